@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what the build, the tests and the demo need on Debian 12. Does nothing when all of it is there.
+#
+#   scripts/install-deps.sh            everything (build, tests, checks)
+#   scripts/install-deps.sh --build    what `make build` and `make demo` need, and no more
+set -euo pipefail
+
+build=(
+  g++ gcc cmake ninja-build make git ca-certificates python3
+  libcurl4-openssl-dev nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev libspdlog-dev
+  libsqlite3-dev libexpected-dev libseccomp-dev libssl-dev
+  libclang1-19 libclang-19-dev
+)
+checks=(libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format clang ccache curl)
+
+want=("${build[@]}")
+[ "${1:-}" = "--build" ] || want+=("${checks[@]}")
+
+missing=()
+for package in "${want[@]}"; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+echo "installing: ${missing[*]}"
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "install-deps: these packages are missing and only root can install them: ${missing[*]}" >&2
+    echo "install-deps: run as root: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+"${as_root[@]}" apt-get update -qq
+DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"
