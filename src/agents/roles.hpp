@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agents that a search asks: typed question in, typed answer out. A role may be played by a language model
+// (model_agents.hpp) or by the built-in recipes (recipes/recipes_agents.hpp). All of them may be called from many threads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/evaluation.hpp"
+#include "model/experience.hpp"
+#include "model/identity.hpp"
+#include "model/solution.hpp"
+#include "model/task.hpp"
+#include "model/usage.hpp"
+
+namespace accelopt::agents {
+
+/// What every question carries: which one it is, and what the run is about.
+struct Context {
+  model::Identity identity;
+  const model::Task* task = nullptr;  ///< outlives the question
+  std::string task_header;            ///< the generated task.h
+  std::string device;                 ///< one line: CPU model, cores, vector width, caches, measured peaks
+  std::uint64_t seed = 0;             ///< the run's
+};
+
+/// An answer, or why it was lost. A lost answer is counted and never an error of the run.
+template <class T>
+struct Answer {
+  std::optional<T> value;
+  std::string lost;     ///< empty when there is a value: why the answer could not be used
+  std::string raw;      ///< the last text that was given, for the journal
+  std::string author;   ///< model's name, or "recipes"
+  model::Usage usage;
+};
+
+/// A plan that was tried on this very kernel before, and what came of it.
+struct TriedPlan {
+  std::string title;
+  std::string outcome;  ///< "2.31x", "INCORRECT_NUMERICAL", "no answer", ...
+};
+
+struct PlanQuestion {
+  Context context;
+  model::Solution kernel;
+  model::Evaluation evaluation;  ///< of the kernel, with its profile
+  std::vector<model::Experience> memory;  ///< newest first
+  std::vector<TriedPlan> tried;
+};
+
+struct ExecuteQuestion {
+  Context context;
+  model::Solution kernel;
+  model::Plan plan;
+};
+
+struct FixQuestion {
+  Context context;
+  model::Solution parent;    ///< correct
+  model::Solution broken;
+  model::Plan plan;
+  model::Status status = model::Status::compile_error;
+  std::string diagnostics;   ///< trimmed, free of paths
+};
+
+struct SummarizeQuestion {
+  Context context;
+  model::Solution slow;
+  model::Solution fast;
+  std::string diff;          ///< unified, slow to fast
+  model::Plan plan;
+  model::Evaluation slow_evaluation;
+  model::Evaluation fast_evaluation;
+  model::Polarity polarity = model::Polarity::improves;
+  model::Interval effect;    ///< of the child over its parent
+};
+
+/// What a summarizer writes; the search adds effect and provenance.
+struct Lesson {
+  std::string title;
+  std::string strategy;
+  std::string before;
+  std::string after;
+};
+
+class Planner {
+ public:
+  virtual ~Planner() = default;
+  /// @error unavailable, unauthenticated, timed_out, cancelled, ...: no answer could be had.
+  virtual base::Result<Answer<model::Plan>> plan(const PlanQuestion& question, std::stop_token stop) = 0;
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  virtual base::Result<Answer<model::Solution>> execute(const ExecuteQuestion& question, std::stop_token stop) = 0;
+};
+
+class Fixer {
+ public:
+  virtual ~Fixer() = default;
+  virtual base::Result<Answer<model::Solution>> fix(const FixQuestion& question, std::stop_token stop) = 0;
+};
+
+class Summarizer {
+ public:
+  virtual ~Summarizer() = default;
+  /// A value of nullopt inside the answer's value: the summarizer saw no optimization.
+  virtual base::Result<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question, std::stop_token stop) = 0;
+};
+
+/// The four roles of a run. None is null.
+struct Team {
+  Planner* planner = nullptr;
+  Executor* executor = nullptr;
+  Fixer* fixer = nullptr;
+  Summarizer* summarizer = nullptr;
+};
+
+}  // namespace accelopt::agents

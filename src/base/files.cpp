@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+namespace accelopt::base {
+
+ErrorCode code_of_errno(int number) {
+  switch (number) {
+    case ENOENT:
+    case ENOTDIR: return ErrorCode::not_found;
+    case EACCES:
+    case EPERM:
+    case EROFS: return ErrorCode::permission_denied;
+    case EEXIST: return ErrorCode::already_exists;
+    case ENOSPC:
+    case EDQUOT:
+    case EMFILE:
+    case ENOMEM: return ErrorCode::exhausted;
+    default: return ErrorCode::io;
+  }
+}
+
+tl::unexpected<Error> fail_errno(int number, std::string_view what) {
+  return fail(code_of_errno(number), std::string(what) + ": " + std::generic_category().message(number));
+}
+
+void FileDescriptor::reset() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  if (this != &other) {
+    reset();
+    descriptor_ = std::exchange(other.descriptor_, -1);
+  }
+  return *this;
+}
+
+Result<std::string> read_file(const std::filesystem::path& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return fail_errno(errno, "cannot read " + path.string());
+  std::string bytes;
+  char buffer[65536];
+  for (;;) {
+    const ssize_t count = ::read(file.get(), buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail_errno(errno, "cannot read " + path.string());
+    if (count == 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
+Result<void> write_file(const std::filesystem::path& path, std::string_view bytes) {
+  std::string pattern = path.string() + ".XXXXXX";
+  FileDescriptor file(::mkostemp(pattern.data(), O_CLOEXEC));
+  if (!file.valid()) return fail_errno(errno, "cannot write " + path.string());
+  const auto give_up = [&](int number) {
+    ::unlink(pattern.c_str());
+    return fail_errno(number, "cannot write " + path.string());
+  };
+  std::string_view rest = bytes;
+  while (!rest.empty()) {
+    const ssize_t count = ::write(file.get(), rest.data(), rest.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return give_up(errno);
+    rest.remove_prefix(static_cast<std::size_t>(count));
+  }
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  if (::fchmod(file.get(), 0666 & ~mask) != 0) return give_up(errno);
+  if (::rename(pattern.c_str(), path.c_str()) != 0) return give_up(errno);
+  return {};
+}
+
+Result<void> make_folders(const std::filesystem::path& path) {
+  std::error_code problem;
+  std::filesystem::create_directories(path, problem);
+  if (problem) return fail_errno(problem.value(), "cannot make folder " + path.string());
+  return {};
+}
+
+Result<TemporaryFolder> TemporaryFolder::create(std::string_view prefix) {
+  std::error_code problem;
+  std::filesystem::path base = std::filesystem::temp_directory_path(problem);
+  if (problem) base = "/tmp";
+  std::string pattern = (base / (std::string(prefix) + ".XXXXXX")).string();
+  if (::mkdtemp(pattern.data()) == nullptr) return fail_errno(errno, "cannot make a temporary folder " + pattern);
+  return TemporaryFolder(pattern);
+}
+
+TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+
+TemporaryFolder& TemporaryFolder::operator=(TemporaryFolder&& other) noexcept {
+  std::swap(path_, other.path_);
+  return *this;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace accelopt::base

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files, read and written whole. A write either happens entirely or not at all.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace accelopt::base {
+
+/// The file's bytes. @error not_found, permission_denied, io: as the operating system says, with the path.
+Result<std::string> read_file(const std::filesystem::path& path);
+
+/// Replaces the file through a temporary one beside it and a rename; the parent folder must exist.
+/// @error permission_denied, exhausted (disk full), io.
+Result<void> write_file(const std::filesystem::path& path, std::string_view bytes);
+
+/// Makes the folder and its parents. @error permission_denied, exhausted, io.
+Result<void> make_folders(const std::filesystem::path& path);
+
+/// Error code of an errno value: ENOENT not_found, EACCES EPERM EROFS permission_denied, ENOSPC EDQUOT exhausted, else io.
+ErrorCode code_of_errno(int number);
+
+/// "what: text of errno", with the code of `code_of_errno`.
+tl::unexpected<Error> fail_errno(int number, std::string_view what);
+
+/// A folder of its own below the system's temporary folder, removed with everything in it at destruction.
+class TemporaryFolder {
+ public:
+  /// @error as make_folders.
+  static Result<TemporaryFolder> create(std::string_view prefix);
+  TemporaryFolder(TemporaryFolder&& other) noexcept;
+  TemporaryFolder& operator=(TemporaryFolder&& other) noexcept;
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+/// A file descriptor that closes itself.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() { reset(); }
+  [[nodiscard]] int get() const { return descriptor_; }
+  [[nodiscard]] bool valid() const { return descriptor_ >= 0; }
+  int release() { return std::exchange(descriptor_, -1); }
+  void reset();
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace accelopt::base

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json.hpp"
+
+namespace accelopt::base {
+
+Result<Json> parse_json(std::string_view text, std::string_view what) {
+  try {
+    return Json::parse(text);
+  } catch (const nlohmann::json::exception& problem) {
+    return fail(ErrorCode::parse, std::string(what) + ": " + problem.what());
+  }
+}
+
+std::string canonical(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace accelopt::base

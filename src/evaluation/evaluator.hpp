@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a search asks of the machine that measures. Implemented by the worker pool (worker_pool.hpp); tests use a fake.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/evaluation.hpp"
+#include "model/solution.hpp"
+#include "model/task.hpp"
+
+namespace accelopt::evaluation {
+
+/// How a run measures. Every number is a limit or a schedule that the design names.
+struct MeasureSettings {
+  std::uint64_t seed = 0;               ///< secret to the run: inputs are drawn from it
+  int slots = 8;                        ///< input sets a workload
+  double max_seconds_per_workload = 2;  ///< triage gives up after this much measuring, seconds
+  int playoff_min_blocks = 12;
+  int playoff_max_blocks = 48;
+  int confirm_min_blocks = 32;
+  int confirm_max_blocks = 100;
+  int confirm_restarts = 3;
+  double confirm_half_width = 0.01;     ///< of the 95 % interval, relative
+  double allow_regression = 0.05;       ///< most that one workload may certainly be slower
+  double call_limit_seconds = 10;       ///< hard watchdog a call
+  std::string protocol = "blocks";      ///< "blocks" (default) or "paper": 2 warm-ups, 10 calls, mean, against the recorded latency
+};
+
+/// The machine as measured once and cached a CPU model.
+struct Peaks {
+  double flops_per_second = 0;          ///< one core, FMA, float32
+  double flops_per_second_float64 = 0;
+  double bytes_per_second = 0;          ///< triad, one core
+};
+
+struct DeviceInfo {
+  std::string name;        ///< CPU model
+  std::string summary;     ///< one line for prompts: cores, vector width, caches, peaks
+  std::string compiler;
+  std::string isolation;
+  Peaks peaks;
+};
+
+/// The baseline verified and measured.
+struct OpenReport {
+  DeviceInfo device;
+  model::Evaluation baseline;   ///< its own evaluation; status says whether the run may begin
+  std::string task_header;      ///< the generated task.h
+};
+
+/// One arm of a play-off. The first is the baseline.
+struct Arm {
+  model::Solution solution;
+};
+
+struct ArmScore {
+  bool measured = false;        ///< false: it failed while running; `reason` says why
+  bool dropped = false;         ///< certainly out of the first places before the end
+  std::string reason;
+  model::Interval score;        ///< baseline time / its time
+  std::vector<model::WorkloadTiming> workloads;
+  int blocks = 0;
+};
+
+struct PlayoffReport {
+  std::vector<ArmScore> arms;   ///< as asked
+  int blocks = 0;
+  bool separated = false;       ///< places B and B + 1 came apart
+};
+
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+
+  /// Starts measuring one task: peaks, inputs, references; verifies, times and profiles the baseline. To be called first, once.
+  /// @error unsupported: no compiler or no device; unavailable: the worker died three times; cancelled.
+  virtual base::Result<OpenReport> open(const model::Task& task, const MeasureSettings& settings, std::stop_token stop) = 0;
+
+  /// Compiles only. A solution that does not build is a report, not an error. May be called from many threads at once.
+  virtual base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) = 0;
+
+  /// Verifies on race and check workloads, then races against `opponent` (triage); kind "triage". A failure is a status.
+  virtual base::Result<model::Evaluation> triage(const model::Solution& candidate, const model::Solution& opponent,
+                                                 std::stop_token stop) = 0;
+
+  /// Adds a profile (cold time, rates, intensity, bound, remarks, code size) of a solution that passed.
+  virtual base::Result<model::Profile> profile(const model::Solution& solution, std::stop_token stop) = 0;
+
+  /// Races all arms side by side until places `places` and `places` + 1 separate. The first arm is the baseline.
+  virtual base::Result<PlayoffReport> playoff(const std::vector<Arm>& arms, int places, std::stop_token stop) = 0;
+
+  /// Verifies on the held-out workloads; the status is all that may be told to anyone.
+  virtual base::Result<model::Status> verify_held_out(const model::Solution& solution, std::stop_token stop) = 0;
+
+  /// Fresh processes, fresh inputs, all workloads; kind "confirm"; verdict FASTER iff it is confirmed, `reason` why not.
+  virtual base::Result<model::Evaluation> confirm(const model::Solution& solution, std::stop_token stop) = 0;
+};
+
+}  // namespace accelopt::evaluation

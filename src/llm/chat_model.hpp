@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/usage.hpp"
+
+namespace accelopt::llm {
+
+enum class Speaker { system, user, assistant };
+
+struct Message {
+  Speaker speaker = Speaker::user;
+  std::string text;
+};
+
+/// One question. `label` is its identity in the run ("planner i0.b1.p2 try0"): equal prompts with other labels are other
+/// questions.
+struct ChatRequest {
+  std::string label;
+  std::vector<Message> messages;
+  std::optional<double> temperature;
+  std::optional<int> max_output_tokens;
+};
+
+enum class Finish { complete, cut_by_length, filtered };
+
+struct ChatReply {
+  std::string text;
+  Finish finish = Finish::complete;
+  std::string model;   ///< as the server names it
+  model::Usage usage;  ///< one call
+};
+
+/// A language model that answers chats. May be called from many threads at once.
+class ChatModel {
+ public:
+  virtual ~ChatModel() = default;
+  /// Blocks until the whole answer is there, retrying what can be retried.
+  /// @error unauthenticated: 401 403; invalid_argument: 400 404 422; rate_limited, unavailable: still failing after all retries;
+  ///        timed_out: a stall or the total limit; cancelled: `stop` was asked for.
+  virtual base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) = 0;
+  /// The name to record with what it writes.
+  [[nodiscard]] virtual std::string name() const = 0;
+};
+
+}  // namespace accelopt::llm

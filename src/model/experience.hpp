@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "model/evaluation.hpp"
+#include "model/identity.hpp"
+
+namespace accelopt::model {
+
+/// A written optimization strategy for one solution.
+struct Plan {
+  std::string title;                  ///< one line
+  std::vector<std::string> rests_on;  ///< ids of experiences
+  std::string text;
+};
+
+enum class Polarity { improves, regresses };
+std::string_view to_string(Polarity polarity);
+
+/// A slow-fast (or fast-slow) pair with the strategy that it teaches and the effect that was measured.
+struct Experience {
+  std::string id;        ///< short, unique in the run: "e12"
+  std::string title;
+  std::string strategy;  ///< the general rule: when it applies, what to change, why it helps
+  std::string before;    ///< pseudo-code, free of the kernel's names
+  std::string after;
+  std::string diff;      ///< unified
+  Polarity polarity = Polarity::improves;
+  Interval effect;       ///< speed-up of the child over its parent
+  std::string language;
+  std::string op_type;
+  std::string target;
+  std::string device;
+  std::string bound;     ///< what bounded the slow kernel: "compute", "memory", "" unknown
+  std::string slow;      ///< source ids
+  std::string fast;
+  std::string run;
+  int iteration = 0;
+  std::string model;
+};
+
+void to_json(base::Json& out, const Plan& value);
+void from_json(const base::Json& in, Plan& value);
+void to_json(base::Json& out, const Experience& value);
+void from_json(const base::Json& in, Experience& value);
+
+}  // namespace accelopt::model

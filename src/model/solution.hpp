@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.hpp"
+
+namespace accelopt::model {
+
+enum class Language { c, cpp, cuda, opencl, python };
+std::string_view to_string(Language language);
+/// By a file's extension: .c .cpp .cu .cl .py. @error invalid_argument: another one.
+base::Result<Language> language_of_file(std::string_view file_name);
+
+struct SourceFile {
+  std::string name;
+  std::string text;
+  bool operator==(const SourceFile&) const = default;
+};
+
+/// Source files and, in their directives, the declared way to launch them.
+struct Solution {
+  Language language = Language::cpp;
+  std::vector<SourceFile> sources;  ///< the first one holds the entry
+  bool operator==(const Solution&) const = default;
+};
+
+/// The main file's text. Requires at least one source.
+const std::string& main_text(const Solution& solution);
+/// The same solution with the main file's text replaced.
+Solution with_main_text(const Solution& solution, std::string text);
+/// Source id: SHA-256 over language, entry and, file by file in name order, the lexer's tokens with comments and layout
+/// dropped, preprocessor lines and directives kept (C family), or the exact text with LF line ends (Python).
+std::string source_id(const Solution& solution);
+
+void to_json(base::Json& out, const SourceFile& file);
+void from_json(const base::Json& in, SourceFile& file);
+void to_json(base::Json& out, const Solution& solution);
+void from_json(const base::Json& in, Solution& solution);
+
+}  // namespace accelopt::model

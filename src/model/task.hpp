@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is to be made faster: definition, workloads, target, baseline. Values only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "model/dtype.hpp"
+#include "model/init.hpp"
+#include "model/solution.hpp"
+
+namespace accelopt::model {
+
+/// Values of axes by name.
+using AxisValues = std::map<std::string, std::int64_t>;
+
+struct Axis {
+  std::string name;
+  std::optional<std::int64_t> value;  ///< none: a variable axis, bound by each workload
+};
+
+/// An input or output. No shape: a scalar passed by value; an empty shape: a 0-d tensor.
+struct TensorSpec {
+  std::string name;
+  std::optional<std::vector<std::string>> shape;  ///< axis names, outermost first; row-major, contiguous
+  DType dtype = DType::float32;
+  InitSpec init;                  ///< inputs only
+  std::vector<Family> families;   ///< inputs only: transformations besides as_declared
+};
+
+struct Numerics {
+  bool lower_precision = false;
+  std::optional<double> normwise;  ///< replaces the calibrated bound
+};
+
+/// Least work that any implementation must do, as expressions over the axes.
+struct CostModel {
+  std::string flops;  ///< floating-point operations
+  std::string bytes;  ///< bytes moved to and from memory
+};
+
+struct Definition {
+  std::string name;
+  std::string op_type;
+  std::string description;
+  std::vector<Axis> axes;  ///< the order is the calling convention
+  std::vector<TensorSpec> inputs;
+  std::vector<TensorSpec> outputs;
+  Numerics numerics;
+  CostModel cost;
+};
+
+/// race: timed and verified. check: verified in every evaluation. held_out: verified silently, timed at confirmation.
+enum class Role { race, check, held_out };
+std::string_view to_string(Role role);
+
+struct Workload {
+  std::string name;
+  AxisValues axes;  ///< the variable axes
+  Role role = Role::race;
+  double weight = 1.0;
+};
+
+enum class Cache { cold, warm };
+
+struct CpuSettings {
+  int threads = 1;
+  Cache cache = Cache::cold;
+};
+
+/// Where the kernel lives in the user's own code.
+struct Entry {
+  std::string file;               ///< relative to the task's folder
+  std::string function;
+  std::vector<std::string> args;  ///< inputs, outputs and axes in the function's own order: "x" or "int M"
+};
+
+struct Task {
+  Definition definition;
+  std::vector<Workload> workloads;
+  std::string target = "cpu";
+  CpuSettings cpu;
+  Solution baseline;
+  SourceFile reference;
+  bool derived_reference = false;  ///< made by `init` from the baseline itself: proves equality, not correctness
+  std::string hints;
+  std::optional<Entry> entry;
+};
+
+/// All axes, constant and variable, of one workload.
+AxisValues bind_axes(const Definition& definition, const Workload& workload);
+/// Elements of the tensor (1 for scalars and 0-d). Requires every axis of its shape to be bound.
+std::int64_t element_count(const TensorSpec& tensor, const AxisValues& axes);
+std::vector<std::int64_t> shape_of(const TensorSpec& tensor, const AxisValues& axes);
+/// Names of the variable axes, in calling order.
+std::vector<std::string> variable_axes(const Definition& definition);
+/// SHA-256 over everything that decides a measurement: definition, workloads, target, baseline, reference.
+std::string task_id(const Task& task);
+
+void to_json(base::Json& out, const Task& task);
+void from_json(const base::Json& in, Task& task);
+void to_json(base::Json& out, const Definition& definition);
+void from_json(const base::Json& in, Definition& definition);
+void to_json(base::Json& out, const Workload& workload);
+void from_json(const base::Json& in, Workload& workload);
+
+}  // namespace accelopt::model
