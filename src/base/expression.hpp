@@ -12,7 +12,8 @@
 namespace accelopt::base {
 
 /// Value of an integer expression over named values: + - * / (floor) %, parentheses, cdiv(a, b), min(a, b), max(a, b).
-/// @error parse: malformed, with the column; invalid_argument: an unknown name, a division by zero or an overflow of 64 bits.
+/// @error parse: malformed, with the column; invalid_argument: an unknown name, a division by zero or an overflow of 64
+/// bits.
 Result<std::int64_t> evaluate_expression(std::string_view text, const std::map<std::string, std::int64_t>& values);
 
 /// The names that the expression uses, each once. @error parse.

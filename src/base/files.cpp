@@ -15,16 +15,21 @@ namespace accelopt::base {
 ErrorCode code_of_errno(int number) {
   switch (number) {
     case ENOENT:
-    case ENOTDIR: return ErrorCode::not_found;
+    case ENOTDIR:
+      return ErrorCode::not_found;
     case EACCES:
     case EPERM:
-    case EROFS: return ErrorCode::permission_denied;
-    case EEXIST: return ErrorCode::already_exists;
+    case EROFS:
+      return ErrorCode::permission_denied;
+    case EEXIST:
+      return ErrorCode::already_exists;
     case ENOSPC:
     case EDQUOT:
     case EMFILE:
-    case ENOMEM: return ErrorCode::exhausted;
-    default: return ErrorCode::io;
+    case ENOMEM:
+      return ErrorCode::exhausted;
+    default:
+      return ErrorCode::io;
   }
 }
 

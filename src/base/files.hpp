@@ -20,7 +20,8 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view byte
 /// Makes the folder and its parents. @error permission_denied, exhausted, io.
 Result<void> make_folders(const std::filesystem::path& path);
 
-/// Error code of an errno value: ENOENT not_found, EACCES EPERM EROFS permission_denied, ENOSPC EDQUOT exhausted, else io.
+/// Error code of an errno value: ENOENT not_found, EACCES EPERM EROFS permission_denied, ENOSPC EDQUOT exhausted, else
+/// io.
 ErrorCode code_of_errno(int number);
 
 /// "what: text of errno", with the code of `code_of_errno`.

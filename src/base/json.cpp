@@ -11,6 +11,8 @@ Result<Json> parse_json(std::string_view text, std::string_view what) {
   }
 }
 
-std::string canonical(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string canonical(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 }  // namespace accelopt::base

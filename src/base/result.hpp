@@ -72,14 +72,14 @@ inline Error with_context(Error error, std::string_view context) {
   ((condition) ? static_cast<void>(0) : ::accelopt::base::assertion_failed(#condition, __FILE__, __LINE__, (message)))
 
 /// Returns the error of a Result expression to the caller; drops its value.
-#define TRY(expression)                                                                             \
-  do {                                                                                              \
+#define TRY(expression)                                                                              \
+  do {                                                                                               \
     if (auto try_result = (expression); !try_result) return tl::make_unexpected(try_result.error()); \
   } while (false)
 
 /// `TRY_ASSIGN(auto text, read_file(path));` declares or assigns the value, or returns the error to the caller.
 #define TRY_ASSIGN(target, expression) TRY_ASSIGN_IMPL(ACCELOPT_CONCAT(try_result_, __LINE__), target, expression)
-#define TRY_ASSIGN_IMPL(name, target, expression)             \
-  auto name = (expression);                                   \
+#define TRY_ASSIGN_IMPL(name, target, expression)                 \
+  auto name = (expression);                                       \
   if (!name) return tl::make_unexpected(std::move(name).error()); \
   target = std::move(name).value()

@@ -9,7 +9,18 @@ namespace accelopt::model {
 
 /// Element types of tensors and scalars.
 enum class DType {
-  float64, float32, float16, bfloat16, float8_e4m3fn, float8_e5m2, int64, int32, int16, int8, uint8, boolean
+  float64,
+  float32,
+  float16,
+  bfloat16,
+  float8_e4m3fn,
+  float8_e5m2,
+  int64,
+  int32,
+  int16,
+  int8,
+  uint8,
+  boolean
 };
 
 /// "float32", "bool", ... as task.toml spells it.

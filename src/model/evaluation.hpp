@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict on a solution and the measurements that it rests on. Times are nanoseconds (`_ns`); ratios are baseline time /
-// candidate time (triage: parent time / candidate time), so over 1 is faster.
+// The verdict on a solution and the measurements that it rests on. Times are nanoseconds (`_ns`); ratios are baseline
+// time / candidate time (triage: parent time / candidate time), so over 1 is faster.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,15 @@
 namespace accelopt::model {
 
 enum class Status {
-  passed, compile_error, runtime_error, timeout, incorrect_shape, incorrect_dtype, incorrect_numerical, reward_hack, not_measured
+  passed,
+  compile_error,
+  runtime_error,
+  timeout,
+  incorrect_shape,
+  incorrect_dtype,
+  incorrect_numerical,
+  reward_hack,
+  not_measured
 };
 /// "PASSED", "COMPILE_ERROR", ...
 std::string_view to_string(Status status);
@@ -47,27 +55,29 @@ struct ProfileItem {
 
 struct Profile {
   std::vector<ProfileItem> items;
-  std::vector<std::string> remarks;  ///< the compiler's, on the candidate's own lines: "line 12: loop vectorized using 32 byte vectors"
+  std::vector<std::string>
+      remarks;  ///< the compiler's, on the candidate's own lines: "line 12: loop vectorized using 32 byte vectors"
 };
 
 /// Where a workload stands against the machine's measured peaks.
 struct RooflinePoint {
-  double floor_ns = 0;   ///< least possible time
-  double fraction = 0;   ///< floor / measured time, 0..1
-  std::string bound;     ///< "compute" or "memory"
+  double floor_ns = 0;  ///< least possible time
+  double fraction = 0;  ///< floor / measured time, 0..1
+  std::string bound;    ///< "compute" or "memory"
 };
 
 /// One timed workload of one arm.
 struct WorkloadTiming {
   std::string name;
   std::string role;
-  double time_ns = 0;             ///< median of the calls
+  double time_ns = 0;                  ///< median of the calls
   std::optional<double> reference_ns;  ///< the opponent's median in the same blocks (parent or baseline)
   std::optional<Interval> ratio;
   std::optional<RooflinePoint> roofline;
 };
 
-/// One block: the paired times of two arms (opponent first) on every raced workload, in the order of the workloads' names.
+/// One block: the paired times of two arms (opponent first) on every raced workload, in the order of the workloads'
+/// names.
 struct BlockSample {
   std::vector<double> reference_ns;
   std::vector<double> candidate_ns;
@@ -80,7 +90,7 @@ struct Mismatch {
   std::string workload;
   std::string family;
   std::string output;
-  std::int64_t index = 0;      ///< flat, of the first bad element
+  std::int64_t index = 0;  ///< flat, of the first bad element
   double expected = 0;
   double actual = 0;
   double normwise_error = 0;
@@ -89,8 +99,8 @@ struct Mismatch {
 
 /// The machine and settings that a measurement belongs to.
 struct Environment {
-  std::string device;     ///< CPU model
-  std::string compiler;   ///< name and version
+  std::string device;    ///< CPU model
+  std::string compiler;  ///< name and version
   std::string flags;
   std::string isolation;  ///< layers that this machine allowed, e.g. "namespaces+seccomp+rlimits"
   std::uint64_t seed = 0;
@@ -99,7 +109,7 @@ struct Environment {
 
 struct BuildReport {
   bool built = false;
-  std::string diagnostics;          ///< trimmed to the candidate's own lines, no paths
+  std::string diagnostics;  ///< trimmed to the candidate's own lines, no paths
   std::string build_id;
   std::string machine_code_id;
   std::int64_t code_bytes = 0;
@@ -109,20 +119,20 @@ struct BuildReport {
 
 struct Evaluation {
   Status status = Status::not_measured;
-  std::string reason;              ///< for people and for the fixer: diagnostics, or what was wrong where
+  std::string reason;  ///< for people and for the fixer: diagnostics, or what was wrong where
   std::optional<Mismatch> mismatch;
   Verdict verdict = Verdict::none;
-  std::optional<Interval> ratio;   ///< against the opponent
-  std::string opponent;            ///< source id of the parent or the baseline
-  std::string kind;                ///< "triage", "playoff", "confirm"
-  std::string decided_by;          ///< "race", "futility", "cap"
+  std::optional<Interval> ratio;  ///< against the opponent
+  std::string opponent;           ///< source id of the parent or the baseline
+  std::string kind;               ///< "triage", "playoff", "confirm"
+  std::string decided_by;         ///< "race", "futility", "cap"
   int blocks = 0;
   std::vector<WorkloadTiming> workloads;
   std::vector<StageTime> stages;
   std::vector<BlockSample> samples;
   std::optional<Profile> profile;
   Environment environment;
-  std::string trust;               ///< "device-code", "isolated", "shared"
+  std::string trust;  ///< "device-code", "isolated", "shared"
   std::string source_id;
   std::string machine_code_id;
   std::optional<std::string> duplicate_of;  ///< identity of the evaluation that this one copies

@@ -23,20 +23,20 @@ std::string_view to_string(Polarity polarity);
 
 /// A slow-fast (or fast-slow) pair with the strategy that it teaches and the effect that was measured.
 struct Experience {
-  std::string id;        ///< short, unique in the run: "e12"
+  std::string id;  ///< short, unique in the run: "e12"
   std::string title;
   std::string strategy;  ///< the general rule: when it applies, what to change, why it helps
   std::string before;    ///< pseudo-code, free of the kernel's names
   std::string after;
-  std::string diff;      ///< unified
+  std::string diff;  ///< unified
   Polarity polarity = Polarity::improves;
-  Interval effect;       ///< speed-up of the child over its parent
+  Interval effect;  ///< speed-up of the child over its parent
   std::string language;
   std::string op_type;
   std::string target;
   std::string device;
-  std::string bound;     ///< what bounded the slow kernel: "compute", "memory", "" unknown
-  std::string slow;      ///< source ids
+  std::string bound;  ///< what bounded the slow kernel: "compute", "memory", "" unknown
+  std::string slow;   ///< source ids
   std::string fast;
   std::string run;
   int iteration = 0;

@@ -12,9 +12,9 @@ namespace accelopt::model {
 /// How the elements of an input are drawn.
 enum class InitKind { normal, abs_normal, uniform, integers, zeros, ones, constant, permutation, indptr, sorted };
 
-/// `normal(mean, deviation)`, `abs_normal(mean, deviation)` (absolute value), `uniform(low, high)`, `integers(low, high)` (low
-/// included, high not), `zeros`, `ones`, `constant(value)`, `permutation` (of 0..n-1 along the last axis), `indptr(total)`
-/// (non-decreasing from 0 to total), `sorted(low, high)` (uniform, ascending along the last axis).
+/// `normal(mean, deviation)`, `abs_normal(mean, deviation)` (absolute value), `uniform(low, high)`, `integers(low,
+/// high)` (low included, high not), `zeros`, `ones`, `constant(value)`, `permutation` (of 0..n-1 along the last axis),
+/// `indptr(total)` (non-decreasing from 0 to total), `sorted(low, high)` (uniform, ascending along the last axis).
 struct InitSpec {
   InitKind kind = InitKind::normal;
   double first = 0;   ///< mean, low, value or total

@@ -29,8 +29,8 @@ struct TensorSpec {
   std::string name;
   std::optional<std::vector<std::string>> shape;  ///< axis names, outermost first; row-major, contiguous
   DType dtype = DType::float32;
-  InitSpec init;                  ///< inputs only
-  std::vector<Family> families;   ///< inputs only: transformations besides as_declared
+  InitSpec init;                 ///< inputs only
+  std::vector<Family> families;  ///< inputs only: transformations besides as_declared
 };
 
 struct Numerics {
@@ -75,7 +75,7 @@ struct CpuSettings {
 
 /// Where the kernel lives in the user's own code.
 struct Entry {
-  std::string file;               ///< relative to the task's folder
+  std::string file;  ///< relative to the task's folder
   std::string function;
   std::vector<std::string> args;  ///< inputs, outputs and axes in the function's own order: "x" or "int M"
 };

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/evaluation.hpp"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace accelopt::model {
+
+using base::Json;
+using base::read_field;
+
+namespace {
+
+constexpr std::array<std::pair<Status, std::string_view>, 9> kStatusNames{{
+    {Status::passed, "PASSED"},
+    {Status::compile_error, "COMPILE_ERROR"},
+    {Status::runtime_error, "RUNTIME_ERROR"},
+    {Status::timeout, "TIMEOUT"},
+    {Status::incorrect_shape, "INCORRECT_SHAPE"},
+    {Status::incorrect_dtype, "INCORRECT_DTYPE"},
+    {Status::incorrect_numerical, "INCORRECT_NUMERICAL"},
+    {Status::reward_hack, "REWARD_HACK"},
+    {Status::not_measured, "NOT_MEASURED"},
+}};
+
+constexpr std::array<std::pair<Verdict, std::string_view>, 5> kVerdictNames{{
+    {Verdict::none, "NONE"},
+    {Verdict::faster, "FASTER"},
+    {Verdict::slower, "SLOWER"},
+    {Verdict::tie, "TIE"},
+    {Verdict::undecided, "UNDECIDED"},
+}};
+
+/// JSON has no NaN or infinity: they travel as strings.
+Json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+double number_from(const Json& in) {
+  if (in.is_string()) return std::stod(in.get<std::string>());
+  return in.is_null() ? std::nan("") : in.get<double>();
+}
+
+}  // namespace
+
+std::string_view to_string(Status status) {
+  for (const auto& [value, name] : kStatusNames) {
+    if (value == status) return name;
+  }
+  return "NOT_MEASURED";
+}
+
+Status parse_status(std::string_view name) {
+  for (const auto& [value, known] : kStatusNames) {
+    if (known == name) return value;
+  }
+  return Status::not_measured;
+}
+
+std::string_view to_string(Verdict verdict) {
+  for (const auto& [value, name] : kVerdictNames) {
+    if (value == verdict) return name;
+  }
+  return "NONE";
+}
+
+Verdict parse_verdict(std::string_view name) {
+  for (const auto& [value, known] : kVerdictNames) {
+    if (known == name) return value;
+  }
+  return Verdict::none;
+}
+
+void to_json(Json& out, const Interval& value) {
+  out = {{"estimate", number(value.estimate)}, {"low", number(value.low)}, {"high", number(value.high)}};
+}
+
+void from_json(const Json& in, Interval& value) {
+  value.estimate = number_from(in.at("estimate"));
+  value.low = number_from(in.at("low"));
+  value.high = number_from(in.at("high"));
+}
+
+static void to_json(Json& out, const RooflinePoint& value) {
+  out = {{"floor_ns", value.floor_ns}, {"fraction", value.fraction}, {"bound", value.bound}};
+}
+
+static void from_json(const Json& in, RooflinePoint& value) {
+  in.at("floor_ns").get_to(value.floor_ns);
+  in.at("fraction").get_to(value.fraction);
+  in.at("bound").get_to(value.bound);
+}
+
+void to_json(Json& out, const WorkloadTiming& value) {
+  out = {{"name", value.name},
+         {"role", value.role},
+         {"time_ns", value.time_ns},
+         {"reference_ns", Json(value.reference_ns)}};
+  out["ratio"] = value.ratio ? Json(*value.ratio) : Json();
+  out["roofline"] = Json();
+  if (value.roofline) to_json(out["roofline"], *value.roofline);
+}
+
+void from_json(const Json& in, WorkloadTiming& value) {
+  in.at("name").get_to(value.name);
+  read_field(in, "role", value.role);
+  in.at("time_ns").get_to(value.time_ns);
+  if (in.contains("reference_ns")) in.at("reference_ns").get_to(value.reference_ns);
+  if (in.contains("ratio") && !in.at("ratio").is_null()) value.ratio = in.at("ratio").get<Interval>();
+  if (in.contains("roofline") && !in.at("roofline").is_null()) from_json(in.at("roofline"), value.roofline.emplace());
+}
+
+void to_json(Json& out, const Profile& value) {
+  out = {{"items", Json::array()}, {"remarks", value.remarks}};
+  for (const ProfileItem& item : value.items) {
+    out["items"].push_back(
+        {{"name", item.name}, {"value", number(item.value)}, {"unit", item.unit}, {"meaning", item.meaning}});
+  }
+}
+
+void from_json(const Json& in, Profile& value) {
+  value.items.clear();
+  for (const Json& item : in.at("items")) {
+    value.items.push_back({item.at("name").get<std::string>(), number_from(item.at("value")),
+                           item.at("unit").get<std::string>(), item.at("meaning").get<std::string>()});
+  }
+  read_field(in, "remarks", value.remarks);
+}
+
+void to_json(Json& out, const BuildReport& value) {
+  out = {{"built", value.built},           {"diagnostics", value.diagnostics},
+         {"build_id", value.build_id},     {"machine_code_id", value.machine_code_id},
+         {"code_bytes", value.code_bytes}, {"remarks", value.remarks},
+         {"seconds", value.seconds}};
+}
+
+void from_json(const Json& in, BuildReport& value) {
+  in.at("built").get_to(value.built);
+  read_field(in, "diagnostics", value.diagnostics);
+  read_field(in, "build_id", value.build_id);
+  read_field(in, "machine_code_id", value.machine_code_id);
+  read_field(in, "code_bytes", value.code_bytes);
+  read_field(in, "remarks", value.remarks);
+  read_field(in, "seconds", value.seconds);
+}
+
+void to_json(Json& out, const BlockSample& value) {
+  out = {{"reference_ns", value.reference_ns},
+         {"candidate_ns", value.candidate_ns},
+         {"slot", value.slot},
+         {"disturbed", value.disturbed}};
+}
+
+void from_json(const Json& in, BlockSample& value) {
+  in.at("reference_ns").get_to(value.reference_ns);
+  in.at("candidate_ns").get_to(value.candidate_ns);
+  read_field(in, "slot", value.slot);
+  read_field(in, "disturbed", value.disturbed);
+}
+
+void to_json(Json& out, const Environment& value) {
+  out = {{"device", value.device},       {"compiler", value.compiler}, {"flags", value.flags},
+         {"isolation", value.isolation}, {"seed", value.seed},         {"noisy", value.noisy}};
+}
+
+void from_json(const Json& in, Environment& value) {
+  read_field(in, "device", value.device);
+  read_field(in, "compiler", value.compiler);
+  read_field(in, "flags", value.flags);
+  read_field(in, "isolation", value.isolation);
+  read_field(in, "seed", value.seed);
+  read_field(in, "noisy", value.noisy);
+}
+
+static Json mismatch_to_json(const Mismatch& value) {
+  return {{"workload", value.workload},
+          {"family", value.family},
+          {"output", value.output},
+          {"index", value.index},
+          {"expected", number(value.expected)},
+          {"actual", number(value.actual)},
+          {"normwise_error", number(value.normwise_error)},
+          {"normwise_bound", number(value.normwise_bound)}};
+}
+
+static Mismatch mismatch_from_json(const Json& in) {
+  Mismatch value;
+  in.at("workload").get_to(value.workload);
+  in.at("family").get_to(value.family);
+  in.at("output").get_to(value.output);
+  in.at("index").get_to(value.index);
+  value.expected = number_from(in.at("expected"));
+  value.actual = number_from(in.at("actual"));
+  value.normwise_error = number_from(in.at("normwise_error"));
+  value.normwise_bound = number_from(in.at("normwise_bound"));
+  return value;
+}
+
+void to_json(Json& out, const Evaluation& value) {
+  out = {{"status", to_string(value.status)},
+         {"reason", value.reason},
+         {"verdict", to_string(value.verdict)},
+         {"opponent", value.opponent},
+         {"kind", value.kind},
+         {"decided_by", value.decided_by},
+         {"blocks", value.blocks},
+         {"workloads", value.workloads},
+         {"samples", value.samples},
+         {"environment", value.environment},
+         {"trust", value.trust},
+         {"source_id", value.source_id},
+         {"machine_code_id", value.machine_code_id},
+         {"duplicate_of", Json(value.duplicate_of)}};
+  out["mismatch"] = value.mismatch ? mismatch_to_json(*value.mismatch) : Json();
+  out["ratio"] = value.ratio ? Json(*value.ratio) : Json();
+  out["profile"] = value.profile ? Json(*value.profile) : Json();
+  out["stages"] = Json::array();
+  for (const StageTime& stage : value.stages)
+    out["stages"].push_back({{"name", stage.name}, {"seconds", stage.seconds}});
+}
+
+void from_json(const Json& in, Evaluation& value) {
+  value.status = parse_status(in.at("status").get<std::string>());
+  read_field(in, "reason", value.reason);
+  value.verdict = parse_verdict(in.value("verdict", std::string("NONE")));
+  read_field(in, "opponent", value.opponent);
+  read_field(in, "kind", value.kind);
+  read_field(in, "decided_by", value.decided_by);
+  read_field(in, "blocks", value.blocks);
+  read_field(in, "workloads", value.workloads);
+  read_field(in, "samples", value.samples);
+  read_field(in, "environment", value.environment);
+  read_field(in, "trust", value.trust);
+  read_field(in, "source_id", value.source_id);
+  read_field(in, "machine_code_id", value.machine_code_id);
+  if (in.contains("duplicate_of")) in.at("duplicate_of").get_to(value.duplicate_of);
+  if (in.contains("mismatch") && !in.at("mismatch").is_null()) value.mismatch = mismatch_from_json(in.at("mismatch"));
+  if (in.contains("ratio") && !in.at("ratio").is_null()) value.ratio = in.at("ratio").get<Interval>();
+  if (in.contains("profile") && !in.at("profile").is_null()) value.profile = in.at("profile").get<Profile>();
+  for (const Json& stage : in.value("stages", Json::array())) {
+    value.stages.push_back({stage.at("name").get<std::string>(), stage.at("seconds").get<double>()});
+  }
+}
+
+}  // namespace accelopt::model

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/init.hpp"
+
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace accelopt::model {
+namespace {
+
+struct Generator {
+  InitKind kind;
+  std::string_view name;
+  std::size_t arguments;
+};
+
+constexpr std::array kGenerators{
+    Generator{InitKind::normal, "normal", 2},     Generator{InitKind::abs_normal, "abs_normal", 2},
+    Generator{InitKind::uniform, "uniform", 2},   Generator{InitKind::integers, "integers", 2},
+    Generator{InitKind::zeros, "zeros", 0},       Generator{InitKind::ones, "ones", 0},
+    Generator{InitKind::constant, "constant", 1}, Generator{InitKind::permutation, "permutation", 0},
+    Generator{InitKind::indptr, "indptr", 1},     Generator{InitKind::sorted, "sorted", 2},
+};
+
+constexpr std::string_view kForms =
+    "normal(mean, deviation), abs_normal(mean, deviation), uniform(low, high), integers(low, high), zeros, ones, "
+    "constant(value), "
+    "permutation, indptr(total), sorted(low, high)";
+
+std::string_view trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::optional<std::vector<double>> parse_numbers(std::string_view text) {
+  std::vector<double> numbers;
+  while (!trim(text).empty()) {
+    const auto comma = text.find(',');
+    const std::string_view item = trim(text.substr(0, comma));
+    double value = 0;
+    const auto [end, problem] = std::from_chars(item.data(), item.data() + item.size(), value);
+    if (problem != std::errc{} || end != item.data() + item.size()) return std::nullopt;
+    numbers.push_back(value);
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  return numbers;
+}
+
+std::string number(double value) {
+  char buffer[32];
+  const auto [end, problem] = std::to_chars(buffer, buffer + sizeof buffer, value);
+  return {buffer, end};
+}
+
+}  // namespace
+
+base::Result<InitSpec> parse_init(std::string_view text) {
+  const auto refuse = [&] {
+    return base::fail(base::ErrorCode::parse,
+                      "cannot read \"" + std::string(text) + "\" as a generator; write one of " + std::string(kForms));
+  };
+  const std::string_view whole = trim(text);
+  const auto open = whole.find('(');
+  const std::string_view name = trim(whole.substr(0, open));
+  std::vector<double> numbers;
+  if (open != std::string_view::npos) {
+    if (whole.back() != ')') return refuse();
+    const auto parsed = parse_numbers(whole.substr(open + 1, whole.size() - open - 2));
+    if (!parsed) return refuse();
+    numbers = *parsed;
+  }
+  for (const Generator& generator : kGenerators) {
+    if (generator.name != name) continue;
+    if (numbers.size() != generator.arguments) return refuse();
+    InitSpec spec{generator.kind, 0, 1};
+    if (!numbers.empty()) spec.first = numbers[0];
+    if (numbers.size() > 1) spec.second = numbers[1];
+    return spec;
+  }
+  return refuse();
+}
+
+std::string to_string(const InitSpec& spec) {
+  for (const Generator& generator : kGenerators) {
+    if (generator.kind != spec.kind) continue;
+    std::string text(generator.name);
+    if (generator.arguments == 1) text += "(" + number(spec.first) + ")";
+    if (generator.arguments == 2) text += "(" + number(spec.first) + ", " + number(spec.second) + ")";
+    return text;
+  }
+  ACCELOPT_ASSERT(false, "an InitKind without a generator");
+}
+
+std::string_view to_string(Family family) {
+  switch (family) {
+    case Family::as_declared:
+      return "as_declared";
+    case Family::positive:
+      return "positive";
+    case Family::scaled_up:
+      return "scaled_up";
+    case Family::scaled_down:
+      return "scaled_down";
+    case Family::heavy:
+      return "heavy";
+    case Family::sparse:
+      return "sparse";
+    case Family::rows:
+      return "rows";
+  }
+  return "as_declared";
+}
+
+base::Result<std::vector<Family>> parse_family(std::string_view name) {
+  if (name == "scaled") return std::vector{Family::scaled_up, Family::scaled_down};
+  for (const Family family :
+       {Family::positive, Family::scaled_up, Family::scaled_down, Family::heavy, Family::sparse, Family::rows}) {
+    if (to_string(family) == name) return std::vector{family};
+  }
+  return base::fail(base::ErrorCode::parse,
+                    "unknown family \"" + std::string(name) +
+                        "\"; known are positive, scaled, scaled_up, scaled_down, heavy, sparse, rows");
+}
+
+}  // namespace accelopt::model

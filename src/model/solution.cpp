@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/solution.hpp"
+
+#include <algorithm>
+
+#include "base/hash.hpp"
+#include "base/result.hpp"
+#include "model/c_tokens.hpp"
+
+namespace accelopt::model {
+
+using base::ErrorCode;
+
+std::string_view to_string(Language language) {
+  switch (language) {
+    case Language::c:
+      return "c";
+    case Language::cpp:
+      return "cpp";
+    case Language::cuda:
+      return "cuda";
+    case Language::opencl:
+      return "opencl";
+    case Language::python:
+      return "python";
+  }
+  return "cpp";
+}
+
+base::Result<Language> language_of_file(std::string_view file_name) {
+  const auto ends = [&](std::string_view end) { return file_name.ends_with(end); };
+  if (ends(".c")) return Language::c;
+  if (ends(".cpp") || ends(".cc") || ends(".cxx")) return Language::cpp;
+  if (ends(".cu")) return Language::cuda;
+  if (ends(".cl")) return Language::opencl;
+  if (ends(".py")) return Language::python;
+  return base::fail(ErrorCode::invalid_argument,
+                    std::string(file_name) + ": cannot tell the language; name it .c .cpp .cu .cl or .py");
+}
+
+const std::string& main_text(const Solution& solution) {
+  ACCELOPT_ASSERT(!solution.sources.empty(), "a solution without sources");
+  return solution.sources.front().text;
+}
+
+Solution with_main_text(const Solution& solution, std::string text) {
+  Solution changed = solution;
+  ACCELOPT_ASSERT(!changed.sources.empty(), "a solution without sources");
+  changed.sources.front().text = std::move(text);
+  return changed;
+}
+
+std::string source_id(const Solution& solution) {
+  std::string canonical(to_string(solution.language));
+  canonical += '\n';
+  if (!solution.sources.empty()) canonical += solution.sources.front().name + '\n';
+  std::vector<const SourceFile*> files;
+  for (const SourceFile& file : solution.sources) files.push_back(&file);
+  std::sort(files.begin(), files.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  for (const SourceFile* file : files) {
+    canonical += file->name + '\0';
+    if (solution.language == Language::python) {
+      std::string text = file->text;
+      std::erase(text, '\r');
+      canonical += text;
+    } else {
+      for (const std::string& token : canonical_tokens(file->text)) canonical += token + '\n';
+    }
+    canonical += '\0';
+  }
+  return base::sha256_hex(canonical);
+}
+
+void to_json(base::Json& out, const SourceFile& file) {
+  out = {{"name", file.name}, {"text", file.text}};
+}
+
+void from_json(const base::Json& in, SourceFile& file) {
+  in.at("name").get_to(file.name);
+  in.at("text").get_to(file.text);
+}
+
+void to_json(base::Json& out, const Solution& solution) {
+  out = {{"language", to_string(solution.language)}, {"sources", solution.sources}};
+}
+
+void from_json(const base::Json& in, Solution& solution) {
+  const auto name = in.at("language").get<std::string>();
+  solution.language = Language::cpp;
+  for (const Language language : {Language::c, Language::cpp, Language::cuda, Language::opencl, Language::python}) {
+    if (to_string(language) == name) solution.language = language;
+  }
+  in.at("sources").get_to(solution.sources);
+}
+
+}  // namespace accelopt::model
