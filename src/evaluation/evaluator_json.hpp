@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The evaluator's values as JSON: the same text in the worker protocol and in the journal.
+#pragma once
+
+#include "base/json.hpp"
+#include "evaluation/evaluator.hpp"
+
+namespace accelopt::evaluation {
+
+void to_json(base::Json& out, const MeasureSettings& value);
+void from_json(const base::Json& in, MeasureSettings& value);
+void to_json(base::Json& out, const Peaks& value);
+void from_json(const base::Json& in, Peaks& value);
+void to_json(base::Json& out, const DeviceInfo& value);
+void from_json(const base::Json& in, DeviceInfo& value);
+void to_json(base::Json& out, const OpenReport& value);
+void from_json(const base::Json& in, OpenReport& value);
+void to_json(base::Json& out, const Arm& value);
+void from_json(const base::Json& in, Arm& value);
+void to_json(base::Json& out, const ArmScore& value);
+void from_json(const base::Json& in, ArmScore& value);
+void to_json(base::Json& out, const PlayoffReport& value);
+void from_json(const base::Json& in, PlayoffReport& value);
+
+}  // namespace accelopt::evaluation
