@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task.h"
+
+extern "C" void kernel(const float* lhs, const float* rhs, float* y, int64_t M) {
+  for (int64_t b = 0; b < B; ++b) {
+    for (int64_t i = 0; i < M; ++i) {
+      for (int64_t j = 0; j < N; ++j) {
+        float acc = 0.0f;
+        for (int64_t k = 0; k < K; ++k) {
+          acc += lhs[(b * M + i) * K + k] * rhs[(b * K + k) * N + j];
+        }
+        y[(b * M + i) * N + j] = acc;
+      }
+    }
+  }
+}
