@@ -25,22 +25,23 @@ struct MeasureSettings {
   int confirm_min_blocks = 32;
   int confirm_max_blocks = 100;
   int confirm_restarts = 3;
-  double confirm_half_width = 0.01;     ///< of the 95 % interval, relative
-  double allow_regression = 0.05;       ///< most that one workload may certainly be slower
-  double call_limit_seconds = 10;       ///< hard watchdog a call
-  std::string protocol = "blocks";      ///< "blocks" (default) or "paper": 2 warm-ups, 10 calls, mean, against the recorded latency
+  double confirm_half_width = 0.01;  ///< of the 95 % interval, relative
+  double allow_regression = 0.05;    ///< most that one workload may certainly be slower
+  double call_limit_seconds = 10;    ///< hard watchdog a call
+  std::string protocol =
+      "blocks";  ///< "blocks" (default) or "paper": 2 warm-ups, 10 calls, mean, against the recorded latency
 };
 
 /// The machine as measured once and cached a CPU model.
 struct Peaks {
-  double flops_per_second = 0;          ///< one core, FMA, float32
+  double flops_per_second = 0;  ///< one core, FMA, float32
   double flops_per_second_float64 = 0;
-  double bytes_per_second = 0;          ///< triad, one core
+  double bytes_per_second = 0;  ///< triad, one core
 };
 
 struct DeviceInfo {
-  std::string name;        ///< CPU model
-  std::string summary;     ///< one line for prompts: cores, vector width, caches, peaks
+  std::string name;     ///< CPU model
+  std::string summary;  ///< one line for prompts: cores, vector width, caches, peaks
   std::string compiler;
   std::string isolation;
   Peaks peaks;
@@ -49,8 +50,8 @@ struct DeviceInfo {
 /// The baseline verified and measured.
 struct OpenReport {
   DeviceInfo device;
-  model::Evaluation baseline;   ///< its own evaluation; status says whether the run may begin
-  std::string task_header;      ///< the generated task.h
+  model::Evaluation baseline;  ///< its own evaluation; status says whether the run may begin
+  std::string task_header;     ///< the generated task.h
 };
 
 /// One arm of a play-off. The first is the baseline.
@@ -59,32 +60,35 @@ struct Arm {
 };
 
 struct ArmScore {
-  bool measured = false;        ///< false: it failed while running; `reason` says why
-  bool dropped = false;         ///< certainly out of the first places before the end
+  bool measured = false;  ///< false: it failed while running; `reason` says why
+  bool dropped = false;   ///< certainly out of the first places before the end
   std::string reason;
-  model::Interval score;        ///< baseline time / its time
+  model::Interval score;  ///< baseline time / its time
   std::vector<model::WorkloadTiming> workloads;
   int blocks = 0;
 };
 
 struct PlayoffReport {
-  std::vector<ArmScore> arms;   ///< as asked
+  std::vector<ArmScore> arms;  ///< as asked
   int blocks = 0;
-  bool separated = false;       ///< places B and B + 1 came apart
+  bool separated = false;  ///< places B and B + 1 came apart
 };
 
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
 
-  /// Starts measuring one task: peaks, inputs, references; verifies, times and profiles the baseline. To be called first, once.
+  /// Starts measuring one task: peaks, inputs, references; verifies, times and profiles the baseline. To be called
+  /// first, once.
   /// @error unsupported: no compiler or no device; unavailable: the worker died three times; cancelled.
-  virtual base::Result<OpenReport> open(const model::Task& task, const MeasureSettings& settings, std::stop_token stop) = 0;
+  virtual base::Result<OpenReport> open(const model::Task& task, const MeasureSettings& settings,
+                                        std::stop_token stop) = 0;
 
   /// Compiles only. A solution that does not build is a report, not an error. May be called from many threads at once.
   virtual base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) = 0;
 
-  /// Verifies on race and check workloads, then races against `opponent` (triage); kind "triage". A failure is a status.
+  /// Verifies on race and check workloads, then races against `opponent` (triage); kind "triage". A failure is a
+  /// status.
   virtual base::Result<model::Evaluation> triage(const model::Solution& candidate, const model::Solution& opponent,
                                                  std::stop_token stop) = 0;
 
@@ -97,7 +101,8 @@ class Evaluator {
   /// Verifies on the held-out workloads; the status is all that may be told to anyone.
   virtual base::Result<model::Status> verify_held_out(const model::Solution& solution, std::stop_token stop) = 0;
 
-  /// Fresh processes, fresh inputs, all workloads; kind "confirm"; verdict FASTER iff it is confirmed, `reason` why not.
+  /// Fresh processes, fresh inputs, all workloads; kind "confirm"; verdict FASTER iff it is confirmed, `reason` why
+  /// not.
   virtual base::Result<model::Evaluation> confirm(const model::Solution& solution, std::stop_token stop) = 0;
 };
 

@@ -49,8 +49,11 @@ void from_json(const Json& in, Peaks& value) {
 }
 
 void to_json(Json& out, const DeviceInfo& value) {
-  out = {{"name", value.name},           {"summary", value.summary}, {"compiler", value.compiler},
-         {"isolation", value.isolation}, {"peaks", value.peaks}};
+  out = {{"name", value.name},
+         {"summary", value.summary},
+         {"compiler", value.compiler},
+         {"isolation", value.isolation},
+         {"peaks", value.peaks}};
 }
 
 void from_json(const Json& in, DeviceInfo& value) {
@@ -71,8 +74,12 @@ void from_json(const Json& in, OpenReport& value) {
   read_field(in, "task_header", value.task_header);
 }
 
-void to_json(Json& out, const Arm& value) { out = {{"solution", value.solution}}; }
-void from_json(const Json& in, Arm& value) { in.at("solution").get_to(value.solution); }
+void to_json(Json& out, const Arm& value) {
+  out = {{"solution", value.solution}};
+}
+void from_json(const Json& in, Arm& value) {
+  in.at("solution").get_to(value.solution);
+}
 
 void to_json(Json& out, const ArmScore& value) {
   out = {{"measured", value.measured}, {"dropped", value.dropped},     {"reason", value.reason},

@@ -19,14 +19,14 @@ struct RunStarted {
   std::string task;
   std::string device;
   int iterations = 0;
-  double baseline_ns = 0;           ///< of the raced workloads, geometric mean
-  double baseline_roofline = 0;     ///< share, 0..1
-  int planned_evaluations = 0;      ///< at most, over the whole run
+  double baseline_ns = 0;        ///< of the raced workloads, geometric mean
+  double baseline_roofline = 0;  ///< share, 0..1
+  int planned_evaluations = 0;   ///< at most, over the whole run
 };
 
 struct IterationStarted {
-  int iteration = 0;                ///< from 0
-  int beam = 0;                     ///< members
+  int iteration = 0;  ///< from 0
+  int beam = 0;       ///< members
 };
 
 enum class AttemptState { planning, executing, building, measuring, fixing, done };
@@ -35,10 +35,10 @@ enum class AttemptState { planning, executing, building, measuring, fixing, done
 struct AttemptMoved {
   Identity identity;
   AttemptState state = AttemptState::planning;
-  std::string title;                ///< of its plan, once there is one
+  std::string title;  ///< of its plan, once there is one
   Status status = Status::not_measured;
   std::optional<Interval> ratio;
-  std::string note;                 ///< "duplicate of ...", "no answer: ...", or empty
+  std::string note;  ///< "duplicate of ...", "no answer: ...", or empty
 };
 
 struct Learned {
@@ -48,18 +48,18 @@ struct Learned {
 };
 
 struct BeamMember {
-  Identity identity;                ///< all -1: the baseline
+  Identity identity;  ///< all -1: the baseline
   std::string title;
-  Interval score;                   ///< baseline time / its time
+  Interval score;  ///< baseline time / its time
 };
 
 /// An iteration's play-off is over.
 struct Selected {
   int iteration = 0;
-  std::vector<BeamMember> beam;     ///< best first
+  std::vector<BeamMember> beam;  ///< best first
   std::optional<BeamMember> incumbent;
-  int evaluations = 0;              ///< so far
-  Usage usage;                      ///< so far
+  int evaluations = 0;  ///< so far
+  Usage usage;          ///< so far
 };
 
 struct Confirming {
@@ -68,7 +68,7 @@ struct Confirming {
 };
 
 struct RunFinished {
-  std::string outcome;              ///< "improved", "no_gain", "budget", "interrupted"
+  std::string outcome;  ///< "improved", "no_gain", "budget", "interrupted"
   std::string stopped_by;
   std::optional<Interval> speedup;
   double wall_seconds = 0;
@@ -79,7 +79,8 @@ struct Note {
   std::string text;
 };
 
-using Event = std::variant<RunStarted, IterationStarted, AttemptMoved, Learned, Selected, Confirming, RunFinished, Note>;
+using Event =
+    std::variant<RunStarted, IterationStarted, AttemptMoved, Learned, Selected, Confirming, RunFinished, Note>;
 
 /// Gets a run's events, one at a time, from any thread.
 class EventSink {

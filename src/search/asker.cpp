@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/asker.hpp"
+
+namespace accelopt::agents {
+
+using base::Json;
+
+static void to_json(Json& out, const Lesson& value) {
+  out = {{"title", value.title}, {"strategy", value.strategy}, {"before", value.before}, {"after", value.after}};
+}
+
+static void from_json(const Json& in, Lesson& value) {
+  in.at("title").get_to(value.title);
+  in.at("strategy").get_to(value.strategy);
+  base::read_field(in, "before", value.before);
+  base::read_field(in, "after", value.after);
+}
+
+template <class T>
+static void to_json(Json& out, const Answer<T>& answer) {
+  out = {{"answered", answer.value.has_value()},
+         {"lost", answer.lost},
+         {"raw", answer.raw},
+         {"author", answer.author},
+         {"usage", answer.usage}};
+  if (answer.value) out["value"] = *answer.value;
+}
+
+template <class T>
+static void from_json(const Json& in, Answer<T>& answer) {
+  if (in.at("answered").get<bool>()) answer.value = in.at("value").get<T>();
+  in.at("lost").get_to(answer.lost);
+  base::read_field(in, "raw", answer.raw);
+  base::read_field(in, "author", answer.author);
+  base::read_field(in, "usage", answer.usage);
+}
+
+}  // namespace accelopt::agents
+
+namespace accelopt::search {
+
+using agents::Answer;
+using base::ErrorCode;
+using base::Json;
+
+bool is_bad_luck(ErrorCode code) {
+  return code == ErrorCode::unavailable || code == ErrorCode::rate_limited || code == ErrorCode::timed_out ||
+         code == ErrorCode::parse || code == ErrorCode::internal;
+}
+
+template <class T, class Ask>
+base::Result<Answer<T>> Asker::ask(const std::string& role, const journal::StepKey& key, const Json& input, Ask&& ask) {
+  auto answer = recorder_.once<Answer<T>>(key, input, ask);
+  if (answer) {
+    budget_.charge(role, answer->usage);
+    return answer;
+  }
+  if (!is_bad_luck(answer.error().code)) return answer;
+  // The provider has retried what can be retried.
+  Answer<T> lost;
+  lost.lost = answer.error().message;
+  const std::scoped_lock lock(mutex_);
+  lost_.push_back({key, input, lost, answer.error()});
+  return lost;
+}
+
+std::optional<base::Error> Asker::asked_in_vain() const {
+  const std::scoped_lock lock(mutex_);
+  return lost_.empty() ? std::nullopt : std::optional(lost_.front().reason);
+}
+
+base::Result<void> Asker::settle() {
+  const std::scoped_lock lock(mutex_);
+  for (const LostQuestion& question : lost_) TRY(recorder_.record(question.key, question.input, question.output));
+  lost_.clear();
+  return {};
+}
+
+base::Result<Answer<model::Plan>> Asker::plan(const agents::PlanQuestion& question, std::stop_token stop) {
+  Json input = {{"kernel", model::source_id(question.kernel)}, {"memory", question.memory}, {"tried", Json::array()}};
+  for (const agents::TriedPlan& tried : question.tried) input["tried"].push_back({tried.title, tried.outcome});
+  return ask<model::Plan>("planner", {question.context.identity, "plan"}, input,
+                          [&] { return team_.planner->plan(question, stop); });
+}
+
+base::Result<Answer<model::Solution>> Asker::execute(const agents::ExecuteQuestion& question, std::stop_token stop) {
+  const Json input = {{"kernel", model::source_id(question.kernel)}, {"plan", question.plan}};
+  return ask<model::Solution>("executor", {question.context.identity, "execute"}, input,
+                              [&] { return team_.executor->execute(question, stop); });
+}
+
+base::Result<Answer<model::Solution>> Asker::fix(const agents::FixQuestion& question, std::stop_token stop) {
+  const Json input = {{"broken", model::source_id(question.broken)}, {"diagnostics", question.diagnostics}};
+  return ask<model::Solution>("fixer", {question.context.identity, "fix"}, input,
+                              [&] { return team_.fixer->fix(question, stop); });
+}
+
+base::Result<Answer<std::optional<agents::Lesson>>> Asker::summarize(const agents::SummarizeQuestion& question,
+                                                                     std::stop_token stop) {
+  const Json input = {{"slow", model::source_id(question.slow)}, {"fast", model::source_id(question.fast)}};
+  return ask<std::optional<agents::Lesson>>("summarizer", {question.context.identity, "summarize"}, input,
+                                            [&] { return team_.summarizer->summarize(question, stop); });
+}
+
+}  // namespace accelopt::search

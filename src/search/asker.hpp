@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "agents/roles.hpp"
+#include "search/budget.hpp"
+#include "search/recorder.hpp"
+
+namespace accelopt::search {
+
+/// The agents as a search uses them: every answer recorded and never asked for twice, its cost charged. May be used
+/// from many threads. Errors as the agents give them; not_found in a replay: the question is not on record.
+class Asker {
+ public:
+  /// All arguments outlive the asker.
+  Asker(const agents::Team& team, Recorder& recorder, Budget& budget)
+      : team_(team), recorder_(recorder), budget_(budget) {}
+
+  base::Result<agents::Answer<model::Plan>> plan(const agents::PlanQuestion& question, std::stop_token stop);
+  base::Result<agents::Answer<model::Solution>> execute(const agents::ExecuteQuestion& question, std::stop_token stop);
+  base::Result<agents::Answer<model::Solution>> fix(const agents::FixQuestion& question, std::stop_token stop);
+  base::Result<agents::Answer<std::optional<agents::Lesson>>> summarize(const agents::SummarizeQuestion& question,
+                                                                        std::stop_token stop);
+
+  /// Questions that got no answer since the last settle(), although everything was tried: the first one's reason.
+  [[nodiscard]] std::optional<base::Error> asked_in_vain() const;
+  /// Records those questions as lost, so that a resumed run decides as this one did. To be called when the run goes on
+  /// without them; when it cannot, they stay off the record and are asked again.
+  base::Result<void> settle();
+
+ private:
+  struct LostQuestion {
+    journal::StepKey key;
+    base::Json input;
+    base::Json output;
+    base::Error reason;
+  };
+  template <class T, class Ask>
+  base::Result<agents::Answer<T>> ask(const std::string& role, const journal::StepKey& key, const base::Json& input,
+                                      Ask&& ask);
+
+  const agents::Team& team_;
+  Recorder& recorder_;
+  Budget& budget_;
+  mutable std::mutex mutex_;
+  std::vector<LostQuestion> lost_;
+};
+
+/// Whether a model's failure is one question's bad luck (the attempt is lost, the run goes on) rather than the run's.
+bool is_bad_luck(base::ErrorCode code);
+
+}  // namespace accelopt::search

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/attempt.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace accelopt::search {
+
+using base::ErrorCode;
+using model::AttemptState;
+using model::Evaluation;
+using model::Identity;
+using model::Solution;
+using model::Status;
+
+void FirstAnswers::announce(const Identity& attempt, const std::string& source_id) {
+  {
+    const std::scoped_lock lock(mutex_);
+    answers_[attempt] = source_id;
+  }
+  changed_.notify_all();
+}
+
+bool FirstAnswers::given_before(const Identity& attempt, const std::string& source_id, int before) {
+  std::unique_lock lock(mutex_);
+  const auto earlier = [&](const Identity& other) { return other.parent == attempt.parent && other < attempt; };
+  changed_.wait(lock, [&] {
+    return std::count_if(answers_.begin(), answers_.end(), [&](const auto& answer) { return earlier(answer.first); }) >=
+           before;
+  });
+  return std::any_of(answers_.begin(), answers_.end(),
+                     [&](const auto& answer) { return earlier(answer.first) && answer.second == source_id; });
+}
+
+namespace {
+
+/// Largest source that is worth a compiler's time, bytes.
+constexpr std::size_t kLargestSource = std::size_t{256} << 10;
+
+bool can_be_fixed(Status status) {
+  return status == Status::compile_error || status == Status::runtime_error || status == Status::timeout ||
+         status == Status::incorrect_shape || status == Status::incorrect_dtype ||
+         status == Status::incorrect_numerical;
+}
+
+bool is_ending(const base::Error& error) {
+  return error.code == ErrorCode::cancelled || error.code == ErrorCode::not_found;
+}
+
+class Attempt {
+ public:
+  Attempt(AttemptShared& shared, agents::Context context, const Candidate& parent, const model::Plan& plan)
+      : shared_(shared), context_(std::move(context)), parent_(parent), plan_(plan) {
+    outcome_.identity = context_.identity;
+    outcome_.parent = context_.identity.parent;
+    outcome_.plan = plan;
+  }
+
+  ~Attempt() {
+    if (!announced_) announce("");
+  }
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  base::Result<AttemptOutcome> run() {
+    auto solution = execute();
+    if (!solution) return give_up(solution.error());
+    if (!*solution) return finish();
+    for (int fix = 0;; ++fix) {
+      context_.identity.fix = fix;
+      auto judged = judge(**solution);
+      if (!judged) return give_up(judged.error());
+      keep(**solution, *judged);
+      if (fix == shared_.fixes || outcome_.duplicate || !can_be_fixed(judged->status)) return finish();
+      if (fix == 0 && given_before()) return finish();
+      failed_.insert(outcome_.candidate->source_id);
+      solution = mend(**solution, *judged, fix + 1);
+      if (!solution) return give_up(solution.error());
+      if (!*solution) return finish();
+    }
+  }
+
+ private:
+  /// The executor's solution; nothing when the answer was lost.
+  base::Result<std::optional<Solution>> execute() {
+    if (ending()) return base::fail(ErrorCode::cancelled, "the run is ending");
+    move_to(AttemptState::executing);
+    context_.identity.fix = 0;
+    TRY_ASSIGN(const auto answer, shared_.asker.execute({context_, parent_.solution, plan_}, shared_.stops.wind_down));
+    if (!answer.value) {
+      outcome_.note = "no answer: " + answer.lost;
+      return std::nullopt;
+    }
+    announce(model::source_id(*answer.value));
+    return answer.value;
+  }
+
+  /// The fixer's solution; nothing when there is none, or when it is one that has failed already.
+  base::Result<std::optional<Solution>> mend(const Solution& broken, const Evaluation& judged, int fix) {
+    if (ending()) return std::nullopt;  // the failed solution stands
+    move_to(AttemptState::fixing);
+    context_.identity.fix = fix;
+    const agents::FixQuestion question{context_, parent_.solution, broken, plan_, judged.status, judged.reason};
+    const auto answer = shared_.asker.fix(question, shared_.stops.wind_down);
+    if (!answer && is_ending(answer.error())) return std::nullopt;
+    if (!answer) return tl::make_unexpected(answer.error());
+    if (!answer->value) {
+      outcome_.note = "no fix: " + answer->lost;
+      return std::nullopt;
+    }
+    if (failed_.contains(model::source_id(*answer->value))) {
+      outcome_.note = "the fix is a solution that has failed already";
+      return std::nullopt;
+    }
+    return answer->value;
+  }
+
+  /// Sift, build, verify, race: the cheapest first, the first failure ends it.
+  base::Result<Evaluation> judge(const Solution& solution) {
+    const std::string source_id = model::source_id(solution);
+    outcome_.duplicate = false;
+    if (auto sifted = sift(solution)) return with_source(*sifted, source_id);
+    if (source_id == parent_.source_id) return duplicate_of_parent(source_id);
+    if (const auto known = shared_.known_sources.find(source_id); known != shared_.known_sources.end()) {
+      return duplicate_of(known->second, source_id);
+    }
+    if (ending() || !shared_.budget.take_evaluation()) return base::fail(ErrorCode::cancelled, "the run is ending");
+
+    move_to(AttemptState::building);
+    TRY_ASSIGN(const model::BuildReport build, shared_.measurer.build(solution, source_id, shared_.stops.abort));
+    if (!build.built) {
+      Evaluation failed;
+      failed.status = Status::compile_error;
+      failed.reason = build.diagnostics;
+      failed.stages.push_back({"build", build.seconds});
+      return with_source(failed, source_id);
+    }
+    if (build.machine_code_id == parent_.machine_code_id) return duplicate_of_parent(source_id);
+    if (const auto known = shared_.known_machine_code.find(build.machine_code_id);
+        known != shared_.known_machine_code.end()) {
+      return duplicate_of(known->second, source_id);
+    }
+    if (ending()) return base::fail(ErrorCode::cancelled, "the run is ending");
+
+    move_to(AttemptState::measuring);
+    TRY_ASSIGN(Evaluation evaluation,
+               shared_.measurer.triage(context_.identity, solution, build.machine_code_id, parent_.solution,
+                                       parent_.source_id, shared_.stops.abort));
+    evaluation.machine_code_id = build.machine_code_id;
+    evaluation.stages.insert(evaluation.stages.begin(), {"build", build.seconds});
+    return with_source(evaluation, source_id);
+  }
+
+  /// A tripwire for what no compiler needs to see; not a verdict on intent.
+  static std::optional<Evaluation> sift(const Solution& solution) {
+    Evaluation refused;
+    refused.status = Status::compile_error;
+    const std::string& text = model::main_text(solution);
+    if (text.size() > kLargestSource) refused.reason = "the source is larger than 256 KiB";
+    if (text.find('\0') != std::string::npos) refused.reason = "the source holds a NUL byte";
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos) refused.reason = "the source is empty";
+    return refused.reason.empty() ? std::nullopt : std::optional(refused);
+  }
+
+  static Evaluation with_source(Evaluation evaluation, const std::string& source_id) {
+    evaluation.source_id = source_id;
+    return evaluation;
+  }
+
+  Evaluation duplicate_of_parent(const std::string& source_id) {
+    outcome_.duplicate = true;
+    Evaluation same;
+    same.status = Status::passed;
+    same.verdict = model::Verdict::tie;
+    same.ratio = model::Interval{1, 1, 1};
+    same.reason = "the same program as its parent";
+    same.opponent = parent_.source_id;
+    same.machine_code_id = parent_.machine_code_id;
+    same.duplicate_of = parent_.source_id;
+    return with_source(same, source_id);
+  }
+
+  Evaluation duplicate_of(const Evaluation& known, const std::string& source_id) {
+    outcome_.duplicate = true;
+    Evaluation copy = known;
+    copy.samples.clear();
+    copy.stages.clear();
+    copy.duplicate_of = known.source_id;
+    return with_source(copy, source_id);
+  }
+
+  void keep(const Solution& solution, const Evaluation& evaluation) {
+    outcome_.identity = context_.identity;
+    outcome_.candidate = Candidate{.identity = context_.identity,
+                                   .solution = solution,
+                                   .source_id = evaluation.source_id,
+                                   .machine_code_id = evaluation.machine_code_id,
+                                   .plan = plan_,
+                                   .parent_source_id = parent_.source_id,
+                                   .evaluation = evaluation,
+                                   .score = {},
+                                   .workloads = {}};
+  }
+
+  bool given_before() {
+    const Identity& id = context_.identity;
+    const bool before = shared_.first_answers.given_before(first_identity(), outcome_.candidate->source_id,
+                                                           id.plan * shared_.attempts + id.attempt);
+    outcome_.duplicate = outcome_.duplicate || before;
+    return before;
+  }
+
+  [[nodiscard]] Identity first_identity() const {
+    Identity identity = context_.identity;
+    identity.fix = -1;
+    return identity;
+  }
+
+  void announce(const std::string& source_id) {
+    announced_ = true;
+    shared_.first_answers.announce(first_identity(), source_id);
+  }
+
+  [[nodiscard]] bool ending() const { return shared_.stops.wind_down.stop_requested() || !shared_.budget.may_ask(); }
+
+  base::Result<AttemptOutcome> give_up(const base::Error& error) {
+    if (!is_ending(error)) return tl::make_unexpected(error);
+    if (!outcome_.candidate) outcome_.note = error.message;
+    return finish();
+  }
+
+  AttemptOutcome finish() {
+    model::AttemptMoved moved{outcome_.identity,    AttemptState::done, plan_.title,
+                              Status::not_measured, std::nullopt,       outcome_.note};
+    if (outcome_.candidate) {
+      moved.status = outcome_.candidate->evaluation.status;
+      moved.ratio = outcome_.candidate->evaluation.ratio;
+      if (outcome_.duplicate) moved.note = "known already";
+    }
+    shared_.events.on(moved);
+    return outcome_;
+  }
+
+  void move_to(AttemptState state) {
+    shared_.events.on(
+        model::AttemptMoved{context_.identity, state, plan_.title, Status::not_measured, std::nullopt, ""});
+  }
+
+  AttemptShared& shared_;
+  agents::Context context_;
+  const Candidate& parent_;
+  const model::Plan& plan_;
+  AttemptOutcome outcome_;
+  std::set<std::string> failed_;
+  bool announced_ = false;
+};
+
+}  // namespace
+
+base::Result<AttemptOutcome> run_attempt(AttemptShared& shared, const agents::Context& context, const Candidate& parent,
+                                         const model::Plan& plan) {
+  return Attempt(shared, context, parent, plan).run();
+}
+
+}  // namespace accelopt::search

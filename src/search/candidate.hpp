@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/roles.hpp"
+#include "model/evaluation.hpp"
+#include "model/experience.hpp"
+#include "model/identity.hpp"
+#include "model/solution.hpp"
+
+namespace accelopt::search {
+
+/// A solution that the search knows.
+struct Candidate {
+  model::Identity identity;  ///< all -1: the baseline
+  model::Solution solution;
+  std::string source_id;
+  std::string machine_code_id;
+  model::Plan plan;              ///< empty for the baseline
+  std::string parent_source_id;  ///< empty for the baseline
+  model::Evaluation evaluation;  ///< triage against its parent; for the baseline its own
+  model::Interval score;  ///< baseline time / its time, from the last play-off it was in; exactly 1 for the baseline
+  std::vector<model::WorkloadTiming> workloads;  ///< from that play-off
+};
+
+/// Faster than its parent with certainty, or probably so and worth another look: a place in the play-off.
+bool kept_for_playoff(const model::Evaluation& triage);
+
+/// What became of one attempt.
+struct AttemptOutcome {
+  model::Identity identity;  ///< of the last solution
+  int parent = 0;            ///< place in the beam
+  model::Plan plan;
+  std::optional<Candidate> candidate;  ///< none: no answer came, or the run was ending
+  std::string note;                    ///< why there is none
+  bool duplicate = false;              ///< equal to a solution that was known already: neither represents nor teaches
+};
+
+}  // namespace accelopt::search

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/exploration.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <thread>
+
+namespace accelopt::search {
+
+using base::ErrorCode;
+using model::Identity;
+
+namespace {
+
+class Explorer {
+ public:
+  explicit Explorer(const Exploration& exploration)
+      : x_(exploration),
+        shared_{.task = x_.task,
+                .asker = x_.asker,
+                .measurer = x_.measurer,
+                .budget = x_.budget,
+                .events = x_.events,
+                .first_answers = first_answers_,
+                .known_sources = x_.known_sources,
+                .known_machine_code = x_.known_machine_code,
+                .attempts = x_.settings.attempts,
+                .fixes = x_.settings.fixes,
+                .stops = x_.stops} {}
+
+  base::Result<std::vector<AttemptOutcome>> run() {
+    {
+      std::vector<std::jthread> branches;
+      for (int parent = 0; parent < static_cast<int>(x_.beam.size()); ++parent) {
+        for (int plan = 0; plan < x_.settings.plans; ++plan) {
+          branches.emplace_back([this, parent, plan] { explore_branch(parent, plan); });
+        }
+      }
+    }
+    if (error_) return tl::make_unexpected(*error_);
+    std::sort(outcomes_.begin(), outcomes_.end(), [](const AttemptOutcome& a, const AttemptOutcome& b) {
+      return std::tie(a.identity.parent, a.identity.plan, a.identity.attempt) <
+             std::tie(b.identity.parent, b.identity.plan, b.identity.attempt);
+    });
+    mark_duplicates();
+    return std::move(outcomes_);
+  }
+
+ private:
+  /// One plan and its K attempts, each on a thread of its own.
+  void explore_branch(int parent, int plan) {
+    const Identity identity{.iteration = x_.iteration, .parent = parent, .plan = plan};
+    const auto answer = ask_for_plan(identity);
+    if (!answer || !answer->value) {
+      for (int attempt = 0; attempt < x_.settings.attempts; ++attempt) lose(identity, attempt, answer);
+      return;
+    }
+    std::vector<std::jthread> attempts;
+    for (int attempt = 0; attempt < x_.settings.attempts; ++attempt) {
+      attempts.emplace_back([this, identity, attempt, &plan_text = *answer->value] {
+        Identity own = identity;
+        own.attempt = attempt;
+        auto outcome = run_attempt(shared_, context(own), x_.beam[static_cast<std::size_t>(own.parent)], plan_text);
+        const std::scoped_lock lock(mutex_);
+        if (outcome)
+          outcomes_.push_back(std::move(*outcome));
+        else if (!error_)
+          error_ = outcome.error();
+      });
+    }
+  }
+
+  base::Result<agents::Answer<model::Plan>> ask_for_plan(const Identity& identity) {
+    if (x_.stops.wind_down.stop_requested() || !x_.budget.may_ask())
+      return base::fail(ErrorCode::cancelled, "the run is ending");
+    const Candidate& kernel = x_.beam[static_cast<std::size_t>(identity.parent)];
+    x_.events.on(model::AttemptMoved{identity, model::AttemptState::planning, "", model::Status::not_measured,
+                                     std::nullopt, ""});
+    agents::PlanQuestion question{context(identity), kernel.solution, kernel.evaluation, x_.memory, {}};
+    if (!kernel.workloads.empty()) question.evaluation.workloads = kernel.workloads;
+    question.evaluation.samples.clear();
+    if (const auto tried = x_.tried.find(kernel.source_id); tried != x_.tried.end()) question.tried = tried->second;
+    return x_.asker.plan(question, x_.stops.wind_down);
+  }
+
+  void lose(const Identity& branch, int attempt, const base::Result<agents::Answer<model::Plan>>& answer) {
+    AttemptOutcome outcome;
+    outcome.identity = branch;
+    outcome.identity.attempt = attempt;
+    outcome.parent = branch.parent;
+    outcome.note = answer ? "no plan: " + answer->lost : answer.error().message;
+    first_answers_.announce(outcome.identity, "");
+    x_.events.on(model::AttemptMoved{outcome.identity, model::AttemptState::done, "", model::Status::not_measured,
+                                     std::nullopt, outcome.note});
+    const std::scoped_lock lock(mutex_);
+    const bool ends_the_run =
+        !answer && answer.error().code != ErrorCode::cancelled && answer.error().code != ErrorCode::not_found;
+    if (ends_the_run && !error_) error_ = answer.error();
+    outcomes_.push_back(std::move(outcome));
+  }
+
+  [[nodiscard]] agents::Context context(const Identity& identity) const {
+    return {identity, &x_.task, x_.opened.task_header, x_.opened.device.summary, x_.seed};
+  }
+
+  /// Of equal programs of one parent, whichever was measured first, the first by identity is the original.
+  void mark_duplicates() {
+    std::set<std::pair<int, std::string>> seen;
+    for (AttemptOutcome& outcome : outcomes_) {
+      if (!outcome.candidate || outcome.duplicate) continue;
+      const Candidate& candidate = *outcome.candidate;
+      const bool fresh_source = seen.insert({outcome.parent, candidate.source_id}).second;
+      const bool fresh_code =
+          candidate.machine_code_id.empty() || seen.insert({outcome.parent, candidate.machine_code_id}).second;
+      if (!fresh_source || !fresh_code) outcome.duplicate = true;
+    }
+  }
+
+  const Exploration& x_;
+  FirstAnswers first_answers_;
+  AttemptShared shared_;
+  std::mutex mutex_;
+  std::vector<AttemptOutcome> outcomes_;
+  std::optional<base::Error> error_;
+};
+
+}  // namespace
+
+base::Result<std::vector<AttemptOutcome>> explore(const Exploration& exploration) {
+  return Explorer(exploration).run();
+}
+
+std::string outcome_text(const AttemptOutcome& outcome) {
+  if (!outcome.candidate) return outcome.note.empty() ? "no answer" : outcome.note;
+  const model::Evaluation& evaluation = outcome.candidate->evaluation;
+  if (evaluation.status != model::Status::passed) return std::string(model::to_string(evaluation.status));
+  if (!evaluation.ratio) return "passed, not raced";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2fx", evaluation.ratio->estimate);
+  return outcome.duplicate ? std::string(text) + " (known already)" : text;
+}
+
+}  // namespace accelopt::search

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "memory/queue.hpp"
+#include "search/attempt.hpp"
+#include "search/candidate.hpp"
+#include "search/settings.hpp"
+
+namespace accelopt::search {
+
+/// Plans tried so far, by the kernel's source id.
+using TriedPlans = std::map<std::string, std::vector<agents::TriedPlan>>;
+
+/// What one iteration's exploration works with. Everything outlives it.
+struct Exploration {
+  const model::Task& task;
+  const evaluation::OpenReport& opened;
+  const SearchSettings& settings;
+  std::uint64_t seed = 0;
+  int iteration = 0;
+  const std::vector<Candidate>& beam;
+  const memory::Queue& memory;
+  const TriedPlans& tried;
+  const std::map<std::string, model::Evaluation>& known_sources;
+  const std::map<std::string, model::Evaluation>& known_machine_code;
+  Asker& asker;
+  Measurer& measurer;
+  Budget& budget;
+  model::EventSink& events;
+  Stops stops;
+};
+
+/// Asks the planner N times for every beam member and the executor K times for every plan, all at once; judges and
+/// mends each answer. Gives the outcomes in order of identity, equal solutions of one parent marked as duplicates of
+/// the first.
+/// @error the first one that ends the run (run_attempt).
+base::Result<std::vector<AttemptOutcome>> explore(const Exploration& exploration);
+
+/// "2.31x", "INCORRECT_NUMERICAL", "no answer: ...": for the list of tried plans.
+std::string outcome_text(const AttemptOutcome& outcome);
+
+}  // namespace accelopt::search

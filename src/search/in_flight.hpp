@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <future>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "base/result.hpp"
+
+namespace accelopt::search {
+
+/// Work that several threads may want at once is done by the first and shared with the rest; an error is not kept.
+template <class T>
+class InFlight {
+ public:
+  /// The result of `work` for this key, from whichever thread came first. `work` is a callable that gives Result<T>.
+  template <class Work>
+  base::Result<T> share(const std::string& key, Work&& work) {
+    std::promise<base::Result<T>> promise;
+    std::shared_future<base::Result<T>> future;
+    bool first = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto [place, inserted] = futures_.try_emplace(key);
+      if (inserted) place->second = promise.get_future().share();
+      future = place->second;
+      first = inserted;
+    }
+    if (first) {
+      auto result = work();
+      if (!result) {
+        const std::scoped_lock lock(mutex_);
+        futures_.erase(key);
+      }
+      promise.set_value(std::move(result));
+    }
+    return future.get();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_future<base::Result<T>>> futures_;
+};
+
+}  // namespace accelopt::search

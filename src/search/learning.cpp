@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/learning.hpp"
+
+#include <thread>
+
+#include "base/unified_diff.hpp"
+#include "search/selection.hpp"
+
+namespace accelopt::search {
+
+using base::ErrorCode;
+using model::Polarity;
+
+namespace {
+
+using LessonAnswer = base::Result<agents::Answer<std::optional<agents::Lesson>>>;
+
+bool is_ending(const base::Error& error) {
+  return error.code == ErrorCode::cancelled || error.code == ErrorCode::not_found;
+}
+
+/// What bounded the slow kernel: the roofline's word on its first raced workload.
+std::string bound_of(const model::Evaluation& evaluation) {
+  for (const model::WorkloadTiming& workload : evaluation.workloads) {
+    if (workload.role == "race" && workload.roofline) return workload.roofline->bound;
+  }
+  return {};
+}
+
+agents::SummarizeQuestion question_for(const Learning& learning, const AttemptOutcome& outcome, Polarity polarity) {
+  const Candidate& child = *outcome.candidate;
+  const Candidate& parent = learning.beam[static_cast<std::size_t>(outcome.parent)];
+  const bool child_is_fast = polarity == Polarity::improves;
+  const Candidate& slow = child_is_fast ? parent : child;
+  const Candidate& fast = child_is_fast ? child : parent;
+  agents::SummarizeQuestion question;
+  question.context = {outcome.identity, &learning.task, learning.opened.task_header, learning.opened.device.summary,
+                      learning.seed};
+  question.slow = slow.solution;
+  question.fast = fast.solution;
+  question.diff = base::unified_diff(model::main_text(slow.solution), model::main_text(fast.solution), "slow", "fast");
+  question.plan = child.plan;
+  question.slow_evaluation = slow.evaluation;
+  question.fast_evaluation = fast.evaluation;
+  question.polarity = polarity;
+  question.effect = *child.evaluation.ratio;
+  return question;
+}
+
+model::Experience experience_from(const Learning& learning, const agents::SummarizeQuestion& question,
+                                  const agents::Answer<std::optional<agents::Lesson>>& answer) {
+  const agents::Lesson& lesson = **answer.value;
+  model::Experience experience;
+  experience.title = lesson.title;
+  experience.strategy = lesson.strategy;
+  experience.before = lesson.before;
+  experience.after = lesson.after;
+  experience.diff = question.diff;
+  experience.polarity = question.polarity;
+  experience.effect = question.effect;
+  experience.language = model::to_string(learning.task.baseline.language);
+  experience.op_type = learning.task.definition.op_type;
+  experience.target = learning.task.target;
+  experience.device = learning.opened.device.name;
+  experience.bound = bound_of(question.slow_evaluation);
+  experience.slow = model::source_id(question.slow);
+  experience.fast = model::source_id(question.fast);
+  experience.run = learning.run;
+  experience.iteration = learning.iteration;
+  experience.model = answer.author;
+  return experience;
+}
+
+}  // namespace
+
+base::Result<std::vector<model::Experience>> summarize_pairs(const Learning& learning,
+                                                             const std::vector<AttemptOutcome>& outcomes, int known) {
+  const auto pairs = teaching_pairs(outcomes, representatives(outcomes), learning.settings);
+  std::vector<agents::SummarizeQuestion> questions;
+  for (const TeachingPair& pair : pairs) {
+    auto question = question_for(learning, outcomes[pair.outcome], pair.polarity);
+    const Candidate& child = *outcomes[pair.outcome].candidate;
+    const auto profile = learning.measurer.profile(child.solution, child.source_id, learning.stops.abort);
+    if (profile) {
+      (pair.polarity == Polarity::improves ? question.fast_evaluation : question.slow_evaluation).profile = *profile;
+    } else if (!is_ending(profile.error())) {
+      return tl::make_unexpected(profile.error());
+    }
+    questions.push_back(std::move(question));
+  }
+
+  std::vector<LessonAnswer> answers(questions.size(), base::fail(ErrorCode::cancelled, "the run is ending"));
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      threads.emplace_back([&, i] { answers[i] = learning.asker.summarize(questions[i], learning.stops.wind_down); });
+    }
+  }
+
+  std::vector<model::Experience> experiences;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    if (!answers[i] && !is_ending(answers[i].error())) return tl::make_unexpected(answers[i].error());
+    if (!answers[i]) continue;
+    if (!answers[i]->value) {
+      learning.events.on(model::Note{"a summary was lost: " + answers[i]->lost});
+      continue;
+    }
+    if (!*answers[i]->value) continue;
+    auto experience = experience_from(learning, questions[i], *answers[i]);
+    experience.id = "e" + std::to_string(known + static_cast<int>(experiences.size()) + 1);
+    learning.events.on(model::Learned{experience.title, experience.polarity, experience.effect});
+    experiences.push_back(std::move(experience));
+  }
+  return experiences;
+}
+
+}  // namespace accelopt::search

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "search/attempt.hpp"
+#include "search/candidate.hpp"
+#include "search/settings.hpp"
+
+namespace accelopt::search {
+
+/// What the summaries of one iteration work with. Everything outlives it.
+struct Learning {
+  const model::Task& task;
+  const evaluation::OpenReport& opened;
+  const SearchSettings& settings;
+  const std::string& run;
+  std::uint64_t seed = 0;
+  int iteration = 0;
+  const std::vector<Candidate>& beam;
+  Asker& asker;
+  Measurer& measurer;
+  model::EventSink& events;
+  Stops stops;
+};
+
+/// Asks the summarizer for each telling pair, all at once, and gives what it taught: improvements by effect first, ids
+/// from "e<known + 1>" on. A summarizer that sees no optimization teaches nothing.
+/// @error as Asker::summarize and Measurer::profile, ending runs apart.
+base::Result<std::vector<model::Experience>> summarize_pairs(const Learning& learning,
+                                                             const std::vector<AttemptOutcome>& outcomes, int known);
+
+}  // namespace accelopt::search

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/measurer.hpp"
+
+#include "base/hash.hpp"
+#include "evaluation/evaluator_json.hpp"
+
+namespace accelopt::search {
+
+using base::Json;
+using evaluation::OpenReport;
+using evaluation::PlayoffReport;
+using model::BuildReport;
+using model::Evaluation;
+
+Measurer::Measurer(evaluation::Evaluator* evaluator, Recorder& recorder, const model::Task& task,
+                   const evaluation::MeasureSettings& settings)
+    : evaluator_(evaluator), recorder_(recorder), task_(task), settings_(settings), task_id_(model::task_id(task)) {}
+
+base::Result<void> Measurer::ensure_open(std::stop_token stop) {
+  const std::scoped_lock lock(open_mutex_);
+  if (opened_) return {};
+  ACCELOPT_ASSERT(evaluator_ != nullptr, "a replay does not measure");
+  TRY_ASSIGN(opened_, evaluator_->open(task_, settings_, stop));
+  if (opened_->baseline.status != model::Status::passed && recorder_.found() > 0) {
+    // On record the baseline passed, or nothing would be left to measure.
+    return base::fail(base::ErrorCode::unavailable,
+                      "the baseline no longer passes on this machine: " + opened_->baseline.reason +
+                          "; resume on the machine and toolchain that the run began on");
+  }
+  return {};
+}
+
+base::Result<OpenReport> Measurer::open(std::stop_token stop) {
+  return recorder_.once<OpenReport>({{}, "open"}, {{"task", task_id_}, {"slots", settings_.slots}},
+                                    [&]() -> base::Result<OpenReport> {
+                                      const std::scoped_lock lock(open_mutex_);
+                                      TRY_ASSIGN(opened_, evaluator_->open(task_, settings_, stop));
+                                      return *opened_;
+                                    });
+}
+
+base::Result<BuildReport> Measurer::build(const model::Solution& solution, const std::string& source_id,
+                                          std::stop_token stop) {
+  return builds_.share(source_id, [&] {
+    return recorder_.once<BuildReport>({{}, "build:" + source_id}, {{"task", task_id_}, {"source", source_id}},
+                                       [&]() -> base::Result<BuildReport> {
+                                         TRY(ensure_open(stop));
+                                         return evaluator_->build(solution, stop);
+                                       });
+  });
+}
+
+base::Result<Evaluation> Measurer::triage(const model::Identity& identity, const model::Solution& candidate,
+                                          const std::string& machine_code_id, const model::Solution& parent,
+                                          const std::string& parent_source_id, std::stop_token stop) {
+  const journal::StepKey key{{.iteration = identity.iteration, .parent = identity.parent}, "triage:" + machine_code_id};
+  const Json input = {{"task", task_id_}, {"machine_code", machine_code_id}, {"parent", parent_source_id}};
+  return triages_.share(model::to_string(key.identity) + key.kind, [&] {
+    return recorder_.once<Evaluation>(key, input, [&]() -> base::Result<Evaluation> {
+      TRY(ensure_open(stop));
+      return evaluator_->triage(candidate, parent, stop);
+    });
+  });
+}
+
+base::Result<model::Profile> Measurer::profile(const model::Solution& solution, const std::string& source_id,
+                                               std::stop_token stop) {
+  return recorder_.once<model::Profile>({{}, "profile:" + source_id}, {{"task", task_id_}, {"source", source_id}},
+                                        [&]() -> base::Result<model::Profile> {
+                                          TRY(ensure_open(stop));
+                                          return evaluator_->profile(solution, stop);
+                                        });
+}
+
+base::Result<PlayoffReport> Measurer::playoff(int iteration, const std::vector<evaluation::Arm>& arms, int places,
+                                              std::stop_token stop) {
+  Json input = {{"task", task_id_}, {"places", places}, {"arms", Json::array()}};
+  for (const evaluation::Arm& arm : arms) input["arms"].push_back(model::source_id(arm.solution));
+  return recorder_.once<PlayoffReport>({{.iteration = iteration}, "playoff"}, input,
+                                       [&]() -> base::Result<PlayoffReport> {
+                                         TRY(ensure_open(stop));
+                                         return evaluator_->playoff(arms, places, stop);
+                                       });
+}
+
+base::Result<model::Status> Measurer::verify_held_out(const model::Solution& solution, const std::string& source_id,
+                                                      std::stop_token stop) {
+  TRY_ASSIGN(const auto name,
+             recorder_.once<std::string>({{}, "held_out:" + source_id}, {{"task", task_id_}, {"source", source_id}},
+                                         [&]() -> base::Result<std::string> {
+                                           TRY(ensure_open(stop));
+                                           TRY_ASSIGN(const auto status, evaluator_->verify_held_out(solution, stop));
+                                           return std::string(model::to_string(status));
+                                         }));
+  return model::parse_status(name);
+}
+
+base::Result<Evaluation> Measurer::confirm(const model::Solution& solution, const std::string& source_id,
+                                           std::stop_token stop) {
+  return recorder_.once<Evaluation>({{}, "confirm:" + source_id}, {{"task", task_id_}, {"source", source_id}},
+                                    [&]() -> base::Result<Evaluation> {
+                                      TRY(ensure_open(stop));
+                                      return evaluator_->confirm(solution, stop);
+                                    });
+}
+
+}  // namespace accelopt::search

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "evaluation/evaluator.hpp"
+#include "search/in_flight.hpp"
+#include "search/recorder.hpp"
+
+namespace accelopt::search {
+
+/// The evaluator as a search uses it: every measurement recorded and never made twice, equal requests at the same time
+/// made once, the device opened only when something is left to measure. May be used from many threads.
+class Measurer {
+ public:
+  /// `evaluator` may be null in a replay. All arguments outlive the measurer.
+  Measurer(evaluation::Evaluator* evaluator, Recorder& recorder, const model::Task& task,
+           const evaluation::MeasureSettings& settings);
+
+  base::Result<evaluation::OpenReport> open(std::stop_token stop);
+  /// Keyed by source: one build a source and run.
+  base::Result<model::BuildReport> build(const model::Solution& solution, const std::string& source_id,
+                                         std::stop_token stop);
+  /// Keyed by (iteration, parent, machine code): equal code is raced once against one parent.
+  base::Result<model::Evaluation> triage(const model::Identity& identity, const model::Solution& candidate,
+                                         const std::string& machine_code_id, const model::Solution& parent,
+                                         const std::string& parent_source_id, std::stop_token stop);
+  base::Result<model::Profile> profile(const model::Solution& solution, const std::string& source_id,
+                                       std::stop_token stop);
+  base::Result<evaluation::PlayoffReport> playoff(int iteration, const std::vector<evaluation::Arm>& arms, int places,
+                                                  std::stop_token stop);
+  base::Result<model::Status> verify_held_out(const model::Solution& solution, const std::string& source_id,
+                                              std::stop_token stop);
+  base::Result<model::Evaluation> confirm(const model::Solution& solution, const std::string& source_id,
+                                          std::stop_token stop);
+
+ private:
+  base::Result<void> ensure_open(std::stop_token stop);
+
+  evaluation::Evaluator* evaluator_;
+  Recorder& recorder_;
+  const model::Task& task_;
+  const evaluation::MeasureSettings& settings_;
+  std::string task_id_;
+  std::mutex open_mutex_;
+  std::optional<evaluation::OpenReport> opened_;
+  InFlight<model::BuildReport> builds_;
+  InFlight<model::Evaluation> triages_;
+};
+
+}  // namespace accelopt::search

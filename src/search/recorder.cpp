@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/recorder.hpp"
+
+#include "base/hash.hpp"
+
+namespace accelopt::search {
+
+using base::Json;
+
+Recorder::Recorder(journal::Journal& journal, std::string run, Missing missing)
+    : journal_(journal), run_(std::move(run)), missing_(missing) {}
+
+std::chrono::milliseconds Recorder::since_start() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_);
+}
+
+base::Result<Json> Recorder::once_json(const journal::StepKey& key, const Json& input,
+                                       const std::function<base::Result<Json>()>& produce) {
+  const std::string input_hash = base::sha256_hex(base::canonical(input));
+  TRY_ASSIGN(const auto known, journal_.find_step(run_, key, input_hash));
+  if (known) {
+    ++found_;
+    return known->output;
+  }
+  ++absent_;
+  if (missing_ == Missing::leave_it) {
+    return base::fail(base::ErrorCode::not_found,
+                      "step " + key.kind + " " + model::to_string(key.identity) + " is not on record");
+  }
+  const auto started = since_start();
+  TRY_ASSIGN(Json output, produce());
+  journal::StepRecord step{key, input_hash, output, {}, started, since_start() - started};
+  if (const auto usage = output.find("usage"); output.is_object() && usage != output.end() && usage->is_object()) {
+    step.usage = usage->get<model::Usage>();
+  }
+  TRY(journal_.record_step(run_, step));
+  return output;
+}
+
+base::Result<void> Recorder::record(const journal::StepKey& key, const Json& input, const Json& output) {
+  return journal_.record_step(run_, {key, base::sha256_hex(base::canonical(input)), output, {}, since_start(), {}});
+}
+
+}  // namespace accelopt::search

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// "Every step once": a step that the journal holds with the same input is read, any other is done and written down
+// before anything depends on it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <type_traits>
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "journal/journal.hpp"
+
+namespace accelopt::search {
+
+/// What may be done about a step that is not on record.
+enum class Missing { do_it, leave_it };  // leave_it: replay, nothing is asked and nothing is measured
+
+class Recorder {
+ public:
+  /// The journal outlives the recorder. May be used from many threads.
+  Recorder(journal::Journal& journal, std::string run, Missing missing);
+
+  /// The step's output: read when it is on record with the same `input`, else `produce()`d and recorded.
+  /// @error not_found: it is not on record and may not be done; else what produce or the journal say. Errors are never
+  /// recorded.
+  template <class T>
+  base::Result<T> once(const journal::StepKey& key, const base::Json& input,
+                       const std::function<base::Result<T>()>& produce) {
+    TRY_ASSIGN(const base::Json output, once_json(key, input, [&]() -> base::Result<base::Json> {
+                 auto made = produce();
+                 if (!made) return tl::make_unexpected(made.error());
+                 return base::Json(*made);
+               }));
+    return base::decode<T>(output, "journal step " + key.kind);
+  }
+
+  /// Records an output that was not produced by `once`, e.g. an answer that was lost for good.
+  base::Result<void> record(const journal::StepKey& key, const base::Json& input, const base::Json& output);
+
+  [[nodiscard]] const std::string& run() const { return run_; }
+  [[nodiscard]] journal::Journal& journal() { return journal_; }
+  [[nodiscard]] bool replaying() const { return missing_ == Missing::leave_it; }
+  /// Steps that were read from the record, and steps that were not on it.
+  [[nodiscard]] int found() const { return found_; }
+  [[nodiscard]] int absent() const { return absent_; }
+
+ private:
+  base::Result<base::Json> once_json(const journal::StepKey& key, const base::Json& input,
+                                     const std::function<base::Result<base::Json>()>& produce);
+  [[nodiscard]] std::chrono::milliseconds since_start() const;
+
+  journal::Journal& journal_;
+  std::string run_;
+  Missing missing_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::atomic<int> found_ = 0;
+  std::atomic<int> absent_ = 0;
+};
+
+}  // namespace accelopt::search

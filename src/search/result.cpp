@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/result.hpp"
+
+namespace accelopt::search {
+
+using base::Json;
+
+namespace {
+
+/// Of the result object; raised when a field changes its meaning or goes away (docs/json.md).
+constexpr int kResultSchema = 1;
+
+}  // namespace
+
+std::string_view to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::improved:
+      return "improved";
+    case Outcome::no_gain:
+      return "no_gain";
+    case Outcome::budget:
+      return "budget";
+    case Outcome::interrupted:
+      return "interrupted";
+  }
+  return "no_gain";
+}
+
+Json to_result_json(const RunResult& result) {
+  Json out = {{"type", "result"},
+              {"schema", kResultSchema},
+              {"run", result.run},
+              {"task", result.task},
+              {"outcome", to_string(result.outcome)},
+              {"stopped_by", result.stopped_by},
+              {"reason", result.reason},
+              {"speedup", nullptr},
+              {"workloads", Json::array()},
+              {"solution", nullptr},
+              {"solution_id", nullptr},
+              {"counts", result.counts},
+              {"evaluations", result.evaluations},
+              {"iterations", result.iterations},
+              {"experiences", result.experiences},
+              {"device", result.device},
+              {"trust", nullptr},
+              {"derived_reference", result.derived_reference},
+              {"decision_hash", result.decision_hash},
+              {"wall_seconds", result.wall_seconds}};
+  const bool improved = result.outcome == Outcome::improved && result.confirmation;
+  if (improved) {
+    out["speedup"] = Json(*result.confirmation->ratio);
+    out["trust"] = result.confirmation->trust;
+    out["solution"] = Json(*result.solution);
+    out["solution_id"] = result.solution_id;
+    for (const model::WorkloadTiming& workload : result.confirmation->workloads) {
+      out["workloads"].push_back(
+          {{"name", workload.name},
+           {"role", workload.role},
+           {"baseline_ns", Json(workload.reference_ns)},
+           {"best_ns", workload.time_ns},
+           {"speedup", workload.ratio ? Json(*workload.ratio) : Json()},
+           {"roofline_fraction", workload.roofline ? Json(workload.roofline->fraction) : Json()}});
+    }
+  } else {
+    for (const model::WorkloadTiming& workload : result.baseline) {
+      out["workloads"].push_back(
+          {{"name", workload.name},
+           {"role", workload.role},
+           {"baseline_ns", workload.time_ns},
+           {"best_ns", nullptr},
+           {"speedup", nullptr},
+           {"roofline_fraction", workload.roofline ? Json(workload.roofline->fraction) : Json()}});
+    }
+  }
+  Json calls = Json::object();
+  model::Usage total;
+  for (const auto& [role, usage] : result.usage) {
+    calls[role] = usage.calls;
+    total += usage;
+  }
+  out["usage"] = {{"calls", calls},
+                  {"input_tokens", total.input_tokens},
+                  {"cached_input_tokens", total.cached_input_tokens},
+                  {"output_tokens", total.output_tokens},
+                  {"transport_retries", total.transport_retries},
+                  {"usd", Json(total.usd)}};
+  return out;
+}
+
+}  // namespace accelopt::search

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "model/evaluation.hpp"
+#include "model/solution.hpp"
+#include "model/usage.hpp"
+
+namespace accelopt::search {
+
+enum class Outcome { improved, no_gain, budget, interrupted };
+std::string_view to_string(Outcome outcome);
+
+/// What a run came to. Ratios are baseline time / candidate time, from the confirmation alone.
+struct RunResult {
+  std::string run;
+  std::string task;
+  Outcome outcome = Outcome::no_gain;
+  std::string stopped_by;  ///< "iterations", "patience", "near_roofline", "signal", or a budget's name
+  std::string reason;      ///< for people: why there is no gain, what the evidence is
+  std::optional<model::Evaluation> confirmation;  ///< of the winner; without one: of the best that did not confirm
+  std::optional<model::Solution> solution;        ///< the winner
+  std::string solution_id;
+  std::vector<model::WorkloadTiming> baseline;  ///< the baseline's workloads
+  std::map<std::string, int> counts;            ///< attempts by status
+  std::map<std::string, model::Usage> usage;    ///< by role
+  int evaluations = 0;
+  int iterations = 0;  ///< completed
+  int experiences = 0;
+  double wall_seconds = 0;
+  std::string device;
+  std::string decision_hash;
+  bool derived_reference = false;
+};
+
+/// The documented result object (docs/json.md): type "result", schema version included.
+base::Json to_result_json(const RunResult& result);
+
+}  // namespace accelopt::search

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/search.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <set>
+
+#include "base/hash.hpp"
+#include "memory/queue.hpp"
+#include "search/exploration.hpp"
+#include "search/learning.hpp"
+#include "search/selection.hpp"
+
+namespace accelopt::search {
+
+using base::ErrorCode;
+using base::Json;
+using base::Result;
+using model::Status;
+
+namespace {
+
+double geometric_mean_ns(const std::vector<model::WorkloadTiming>& workloads) {
+  double sum = 0;
+  int count = 0;
+  for (const model::WorkloadTiming& workload : workloads) {
+    if (workload.role != "race" || workload.time_ns <= 0) continue;
+    sum += std::log(workload.time_ns);
+    ++count;
+  }
+  return count == 0 ? 0 : std::exp(sum / count);
+}
+
+/// The smallest share of the roofline over the raced workloads; 0 where it is unknown.
+double least_roofline(const std::vector<model::WorkloadTiming>& workloads) {
+  double least = 1;
+  bool any = false;
+  for (const model::WorkloadTiming& workload : workloads) {
+    if (workload.role != "race") continue;
+    least = std::min(least, workload.roofline ? workload.roofline->fraction : 0.0);
+    any = true;
+  }
+  return any ? least : 0;
+}
+
+class Search {
+ public:
+  Search(const RunRequest& request, const RunPorts& ports, const Stops& stops)
+      : request_(request),
+        settings_(request.settings),
+        ports_(ports),
+        stops_(stops),
+        recorder_(*ports.journal, request.run, request.missing),
+        budget_(request.settings),
+        asker_(ports.team, recorder_, budget_),
+        measurer_(ports.evaluator, recorder_, request_.task, request_.measure) {}
+
+  /// The method. Each iteration: plan and attempt (explore), summarize the telling pairs (learn), race what was found
+  /// beside its parents and keep the best (select); at the end the incumbent is confirmed in fresh processes, and only
+  /// that is reported.
+  Result<RunReport> run() {
+    TRY(verify_baseline());
+    while (!stopped_by_) {
+      auto outcomes = explore();
+      if (!outcomes) return tl::make_unexpected(outcomes.error());
+      if (stops_.wind_down.stop_requested()) break;
+      TRY(learn(*outcomes));
+      TRY(select(*outcomes));
+      if (stops_.wind_down.stop_requested()) break;
+      decide_whether_to_stop();
+    }
+    if (!stops_.wind_down.stop_requested()) TRY(confirm());
+    return finish();
+  }
+
+ private:
+  Result<void> verify_baseline() {
+    TRY_ASSIGN(opened_, measurer_.open(stops_.abort));
+    if (opened_.baseline.status != Status::passed) {
+      return base::fail(ErrorCode::invalid_argument, "the baseline of " + request_.task.definition.name + " fails: " +
+                                                         std::string(model::to_string(opened_.baseline.status)) + ": " +
+                                                         opened_.baseline.reason);
+    }
+    Candidate baseline{.identity = {},
+                       .solution = request_.task.baseline,
+                       .source_id = model::source_id(request_.task.baseline),
+                       .machine_code_id = opened_.baseline.machine_code_id,
+                       .plan = {},
+                       .parent_source_id = {},
+                       .evaluation = opened_.baseline,
+                       .score = {},
+                       .workloads = opened_.baseline.workloads};
+    TRY(ports_.journal->record_solution(baseline.source_id, baseline.solution));
+    known_sources_[baseline.source_id] = baseline.evaluation;
+    known_machine_code_[baseline.machine_code_id] = baseline.evaluation;
+    beam_ = {baseline};
+    const int widest = settings_.strategy == Strategy::greedy ? 1 : settings_.beam;
+    if (settings_.strategy == Strategy::repeated_sampling) beam_.assign(static_cast<std::size_t>(widest), baseline);
+    ports_.events->on(model::RunStarted{request_.run, request_.task.definition.name, opened_.device.name,
+                                        settings_.iterations, geometric_mean_ns(opened_.baseline.workloads),
+                                        least_roofline(opened_.baseline.workloads),
+                                        settings_.iterations * widest * settings_.plans * settings_.attempts});
+    if (settings_.near_roofline > 0 && least_roofline(opened_.baseline.workloads) >= 1 - settings_.near_roofline) {
+      stopped_by_ = "near_roofline";
+    }
+    return {};
+  }
+
+  /// Plans and attempts of one iteration, in order of identity.
+  Result<std::vector<AttemptOutcome>> explore() {
+    ports_.events->on(model::IterationStarted{iteration_, static_cast<int>(beam_.size())});
+    for (Candidate& parent : beam_) {
+      if (parent.evaluation.profile) continue;
+      auto profile = measurer_.profile(parent.solution, parent.source_id, stops_.abort);
+      if (profile)
+        parent.evaluation.profile = *profile;
+      else if (profile.error().code != ErrorCode::cancelled && profile.error().code != ErrorCode::not_found) {
+        return tl::make_unexpected(profile.error());
+      }
+    }
+    Exploration exploration{.task = request_.task,
+                            .opened = opened_,
+                            .settings = settings_,
+                            .seed = request_.seed,
+                            .iteration = iteration_,
+                            .beam = beam_,
+                            .memory = memory_,
+                            .tried = tried_,
+                            .known_sources = known_sources_,
+                            .known_machine_code = known_machine_code_,
+                            .asker = asker_,
+                            .measurer = measurer_,
+                            .budget = budget_,
+                            .events = *ports_.events,
+                            .stops = stops_};
+    TRY_ASSIGN(auto outcomes, search::explore(exploration));
+    const bool any =
+        std::any_of(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.candidate.has_value(); });
+    if (const auto reason = asker_.asked_in_vain(); reason && !any && !stops_.wind_down.stop_requested()) {
+      return tl::make_unexpected(
+          base::with_context(*reason, "no question of iteration " + std::to_string(iteration_ + 1) + " was answered"));
+    }
+    if (!stops_.wind_down.stop_requested()) TRY(asker_.settle());
+    TRY(remember(outcomes));
+    return outcomes;
+  }
+
+  /// Files what an iteration found: known sources and machine code, plans tried on each kernel, the kernel database,
+  /// counts.
+  Result<void> remember(const std::vector<AttemptOutcome>& outcomes) {
+    for (const AttemptOutcome& outcome : outcomes) {
+      const Candidate& parent = beam_[static_cast<std::size_t>(outcome.parent)];
+      tried_[parent.source_id].push_back({outcome.plan.title, outcome_text(outcome)});
+      if (!outcome.candidate) {
+        ++counts_["NO_ANSWER"];
+        continue;
+      }
+      const Candidate& candidate = *outcome.candidate;
+      ++counts_[std::string(model::to_string(candidate.evaluation.status))];
+      known_sources_.try_emplace(candidate.source_id, candidate.evaluation);
+      if (!candidate.machine_code_id.empty())
+        known_machine_code_.try_emplace(candidate.machine_code_id, candidate.evaluation);
+      if (recorder_.replaying()) continue;
+      TRY(ports_.journal->record_solution(candidate.source_id, candidate.solution));
+      TRY(ports_.journal->record_kernel(kernel_record(candidate, "triage", std::nullopt)));
+    }
+    return {};
+  }
+
+  journal::KernelRecord kernel_record(const Candidate& candidate, const std::string& kind,
+                                      std::optional<double> speedup) {
+    return {request_.run,
+            request_.task.definition.name,
+            opened_.device.name,
+            candidate.source_id,
+            candidate.parent_source_id,
+            candidate.identity,
+            candidate.evaluation.status,
+            speedup,
+            kind};
+  }
+
+  Result<void> learn(const std::vector<AttemptOutcome>& outcomes) {
+    if (settings_.memory_capacity == 0 || settings_.memory_new == 0 || !budget_.may_ask()) return {};
+    const Learning learning{.task = request_.task,
+                            .opened = opened_,
+                            .settings = settings_,
+                            .run = request_.run,
+                            .seed = request_.seed,
+                            .iteration = iteration_,
+                            .beam = beam_,
+                            .asker = asker_,
+                            .measurer = measurer_,
+                            .events = *ports_.events,
+                            .stops = stops_};
+    TRY_ASSIGN(const auto fresh, summarize_pairs(learning, outcomes, experiences_));
+    TRY(asker_.settle());
+    experiences_ += static_cast<int>(fresh.size());
+    if (!recorder_.replaying()) {
+      for (const model::Experience& experience : fresh)
+        TRY(ports_.journal->record_experience(request_.run, experience));
+    }
+    memory_ = settings_.rules == Rules::paper
+                  ? memory::push_as_published(memory_, fresh, settings_.memory_capacity,
+                                              base::derive_seed(request_.seed, "memory" + std::to_string(iteration_)))
+                  : memory::push(memory_, fresh, settings_.memory_capacity);
+    return {};
+  }
+
+  Result<void> select(const std::vector<AttemptOutcome>& outcomes) {
+    const std::vector<std::string> best_before = finalist_ids();
+    if (settings_.rules == Rules::paper)
+      select_as_published(outcomes);
+    else
+      TRY(play_off(outcomes));
+    rounds_without_new_incumbent_ = finalist_ids() == best_before ? rounds_without_new_incumbent_ + 1 : 0;
+    ++iteration_;
+    log_decision(outcomes);
+    model::Selected selected{iteration_ - 1, {}, std::nullopt, budget_.evaluations(), budget_.total()};
+    for (const Candidate& member : beam_) selected.beam.push_back({member.identity, member.plan.title, member.score});
+    if (!finalists_.empty()) {
+      selected.incumbent = {finalists_.front().identity, finalists_.front().plan.title, finalists_.front().score};
+    }
+    ports_.events->on(selected);
+    return {};
+  }
+
+  /// The incumbent's id, or nothing.
+  [[nodiscard]] std::vector<std::string> finalist_ids() const {
+    if (finalists_.empty()) return {};
+    return {finalists_.front().source_id};
+  }
+
+  /// Parents and kept representatives side by side; the winners that also pass the held-out workloads are the new beam.
+  Result<void> play_off(const std::vector<AttemptOutcome>& outcomes) {
+    std::vector<Candidate> children;
+    std::set<std::string> machine_code;
+    for (const std::size_t i : representatives(outcomes)) {
+      const Candidate& child = *outcomes[i].candidate;
+      if (kept_for_playoff(child.evaluation) && machine_code.insert(child.machine_code_id).second)
+        children.push_back(child);
+    }
+    if (children.empty()) return {};  // nothing new to race: scores and beam stand
+
+    std::vector<Candidate> field{baseline()};
+    std::map<std::string, std::size_t> arm_of;  // by source id
+    arm_of[field.front().source_id] = 0;
+    const auto enter = [&](const Candidate& candidate) {
+      const auto [place, fresh] = arm_of.try_emplace(candidate.source_id, field.size());
+      if (fresh) field.push_back(candidate);
+      return place->second;
+    };
+    for (const Candidate& parent : beam_) enter(parent);
+    for (const Candidate& finalist : finalists_) enter(finalist);
+    const std::size_t first_child = field.size();
+    for (const Candidate& child : children) enter(child);
+
+    std::vector<evaluation::Arm> arms;
+    for (const Candidate& candidate : field) arms.push_back({candidate.solution});
+    const int places = settings_.strategy == Strategy::greedy ? 1 : settings_.beam;
+    TRY_ASSIGN(const auto report, measurer_.playoff(iteration_, arms, places, stops_.abort));
+    std::set<std::size_t> out;
+    for (std::size_t i = 0; i < field.size(); ++i) {
+      if (!report.arms[i].measured) out.insert(i);
+      if (i == 0) continue;
+      field[i].score = report.arms[i].score;
+      if (!report.arms[i].workloads.empty()) field[i].workloads = report.arms[i].workloads;
+    }
+    return fill_places(field, first_child, arm_of, out, places);
+  }
+
+  /// Fills beam and finalists from the play-off's field. A child that fails the held-out workloads is out, and the
+  /// places are filled again without it.
+  Result<void> fill_places(const std::vector<Candidate>& field, std::size_t first_child,
+                           const std::map<std::string, std::size_t>& arm_of, std::set<std::size_t>& out, int places) {
+    std::map<std::size_t, int> parent_place;  // arm of a parent -> its place in the old beam
+    for (std::size_t p = 0; p < beam_.size(); ++p)
+      parent_place.try_emplace(arm_of.at(beam_[p].source_id), static_cast<int>(p));
+    for (;;) {
+      std::vector<Entrant> entrants;
+      for (std::size_t i = 0; i < field.size(); ++i) {
+        if (out.contains(i)) continue;
+        const bool child = i >= first_child;
+        if (!child && !parent_place.contains(i)) continue;  // an old finalist only defends its title
+        Entrant entrant{i, field[i].identity, field[i].score.estimate, -1, 0};
+        if (child) {
+          const std::size_t parent_arm = arm_of.at(field[i].parent_source_id);
+          entrant.parent = parent_place.at(parent_arm);
+          entrant.parent_score = field[parent_arm].score.estimate;
+        }
+        entrants.push_back(entrant);
+      }
+      const std::vector<std::size_t> chosen = fill_beam(entrants, places);
+      std::optional<std::size_t> failed;
+      for (const std::size_t arm : chosen) {
+        if (arm < first_child) continue;
+        TRY_ASSIGN(const Status status,
+                   measurer_.verify_held_out(field[arm].solution, field[arm].source_id, stops_.abort));
+        if (status == Status::passed) continue;
+        failed = arm;
+        ++counts_["HELD_OUT_FAILED"];
+        break;
+      }
+      if (failed) {
+        out.insert(*failed);
+        continue;
+      }
+      take_places(field, first_child, chosen, out);
+      return record_scores(field, out);
+    }
+  }
+
+  void take_places(const std::vector<Candidate>& field, std::size_t first_child, const std::vector<std::size_t>& chosen,
+                   const std::set<std::size_t>& out) {
+    std::vector<Candidate> ranked;
+    for (std::size_t i = 1; i < field.size(); ++i) {
+      const bool in_beam = std::find(chosen.begin(), chosen.end(), i) != chosen.end();
+      if (!out.contains(i) && (i < first_child || in_beam) && field[i].score.estimate > 1) ranked.push_back(field[i]);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
+      return std::tie(b.score.estimate, a.identity) < std::tie(a.score.estimate, b.identity);
+    });
+    if (ranked.size() > static_cast<std::size_t>(settings_.confirm_tries)) {
+      ranked.resize(static_cast<std::size_t>(settings_.confirm_tries));
+    }
+    finalists_ = ranked;
+    if (settings_.strategy == Strategy::repeated_sampling || chosen.empty()) return;
+    std::vector<Candidate> beam;
+    for (const std::size_t arm : chosen) beam.push_back(field[arm]);
+    beam_ = std::move(beam);
+  }
+
+  Result<void> record_scores(const std::vector<Candidate>& field, const std::set<std::size_t>& out) {
+    if (recorder_.replaying()) return {};
+    for (std::size_t i = 1; i < field.size(); ++i) {
+      if (!out.contains(i))
+        TRY(ports_.journal->record_kernel(kernel_record(field[i], "playoff", field[i].score.estimate)));
+    }
+    return {};
+  }
+
+  /// Paper rules: latencies as recorded, parents do not compete, failures stand for their parent's code.
+  void select_as_published(const std::vector<AttemptOutcome>& outcomes) {
+    const double baseline_ns = latency_ns(opened_.baseline);
+    std::vector<Candidate> next;
+    for (const PaperEntrant& entrant : fill_beam_as_published(outcomes, settings_.beam)) {
+      if (entrant.is_parent_code) {
+        next.push_back(beam_[static_cast<std::size_t>(entrant.parent)]);
+        continue;
+      }
+      Candidate child = *outcomes[entrant.outcome].candidate;
+      const double ratio = baseline_ns / entrant.latency_ns;
+      child.score = {ratio, ratio, ratio};
+      child.workloads = child.evaluation.workloads;
+      next.push_back(child);
+      finalists_.push_back(child);
+    }
+    if (settings_.strategy != Strategy::repeated_sampling && !next.empty()) beam_ = std::move(next);
+    std::erase_if(finalists_, [](const Candidate& c) { return c.score.estimate <= 1; });
+    std::stable_sort(finalists_.begin(), finalists_.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.score.estimate > b.score.estimate; });
+    if (finalists_.size() > static_cast<std::size_t>(settings_.confirm_tries)) {
+      finalists_.resize(static_cast<std::size_t>(settings_.confirm_tries));
+    }
+  }
+
+  [[nodiscard]] Candidate baseline() const {
+    Candidate candidate;
+    candidate.solution = request_.task.baseline;
+    candidate.source_id = model::source_id(request_.task.baseline);
+    candidate.machine_code_id = opened_.baseline.machine_code_id;
+    candidate.evaluation = opened_.baseline;
+    candidate.workloads = opened_.baseline.workloads;
+    return candidate;
+  }
+
+  void decide_whether_to_stop() {
+    if (const auto limit = budget_.ended_by())
+      stopped_by_ = *limit;
+    else if (settings_.near_roofline > 0 && !finalists_.empty() &&
+             least_roofline(finalists_.front().workloads) >= 1 - settings_.near_roofline) {
+      stopped_by_ = "near_roofline";
+    } else if (settings_.patience > 0 && rounds_without_new_incumbent_ >= settings_.patience) {
+      stopped_by_ = "patience";
+    } else if (iteration_ >= settings_.iterations) {
+      stopped_by_ = "iterations";
+    }
+  }
+
+  /// The best of the last play-off, in fresh processes on fresh inputs; the next ones when it does not hold.
+  Result<void> confirm() {
+    for (const Candidate& finalist : finalists_) {
+      ports_.events->on(model::Confirming{finalist.identity, finalist.plan.title});
+      auto evaluation = measurer_.confirm(finalist.solution, finalist.source_id, stops_.abort);
+      if (!evaluation &&
+          (evaluation.error().code == ErrorCode::cancelled || evaluation.error().code == ErrorCode::not_found)) {
+        return {};
+      }
+      if (!evaluation) return tl::make_unexpected(evaluation.error());
+      if (!confirmation_) confirmation_ = *evaluation;
+      decisions_.push_back({{"confirm", finalist.source_id},
+                            {"status", model::to_string(evaluation->status)},
+                            {"verdict", model::to_string(evaluation->verdict)}});
+      if (evaluation->status != Status::passed || evaluation->verdict != model::Verdict::faster) continue;
+      confirmation_ = *evaluation;
+      winner_ = finalist;
+      if (recorder_.replaying()) return {};
+      return ports_.journal->record_kernel(kernel_record(finalist, "confirm", evaluation->ratio->estimate));
+    }
+    return {};
+  }
+
+  /// One line of the decision log: nothing in it depends on time or on the order of arrival.
+  void log_decision(const std::vector<AttemptOutcome>& outcomes) {
+    Json attempts = Json::array();
+    for (const AttemptOutcome& outcome : outcomes) {
+      if (!outcome.candidate) continue;
+      attempts.push_back({{"id", model::to_string(outcome.identity)},
+                          {"source", outcome.candidate->source_id},
+                          {"status", model::to_string(outcome.candidate->evaluation.status)},
+                          {"verdict", model::to_string(outcome.candidate->evaluation.verdict)},
+                          {"duplicate", outcome.duplicate}});
+    }
+    Json beam = Json::array();
+    for (const Candidate& member : beam_) {
+      beam.push_back(
+          {{"id", model::to_string(member.identity)}, {"source", member.source_id}, {"score", member.score.estimate}});
+    }
+    Json memory = Json::array();
+    for (const model::Experience& experience : memory_) memory.push_back(experience.id);
+    decisions_.push_back({{"iteration", iteration_},
+                          {"attempts", attempts},
+                          {"beam", beam},
+                          {"memory", memory},
+                          {"incumbent", finalist_ids()}});
+  }
+
+  Result<RunReport> finish() {
+    RunReport report;
+    RunResult& result = report.result;
+    result.run = request_.run;
+    result.task = request_.task.definition.name;
+    result.stopped_by = stops_.wind_down.stop_requested() ? "signal" : stopped_by_.value_or("");
+    result.outcome = winner_                             ? Outcome::improved
+                     : stops_.wind_down.stop_requested() ? Outcome::interrupted
+                     : budget_.ended_by()                ? Outcome::budget
+                                                         : Outcome::no_gain;
+    if (winner_) {
+      result.solution = winner_->solution;
+      result.solution_id = winner_->source_id;
+    } else {
+      result.reason = why_no_gain();
+    }
+    result.confirmation = confirmation_;
+    result.baseline = opened_.baseline.workloads;
+    result.counts = counts_;
+    result.usage = budget_.by_role();
+    for (const char* role : {"planner", "executor", "fixer", "summarizer"}) result.usage.try_emplace(role);
+    result.evaluations = budget_.evaluations();
+    result.iterations = iteration_;
+    result.experiences = experiences_;
+    result.wall_seconds = budget_.elapsed_seconds();
+    result.device = opened_.device.name;
+    result.decision_hash = base::sha256_hex(base::canonical(decisions_));
+    result.derived_reference = request_.task.derived_reference;
+    report.steps_found = recorder_.found();
+    report.steps_absent = recorder_.absent();
+    ports_.events->on(model::RunFinished{std::string(to_string(result.outcome)), result.stopped_by,
+                                         winner_ ? confirmation_->ratio : std::nullopt, result.wall_seconds});
+    return report;
+  }
+
+  [[nodiscard]] std::string why_no_gain() const {
+    const double share = least_roofline(opened_.baseline.workloads);
+    const std::string where = share > 0 ? " (the baseline runs at " +
+                                              std::to_string(static_cast<int>(std::lround(share * 100))) +
+                                              " % of this machine's roofline)"
+                                        : std::string();
+    if (confirmation_ && !confirmation_->reason.empty())
+      return "the best candidate was not confirmed: " + confirmation_->reason + where;
+    if (confirmation_) return "the best candidate was not confirmed" + where;
+    return "no candidate was faster than the baseline" + where;
+  }
+
+  const RunRequest& request_;
+  const SearchSettings& settings_;
+  const RunPorts& ports_;
+  const Stops& stops_;
+  Recorder recorder_;
+  Budget budget_;
+  Asker asker_;
+  Measurer measurer_;
+
+  evaluation::OpenReport opened_;
+  int iteration_ = 0;
+  std::vector<Candidate> beam_;       ///< best first
+  std::vector<Candidate> finalists_;  ///< best of the last play-off, the incumbent first; never the baseline
+  memory::Queue memory_;
+  TriedPlans tried_;
+  std::map<std::string, model::Evaluation> known_sources_;
+  std::map<std::string, model::Evaluation> known_machine_code_;
+  std::map<std::string, int> counts_;
+  int experiences_ = 0;
+  int rounds_without_new_incumbent_ = 0;
+  std::optional<std::string> stopped_by_;
+  std::optional<model::Evaluation> confirmation_;
+  std::optional<Candidate> winner_;
+  Json decisions_ = Json::array();
+};
+
+}  // namespace
+
+base::Result<RunReport> run_search(const RunRequest& request, const RunPorts& ports, const Stops& stops) {
+  TRY(check(request.settings));
+  return Search(request, ports, stops).run();
+}
+
+}  // namespace accelopt::search

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/selection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace accelopt::search {
+
+using model::Status;
+using model::Verdict;
+
+namespace {
+
+bool measured(const AttemptOutcome& outcome) {
+  return outcome.candidate && outcome.candidate->evaluation.status == Status::passed &&
+         outcome.candidate->evaluation.ratio;
+}
+
+double effect(const AttemptOutcome& outcome) {
+  return outcome.candidate->evaluation.ratio->estimate;
+}
+
+}  // namespace
+
+bool kept_for_playoff(const model::Evaluation& triage) {
+  if (triage.status != Status::passed || !triage.ratio) return false;
+  return triage.verdict == Verdict::faster || (triage.verdict == Verdict::undecided && triage.ratio->estimate > 1);
+}
+
+std::vector<std::size_t> representatives(const std::vector<AttemptOutcome>& outcomes) {
+  std::map<std::pair<int, int>, std::vector<std::size_t>> branches;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (measured(outcomes[i]) && !outcomes[i].duplicate) {
+      branches[{outcomes[i].parent, outcomes[i].identity.plan}].push_back(i);
+    }
+  }
+  std::vector<std::size_t> chosen;
+  for (const auto& [branch, members] : branches) {
+    // The first of equals wins: members are in order of identity.
+    const auto by_effect = [&](std::size_t a, std::size_t b) { return effect(outcomes[a]) < effect(outcomes[b]); };
+    const auto by_effect_reversed = [&](std::size_t a, std::size_t b) { return by_effect(b, a); };
+    const std::size_t fastest = *std::min_element(members.begin(), members.end(), by_effect_reversed);
+    const std::size_t slowest = *std::min_element(members.begin(), members.end(), by_effect);
+    chosen.push_back(effect(outcomes[fastest]) > 1 ? fastest : slowest);
+  }
+  return chosen;
+}
+
+std::vector<TeachingPair> teaching_pairs(const std::vector<AttemptOutcome>& outcomes,
+                                         const std::vector<std::size_t>& chosen, const SearchSettings& settings) {
+  const bool certain = settings.rules == Rules::standard;
+  std::vector<std::size_t> positive;
+  std::vector<std::size_t> negative;
+  for (const std::size_t i : chosen) {
+    const model::Interval& ratio = *outcomes[i].candidate->evaluation.ratio;
+    const bool above = certain ? ratio.estimate >= settings.memory_positive && ratio.low > 1
+                               : ratio.estimate > settings.memory_positive;
+    const bool below = ratio.estimate < 1 / settings.memory_negative && (!certain || ratio.high < 1);
+    if (above) positive.push_back(i);
+    if (below) negative.push_back(i);
+  }
+  std::stable_sort(positive.begin(), positive.end(),
+                   [&](std::size_t a, std::size_t b) { return effect(outcomes[a]) > effect(outcomes[b]); });
+  std::stable_sort(negative.begin(), negative.end(),
+                   [&](std::size_t a, std::size_t b) { return effect(outcomes[a]) < effect(outcomes[b]); });
+  const auto total = static_cast<std::size_t>(settings.memory_new);
+  std::vector<TeachingPair> pairs;
+  for (const std::size_t i : positive) {
+    if (pairs.size() < total / 2) pairs.push_back({i, model::Polarity::improves});
+  }
+  for (const std::size_t i : negative) {
+    if (pairs.size() < total) pairs.push_back({i, model::Polarity::regresses});
+  }
+  return pairs;
+}
+
+std::vector<std::size_t> fill_beam(std::vector<Entrant> entrants, int places) {
+  std::erase_if(entrants, [](const Entrant& e) { return e.parent >= 0 && e.score <= e.parent_score; });
+  const auto better = [](const Entrant& a, const Entrant& b) {
+    return std::tie(b.score, a.identity) < std::tie(a.score, b.identity);
+  };
+  std::sort(entrants.begin(), entrants.end(), better);
+  std::set<int> waiting;  // parents with an eligible child and none in the beam yet
+  for (const Entrant& entrant : entrants) {
+    if (entrant.parent >= 0) waiting.insert(entrant.parent);
+  }
+  std::vector<Entrant> beam;
+  while (beam.size() < static_cast<std::size_t>(places) && !entrants.empty()) {
+    const auto next = std::find_if(entrants.begin(), entrants.end(), [&](const Entrant& e) {
+      return e.parent < 0 || waiting.empty() || waiting.contains(e.parent);
+    });
+    if (next == entrants.end()) break;
+    waiting.erase(next->parent);
+    beam.push_back(*next);
+    entrants.erase(next);
+  }
+  std::sort(beam.begin(), beam.end(), better);
+  std::vector<std::size_t> arms;
+  for (const Entrant& entrant : beam) arms.push_back(entrant.arm);
+  return arms;
+}
+
+double latency_ns(const model::Evaluation& evaluation) {
+  double sum = 0;
+  int count = 0;
+  for (const model::WorkloadTiming& workload : evaluation.workloads) {
+    if (workload.role != "race") continue;
+    sum += std::log(workload.time_ns);
+    ++count;
+  }
+  if (evaluation.status != Status::passed || count == 0) return std::numeric_limits<double>::infinity();
+  return std::exp(sum / count);
+}
+
+std::vector<PaperEntrant> fill_beam_as_published(const std::vector<AttemptOutcome>& outcomes, int places) {
+  std::map<std::pair<int, int>, PaperEntrant> best;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const AttemptOutcome& outcome = outcomes[i];
+    PaperEntrant entrant{i, outcome.parent, true, std::numeric_limits<double>::infinity()};
+    if (measured(outcome)) {
+      entrant.is_parent_code = false;
+      entrant.latency_ns = latency_ns(outcome.candidate->evaluation);
+    }
+    const auto [place, fresh] = best.try_emplace({outcome.parent, outcome.identity.plan}, entrant);
+    if (!fresh && entrant.latency_ns < place->second.latency_ns) place->second = entrant;
+  }
+  std::vector<PaperEntrant> sorted;
+  for (const auto& [branch, entrant] : best) sorted.push_back(entrant);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const PaperEntrant& a, const PaperEntrant& b) { return a.latency_ns < b.latency_ns; });
+  if (sorted.size() > static_cast<std::size_t>(places)) sorted.resize(static_cast<std::size_t>(places));
+  return sorted;
+}
+
+}  // namespace accelopt::search

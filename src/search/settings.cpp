@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/settings.hpp"
+
+#include <array>
+
+namespace accelopt::search {
+
+using base::ErrorCode;
+using base::fail;
+using base::Json;
+using base::read_field;
+
+namespace {
+
+constexpr std::array<std::pair<Strategy, std::string_view>, 3> kStrategies{{
+    {Strategy::beam, "beam"},
+    {Strategy::greedy, "greedy"},
+    {Strategy::repeated_sampling, "repeated-sampling"},
+}};
+
+struct Range {
+  std::string_view name;
+  int SearchSettings::*field;
+  int low;
+  int high;
+};
+
+constexpr std::array kRanges{
+    Range{"iterations", &SearchSettings::iterations, 1, 1000},
+    Range{"beam", &SearchSettings::beam, 1, 64},
+    Range{"plans", &SearchSettings::plans, 1, 256},
+    Range{"attempts", &SearchSettings::attempts, 1, 64},
+    Range{"fixes", &SearchSettings::fixes, 0, 16},
+    Range{"memory_capacity", &SearchSettings::memory_capacity, 0, 1000},
+    Range{"memory_new", &SearchSettings::memory_new, 0, 256},
+    Range{"patience", &SearchSettings::patience, 0, 1000},
+    Range{"confirm_tries", &SearchSettings::confirm_tries, 1, 16},
+};
+
+}  // namespace
+
+base::Result<SearchSettings> preset(std::string_view name) {
+  SearchSettings settings;
+  if (name == "default") return settings;
+  if (name != "paper") {
+    return fail(ErrorCode::invalid_argument,
+                "unknown preset \"" + std::string(name) + "\"; known are default and paper");
+  }
+  // The published system's parameters: arXiv 2511.15915.
+  settings.iterations = 16;
+  settings.beam = 6;
+  settings.plans = 12;
+  settings.attempts = 2;
+  settings.fixes = 0;
+  settings.memory_positive = 1.04;
+  settings.memory_negative = 1.15;
+  settings.patience = 0;
+  settings.near_roofline = 0;
+  settings.rules = Rules::paper;
+  return settings;
+}
+
+base::Result<void> check(const SearchSettings& settings) {
+  for (const Range& range : kRanges) {
+    const int value = settings.*range.field;
+    if (value < range.low || value > range.high) {
+      return fail(ErrorCode::invalid_argument, std::string(range.name) + " is " + std::to_string(value) +
+                                                   "; it must be " + std::to_string(range.low) + " to " +
+                                                   std::to_string(range.high));
+    }
+  }
+  if (settings.memory_positive < 1 || settings.memory_negative < 1) {
+    return fail(ErrorCode::invalid_argument, "memory_positive and memory_negative are factors of at least 1");
+  }
+  return {};
+}
+
+std::string_view to_string(Strategy strategy) {
+  for (const auto& [value, name] : kStrategies) {
+    if (value == strategy) return name;
+  }
+  return "beam";
+}
+
+base::Result<Strategy> parse_strategy(std::string_view name) {
+  for (const auto& [value, known] : kStrategies) {
+    if (known == name) return value;
+  }
+  return fail(ErrorCode::invalid_argument,
+              "unknown strategy \"" + std::string(name) + "\"; known are beam, greedy and repeated-sampling");
+}
+
+base::Result<void> set_by_name(SearchSettings& settings, std::string_view name, std::string_view value) {
+  Json all = settings;
+  const std::string key(name);
+  if (!all.contains(key)) {
+    std::string known;
+    for (const auto& item : all.items()) known += (known.empty() ? "" : ", ") + item.key();
+    return fail(ErrorCode::invalid_argument, "unknown setting \"" + key + "\"; known are " + known);
+  }
+  Json parsed = Json::parse(value, nullptr, false);
+  if (parsed.is_discarded()) parsed = std::string(value);
+  all[key] = parsed;
+  if (key == "strategy") TRY(parse_strategy(value));
+  auto decoded = base::decode<SearchSettings>(all, "--set " + key);
+  if (!decoded) return fail(ErrorCode::invalid_argument, decoded.error().message);
+  TRY(check(*decoded));
+  settings = *decoded;
+  return {};
+}
+
+void to_json(Json& out, const SearchSettings& value) {
+  out = {{"iterations", value.iterations},
+         {"beam", value.beam},
+         {"plans", value.plans},
+         {"attempts", value.attempts},
+         {"fixes", value.fixes},
+         {"memory_capacity", value.memory_capacity},
+         {"memory_new", value.memory_new},
+         {"memory_positive", value.memory_positive},
+         {"memory_negative", value.memory_negative},
+         {"patience", value.patience},
+         {"near_roofline", value.near_roofline},
+         {"confirm_tries", value.confirm_tries},
+         {"strategy", to_string(value.strategy)},
+         {"rules", value.rules == Rules::paper ? "paper" : "standard"},
+         {"max_seconds", Json(value.max_seconds)},
+         {"max_evaluations", Json(value.max_evaluations)},
+         {"max_tokens", Json(value.max_tokens)},
+         {"max_usd", Json(value.max_usd)}};
+}
+
+void from_json(const Json& in, SearchSettings& value) {
+  for (const Range& range : kRanges) read_field(in, std::string(range.name).c_str(), value.*range.field);
+  read_field(in, "memory_positive", value.memory_positive);
+  read_field(in, "memory_negative", value.memory_negative);
+  read_field(in, "near_roofline", value.near_roofline);
+  for (const auto& [strategy, name] : kStrategies) {
+    if (in.value("strategy", std::string("beam")) == name) value.strategy = strategy;
+  }
+  value.rules = in.value("rules", std::string("standard")) == "paper" ? Rules::paper : Rules::standard;
+  read_field(in, "max_seconds", value.max_seconds);
+  read_field(in, "max_evaluations", value.max_evaluations);
+  read_field(in, "max_tokens", value.max_tokens);
+  read_field(in, "max_usd", value.max_usd);
+}
+
+}  // namespace accelopt::search

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every knob of a search: meaning, unit, range.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json.hpp"
+
+namespace accelopt::search {
+
+/// beam: the method. greedy: the beam with one place. repeated_sampling: every iteration restarts from the baseline.
+enum class Strategy { beam, greedy, repeated_sampling };
+/// standard: triage against the parent, play-off, memory as a queue. paper: the published method to the letter, as a
+/// control.
+enum class Rules { standard, paper };
+
+struct SearchSettings {
+  int iterations = 6;        ///< T, rounds; 1..1000
+  int beam = 3;              ///< B, candidates kept; 1..64
+  int plans = 4;             ///< N, plans a candidate; 1..256
+  int attempts = 2;          ///< K, executor tries a plan; 1..64
+  int fixes = 3;             ///< F, fixer tries an attempt; 0..16
+  int memory_capacity = 16;  ///< ExpN, experiences shown to the planner; 0: none
+  int memory_new = 8;        ///< TopK, experiences added an iteration; 0..256
+  double memory_positive =
+      1.02;  ///< least speed-up of a pair that teaches what to do; standard rules also ask for certainty
+  double memory_negative = 1.15;  ///< a child slower by this factor teaches what to avoid
+  int patience = 2;               ///< rounds without a new incumbent before stopping; 0: never stops for that
+  double near_roofline = 0.05;    ///< stops when every raced workload is this close to its floor; relative
+  int confirm_tries = 3;          ///< candidates of the last play-off that may try to confirm
+  Strategy strategy = Strategy::beam;
+  Rules rules = Rules::standard;
+
+  // Budgets; none: no limit.
+  std::optional<double> max_seconds;       ///< wall time of the run, seconds
+  std::optional<int> max_evaluations;      ///< candidates built and measured
+  std::optional<std::int64_t> max_tokens;  ///< input and output tokens together
+  std::optional<double> max_usd;           ///< dollars, of models with a known price
+};
+
+/// "default" or "paper" (16 rounds, beam 6, 12 plans, 2 attempts, no fixer, thresholds 1.04 and 1.15).
+/// @error invalid_argument: another name.
+base::Result<SearchSettings> preset(std::string_view name);
+
+/// @error invalid_argument: a value outside its range, with its name and range.
+base::Result<void> check(const SearchSettings& settings);
+
+std::string_view to_string(Strategy strategy);
+/// @error invalid_argument: unknown name; the message lists the known ones.
+base::Result<Strategy> parse_strategy(std::string_view name);
+
+/// Sets one setting by name, as in `replay --set beam=2`. @error invalid_argument: unknown name or bad value.
+base::Result<void> set_by_name(SearchSettings& settings, std::string_view name, std::string_view value);
+
+void to_json(base::Json& out, const SearchSettings& value);
+void from_json(const base::Json& in, SearchSettings& value);
+
+}  // namespace accelopt::search
