@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/definition_reader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "base/expression.hpp"
+#include "suites/c_names.hpp"
+
+namespace accelopt::suites {
+
+using model::DType;
+using model::InitKind;
+using model::InitSpec;
+using model::TensorSpec;
+
+namespace {
+
+/// Names that share the kernel's scope, each with what it names.
+class Scope {
+ public:
+  /// Why the name cannot be used for `what`; empty when it can, and it is taken from now on.
+  std::string take(const std::string& name, const std::string& what) {
+    if (std::string reason = refuse_c_name(name); !reason.empty()) return reason;
+    const auto [place, added] = taken_.emplace(name, what);
+    return added ? "" : in_quotes(name) + " is already the name of " + place->second + "; choose another name";
+  }
+
+ private:
+  std::map<std::string, std::string> taken_;
+};
+
+std::vector<std::string> dtype_names() {
+  std::vector<std::string> names;
+  for (const DType dtype :
+       {DType::float64, DType::float32, DType::float16, DType::bfloat16, DType::float8_e4m3fn, DType::float8_e5m2,
+        DType::int64, DType::int32, DType::int16, DType::int8, DType::uint8, DType::boolean}) {
+    names.emplace_back(to_string(dtype));
+  }
+  return names;
+}
+
+void read_axes(TableReader& root, model::Definition& definition, Scope& scope, std::vector<Problem>& problems) {
+  const TomlNode* axes = root.table("axes", "[axes] with one line an axis: M = \"var\" or K = 1024");
+  if (!axes) return;
+  for (const TomlEntry& entry : axes->entries) {
+    const auto refuse = [&](std::string message) {
+      problems.push_back({entry.line, root.path("axes") + "." + entry.key, std::move(message), ""});
+    };
+    if (std::string reason = scope.take(entry.key, "an axis"); !reason.empty()) refuse(std::move(reason));
+    const TomlNode& value = entry.value;
+    const bool variable = value.kind == TomlKind::string && value.text == "var";
+    const bool constant = value.kind == TomlKind::integer && value.integer >= 1;
+    if (value.kind == TomlKind::string && value.text == "?") {
+      refuse("left open (\"?\"); write \"var\" (bound by each workload) or the axis's extent, a positive integer");
+    } else if (!variable && !constant) {
+      refuse("must be \"var\" (bound by each workload) or the axis's extent, a positive integer");
+    }
+    // A refused axis stays known, so that what uses it is not refused as well.
+    definition.axes.push_back({entry.key, variable ? std::nullopt : std::optional(constant ? value.integer : 1)});
+  }
+}
+
+/// The largest value that an integer dtype holds; its least is taken as -largest - 1 or 0.
+double largest_of(DType dtype) {
+  switch (dtype) {
+    case DType::int64:
+      return 0x1p63;
+    case DType::int32:
+      return 0x1p31 - 1;
+    case DType::int16:
+      return 32767;
+    case DType::int8:
+      return 127;
+    case DType::uint8:
+      return 255;
+    case DType::boolean:
+      return 1;
+    default:
+      return std::numeric_limits<double>::infinity();
+  }
+}
+
+double least_of(DType dtype) {
+  const bool is_unsigned = dtype == DType::uint8 || dtype == DType::boolean;
+  return is_unsigned ? 0 : -largest_of(dtype) - 1;
+}
+
+/// Why the generator's numbers make no sense; empty when they do.
+std::string refuse_arguments(const InitSpec& init) {
+  switch (init.kind) {
+    case InitKind::normal:
+    case InitKind::abs_normal:
+      return init.second >= 0 ? "" : "the deviation must not be negative";
+    case InitKind::uniform:
+    case InitKind::integers:
+      return init.first < init.second ? "" : "the low end must be under the high end";
+    case InitKind::sorted:
+      return init.first <= init.second ? "" : "the low end must not be over the high end";
+    case InitKind::indptr:
+      return init.first >= 0 && init.first == std::floor(init.first) ? ""
+                                                                     : "the total must be a whole number, 0 or more";
+    case InitKind::zeros:
+    case InitKind::ones:
+    case InitKind::constant:
+    case InitKind::permutation:
+      return "";
+  }
+  return "";
+}
+
+/// Why the generator does not fit the tensor; empty when it does.
+std::string refuse_init(const TensorSpec& tensor) {
+  const InitSpec& init = tensor.init;
+  const std::string name = to_string(init);
+  if (!std::isfinite(init.first) || !std::isfinite(init.second)) return name + ": its numbers must be finite";
+  if (std::string reason = refuse_arguments(init); !reason.empty()) return name + ": " + reason;
+  const bool floating = is_floating(tensor.dtype);
+  const bool draws_reals =
+      init.kind == InitKind::normal || init.kind == InitKind::abs_normal || init.kind == InitKind::uniform;
+  const bool draws_indices = init.kind == InitKind::permutation || init.kind == InitKind::indptr;
+  if (!floating && draws_reals) {
+    return name + " draws real numbers, but the dtype is " + std::string(to_string(tensor.dtype)) +
+           "; write integers(low, high) or another dtype";
+  }
+  if (floating && draws_indices) return name + " draws indices; the dtype must be int64, int32, int16, int8 or uint8";
+  const bool needs_axis = draws_indices || init.kind == InitKind::sorted;
+  if (needs_axis && (!tensor.shape || tensor.shape->empty())) return name + " needs a tensor with at least one axis";
+  if (floating) return "";
+  const double low = init.kind == InitKind::indptr ? 0 : init.first;
+  const double high = init.kind == InitKind::integers ? init.second - 1
+                      : init.kind == InitKind::sorted ? init.second
+                                                      : init.first;
+  const bool has_values =
+      init.kind != InitKind::zeros && init.kind != InitKind::ones && init.kind != InitKind::permutation;
+  if (has_values && (low < least_of(tensor.dtype) || high > largest_of(tensor.dtype))) {
+    return name + " draws values that " + std::string(to_string(tensor.dtype)) + " does not hold";
+  }
+  return "";
+}
+
+void read_shape(TableReader& table, TensorSpec& tensor, const model::Definition& definition) {
+  const std::vector<std::string> known = axis_names(definition);
+  tensor.shape = table.strings(
+      "shape", "the axis names, outermost first, like [\"M\", \"K\"]; known axes are " + join_names(known));
+  if (!tensor.shape) return;
+  for (const std::string& axis : *tensor.shape) {
+    if (std::find(known.begin(), known.end(), axis) == known.end()) {
+      table.refuse("shape", unknown_axis(axis, definition));
+    }
+  }
+}
+
+/// Whether the dtype could be read.
+bool read_dtype(TableReader& table, TensorSpec& tensor) {
+  static const std::vector<std::string> kNames = dtype_names();
+  const std::string known = "one of " + join_names(kNames);
+  const auto name = table.string("dtype", known);
+  if (!name && !table.has("dtype")) table.require("dtype", known);
+  if (!name) return false;
+  const auto dtype = model::parse_dtype(*name);
+  if (dtype) {
+    tensor.dtype = *dtype;
+    return true;
+  }
+  table.refuse("dtype", unknown_name("dtype", *name, kNames));
+  return false;
+}
+
+void read_init(TableReader& table, TensorSpec& tensor, bool dtype_is_known) {
+  const auto text = table.string("init", "how elements are drawn, like normal(0, 1) or integers(0, 10)");
+  if (!text && !table.has("init")) {
+    table.require("init", "how elements are drawn, like normal(0, 1) or integers(0, 10)");
+  }
+  if (!text) return;
+  const auto init = model::parse_init(*text);
+  if (!init) return table.refuse("init", init.error().message);
+  tensor.init = *init;
+  if (!dtype_is_known) return;
+  if (std::string reason = refuse_init(tensor); !reason.empty()) table.refuse("init", std::move(reason));
+}
+
+void read_families(TableReader& table, TensorSpec& tensor) {
+  const auto names = table.strings("families", "some of positive, scaled, heavy, sparse, rows");
+  if (!names) return;
+  for (const std::string& name : *names) {
+    const auto families = model::parse_family(name);
+    if (!families) {
+      table.refuse("families", families.error().message);
+      continue;
+    }
+    for (const model::Family family : *families) {
+      const bool there = std::find(tensor.families.begin(), tensor.families.end(), family) != tensor.families.end();
+      if (!there) tensor.families.push_back(family);
+    }
+  }
+  if (!names->empty() && !is_floating(tensor.dtype)) {
+    table.refuse("families", "only floating inputs can be transformed; leave the key out");
+  }
+}
+
+enum class Side { input, output };
+
+TensorSpec read_tensor(TableReader& table, Side side, const model::Definition& definition, Scope& scope) {
+  TensorSpec tensor;
+  const std::string what = side == Side::input ? "an input" : "an output";
+  if (const auto name = table.string("name", "the parameter's name")) {
+    tensor.name = *name;
+    if (std::string reason = scope.take(*name, what); !reason.empty()) table.refuse("name", std::move(reason));
+  } else if (!table.has("name")) {
+    table.require("name", "the parameter's name");
+  }
+  read_shape(table, tensor, definition);
+  if (side == Side::output && !table.has("shape")) {
+    table.require("shape", "the axis names, outermost first; [] is a 0-d tensor; an output cannot be passed by value");
+  }
+  const bool dtype_is_known = read_dtype(table, tensor);
+  if (side == Side::input) {
+    read_init(table, tensor, dtype_is_known);
+    read_families(table, tensor);
+  }
+  table.finish();
+  return tensor;
+}
+
+void read_tensors(TableReader& root, Side side, model::Definition& definition, Scope& scope,
+                  std::vector<Problem>& problems) {
+  const std::string key = side == Side::input ? "inputs" : "outputs";
+  auto& tensors = side == Side::input ? definition.inputs : definition.outputs;
+  const std::string form = "[[" + key + "]] with name, shape and dtype";
+  for (const TomlNode* node : root.tables(key, form)) {
+    TableReader table(*node, root.path(key) + "[" + std::to_string(tensors.size()) + "]", problems);
+    tensors.push_back(read_tensor(table, side, definition, scope));
+  }
+  const TomlKind* const kind = root.kind(key);
+  if (!kind || (*kind == TomlKind::array && tensors.empty())) root.require(key, "at least one " + form);
+}
+
+void read_numerics(TableReader& root, model::Numerics& numerics, std::vector<Problem>& problems) {
+  const TomlNode* node = root.table("numerics", "[numerics]");
+  if (!node) return;
+  TableReader table(*node, root.path("numerics"), problems);
+  numerics.lower_precision = table.boolean("lower_precision").value_or(false);
+  numerics.normwise = table.real("normwise", "a relative error bound such as 2e-5");
+  if (numerics.normwise && !(*numerics.normwise > 0 && *numerics.normwise < 1)) {
+    table.refuse("normwise", "must be over 0 and under 1, such as 2e-5");
+  }
+  table.finish();
+}
+
+void read_cost_item(TableReader& table, std::string_view key, std::string& expression,
+                    const model::Definition& definition) {
+  const auto text = table.string(key, "an expression over the axes, like \"2*M*N*K\"");
+  if (!text) return;
+  expression = *text;
+  const auto names = base::expression_names(*text);
+  if (!names) return table.refuse(key, names.error().message);
+  const std::vector<std::string> known = axis_names(definition);
+  for (const std::string& name : *names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) table.refuse(key, unknown_axis(name, definition));
+  }
+}
+
+void read_cost(TableReader& root, model::Definition& definition, std::vector<Problem>& problems) {
+  const TomlNode* node = root.table("cost", "[cost] with flops and bytes");
+  if (!node) return;
+  TableReader table(*node, root.path("cost"), problems);
+  read_cost_item(table, "flops", definition.cost.flops, definition);
+  read_cost_item(table, "bytes", definition.cost.bytes, definition);
+  table.finish();
+}
+
+}  // namespace
+
+std::vector<std::string> axis_names(const model::Definition& definition) {
+  std::vector<std::string> names;
+  for (const model::Axis& axis : definition.axes) names.push_back(axis.name);
+  return names;
+}
+
+std::string unknown_axis(std::string_view name, const model::Definition& definition) {
+  return "unknown axis " + in_quotes(name) + "; known axes are " + join_names(axis_names(definition));
+}
+
+void read_definition(TableReader& root, model::Definition& definition, std::vector<Problem>& problems) {
+  Scope scope;
+  if (const auto name = root.string("name", "the task's name")) {
+    definition.name = *name;
+    if (name->empty()) root.refuse("name", "must not be empty; write the task's name");
+  } else if (!root.has("name")) {
+    root.require("name", "the task's name");
+  }
+  definition.op_type = root.string("op_type", "the kind of operator, like \"matmul\"").value_or("");
+  definition.description = root.string("description", "one line: what is computed").value_or("");
+  read_axes(root, definition, scope, problems);
+  read_tensors(root, Side::input, definition, scope, problems);
+  read_tensors(root, Side::output, definition, scope, problems);
+  read_numerics(root, definition.numerics, problems);
+  read_cost(root, definition, problems);
+}
+
+}  // namespace accelopt::suites

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/task.hpp"
+#include "suites/toml_document.hpp"
+
+namespace accelopt::suites {
+
+/// Reads name, op_type, description, axes, inputs, outputs, numerics and cost of a task.toml's root table.
+void read_definition(TableReader& root, model::Definition& definition, std::vector<Problem>& problems);
+
+/// The names of all axes, in calling order.
+std::vector<std::string> axis_names(const model::Definition& definition);
+
+/// "unknown axis "Q"; known axes are M, K, N".
+std::string unknown_axis(std::string_view name, const model::Definition& definition);
+
+}  // namespace accelopt::suites

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/task_folder.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "suites/task_reader.hpp"
+#include "suites/task_writer.hpp"
+
+namespace accelopt::suites {
+
+using base::Error;
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Extensions of a target's baseline and reference, the usual one first.
+struct FileKinds {
+  std::vector<std::string> baseline;
+  std::vector<std::string> reference;
+};
+
+FileKinds file_kinds(const std::string& target) {
+  if (target == "cpu") return {{".cpp", ".c"}, {".cpp", ".c"}};
+  if (target == "cuda") return {{".cu"}, {".cpp", ".cu", ".c", ".py"}};
+  if (target == "opencl") return {{".cl"}, {".cpp", ".c", ".py"}};
+  return {{".py"}, {".py", ".cpp"}};
+}
+
+/// What was read of a task, and what is wrong with it.
+struct Reading {
+  fs::path toml;
+  model::Task task;
+  std::vector<Problem> problems;
+  std::size_t missing_files = 0;      ///< problems that are nothing but a missing file
+  ErrorCode code = ErrorCode::parse;  ///< of the whole when there are problems
+};
+
+std::string alternatives(std::string_view stem, const std::vector<std::string>& extensions) {
+  std::string text;
+  for (const std::string& extension : extensions) {
+    text += (text.empty() ? "" : " or ") + std::string(stem) + extension;
+  }
+  return text;
+}
+
+/// The one file of the folder named stem + extension; records a problem when there is none or more than one.
+std::optional<model::SourceFile> read_source(Reading& reading, const std::string& stem, std::string_view what,
+                                             const std::vector<std::string>& extensions) {
+  const fs::path folder = reading.toml.parent_path();
+  std::vector<std::string> found;
+  for (const std::string& extension : extensions) {
+    std::error_code ignored;
+    if (fs::exists(folder / (stem + extension), ignored)) found.push_back(stem + extension);
+  }
+  const auto refuse = [&](const std::string& name, std::string message) {
+    reading.problems.push_back({0, "", std::move(message), (folder / name).string()});
+    return std::nullopt;
+  };
+  if (found.empty()) {
+    ++reading.missing_files;
+    return refuse(stem + extensions.front(),
+                  "no such file; put " + std::string(what) + " there (" + alternatives(stem, extensions) + ")");
+  }
+  if (found.size() > 1) return refuse(found[1], "stands beside " + found[0] + "; keep one of them");
+  auto text = base::read_file(folder / found[0]);
+  if (!text) return refuse(found[0], text.error().message);
+  if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
+    return refuse(found[0], "is empty; put " + std::string(what) + " there");
+  }
+  return model::SourceFile{found[0], std::move(*text)};
+}
+
+void read_sources(Reading& reading, const std::string& derived_reference) {
+  const FileKinds kinds = file_kinds(reading.task.target);
+  if (auto source = read_source(reading, "reference", "the trusted reference", kinds.reference)) {
+    reading.task.derived_reference = !derived_reference.empty() && base::sha256_hex(source->text) == derived_reference;
+    reading.task.reference = std::move(*source);
+  }
+  if (auto source = read_source(reading, "baseline", "the kernel to beat", kinds.baseline)) {
+    const auto language = model::language_of_file(source->name);
+    ACCELOPT_ASSERT(language.has_value(), "an extension of a baseline without a language");
+    reading.task.baseline = {*language, {std::move(*source)}};
+  }
+}
+
+void read_hints(Reading& reading) {
+  const fs::path file = reading.toml.parent_path() / "hints.md";
+  auto text = base::read_file(file);
+  if (text) {
+    reading.task.hints = std::move(*text);
+  } else if (text.error().code != ErrorCode::not_found) {
+    reading.problems.push_back({0, "", text.error().message, file.string()});
+  }
+}
+
+/// The problem of a task.toml that cannot be read.
+Problem unreadable(const fs::path& given, const fs::path& toml, const Error& error) {
+  if (error.code != ErrorCode::not_found) return {0, "", error.message, ""};
+  std::error_code ignored;
+  if (given == toml || fs::is_directory(given, ignored)) {
+    return {0, "", "no such file; a task is a folder with a task.toml", toml.string()};
+  }
+  return {0, "", "no such folder; give the folder of a task", given.string()};
+}
+
+Reading read_folder(const fs::path& folder_or_toml) {
+  Reading reading;
+  std::error_code ignored;
+  const bool names_file = folder_or_toml.extension() == ".toml" && !fs::is_directory(folder_or_toml, ignored);
+  reading.toml = names_file ? folder_or_toml : folder_or_toml / "task.toml";
+  const auto text = base::read_file(reading.toml);
+  if (!text) {
+    reading.code = text.error().code;
+    reading.problems.push_back(unreadable(folder_or_toml, reading.toml, text.error()));
+    return reading;
+  }
+  TaskText parsed = read_task_toml(*text);
+  reading.task = std::move(parsed.task);
+  reading.problems = std::move(parsed.problems);
+  const auto& targets = known_targets();
+  const bool target_is_known = std::find(targets.begin(), targets.end(), reading.task.target) != targets.end();
+  if (target_is_known) read_sources(reading, parsed.derived_reference);
+  read_hints(reading);
+  if (reading.missing_files == reading.problems.size()) reading.code = ErrorCode::not_found;
+  return reading;
+}
+
+}  // namespace
+
+Result<model::Task> load_task(const fs::path& folder_or_toml) {
+  Reading reading = read_folder(folder_or_toml);
+  if (reading.problems.empty()) return std::move(reading.task);
+  std::string message;
+  for (const Problem& problem : reading.problems) {
+    message += (message.empty() ? "" : "\n") + to_string(problem, reading.toml.string());
+  }
+  return fail(reading.code, std::move(message));
+}
+
+std::vector<Problem> task_problems(const fs::path& folder_or_toml) {
+  Reading reading = read_folder(folder_or_toml);
+  for (Problem& problem : reading.problems) {
+    if (problem.file.empty()) problem.file = reading.toml.string();
+  }
+  return std::move(reading.problems);
+}
+
+Result<void> write_task(const model::Task& task, const fs::path& folder) {
+  if (task.baseline.sources.size() != 1) {
+    return fail(ErrorCode::unsupported, folder.string() + ": a task folder holds a baseline of one source file, not " +
+                                            std::to_string(task.baseline.sources.size()));
+  }
+  TRY(base::make_folders(folder));
+  const model::SourceFile& baseline = task.baseline.sources.front();
+  const std::string baseline_name = "baseline" + fs::path(baseline.name).extension().string();
+  const std::string reference_name = "reference" + fs::path(task.reference.name).extension().string();
+  TRY(base::write_file(folder / reference_name, task.reference.text));
+  TRY(base::write_file(folder / baseline_name, baseline.text));
+  std::error_code ignored;
+  if (task.hints.empty()) {
+    fs::remove(folder / "hints.md", ignored);
+  } else {
+    TRY(base::write_file(folder / "hints.md", task.hints));
+  }
+  // A file that an earlier task left under another extension would make the folder ambiguous.
+  const FileKinds kinds = file_kinds(task.target);
+  for (const std::string& extension : kinds.baseline) {
+    if ("baseline" + extension != baseline_name) fs::remove(folder / ("baseline" + extension), ignored);
+  }
+  for (const std::string& extension : kinds.reference) {
+    if ("reference" + extension != reference_name) fs::remove(folder / ("reference" + extension), ignored);
+  }
+  return base::write_file(folder / "task.toml", format_task_toml(task));
+}
+
+Result<std::vector<fs::path>> find_suite_tasks(const fs::path& folder) {
+  std::error_code problem;
+  std::vector<fs::path> tasks;
+  for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end; entry.increment(problem)) {
+    std::error_code ignored;
+    if (fs::is_regular_file(entry->path() / "task.toml", ignored)) tasks.push_back(entry->path());
+  }
+  if (problem) return base::fail_errno(problem.value(), "cannot list the suite " + folder.string());
+  if (tasks.empty()) {
+    return fail(ErrorCode::not_found,
+                folder.string() + ": no task in it; a suite is a folder whose sub-folders hold a task.toml each");
+  }
+  std::sort(tasks.begin(), tasks.end(),
+            [](const fs::path& a, const fs::path& b) { return a.filename().string() < b.filename().string(); });
+  return tasks;
+}
+
+}  // namespace accelopt::suites

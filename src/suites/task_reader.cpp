@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/task_reader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/expression.hpp"
+#include "suites/c_names.hpp"
+#include "suites/definition_reader.hpp"
+#include "suites/toml_document.hpp"
+
+namespace accelopt::suites {
+namespace {
+
+constexpr std::int64_t kSchema = 1;
+
+/// Larger tensors are a slip of the pen on any machine, and would overflow sizes further on.
+constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 40;
+
+constexpr std::string_view kPositiveExtent = "the axis's extent, a positive integer";
+
+void read_schema(TableReader& root) {
+  const auto schema = root.integer("schema", "schema = 1");
+  if (!schema && !root.has("schema")) root.require("schema", "schema = 1");
+  if (!schema || *schema == kSchema) return;
+  root.refuse("schema", *schema > kSchema
+                            ? "schema " + std::to_string(*schema) +
+                                  " is newer than this program, which reads schema 1; use a newer accelopt"
+                            : "must be 1");
+}
+
+void read_target(TableReader& root, model::Task& task) {
+  const std::string known = "one of " + join_names(known_targets());
+  const auto target = root.string("target", known);
+  if (!target && !root.has("target")) root.require("target", known);
+  if (!target) return;
+  task.target = *target;
+  if (std::find(known_targets().begin(), known_targets().end(), *target) != known_targets().end()) return;
+  root.refuse("target", unknown_name("target", *target, known_targets()));
+}
+
+/// Bytes of the tensor; none when they are more than kMaxTensorBytes.
+std::optional<std::int64_t> bytes_of(const model::TensorSpec& tensor, const model::AxisValues& axes) {
+  auto bytes = static_cast<std::int64_t>(model::size_of(tensor.dtype));
+  for (const std::string& name : tensor.shape.value_or(std::vector<std::string>{})) {
+    const auto axis = axes.find(name);
+    if (axis == axes.end()) return 0;  // an unknown axis has its own problem
+    if (__builtin_mul_overflow(bytes, axis->second, &bytes) || bytes > kMaxTensorBytes) return std::nullopt;
+  }
+  return bytes;
+}
+
+/// Sizes and costs under the workload's binding.
+void check_binding(TableReader& table, const model::Definition& definition, const model::Workload& workload) {
+  const model::AxisValues axes = bind_axes(definition, workload);
+  for (const auto* tensors : {&definition.inputs, &definition.outputs}) {
+    for (const model::TensorSpec& tensor : *tensors) {
+      if (!bytes_of(tensor, axes)) table.refuse("axes", "makes " + in_quotes(tensor.name) + " larger than 1 TiB");
+    }
+  }
+  for (const auto& [key, text] : {std::pair{"flops", definition.cost.flops}, {"bytes", definition.cost.bytes}}) {
+    if (text.empty()) continue;
+    const auto value = base::evaluate_expression(text, axes);
+    // Malformed expressions and unknown names are reported where they stand.
+    if (!value && value.error().code == base::ErrorCode::invalid_argument &&
+        value.error().message.find("unknown name") == std::string::npos) {
+      table.refuse("axes", "cost." + std::string(key) + " has no value here: " + value.error().message);
+    }
+    if (value && *value < 0) table.refuse("axes", "makes cost." + std::string(key) + " negative");
+  }
+}
+
+/// Binds the workload's axes; whether every variable axis is bound and nothing else is.
+bool read_binding(TableReader& table, const model::Definition& definition, model::Workload& workload,
+                  std::vector<Problem>& problems) {
+  const std::size_t before = problems.size();
+  const std::vector<std::string> variable = variable_axes(definition);
+  const std::vector<std::string> all = axis_names(definition);
+  const TomlNode* node = table.table("axes", "axes = { M = 64 } with every variable axis");
+  if (!node && table.has("axes")) return false;
+  if (node) {
+    TableReader axes(*node, table.path("axes"), problems);
+    for (const TomlEntry& entry : node->entries) {
+      const bool known = std::find(all.begin(), all.end(), entry.key) != all.end();
+      const bool bindable = std::find(variable.begin(), variable.end(), entry.key) != variable.end();
+      if (!known) {
+        axes.refuse(entry.key, unknown_axis(entry.key, definition));
+      } else if (!bindable) {
+        axes.refuse(entry.key, "the axis is constant in [axes]; make it \"var\" there or leave it out here");
+      } else if (const auto value = axes.integer(entry.key, kPositiveExtent)) {
+        if (*value < 1) axes.refuse(entry.key, "must be " + std::string(kPositiveExtent));
+        workload.axes[entry.key] = std::max<std::int64_t>(*value, 1);
+      }
+    }
+  }
+  for (const std::string& name : variable) {
+    const bool there = node && std::any_of(node->entries.begin(), node->entries.end(),
+                                           [&](const TomlEntry& entry) { return entry.key == name; });
+    if (!there) table.refuse("axes", "does not bind the variable axis " + in_quotes(name) + "; add " + name + " = 64");
+  }
+  return problems.size() == before;
+}
+
+void read_role(TableReader& table, model::Workload& workload) {
+  const std::vector<std::string> known{"race", "check", "held_out"};
+  const auto name = table.string("role", "one of race, check, held_out");
+  if (!name && !table.has("role")) table.require("role", "one of race, check, held_out");
+  if (!name) return;
+  for (const model::Role role : {model::Role::race, model::Role::check, model::Role::held_out}) {
+    if (to_string(role) != *name) continue;
+    workload.role = role;
+    return;
+  }
+  table.refuse("role", unknown_name("role", *name, known));
+}
+
+void read_workloads(TableReader& root, model::Task& task, std::vector<Problem>& problems) {
+  const std::string form = "[[workloads]] with name, axes and role";
+  std::set<std::string> names;
+  const std::size_t before = problems.size();
+  for (const TomlNode* node : root.tables("workloads", form)) {
+    TableReader table(*node, root.path("workloads") + "[" + std::to_string(task.workloads.size()) + "]", problems);
+    model::Workload workload;
+    workload.name = table.string("name", "the workload's name").value_or("");
+    if (!table.has("name")) table.require("name", "the workload's name");
+    if (table.has("name") && workload.name.empty()) table.refuse("name", "must not be empty");
+    if (!workload.name.empty() && !names.insert(workload.name).second) {
+      table.refuse("name", in_quotes(workload.name) + " is already the name of a workload; choose another name");
+    }
+    if (read_binding(table, task.definition, workload, problems)) check_binding(table, task.definition, workload);
+    read_role(table, workload);
+    workload.weight = table.real("weight", "a positive number").value_or(1.0);
+    if (!(workload.weight > 0) || !std::isfinite(workload.weight)) {
+      table.refuse("weight", "must be a positive number");
+    }
+    table.finish();
+    task.workloads.push_back(std::move(workload));
+  }
+  if (!root.has("workloads")) return root.require("workloads", "at least one " + form);
+  const bool raced = std::any_of(task.workloads.begin(), task.workloads.end(),
+                                 [](const model::Workload& workload) { return workload.role == model::Role::race; });
+  if (!raced && problems.size() == before) {
+    root.refuse("workloads", "none has role = \"race\"; without one nothing is timed");
+  }
+}
+
+void read_cpu(TableReader& root, model::Task& task, std::vector<Problem>& problems) {
+  const TomlNode* node = root.table("cpu", "[cpu] with threads and cache");
+  if (!node) return;
+  TableReader table(*node, root.path("cpu"), problems);
+  if (const auto threads = table.integer("threads", "how many threads a kernel may use")) {
+    if (*threads < 1 || *threads > 4096) table.refuse("threads", "must be from 1 to the machine's cores - 1");
+    task.cpu.threads = static_cast<int>(std::clamp<std::int64_t>(*threads, 1, 4096));
+  }
+  if (const auto cache = table.string("cache", "\"cold\" or \"warm\"")) {
+    if (*cache != "cold" && *cache != "warm") table.refuse("cache", "must be \"cold\" or \"warm\"");
+    task.cpu.cache = *cache == "warm" ? model::Cache::warm : model::Cache::cold;
+  }
+  table.finish();
+  if (task.target != "cpu") root.refuse("cpu", "belongs to target = \"cpu\"; leave it out");
+}
+
+/// The name in "x" or "int M"; empty when there is none.
+std::string argument_name(std::string_view text) {
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  std::size_t start = text.size();
+  while (start > 0 && is_identifier("_" + std::string(text.substr(start - 1)))) --start;
+  const std::string name(text.substr(start));
+  return is_identifier(name) ? name : "";
+}
+
+void check_arguments(TableReader& table, const model::Definition& definition, const std::vector<std::string>& args) {
+  std::vector<std::string> required;
+  for (const model::TensorSpec& tensor : definition.inputs) required.push_back(tensor.name);
+  for (const model::TensorSpec& tensor : definition.outputs) required.push_back(tensor.name);
+  std::vector<std::string> known = required;
+  for (const model::Axis& axis : definition.axes) known.push_back(axis.name);
+  std::set<std::string> used;
+  for (const std::string& argument : args) {
+    const std::string name = argument_name(argument);
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      table.refuse("args", in_quotes(argument) + " is no input, output or axis; known are " + join_names(known));
+    } else if (!used.insert(name).second) {
+      table.refuse("args", in_quotes(name) + " stands there twice");
+    }
+  }
+  for (const std::string& name : required) {
+    if (!used.contains(name)) table.refuse("args", "lacks " + in_quotes(name) + "; the function must be given it");
+  }
+}
+
+void read_entry(TableReader& root, model::Task& task, std::vector<Problem>& problems) {
+  const TomlNode* node = root.table("entry", "[entry] with file, function and args");
+  if (!node) return;
+  TableReader table(*node, root.path("entry"), problems);
+  model::Entry entry;
+  const std::string file_form = "the user's file, relative to the task's folder";
+  const std::string args_form = "the function's arguments in its own order, like [\"x\", \"y\", \"int M\"]";
+  entry.file = table.string("file", file_form).value_or("");
+  if (entry.file.empty() && !table.has("file")) table.require("file", file_form);
+  entry.function = table.string("function", "the function's name").value_or("");
+  if (entry.function.empty() && !table.has("function")) table.require("function", "the function's name");
+  if (const auto args = table.strings("args", args_form)) {
+    entry.args = *args;
+    check_arguments(table, task.definition, *args);
+  } else if (!table.has("args")) {
+    table.require("args", args_form);
+  }
+  table.finish();
+  task.entry = std::move(entry);
+}
+
+}  // namespace
+
+const std::vector<std::string>& known_targets() {
+  static const std::vector<std::string> kTargets{"cpu", "cuda", "opencl", "triton", "nki"};
+  return kTargets;
+}
+
+TaskText read_task_toml(std::string_view text) {
+  TaskText result;
+  const auto document = parse_toml(text);
+  if (!document) {
+    result.problems.push_back(document.error());
+    return result;
+  }
+  TableReader root(*document, "", result.problems);
+  read_schema(root);
+  read_definition(root, result.task.definition, result.problems);
+  read_target(root, result.task);
+  result.derived_reference = root.string("derived_reference", "the SHA-256 of the derived reference").value_or("");
+  read_workloads(root, result.task, result.problems);
+  read_cpu(root, result.task, result.problems);
+  read_entry(root, result.task, result.problems);
+  root.finish();
+  std::stable_sort(result.problems.begin(), result.problems.end(),
+                   [](const Problem& a, const Problem& b) { return a.line < b.line; });
+  return result;
+}
+
+}  // namespace accelopt::suites

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/task.hpp"
+#include "suites/problem.hpp"
+
+namespace accelopt::suites {
+
+/// What the text of a task.toml says, and everything that is wrong with it.
+struct TaskText {
+  model::Task task;               ///< complete where there are no problems; without reference, baseline and hints
+  std::string derived_reference;  ///< SHA-256 of the reference that `init` derived from the baseline; empty: none was
+  std::vector<Problem> problems;  ///< in the order of the text
+};
+
+/// Reads a task.toml of schema 1. Pure: touches no file.
+TaskText read_task_toml(std::string_view text);
+
+/// The targets that a task may name.
+const std::vector<std::string>& known_targets();
+
+}  // namespace accelopt::suites
