@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs drawn from a seed. The generator is counter-based: element i depends on the seed and on i alone, and on no
+// library function whose last bit differs between machines, so a seed gives the same bytes everywhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/dtype.hpp"
+#include "model/init.hpp"
+#include "model/task.hpp"
+
+namespace accelopt::evaluation {
+
+struct InputDraw {
+  model::InitSpec init;
+  model::DType dtype = model::DType::float32;
+  std::vector<std::int64_t> shape;  ///< empty: a scalar or a 0-d tensor
+  model::Family family = model::Family::as_declared;
+  std::uint64_t seed = 0;
+};
+
+/// Fills `out` (elements * size_of(dtype) bytes) with the input's elements, row-major. What a family does to the
+/// declared value x: positive |x|; scaled_up 1000 x; scaled_down x / 1000; heavy x / v with v uniform in [2^-8, 1) (a
+/// Pareto tail cut at 256); sparse x with probability 1/8, else 0; rows x of the row's first element, all along the
+/// last axis. permutation and indptr stay as declared under every family; sorted takes scaled_up and scaled_down alone;
+/// integers takes positive, sparse and rows alone.
+/// @error invalid_argument: out has another size, an axis is negative, the generator's limits are reversed, or an index
+/// does not fit in dtype.
+base::Result<void> draw_input(const InputDraw& draw, std::span<std::byte> out);
+
+/// The rotation over slots: as_declared first, then every family that some input permits, in the order of
+/// model::Family. Slot i takes families[i % size]; at most seven, so eight slots cover all.
+std::vector<model::Family> families_of_task(const model::Task& task);
+model::Family family_of_slot(const model::Task& task, int slot);
+/// The family that this input takes in a slot of `slot_family`: as_declared where it does not permit it.
+model::Family family_of_input(const model::TensorSpec& input, model::Family slot_family);
+
+/// A seed for one input of one slot: different for every argument that differs.
+std::uint64_t input_seed(std::uint64_t run_seed, std::string_view workload, int slot, std::string_view input);
+
+/// Multiplies each value by 1 + 2 u or 1 - 2 u at random: an honest kernel's rounding of its inputs. u is the unit
+/// roundoff of `dtype`, or with lower_precision that of the next lower type (float64 to float32, float32 to bfloat16,
+/// 16-bit to float8_e4m3fn). Integers, zeros, infinities and NaN stay as they are.
+void perturb(std::span<double> values, model::DType dtype, const model::Numerics& numerics, std::uint64_t seed);
+
+}  // namespace accelopt::evaluation

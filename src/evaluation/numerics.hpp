@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is an output right? What an honest kernel may be off by is measured a slot, not guessed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/dtype.hpp"
+#include "model/evaluation.hpp"
+#include "model/task.hpp"
+
+namespace accelopt::evaluation {
+
+/// What one output of one slot must be: the reference run in double on the rounded inputs.
+struct Expected {
+  model::DType dtype = model::DType::float32;
+  std::vector<std::int64_t> shape;
+  std::vector<double> values;          ///< floating dtypes; not rounded to dtype
+  std::vector<std::int64_t> integers;  ///< the other dtypes
+};
+
+/// What an output may be off by. Made by `calibrate`.
+struct Bounds {
+  double normwise = 0;            ///< largest ||out - expected|| / ||expected||
+  std::vector<double> rows;       ///< absolute, for every element of the row
+  std::int64_t row_length = 1;    ///< elements; the last axes together, until they are at least 32
+  double relative = 0;            ///< 2 u of the output: one unit in the last place, of the element itself
+  double absolute = 0;            ///< where the output's own type ends
+  double scale = 1;               ///< a power of two that keeps squares in range
+  double norm = 0;                ///< of scale * expected, over its finite elements
+  double honest_normwise = 0;     ///< e0
+  double honest_elementwise = 0;  ///< e0_max, relative to the row's largest element
+  bool float_is_finite =
+      true;  ///< false: the float run has NaN or infinity where the double run has none; drop the family
+};
+
+/// Measures e0 from the reference run as float and from two double runs on perturbed inputs (see perturb), all on the
+/// same slot, given as doubles and not rounded. For float64 outputs the float run counts only under lower_precision; it
+/// may be empty there. Integer dtypes: the runs are not looked at. Sizes must be those of `expected`.
+Bounds calibrate(const Expected& expected, std::span<const double> float_output, std::span<const double> perturbed_a,
+                 std::span<const double> perturbed_b, const model::Numerics& numerics);
+
+enum class NumericalRule { none, size, pattern, normwise, elementwise, exact };
+/// "none", "size", "pattern" (NaN and infinity), "normwise", "elementwise", "exact".
+std::string_view to_string(NumericalRule rule);
+
+struct Comparison {
+  NumericalRule violated = NumericalRule::none;
+  /// Index, expected and actual of the first bad element, error and bound; the caller adds workload, family and output.
+  model::Mismatch mismatch;
+  double normwise_error = 0;
+
+  bool passed() const { return violated == NumericalRule::none; }
+};
+
+/// Compares an output buffer, elements of expected.dtype, with what it must be.
+Comparison compare(const Expected& expected, const Bounds& bounds, std::span<const std::byte> actual);
+
+/// "expected 1.5, got nan at index 7 (element [0, 7]); NaN or infinity where there must be none": one line for people
+/// and fixer.
+std::string explain(const Expected& expected, const Comparison& comparison);
+
+}  // namespace accelopt::evaluation

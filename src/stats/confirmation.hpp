@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measurement in fresh processes that alone is reported.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "stats/estimate.hpp"
+
+namespace accelopt::stats {
+
+struct ConfirmationRules {
+  int min_restarts = 3;      ///< fresh pairs of processes at least
+  int min_blocks = 32;       ///< in all
+  int max_blocks = 100;      ///< in all
+  double half_width = 0.01;  ///< goes on until the interval's half-width is under this
+  double alpha = 0.05;
+  double least_gain = 0.005;       ///< confirmed: the low end is over 1 + this
+  double allow_regression = 0.05;  ///< no workload may certainly be slower by more than this
+  std::uint64_t bootstrap_seed = 0x5eed;
+};
+
+/// One block of one restart: log(baseline / candidate) of every timed workload, in one fixed order.
+struct ConfirmationBlock {
+  int restart = 0;
+  std::vector<double> log_ratios;
+};
+
+struct ConfirmationDecision {
+  Interval log_ratio;               ///< of the weighted raced workloads
+  std::vector<Interval> workloads;  ///< log-ratios of every timed workload, held-out ones too
+  int blocks = 0;
+  int restarts = 0;
+  bool enough = false;           ///< restarts and blocks suffice, and the interval is narrow or the blocks are used
+  bool confirmed = false;        ///< enough, certainly faster, and nothing regressed
+  std::optional<int> regressed;  ///< index of a workload that is certainly too slow
+};
+
+/// What blocks measured until now say. `weights` has one entry a workload; 0 for those not raced (held out): they count
+/// for the regression rule only. The interval is the hull of the trimmed t-interval over all blocks and of the
+/// hierarchical bootstrap over restarts and blocks, so it is never narrower than either. Pure.
+ConfirmationDecision decide_confirmation(std::span<const ConfirmationBlock> blocks, std::span<const double> weights,
+                                         const ConfirmationRules& rules = {});
+
+/// The driver's side: how many blocks the next pair of fresh processes should run.
+class Confirmation {
+ public:
+  Confirmation(std::vector<double> weights, ConfirmationRules rules);
+
+  /// Blocks that the next restart is to run (its number is restarts()); 0: enough. Every restart runs
+  /// ceil(min_blocks / min_restarts), until max_blocks are used: more precision is bought with more restarts, not with
+  /// longer ones.
+  int next_restart_blocks() const;
+  /// A restart that gave fewer blocks than asked is fine; one that gave none ends the confirmation as it is.
+  void add_restart(std::span<const std::vector<double>> log_ratios_by_block);
+
+  int restarts() const { return restarts_; }
+  const std::vector<ConfirmationBlock>& blocks() const { return blocks_; }
+  const ConfirmationDecision& decision() const { return decision_; }
+
+ private:
+  std::vector<double> weights_;
+  ConfirmationRules rules_;
+  std::vector<ConfirmationBlock> blocks_;
+  ConfirmationDecision decision_;
+  int restarts_ = 0;
+  bool stuck_ = false;
+};
+
+}  // namespace accelopt::stats

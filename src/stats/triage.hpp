@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The short race of a candidate against its parent: decides after as few blocks as it can.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "stats/estimate.hpp"
+
+namespace accelopt::stats {
+
+enum class RaceVerdict {
+  running,    ///< more blocks are wanted
+  faster,     ///< certainly faster by more than TriageRules::least_gain
+  slower,     ///< certainly slower
+  tie,        ///< no gain worth having
+  undecided,  ///< blocks or time are used up
+};
+/// "RUNNING", "FASTER", "SLOWER", "TIE", "UNDECIDED": but for the first as model::Verdict spells them.
+std::string_view to_string(RaceVerdict verdict);
+
+enum class DecidedBy { none, race, futility, cap };
+/// "", "race", "futility", "cap".
+std::string_view to_string(DecidedBy decided_by);
+
+/// Whether a series of samples still goes on or was cut off by the clock.
+enum class Clock { running, expired };
+
+/// Fractions are of the ratio: 0.005 is half a per cent.
+struct TriageRules {
+  std::vector<int> looks = {3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 100};  ///< blocks after which it may decide, ascending
+  double alpha = 0.05;          ///< probability of a wrong certainty in the whole race; split evenly over the looks
+  int faster_from = 8;          ///< blocks: FASTER is never said earlier
+  double least_gain = 0.005;    ///< FASTER: certain to be faster by more than this
+  double hopeless_gain = 0.01;  ///< futile: certain to be faster by less than this
+  double narrow = 0.02;         ///< futile: the interval is narrower than this and FASTER is not near
+  int clear_blocks = 4;         ///< SLOWER at once: the first so many blocks are all ...
+  double clear_loss = 0.15;     ///< ... slower by more than this
+  double tie_within = 0.03;     ///< at the cap: TIE when the interval lies within this of 1
+};
+
+struct TriageDecision {
+  RaceVerdict verdict = RaceVerdict::running;
+  DecidedBy decided_by = DecidedBy::none;
+  Interval log_ratio;  ///< simultaneous over the looks: FASTER and SLOWER follow from it
+  int blocks = 0;      ///< that the decision used
+};
+
+/// The decision of the race that saw `log_ratios` (log(parent / candidate)) in this order: that of the first look which
+/// decides; samples after it are ignored. `Clock::expired` after the last sample makes one more look there, in place of
+/// the next scheduled one, and then caps. Pure: a stored race gives its decision again.
+TriageDecision decide_triage(std::span<const double> log_ratios, const TriageRules& rules = {},
+                             Clock clock = Clock::running);
+
+/// The same as a state machine.
+class Triage {
+ public:
+  explicit Triage(TriageRules rules = {});
+
+  /// One more block's log(parent / candidate). Ignored once decided.
+  const TriageDecision& add(double log_ratio);
+  /// No time is left: decides with what there is.
+  const TriageDecision& expire();
+
+  const TriageDecision& decision() const { return decision_; }
+  bool decided() const { return decision_.verdict != RaceVerdict::running; }
+  /// All blocks until now, in order: what decide_triage needs to decide again.
+  const std::vector<double>& samples() const { return samples_; }
+
+ private:
+  TriageRules rules_;
+  std::vector<double> samples_;
+  TriageDecision decision_;
+};
+
+}  // namespace accelopt::stats
