@@ -57,7 +57,8 @@ void check_binding(TableReader& table, const model::Definition& definition, cons
   const model::AxisValues axes = bind_axes(definition, workload);
   for (const auto* tensors : {&definition.inputs, &definition.outputs}) {
     for (const model::TensorSpec& tensor : *tensors) {
-      if (!bytes_of(tensor, axes)) table.refuse("axes", "makes " + in_quotes(tensor.name) + " larger than 1 TiB");
+      if (!bytes_of(tensor, axes))
+        return table.refuse("axes", "makes " + in_quotes(tensor.name) + " larger than 1 TiB");
     }
   }
   for (const auto& [key, text] : {std::pair{"flops", definition.cost.flops}, {"bytes", definition.cost.bytes}}) {
@@ -159,7 +160,8 @@ void read_cpu(TableReader& root, model::Task& task, std::vector<Problem>& proble
     task.cpu.cache = *cache == "warm" ? model::Cache::warm : model::Cache::cold;
   }
   table.finish();
-  if (task.target != "cpu") root.refuse("cpu", "belongs to target = \"cpu\"; leave it out");
+  const bool known = std::find(known_targets().begin(), known_targets().end(), task.target) != known_targets().end();
+  if (known && task.target != "cpu") root.refuse("cpu", "belongs to target = \"cpu\"; leave it out");
 }
 
 /// The name in "x" or "int M"; empty when there is none.
@@ -178,20 +180,23 @@ void check_arguments(TableReader& table, const model::Definition& definition, co
   std::vector<std::string> known = required;
   for (const model::Axis& axis : definition.axes) known.push_back(axis.name);
   std::set<std::string> used;
+  bool all_known = true;
   for (const std::string& argument : args) {
     const std::string name = argument_name(argument);
     if (std::find(known.begin(), known.end(), name) == known.end()) {
+      all_known = false;
       table.refuse("args", in_quotes(argument) + " is no input, output or axis; known are " + join_names(known));
     } else if (!used.insert(name).second) {
       table.refuse("args", in_quotes(name) + " stands there twice");
     }
   }
   for (const std::string& name : required) {
-    if (!used.contains(name)) table.refuse("args", "lacks " + in_quotes(name) + "; the function must be given it");
+    if (all_known && !used.contains(name))
+      table.refuse("args", "lacks " + in_quotes(name) + "; the function must be given it");
   }
 }
 
-void read_entry(TableReader& root, model::Task& task, std::vector<Problem>& problems) {
+void read_entry(TableReader& root, model::Task& task, bool definition_is_sound, std::vector<Problem>& problems) {
   const TomlNode* node = root.table("entry", "[entry] with file, function and args");
   if (!node) return;
   TableReader table(*node, root.path("entry"), problems);
@@ -204,7 +209,7 @@ void read_entry(TableReader& root, model::Task& task, std::vector<Problem>& prob
   if (entry.function.empty() && !table.has("function")) table.require("function", "the function's name");
   if (const auto args = table.strings("args", args_form)) {
     entry.args = *args;
-    check_arguments(table, task.definition, *args);
+    if (definition_is_sound) check_arguments(table, task.definition, *args);
   } else if (!table.has("args")) {
     table.require("args", args_form);
   }
@@ -229,11 +234,12 @@ TaskText read_task_toml(std::string_view text) {
   TableReader root(*document, "", result.problems);
   read_schema(root);
   read_definition(root, result.task.definition, result.problems);
+  const bool definition_is_sound = result.problems.empty();
   read_target(root, result.task);
   result.derived_reference = root.string("derived_reference", "the SHA-256 of the derived reference").value_or("");
   read_workloads(root, result.task, result.problems);
   read_cpu(root, result.task, result.problems);
-  read_entry(root, result.task, result.problems);
+  read_entry(root, result.task, definition_is_sound, result.problems);
   root.finish();
   std::stable_sort(result.problems.begin(), result.problems.end(),
                    [](const Problem& a, const Problem& b) { return a.line < b.line; });
