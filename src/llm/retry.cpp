@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "llm/retry.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.hpp"
+
+namespace accelopt::llm {
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+using std::chrono::milliseconds;
+
+class RetryingModel final : public ChatModel {
+ public:
+  RetryingModel(std::unique_ptr<ChatProvider> provider, RetryPolicy policy, Clock& clock)
+      : provider_(std::move(provider)), policy_(policy), clock_(clock) {}
+
+  base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
+    int tries_that_cost_a_limit = 0;
+    for (int tried = 1;; ++tried) {
+      auto reply = provider_->ask(request, stop);
+      if (reply) {
+        reply->usage.transport_retries += tried - 1;
+        return std::move(*reply);
+      }
+      const Failure& failure = reply.error();
+      if (failure.again == Again::once) ++tries_that_cost_a_limit;
+      if (failure.again == Again::never) return tl::make_unexpected(failure.error);
+      if (tried >= policy_.max_tries || tries_that_cost_a_limit > 1) return given_up(failure.error, tried);
+      if (failure.retry_after > policy_.longest_retry_after) return asks_too_much(failure);
+      clock_.wait(wait_before_next(request.label, tried, failure), stop);
+      if (stop.stop_requested()) {
+        return base::fail(ErrorCode::cancelled, "stopped while waiting to ask " + name() + " again");
+      }
+    }
+  }
+
+  [[nodiscard]] std::string name() const override { return provider_->name(); }
+
+ private:
+  /// Drawn from the seed, the question and the try, so that the model needs no state that threads would share.
+  [[nodiscard]] milliseconds wait_before_next(const std::string& label, int tried, const Failure& failure) const {
+    milliseconds limit = policy_.first_wait;
+    for (int doubled = 1; doubled < tried && limit < policy_.longest_wait; ++doubled) limit *= 2;
+    limit = std::min(limit, policy_.longest_wait);
+    const std::uint64_t drawn = base::derive_seed(policy_.seed, label + "#" + std::to_string(tried));
+    const auto jittered = milliseconds(static_cast<milliseconds::rep>(
+        drawn % (static_cast<std::uint64_t>(std::max<milliseconds::rep>(limit.count(), 0)) + 1)));
+    // The server's time is a floor, and the jitter goes on top: else everybody whom it sent away returns in one
+    // instant.
+    return failure.retry_after ? *failure.retry_after + std::min(jittered, policy_.first_wait) : jittered;
+  }
+
+  [[nodiscard]] static base::Result<ChatReply> given_up(const Error& last, int tried) {
+    return tl::make_unexpected(base::with_context(last, "given up after " + std::to_string(tried) + " tries"));
+  }
+
+  [[nodiscard]] static base::Result<ChatReply> asks_too_much(const Failure& failure) {
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(*failure.retry_after).count();
+    return tl::make_unexpected(base::with_context(
+        failure.error, "the server asks to wait " + std::to_string(seconds) + " s, which is too long"));
+  }
+
+  std::unique_ptr<ChatProvider> provider_;
+  RetryPolicy policy_;
+  Clock& clock_;
+};
+
+}  // namespace
+
+std::unique_ptr<ChatModel> make_retrying_model(std::unique_ptr<ChatProvider> provider, RetryPolicy policy,
+                                               Clock& clock) {
+  return std::make_unique<RetryingModel>(std::move(provider), policy, clock);
+}
+
+}  // namespace accelopt::llm
