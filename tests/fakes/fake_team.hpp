@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Agents whose answers are functions given by a test; every question is kept.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "agents/roles.hpp"
+
+namespace accelopt::fakes {
+
+template <class T>
+agents::Answer<T> answered(T value) {
+  agents::Answer<T> answer;
+  answer.value = std::move(value);
+  answer.author = "fake";
+  answer.usage.calls = 1;
+  answer.usage.input_tokens = 100;
+  answer.usage.output_tokens = 10;
+  return answer;
+}
+
+class FakeTeam : public agents::Planner, public agents::Executor, public agents::Fixer, public agents::Summarizer {
+ public:
+  using PlanResult = base::Result<agents::Answer<model::Plan>>;
+  using SolutionResult = base::Result<agents::Answer<model::Solution>>;
+  using LessonResult = base::Result<agents::Answer<std::optional<agents::Lesson>>>;
+
+  std::function<PlanResult(const agents::PlanQuestion&)> on_plan =
+      [](const agents::PlanQuestion& question) -> PlanResult {
+    return answered(model::Plan{"plan " + model::to_string(question.context.identity), {}, "do it"});
+  };
+  /// The main file's text.
+  std::function<std::string(const agents::ExecuteQuestion&)> on_execute = [](const agents::ExecuteQuestion& question) {
+    return model::main_text(question.kernel);
+  };
+  std::function<std::string(const agents::FixQuestion&)> on_fix = [](const agents::FixQuestion& question) {
+    return model::main_text(question.parent);
+  };
+  std::function<LessonResult(const agents::SummarizeQuestion&)> on_summarize =
+      [](const agents::SummarizeQuestion& question) -> LessonResult {
+    return answered(std::optional(agents::Lesson{"lesson of " + question.plan.title, "strategy", "before", "after"}));
+  };
+
+  agents::Team team() { return {this, this, this, this}; }
+
+  PlanResult plan(const agents::PlanQuestion& question, std::stop_token stop) override {
+    if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "stopped");
+    keep(plans, question);
+    return on_plan(question);
+  }
+  SolutionResult execute(const agents::ExecuteQuestion& question, std::stop_token stop) override {
+    if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "stopped");
+    keep(executions, question);
+    return answered(model::with_main_text(question.kernel, on_execute(question)));
+  }
+  SolutionResult fix(const agents::FixQuestion& question, std::stop_token) override {
+    keep(fixes, question);
+    return answered(model::with_main_text(question.broken, on_fix(question)));
+  }
+  LessonResult summarize(const agents::SummarizeQuestion& question, std::stop_token) override {
+    keep(summaries, question);
+    return on_summarize(question);
+  }
+
+  std::vector<agents::PlanQuestion> plans;
+  std::vector<agents::ExecuteQuestion> executions;
+  std::vector<agents::FixQuestion> fixes;
+  std::vector<agents::SummarizeQuestion> summaries;
+
+ private:
+  template <class Question>
+  void keep(std::vector<Question>& list, const Question& question) {
+    const std::scoped_lock lock(mutex_);
+    list.push_back(question);
+  }
+  std::mutex mutex_;
+};
+
+class NullEvents : public model::EventSink {
+ public:
+  void on(const model::Event&) override {}
+};
+
+}  // namespace accelopt::fakes

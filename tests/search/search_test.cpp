@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole loop with fakes: no compiler, no network, no device.
+#include "search/search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "fakes/fake_evaluator.hpp"
+#include "fakes/fake_team.hpp"
+
+namespace accelopt::search {
+namespace {
+
+using base::ErrorCode;
+using fakes::answered;
+using fakes::FakeEvaluator;
+using fakes::FakeTeam;
+
+model::Task small_task() {
+  model::Task task;
+  task.definition.name = "small";
+  task.definition.axes = {{"M", std::nullopt}};
+  model::Workload workload;
+  workload.name = "small";
+  workload.axes = {{"M", 8}};
+  task.workloads = {workload};
+  task.baseline = {model::Language::cpp, {{"baseline.cpp", "speed=1\n"}}};
+  task.reference = {"reference.cpp", "ref"};
+  return task;
+}
+
+/// One run in a journal of its own, in memory.
+struct Run {
+  std::unique_ptr<journal::Journal> journal = std::move(*journal::open_memory_journal());
+  FakeEvaluator evaluator;
+  FakeTeam team;
+  fakes::NullEvents events;
+  std::stop_source wind_down;
+  std::stop_source abort;
+  RunRequest request{
+      .run = "r1", .task = small_task(), .settings = {}, .measure = {}, .seed = 7, .missing = Missing::do_it};
+
+  Run() {
+    request.settings.iterations = 2;
+    request.settings.plans = 2;
+    request.settings.attempts = 1;
+    journal::RunInfo info;
+    info.id = "r1";
+    info.task = request.task;
+    EXPECT_TRUE(journal->create_run(info));
+  }
+
+  base::Result<RunReport> go() {
+    const RunPorts ports{team.team(), request.missing == Missing::do_it ? &evaluator : nullptr, journal.get(), &events};
+    const Stops stops{wind_down.get_token(), abort.get_token()};
+    return run_search(request, ports, stops);
+  }
+};
+
+/// Doubles the parent's speed with plan 0, halves it with any other.
+std::string double_or_halve(const agents::ExecuteQuestion& question) {
+  const double speed = fakes::claimed_speed(model::main_text(question.kernel));
+  return "speed=" + std::to_string(question.context.identity.plan == 0 ? speed * 2 : speed / 2) + "\n";
+}
+
+TEST(Search, FindsConfirmsAndReportsTheFastestKernel) {
+  Run run;
+  run.team.on_execute = double_or_halve;
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.outcome, Outcome::improved);
+  EXPECT_EQ(report->result.stopped_by, "iterations");
+  EXPECT_DOUBLE_EQ(report->result.confirmation->ratio->estimate, 4.0);
+  EXPECT_EQ(model::main_text(*report->result.solution), "speed=4.000000\n");
+  EXPECT_EQ(run.evaluator.confirms, 1);
+}
+
+TEST(Search, AsksAsManyQuestionsAsTheMethodCounts) {
+  Run run;
+  run.request.settings.attempts = 2;
+  run.team.on_execute = double_or_halve;
+
+  const auto report = run.go();
+
+  // Round 1: beam of 1; round 2: beam of 2 (the doubled kernel and the baseline). N = 2 plans, K = 2 attempts.
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(run.team.plans.size(), 2U + 4U);
+  EXPECT_EQ(run.team.executions.size(), 2 * run.team.plans.size());
+  EXPECT_EQ(report->result.usage.at("planner").calls, 6);
+  EXPECT_EQ(report->result.usage.at("executor").calls, 12);
+  EXPECT_EQ(report->result.usage.at("fixer").calls, 0);
+}
+
+TEST(Search, ShowsTheFirstRoundsExperienceAndTriedPlansInTheSecond) {
+  Run run;
+  run.team.on_execute = double_or_halve;
+
+  ASSERT_TRUE(run.go());
+
+  bool seen = false;
+  for (const auto& question : run.team.plans) {
+    if (question.context.identity.iteration == 0) {
+      EXPECT_TRUE(question.memory.empty());
+      continue;
+    }
+    ASSERT_EQ(question.memory.size(), 2U);  // one improvement, one regression
+    EXPECT_EQ(question.memory[0].id, "e1");
+    EXPECT_EQ(question.memory[0].polarity, model::Polarity::improves);
+    EXPECT_DOUBLE_EQ(question.memory[0].effect.estimate, 2.0);
+    EXPECT_EQ(question.memory[1].polarity, model::Polarity::regresses);
+    ASSERT_TRUE(question.evaluation.profile);
+    if (model::main_text(question.kernel) == "speed=1\n") {
+      seen = true;
+      ASSERT_EQ(question.tried.size(), 2U);
+      EXPECT_EQ(question.tried[0].outcome, "2.00x");
+      EXPECT_EQ(question.tried[1].outcome, "0.50x");
+    }
+  }
+  EXPECT_TRUE(seen);
+}
+
+TEST(Search, MendsABrokenSolutionAndGivesTheFixerItsDiagnostics) {
+  Run run;
+  run.request.settings.iterations = 1;
+  run.request.settings.plans = 1;
+  run.team.on_execute = [](const auto&) { return "compile_error speed=3\n"; };
+  run.team.on_fix = [](const auto&) { return "speed=3\n"; };
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(run.team.fixes.size(), 1U);
+  EXPECT_EQ(run.team.fixes[0].diagnostics, "line 1: compile_error");
+  EXPECT_EQ(run.team.fixes[0].status, model::Status::compile_error);
+  EXPECT_EQ(report->result.outcome, Outcome::improved);
+}
+
+TEST(Search, FixesAtMostFTimesAndStopsAtAFixThatFailedBefore) {
+  Run run;
+  run.request.settings.iterations = 1;
+  run.request.settings.plans = 2;
+  run.team.on_execute = [](const agents::ExecuteQuestion& question) {
+    return "crash " + std::to_string(question.context.identity.plan) + "\n";
+  };
+  run.team.on_fix = [](const agents::FixQuestion& question) {
+    if (question.context.identity.plan == 0) return model::main_text(question.broken);  // the same again
+    return "crash fix" + std::to_string(question.context.identity.fix) + "\n";
+  };
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(run.team.fixes.size(), 1U + 3U);
+  EXPECT_EQ(report->result.outcome, Outcome::no_gain);
+  EXPECT_EQ(report->result.counts.at("RUNTIME_ERROR"), 2);
+}
+
+TEST(Search, EqualFailingAnswersAreBuiltOnceAndFixedOnce) {
+  Run run;
+  run.request.settings.iterations = 1;
+  run.request.settings.plans = 3;
+  run.team.on_execute = [](const auto&) { return "compile_error same\n"; };
+  run.team.on_fix = [](const auto&) { return "speed=2\n"; };
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(run.evaluator.builds, 2);  // the broken one and its mend
+  ASSERT_EQ(run.team.fixes.size(), 1U);
+  EXPECT_EQ(run.team.fixes[0].context.identity.plan, 0);
+}
+
+TEST(Search, EqualProgramsAreRacedOnceAndOnlyTheFirstRepresents) {
+  Run run;
+  run.request.settings.iterations = 1;
+  run.request.settings.plans = 3;
+  run.team.on_execute = [](const agents::ExecuteQuestion& question) {
+    return "speed=2\nnote " + std::to_string(question.context.identity.plan) + "\n";  // other source, same machine code
+  };
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(run.evaluator.builds, 3);
+  EXPECT_EQ(run.evaluator.triages, 1);
+  EXPECT_EQ(run.team.summaries.size(), 1U);
+}
+
+TEST(Search, ASolutionEqualToItsParentCostsNothingAndTeachesNothing) {
+  Run run;
+  run.request.settings.iterations = 1;
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(run.evaluator.builds, 0);
+  EXPECT_EQ(run.evaluator.triages, 0);
+  EXPECT_TRUE(run.team.summaries.empty());
+  EXPECT_EQ(report->result.outcome, Outcome::no_gain);
+}
+
+TEST(Search, ACandidateThatFailsHeldOutWorkloadsNeverWins) {
+  Run run;
+  run.request.settings.iterations = 1;
+  run.team.on_execute = [](const agents::ExecuteQuestion& question) {
+    return std::string(question.context.identity.plan == 0 ? "speed=9 held_out_wrong\n" : "speed=2\n");
+  };
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_DOUBLE_EQ(report->result.confirmation->ratio->estimate, 2.0);
+  EXPECT_EQ(report->result.counts.at("HELD_OUT_FAILED"), 1);
+}
+
+TEST(Search, FallsBackWhenTheWinnerDoesNotConfirm) {
+  Run run;
+  run.request.settings.iterations = 1;
+  run.team.on_execute = [](const agents::ExecuteQuestion& question) {
+    return std::string(question.context.identity.plan == 0 ? "speed=9 unconfirmed\n" : "speed=2\n");
+  };
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.outcome, Outcome::improved);
+  EXPECT_DOUBLE_EQ(report->result.confirmation->ratio->estimate, 2.0);
+  EXPECT_EQ(run.evaluator.confirms, 2);
+}
+
+TEST(Search, AFailingBaselineStopsBeforeAnyQuestion) {
+  Run run;
+  run.evaluator.baseline_status = model::Status::incorrect_numerical;
+
+  const auto report = run.go();
+
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::invalid_argument);
+  EXPECT_NE(report.error().message.find("index 3"), std::string::npos);
+  EXPECT_TRUE(run.team.plans.empty());
+}
+
+TEST(Search, StopsWhenNothingNewIsFoundForTwoRounds) {
+  Run run;
+  run.request.settings.iterations = 10;
+  run.team.on_execute = [](const auto&) { return "speed=0.5\n"; };
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.stopped_by, "patience");
+  EXPECT_EQ(report->result.iterations, 2);
+}
+
+TEST(Search, StopsNearTheRoofline) {
+  Run run;
+  run.request.settings.iterations = 10;
+  run.evaluator.roofline_of_speed_one = 0.5;
+  run.team.on_execute = [](const auto&) { return "speed=1.96\n"; };
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.stopped_by, "near_roofline");
+  EXPECT_EQ(report->result.iterations, 1);
+}
+
+TEST(Search, ABaselineNearTheRooflineIsAnHonestNoGain) {
+  Run run;
+  run.evaluator.roofline_of_speed_one = 0.97;
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.outcome, Outcome::no_gain);
+  EXPECT_EQ(report->result.stopped_by, "near_roofline");
+  EXPECT_NE(report->result.reason.find("97 %"), std::string::npos) << report->result.reason;
+  EXPECT_TRUE(run.team.plans.empty());
+}
+
+TEST(Search, AnEvaluationBudgetIsNeverExceededAndStillConfirms) {
+  Run run;
+  run.request.settings.iterations = 10;
+  run.request.settings.plans = 4;
+  run.request.settings.max_evaluations = 5;
+  run.team.on_execute = [](const agents::ExecuteQuestion& question) {
+    const auto& id = question.context.identity;
+    return "speed=" + std::to_string(2 + id.iteration + 0.1 * id.plan + 0.01 * id.parent) + "\n";
+  };
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.stopped_by, "max_evaluations");
+  EXPECT_EQ(report->result.outcome, Outcome::improved);
+  EXPECT_EQ(run.evaluator.triages, 5);
+}
+
+TEST(Search, ALostAnswerIsCountedAndTheRunGoesOn) {
+  Run run;
+  run.request.settings.iterations = 1;
+  run.team.on_plan = [](const agents::PlanQuestion& question) -> FakeTeam::PlanResult {
+    if (question.context.identity.plan == 0) return base::fail(ErrorCode::unavailable, "the server is overloaded");
+    return answered(model::Plan{"good", {}, "do it"});
+  };
+  run.team.on_execute = [](const auto&) { return "speed=3\n"; };
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.outcome, Outcome::improved);
+  EXPECT_EQ(report->result.counts.at("NO_ANSWER"), 1);
+}
+
+TEST(Search, WhenNoQuestionIsAnsweredTheRunEndsWithTheReasonAndCanBeResumed) {
+  Run run;
+  run.team.on_plan = [](const auto&) -> FakeTeam::PlanResult {
+    return base::fail(ErrorCode::unavailable, "no route to host");
+  };
+  const auto broken = run.go();
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code, ErrorCode::unavailable);
+  EXPECT_NE(broken.error().message.find("no route to host"), std::string::npos);
+
+  run.team.on_plan = [](const auto&) -> FakeTeam::PlanResult { return answered(model::Plan{"good", {}, "do it"}); };
+  run.team.on_execute = double_or_halve;
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.outcome, Outcome::improved);
+  EXPECT_EQ(run.evaluator.opens, 2);  // the verified baseline was on record; the device is opened again to measure on
+}
+
+TEST(Search, ARefusedKeyEndsTheRun) {
+  Run run;
+  run.team.on_plan = [](const auto&) -> FakeTeam::PlanResult { return base::fail(ErrorCode::unauthenticated, "401"); };
+
+  const auto report = run.go();
+
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::unauthenticated);
+}
+
+TEST(Search, AnInterruptedRunResumesToTheSameDecisionsAndAsksNothingTwice) {
+  Run whole;
+  whole.request.settings.iterations = 3;
+  whole.request.settings.attempts = 2;
+  whole.team.on_execute = double_or_halve;
+  const auto uninterrupted = whole.go();
+  ASSERT_TRUE(uninterrupted) << uninterrupted.error().message;
+
+  for (const int stop_at : {1, 2, 5, 9, 14}) {
+    Run run;
+    run.request.settings = whole.request.settings;
+    std::atomic<int> executed = 0;
+    run.team.on_execute = [&](const agents::ExecuteQuestion& question) {
+      if (++executed == stop_at) run.wind_down.request_stop();
+      return double_or_halve(question);
+    };
+    const auto interrupted = run.go();
+    ASSERT_TRUE(interrupted) << interrupted.error().message;
+    EXPECT_EQ(interrupted->result.outcome, Outcome::interrupted);
+
+    run.wind_down = std::stop_source();
+    run.team.on_execute = double_or_halve;
+    const auto resumed = run.go();
+
+    ASSERT_TRUE(resumed) << resumed.error().message;
+    EXPECT_EQ(resumed->result.decision_hash, uninterrupted->result.decision_hash) << "stopped at " << stop_at;
+    EXPECT_EQ(run.team.plans.size(), whole.team.plans.size()) << "stopped at " << stop_at;
+    EXPECT_EQ(run.team.executions.size(), whole.team.executions.size()) << "stopped at " << stop_at;
+    EXPECT_EQ(run.evaluator.triages, whole.evaluator.triages) << "stopped at " << stop_at;
+  }
+}
+
+TEST(Search, AReplayDecidesAsTheRunDidWithNoModelAndNoDevice) {
+  Run run;
+  run.request.settings.iterations = 3;
+  run.team.on_execute = double_or_halve;
+  const auto original = run.go();
+  ASSERT_TRUE(original) << original.error().message;
+  const auto questions = run.team.plans.size();
+
+  run.request.missing = Missing::leave_it;
+  const auto replayed = run.go();
+
+  ASSERT_TRUE(replayed) << replayed.error().message;
+  EXPECT_EQ(replayed->result.decision_hash, original->result.decision_hash);
+  EXPECT_EQ(run.team.plans.size(), questions);
+  EXPECT_EQ(replayed->steps_absent, 0);
+
+  run.request.settings.beam = 1;
+  const auto other = run.go();
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_NE(other->result.decision_hash, original->result.decision_hash);
+  EXPECT_EQ(run.team.plans.size(), questions);
+}
+
+TEST(Search, TheOrderOfArrivalDoesNotChangeTheDecisions) {
+  std::set<std::string> hashes;
+  for (int round = 0; round < 5; ++round) {
+    Run run;
+    run.request.settings.plans = 4;
+    run.request.settings.attempts = 3;
+    std::mutex gate;
+    run.team.on_execute = [&](const agents::ExecuteQuestion& question) {
+      const std::scoped_lock lock(gate);  // lets the scheduler shuffle who comes first
+      const auto& id = question.context.identity;
+      const double speed = fakes::claimed_speed(model::main_text(question.kernel));
+      if (id.attempt == 2) return std::string("compile_error shared\n");
+      return "speed=" + std::to_string(speed * (1 + 0.25 * ((id.plan + id.attempt) % 3))) + "\n";
+    };
+    run.team.on_fix = [](const auto&) { return "speed=1.75\n"; };
+    const auto report = run.go();
+    ASSERT_TRUE(report) << report.error().message;
+    hashes.insert(report->result.decision_hash);
+  }
+  EXPECT_EQ(hashes.size(), 1U);
+}
+
+TEST(Search, RepeatedSamplingAlwaysStartsFromTheBaseline) {
+  Run run;
+  run.request.settings.strategy = Strategy::repeated_sampling;
+  run.request.settings.beam = 2;
+  run.team.on_execute = double_or_halve;
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(run.team.plans.size(), 2U * 2U * 2U);
+  for (const auto& question : run.team.plans) EXPECT_EQ(model::main_text(question.kernel), "speed=1\n");
+  EXPECT_DOUBLE_EQ(report->result.confirmation->ratio->estimate, 2.0);
+}
+
+TEST(Search, TheResultObjectHasTheDocumentedFields) {
+  Run run;
+  run.team.on_execute = double_or_halve;
+  const auto report = run.go();
+  ASSERT_TRUE(report) << report.error().message;
+
+  const base::Json out = to_result_json(report->result);
+
+  for (const char* key : {"type", "run", "task", "outcome", "stopped_by", "speedup", "workloads", "solution", "counts",
+                          "usage", "wall_seconds"}) {
+    EXPECT_TRUE(out.contains(key)) << key;
+  }
+  EXPECT_EQ(out["type"], "result");
+  EXPECT_EQ(out["outcome"], "improved");
+  EXPECT_DOUBLE_EQ(out["speedup"]["estimate"].get<double>(), 4.0);
+  EXPECT_EQ(out["usage"]["calls"]["planner"], 6);
+  EXPECT_TRUE(out["usage"]["usd"].is_null());
+  ASSERT_EQ(out["workloads"].size(), 1U);
+  EXPECT_DOUBLE_EQ(out["workloads"][0]["baseline_ns"].get<double>(), FakeEvaluator::kBaselineNs);
+}
+
+}  // namespace
+}  // namespace accelopt::search

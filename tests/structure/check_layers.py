@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what docs/architecture.md promises of the tree: which folder may include which, how long a file may be, the licence
+line, and words that have no place in the project. Prints every violation and exits with 1 if there is one."""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Folder -> the folders that it may include from. The order is the order of dependency.
+LAYERS = {
+    "base": [],
+    "model": ["base"],
+    "stats": ["base"],
+    "sandbox": ["base"],
+    "http": ["base"],
+    "syntax": ["base", "model"],
+    "llm": ["base", "model", "http"],
+    "memory": ["base", "model", "http"],
+    "journal": ["base", "model"],
+    "evaluation": ["base", "model", "stats", "sandbox"],
+    "targets/cpu": ["base", "model", "sandbox", "syntax", "evaluation", "stats"],
+    "agents": ["base", "model", "llm", "syntax"],
+    "search": ["base", "model", "stats", "llm", "agents", "memory", "journal", "evaluation"],
+    "suites": ["base", "model"],
+    "report": ["base", "model", "stats", "journal"],
+    "cli": None,  # everything
+}
+
+LONGEST_FILE = 800
+SOURCE_SUFFIXES = {".cpp", ".hpp", ".c", ".h", ".py", ".sh", ".cmake"}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+
+
+def layer_of(path: str) -> str | None:
+    """The layer that a path below src/ belongs to; the longest name wins."""
+    names = [name for name in LAYERS if path == name or path.startswith(name + "/")]
+    return max(names, key=len) if names else None
+
+
+def check_includes(problems: list[str]) -> None:
+    for file in sorted((ROOT / "src").rglob("*.[ch]pp")):
+        relative = file.relative_to(ROOT / "src").as_posix()
+        layer = layer_of(relative)
+        if layer is None:
+            problems.append(f"src/{relative}: in no known folder")
+            continue
+        allowed = LAYERS[layer]
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            target = layer_of(match.group(1))
+            if target is None:
+                if (file.parent / match.group(1)).exists():
+                    problems.append(f"src/{relative}:{number}: include \"{match.group(1)}\" by its path below src/")
+                continue
+            if target != layer and allowed is not None and target not in allowed:
+                problems.append(f"src/{relative}:{number}: {layer} may not include from {target}")
+
+
+def check_files(problems: list[str]) -> None:
+    for folder in ("src", "tests", "bench", "scripts", "cmake", "suites"):
+        for file in sorted((ROOT / folder).rglob("*")):
+            if file.suffix not in SOURCE_SUFFIXES or "build" in file.parts or not file.is_file():
+                continue
+            text = file.read_text(encoding="utf-8")
+            name = file.relative_to(ROOT).as_posix()
+            lines = text.count("\n")
+            if lines > LONGEST_FILE:
+                problems.append(f"{name}: {lines} lines; at most {LONGEST_FILE}")
+            is_task = folder == "suites"
+            if not is_task and "SPDX-License-Identifier: Apache-2.0" not in "\n".join(text.splitlines()[:3]):
+                problems.append(f"{name}: no SPDX line")
+            if file.suffix == ".hpp" and "#pragma once" not in text:
+                problems.append(f"{name}: no #pragma once")
+
+
+def check_self_test(problems: list[str]) -> None:
+    """The check itself must be able to fail."""
+    if layer_of("targets/cpu/build.hpp") != "targets/cpu" or layer_of("base/result.hpp") != "base" or layer_of("fmt/core.h"):
+        problems.append("check_layers.py: layer_of is broken")
+
+
+def main() -> int:
+    problems: list[str] = []
+    check_self_test(problems)
+    check_includes(problems)
+    check_files(problems)
+    for problem in problems:
+        print(problem)
+    print(f"{len(problems)} violations")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
