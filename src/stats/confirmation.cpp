@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/confirmation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/result.hpp"
+
+namespace accelopt::stats {
+namespace {
+
+/// At least as wide as both intervals, around the one estimate that they share.
+Interval hull(const Interval& left, const Interval& right) {
+  return {left.estimate, std::min(left.low, right.low), std::max(left.high, right.high)};
+}
+
+/// Restarts in ascending order of their numbers.
+std::vector<RestartSamples> group(std::span<const ConfirmationBlock> blocks, std::span<const double> values) {
+  std::vector<int> numbers;
+  std::vector<RestartSamples> groups;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto place = std::lower_bound(numbers.begin(), numbers.end(), blocks[i].restart);
+    const auto index = place - numbers.begin();
+    if (place == numbers.end() || *place != blocks[i].restart) {
+      numbers.insert(place, blocks[i].restart);
+      groups.insert(groups.begin() + index, RestartSamples{});
+    }
+    groups[static_cast<std::size_t>(index)].push_back(values[i]);
+  }
+  return groups;
+}
+
+Interval interval_of(std::span<const ConfirmationBlock> blocks, std::span<const double> values,
+                     const ConfirmationRules& rules) {
+  return hull(trimmed_interval(values, rules.alpha),
+              hierarchical_bootstrap(group(blocks, values), rules.alpha, rules.bootstrap_seed));
+}
+
+}  // namespace
+
+ConfirmationDecision decide_confirmation(std::span<const ConfirmationBlock> blocks, std::span<const double> weights,
+                                         const ConfirmationRules& rules) {
+  ConfirmationDecision decision;
+  decision.blocks = static_cast<int>(blocks.size());
+  std::vector<double> values(blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) values[i] = weighted_mean(blocks[i].log_ratios, weights);
+  decision.log_ratio = interval_of(blocks, values, rules);
+  decision.restarts = static_cast<int>(group(blocks, values).size());
+  for (std::size_t workload = 0; workload < weights.size(); ++workload) {
+    for (std::size_t i = 0; i < blocks.size(); ++i) values[i] = blocks[i].log_ratios[workload];
+    decision.workloads.push_back(interval_of(blocks, values, rules));
+    const bool too_slow = decision.workloads.back().high < -std::log1p(rules.allow_regression);
+    if (too_slow && !decision.regressed) decision.regressed = static_cast<int>(workload);
+  }
+  const bool narrow = (decision.log_ratio.high - decision.log_ratio.low) / 2 < rules.half_width;
+  decision.enough = decision.restarts >= rules.min_restarts && decision.blocks >= rules.min_blocks &&
+                    (narrow || decision.blocks >= rules.max_blocks);
+  decision.confirmed = decision.enough && decision.log_ratio.low > std::log1p(rules.least_gain) && !decision.regressed;
+  return decision;
+}
+
+Confirmation::Confirmation(std::vector<double> weights, ConfirmationRules rules)
+    : weights_(std::move(weights)), rules_(rules), decision_(decide_confirmation({}, weights_, rules_)) {
+  ACCELOPT_ASSERT(rules_.min_restarts >= 1 && rules_.min_blocks >= 1 && rules_.max_blocks >= rules_.min_blocks,
+                  "a confirmation has restarts and blocks");
+}
+
+int Confirmation::next_restart_blocks() const {
+  if (decision_.enough || stuck_) return 0;
+  const int each = (rules_.min_blocks + rules_.min_restarts - 1) / rules_.min_restarts;
+  // Restarts that gave fewer blocks than asked may leave some of the required restarts for when the blocks are used up.
+  const int left = rules_.max_blocks - static_cast<int>(blocks_.size());
+  return restarts_ < rules_.min_restarts ? std::max(1, std::min(each, left)) : std::min(each, left);
+}
+
+void Confirmation::add_restart(std::span<const std::vector<double>> log_ratios_by_block) {
+  stuck_ = stuck_ || log_ratios_by_block.empty();
+  for (const std::vector<double>& log_ratios : log_ratios_by_block) {
+    ACCELOPT_ASSERT(log_ratios.size() == weights_.size(), "a block has an entry a workload");
+    blocks_.push_back({restarts_, log_ratios});
+  }
+  ++restarts_;
+  decision_ = decide_confirmation(blocks_, weights_, rules_);
+}
+
+}  // namespace accelopt::stats

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/triage.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/result.hpp"
+
+namespace accelopt::stats {
+namespace {
+
+/// What the first look over exactly these samples would say; running when it says nothing.
+TriageDecision look(std::span<const double> samples, const TriageRules& rules) {
+  TriageDecision decision;
+  decision.blocks = static_cast<int>(samples.size());
+  decision.log_ratio = trimmed_interval(samples, rules.alpha / static_cast<double>(rules.looks.size()));
+  const Interval& interval = decision.log_ratio;
+  const auto clear = static_cast<std::size_t>(rules.clear_blocks);
+  const bool clearly_slower =
+      samples.size() >= clear && std::all_of(samples.begin(), samples.begin() + rules.clear_blocks,
+                                             [&](double sample) { return sample < -std::log1p(rules.clear_loss); });
+  const bool worth_it = interval.low > std::log1p(rules.least_gain);
+  const bool futile =
+      interval.high < std::log1p(rules.hopeless_gain) || (interval.high - interval.low < rules.narrow && !worth_it);
+  if (interval.high < 0 || clearly_slower) {
+    decision.verdict = RaceVerdict::slower;
+    decision.decided_by = DecidedBy::race;
+  } else if (worth_it && decision.blocks >= rules.faster_from) {
+    decision.verdict = RaceVerdict::faster;
+    decision.decided_by = DecidedBy::race;
+  } else if (futile) {
+    decision.verdict = RaceVerdict::tie;
+    decision.decided_by = DecidedBy::futility;
+  }
+  return decision;
+}
+
+TriageDecision cap(TriageDecision decision, const TriageRules& rules) {
+  if (decision.verdict != RaceVerdict::running) return decision;
+  const bool level =
+      decision.log_ratio.low > -std::log1p(rules.tie_within) && decision.log_ratio.high < std::log1p(rules.tie_within);
+  decision.verdict = level ? RaceVerdict::tie : RaceVerdict::undecided;
+  decision.decided_by = DecidedBy::cap;
+  return decision;
+}
+
+}  // namespace
+
+std::string_view to_string(RaceVerdict verdict) {
+  switch (verdict) {
+    case RaceVerdict::running:
+      return "RUNNING";
+    case RaceVerdict::faster:
+      return "FASTER";
+    case RaceVerdict::slower:
+      return "SLOWER";
+    case RaceVerdict::tie:
+      return "TIE";
+    case RaceVerdict::undecided:
+      return "UNDECIDED";
+  }
+  return "RUNNING";
+}
+
+std::string_view to_string(DecidedBy decided_by) {
+  switch (decided_by) {
+    case DecidedBy::none:
+      return "";
+    case DecidedBy::race:
+      return "race";
+    case DecidedBy::futility:
+      return "futility";
+    case DecidedBy::cap:
+      return "cap";
+  }
+  return "";
+}
+
+TriageDecision decide_triage(std::span<const double> log_ratios, const TriageRules& rules, Clock clock) {
+  ACCELOPT_ASSERT(!rules.looks.empty() && std::is_sorted(rules.looks.begin(), rules.looks.end()),
+                  "the looks of a race are ascending");
+  for (const int blocks : rules.looks) {
+    if (static_cast<std::size_t>(blocks) > log_ratios.size()) break;
+    TriageDecision decision = look(log_ratios.first(static_cast<std::size_t>(blocks)), rules);
+    if (blocks == rules.looks.back()) decision = cap(decision, rules);
+    if (decision.verdict != RaceVerdict::running) return decision;
+  }
+  TriageDecision now = look(log_ratios, rules);
+  if (clock == Clock::expired) return cap(now, rules);
+  now.verdict = RaceVerdict::running;
+  now.decided_by = DecidedBy::none;
+  return now;
+}
+
+Triage::Triage(TriageRules rules) : rules_(std::move(rules)) {}
+
+const TriageDecision& Triage::add(double log_ratio) {
+  ACCELOPT_ASSERT(std::isfinite(log_ratio), "a block's log-ratio is finite");
+  if (decided()) return decision_;
+  samples_.push_back(log_ratio);
+  decision_ = decide_triage(samples_, rules_, Clock::running);
+  return decision_;
+}
+
+const TriageDecision& Triage::expire() {
+  if (!decided()) decision_ = decide_triage(samples_, rules_, Clock::expired);
+  return decision_;
+}
+
+}  // namespace accelopt::stats
