@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kind of hardware must be able to do so that its kernels can be evaluated. Implemented in targets/<name>/.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "evaluation/evaluator.hpp"
+#include "model/evaluation.hpp"
+#include "model/solution.hpp"
+#include "model/task.hpp"
+
+namespace accelopt::evaluation {
+
+using Bytes = std::vector<std::byte>;
+
+/// What one call is given: the inputs (tensors and scalars) in the definition's order, how large the outputs are, and the
+/// variable axes in calling order. Must stay where it is while kernels are called with it.
+struct Invocation {
+  std::uint64_t number = 0;  ///< unique: what lies in the buffers already is not laid out again
+  std::vector<Bytes> inputs;
+  std::vector<std::size_t> output_bytes;
+  std::vector<std::int64_t> axes;
+};
+
+struct CallOptions {
+  std::chrono::nanoseconds limit{std::chrono::seconds(10)};  ///< watchdog
+  model::Cache cache = model::Cache::cold;
+  std::uint64_t poison_seed = 0;  ///< of the pattern that outputs hold before the call; another one a call
+};
+
+enum class CallEnd { returned, timed_out, died };
+
+/// One call as the worker's clock saw it.
+struct CallOutcome {
+  CallEnd end = CallEnd::returned;
+  std::string reason;         ///< why it died or was ended, for people and fixer
+  double time_ns = 0;
+  bool disturbed = false;     ///< something else took time from the kernel or from the clock
+  bool wrote_outside = false; ///< bytes around an output changed
+  std::vector<std::span<const std::byte>> outputs;  ///< the target's memory; holds until its next call
+};
+
+/// A kernel in a process of its own. Destroying it ends the process.
+class LiveKernel {
+ public:
+  virtual ~LiveKernel() = default;
+  /// One timed call with poisoned outputs. Once a call did not return, every later one tells the same.
+  /// @error io: the machine failed, not the kernel.
+  virtual base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) = 0;
+};
+
+enum class Precision { float32, float64 };
+
+/// A tensor as the trusted reference sees it: floating types as `values`, all others as declared in `bytes`.
+struct ReferenceTensor {
+  std::vector<double> values;
+  Bytes bytes;
+};
+
+/// Something that holds until it is destroyed.
+class Hold {
+ public:
+  virtual ~Hold() = default;
+};
+
+class Target {
+ public:
+  virtual ~Target() = default;
+
+  /// Prepares one task: compiler, header, reference, shared buffers, peaks. To be called first, once, on the thread that measures.
+  /// @error unsupported: no compiler, no device, too many threads; invalid_argument: the reference does not build.
+  virtual base::Result<DeviceInfo> open(const model::Task& task, const MeasureSettings& settings, std::stop_token stop) = 0;
+  [[nodiscard]] virtual const std::string& task_header() const = 0;
+  /// Device, compiler, flags and isolation; seed and noise are the evaluator's to fill in.
+  [[nodiscard]] virtual model::Environment environment() const = 0;
+  [[nodiscard]] virtual std::string trust() const = 0;
+  /// Bytes of the last-level cache.
+  [[nodiscard]] virtual std::int64_t last_level_bytes() const = 0;
+
+  /// Builds, or returns what was built before. Any thread, after `open`.
+  virtual base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) = 0;
+  /// Keeps the calling thread off the cores that measure.
+  virtual void settle_helper_thread() = 0;
+  virtual int build_threads() const = 0;
+
+  // The rest belongs to the measuring thread.
+
+  /// Runs the reference on tensors in the definition's order; gives the outputs. `invocation` tells sizes and axes.
+  /// @error invalid_argument: the reference crashed or did not end.
+  virtual base::Result<std::vector<ReferenceTensor>> reference(Precision precision, const std::vector<ReferenceTensor>& inputs,
+                                                               const Invocation& invocation) = 0;
+  /// Starts a process with the solution loaded. Builds it when it is not built. One that does not load tells so when called.
+  /// @error invalid_argument: it does not build; io.
+  virtual base::Result<std::unique_ptr<LiveKernel>> start(const model::Solution& solution, std::stop_token stop) = 0;
+  /// Builds pause while this is held, where the machine has no cores to spare.
+  virtual std::unique_ptr<Hold> quiet() = 0;
+  /// The machine's lock: nobody else on it measures while this is held.
+  virtual std::unique_ptr<Hold> lock_machine() = 0;
+  /// Measures the peaks anew and keeps the larger values: a kernel seemed faster than the machine.
+  virtual base::Result<Peaks> probe_peaks_again(std::stop_token stop) = 0;
+};
+
+}  // namespace accelopt::evaluation

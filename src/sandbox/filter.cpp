@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sandbox/filter.hpp"
+
+#include <linux/filter.h>
+#include <seccomp.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <span>
+
+#include "base/files.hpp"
+
+namespace accelopt::sandbox {
+namespace {
+
+static_assert(sizeof(FilterInstruction) == sizeof(sock_filter));
+
+using Context = std::unique_ptr<void, decltype(&seccomp_release)>;
+
+/// Ways out of the sandbox, or into the kernel, that no compiler needs.
+constexpr std::array kRefusedToCompilers{
+    "socket",     "socketpair",   "connect",     "bind",           "listen",         "accept",
+    "accept4",    "ptrace",       "keyctl",      "add_key",        "request_key",    "mount",
+    "umount2",    "pivot_root",   "chroot",      "unshare",        "setns",          "bpf",
+    "io_uring_setup", "io_uring_enter", "userfaultfd", "perf_event_open", "process_vm_readv", "process_vm_writev",
+    "kexec_load", "init_module",  "finit_module", "delete_module", "open_by_handle_at", "swapon",
+    "swapoff",    "reboot",       "settimeofday", "clock_settime", "fanotify_init",  "name_to_handle_at",
+    "move_mount", "open_tree",    "fsopen",      "pidfd_getfd",    "syslog",         "acct"};
+
+/// What memory management, waiting and returning need.
+constexpr std::array kAllowedToCalls{
+    "brk",         "munmap",        "mremap",      "madvise",           "futex",      "sched_yield",
+    "exit",        "exit_group",    "rt_sigreturn", "rt_sigprocmask",   "gettid",     "getpid",
+    "getcpu",      "sched_getaffinity", "clock_gettime", "clock_getres", "gettimeofday", "time",
+    "restart_syscall", "getrandom", "sysinfo",     "membarrier"};
+
+/// What the dynamic linker needs besides.
+constexpr std::array kAllowedToLoads{"open",   "openat", "read",       "pread64", "fstat",  "newfstatat", "stat",
+                                     "lstat",  "close",  "lseek",      "access",  "faccessat", "readlink", "readlinkat",
+                                     "mmap",   "mprotect", "seccomp",  "prctl",   "uname",  "getcwd",   "statx",
+                                     "close_range", "landlock_restrict_self"};
+
+constexpr std::array kAllowedToThreads{"set_robust_list", "rseq", "sched_setaffinity", "prlimit64", "getrlimit"};
+
+base::Result<void> add(const Context& context, std::uint32_t action, std::span<const char* const> names) {
+  for (const char* name : names) {
+    const int number = seccomp_syscall_resolve_name(name);
+    if (number == __NR_SCMP_ERROR || number < 0) continue;  // not a system call of this architecture
+    if (const int code = seccomp_rule_add(context.get(), action, number, 0); code != 0) {
+      return base::fail_errno(-code, std::string("seccomp rule for ") + name);
+    }
+  }
+  return {};
+}
+
+/// Memory may be mapped and protected, but never made executable; maps of files are left to the loading filter.
+base::Result<void> add_memory_rules(const Context& context) {
+  const scmp_arg_cmp not_executable = SCMP_CMP(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+  const scmp_arg_cmp anonymous = SCMP_CMP(3, SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS);
+  const std::array map{not_executable, anonymous};
+  if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, map.data()); code != 0) {
+    return base::fail_errno(-code, "seccomp rule for mmap");
+  }
+  if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, &not_executable);
+      code != 0) {
+    return base::fail_errno(-code, "seccomp rule for mprotect");
+  }
+  return {};
+}
+
+/// Threads of the same process, and no other kind of clone. clone3 hides its flags behind a pointer, so the C library is
+/// told that it does not exist and falls back to clone.
+base::Result<void> add_thread_rules(const Context& context) {
+  constexpr std::uint64_t kThread = 0x00010000;  // CLONE_THREAD
+  const scmp_arg_cmp thread = SCMP_CMP(0, SCMP_CMP_MASKED_EQ, kThread, kThread);
+  if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, &thread); code != 0) {
+    return base::fail_errno(-code, "seccomp rule for clone");
+  }
+  if (const int code = seccomp_rule_add(context.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0); code != 0) {
+    return base::fail_errno(-code, "seccomp rule for clone3");
+  }
+  return add(context, SCMP_ACT_ALLOW, kAllowedToThreads);
+}
+
+base::Result<void> add_rules(const Context& context, FilterKind kind) {
+  if (kind == FilterKind::compile) return add(context, SCMP_ACT_ERRNO(EPERM), kRefusedToCompilers);
+  TRY(add(context, SCMP_ACT_ALLOW, kAllowedToCalls));
+  if (kind == FilterKind::load) {
+    TRY(add(context, SCMP_ACT_ALLOW, kAllowedToThreads));
+    return add(context, SCMP_ACT_ALLOW, kAllowedToLoads);
+  }
+  TRY(add_memory_rules(context));
+  if (kind == FilterKind::call_threads) TRY(add_thread_rules(context));
+  return {};
+}
+
+base::Result<FilterProgram> exported(const Context& context) {
+  const base::FileDescriptor file(memfd_create("filter", MFD_CLOEXEC));
+  if (!file.valid()) return base::fail_errno(errno, "memory for a system call filter");
+  if (const int code = seccomp_export_bpf(context.get(), file.get()); code != 0) {
+    return base::fail_errno(-code, "export of a system call filter");
+  }
+  const off_t bytes = lseek(file.get(), 0, SEEK_END);
+  FilterProgram program(static_cast<std::size_t>(bytes) / sizeof(FilterInstruction));
+  if (pread(file.get(), program.data(), static_cast<std::size_t>(bytes), 0) != bytes) {
+    return base::fail_errno(errno, "reading a system call filter");
+  }
+  return program;
+}
+
+}  // namespace
+
+base::Result<FilterProgram> compile_filter(FilterKind kind) {
+  const std::uint32_t other = kind == FilterKind::compile ? SCMP_ACT_ALLOW : SCMP_ACT_TRAP;
+  const Context context(seccomp_init(other), &seccomp_release);
+  if (!context) return base::fail(base::ErrorCode::unsupported, "libseccomp cannot start a filter on this machine");
+  TRY(add_rules(context, kind));
+  return exported(context);
+}
+
+std::string system_call_name(int number) {
+  const std::unique_ptr<char, decltype(&std::free)> name(seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number),
+                                                         &std::free);
+  return name ? std::string(name.get()) : "number " + std::to_string(number);
+}
+
+}  // namespace accelopt::sandbox

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sandbox/process.hpp"
+
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+#include "sandbox/probe.hpp"
+
+namespace accelopt::sandbox {
+namespace {
+
+constexpr long kLandlockRestrictSelf = 446;
+constexpr std::size_t kChildStackBytes = 256 * 1024;
+
+/// Everything the child needs between clone and exec, prepared before: it shares the parent's memory and must not allocate.
+struct ChildPlan {
+  const char* program = nullptr;
+  char* const* arguments = nullptr;
+  char* const* environment = nullptr;
+  const char* directory = nullptr;
+  std::vector<std::pair<int, int>> descriptors;
+  std::vector<std::pair<int, rlimit>> limits;
+  std::optional<cpu_set_t> cores;
+  bool fixed_layout = false;
+  const FilterProgram* filter = nullptr;
+  int file_rules = -1;
+  int null_device = -1;
+  pid_t parent = 0;
+  volatile int failure = 0;           ///< errno of the step that failed
+  const char* volatile step = "";     ///< its name
+};
+
+int give_up(ChildPlan& plan, const char* step) {
+  plan.failure = errno;
+  plan.step = step;
+  return 127;
+}
+
+/// Moves the wanted descriptors to their places and closes all others.
+bool place_descriptors(ChildPlan& plan) {
+  constexpr int kAside = 512;  // above every place that a child is given
+  for (auto& [here, there] : plan.descriptors) {
+    const int aside = fcntl(here, F_DUPFD, kAside);
+    if (aside < 0) return false;
+    here = aside;
+  }
+  const int null_device = fcntl(plan.null_device, F_DUPFD, kAside);
+  const int rules = plan.file_rules >= 0 ? fcntl(plan.file_rules, F_DUPFD, kAside) : -1;
+  int last = 2;
+  for (int standard = 0; standard <= 2; ++standard) {
+    if (dup2(null_device, standard) < 0) return false;
+  }
+  for (const auto& [here, there] : plan.descriptors) {
+    if (dup2(here, there) < 0) return false;
+    last = std::max(last, there);
+  }
+  if (rules >= 0) {
+    if (dup2(rules, last + 1) < 0) return false;
+    plan.file_rules = ++last;
+    fcntl(plan.file_rules, F_SETFD, FD_CLOEXEC);
+  }
+  if (syscall(SYS_close_range, static_cast<unsigned>(last + 1), ~0U, 0U) == 0) return true;
+  for (int other = last + 1; other < 4096; ++other) close(other);  // a kernel before 5.9
+  return true;
+}
+
+bool restrict_self(const ChildPlan& plan) {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+  if (plan.file_rules >= 0 && syscall(kLandlockRestrictSelf, plan.file_rules, 0) != 0) return false;
+  if (plan.filter == nullptr) return true;
+  sock_fprog program{};
+  program.len = static_cast<unsigned short>(plan.filter->size());
+  program.filter = reinterpret_cast<sock_filter*>(const_cast<FilterInstruction*>(plan.filter->data()));
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
+int child_main(void* argument) {
+  ChildPlan& plan = *static_cast<ChildPlan*>(argument);
+  for (int number = 1; number < NSIG; ++number) {
+    if (number != SIGKILL && number != SIGSTOP) std::signal(number, SIG_DFL);
+  }
+  setsid();
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return give_up(plan, "parent death signal");
+  if (chdir(plan.directory) != 0) return give_up(plan, "working folder");
+  if (plan.cores && sched_setaffinity(0, sizeof(cpu_set_t), &*plan.cores) != 0) return give_up(plan, "cores");
+  if (plan.fixed_layout) personality(ADDR_NO_RANDOMIZE);
+  if (!place_descriptors(plan)) return give_up(plan, "descriptors");
+  for (const auto& [resource, limit] : plan.limits) {
+    if (setrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return give_up(plan, "limits");
+  }
+  if (!restrict_self(plan)) return give_up(plan, "confinement");
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execve(plan.program, plan.arguments, plan.environment);
+  return give_up(plan, "start");
+}
+
+std::vector<std::pair<int, rlimit>> resource_limits(const Limits& limits, bool in_user_namespace) {
+  std::vector<std::pair<int, rlimit>> out;
+  const auto add = [&out](int resource, std::uint64_t value) {
+    rlimit now{};
+    getrlimit(static_cast<__rlimit_resource>(resource), &now);
+    const rlim_t wanted = std::min<rlim_t>(value, now.rlim_max);  // a limit may only be lowered
+    out.emplace_back(resource, rlimit{wanted, wanted});
+  };
+  add(RLIMIT_CORE, 0);
+  if (limits.address_space_bytes != 0) add(RLIMIT_AS, limits.address_space_bytes);
+  if (limits.data_bytes != 0) add(RLIMIT_DATA, limits.data_bytes);
+  if (limits.stack_bytes != 0) add(RLIMIT_STACK, limits.stack_bytes);
+  if (limits.no_files) add(RLIMIT_FSIZE, 0);
+  if (limits.file_bytes != 0) add(RLIMIT_FSIZE, limits.file_bytes);
+  if (limits.cpu_seconds != 0) add(RLIMIT_CPU, limits.cpu_seconds);
+  if (limits.processes != 0 && in_user_namespace) add(RLIMIT_NPROC, limits.processes);
+  if (limits.descriptors != 0) add(RLIMIT_NOFILE, limits.descriptors);
+  return out;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  out.reserve(texts.size() + 1);
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+}  // namespace
+
+base::Result<Process> spawn(const SpawnOptions& options) {
+  const base::FileDescriptor null_device(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null_device.valid()) return base::fail_errno(errno, "/dev/null");
+  std::vector<std::string> arguments{options.program};
+  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
+  std::vector<std::string> environment = options.environment;
+  const std::vector<char*> argument_pointers = pointers_to(arguments);
+  const std::vector<char*> environment_pointers = pointers_to(environment);
+
+  const int namespaces = options.own_namespaces ? capabilities().namespace_flags : 0;
+  ChildPlan plan;
+  plan.program = options.program.c_str();
+  plan.arguments = argument_pointers.data();
+  plan.environment = environment_pointers.data();
+  plan.directory = options.directory.c_str();
+  plan.descriptors = options.descriptors;
+  plan.limits = resource_limits(options.limits, (namespaces & CLONE_NEWUSER) != 0);
+  if (!options.cores.empty()) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const int core : options.cores) CPU_SET(static_cast<std::size_t>(core), &set);
+    plan.cores = set;
+  }
+  plan.fixed_layout = options.fixed_layout;
+  plan.filter = capabilities().filters ? options.filter : nullptr;
+  plan.file_rules = options.file_rules != nullptr ? options.file_rules->get() : -1;
+  plan.null_device = null_device.get();
+
+  void* stack = mmap(nullptr, kChildStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stack == MAP_FAILED) return base::fail_errno(errno, "stack of a child process");
+  // The child shares this memory until it has started its program: no signal handler of ours may run in it.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int pid = clone(&child_main, static_cast<char*>(stack) + kChildStackBytes,
+                        CLONE_VM | CLONE_VFORK | SIGCHLD | namespaces, &plan);
+  const int clone_failure = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  munmap(stack, kChildStackBytes);
+  if (pid < 0) return base::fail_errno(clone_failure, "starting " + options.program);
+  Process process(pid);
+  if (plan.failure != 0) {
+    return base::fail_errno(plan.failure, "starting " + options.program + " (" + plan.step + ")");
+  }
+  return process;
+}
+
+Process& Process::operator=(Process&& other) noexcept {
+  if (this != &other) {
+    end();
+    pid_ = std::exchange(other.pid_, -1);
+  }
+  return *this;
+}
+
+void Process::signal(int number) const {
+  if (pid_ > 0) kill(pid_, number);
+}
+
+void Process::resume() const { signal(SIGCONT); }
+
+namespace {
+
+ExitState exit_state(const siginfo_t& facts) {
+  if (facts.si_code == CLD_EXITED) return ExitState{true, facts.si_status, 0};
+  return ExitState{false, 0, facts.si_status};
+}
+
+}  // namespace
+
+std::optional<ExitState> Process::try_wait() {
+  if (pid_ <= 0) return ExitState{};
+  siginfo_t facts{};
+  if (waitid(P_PID, static_cast<id_t>(pid_), &facts, WEXITED | WNOHANG) != 0 || facts.si_pid == 0) return std::nullopt;
+  pid_ = -1;
+  return exit_state(facts);
+}
+
+std::optional<ExitState> Process::stop() {
+  if (pid_ <= 0) return ExitState{};
+  signal(SIGSTOP);
+  siginfo_t facts{};
+  while (waitid(P_PID, static_cast<id_t>(pid_), &facts, WEXITED | WSTOPPED) != 0) {
+    if (errno != EINTR) return ExitState{};
+  }
+  if (facts.si_code == CLD_STOPPED || facts.si_code == CLD_TRAPPED) return std::nullopt;
+  pid_ = -1;
+  return exit_state(facts);
+}
+
+void Process::end() {
+  if (pid_ <= 0) return;
+  kill(-pid_, SIGKILL);  // the session: compilers start children
+  kill(pid_, SIGKILL);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+}
+
+}  // namespace accelopt::sandbox

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A confined child process: closed descriptors, limits, namespaces where the machine allows them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "sandbox/filter.hpp"
+
+namespace accelopt::sandbox {
+
+/// Resource limits of a child; 0 leaves the parent's.
+struct Limits {
+  std::uint64_t address_space_bytes = 0;
+  std::uint64_t data_bytes = 0;
+  std::uint64_t stack_bytes = 0;
+  std::uint64_t file_bytes = 0;
+  bool no_files = false;  ///< a file limit of zero bytes: nothing can be written
+  std::uint64_t cpu_seconds = 0;
+  std::uint64_t processes = 0;  ///< only kept inside a user namespace of its own, where others do not count
+  std::uint64_t descriptors = 0;
+};
+
+struct SpawnOptions {
+  std::string program;                               ///< absolute path
+  std::vector<std::string> arguments;                ///< without the program's own name
+  std::vector<std::string> environment;              ///< "NAME=value"; nothing is inherited
+  std::string directory = "/";
+  std::vector<std::pair<int, int>> descriptors;      ///< (here, there); all others are closed; 0, 1, 2 default to /dev/null
+  Limits limits;
+  std::vector<int> cores;                            ///< may run on these only; empty: anywhere
+  bool own_namespaces = true;                        ///< user, pid, mount, ipc, uts and net, where permitted
+  bool fixed_layout = false;                         ///< no randomisation of addresses
+  const FilterProgram* filter = nullptr;             ///< installed just before the program starts
+  const base::FileDescriptor* file_rules = nullptr;  ///< a Landlock rule set
+};
+
+/// How a child ended.
+struct ExitState {
+  bool exited = false;  ///< false: ended by `signal`
+  int code = 0;
+  int signal = 0;
+};
+
+/// A running child. It is the leader of its own session and dies with this object.
+class Process {
+ public:
+  Process() = default;
+  explicit Process(pid_t pid) : pid_(pid) {}
+  Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+  Process& operator=(Process&& other) noexcept;
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process() { end(); }
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] bool valid() const { return pid_ > 0; }
+  /// Sends the signal to the child alone.
+  void signal(int number) const;
+  /// The end of the child if it has come; reaps it.
+  std::optional<ExitState> try_wait();
+  /// Stops the child (SIGSTOP) and returns once it stands still. The end of the child, if it came instead.
+  std::optional<ExitState> stop();
+  void resume() const;
+  /// Kills the child with everything it started, and reaps it.
+  void end();
+
+ private:
+  pid_t pid_ = -1;
+};
+
+/// Starts the program. @error not_found, permission_denied, io: what the operating system said, with the program's path.
+base::Result<Process> spawn(const SpawnOptions& options);
+
+}  // namespace accelopt::sandbox

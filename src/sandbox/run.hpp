@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a program in the sandbox to its end and collects what it prints.
+#pragma once
+
+#include <chrono>
+#include <stop_token>
+#include <string>
+
+#include "sandbox/pause_gate.hpp"
+#include "sandbox/process.hpp"
+
+namespace accelopt::sandbox {
+
+struct RunLimits {
+  std::chrono::milliseconds wall{60'000};     ///< time that the gate is closed does not count
+  std::size_t output_bytes = 4 * 1024 * 1024; ///< of standard output and error together; more is dropped
+};
+
+struct RunResult {
+  ExitState state;
+  bool timed_out = false;
+  std::string output;  ///< standard output and error, as they came
+  double seconds = 0;
+};
+
+/// Starts the program with its output captured and waits for its end. Its process group obeys `gate`, which may be null.
+/// @error as spawn; cancelled: `stop` was asked for, the program is dead.
+base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, PauseGate* gate, std::stop_token stop);
+
+}  // namespace accelopt::sandbox

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// accelopt-arena: maps the buffers of one candidate, shuts itself in, loads the candidate's shared object and calls it when
+// the worker says so. It is started by the worker only; nothing that it reports counts.
+#include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "arena/protocol.hpp"
+
+namespace accelopt::targets::cpu {
+namespace {
+
+using Entry = void (*)(void* const*);
+
+constexpr long kLandlockRestrictSelf = 446;
+ArenaControl* control = nullptr;
+
+[[noreturn]] void give_up(const char* what, const char* why) {
+  std::snprintf(control->message, sizeof control->message, "%s: %s", what, why);
+  control->state.store(static_cast<std::uint32_t>(ArenaState::failed), std::memory_order_release);
+  _exit(3);
+}
+
+/// A refused system call: leaves its number for the message and ends.
+void on_refused(int, siginfo_t* facts, void*) {
+  control->refused_system_call = facts->si_syscall;
+  _exit(4);
+}
+
+void relax() {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+void map_regions() {
+  void* span = mmap(reinterpret_cast<void*>(kBaseAddress), control->span_bytes, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (span == MAP_FAILED) give_up("reserving addresses", std::strerror(errno));
+  for (std::uint32_t i = 0; i < control->region_count; ++i) {
+    const ArenaRegion& region = control->regions[i];
+    const int access = region.writable != 0 ? PROT_READ | PROT_WRITE : PROT_READ;
+    void* at = mmap(reinterpret_cast<void*>(region.address), region.bytes, access, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
+                    static_cast<int>(region.descriptor), static_cast<off_t>(region.offset));
+    if (at == MAP_FAILED) give_up("mapping a buffer", std::strerror(errno));
+  }
+}
+
+void install(const ArenaFilter& filter) {
+  if (control->filters_enabled == 0) return;
+  sock_fprog program{};
+  program.len = static_cast<unsigned short>(filter.length);
+  program.filter = reinterpret_cast<sock_filter*>(const_cast<std::uint64_t*>(filter.instructions));
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) give_up("system call filter", std::strerror(errno));
+}
+
+Entry load_kernel() {
+  for (const auto& library : control->libraries) {
+    if (library[0] != '\0' && dlopen(library, RTLD_NOW | RTLD_GLOBAL) == nullptr) give_up(library, dlerror());
+  }
+  struct sigaction trap {};
+  trap.sa_sigaction = &on_refused;
+  trap.sa_flags = SA_SIGINFO;
+  sigaction(SIGSYS, &trap, nullptr);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (control->landlock_descriptor != 0) {
+    syscall(kLandlockRestrictSelf, static_cast<int>(control->landlock_descriptor), 0);
+  }
+  install(control->load_filter);
+  void* kernel = dlopen("/proc/self/fd/6", RTLD_NOW | RTLD_LOCAL);
+  if (kernel == nullptr) give_up("loading the kernel", dlerror());
+  void* entry = dlsym(kernel, kEntrySymbol);
+  if (entry == nullptr) give_up("loading the kernel", dlerror());
+  syscall(SYS_close_range, 0U, ~0U, 0U);
+  install(control->call_filter);
+  return reinterpret_cast<Entry>(entry);
+}
+
+std::uint32_t await(const ArenaFlag& flag, std::uint32_t seen) {
+  while (true) {
+    const std::uint32_t now = flag.call.load(std::memory_order_acquire);
+    if (now != seen) return now;
+    if (control->one_core != 0) {
+      syscall(SYS_sched_yield);
+    } else {
+      relax();
+    }
+  }
+}
+
+/// The floating-point state that every call starts from, whatever the one before left behind.
+void reset_floating_point() {
+#if defined(__x86_64__)
+  _mm_setcsr(0x1f80);
+  const unsigned short word = 0x037f;
+  asm volatile("fninit; fldcw %0" : : "m"(word));
+#endif
+}
+
+[[noreturn]] void serve(Entry entry) {
+  std::uint32_t call = 0;
+  while (true) {
+    call = await(control->request, call);
+    void* arguments[kMaxArguments];
+    for (std::uint32_t i = 0; i < control->argument_count && i < kMaxArguments; ++i) {
+      arguments[i] = reinterpret_cast<void*>(control->arguments[i]);
+    }
+    reset_floating_point();
+    const std::uint32_t before = control->go.call.load(std::memory_order_relaxed);
+    control->ready.call.store(call, std::memory_order_release);
+    await(control->go, before);
+    entry(arguments);
+    control->done.call.store(call, std::memory_order_release);
+  }
+}
+
+}  // namespace
+
+int arena_main() {
+  void* page = mmap(reinterpret_cast<void*>(kControlAddress), kControlBytes, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_POPULATE | MAP_FIXED_NOREPLACE, kControlDescriptor, 0);
+  if (page == MAP_FAILED) return 2;
+  control = static_cast<ArenaControl*>(page);
+  map_regions();
+  const Entry entry = load_kernel();
+  control->state.store(static_cast<std::uint32_t>(ArenaState::loaded), std::memory_order_release);
+  serve(entry);
+}
+
+}  // namespace accelopt::targets::cpu
+
+int main() { return accelopt::targets::cpu::arena_main(); }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory that a worker and its arena share. The arena is distrusted: the worker reads from here only the flags, which
+// can do no worse than end a call early, and texts for people.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace accelopt::targets::cpu {
+
+inline constexpr int kControlDescriptor = 3;
+inline constexpr int kInputsDescriptor = 4;
+inline constexpr int kOutputsDescriptor = 5;
+inline constexpr int kKernelDescriptor = 6;
+
+inline constexpr std::size_t kMaxArguments = 64;
+inline constexpr std::size_t kMaxRegions = 64;
+inline constexpr std::size_t kMaxLibraries = 8;
+inline constexpr std::size_t kMaxFilterInstructions = 1024;
+
+/// Everything is mapped at the same addresses in every arena, so that all arms see the same layout.
+inline constexpr std::uint64_t kBaseAddress = 0x100000000000;
+
+/// Where the control page itself lies.
+inline constexpr std::uint64_t kControlAddress = 0x0ff000000000;
+
+/// The glue's function, which calls the kernel from an array of pointers.
+inline constexpr const char* kEntrySymbol = "accelopt_call";
+
+enum class ArenaState : std::uint32_t { starting, loaded, failed };
+
+/// A flag on a cache line of its own; holds the number of the call that it is about.
+struct alignas(64) ArenaFlag {
+  std::atomic<std::uint32_t> call{0};
+};
+
+struct ArenaRegion {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t offset = 0;      ///< in the file behind the descriptor
+  std::uint32_t descriptor = 0;  ///< kInputsDescriptor or kOutputsDescriptor
+  std::uint32_t writable = 0;
+};
+
+struct ArenaFilter {
+  std::uint32_t length = 0;
+  std::uint64_t instructions[kMaxFilterInstructions] = {};
+};
+
+struct ArenaControl {
+  ArenaFlag request;  ///< worker: a call is laid out
+  ArenaFlag ready;    ///< arena: awake and waiting for go
+  ArenaFlag go;       ///< worker: call the kernel now
+  ArenaFlag done;     ///< arena: the kernel returned
+
+  alignas(64) std::atomic<std::uint32_t> state{0};
+  std::int32_t refused_system_call = -1;
+  char message[512] = {};
+
+  alignas(64) std::uint32_t argument_count = 0;
+  std::uint64_t arguments[kMaxArguments] = {};  ///< addresses in the arena
+  std::uint64_t scalars[kMaxArguments] = {};    ///< values that arguments point to
+
+  // Set-up, read once.
+  alignas(64) std::uint32_t region_count = 0;
+  std::uint32_t one_core = 0;        ///< worker and arena share a core: waiting yields
+  std::uint32_t filters_enabled = 0;
+  std::uint32_t landlock_descriptor = 0;  ///< 0: none
+  std::uint64_t span_bytes = 0;      ///< reserved without access from kBaseAddress on
+  ArenaRegion regions[kMaxRegions] = {};
+  char libraries[kMaxLibraries][32] = {};  ///< loaded before the filters close
+  ArenaFilter load_filter;
+  ArenaFilter call_filter;
+};
+
+inline constexpr std::size_t kControlBytes = (sizeof(ArenaControl) + 4095) / 4096 * 4096;
+
+}  // namespace accelopt::targets::cpu

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cpu/arena_process.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <new>
+
+#include "sandbox/landlock.hpp"
+#include "sandbox/probe.hpp"
+
+namespace accelopt::targets::cpu {
+namespace {
+
+using base::ErrorCode;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kStackBytes = 8ULL << 20;
+constexpr std::uint64_t kCpuSeconds = 300;
+constexpr std::uint64_t kThreadMemoryBytes = 80ULL << 20;  ///< stack and heap area of one more thread
+constexpr auto kLoadingLimit = std::chrono::seconds(20);
+constexpr int kLandlockDescriptor = 7;
+
+base::Result<base::FileDescriptor> sealed_file(const std::string& bytes) {
+  base::FileDescriptor file(memfd_create("kernel", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.valid()) return base::fail_errno(errno, "memory for a kernel");
+  if (write(file.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
+    return base::fail_errno(errno, "memory for a kernel");
+  }
+  fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  return file;
+}
+
+void set_filter(ArenaFilter& out, const sandbox::FilterProgram& program) {
+  out.length = static_cast<std::uint32_t>(program.size());
+  std::memcpy(out.instructions, program.data(), program.size() * sizeof(sandbox::FilterInstruction));
+}
+
+struct Filters {
+  sandbox::FilterProgram load;
+  sandbox::FilterProgram call;
+  sandbox::FilterProgram call_threads;
+};
+
+/// Compiled once a process: they depend on nothing but the architecture.
+const base::Result<Filters>& filters() {
+  static const base::Result<Filters> compiled = []() -> base::Result<Filters> {
+    Filters out;
+    TRY_ASSIGN(out.load, sandbox::compile_filter(sandbox::FilterKind::load));
+    TRY_ASSIGN(out.call, sandbox::compile_filter(sandbox::FilterKind::call));
+    TRY_ASSIGN(out.call_threads, sandbox::compile_filter(sandbox::FilterKind::call_threads));
+    for (const auto* program : {&out.load, &out.call, &out.call_threads}) {
+      if (program->size() > kMaxFilterInstructions) return base::fail(ErrorCode::internal, "a system call filter is too long");
+    }
+    return out;
+  }();
+  return compiled;
+}
+
+/// Libraries besides the C library that the kernel needs: loaded before the arena shuts itself in.
+void set_libraries(ArenaControl& control, const std::vector<std::string>& libraries) {
+  std::size_t next = 0;
+  for (const std::string& library : libraries) {
+    if (library.starts_with("libc.so") || library.starts_with("ld-linux") || next == kMaxLibraries) continue;
+    std::strncpy(control.libraries[next++], library.c_str(), sizeof control.libraries[0] - 1);
+  }
+}
+
+base::Result<void> set_up(ArenaControl& control, const ArenaOptions& options, const BuiltKernel& kernel,
+                          const Buffers& buffers) {
+  control.one_core = options.one_core ? 1 : 0;
+  control.span_bytes = buffers.span_bytes();
+  const std::vector<ArenaRegion> regions = buffers.regions();
+  control.region_count = static_cast<std::uint32_t>(regions.size());
+  std::copy(regions.begin(), regions.end(), control.regions);
+  set_libraries(control, kernel.libraries);
+  if (!sandbox::capabilities().filters) return {};
+  if (!filters()) return tl::make_unexpected(filters().error());
+  control.filters_enabled = 1;
+  set_filter(control.load_filter, filters()->load);
+  set_filter(control.call_filter, options.threads > 1 ? filters()->call_threads : filters()->call);
+  return {};
+}
+
+std::string meaning_of(int number) {
+  switch (number) {
+    case SIGSEGV:
+      return "crashed (SIGSEGV): it used memory outside its tensors, wrote to an input, or ran out of stack (8 MiB)";
+    case SIGBUS:
+      return "crashed (SIGBUS): it used memory that is not there or misaligned";
+    case SIGFPE:
+      return "crashed (SIGFPE): an integer division by zero or an overflow in a division";
+    case SIGILL:
+      return "crashed (SIGILL): an illegal instruction, or control ran past the end of a function that returns a value";
+    case SIGABRT:
+      return "aborted (SIGABRT): a failed assertion, a corrupted heap or an exception that nothing caught";
+    case SIGSYS:
+      return "was ended for a system call that kernels may not use";
+    case SIGKILL:
+      return "was killed: it used more memory than it may have";
+    case SIGXCPU:
+      return "was killed: it used more processor time than it may have";
+    default:
+      return "was ended by signal " + std::to_string(number);
+  }
+}
+
+}  // namespace
+
+base::Result<std::string> find_arena() {
+  std::error_code ignored;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  const std::array<std::filesystem::path, 2> places{self / "accelopt-arena", self / "../libexec/accelopt/accelopt-arena"};
+  for (const auto& place : places) {
+    if (access(place.c_str(), X_OK) == 0) return place.lexically_normal().string();
+  }
+  return base::fail(ErrorCode::not_found, "accelopt-arena was not found in " + places[0].lexically_normal().string() + " or " +
+                                              places[1].lexically_normal().string() +
+                                              "; install it beside accelopt");
+}
+
+base::Result<ArenaProcess> ArenaProcess::start(const ArenaOptions& options, const BuiltKernel& kernel, const Buffers& buffers) {
+  ArenaProcess out;
+  out.control_file_ = base::FileDescriptor(memfd_create("control", MFD_CLOEXEC));
+  if (!out.control_file_.valid() || ftruncate(out.control_file_.get(), kControlBytes) != 0) {
+    return base::fail_errno(errno, "memory shared with an arena");
+  }
+  void* map = mmap(nullptr, kControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, out.control_file_.get(), 0);
+  if (map == MAP_FAILED) return base::fail_errno(errno, "memory shared with an arena");
+  out.control_ = new (map) ArenaControl;
+  TRY(set_up(*out.control_, options, kernel, buffers));
+  TRY_ASSIGN(const base::FileDescriptor object, sealed_file(kernel.shared_object));
+
+  sandbox::SpawnOptions spawn;
+  spawn.program = options.program;
+  spawn.environment = {"LC_ALL=C"};
+  if (options.threads > 1) {
+    spawn.environment.push_back("OMP_NUM_THREADS=" + std::to_string(options.threads));
+    spawn.environment.emplace_back("OMP_DYNAMIC=false");
+    spawn.environment.emplace_back("OMP_WAIT_POLICY=passive");
+  }
+  spawn.descriptors = {{out.control_file_.get(), kControlDescriptor},
+                       {buffers.inputs(), kInputsDescriptor},
+                       {buffers.outputs(), kOutputsDescriptor},
+                       {object.get(), kKernelDescriptor}};
+  base::FileDescriptor rules;
+  if (sandbox::capabilities().landlock > 0) {
+    TRY_ASSIGN(rules, sandbox::make_rule_set({}));
+    spawn.descriptors.emplace_back(rules.get(), kLandlockDescriptor);
+    out.control_->landlock_descriptor = kLandlockDescriptor;
+  }
+  const auto threads = static_cast<std::uint64_t>(options.threads);
+  spawn.limits = {.address_space_bytes = options.memory_bytes + buffers.span_bytes() + threads * kThreadMemoryBytes + (1ULL << 30),
+                  .data_bytes = options.memory_bytes + threads * kThreadMemoryBytes,
+                  .stack_bytes = kStackBytes,
+                  .no_files = true,
+                  .cpu_seconds = kCpuSeconds,
+                  .processes = threads + 1,
+                  .descriptors = 16};
+  spawn.cores = options.cores;
+  spawn.fixed_layout = true;
+  TRY_ASSIGN(out.process_, sandbox::spawn(spawn));
+  TRY(out.await_loading());
+  return out;
+}
+
+base::Result<void> ArenaProcess::await_loading() {
+  const auto deadline = Clock::now() + kLoadingLimit;
+  const auto state = [this] { return static_cast<ArenaState>(control_->state.load(std::memory_order_acquire)); };
+  while (state() == ArenaState::starting) {
+    if (const auto ended = process_.try_wait()) {
+      if (state() == ArenaState::failed) break;
+      bury(*ended);
+      return {};
+    }
+    if (Clock::now() > deadline) {
+      bury(std::string("did not load within its time limit"));
+      return {};
+    }
+    const timespec pause{0, 20'000};
+    nanosleep(&pause, nullptr);
+  }
+  if (state() == ArenaState::failed) {
+    control_->message[sizeof control_->message - 1] = '\0';
+    bury(std::string("could not be loaded: ") + control_->message);
+    return {};
+  }
+  const std::string path = "/proc/" + std::to_string(process_.pid()) + "/schedstat";
+  schedule_file_ = base::FileDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  stop();
+  return {};
+}
+
+ArenaProcess::ArenaProcess(ArenaProcess&& other) noexcept
+    : process_(std::move(other.process_)),
+      control_file_(std::move(other.control_file_)),
+      schedule_file_(std::move(other.schedule_file_)),
+      control_(std::exchange(other.control_, nullptr)),
+      death_(std::move(other.death_)),
+      calls_(other.calls_) {}
+
+ArenaProcess::~ArenaProcess() {
+  process_.end();
+  if (control_ != nullptr) munmap(control_, kControlBytes);
+}
+
+void ArenaProcess::bury(std::string reason) {
+  process_.end();
+  death_ = std::move(reason);
+}
+
+void ArenaProcess::bury(const sandbox::ExitState& state) {
+  process_.end();
+  const int refused = control_->refused_system_call;
+  if (state.exited && refused >= 0) {
+    death_ = "used the system call " + sandbox::system_call_name(refused) +
+             ", which kernels may not use (they may allocate memory and compute, nothing else)";
+  } else if (state.exited) {
+    death_ = "ended its process instead of returning";
+  } else {
+    death_ = meaning_of(state.signal);
+  }
+}
+
+bool ArenaProcess::stop() {
+  if (const auto ended = process_.stop()) {
+    bury(*ended);
+    return false;
+  }
+  return true;
+}
+
+std::chrono::nanoseconds ArenaProcess::run_delay() const {
+  std::array<char, 96> text{};
+  const ssize_t got = schedule_file_.valid() ? pread(schedule_file_.get(), text.data(), text.size() - 1, 0) : 0;
+  if (got <= 0) return std::chrono::nanoseconds{0};
+  const char* const end = text.data() + got;
+  const char* second = std::find(static_cast<const char*>(text.data()), end, ' ');
+  std::int64_t value = 0;
+  if (second != end) std::from_chars(second + 1, end, value);
+  return std::chrono::nanoseconds{value};
+}
+
+}  // namespace accelopt::targets::cpu

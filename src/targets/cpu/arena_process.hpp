@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "sandbox/process.hpp"
+#include "targets/cpu/arena/protocol.hpp"
+#include "targets/cpu/buffers.hpp"
+#include "targets/cpu/build.hpp"
+
+namespace accelopt::targets::cpu {
+
+/// How arenas of one task are started.
+struct ArenaOptions {
+  std::string program;         ///< path of accelopt-arena
+  std::vector<int> cores;
+  int threads = 1;
+  bool one_core = false;       ///< shares its core with the worker
+  std::uint64_t memory_bytes = 2ULL << 30;
+};
+
+/// Finds accelopt-arena: beside this program, or in ../libexec/accelopt.
+/// @error not_found: with the places looked at.
+base::Result<std::string> find_arena();
+
+/// One accelopt-arena with a kernel in it. Between calls it is stopped.
+class ArenaProcess {
+ public:
+  /// Starts it and waits until the kernel is loaded. One that fails to load is a dead arena with a reason.
+  /// @error io: it cannot be started.
+  static base::Result<ArenaProcess> start(const ArenaOptions& options, const BuiltKernel& kernel, const Buffers& buffers);
+  ArenaProcess(ArenaProcess&& other) noexcept;
+  ArenaProcess& operator=(ArenaProcess&&) = delete;
+  ArenaProcess(const ArenaProcess&) = delete;
+  ArenaProcess& operator=(const ArenaProcess&) = delete;
+  ~ArenaProcess();
+
+  [[nodiscard]] ArenaControl& control() const { return *control_; }
+  [[nodiscard]] sandbox::Process& process() { return process_; }
+  /// Why it is dead; empty while it lives.
+  [[nodiscard]] const std::string& death() const { return death_; }
+  /// Ends it, if it has not ended, and keeps the reason.
+  void bury(std::string reason);
+  void bury(const sandbox::ExitState& state);
+  /// Stops it; false when it turned out dead.
+  bool stop();
+  /// Time that it was ready to run and did not, since its start.
+  [[nodiscard]] std::chrono::nanoseconds run_delay() const;
+  std::uint32_t next_call() { return ++calls_; }
+
+ private:
+  ArenaProcess() = default;
+  base::Result<void> await_loading();
+
+  sandbox::Process process_;
+  base::FileDescriptor control_file_;
+  base::FileDescriptor schedule_file_;
+  ArenaControl* control_ = nullptr;
+  std::string death_;
+  std::uint32_t calls_ = 0;
+};
+
+}  // namespace accelopt::targets::cpu

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "targets/cpu/arena/protocol.hpp"
+
+namespace accelopt::targets::cpu {
+
+/// The largest size of one tensor over all workloads, and who writes it.
+struct BufferPlan {
+  std::size_t capacity_bytes = 0;
+  bool output = false;
+};
+
+/// Shared memory for one task's tensors: one region each, the same physical pages and the same addresses for every arm. A
+/// tensor is 64-byte aligned and ends, but for the alignment's slack, at pages without access; outputs have canary bytes in the
+/// slack and before their first byte.
+class Buffers {
+ public:
+  /// @error exhausted, io: no memory to share; invalid_argument: more tensors than an arena takes.
+  static base::Result<Buffers> create(const std::vector<BufferPlan>& plans, std::uint64_t secret);
+  Buffers(Buffers&& other) noexcept;
+  Buffers& operator=(Buffers&& other) noexcept;
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
+  ~Buffers();
+
+  /// The worker's view of tensor `index` when it holds `bytes`. Requires bytes <= its capacity.
+  [[nodiscard]] std::span<std::byte> here(std::size_t index, std::size_t bytes) const;
+  /// Its address in an arena.
+  [[nodiscard]] std::uint64_t there(std::size_t index, std::size_t bytes) const;
+  void write_canaries(std::size_t index, std::size_t bytes) const;
+  /// False: something wrote outside the tensor.
+  [[nodiscard]] bool canaries_whole(std::size_t index, std::size_t bytes) const;
+
+  [[nodiscard]] int inputs() const { return inputs_.get(); }
+  [[nodiscard]] int outputs() const { return outputs_.get(); }
+  [[nodiscard]] std::uint64_t span_bytes() const { return span_bytes_; }
+  [[nodiscard]] std::uint64_t shared_bytes() const { return inputs_bytes_ + outputs_bytes_; }
+  [[nodiscard]] std::vector<ArenaRegion> regions() const;
+  [[nodiscard]] bool sealed() const { return sealed_; }
+
+ private:
+  struct Region {
+    std::size_t bytes = 0;
+    std::size_t offset = 0;
+    std::uint64_t address = 0;
+    std::size_t capacity = 0;
+    bool output = false;
+  };
+  Buffers() = default;
+  [[nodiscard]] std::byte* base_of(const Region& region) const;
+  [[nodiscard]] std::uint64_t canary(std::size_t index, std::size_t position) const;
+
+  std::vector<Region> regions_;
+  base::FileDescriptor inputs_;
+  base::FileDescriptor outputs_;
+  std::byte* inputs_map_ = nullptr;
+  std::byte* outputs_map_ = nullptr;
+  std::size_t inputs_bytes_ = 0;
+  std::size_t outputs_bytes_ = 0;
+  std::uint64_t span_bytes_ = 0;
+  std::uint64_t secret_ = 0;
+  bool sealed_ = false;
+};
+
+}  // namespace accelopt::targets::cpu

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cpu/build.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "model/directives.hpp"
+#include "targets/cpu/arena/protocol.hpp"
+#include "targets/cpu/diagnostics.hpp"
+#include "targets/cpu/elf_object.hpp"
+#include "targets/cpu/task_header.hpp"
+
+namespace accelopt::targets::cpu {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+
+constexpr std::size_t kMostRemarks = 40;
+
+/// Only the glue's function is visible, so that no name of a candidate's reaches the file.
+constexpr const char* kVersionScript = "{ global: accelopt_call; local: *; };\n";
+
+bool plain_name(const std::string& name) {
+  return !name.empty() && name.front() != '-' && name.front() != '.' && name != "task.h" &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '-'; });
+}
+
+bool is_translation_unit(const std::string& name) {
+  const std::string extension = fs::path(name).extension().string();
+  return extension == ".cpp" || extension == ".c" || extension == ".cc" || extension == ".cxx";
+}
+
+/// The main file has one name for all candidates: names must not reach the machine code.
+std::string main_name(model::Language language) { return language == model::Language::c ? "kernel.c" : "kernel.cpp"; }
+
+std::shared_ptr<BuiltKernel> refused(std::string diagnostics) {
+  auto out = std::make_shared<BuiltKernel>();
+  out->report.diagnostics = std::move(diagnostics);
+  return out;
+}
+
+std::vector<std::string> link_arguments(const Compiler& compiler, int threads) {
+  std::vector<std::string> out{"-shared", "-s", "-nostartfiles", "-Wl,--build-id=none", "-Wl,-soname,kernel.so", "-Wl,-z,defs",
+                               "-Wl,-z,now", "-Wl,-z,relro", "-Wl,--hash-style=gnu", "-Wl,--version-script=exports.map",
+                               "-Wl,--as-needed"};
+  if (!compiler.clang) out.emplace_back("-Wl,--exclude-libs,ALL");
+  if (threads > 1) out.emplace_back("-fopenmp");
+  return out;
+}
+
+bool known_library(const std::string& name) {
+  for (const std::string_view known : {"libc.so.", "libm.so.", "libstdc++.so.", "libgcc_s.so.", "libgomp.so.", "libomp.so",
+                                       "libmvec.so.", "ld-linux", "libpthread.so."}) {
+    if (name.starts_with(known)) return true;
+  }
+  return false;
+}
+
+/// The state of one build: a folder of its own with the sources in it.
+struct Workshop {
+  const Compiler& compiler;
+  sandbox::PauseGate* gate;
+  std::vector<int> cores;
+  fs::path folder;
+  std::stop_token stop;
+
+  [[nodiscard]] base::Result<sandbox::RunResult> run(std::vector<std::string> arguments, bool cpp) const {
+    return compile(compiler, {folder, std::move(arguments), cpp, cores}, gate, stop);
+  }
+};
+
+/// What a failed run of the compiler tells the candidate's author.
+std::string failure_text(const sandbox::RunResult& ran, const std::vector<std::string>& own) {
+  if (ran.timed_out) return "error: the compiler did not finish within its time limit; make the code smaller";
+  std::string text = own_diagnostics(ran.output, own);
+  if (!text.empty()) return text;
+  if (!ran.state.exited) return "error: the compiler was killed by a limit on time or memory; make the code smaller";
+  if (ran.output.find("memory") != std::string::npos) return "error: the compiler ran out of memory; make the code smaller";
+  return "error: the compiler failed without a word about the kernel's own lines";
+}
+
+}  // namespace
+
+KernelBuilder::KernelBuilder(const model::Task& task, Options options)
+    : task_(task), options_(std::move(options)), header_(kernel_header(task.definition)) {}
+
+base::Result<std::unique_ptr<KernelBuilder>> KernelBuilder::create(const model::Task& task, Options options,
+                                                                   std::stop_token stop) {
+  std::unique_ptr<KernelBuilder> out(new KernelBuilder(task, std::move(options)));
+  TRY_ASSIGN(out->glue_object_, out->compile_glue(out->header_, kernel_glue(task.definition), "", stop));
+  return out;
+}
+
+base::Result<std::string> KernelBuilder::compile_glue(const std::string& header, const std::string& text,
+                                                      const std::string& definitions, std::stop_token stop) {
+  TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-glue"));
+  TRY(base::write_file(folder.path() / "task.h", header));
+  TRY(base::write_file(folder.path() / "glue.cpp", text));
+  std::vector<std::string> arguments = compile_flags(options_.compiler, model::Language::cpp, 1);
+  if (!definitions.empty()) arguments.push_back(definitions);
+  arguments.insert(arguments.end(), {"-c", "glue.cpp", "-o", "glue.o"});
+  TRY_ASSIGN(const auto ran,
+             compile(options_.compiler, {folder.path(), arguments, true, options_.cores}, options_.gate, stop));
+  if (!ran.state.exited || ran.state.code != 0) {
+    return base::fail(ErrorCode::invalid_argument, "the task's generated header does not compile; check the names of its "
+                                                   "axes, inputs and outputs:\n" + ran.output);
+  }
+  return base::read_file(folder.path() / "glue.o");
+}
+
+std::string KernelBuilder::flags_text() const {
+  std::string out;
+  for (const std::string& flag : compile_flags(options_.compiler, task_.baseline.language, task_.cpu.threads)) {
+    out += (out.empty() ? "" : " ") + flag;
+  }
+  return out;
+}
+
+std::string KernelBuilder::build_id(const model::Solution& solution) const {
+  std::string key = model::source_id(solution) + '\n' + options_.compiler.name + '\n' + header_ + '\n';
+  for (const std::string& flag : compile_flags(options_.compiler, solution.language, task_.cpu.threads)) key += flag + '\n';
+  return base::sha256_hex(key);
+}
+
+base::Result<BuiltKernelPtr> KernelBuilder::build(const model::Solution& solution, std::stop_token stop) {
+  if (solution.sources.empty()) return base::fail(ErrorCode::invalid_argument, "a solution without a source file");
+  // Diagnostics name lines, which the source id does not see: the text itself is part of the key.
+  std::string key = build_id(solution);
+  for (const model::SourceFile& file : solution.sources) key += base::sha256_hex(file.name + '\n' + file.text);
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] {
+      const auto found = built_.find(key);
+      return found == built_.end() || found->second != nullptr;
+    });
+    if (const auto found = built_.find(key); found != built_.end()) return found->second;
+    built_.emplace(key, nullptr);
+  }
+  auto result = build_now(solution, std::move(stop));
+  const std::lock_guard lock(mutex_);
+  if (result) {
+    built_[key] = *result;
+  } else {
+    built_.erase(key);
+  }
+  changed_.notify_all();
+  return result;
+}
+
+namespace {
+
+/// Writes the sources; the names of the translation units, the main one first. A refusal, when the text may not be compiled.
+base::Result<std::shared_ptr<BuiltKernel>> lay_out(const model::Solution& solution, const std::string& header,
+                                                   const Workshop& shop, std::vector<std::string>& names) {
+  TRY(base::write_file(shop.folder / "task.h", header));
+  TRY(base::write_file(shop.folder / "exports.map", kVersionScript));
+  for (std::size_t i = 0; i < solution.sources.size(); ++i) {
+    const model::SourceFile& file = solution.sources[i];
+    const std::string name = i == 0 ? main_name(solution.language) : file.name;
+    if (!plain_name(name)) {
+      return base::fail(ErrorCode::invalid_argument, "source file name \"" + file.name + "\" is not a plain name");
+    }
+    if (const std::string reason = refused_text(file.text); !reason.empty()) return refused(name + ":" + reason);
+    TRY(base::write_file(shop.folder / name, file.text));
+    names.push_back(name);
+  }
+  return std::shared_ptr<BuiltKernel>();
+}
+
+}  // namespace
+
+base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Solution& solution, std::stop_token stop) {
+  const auto directives = model::parse_cpu_directives(model::main_text(solution));
+  if (!directives) {
+    const model::DirectiveProblem& problem = directives.error();
+    return refused(main_name(solution.language) + ":" + std::to_string(problem.line) + ":" + std::to_string(problem.column) +
+                   ": error: " + problem.message);
+  }
+  TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-build"));
+  const Workshop shop{options_.compiler, options_.gate, options_.cores, folder.path(), std::move(stop)};
+  std::vector<std::string> names;
+  TRY_ASSIGN(std::shared_ptr<BuiltKernel> refusal_of_text, lay_out(solution, header_, shop, names));
+  if (refusal_of_text) return refusal_of_text;
+
+  auto out = std::make_shared<BuiltKernel>();
+  out->report.build_id = build_id(solution);
+  ObjectFacts facts;
+  std::string remarks;
+  std::vector<std::string> objects;
+  for (const std::string& name : names) {
+    if (!is_translation_unit(name)) continue;
+    const bool cpp = fs::path(name).extension() != ".c";
+    std::vector<std::string> arguments =
+        compile_flags(options_.compiler, cpp ? model::Language::cpp : model::Language::c, task_.cpu.threads);
+    arguments.insert(arguments.end(), directives->flags.begin(), directives->flags.end());
+    const std::string object = name + ".o";
+    if (options_.compiler.clang) {
+      arguments.insert(arguments.end(), {"-Rpass=loop-vectorize|slp-vectorizer", "-Rpass-missed=loop-vectorize"});
+    } else {
+      arguments.emplace_back("-fopt-info-vec-optimized-missed=" + name + ".remarks");
+    }
+    arguments.insert(arguments.end(), {"-include", "task.h", "-c", name, "-o", object});
+    TRY_ASSIGN(const auto ran, shop.run(arguments, cpp));
+    out->report.seconds += ran.seconds;
+    if (!ran.state.exited || ran.state.code != 0) {
+      out->report.diagnostics = failure_text(ran, names);
+      return out;
+    }
+    remarks += options_.compiler.clang ? ran.output : base::read_file(folder.path() / (name + ".remarks")).value_or("");
+    TRY_ASSIGN(const std::string bytes, base::read_file(folder.path() / object));
+    TRY_ASSIGN(const ObjectFacts more, read_object(bytes));
+    facts.writable.insert(facts.writable.end(), more.writable.begin(), more.writable.end());
+    facts.thread_local_variables.insert(facts.thread_local_variables.end(), more.thread_local_variables.begin(),
+                                        more.thread_local_variables.end());
+    facts.defined.insert(facts.defined.end(), more.defined.begin(), more.defined.end());
+    facts.runs_at_load = facts.runs_at_load || more.runs_at_load;
+    facts.indirect_functions = facts.indirect_functions || more.indirect_functions;
+    facts.code_bytes += more.code_bytes;
+    objects.push_back(object);
+  }
+  if (out->report.diagnostics = refusal(facts, kEntrySymbol); !out->report.diagnostics.empty()) return out;
+
+  TRY(base::write_file(folder.path() / "glue.o", glue_object_));
+  std::vector<std::string> arguments = link_arguments(options_.compiler, task_.cpu.threads);
+  arguments.insert(arguments.end(), objects.begin(), objects.end());
+  arguments.insert(arguments.end(), {"glue.o", "-lm", "-o", "kernel.so"});
+  TRY_ASSIGN(const auto linked, shop.run(arguments, true));
+  out->report.seconds += linked.seconds;
+  if (!linked.state.exited || linked.state.code != 0) {
+    out->report.diagnostics = failure_text(linked, names);
+    return out;
+  }
+  TRY_ASSIGN(out->shared_object, base::read_file(folder.path() / "kernel.so"));
+  TRY_ASSIGN(const ObjectFacts whole, read_object(out->shared_object));
+  for (const std::string& library : whole.libraries) {
+    if (known_library(library)) continue;
+    out->report.diagnostics = "error: the kernel needs " + library + ", which an arena does not have";
+    return out;
+  }
+  out->libraries = whole.libraries;
+  out->report.built = true;
+  out->report.machine_code_id = base::sha256_hex(out->shared_object);
+  out->report.code_bytes = facts.code_bytes;
+  out->report.remarks = own_remarks(remarks, names, kMostRemarks);
+  return out;
+}
+
+base::Result<BuiltKernelPtr> KernelBuilder::build_reference(const std::string& real, std::stop_token stop) {
+  const std::string definition = "-DACCELOPT_REAL=" + real;
+  const std::string header = reference_header(task_.definition);
+  TRY_ASSIGN(const std::string glue, compile_glue(header, reference_glue(task_.definition), definition, stop));
+  TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-reference"));
+  const Workshop shop{options_.compiler, options_.gate, options_.cores, folder.path(), std::move(stop)};
+  TRY(base::write_file(folder.path() / "task.h", header));
+  TRY(base::write_file(folder.path() / "exports.map", kVersionScript));
+  TRY(base::write_file(folder.path() / "glue.o", glue));
+  TRY(base::write_file(folder.path() / "reference.cpp", task_.reference.text));
+  // Clear and slow is fine; contraction would make double and float runs differ in more than rounding.
+  TRY_ASSIGN(const auto compiled, shop.run({"-O2", "-fPIC", "-std=gnu++20", "-w", "-ffp-contract=off", "-fvisibility=hidden",
+                                            definition, "-include", "task.h", "-c", "reference.cpp", "-o", "reference.o"},
+                                           true));
+  const auto broken = [&](const sandbox::RunResult& ran) {
+    return base::fail(ErrorCode::invalid_argument, "the task's reference does not build:\n" + failure_text(ran, {"reference.cpp"}));
+  };
+  if (!compiled.state.exited || compiled.state.code != 0) return broken(compiled);
+  std::vector<std::string> arguments = link_arguments(options_.compiler, 1);
+  std::erase(arguments, "-nostartfiles");  // trusted: it may have global objects
+  arguments.insert(arguments.end(), {"reference.o", "glue.o", "-lm", "-o", "reference.so"});
+  TRY_ASSIGN(const auto linked, shop.run(arguments, true));
+  if (!linked.state.exited || linked.state.code != 0) return broken(linked);
+  auto out = std::make_shared<BuiltKernel>();
+  TRY_ASSIGN(out->shared_object, base::read_file(folder.path() / "reference.so"));
+  TRY_ASSIGN(const ObjectFacts facts, read_object(out->shared_object));
+  out->libraries = facts.libraries;
+  out->report.built = true;
+  return BuiltKernelPtr(std::move(out));
+}
+
+}  // namespace accelopt::targets::cpu

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/solution.hpp"
+#include "sandbox/run.hpp"
+
+namespace accelopt::targets::cpu {
+
+/// A C and C++ compiler of this machine.
+struct Compiler {
+  std::string c;         ///< absolute path
+  std::string cpp;       ///< absolute path
+  std::string name;      ///< "g++ 12.2.0"
+  bool clang = false;
+  bool keeps_branches = false;  ///< the assembler can keep branches within 32-byte boundaries
+};
+
+/// Finds "g++" (with gcc) or "clang++" (with clang) in the folders of `search_path` (colons between them); empty takes the
+/// first that there is.
+/// @error unsupported: none is installed; the message names the package.
+base::Result<Compiler> find_compiler(const std::string& wanted, const std::string& search_path);
+
+/// Flags of every kernel build, in order, without those of `//@ flags`.
+std::vector<std::string> compile_flags(const Compiler& compiler, model::Language language, int threads);
+
+/// One run of the compiler in `folder`, which it may write; confined, with limits on time and memory.
+struct CompileJob {
+  std::filesystem::path folder;
+  std::vector<std::string> arguments;
+  bool cpp = true;
+  std::vector<int> cores;
+};
+/// @error as sandbox::run.
+base::Result<sandbox::RunResult> compile(const Compiler& compiler, const CompileJob& job, sandbox::PauseGate* gate,
+                                         std::stop_token stop);
+
+}  // namespace accelopt::targets::cpu

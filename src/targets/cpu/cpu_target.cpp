@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cpu/cpu_target.hpp"
+
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "base/hash.hpp"
+#include "sandbox/pause_gate.hpp"
+#include "sandbox/probe.hpp"
+#include "targets/cpu/arena_process.hpp"
+#include "targets/cpu/buffers.hpp"
+#include "targets/cpu/build.hpp"
+#include "targets/cpu/flush.hpp"
+#include "targets/cpu/machine.hpp"
+#include "targets/cpu/machine_lock.hpp"
+#include "targets/cpu/peaks.hpp"
+#include "targets/cpu/timed_call.hpp"
+
+namespace accelopt::targets::cpu {
+namespace {
+
+using base::ErrorCode;
+using evaluation::Bytes;
+using evaluation::CallEnd;
+using evaluation::CallOptions;
+using evaluation::CallOutcome;
+using evaluation::Invocation;
+using evaluation::Precision;
+using evaluation::ReferenceTensor;
+using model::DType;
+using model::TensorSpec;
+
+constexpr int kMostLateCalls = 8;       ///< void calls before one is taken as it is
+constexpr int kMostDisturbedCalls = 2;  ///< repetitions of a disturbed call
+constexpr std::chrono::seconds kReferenceLimit{120};
+
+/// 64 bits of a NaN pattern of the dtype, random where the type allows it; any bits for integers.
+std::uint64_t poison_word(DType dtype, std::uint64_t random) {
+  switch (dtype) {
+    case DType::float64:
+      return 0x7ff8000000000000ULL | (random & 0x8003ffffffffffffULL);
+    case DType::float32:
+      return 0x7fc000007fc00000ULL | (random & 0x801fffff801fffffULL);
+    case DType::float16:
+      return 0x7e007e007e007e00ULL | (random & 0x80ff80ff80ff80ffULL);
+    case DType::bfloat16:
+      return 0x7fc07fc07fc07fc0ULL | (random & 0x801f801f801f801fULL);
+    case DType::float8_e4m3fn:
+      return 0x7f7f7f7f7f7f7f7fULL | (random & 0x8080808080808080ULL);
+    case DType::float8_e5m2:
+      return 0x7e7e7e7e7e7e7e7eULL | (random & 0x8181818181818181ULL);
+    default:
+      return random;
+  }
+}
+
+void fill(std::span<std::byte> bytes, std::uint64_t word) {
+  std::size_t at = 0;
+  for (; at + sizeof word <= bytes.size(); at += sizeof word) std::memcpy(bytes.data() + at, &word, sizeof word);
+  std::memcpy(bytes.data() + at, &word, bytes.size() - at);
+}
+
+/// Largest size of every tensor over all workloads; scalars need none.
+std::vector<BufferPlan> plan_buffers(const model::Task& task, std::size_t (*element_bytes)(DType)) {
+  std::vector<BufferPlan> plans;
+  const auto add = [&](const TensorSpec& tensor, bool output) {
+    if (!tensor.shape) return;
+    std::size_t most = 0;
+    for (const model::Workload& workload : task.workloads) {
+      const auto axes = model::bind_axes(task.definition, workload);
+      most = std::max(most, static_cast<std::size_t>(model::element_count(tensor, axes)) * element_bytes(tensor.dtype));
+    }
+    plans.push_back({most, output});
+  };
+  for (const TensorSpec& input : task.definition.inputs) add(input, false);
+  for (const TensorSpec& output : task.definition.outputs) add(output, true);
+  return plans;
+}
+
+std::size_t reference_element_bytes(DType dtype) { return model::is_floating(dtype) ? sizeof(double) : model::size_of(dtype); }
+
+/// Lays one call's tensors and values into the buffers and the arena's argument list.
+class Layout {
+ public:
+  Layout(const model::Definition& definition, const Buffers& buffers) : definition_(definition), buffers_(buffers) {}
+
+  /// Points the arena's arguments at the tensors, and sets its scalars and axes.
+  void set_arguments(ArenaControl& control, const Invocation& invocation) const {
+    std::uint32_t place = 0;
+    std::size_t region = 0;
+    const std::uint64_t scalars = scalars_there();
+    const auto add_scalar = [&](const void* value, std::size_t bytes) {
+      control.scalars[place] = 0;
+      std::memcpy(&control.scalars[place], value, bytes);
+      control.arguments[place] = scalars + place * sizeof(std::uint64_t);
+      ++place;
+    };
+    for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
+      const Bytes& bytes = invocation.inputs[i];
+      if (definition_.inputs[i].shape) {
+        control.arguments[place++] = buffers_.there(region++, bytes.size());
+      } else {
+        add_scalar(bytes.data(), bytes.size());
+      }
+    }
+    for (const std::size_t bytes : invocation.output_bytes) control.arguments[place++] = buffers_.there(region++, bytes);
+    for (const std::int64_t axis : invocation.axes) add_scalar(&axis, sizeof axis);
+    control.argument_count = place;
+  }
+
+  void place_inputs(const Invocation& invocation) const {
+    std::size_t region = 0;
+    for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
+      if (!definition_.inputs[i].shape) continue;
+      const Bytes& bytes = invocation.inputs[i];
+      std::memcpy(buffers_.here(region++, bytes.size()).data(), bytes.data(), bytes.size());
+    }
+  }
+
+  void poison_outputs(const Invocation& invocation, std::uint64_t seed) const {
+    for_outputs(invocation, [&](std::size_t region, std::size_t output, std::size_t bytes) {
+      fill(buffers_.here(region, bytes), poison_word(definition_.outputs[output].dtype, base::derive_seed(seed, std::to_string(output))));
+      buffers_.write_canaries(region, bytes);
+    });
+  }
+
+  void flush(const Invocation& invocation, Flusher& flusher) const {
+    std::size_t region = 0;
+    for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
+      if (definition_.inputs[i].shape) flusher.flush(buffers_.here(region++, invocation.inputs[i].size()));
+    }
+    for (const std::size_t bytes : invocation.output_bytes) flusher.flush(buffers_.here(region++, bytes));
+    flusher.finish();
+  }
+
+  [[nodiscard]] bool canaries_whole(const Invocation& invocation) const {
+    bool whole = true;
+    for_outputs(invocation, [&](std::size_t region, std::size_t, std::size_t bytes) {
+      whole = whole && buffers_.canaries_whole(region, bytes);
+    });
+    return whole;
+  }
+
+  [[nodiscard]] std::vector<std::span<const std::byte>> outputs(const Invocation& invocation) const {
+    std::vector<std::span<const std::byte>> out;
+    for_outputs(invocation, [&](std::size_t region, std::size_t, std::size_t bytes) { out.push_back(buffers_.here(region, bytes)); });
+    return out;
+  }
+
+ private:
+  template <class Visit>
+  void for_outputs(const Invocation& invocation, Visit visit) const {
+    std::size_t region = 0;
+    for (const TensorSpec& input : definition_.inputs) region += input.shape ? 1U : 0U;
+    for (std::size_t i = 0; i < invocation.output_bytes.size(); ++i, ++region) visit(region, i, invocation.output_bytes[i]);
+  }
+
+  /// The control page's scalars as the arena sees them.
+  static std::uint64_t scalars_there() { return kControlAddress + offsetof(ArenaControl, scalars); }
+
+  const model::Definition& definition_;
+  const Buffers& buffers_;
+};
+
+/// What the measuring side of one open task shares between its live kernels.
+struct Bench {
+  model::Definition definition;
+  Buffers buffers;
+  Flusher flusher;
+  ArenaOptions arena;
+  bool one_core = false;
+  std::uint64_t placed = 0;  ///< number of the invocation whose inputs lie in the buffers
+};
+
+class CpuLiveKernel final : public evaluation::LiveKernel {
+ public:
+  CpuLiveKernel(Bench& bench, ArenaProcess arena) : bench_(bench), arena_(std::move(arena)) {}
+
+  base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) override {
+    int late = 0;
+    int disturbed = 0;
+    for (int attempt = 0;; ++attempt) {
+      if (!arena_.death().empty()) return dead();
+      const Layout layout(bench_.definition, bench_.buffers);
+      lay_out(layout, invocation, options, attempt);
+      const Bracket bracket = timed_call(arena_, options.limit, bench_.one_core);
+      if (bracket.end == Bracket::End::timed_out) timed_out_ = true;
+      if (bracket.end != Bracket::End::returned) return dead();
+      if (layout.canaries_whole(invocation)) {
+        if (bracket.too_late && ++late <= kMostLateCalls) continue;
+        if (bracket.disturbed && ++disturbed <= kMostDisturbedCalls) continue;
+      }
+      CallOutcome out;
+      out.time_ns = static_cast<double>(bracket.time.count());
+      out.disturbed = bracket.disturbed || bracket.too_late;
+      out.wrote_outside = !layout.canaries_whole(invocation);
+      out.outputs = layout.outputs(invocation);
+      return out;
+    }
+  }
+
+ private:
+  void lay_out(const Layout& layout, const Invocation& invocation, const CallOptions& options, int attempt) {
+    layout.set_arguments(arena_.control(), invocation);
+    if (bench_.placed != invocation.number || invocation.number == 0 || !bench_.buffers.sealed()) {
+      layout.place_inputs(invocation);
+      bench_.placed = invocation.number;
+    }
+    layout.poison_outputs(invocation, options.poison_seed + static_cast<std::uint64_t>(attempt));
+    if (options.cache == model::Cache::cold) layout.flush(invocation, bench_.flusher);
+  }
+
+  [[nodiscard]] CallOutcome dead() const {
+    CallOutcome out;
+    out.end = timed_out_ ? CallEnd::timed_out : CallEnd::died;
+    out.reason = arena_.death();
+    return out;
+  }
+
+  Bench& bench_;
+  ArenaProcess arena_;
+  bool timed_out_ = false;
+};
+
+/// The trusted reference, built twice, in processes of its own with buffers of its own.
+class Reference {
+ public:
+  static base::Result<std::unique_ptr<Reference>> create(const model::Task& task, KernelBuilder& builder, ArenaOptions arena,
+                                                         std::stop_token stop) {
+    TRY_ASSIGN(Buffers buffers, Buffers::create(plan_buffers(task, &reference_element_bytes), base::random_seed()));
+    std::unique_ptr<Reference> out(new Reference(task.definition, std::move(buffers), std::move(arena)));
+    TRY_ASSIGN(out->as_double_, builder.build_reference("double", stop));
+    TRY_ASSIGN(out->as_float_, builder.build_reference("float", stop));
+    return out;
+  }
+
+  base::Result<std::vector<ReferenceTensor>> run(Precision precision, const std::vector<ReferenceTensor>& inputs,
+                                                 const Invocation& shape) {
+    auto& live = precision == Precision::float64 ? live_double_ : live_float_;
+    if (!live) {
+      TRY_ASSIGN(ArenaProcess started,
+                 ArenaProcess::start(arena_, precision == Precision::float64 ? *as_double_ : *as_float_, buffers_));
+      live.emplace(std::move(started));
+    }
+    const Invocation call = converted(precision, inputs, shape);
+    const Layout layout(definition_, buffers_);
+    layout.set_arguments(live->control(), call);
+    layout.place_inputs(call);
+    layout.poison_outputs(call, 0);
+    const Bracket bracket = live->death().empty() ? timed_call(*live, kReferenceLimit, arena_.one_core) : Bracket{Bracket::End::died};
+    if (bracket.end != Bracket::End::returned) {
+      const std::string reason = live->death();
+      live.reset();
+      return base::fail(ErrorCode::invalid_argument, "the task's reference " + reason);
+    }
+    if (!layout.canaries_whole(call)) {
+      return base::fail(ErrorCode::invalid_argument, "the task's reference wrote outside an output");
+    }
+    return outputs(precision, layout.outputs(call));
+  }
+
+ private:
+  Reference(model::Definition definition, Buffers buffers, ArenaOptions arena)
+      : definition_(std::move(definition)), buffers_(std::move(buffers)), arena_(std::move(arena)) {}
+
+  [[nodiscard]] static std::size_t real_bytes(Precision precision) {
+    return precision == Precision::float64 ? sizeof(double) : sizeof(float);
+  }
+
+  static Bytes reals(Precision precision, const std::vector<double>& values) {
+    Bytes out(values.size() * real_bytes(precision));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (precision == Precision::float64) {
+        std::memcpy(out.data() + i * sizeof(double), &values[i], sizeof(double));
+      } else {
+        const auto narrow = static_cast<float>(values[i]);
+        std::memcpy(out.data() + i * sizeof narrow, &narrow, sizeof narrow);
+      }
+    }
+    return out;
+  }
+
+  [[nodiscard]] Invocation converted(Precision precision, const std::vector<ReferenceTensor>& inputs, const Invocation& shape) const {
+    Invocation out;
+    out.axes = shape.axes;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      out.inputs.push_back(model::is_floating(definition_.inputs[i].dtype) ? reals(precision, inputs[i].values) : inputs[i].bytes);
+    }
+    for (std::size_t i = 0; i < shape.output_bytes.size(); ++i) {
+      const DType dtype = definition_.outputs[i].dtype;
+      const std::size_t elements = shape.output_bytes[i] / model::size_of(dtype);
+      out.output_bytes.push_back(elements * (model::is_floating(dtype) ? real_bytes(precision) : model::size_of(dtype)));
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::vector<ReferenceTensor> outputs(Precision precision, const std::vector<std::span<const std::byte>>& raw) const {
+    std::vector<ReferenceTensor> out(raw.size());
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+      if (!model::is_floating(definition_.outputs[i].dtype)) {
+        out[i].bytes.assign(raw[i].begin(), raw[i].end());
+        continue;
+      }
+      out[i].values.resize(raw[i].size() / real_bytes(precision));
+      for (std::size_t at = 0; at < out[i].values.size(); ++at) {
+        if (precision == Precision::float64) {
+          std::memcpy(&out[i].values[at], raw[i].data() + at * sizeof(double), sizeof(double));
+        } else {
+          float narrow = 0;
+          std::memcpy(&narrow, raw[i].data() + at * sizeof narrow, sizeof narrow);
+          out[i].values[at] = static_cast<double>(narrow);
+        }
+      }
+    }
+    return out;
+  }
+
+  model::Definition definition_;
+  Buffers buffers_;
+  ArenaOptions arena_;
+  BuiltKernelPtr as_double_;
+  BuiltKernelPtr as_float_;
+  std::optional<ArenaProcess> live_double_;
+  std::optional<ArenaProcess> live_float_;
+};
+
+void run_on(const std::vector<int>& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+class QuietHold final : public evaluation::Hold {
+ public:
+  explicit QuietHold(sandbox::PauseGate* gate) : gate_(gate) {
+    if (gate_ != nullptr) gate_->pause();
+  }
+  QuietHold(const QuietHold&) = delete;
+  QuietHold& operator=(const QuietHold&) = delete;
+  ~QuietHold() override {
+    if (gate_ != nullptr) gate_->resume();
+  }
+
+ private:
+  sandbox::PauseGate* gate_;
+};
+
+class LockHold final : public evaluation::Hold {
+ public:
+  explicit LockHold(const MachineLock& lock) : lock_(lock) { lock_.acquire(); }
+  LockHold(const LockHold&) = delete;
+  LockHold& operator=(const LockHold&) = delete;
+  ~LockHold() override { lock_.release(); }
+
+ private:
+  const MachineLock& lock_;
+};
+
+std::string kibibytes(std::int64_t bytes) {
+  return bytes >= (1 << 20) ? std::to_string(bytes >> 20) + " MiB" : std::to_string(bytes >> 10) + " KiB";
+}
+
+class CpuTarget final : public evaluation::Target {
+ public:
+  explicit CpuTarget(CpuOptions options) : options_(std::move(options)) {}
+
+  base::Result<evaluation::DeviceInfo> open(const model::Task& task, const evaluation::MeasureSettings&,
+                                            std::stop_token stop) override {
+    machine_ = examine_machine();
+    TRY_ASSIGN(cores_, plan_cores(machine_, options_.device, task.cpu.threads));
+    if (options_.arena.empty()) {
+      TRY_ASSIGN(options_.arena, find_arena());
+    }
+    TRY_ASSIGN(compiler_, find_compiler(options_.compiler, options_.search_path));
+    TRY_ASSIGN(MachineLock lock, MachineLock::open());
+    lock_.emplace(std::move(lock));
+    run_on({cores_.worker});
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // short sleeps stay short: nanoseconds of slack
+    TRY_ASSIGN(peaks_, measure_peaks(compiler_, machine_, cores_.arenas.front(), {options_.cache}, stop));
+    sandbox::PauseGate* gate = cores_.others.empty() ? &gate_ : nullptr;
+    TRY_ASSIGN(builder_, KernelBuilder::create(
+                             task, {compiler_, cores_.others.empty() ? machine_.cores : cores_.others, gate}, stop));
+    TRY_ASSIGN(Buffers buffers, Buffers::create(plan_buffers(task, &model::size_of), base::random_seed()));
+    const ArenaOptions arena{options_.arena, cores_.arenas, task.cpu.threads, cores_.one_core, options_.memory_bytes};
+    bench_ = std::make_unique<Bench>(Bench{task.definition, std::move(buffers),
+                                           Flusher(machine_.line_flush, machine_.last_level_bytes), arena, cores_.one_core});
+    ArenaOptions trusted = arena;
+    trusted.threads = 1;
+    TRY_ASSIGN(reference_, Reference::create(task, *builder_, trusted, stop));
+    threads_ = task.cpu.threads;
+    return evaluation::DeviceInfo{machine_.cpu_model, summary(), compiler_.name, sandbox::isolation(), peaks_};
+  }
+
+  const std::string& task_header() const override { return builder_->task_header(); }
+
+  model::Environment environment() const override {
+    model::Environment out;
+    out.device = machine_.cpu_model;
+    out.compiler = compiler_.name;
+    out.flags = builder_->flags_text();
+    out.isolation = sandbox::isolation();
+    return out;
+  }
+
+  std::string trust() const override { return "isolated"; }
+  std::int64_t last_level_bytes() const override { return machine_.last_level_bytes; }
+
+  base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltKernelPtr built, builder_->build(solution, std::move(stop)));
+    return built->report;
+  }
+
+  void settle_helper_thread() override { run_on(cores_.others.empty() ? std::vector<int>{cores_.worker} : cores_.others); }
+  int build_threads() const override {
+    return std::max(1, static_cast<int>(cores_.others.empty() ? machine_.cores.size() : cores_.others.size()));
+  }
+
+  base::Result<std::vector<ReferenceTensor>> reference(Precision precision, const std::vector<ReferenceTensor>& inputs,
+                                                       const Invocation& invocation) override {
+    return reference_->run(precision, inputs, invocation);
+  }
+
+  base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution, std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltKernelPtr built, builder_->build(solution, std::move(stop)));
+    if (!built->report.built) {
+      return base::fail(ErrorCode::invalid_argument, "a solution that does not build cannot be started:\n" + built->report.diagnostics);
+    }
+    TRY_ASSIGN(ArenaProcess arena, ArenaProcess::start(bench_->arena, *built, bench_->buffers));
+    return std::make_unique<CpuLiveKernel>(*bench_, std::move(arena));
+  }
+
+  std::unique_ptr<evaluation::Hold> quiet() override {
+    return std::make_unique<QuietHold>(cores_.others.empty() ? &gate_ : nullptr);
+  }
+  std::unique_ptr<evaluation::Hold> lock_machine() override { return std::make_unique<LockHold>(*lock_); }
+
+  base::Result<evaluation::Peaks> probe_peaks_again(std::stop_token stop) override {
+    TRY_ASSIGN(peaks_, measure_peaks_again(compiler_, machine_, cores_.arenas.front(), {options_.cache}, peaks_, std::move(stop)));
+    return peaks_;
+  }
+
+ private:
+  [[nodiscard]] std::string summary() const {
+    std::string out = machine_.cpu_model + ", " + std::to_string(machine_.cores.size()) + " cores, " + machine_.vector_set + " (" +
+                      std::to_string(machine_.vector_bits) + "-bit vectors), L1d " + kibibytes(machine_.l1_bytes) + ", L2 " +
+                      kibibytes(machine_.l2_bytes) + ", last level " + kibibytes(machine_.last_level_bytes);
+    char peaks[160];
+    std::snprintf(peaks, sizeof peaks, "; one core peaks at %.1f GFLOP/s float32, %.1f GFLOP/s float64, %.1f GB/s",
+                  peaks_.flops_per_second / 1e9, peaks_.flops_per_second_float64 / 1e9, peaks_.bytes_per_second / 1e9);
+    return out + peaks;
+  }
+
+  CpuOptions options_;
+  Machine machine_;
+  CorePlan cores_;
+  Compiler compiler_;
+  evaluation::Peaks peaks_;
+  sandbox::PauseGate gate_;
+  std::optional<MachineLock> lock_;
+  std::unique_ptr<KernelBuilder> builder_;
+  std::unique_ptr<Bench> bench_;
+  std::unique_ptr<Reference> reference_;
+  int threads_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<evaluation::Target> make_cpu_target(CpuOptions options) { return std::make_unique<CpuTarget>(std::move(options)); }
+
+}  // namespace accelopt::targets::cpu

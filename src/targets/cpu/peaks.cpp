@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cpu/peaks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "evaluation/evaluator_json.hpp"
+
+namespace accelopt::targets::cpu {
+namespace {
+
+using base::ErrorCode;
+using evaluation::Peaks;
+
+/// Fused multiply-adds on as many independent accumulators as hide their latency and fit the registers; then the best of a
+/// triad and a sum over arrays that no cache holds. Prints flop/s of float, of double, and bytes/s, each the best of many runs.
+constexpr const char* kProbe = R"(
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstddef>
+#if defined(__AVX512F__)
+#define WIDTH 64
+#elif defined(__AVX__)
+#define WIDTH 32
+#else
+#define WIDTH 16
+#endif
+using Clock = std::chrono::steady_clock;
+static double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+template <class T> struct Vector { typedef T type __attribute__((vector_size(WIDTH))); };
+
+template <class T> __attribute__((noinline)) double fma_run(long steps, T factor, T& out) {
+  typedef typename Vector<T>::type V;
+  V a0{}, a1{}, a2{}, a3{}, a4{}, a5{}, a6{}, a7{}, a8{}, a9{}, b = V{} + factor, c = V{} + (T)1e-3;
+  const auto start = Clock::now();
+  for (long i = 0; i < steps; ++i) {
+    a0 = a0 * b + c; a1 = a1 * b + c; a2 = a2 * b + c; a3 = a3 * b + c; a4 = a4 * b + c;
+    a5 = a5 * b + c; a6 = a6 * b + c; a7 = a7 * b + c; a8 = a8 * b + c; a9 = a9 * b + c;
+    asm volatile("" : "+x"(a0), "+x"(a1), "+x"(a2), "+x"(a3), "+x"(a4), "+x"(a5), "+x"(a6), "+x"(a7), "+x"(a8), "+x"(a9));
+  }
+  const double seconds = since(start);
+  const V sum = a0 + a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9;
+  out = sum[0];
+  return 2.0 * 10 * (WIDTH / sizeof(T)) * (double)steps / seconds;
+}
+
+template <class T> double fma_peak(double seconds, T factor) {
+  double best = 0;
+  T sink = 0;
+  for (const auto start = Clock::now(); since(start) < seconds;) {
+    const double rate = fma_run<T>(200000, factor, sink);
+    if (rate > best) best = rate;
+  }
+  if (sink == (T)12345) std::puts("");
+  return best;
+}
+
+__attribute__((noinline)) void triad(double* a, const double* b, const double* c, size_t n, double s) {
+  for (size_t i = 0; i < n; ++i) a[i] = b[i] + s * c[i];
+}
+__attribute__((noinline)) double total(const double* b, size_t n) {
+  typedef Vector<double>::type V;
+  const V* v = (const V*)b;
+  V s0{}, s1{}, s2{}, s3{};
+  for (size_t i = 0; i + 4 <= n / (WIDTH / sizeof(double)); i += 4) { s0 += v[i]; s1 += v[i + 1]; s2 += v[i + 2]; s3 += v[i + 3]; }
+  const V s = s0 + s1 + s2 + s3;
+  return s[0];
+}
+
+double memory_peak(double seconds, size_t bytes) {
+  const size_t n = bytes / sizeof(double);
+  double* arrays[3];
+  for (auto& array : arrays) {
+    array = static_cast<double*>(aligned_alloc(4096, n * sizeof(double)));
+    if (!array) return 0;
+    for (size_t i = 0; i < n; ++i) array[i] = (double)(i & 7);
+  }
+  double best = 0, sink = 0;
+  for (const auto start = Clock::now(); since(start) < seconds;) {
+    auto from = Clock::now();
+    triad(arrays[0], arrays[1], arrays[2], n, 1.5);
+    double rate = 3.0 * (double)n * sizeof(double) / since(from);
+    if (rate > best) best = rate;
+    from = Clock::now();
+    sink += total(arrays[1], n);
+    rate = (double)n * sizeof(double) / since(from);
+    if (rate > best) best = rate;
+  }
+  if (sink == 12345) std::puts("");
+  return best;
+}
+
+int main(int argc, char** argv) {
+  const size_t bytes = argc > 1 ? strtoull(argv[1], nullptr, 10) : 64u << 20;
+  const float factor32 = argc > 2 ? 1.5f : 0.999f;
+  const double factor64 = argc > 2 ? 1.5 : 0.999;
+  const double f32 = fma_peak<float>(0.4, factor32);
+  const double f64 = fma_peak<double>(0.3, factor64);
+  std::printf("%.6e %.6e %.6e\n", f32, f64, memory_peak(0.6, bytes));
+}
+)";
+
+std::filesystem::path file_in(const PeakCache& cache, const Compiler& compiler, const Machine& machine) {
+  if (cache.folder.empty()) return {};
+  return cache.folder / ("peaks-" + base::sha256_hex(machine.cpu_model + "\n" + compiler.name + kProbe).substr(0, 16) + ".json");
+}
+
+base::Result<Peaks> run_probe(const Compiler& compiler, const Machine& machine, int core, std::stop_token stop) {
+  TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-peaks"));
+  TRY(base::write_file(folder.path() / "probe.cpp", kProbe));
+  TRY_ASSIGN(const auto built, compile(compiler,
+                                       {folder.path(),
+                                        {"-O3", "-march=native", "-std=gnu++20", "-ffp-contract=fast", "-w", "probe.cpp", "-o", "probe"},
+                                        true,
+                                        {}},
+                                       nullptr, stop));
+  if (!built.state.exited || built.state.code != 0) {
+    return base::fail(ErrorCode::unsupported, "the probe of the machine's peaks does not build: " + built.output);
+  }
+  sandbox::SpawnOptions options;
+  options.program = (folder.path() / "probe").string();
+  // Each array alone is larger than the last cache; three of them stay modest.
+  const std::int64_t bytes = std::clamp<std::int64_t>(2 * machine.last_level_bytes, 16LL << 20, 128LL << 20);
+  options.arguments = {std::to_string(bytes)};
+  options.cores = {core};
+  options.own_namespaces = false;
+  TRY_ASSIGN(const auto ran, sandbox::run(options, {}, nullptr, stop));
+  Peaks peaks;
+  if (std::sscanf(ran.output.c_str(), "%le %le %le", &peaks.flops_per_second, &peaks.flops_per_second_float64,
+                  &peaks.bytes_per_second) != 3) {
+    return base::fail(ErrorCode::unsupported, "the probe of the machine's peaks does not run: " + ran.output);
+  }
+  return peaks;
+}
+
+/// Keeping them is a convenience: a folder that cannot be written only costs the next run two seconds.
+void store(const std::filesystem::path& file, const Machine& machine, const Peaks& peaks) {
+  if (file.empty() || !base::make_folders(file.parent_path())) return;
+  base::Json json = peaks;
+  json["cpu_model"] = machine.cpu_model;
+  std::ignore = base::write_file(file, base::canonical(json) + "\n").has_value();
+}
+
+base::Result<Peaks> stored(const std::filesystem::path& file) {
+  TRY_ASSIGN(const std::string text, base::read_file(file));
+  TRY_ASSIGN(const base::Json json, base::parse_json(text, file.string()));
+  return base::decode<Peaks>(json, file.string());
+}
+
+}  // namespace
+
+base::Result<Peaks> measure_peaks(const Compiler& compiler, const Machine& machine, int core, const PeakCache& cache,
+                                  std::stop_token stop) {
+  const std::filesystem::path file = file_in(cache, compiler, machine);
+  if (!file.empty()) {
+    if (auto found = stored(file); found && found->flops_per_second > 0 && found->bytes_per_second > 0) return found;
+  }
+  TRY_ASSIGN(const Peaks peaks, run_probe(compiler, machine, core, std::move(stop)));
+  store(file, machine, peaks);
+  return peaks;
+}
+
+base::Result<Peaks> measure_peaks_again(const Compiler& compiler, const Machine& machine, int core, const PeakCache& cache,
+                                        const Peaks& before, std::stop_token stop) {
+  TRY_ASSIGN(Peaks peaks, run_probe(compiler, machine, core, std::move(stop)));
+  peaks.flops_per_second = std::max(peaks.flops_per_second, before.flops_per_second);
+  peaks.flops_per_second_float64 = std::max(peaks.flops_per_second_float64, before.flops_per_second_float64);
+  peaks.bytes_per_second = std::max(peaks.bytes_per_second, before.bytes_per_second);
+  store(file_in(cache, compiler, machine), machine, peaks);
+  return peaks;
+}
+
+}  // namespace accelopt::targets::cpu

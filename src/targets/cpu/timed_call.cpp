@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cpu/timed_call.hpp"
+
+#include <sched.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+namespace accelopt::targets::cpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+using std::chrono::nanoseconds;
+
+constexpr microseconds kMostReadyToGo{30};    ///< or 2 % of the call: more, and the arena could have begun early
+constexpr microseconds kMostRunDelay{20};     ///< or 0.5 % of the call
+constexpr microseconds kMostPollingGap{30};   ///< or 2 % of the call
+constexpr microseconds kLookAfterEvery{200};  ///< how often the arena's life and the limit are looked at
+constexpr auto kMostWaking = std::chrono::seconds(5);
+constexpr std::chrono::milliseconds kSpin{50};  ///< longer calls are polled with short sleeps, which cost them under 0.2 %
+
+void relax(bool one_core) {
+  if (one_core) {
+    sched_yield();
+    return;
+  }
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+struct Wait {
+  bool reached = false;
+  std::optional<sandbox::ExitState> ended;
+  Clock::time_point at;         ///< when the flag was seen
+  nanoseconds longest_gap{0};   ///< between two looks at the flag
+};
+
+/// Polls a flag until it holds `call`, the arena ends, or `limit` passes.
+Wait await(const ArenaFlag& flag, std::uint32_t call, ArenaProcess& arena, nanoseconds limit, bool one_core) {
+  Wait out;
+  const auto began = Clock::now();
+  auto last = began;
+  auto next_look = began + kLookAfterEvery;
+  while (true) {
+    const bool reached = flag.call.load(std::memory_order_acquire) == call;
+    const auto now = Clock::now();
+    out.longest_gap = std::max(out.longest_gap, nanoseconds(now - last));
+    last = now;
+    if (reached) {
+      out.reached = true;
+      out.at = now;
+      return out;
+    }
+    if (now >= next_look) {
+      next_look = now + kLookAfterEvery;
+      out.ended = arena.process().try_wait();
+      if (out.ended || now - began > limit) return out;
+      if (now - began > kSpin) {
+        const timespec pause{0, 20'000};
+        nanosleep(&pause, nullptr);
+      }
+    }
+    relax(one_core);
+  }
+}
+
+}  // namespace
+
+Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core) {
+  ArenaControl& control = arena.control();
+  const std::uint32_t call = arena.next_call();
+  const nanoseconds delay_before = arena.run_delay();
+  Bracket out;
+
+  control.request.call.store(call, std::memory_order_release);
+  const auto continued = Clock::now();
+  arena.process().resume();
+  const Wait waking = await(control.ready, call, arena, kMostWaking, one_core);
+  const auto go = Clock::now();
+  if (waking.reached) control.go.call.store(call, std::memory_order_release);
+  const Wait running = waking.reached ? await(control.done, call, arena, limit, one_core) : Wait{};
+  if (const auto ended = waking.reached ? running.ended : waking.ended) {
+    arena.bury(*ended);
+    out.end = Bracket::End::died;
+    return out;
+  }
+  if (!running.reached) {
+    arena.bury(std::string("did not return within its time limit"));
+    out.end = waking.reached ? Bracket::End::timed_out : Bracket::End::died;
+    return out;
+  }
+  out.time = running.at - go;
+  if (!arena.stop()) {
+    out.end = Bracket::End::died;
+    return out;
+  }
+  const auto part = [&out](int per_mille) { return out.time * per_mille / 1000; };
+  const nanoseconds wake = waking.at - continued;
+  out.too_late = go - waking.at > std::max<nanoseconds>(kMostReadyToGo, part(20));
+  // The wait for a core right after being continued is not part of the call.
+  const nanoseconds delay = arena.run_delay() - delay_before - wake;
+  out.disturbed = delay > std::max<nanoseconds>(kMostRunDelay, part(5)) ||
+                  running.longest_gap > std::max<nanoseconds>(kMostPollingGap, part(20));
+  return out;
+}
+
+}  // namespace accelopt::targets::cpu

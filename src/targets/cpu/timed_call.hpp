@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/result.hpp"
+#include "targets/cpu/arena_process.hpp"
+
+namespace accelopt::targets::cpu {
+
+/// One call of an arena that is stopped with everything laid out: continued, awaited, told to go, timed, stopped again.
+struct Bracket {
+  enum class End { returned, timed_out, died } end = End::returned;
+  std::chrono::nanoseconds time{0};
+  bool too_late = false;   ///< the go came so long after ready (or ready so long after continue) that it could have started early
+  bool disturbed = false;  ///< something else took time from the arena or from this thread
+};
+
+/// Times one call. The arena's death and its reason are in `arena.death()`.
+Bracket timed_call(ArenaProcess& arena, std::chrono::nanoseconds limit, bool one_core);
+
+}  // namespace accelopt::targets::cpu
