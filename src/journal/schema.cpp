@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/schema.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+#include "base/files.hpp"
+
+namespace accelopt::journal {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+namespace {
+
+/// "acop": marks the file as ours in the place that SQLite keeps for it.
+constexpr std::int64_t kApplicationId = 0x61636F70;
+
+/// @source SQLite's file format: the first 100 bytes.
+constexpr std::size_t kHeaderBytes = 100;
+constexpr std::size_t kUserVersionAt = 60;
+constexpr std::size_t kApplicationIdAt = 68;
+constexpr std::string_view kMagic("SQLite format 3\0", 16);
+
+constexpr const char* kTables = R"sql(
+CREATE TABLE runs(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  task_name TEXT NOT NULL,
+  task_folder TEXT NOT NULL,
+  seed INTEGER NOT NULL,
+  created TEXT NOT NULL,
+  status TEXT NOT NULL,
+  decision_hash TEXT NOT NULL,
+  program_version TEXT NOT NULL,
+  settings TEXT NOT NULL,
+  result TEXT,
+  task TEXT NOT NULL);
+CREATE TABLE steps(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  run INTEGER NOT NULL REFERENCES runs(number),
+  iteration INTEGER NOT NULL,
+  parent INTEGER NOT NULL,
+  plan INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  fix INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  input_hash TEXT NOT NULL,
+  usage TEXT NOT NULL,
+  started_ms INTEGER NOT NULL,
+  duration_ms INTEGER NOT NULL,
+  output TEXT,
+  output_object TEXT,
+  CHECK((output IS NULL) <> (output_object IS NULL)),
+  UNIQUE(run, iteration, parent, plan, attempt, fix, kind));
+CREATE TABLE definitions(
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  op_type TEXT NOT NULL,
+  definition TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE workloads(
+  definition TEXT NOT NULL REFERENCES definitions(id),
+  name TEXT NOT NULL,
+  workload TEXT NOT NULL,
+  PRIMARY KEY(definition, workload)) WITHOUT ROWID;
+CREATE TABLE solutions(
+  source_id TEXT PRIMARY KEY,
+  language TEXT NOT NULL,
+  object TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE kernels(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  run TEXT NOT NULL,
+  definition TEXT NOT NULL,
+  device TEXT NOT NULL,
+  source_id TEXT NOT NULL,
+  parent_source_id TEXT NOT NULL,
+  iteration INTEGER NOT NULL,
+  parent INTEGER NOT NULL,
+  plan INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  fix INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  speedup REAL,
+  kind TEXT NOT NULL,
+  UNIQUE(run, source_id, kind, iteration, parent, plan, attempt, fix));
+CREATE INDEX kernels_by_definition ON kernels(definition, device);
+CREATE TABLE experiences(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  run INTEGER NOT NULL REFERENCES runs(number),
+  id TEXT NOT NULL,
+  experience TEXT NOT NULL,
+  UNIQUE(run, id));
+)sql";
+
+std::int64_t big_endian(const std::array<unsigned char, kHeaderBytes>& header, std::size_t at) {
+  std::int64_t value = 0;
+  for (std::size_t byte = 0; byte < 4; ++byte) value = value * 256 + header[at + byte];
+  return value;
+}
+
+tl::unexpected<base::Error> refuse_foreign(const std::string& name) {
+  return fail(ErrorCode::corrupt, name +
+                                      ": this is no accelopt journal; move it away, or choose another workspace with "
+                                      "--workspace DIR");
+}
+
+tl::unexpected<base::Error> refuse_newer(const std::string& name, std::int64_t version) {
+  return fail(ErrorCode::corrupt, name + ": written by a newer accelopt (journal version " + std::to_string(version) +
+                                      ", this one knows " + std::to_string(kSchemaVersion) +
+                                      "); use that one, or choose another workspace with --workspace DIR");
+}
+
+}  // namespace
+
+Result<void> check_file(const std::filesystem::path& file) {
+  const base::FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!descriptor.valid() && errno == ENOENT) return {};
+  if (!descriptor.valid()) return base::fail_errno(errno, "cannot read " + file.string());
+  std::array<unsigned char, kHeaderBytes> header{};
+  std::size_t size = 0;
+  while (size < header.size()) {
+    const ssize_t count =
+        ::pread(descriptor.get(), header.data() + size, header.size() - size, static_cast<off_t>(size));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return base::fail_errno(errno, "cannot read " + file.string());
+    if (count == 0) break;
+    size += static_cast<std::size_t>(count);
+  }
+  if (size == 0) return {};
+  const std::string_view magic(reinterpret_cast<const char*>(header.data()), kMagic.size());
+  if (size < header.size() || magic != kMagic) return refuse_foreign(file.string());
+  const std::int64_t id = big_endian(header, kApplicationIdAt);
+  // A database without an id may be one that is being made: only its tables tell.
+  if (id != 0 && id != kApplicationId) return refuse_foreign(file.string());
+  const std::int64_t version = big_endian(header, kUserVersionAt);
+  if (id == kApplicationId && version > kSchemaVersion) return refuse_newer(file.string(), version);
+  return {};
+}
+
+Result<bool> check_schema(Database& database) {
+  TRY_ASSIGN(const std::int64_t id, database.integer("PRAGMA application_id"));
+  TRY_ASSIGN(const std::int64_t version, database.integer("PRAGMA user_version"));
+  TRY_ASSIGN(const std::int64_t tables, database.integer("SELECT count(*) FROM sqlite_master"));
+  if (id == 0 && version == 0 && tables == 0) return false;
+  if (id != kApplicationId) return refuse_foreign(database.name());
+  if (version > kSchemaVersion) return refuse_newer(database.name(), version);
+  return true;
+}
+
+Result<void> create_schema(Database& database) {
+  TRY_ASSIGN(Transaction transaction, Transaction::begin(database));
+  TRY_ASSIGN(const bool there, check_schema(database));
+  if (there) return {};
+  TRY(database.execute(kTables));
+  TRY(database.execute(("PRAGMA application_id = " + std::to_string(kApplicationId)).c_str()));
+  TRY(database.execute(("PRAGMA user_version = " + std::to_string(kSchemaVersion)).c_str()));
+  return transaction.commit();
+}
+
+}  // namespace accelopt::journal

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/sqlite_journal.hpp"
+
+#include <array>
+#include <bit>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "journal/object_store.hpp"
+#include "journal/rows.hpp"
+#include "journal/schema.hpp"
+#include "journal/sqlite.hpp"
+
+namespace accelopt::journal {
+
+using base::canonical;
+using base::ErrorCode;
+using base::fail;
+using base::Json;
+using base::Result;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Outputs of steps over this size lie in the object store, so that the database stays small and quick to scan.
+constexpr std::size_t kMaxInlineBytes = 16 * 1024;
+
+/// How many runs a message lists when a prefix fits several.
+constexpr std::size_t kMaxListedRuns = 8;
+
+enum class Sql {
+  insert_run,
+  finish_run,
+  run_number,
+  run_by_id,
+  run_by_prefix,
+  last_run,
+  list_runs,
+  find_step,
+  insert_step,
+  list_steps,
+  insert_definition,
+  insert_workload,
+  insert_solution,
+  solution_object,
+  insert_kernel,
+  best_kernels,
+  insert_experience,
+  list_experiences,
+  count,
+};
+
+std::string text_of(Sql sql) {
+  const std::string run_columns(kRunColumns);
+  const std::string step_columns(kStepColumns);
+  const std::string kernel_columns(kKernelColumns);
+  switch (sql) {
+    case Sql::insert_run:
+      return "INSERT INTO runs(" + run_columns +
+             ", task) VALUES(?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO NOTHING "
+             "RETURNING number";
+    case Sql::finish_run:
+      return "UPDATE runs SET status = ?2, result = ?3, decision_hash = ?4 WHERE id = ?1 RETURNING number";
+    case Sql::run_number:
+      return "SELECT number FROM runs WHERE id = ?";
+    case Sql::run_by_id:
+      return "SELECT " + run_columns + ", task FROM runs WHERE id = ?";
+    case Sql::run_by_prefix:
+      return "SELECT id FROM runs WHERE substr(id, 1, length(?1)) = ?1 ORDER BY number DESC";
+    case Sql::last_run:
+      return "SELECT id FROM runs ORDER BY number DESC LIMIT 1";
+    case Sql::list_runs:
+      return "SELECT " + run_columns + " FROM runs ORDER BY number DESC";
+    case Sql::find_step:
+      return "SELECT " + step_columns +
+             " FROM steps WHERE run = ? AND iteration = ? AND parent = ? AND plan = ? AND attempt = ? AND fix = ? AND "
+             "kind = ? AND input_hash = ?";
+    case Sql::insert_step:
+      // A replaced step gets a new number: `steps` lists by the time of writing.
+      return "INSERT OR REPLACE INTO steps(run, " + step_columns +
+             ") SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13 WHERE NOT EXISTS(SELECT 1 FROM steps WHERE run = ?1 "
+             "AND iteration = ?2 AND parent = ?3 AND plan = ?4 AND attempt = ?5 AND fix = ?6 AND kind = ?7 AND "
+             "input_hash = ?8)";
+    case Sql::list_steps:
+      return "SELECT " + step_columns + " FROM steps WHERE run = ? ORDER BY number";
+    case Sql::insert_definition:
+      return "INSERT OR IGNORE INTO definitions(id, name, op_type, definition) VALUES(?,?,?,?)";
+    case Sql::insert_workload:
+      return "INSERT OR IGNORE INTO workloads(definition, name, workload) VALUES(?,?,?)";
+    case Sql::insert_solution:
+      return "INSERT OR IGNORE INTO solutions(source_id, language, object) VALUES(?,?,?)";
+    case Sql::solution_object:
+      return "SELECT object FROM solutions WHERE source_id = ?";
+    case Sql::insert_kernel:
+      return "INSERT OR REPLACE INTO kernels(" + kernel_columns + ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    case Sql::best_kernels:
+      // One row a solution and device: the one that rests on the strongest measurement, the newest of equals. A
+      // solution that failed its confirmation counts as failed, whatever its play-off said.
+      return "SELECT " + kernel_columns +
+             " FROM (SELECT *, row_number() OVER (PARTITION BY device, source_id ORDER BY "
+             "status = 'PASSED' AND speedup IS NULL, CASE kind WHEN 'confirm' THEN 0 WHEN 'playoff' THEN 1 ELSE 2 END, "
+             "number DESC) AS place FROM kernels WHERE definition = ?1 AND (?2 = '' OR device = ?2)) WHERE place = 1 "
+             "ORDER BY status = 'PASSED' DESC, speedup IS NULL, speedup DESC, number";
+    case Sql::insert_experience:
+      return "INSERT INTO experiences(run, id, experience) VALUES(?,?,?) ON CONFLICT(run, id) DO UPDATE SET experience "
+             "= excluded.experience";
+    case Sql::list_experiences:
+      return "SELECT experience FROM experiences WHERE run = ? ORDER BY number";
+    case Sql::count:
+      break;
+  }
+  ACCELOPT_ASSERT(false, "a statement without text");
+}
+
+class SqliteJournal final : public Journal {
+ public:
+  SqliteJournal(std::unique_ptr<Database> database, std::unique_ptr<ObjectStore> objects)
+      : database_(std::move(database)), objects_(std::move(objects)) {}
+
+  Result<void> create_run(const RunInfo& run) override {
+    const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
+    {
+      TRY_ASSIGN(Statement* const insert, statement(Sql::insert_run));
+      const auto result = run.result ? std::optional(canonical(*run.result)) : std::nullopt;
+      Query query(*insert, run.id, run.task_name, run.task_folder, std::bit_cast<std::int64_t>(run.seed), run.created,
+                  run.status, run.decision_hash, run.program_version, canonical(run.settings), result,
+                  canonical(Json(run.task)));
+      TRY_ASSIGN(const bool made, query.next());
+      if (!made) return fail(ErrorCode::already_exists, name() + ": there is a run " + run.id + " already");
+      TRY(query.next());
+    }
+    TRY(insert_definition(run.task));
+    return transaction.commit();
+  }
+
+  Result<void> finish_run(std::string_view run, std::string_view status, const std::optional<Json>& result,
+                          std::string_view decision_hash) override {
+    const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(Statement* const update, statement(Sql::finish_run));
+    const auto text = result ? std::optional(canonical(*result)) : std::nullopt;
+    Query query(*update, run, status, text, decision_hash);
+    TRY_ASSIGN(const bool done, query.next());
+    if (!done) return no_run(run);
+    return query.run();
+  }
+
+  Result<RunInfo> find_run(std::string_view prefix) override {
+    const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(const std::string id, full_id(prefix));
+    TRY_ASSIGN(Statement* const select, statement(Sql::run_by_id));
+    Query query(*select, id);
+    TRY_ASSIGN(const bool there, query.next());
+    if (!there) return no_run(prefix);
+    return read_run(query, TaskColumn::present);
+  }
+
+  Result<std::vector<RunInfo>> list_runs() override {
+    const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(Statement* const select, statement(Sql::list_runs));
+    Query query(*select);
+    std::vector<RunInfo> runs;
+    for (;;) {
+      TRY_ASSIGN(const bool there, query.next());
+      if (!there) return runs;
+      TRY_ASSIGN(RunInfo run, read_run(query, TaskColumn::absent));
+      runs.push_back(std::move(run));
+    }
+  }
+
+  Result<std::optional<StepRecord>> find_step(std::string_view run, const StepKey& key,
+                                              std::string_view input_hash) override {
+    StepRow row;
+    {
+      const std::lock_guard lock(mutex_);
+      TRY_ASSIGN(const std::int64_t number, run_number(run));
+      TRY_ASSIGN(Statement* const select, statement(Sql::find_step));
+      const model::Identity& id = key.identity;
+      Query query(*select, number, id.iteration, id.parent, id.plan, id.attempt, id.fix, key.kind, input_hash);
+      TRY_ASSIGN(const bool there, query.next());
+      if (!there) return std::nullopt;
+      TRY_ASSIGN(row, read_step(query));
+    }
+    TRY_ASSIGN(StepRecord step, complete(std::move(row)));
+    return step;
+  }
+
+  Result<void> record_step(std::string_view run, const StepRecord& step) override {
+    const std::string output = canonical(step.output);
+    std::optional<std::string> object;
+    if (output.size() > kMaxInlineBytes) {
+      TRY_ASSIGN(object, objects_->put(output));
+    }
+    const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(const std::int64_t number, run_number(run));
+    TRY_ASSIGN(Statement* const insert, statement(Sql::insert_step));
+    const model::Identity& id = step.key.identity;
+    Query query(*insert, number, id.iteration, id.parent, id.plan, id.attempt, id.fix, step.key.kind, step.input_hash,
+                canonical(Json(step.usage)), std::int64_t{step.started.count()}, std::int64_t{step.duration.count()},
+                object ? std::nullopt : std::optional(output), object);
+    return query.run();
+  }
+
+  Result<std::vector<StepRecord>> steps(std::string_view run) override {
+    std::vector<StepRow> rows;
+    {
+      const std::lock_guard lock(mutex_);
+      TRY_ASSIGN(const std::int64_t number, run_number(run));
+      TRY_ASSIGN(Statement* const select, statement(Sql::list_steps));
+      Query query(*select, number);
+      for (;;) {
+        TRY_ASSIGN(const bool there, query.next());
+        if (!there) break;
+        TRY_ASSIGN(StepRow row, read_step(query));
+        rows.push_back(std::move(row));
+      }
+    }
+    std::vector<StepRecord> steps;
+    for (StepRow& row : rows) {
+      TRY_ASSIGN(StepRecord step, complete(std::move(row)));
+      steps.push_back(std::move(step));
+    }
+    return steps;
+  }
+
+  Result<std::string> store(std::string_view bytes) override { return objects_->put(bytes); }
+  Result<std::string> load(std::string_view sha256) override { return objects_->get(sha256); }
+
+  Result<void> record_solution(std::string_view source_id, const model::Solution& solution) override {
+    TRY_ASSIGN(const std::string object, objects_->put(canonical(Json(solution))));
+    const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(Statement* const insert, statement(Sql::insert_solution));
+    return Query(*insert, source_id, to_string(solution.language), object).run();
+  }
+
+  Result<model::Solution> load_solution(std::string_view source_id) override {
+    std::string object;
+    {
+      const std::lock_guard lock(mutex_);
+      TRY_ASSIGN(Statement* const select, statement(Sql::solution_object));
+      Query query(*select, source_id);
+      TRY_ASSIGN(const bool there, query.next());
+      if (!there) return fail(ErrorCode::not_found, name() + ": holds no solution " + std::string(source_id));
+      object = query.text(0);
+    }
+    TRY_ASSIGN(const std::string text, referenced(object));
+    return decode_stored<model::Solution>(text, "solution " + std::string(source_id));
+  }
+
+  Result<void> record_kernel(const KernelRecord& record) override {
+    const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(Statement* const insert, statement(Sql::insert_kernel));
+    const model::Identity& id = record.identity;
+    return Query(*insert, record.run, record.definition, record.device, record.source_id, record.parent_source_id,
+                 id.iteration, id.parent, id.plan, id.attempt, id.fix, to_string(record.status), record.speedup,
+                 record.kind)
+        .run();
+  }
+
+  Result<std::vector<KernelRecord>> best_kernels(std::string_view definition, std::string_view device) override {
+    const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(Statement* const select, statement(Sql::best_kernels));
+    Query query(*select, definition, device);
+    std::vector<KernelRecord> records;
+    for (;;) {
+      TRY_ASSIGN(const bool there, query.next());
+      if (!there) return records;
+      records.push_back(read_kernel(query));
+    }
+  }
+
+  Result<void> record_experience(std::string_view run, const model::Experience& experience) override {
+    const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(const std::int64_t number, run_number(run));
+    TRY_ASSIGN(Statement* const insert, statement(Sql::insert_experience));
+    return Query(*insert, number, experience.id, canonical(Json(experience))).run();
+  }
+
+  Result<std::vector<model::Experience>> experiences(std::string_view run) override {
+    const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(const std::int64_t number, run_number(run));
+    TRY_ASSIGN(Statement* const select, statement(Sql::list_experiences));
+    Query query(*select, number);
+    std::vector<model::Experience> list;
+    for (;;) {
+      TRY_ASSIGN(const bool there, query.next());
+      if (!there) return list;
+      TRY_ASSIGN(model::Experience experience, decode_stored<model::Experience>(query.text(0), "an experience"));
+      list.push_back(std::move(experience));
+    }
+  }
+
+ private:
+  [[nodiscard]] const std::string& name() const { return database_->name(); }
+
+  tl::unexpected<base::Error> no_run(std::string_view run) const {
+    return fail(ErrorCode::not_found,
+                name() + ": there is no run \"" + std::string(run) + "\"; `accelopt runs` lists them");
+  }
+
+  /// The statement, prepared at its first use. The mutex is held.
+  Result<Statement*> statement(Sql sql) {
+    Statement& place = statements_.at(static_cast<std::size_t>(sql));
+    if (!place.prepared()) {
+      TRY_ASSIGN(place, database_->prepare(text_of(sql)));
+    }
+    return &place;
+  }
+
+  /// The run's number in the tables. The mutex is held. @error not_found.
+  Result<std::int64_t> run_number(std::string_view run) {
+    if (const auto known = run_numbers_.find(std::string(run)); known != run_numbers_.end()) return known->second;
+    TRY_ASSIGN(Statement* const select, statement(Sql::run_number));
+    Query query(*select, run);
+    TRY_ASSIGN(const bool there, query.next());
+    if (!there) return no_run(run);
+    return run_numbers_[std::string(run)] = query.integer(0);
+  }
+
+  /// The id that a full id, a unique prefix or "last" means. The mutex is held.
+  Result<std::string> full_id(std::string_view prefix) {
+    if (prefix == "last") {
+      TRY_ASSIGN(Statement* const select, statement(Sql::last_run));
+      Query query(*select);
+      TRY_ASSIGN(const bool there, query.next());
+      if (!there) return fail(ErrorCode::not_found, name() + ": there is no run yet; `accelopt run TASK` makes one");
+      return query.text(0);
+    }
+    TRY_ASSIGN(Statement* const select, statement(Sql::run_by_prefix));
+    Query query(*select, prefix);
+    std::vector<std::string> fitting;
+    for (;;) {
+      TRY_ASSIGN(const bool there, query.next());
+      if (!there) break;
+      fitting.push_back(query.text(0));
+      if (fitting.back() == prefix) return fitting.back();
+    }
+    if (fitting.empty()) return no_run(prefix);
+    if (fitting.size() == 1) return fitting.front();
+    std::string list;
+    for (std::size_t i = 0; i < std::min(fitting.size(), kMaxListedRuns); ++i) list += (i ? ", " : "") + fitting[i];
+    if (fitting.size() > kMaxListedRuns) list += ", ...";
+    return fail(ErrorCode::invalid_argument, name() + ": \"" + std::string(prefix) + "\" fits " +
+                                                 std::to_string(fitting.size()) + " runs: " + list +
+                                                 "; give more of the id");
+  }
+
+  Result<void> insert_definition(const model::Task& task) {
+    const std::string definition = canonical(Json(task.definition));
+    const std::string id = base::sha256_hex(definition);
+    TRY_ASSIGN(Statement* const insert, statement(Sql::insert_definition));
+    TRY(Query(*insert, id, task.definition.name, task.definition.op_type, definition).run());
+    TRY_ASSIGN(Statement* const insert_workload, statement(Sql::insert_workload));
+    for (const model::Workload& workload : task.workloads) {
+      TRY(Query(*insert_workload, id, workload.name, canonical(Json(workload))).run());
+    }
+    return {};
+  }
+
+  /// An object that a row names: that it is absent is damage.
+  Result<std::string> referenced(std::string_view object) {
+    auto bytes = objects_->get(object);
+    if (!bytes && bytes.error().code == ErrorCode::not_found) {
+      return fail(ErrorCode::corrupt,
+                  bytes.error().message + ", which " + name() + " refers to; restore it from a copy");
+    }
+    return bytes;
+  }
+
+  Result<StepRecord> complete(StepRow row) {
+    if (!row.output_object.empty()) {
+      TRY_ASSIGN(row.output, referenced(row.output_object));
+    }
+    TRY_ASSIGN(row.step.output, decode_stored<Json>(row.output, "output of step " + row.step.key.kind));
+    return std::move(row.step);
+  }
+
+  std::mutex mutex_;  ///< guards all that follows but the object store, which guards itself
+  std::unique_ptr<Database> database_;
+  std::array<Statement, static_cast<std::size_t>(Sql::count)> statements_;  ///< must go before the database
+  std::unordered_map<std::string, std::int64_t> run_numbers_;
+  std::unique_ptr<ObjectStore> objects_;
+};
+
+/// SQLite answers "busy" at once, without waiting, when two processes switch a new file to WAL together.
+Result<void> switch_to_wal(Database& database, std::chrono::milliseconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    const auto done = database.execute("PRAGMA journal_mode = WAL");
+    if (done || done.error().code != ErrorCode::unavailable || std::chrono::steady_clock::now() > deadline) return done;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+Result<std::unique_ptr<Database>> open_for_writing(const fs::path& file, std::chrono::milliseconds busy_timeout) {
+  TRY_ASSIGN(std::unique_ptr<Database> database, Database::open(file, OpenMode::create, busy_timeout));
+  if (database->is_read_only()) {
+    return fail(
+        ErrorCode::permission_denied,
+        file.string() + ": may not be written; make it writable, or choose another workspace with --workspace DIR");
+  }
+  TRY_ASSIGN(const bool ready, check_schema(*database));
+  if (!ready) {
+    TRY(switch_to_wal(*database, busy_timeout));
+    TRY(create_schema(*database));
+  }
+  // With WAL every commit survives the death of any process; a power cut may cost the last ones, never the database.
+  TRY(database->execute("PRAGMA synchronous = NORMAL"));
+  return database;
+}
+
+Result<std::unique_ptr<Database>> open_for_reading(const fs::path& file, std::chrono::milliseconds busy_timeout) {
+  const auto none = [&] {
+    return fail(ErrorCode::not_found,
+                file.string() + ": no journal; `accelopt run TASK` makes one, or name its folder with --workspace DIR");
+  };
+  std::error_code problem;
+  const auto size = fs::file_size(file, problem);
+  if (problem || size == 0) return none();
+  TRY_ASSIGN(std::unique_ptr<Database> database, Database::open(file, OpenMode::read_only, busy_timeout));
+  auto ready = check_schema(*database);
+  const auto wal_bytes = fs::file_size(file.string() + "-wal", problem);
+  if (!ready && ready.error().code != ErrorCode::corrupt && (problem || wal_bytes == 0)) {
+    // A folder that may not be written has no place for WAL's shared memory; without a log nothing is missed.
+    TRY_ASSIGN(database, Database::open(file, OpenMode::immutable, busy_timeout));
+    ready = check_schema(*database);
+  }
+  if (!ready) return tl::make_unexpected(ready.error());
+  if (!*ready) return none();
+  return database;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Journal>> open_sqlite_journal(const fs::path& folder, OpenOptions options) {
+  const fs::path file = folder / "accelopt.db";
+  const fs::path objects = folder / "objects";
+  const bool writing = options.access == Access::read_write;
+  if (writing) TRY(base::make_folders(objects));
+  TRY(check_file(file));
+  TRY_ASSIGN(std::unique_ptr<Database> database,
+             writing ? open_for_writing(file, options.busy_timeout) : open_for_reading(file, options.busy_timeout));
+  return std::make_unique<SqliteJournal>(std::move(database), make_file_objects(objects, options.access));
+}
+
+Result<std::unique_ptr<Journal>> open_journal(const fs::path& folder, Access access) {
+  return open_sqlite_journal(folder, {.access = access});
+}
+
+Result<std::unique_ptr<Journal>> open_memory_journal() {
+  TRY_ASSIGN(std::unique_ptr<Database> database, Database::open({}, OpenMode::in_memory, kBusyTimeout));
+  TRY(create_schema(*database));
+  return std::make_unique<SqliteJournal>(std::move(database), make_memory_objects());
+}
+
+}  // namespace accelopt::journal
