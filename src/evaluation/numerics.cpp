@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/numerics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/result.hpp"
+#include "evaluation/dtype_codec.hpp"
+
+// The comparison runs on every timed call; with AVX2 it goes at the speed of memory. The results are the same without.
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#define ACCELOPT_WITH_AVX2 __attribute__((target_clones("avx2", "default")))
+#else
+#define ACCELOPT_WITH_AVX2
+#endif
+
+namespace accelopt::evaluation {
+namespace {
+
+using model::DType;
+
+/// A row is at least this long, so that its largest element and its largest honest error rest on many elements.
+constexpr std::int64_t kLeastRow = 32;
+/// Honest kernels differ from the reference in the order of their operations: room over the measured error.
+constexpr double kNormwiseRoom = 4;
+constexpr double kElementwiseRoom = 8;
+constexpr double kLeastNormwise = 8;  ///< u of the output
+/// One row with ill-conditioned elements has its own bound and must not loosen the others': the rows' floor is at most
+/// this many times the median row's honest error.
+constexpr double kOutlierRoom = 16;
+/// Where an output hardly depends on its inputs (a softmax of almost equal values) the measured error can be 0 by luck.
+/// Wide types may be off by this many u of the element (8 units in the last place: twice what a vector math library
+/// promises), narrow ones, to which a kernel rounds once at the end, by one unit in the last place.
+constexpr double kWideElement = 16;
+constexpr double kNarrowElement = 2;
+
+typedef double Vector __attribute__((vector_size(32)));
+typedef std::int64_t Mask __attribute__((vector_size(32)));
+typedef float FloatVector __attribute__((vector_size(16)));
+constexpr std::size_t kLanes = 4;
+
+/// Sum of squares of scaled differences, and whether every element is within its bound. NaN and infinity are never
+/// within.
+struct RowResult {
+  double squares = 0;
+  bool within = true;
+};
+
+inline double larger(double left, double right) {
+  return left > right ? left : right;
+}
+
+inline void load_lanes(const double* from, Vector& to) {
+  std::memcpy(&to, from, sizeof to);
+}
+inline void load_lanes(const float* from, Vector& to) {
+  FloatVector narrow;
+  std::memcpy(&narrow, from, sizeof narrow);
+  to = __builtin_convertvector(narrow, Vector);
+}
+
+template <class T>
+__attribute__((always_inline)) inline void compare_row_as(const T* actual, const double* expected, std::size_t count,
+                                                          double row_bound, double relative, double scale,
+                                                          RowResult& result) {
+  const Mask magnitude_bits = Mask{} + std::numeric_limits<std::int64_t>::max();
+  const Vector row_bounds = Vector{} + row_bound;
+  Vector sums[2] = {Vector{}, Vector{}};
+  Mask within = Mask{} - 1;
+  std::size_t i = 0;
+  for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
+    for (std::size_t half = 0; half < 2; ++half) {
+      Vector a;
+      Vector e;
+      load_lanes(actual + i + half * kLanes, a);
+      load_lanes(expected + i + half * kLanes, e);
+      const Vector difference = a - e;
+      const Vector size = reinterpret_cast<Vector>(reinterpret_cast<Mask>(difference) & magnitude_bits);
+      const Vector own = reinterpret_cast<Vector>(reinterpret_cast<Mask>(e) & magnitude_bits) * relative;
+      const Vector bound = own > row_bounds ? own : row_bounds;
+      within &= size <= bound;
+      const Vector scaled = difference * scale;
+      sums[half] += scaled * scaled;
+    }
+  }
+  const Vector both = sums[0] + sums[1];
+  double squares = 0;
+  bool all_within = true;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    squares += both[lane];
+    all_within = all_within && within[lane] != 0;
+  }
+  for (; i < count; ++i) {
+    const double difference = static_cast<double>(actual[i]) - expected[i];
+    all_within = all_within && std::abs(difference) <= larger(row_bound, std::abs(expected[i]) * relative);
+    squares += difference * scale * (difference * scale);
+  }
+  result.squares = squares;
+  result.within = all_within;
+}
+
+ACCELOPT_WITH_AVX2 void compare_float_row(const float* actual, const double* expected, std::size_t count,
+                                          double row_bound, double relative, double scale, RowResult& result) {
+  compare_row_as(actual, expected, count, row_bound, relative, scale, result);
+}
+
+ACCELOPT_WITH_AVX2 void compare_double_row(const double* actual, const double* expected, std::size_t count,
+                                           double row_bound, double relative, double scale, RowResult& result) {
+  compare_row_as(actual, expected, count, row_bound, relative, scale, result);
+}
+
+std::int64_t row_length_of(const std::vector<std::int64_t>& shape) {
+  std::int64_t length = 1;
+  for (auto axis = shape.rbegin(); axis != shape.rend() && length < kLeastRow; ++axis) length *= *axis;
+  return std::max<std::int64_t>(length, 1);
+}
+
+/// From here on a number rounds to infinity (to NaN where the type has none).
+double overflow_threshold(DType dtype) {
+  const double largest = range_of(dtype).largest;
+  if (dtype == DType::float64) return std::numeric_limits<double>::infinity();
+  return largest + std::ldexp(model::unit_roundoff(dtype), std::ilogb(largest));
+}
+
+/// The honest error of one run: of every row the largest difference, and the sum of all scaled squares.
+struct RunError {
+  double squares = 0;
+  bool finite = true;  ///< wherever the expected output is
+};
+
+RunError measure_run(const Expected& expected, std::span<const double> run, const Bounds& bounds, double threshold,
+                     std::vector<double>& row_errors) {
+  RunError error;
+  const auto length = static_cast<std::size_t>(bounds.row_length);
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    const double wanted = expected.values[i];
+    if (!(std::abs(wanted) < threshold)) continue;
+    const double difference = std::abs(run[i] - wanted);
+    if (!std::isfinite(difference)) {
+      error.finite = false;
+      continue;
+    }
+    row_errors[i / length] = larger(row_errors[i / length], difference);
+    error.squares += difference * bounds.scale * (difference * bounds.scale);
+  }
+  return error;
+}
+
+/// Largest finite element of every row.
+std::vector<double> row_sizes(const Expected& expected, std::int64_t row_length, double threshold) {
+  std::vector<double> sizes(expected.values.size() / static_cast<std::size_t>(row_length));
+  for (std::size_t i = 0; i < expected.values.size(); ++i) {
+    double& size = sizes[i / static_cast<std::size_t>(row_length)];
+    const double magnitude = std::abs(expected.values[i]);
+    if (magnitude < threshold && magnitude > size) size = magnitude;
+  }
+  return sizes;
+}
+
+double norm_of(const Expected& expected, double scale, double threshold) {
+  double squares = 0;
+  for (const double value : expected.values) {
+    if (std::abs(value) < threshold) squares += value * scale * (value * scale);
+  }
+  return std::sqrt(squares);
+}
+
+/// What every row may be off by at least, relative to its largest element.
+void set_row_bounds(const std::vector<double>& sizes, const std::vector<double>& errors, Bounds& bounds) {
+  std::vector<double> ratios;
+  for (std::size_t row = 0; row < sizes.size(); ++row) {
+    if (sizes[row] > 0) ratios.push_back(errors[row] / sizes[row]);
+  }
+  double floor = 0;
+  if (!ratios.empty()) {
+    bounds.honest_elementwise = *std::max_element(ratios.begin(), ratios.end());
+    const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+    std::nth_element(ratios.begin(), middle, ratios.end());
+    floor = std::min(bounds.honest_elementwise, kOutlierRoom * *middle);
+  }
+  for (std::size_t row = 0; row < sizes.size(); ++row) {
+    bounds.rows[row] = larger(bounds.absolute, kElementwiseRoom * larger(errors[row], floor * sizes[row]));
+  }
+}
+
+/// What is wrong with one element; none if nothing.
+NumericalRule judge_element(double wanted, double got, double bound, double threshold, bool has_infinity) {
+  const bool wants_nan = std::isnan(wanted);
+  if (wants_nan || std::isnan(got)) {
+    const bool overflowed = !has_infinity && std::isnan(got) && std::abs(wanted) + bound >= threshold;
+    return (wants_nan && std::isnan(got)) || overflowed ? NumericalRule::none : NumericalRule::pattern;
+  }
+  // Near the end of the type an honest kernel may fall on either side of infinity.
+  const bool wants_infinity = std::isinf(wanted);
+  if (std::isinf(got)) {
+    const bool same_side = std::signbit(got) == std::signbit(wanted) && std::abs(wanted) + bound >= threshold;
+    return same_side ? NumericalRule::none : NumericalRule::pattern;
+  }
+  if (wants_infinity) return NumericalRule::pattern;
+  if (std::abs(got - wanted) <= bound) return NumericalRule::none;
+  return std::abs(wanted) >= threshold ? NumericalRule::pattern : NumericalRule::elementwise;
+}
+
+/// The element by element form of a row that is not plainly within: finds the first bad element, leaves out infinities.
+NumericalRule examine_row(const Expected& expected, const Bounds& bounds, std::span<const double> actual,
+                          std::size_t first, double row_bound, double& squares, std::size_t& bad) {
+  const double threshold = overflow_threshold(expected.dtype);
+  const bool has_infinity = expected.dtype != DType::float8_e4m3fn;
+  squares = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    const double wanted = expected.values[first + i];
+    const double bound = larger(row_bound, std::abs(wanted) * bounds.relative);
+    const NumericalRule violated = judge_element(wanted, actual[i], bound, threshold, has_infinity);
+    if (violated != NumericalRule::none) {
+      bad = first + i;
+      return violated;
+    }
+    const double difference = actual[i] - wanted;
+    if (std::isfinite(difference)) squares += difference * bounds.scale * (difference * bounds.scale);
+  }
+  return NumericalRule::none;
+}
+
+Comparison refuse(NumericalRule rule, const Expected& expected, const Bounds& bounds, std::span<const std::byte> actual,
+                  std::size_t index) {
+  Comparison comparison;
+  comparison.violated = rule;
+  comparison.mismatch.index = static_cast<std::int64_t>(index);
+  comparison.mismatch.expected =
+      model::is_floating(expected.dtype) ? expected.values[index] : static_cast<double>(expected.integers[index]);
+  comparison.mismatch.actual = decode_element(expected.dtype, actual, index);
+  comparison.mismatch.normwise_bound = bounds.normwise;
+  return comparison;
+}
+
+/// Over the finite differences of the whole output.
+double normwise_error(const Expected& expected, const Bounds& bounds, std::span<const std::byte> actual) {
+  const std::vector<double> values = decode(expected.dtype, actual);
+  double squares = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double difference = (values[i] - expected.values[i]) * bounds.scale;
+    if (std::isfinite(difference)) squares += difference * difference;
+  }
+  return bounds.norm > 0 ? std::sqrt(squares) / bounds.norm : 0;
+}
+
+/// Where the error is largest for its bound: what to show when no single element is out of bounds.
+std::size_t worst_element(const Expected& expected, const Bounds& bounds, std::span<const std::byte> actual) {
+  const std::vector<double> values = decode(expected.dtype, actual);
+  std::size_t worst = 0;
+  double worst_share = -1;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double bound = larger(bounds.rows[i / static_cast<std::size_t>(bounds.row_length)],
+                                std::abs(expected.values[i]) * bounds.relative);
+    const double share = std::abs(values[i] - expected.values[i]) / bound;
+    if (std::isfinite(share) && share > worst_share) {
+      worst = i;
+      worst_share = share;
+    }
+  }
+  return worst;
+}
+
+Comparison compare_floating(const Expected& expected, const Bounds& bounds, std::span<const std::byte> actual) {
+  const auto length = static_cast<std::size_t>(bounds.row_length);
+  const bool in_place = expected.dtype == DType::float32 || expected.dtype == DType::float64;
+  std::vector<double> decoded(in_place ? 0 : length);
+  double squares = 0;
+  for (std::size_t row = 0; row < bounds.rows.size(); ++row) {
+    const std::size_t first = row * length;
+    const std::span<const std::byte> bytes =
+        actual.subspan(first * model::size_of(expected.dtype), length * model::size_of(expected.dtype));
+    const double* wanted = expected.values.data() + first;
+    RowResult result;
+    // Output buffers are aligned for their dtype: they come from mappings.
+    if (expected.dtype == DType::float32) {
+      compare_float_row(reinterpret_cast<const float*>(bytes.data()), wanted, length, bounds.rows[row], bounds.relative,
+                        bounds.scale, result);
+    } else if (expected.dtype == DType::float64) {
+      compare_double_row(reinterpret_cast<const double*>(bytes.data()), wanted, length, bounds.rows[row],
+                         bounds.relative, bounds.scale, result);
+    } else {
+      decode(expected.dtype, bytes, decoded);
+      compare_double_row(decoded.data(), wanted, length, bounds.rows[row], bounds.relative, bounds.scale, result);
+    }
+    if (!result.within || !std::isfinite(result.squares)) {
+      std::size_t bad = 0;
+      const NumericalRule violated =
+          examine_row(expected, bounds, decode(expected.dtype, bytes), first, bounds.rows[row], result.squares, bad);
+      if (violated != NumericalRule::none) {
+        Comparison comparison = refuse(violated, expected, bounds, actual, bad);
+        comparison.normwise_error = comparison.mismatch.normwise_error = normwise_error(expected, bounds, actual);
+        return comparison;
+      }
+    }
+    squares += result.squares;
+  }
+  const double error = bounds.norm > 0 ? std::sqrt(squares) / bounds.norm : 0;
+  Comparison comparison;
+  if (!(error <= bounds.normwise)) {
+    comparison = refuse(NumericalRule::normwise, expected, bounds, actual, worst_element(expected, bounds, actual));
+  }
+  comparison.normwise_error = comparison.mismatch.normwise_error = error;
+  comparison.mismatch.normwise_bound = bounds.normwise;
+  return comparison;
+}
+
+template <class T>
+std::size_t first_difference(std::span<const std::int64_t> wanted, std::span<const std::byte> actual) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    T value;
+    std::memcpy(&value, actual.data() + i * sizeof(T), sizeof(T));
+    if (static_cast<std::int64_t>(value) != wanted[i]) return i;
+  }
+  return wanted.size();
+}
+
+std::size_t first_difference(const Expected& expected, std::span<const std::byte> actual) {
+  switch (expected.dtype) {
+    case DType::int64:
+      return first_difference<std::int64_t>(expected.integers, actual);
+    case DType::int32:
+      return first_difference<std::int32_t>(expected.integers, actual);
+    case DType::int16:
+      return first_difference<std::int16_t>(expected.integers, actual);
+    case DType::int8:
+      return first_difference<std::int8_t>(expected.integers, actual);
+    default:
+      return first_difference<std::uint8_t>(expected.integers, actual);
+  }
+}
+
+}  // namespace
+
+Bounds calibrate(const Expected& expected, std::span<const double> float_output, std::span<const double> perturbed_a,
+                 std::span<const double> perturbed_b, const model::Numerics& numerics) {
+  Bounds bounds;
+  bounds.row_length = row_length_of(expected.shape);
+  if (!model::is_floating(expected.dtype)) return bounds;
+  const bool float_counts = expected.dtype != DType::float64 || numerics.lower_precision;
+  const std::size_t count = expected.values.size();
+  ACCELOPT_ASSERT(perturbed_a.size() == count && perturbed_b.size() == count &&
+                      (float_output.size() == count || (!float_counts && float_output.empty())),
+                  "every run of the reference has the output's size");
+  const double u = model::unit_roundoff(expected.dtype);
+  const bool wide = expected.dtype == DType::float32 || expected.dtype == DType::float64;
+  const FloatRange range = range_of(expected.dtype);
+  // bfloat16 and wider flush to zero what no operator means to compute; the narrow types' subnormal numbers are in use.
+  bounds.absolute = wide || expected.dtype == DType::bfloat16 ? range.smallest_normal : range.smallest;
+  bounds.relative = (wide ? kWideElement : kNarrowElement) * u;
+  bounds.rows.assign(count / static_cast<std::size_t>(bounds.row_length), bounds.absolute);
+  if (count == 0) return bounds;
+
+  const double threshold = overflow_threshold(expected.dtype);
+  const std::vector<double> sizes = row_sizes(expected, bounds.row_length, threshold);
+  const double largest = *std::max_element(sizes.begin(), sizes.end());
+  bounds.scale = largest > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(largest), -1000, 1000)) : 1;
+  bounds.norm = norm_of(expected, bounds.scale, threshold);
+
+  std::vector<double> row_errors(bounds.rows.size());
+  double squares = 0;
+  if (float_counts) {
+    const RunError error = measure_run(expected, float_output, bounds, threshold, row_errors);
+    bounds.float_is_finite = error.finite;
+    squares = error.squares;
+  }
+  for (const std::span<const double> run : {perturbed_a, perturbed_b}) {
+    squares = larger(squares, measure_run(expected, run, bounds, threshold, row_errors).squares);
+  }
+  bounds.honest_normwise = bounds.norm > 0 ? std::sqrt(squares) / bounds.norm : 0;
+  bounds.normwise = numerics.normwise.value_or(larger(kNormwiseRoom * bounds.honest_normwise, kLeastNormwise * u));
+  set_row_bounds(sizes, row_errors, bounds);
+  return bounds;
+}
+
+std::string_view to_string(NumericalRule rule) {
+  switch (rule) {
+    case NumericalRule::none:
+      return "none";
+    case NumericalRule::size:
+      return "size";
+    case NumericalRule::pattern:
+      return "pattern";
+    case NumericalRule::normwise:
+      return "normwise";
+    case NumericalRule::elementwise:
+      return "elementwise";
+    case NumericalRule::exact:
+      return "exact";
+  }
+  return "none";
+}
+
+Comparison compare(const Expected& expected, const Bounds& bounds, std::span<const std::byte> actual) {
+  const bool floating = model::is_floating(expected.dtype);
+  const std::size_t count = floating ? expected.values.size() : expected.integers.size();
+  Comparison comparison;
+  if (actual.size() != count * model::size_of(expected.dtype)) {
+    comparison.violated = NumericalRule::size;
+    return comparison;
+  }
+  if (floating) return compare_floating(expected, bounds, actual);
+  const std::size_t index = first_difference(expected, actual);
+  return index == count ? comparison : refuse(NumericalRule::exact, expected, bounds, actual, index);
+}
+
+std::string explain(const Expected& expected, const Comparison& comparison) {
+  if (comparison.passed()) return "the output is right";
+  if (comparison.violated == NumericalRule::size) return "the output has the wrong size";
+  std::string element;
+  std::int64_t rest = comparison.mismatch.index;
+  for (auto axis = expected.shape.rbegin(); axis != expected.shape.rend(); ++axis) {
+    element.insert(0, (axis + 1 == expected.shape.rend() ? "" : ", ") + std::to_string(rest % *axis));
+    rest /= *axis;
+  }
+  std::string text =
+      fmt::format("expected {:.9g}, got {:.9g} at index {} (element [{}]); ", comparison.mismatch.expected,
+                  comparison.mismatch.actual, comparison.mismatch.index, element);
+  switch (comparison.violated) {
+    case NumericalRule::pattern:
+      return text + "NaN or infinity must be exactly where the reference has it";
+    case NumericalRule::exact:
+      return text + "integers must be equal";
+    case NumericalRule::elementwise:
+      return text + fmt::format("the element is out of its bound (normwise error of the whole output {:.3g})",
+                                comparison.normwise_error);
+    default:
+      return text + fmt::format("normwise error {:.3g} is over {:.3g}", comparison.normwise_error,
+                                comparison.mismatch.normwise_bound);
+  }
+}
+
+}  // namespace accelopt::evaluation
