@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/recipes/engine.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "agents/recipes/recipes.hpp"
+
+namespace accelopt::agents::recipes {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+namespace {
+
+constexpr std::string_view kLine = "Recipe: ";
+
+std::string trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return "";
+  return std::string(text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1));
+}
+
+std::string_view field(std::string_view line, std::string_view name) {
+  const std::size_t begin = line.find(name);
+  if (begin == std::string_view::npos) return {};
+  const std::size_t from = begin + name.size();
+  return line.substr(from, std::min(line.find(" | ", from), line.size()) - from);
+}
+
+}  // namespace
+
+const std::vector<Recipe>& all_recipes() {
+  static const std::vector<Recipe> kRecipes = {register_tile_recipe(), vectorize_recipe(), flags_recipe(), fission_recipe()};
+  return kRecipes;
+}
+
+Result<int> number(const Application& application, const std::string& parameter) {
+  const auto found = application.parameters.find(parameter);
+  int value = 0;
+  if (found == application.parameters.end()) {
+    return fail(ErrorCode::invalid_argument, "the recipe " + application.recipe + " needs the parameter " + parameter);
+  }
+  const std::string& text = found->second;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size()) {
+    return fail(ErrorCode::invalid_argument, "the parameter " + parameter + " is not a number: " + text);
+  }
+  return value;
+}
+
+std::string to_line(const Application& application) {
+  std::string result = std::string(kLine) + application.recipe + " | at: " + application.location + " | with:";
+  for (const auto& [name, value] : application.parameters) {
+    // Values with spaces (lists of flags) are joined with commas; none of them holds one.
+    std::string joined = value;
+    std::replace(joined.begin(), joined.end(), ' ', ',');
+    result += " " + name + "=" + joined;
+  }
+  return result + " | shape: " + application.shape;
+}
+
+std::optional<Application> from_text(std::string_view text) {
+  std::size_t at = text.rfind(kLine);
+  if (at == std::string_view::npos || (at > 0 && text[at - 1] != '\n')) return std::nullopt;
+  const std::string_view line = text.substr(at, std::min(text.find('\n', at), text.size()) - at);
+  Application result;
+  result.recipe = trimmed(field(line, kLine));
+  result.location = trimmed(field(line, "| at: "));
+  result.shape = trimmed(field(line, "| shape: "));
+  std::string_view parameters = field(line, "| with:");
+  while (!parameters.empty()) {
+    const std::size_t begin = parameters.find_first_not_of(' ');
+    if (begin == std::string_view::npos) break;
+    const std::size_t end = std::min(parameters.find(' ', begin), parameters.size());
+    const std::string_view word = parameters.substr(begin, end - begin);
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos) return std::nullopt;
+    std::string value(word.substr(equals + 1));
+    std::replace(value.begin(), value.end(), ',', ' ');
+    result.parameters[std::string(word.substr(0, equals))] = std::move(value);
+    parameters.remove_prefix(end);
+  }
+  if (result.recipe.empty() || result.location.empty()) return std::nullopt;
+  return result;
+}
+
+Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const KernelSource& kernel) {
+  TRY_ASSIGN(const auto subject, Subject::read(clang, kernel));
+  std::vector<Application> result;
+  for (const Recipe& recipe : all_recipes()) recipe.propose(clang, *subject, result);
+  std::stable_sort(result.begin(), result.end(), [](const Application& a, const Application& b) { return a.prior > b.prior; });
+  return result;
+}
+
+Result<std::string> apply(const syntax::Clang& clang, const KernelSource& kernel, const Application& application) {
+  const auto& recipes = all_recipes();
+  const auto found = std::find_if(recipes.begin(), recipes.end(), [&](const Recipe& recipe) { return recipe.name == application.recipe; });
+  if (found == recipes.end()) return fail(ErrorCode::invalid_argument, "there is no recipe " + application.recipe);
+  TRY_ASSIGN(const auto subject, Subject::read(clang, kernel));
+  return found->apply(clang, *subject, application);
+}
+
+}  // namespace accelopt::agents::recipes
