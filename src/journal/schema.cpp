@@ -2,8 +2,10 @@
 #include "journal/schema.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string_view>
@@ -23,6 +25,7 @@ constexpr std::int64_t kApplicationId = 0x61636F70;
 
 /// @source SQLite's file format: the first 100 bytes.
 constexpr std::size_t kHeaderBytes = 100;
+constexpr std::size_t kPageSizeAt = 16;
 constexpr std::size_t kUserVersionAt = 60;
 constexpr std::size_t kApplicationIdAt = 68;
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
@@ -97,9 +100,9 @@ CREATE TABLE experiences(
   UNIQUE(run, id));
 )sql";
 
-std::int64_t big_endian(const std::array<unsigned char, kHeaderBytes>& header, std::size_t at) {
+std::int64_t big_endian(const std::array<unsigned char, kHeaderBytes>& header, std::size_t at, std::size_t bytes) {
   std::int64_t value = 0;
-  for (std::size_t byte = 0; byte < 4; ++byte) value = value * 256 + header[at + byte];
+  for (std::size_t byte = 0; byte < bytes; ++byte) value = value * 256 + header.at(at + byte);
   return value;
 }
 
@@ -134,18 +137,30 @@ Result<void> check_file(const std::filesystem::path& file) {
   if (size == 0) return {};
   const std::string_view magic(reinterpret_cast<const char*>(header.data()), kMagic.size());
   if (size < header.size() || magic != kMagic) return refuse_foreign(file.string());
-  const std::int64_t id = big_endian(header, kApplicationIdAt);
+  // A page size of 65536 is written as 1. The first page is never shorter than that, however the file is in use.
+  const std::int64_t page_bytes = std::max<std::int64_t>(big_endian(header, kPageSizeAt, 2), 512);
+  struct stat status {};
+  if (::fstat(descriptor.get(), &status) == 0 && status.st_size < page_bytes) {
+    return fail(ErrorCode::corrupt,
+                file.string() + ": cut short; restore it from a copy, or move it away to begin anew");
+  }
+  const std::int64_t id = big_endian(header, kApplicationIdAt, 4);
   // A database without an id may be one that is being made: only its tables tell.
   if (id != 0 && id != kApplicationId) return refuse_foreign(file.string());
-  const std::int64_t version = big_endian(header, kUserVersionAt);
+  const std::int64_t version = big_endian(header, kUserVersionAt, 4);
   if (id == kApplicationId && version > kSchemaVersion) return refuse_newer(file.string(), version);
   return {};
 }
 
 Result<bool> check_schema(Database& database) {
-  TRY_ASSIGN(const std::int64_t id, database.integer("PRAGMA application_id"));
-  TRY_ASSIGN(const std::int64_t version, database.integer("PRAGMA user_version"));
-  TRY_ASSIGN(const std::int64_t tables, database.integer("SELECT count(*) FROM sqlite_master"));
+  // One statement sees one state, also while another process makes the tables.
+  TRY_ASSIGN(Statement select, database.prepare("SELECT (SELECT application_id FROM pragma_application_id), (SELECT "
+                                                "user_version FROM pragma_user_version), count(*) FROM sqlite_master"));
+  Query query(select);
+  TRY(query.next());
+  const std::int64_t id = query.integer(0);
+  const std::int64_t version = query.integer(1);
+  const std::int64_t tables = query.integer(2);
   if (id == 0 && version == 0 && tables == 0) return false;
   if (id != kApplicationId) return refuse_foreign(database.name());
   if (version > kSchemaVersion) return refuse_newer(database.name(), version);

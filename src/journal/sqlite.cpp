@@ -48,7 +48,9 @@ Error of_system(const std::string& name, int system_error, std::string_view text
 
 Error error_of(const std::string& name, sqlite3* handle) {
   const int code = sqlite3_errcode(handle);
-  const int system_error = sqlite3_system_errno(handle);
+  // SQLite forgets the operating system's reason when a commit fails; the calls begin with errno 0, so what is there is
+  // this call's.
+  const int system_error = sqlite3_system_errno(handle) != 0 ? sqlite3_system_errno(handle) : errno;
   const std::string text = sqlite3_errmsg(handle);
   switch (code & 0xFF) {
     case SQLITE_BUSY:
@@ -100,6 +102,7 @@ Query::~Query() {
 
 Result<bool> Query::next() {
   ACCELOPT_ASSERT(bound_ == sqlite3_bind_parameter_count(statement_.handle_), "a statement gets all of its values");
+  errno = 0;
   const int code = sqlite3_step(statement_.handle_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
@@ -164,6 +167,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
     }
     file = "file:" + escaped + "?immutable=1";
   }
+  errno = 0;
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(file.c_str(), &handle, flags, nullptr);
   const std::string name = mode == OpenMode::in_memory ? "the journal in memory" : path.string();
@@ -180,24 +184,18 @@ Database::~Database() {
 }
 
 Result<void> Database::execute(const char* sql) {
+  errno = 0;
   if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return tl::make_unexpected(error());
   return {};
 }
 
 Result<Statement> Database::prepare(std::string_view sql) {
+  errno = 0;
   sqlite3_stmt* handle = nullptr;
   const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
                                       &handle, nullptr);
   if (code != SQLITE_OK) return tl::make_unexpected(error());
   return Statement(*this, handle);
-}
-
-Result<std::int64_t> Database::integer(std::string_view sql) {
-  TRY_ASSIGN(Statement statement, prepare(sql));
-  Query query(statement);
-  TRY_ASSIGN(const bool row, query.next());
-  if (!row) return base::fail(ErrorCode::internal, name_ + ": no answer to " + std::string(sql));
-  return query.integer(0);
 }
 
 bool Database::is_read_only() const {

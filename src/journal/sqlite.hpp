@@ -93,9 +93,6 @@ class Database {
 
   base::Result<void> execute(const char* sql);
   base::Result<Statement> prepare(std::string_view sql);
-  /// The single value of a statement that gives one row with one column. @error internal: it gives none.
-  base::Result<std::int64_t> integer(std::string_view sql);
-
   /// Whether the file can only be read: asked for, or all that the operating system allows.
   [[nodiscard]] bool is_read_only() const;
   /// What the last failing call on this connection means.

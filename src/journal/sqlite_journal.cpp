@@ -402,13 +402,13 @@ Result<std::unique_ptr<Database>> open_for_writing(const fs::path& file, std::ch
         ErrorCode::permission_denied,
         file.string() + ": may not be written; make it writable, or choose another workspace with --workspace DIR");
   }
+  // With WAL every commit survives the death of any process; a power cut may cost the last ones, never the database.
+  TRY(database->execute("PRAGMA synchronous = NORMAL"));
   TRY_ASSIGN(const bool ready, check_schema(*database));
   if (!ready) {
     TRY(switch_to_wal(*database, busy_timeout));
     TRY(create_schema(*database));
   }
-  // With WAL every commit survives the death of any process; a power cut may cost the last ones, never the database.
-  TRY(database->execute("PRAGMA synchronous = NORMAL"));
   return database;
 }
 
