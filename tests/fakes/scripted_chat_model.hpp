@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -21,10 +22,13 @@ class ScriptedChatModel final : public llm::ChatModel {
   /// Gives the answer to a request; `turn` counts the requests of the same role (the label's first word) from 0.
   using Script = std::function<base::Result<llm::ChatReply>(const llm::ChatRequest& request, std::size_t turn)>;
 
+  /// Answers by role.
+  using Answers = std::map<std::string, std::vector<std::string>>;
+
   explicit ScriptedChatModel(Script script) : script_(std::move(script)) {}
 
   /// For each role its answers in order, the last one again and again; a role that is not named is an error.
-  explicit ScriptedChatModel(std::map<std::string, std::vector<std::string>> answers)
+  explicit ScriptedChatModel(Answers answers)
       : ScriptedChatModel([answers = std::move(answers)](const llm::ChatRequest& request,
                                                          std::size_t turn) -> base::Result<llm::ChatReply> {
           const auto found = answers.find(role_of(request));

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/answers.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "agents/quote.hpp"
+#include "base/json.hpp"
+
+namespace accelopt::agents {
+namespace {
+
+using base::Json;
+
+constexpr std::size_t kTitleBytes = 160;
+constexpr std::size_t kPlanBytes = 12'000;
+constexpr std::size_t kLessonBytes = 2'000;
+constexpr std::size_t kLargestSource = std::size_t{256} << 10U;
+constexpr std::string_view kBlank = " \t\r\n";
+
+tl::unexpected<std::string> refuse(std::string reason) {
+  return tl::make_unexpected(std::move(reason));
+}
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+/// What stands behind "name:" when the line begins so, marks of emphasis and headings aside.
+std::optional<std::string_view> field(std::string_view line, std::string_view name) {
+  constexpr std::string_view kMarks = " \t#*_>-`";
+  line.remove_prefix(std::min(line.find_first_not_of(kMarks), line.size()));
+  if (lower(line.substr(0, name.size())) != name) return std::nullopt;
+  line.remove_prefix(name.size());
+  line.remove_prefix(std::min(line.find_first_not_of(" \t*_`"), line.size()));
+  if (!line.starts_with(':')) return std::nullopt;
+  line.remove_prefix(1);
+  constexpr std::string_view kAround = " \t*_`\"";
+  const std::size_t first = line.find_first_not_of(kAround);
+  if (first == std::string_view::npos) return std::string_view{};
+  return line.substr(first, line.find_last_not_of(kAround) - first + 1);
+}
+
+/// A line that opens or closes a code block.
+struct FenceLine {
+  char mark = '`';
+  std::size_t length = 0;
+  std::string_view info;
+};
+
+std::optional<FenceLine> fence_line(std::string_view line) {
+  const std::size_t indent = line.find_first_not_of(' ');
+  if (indent == std::string_view::npos || indent > 3) return std::nullopt;
+  line.remove_prefix(indent);
+  const char mark = line[0];
+  if (mark != '`' && mark != '~') return std::nullopt;
+  const std::size_t length = std::min(line.find_first_not_of(mark), line.size());
+  if (length < 3) return std::nullopt;
+  const std::string_view info = trim(line.substr(length));
+  if (mark == '`' && info.find('`') != std::string_view::npos) return std::nullopt;  // code within a line
+  return FenceLine{mark, length, info};
+}
+
+struct Block {
+  std::string info;
+  std::string text;
+  bool closed = false;
+};
+
+std::vector<Block> blocks_of(std::string_view text) {
+  std::vector<Block> blocks;
+  std::optional<FenceLine> open;
+  for (const std::string_view line : lines_of(text)) {
+    const auto fence = fence_line(line);
+    if (!open) {
+      if (!fence) continue;
+      open = fence;
+      blocks.push_back({lower(fence->info), {}, false});
+    } else if (fence && fence->mark == open->mark && fence->length >= open->length && fence->info.empty()) {
+      blocks.back().closed = true;
+      open.reset();
+    } else {
+      blocks.back().text += std::string(line) + "\n";
+    }
+  }
+  return blocks;
+}
+
+/// Whether the text has the name `kernel`, an opening parenthesis right behind it, and later a brace: a definition, as
+/// far as this can be told without a compiler.
+bool defines_kernel(std::string_view text) {
+  constexpr std::string_view kName = "kernel";
+  const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = 0; (at = text.find(kName, at)) != std::string_view::npos; at += kName.size()) {
+    if (at > 0 && is_name(text[at - 1])) continue;
+    const std::size_t next = text.find_first_not_of(kBlank, at + kName.size());
+    if (next == std::string_view::npos || text[next] != '(') continue;
+    const std::size_t close = text.find(')', next);
+    if (close == std::string_view::npos) continue;
+    const std::size_t after = text.find_first_of("{;", close);
+    if (after != std::string_view::npos && text[after] == '{') return true;
+  }
+  return false;
+}
+
+bool is_diff(const Block& block) {
+  return block.info == "diff" || block.info == "patch" || block.text.starts_with("--- ") ||
+         block.text.starts_with("@@") || block.text.starts_with("diff --git");
+}
+
+/// The JSON object that begins at `text[0]` == '{': up to its closing brace, braces in strings aside; empty if it has
+/// none.
+std::string_view object_at(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{') {
+      ++depth;
+    } else if (c == '}' && --depth == 0) {
+      return text.substr(0, i + 1);
+    }
+  }
+  return {};
+}
+
+/// The last JSON object in the text that has a "title"; objects inside others are not looked at.
+std::optional<Json> last_lesson_object(std::string_view text) {
+  constexpr int kMostLooks = 200;  // each may read to the end of the text
+  std::optional<Json> found;
+  int looks = 0;
+  for (std::size_t at = 0; (at = text.find('{', at)) != std::string_view::npos && looks < kMostLooks; ++looks) {
+    const std::string_view candidate = object_at(text.substr(at));
+    Json value = Json::parse(candidate, nullptr, false);
+    if (value.is_object() && value.contains("title")) found = std::move(value);
+    at += value.is_discarded() || candidate.empty() ? 1 : candidate.size();
+  }
+  return found;
+}
+
+/// A text, or a list of lines. @error a reason.
+Parsed<std::string> text_member(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return refuse(std::string("the JSON object has no \"") + key + "\"");
+  if (found->is_string()) return clean(found->get_ref<const std::string&>(), kLessonBytes);
+  std::string joined;
+  if (found->is_array()) {
+    for (const Json& line : *found) {
+      if (!line.is_string()) return refuse(std::string("\"") + key + "\" is not a text");
+      joined += (joined.empty() ? "" : "\n") + line.get_ref<const std::string&>();
+    }
+    return clean(joined, kLessonBytes);
+  }
+  return refuse(std::string("\"") + key + "\" is not a text");
+}
+
+bool says_no_optimization(std::string_view text) {
+  return std::ranges::any_of(lines_of(text), [](std::string_view line) {
+    std::string letters;
+    for (const char c : line) {
+      if (std::isalpha(static_cast<unsigned char>(c)) != 0)
+        letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    return letters == "nooptimization";
+  });
+}
+
+/// The ids that a "Rests on:" line names, as far as they were shown, each once.
+std::vector<std::string> rests_on(std::string_view value, const std::vector<model::Experience>& shown) {
+  std::vector<std::string> ids;
+  const auto is_id = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  for (std::size_t at = 0; at < value.size();) {
+    const auto end = static_cast<std::size_t>(
+        std::find_if_not(value.begin() + static_cast<std::ptrdiff_t>(at), value.end(), is_id) - value.begin());
+    std::string id(value.substr(at, end - at));
+    while (id.ends_with('.')) id.pop_back();
+    const bool known = std::ranges::find(shown, id, &model::Experience::id) != shown.end();
+    if (known && std::ranges::find(ids, id) == ids.end()) ids.push_back(std::move(id));
+    at = std::max(end, at + 1);
+  }
+  return ids;
+}
+
+/// Where the plan begins: the line of its title, and of "Rests on:" where it has one.
+struct PlanHead {
+  std::size_t title = 0;
+  std::optional<std::size_t> rests_on;
+};
+
+std::optional<PlanHead> find_head(const std::vector<std::string_view>& lines) {
+  std::optional<PlanHead> head;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!field(lines[i], "title")) continue;
+    std::size_t next = i + 1;
+    while (next < lines.size() && trim(lines[next]).empty()) ++next;
+    const bool whole = next < lines.size() && field(lines[next], "rests on").has_value();
+    if (whole)
+      head = PlanHead{i, next};
+    else if (!head)
+      head = PlanHead{i, std::nullopt};
+  }
+  return head;
+}
+
+}  // namespace
+
+std::string_view without_thoughts(std::string_view text) {
+  constexpr std::string_view kEnd = "</think>";
+  if (const std::size_t end = text.rfind(kEnd); end != std::string_view::npos) text.remove_prefix(end + kEnd.size());
+  // A thought that never ended: there is no answer after it.
+  if (const std::string_view start = trim(text); start.starts_with("<think>")) return {};
+  return text;
+}
+
+Parsed<model::Plan> parse_plan(std::string_view text, const std::vector<model::Experience>& shown) {
+  const std::vector<std::string_view> lines = lines_of(without_thoughts(text));
+  const auto head = find_head(lines);
+  if (!head) return refuse("it has no line that begins with \"Title:\"");
+  model::Plan plan;
+  plan.title = clean_line(*field(lines[head->title], "title"), kTitleBytes);
+  if (plan.title.empty()) return refuse("its title is empty");
+  if (head->rests_on) plan.rests_on = rests_on(*field(lines[*head->rests_on], "rests on"), shown);
+  std::string body;
+  for (std::size_t i = head->rests_on.value_or(head->title) + 1; i < lines.size(); ++i)
+    body += std::string(lines[i]) + "\n";
+  std::string_view rest = trim(body);
+  if (head->title > 0 && fence_line(lines[head->title - 1])) {  // the whole plan stands in a fence
+    const std::size_t last = rest.rfind('\n');
+    if (last != std::string_view::npos && fence_line(rest.substr(last + 1))) rest = trim(rest.substr(0, last));
+  }
+  plan.text = clean(rest, kPlanBytes);
+  if (trim(plan.text).empty()) return refuse("there is no plan after the title");
+  return plan;
+}
+
+Parsed<std::string> parse_kernel_file(std::string_view text) {
+  const std::vector<Block> blocks = blocks_of(without_thoughts(text));
+  if (blocks.empty()) return refuse("it has no fenced block with the file");
+  if (!blocks.back().closed) return refuse("its last fenced block is not closed, so the file may be cut off");
+  const auto whole =
+      std::find_if(blocks.rbegin(), blocks.rend(), [](const Block& block) { return defines_kernel(block.text); });
+  if (whole == blocks.rend()) {
+    return refuse("no fenced block defines the function kernel; the whole file is needed, not a part of it");
+  }
+  if (is_diff(*whole)) return refuse("the fenced block is a diff; the whole file is needed");
+  if (whole->text.size() > kLargestSource) return refuse("the file is larger than 256 KiB");
+  if (has_deceptive_characters(whole->text)) {
+    return refuse("the file holds control characters or characters that change the direction of writing");
+  }
+  return whole->text;
+}
+
+Parsed<std::optional<Lesson>> parse_lesson(std::string_view text) {
+  text = without_thoughts(text);
+  const auto object = last_lesson_object(text);
+  if (!object) {
+    if (says_no_optimization(text)) return std::optional<Lesson>();
+    return refuse(
+        "it holds no JSON object with \"title\", \"strategy\", \"before\" and \"after\", nor the words no "
+        "optimization");
+  }
+  Lesson lesson;
+  for (const auto& [key, target] : {std::pair{"title", &lesson.title}, std::pair{"strategy", &lesson.strategy},
+                                    std::pair{"before", &lesson.before}, std::pair{"after", &lesson.after}}) {
+    TRY_ASSIGN(*target, text_member(*object, key));
+  }
+  lesson.title = clean_line(lesson.title, kTitleBytes);
+  if (lesson.title.empty()) return refuse("its \"title\" is empty");
+  if (trim(lesson.strategy).empty()) return refuse("its \"strategy\" is empty");
+  return std::optional(std::move(lesson));
+}
+
+}  // namespace accelopt::agents

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading what a model answered. The form is strict where a wrong guess would cost an evaluation, and bears what models
+// like to put around it. A reason in place of a value is a sentence that can be sent back to the model.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/roles.hpp"
+
+namespace accelopt::agents {
+
+/// A value, or the reason why the text holds none.
+template <class T>
+using Parsed = tl::expected<T, std::string>;
+
+/// The text after what a model thought aloud: what stands in <think>...</think> or before a lone </think> is dropped.
+std::string_view without_thoughts(std::string_view text);
+
+/// A plan: a line "Title: ...", a line "Rests on: ids or none" right after it, then the text. Marks of emphasis,
+/// headings and a fence around the whole are borne. Where several lines begin with "Title:", the last one that a "Rests
+/// on:" line follows counts (what comes before is a draft), else the first. A missing "Rests on:" means none; ids that
+/// are not in `shown` are dropped, because the planner cannot have rested on them.
+Parsed<model::Plan> parse_plan(std::string_view text, const std::vector<model::Experience>& shown);
+
+/// The text of a C or C++ file: of all fenced blocks, the last one that defines the function kernel. Blocks before it
+/// are drafts or quotations. Refused: no such block, a last block that is not closed (a file that was cut off), a diff,
+/// deceptive characters, over 256 KiB. Line ends become LF.
+Parsed<std::string> parse_kernel_file(std::string_view text);
+
+/// A lesson, or none where the model saw no optimization: the last JSON object in the text that has a "title", else the
+/// words "no optimization" as a line of their own. `before` and `after` may be lists of lines.
+Parsed<std::optional<Lesson>> parse_lesson(std::string_view text);
+
+}  // namespace accelopt::agents

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/model_agents.hpp"
+
+#include <utility>
+
+#include "agents/answers.hpp"
+#include "agents/prompt_text.hpp"
+#include "agents/quote.hpp"
+
+namespace accelopt::agents {
+namespace {
+
+using base::Result;
+
+/// Tries at one question: the question, and once more with the reason why its answer cannot be used.
+constexpr int kTries = 2;
+/// Longest part of an unusable answer that is sent back with the reason, in bytes.
+constexpr std::size_t kRepeatedAnswerBytes = 64'000;
+
+std::string form_of(Role role) {
+  switch (role) {
+    case Role::planner:
+      return "a line \"Title: ...\", a line \"Rests on: ...\", then the plan";
+    case Role::executor:
+    case Role::fixer:
+      return "exactly one fenced block with the complete file";
+    case Role::summarizer:
+      return "one JSON object with the texts \"title\", \"strategy\", \"before\" and \"after\", or the words no "
+             "optimization";
+  }
+  return {};
+}
+
+/// Why a reply cannot hold a whole answer, before it is read; empty when it may.
+std::string cut_reason(const llm::ChatReply& reply) {
+  if (reply.finish == llm::Finish::cut_by_length)
+    return "it was cut off at the limit of its length; answer more briefly";
+  if (reply.finish == llm::Finish::filtered) return "the server withheld it";
+  if (reply.text.find_first_not_of(" \t\r\n") == std::string::npos) return "it is empty";
+  return {};
+}
+
+void ask_again(llm::ChatRequest& request, Role role, const std::string& answer, const std::string& reason) {
+  // Some servers refuse an empty message.
+  if (!answer.empty()) request.messages.push_back({llm::Speaker::assistant, answer.substr(0, kRepeatedAnswerBytes)});
+  request.messages.push_back({llm::Speaker::user, "Your answer cannot be used: " + reason +
+                                                      ". Answer again, in this form: " + form_of(role) +
+                                                      ". Nothing else is needed."});
+}
+
+/// Asks until an answer can be read, at most kTries times. `parse` takes the text and gives Parsed<T>.
+template <class T, class Parse>
+Result<Answer<T>> ask(llm::ChatModel& model, llm::ChatRequest request, Role role, const model::Identity& identity,
+                      const std::stop_token& stop, const Parse& parse) {
+  Answer<T> answer;
+  answer.author = model.name();
+  for (int tried = 0; tried < kTries; ++tried) {
+    request.label = std::string(to_string(role)) + " " + model::to_string(identity) + " try" + std::to_string(tried);
+    TRY_ASSIGN(const llm::ChatReply reply, model.chat(request, stop));
+    answer.usage += reply.usage;
+    answer.raw = reply.text;
+    answer.lost = cut_reason(reply);
+    if (answer.lost.empty()) {
+      Parsed<T> parsed = parse(reply.text);
+      if (parsed) {
+        answer.value = std::move(*parsed);
+        return answer;
+      }
+      answer.lost = std::move(parsed).error();
+    }
+    ask_again(request, role, reply.text, answer.lost);
+  }
+  return answer;
+}
+
+/// What the four agents share.
+class ModelAgent {
+ public:
+  ModelAgent(llm::ChatModel& model, const Prompts& prompts) : model_(model), prompts_(prompts) {}
+
+ protected:
+  /// The question's two messages. @error unsupported: no prompts for the language.
+  [[nodiscard]] Result<llm::ChatRequest> request(Role role, model::Language language, PlaceValues values) const {
+    TRY(Prompts::folder_of(language));
+    values["contract"] = without_last_line_end(prompts_.contract().fill(values));
+    const RolePrompt& prompt = prompts_.of(role);
+    llm::ChatRequest request;
+    request.messages = {{llm::Speaker::system, prompt.system.fill(values)},
+                        {llm::Speaker::user, prompt.user.fill(values)}};
+    return request;
+  }
+
+  llm::ChatModel& model() { return model_; }
+
+ private:
+  static std::string without_last_line_end(std::string text) {
+    if (text.ends_with('\n')) text.pop_back();
+    return text;
+  }
+
+  llm::ChatModel& model_;
+  const Prompts& prompts_;
+};
+
+class ModelPlanner final : public Planner, ModelAgent {
+ public:
+  using ModelAgent::ModelAgent;
+  Result<Answer<model::Plan>> plan(const PlanQuestion& question, std::stop_token stop) override {
+    TRY_ASSIGN(auto chat, request(Role::planner, question.kernel.language, place_values(question)));
+    return ask<model::Plan>(model(), std::move(chat), Role::planner, question.context.identity, stop,
+                            [&](const std::string& text) { return parse_plan(text, question.memory); });
+  }
+};
+
+/// What executor and fixer answer: `start` with its main file replaced.
+Parsed<model::Solution> parse_solution(const std::string& text, const model::Solution& start) {
+  TRY_ASSIGN(std::string file, parse_kernel_file(text));
+  return model::with_main_text(start, std::move(file));
+}
+
+class ModelExecutor final : public Executor, ModelAgent {
+ public:
+  using ModelAgent::ModelAgent;
+  Result<Answer<model::Solution>> execute(const ExecuteQuestion& question, std::stop_token stop) override {
+    TRY_ASSIGN(auto chat, request(Role::executor, question.kernel.language, place_values(question)));
+    return ask<model::Solution>(model(), std::move(chat), Role::executor, question.context.identity, stop,
+                                [&](const std::string& text) { return parse_solution(text, question.kernel); });
+  }
+};
+
+class ModelFixer final : public Fixer, ModelAgent {
+ public:
+  using ModelAgent::ModelAgent;
+  Result<Answer<model::Solution>> fix(const FixQuestion& question, std::stop_token stop) override {
+    TRY_ASSIGN(auto chat, request(Role::fixer, question.broken.language, place_values(question)));
+    return ask<model::Solution>(model(), std::move(chat), Role::fixer, question.context.identity, stop,
+                                [&](const std::string& text) { return parse_solution(text, question.broken); });
+  }
+};
+
+class ModelSummarizer final : public Summarizer, ModelAgent {
+ public:
+  using ModelAgent::ModelAgent;
+  Result<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question, std::stop_token stop) override {
+    TRY_ASSIGN(auto chat, request(Role::summarizer, question.slow.language, place_values(question)));
+    return ask<std::optional<Lesson>>(model(), std::move(chat), Role::summarizer, question.context.identity, stop,
+                                      [](const std::string& text) { return parse_lesson(text); });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Planner> make_model_planner(llm::ChatModel& model, const Prompts& prompts) {
+  return std::make_unique<ModelPlanner>(model, prompts);
+}
+std::unique_ptr<Executor> make_model_executor(llm::ChatModel& model, const Prompts& prompts) {
+  return std::make_unique<ModelExecutor>(model, prompts);
+}
+std::unique_ptr<Fixer> make_model_fixer(llm::ChatModel& model, const Prompts& prompts) {
+  return std::make_unique<ModelFixer>(model, prompts);
+}
+std::unique_ptr<Summarizer> make_model_summarizer(llm::ChatModel& model, const Prompts& prompts) {
+  return std::make_unique<ModelSummarizer>(model, prompts);
+}
+
+}  // namespace accelopt::agents

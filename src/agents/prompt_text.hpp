@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a question says, as the texts that fill the places of its prompt. Pure functions. Held-out workloads appear in
+// none.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/prompts.hpp"
+#include "agents/roles.hpp"
+
+namespace accelopt::agents {
+
+/// Names of the places that the role's two files may have, `contract` among them.
+const std::vector<std::string_view>& places_of(Role role);
+/// Names of the places that contract.txt may have.
+const std::vector<std::string_view>& contract_places();
+
+/// Values of all places of the role, but for `contract`.
+PlaceValues place_values(const PlanQuestion& question);
+PlaceValues place_values(const ExecuteQuestion& question);
+PlaceValues place_values(const FixQuestion& question);
+PlaceValues place_values(const SummarizeQuestion& question);
+
+/// The items of a profile, one a line, in an order drawn from the run's seed and the question's identity.
+std::string profile_text(const model::Profile& profile, const Context& context);
+/// Times and shares of the roofline on the timed workloads.
+std::string timing_text(const model::Evaluation& evaluation);
+/// The experiences as quoted data with id, effect and direction.
+std::string memory_text(const std::vector<model::Experience>& memory);
+/// What is computed, and on which workloads it is timed and verified.
+std::string definition_text(const model::Task& task);
+
+}  // namespace accelopt::agents

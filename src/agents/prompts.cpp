@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/prompts.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "agents/builtin_prompts.hpp"
+#include "agents/prompt_text.hpp"
+#include "base/files.hpp"
+#include "base/hash.hpp"
+
+namespace accelopt::agents {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+constexpr std::string_view kOpen = "{{";
+constexpr std::string_view kClose = "}}";
+constexpr auto kRoles = std::to_array({Role::planner, Role::executor, Role::fixer, Role::summarizer});
+/// The one folder so far: C and C++ share their contract.
+constexpr std::string_view kFolder = "cpp";
+
+std::string joined(const std::vector<std::string_view>& names) {
+  std::string out;
+  for (const std::string_view name : names) out += (out.empty() ? "" : " ") + std::string(name);
+  return out;
+}
+
+auto line_of(std::string_view text, std::size_t at) {
+  return 1 + std::ranges::count(text.substr(0, at), '\n');
+}
+
+Result<std::string> read_prompt(const std::optional<std::filesystem::path>& folder, const std::string& name) {
+  if (folder) {
+    auto text = base::read_file(*folder / name);
+    if (!text && text.error().code == ErrorCode::not_found) {
+      return fail(ErrorCode::not_found,
+                  (*folder / name).string() +
+                      ": no such prompt; a folder of prompts needs every file that the built-in one has");
+    }
+    return text;
+  }
+  const auto files = builtin_prompts();
+  const auto found = std::ranges::find(files, std::string_view(name), &BuiltinPrompt::name);
+  ACCELOPT_ASSERT(found != files.end(), "a prompt was not built in");
+  return std::string(found->text);
+}
+
+}  // namespace
+
+std::string_view to_string(Role role) {
+  switch (role) {
+    case Role::planner:
+      return "planner";
+    case Role::executor:
+      return "executor";
+    case Role::fixer:
+      return "fixer";
+    case Role::summarizer:
+      return "summarizer";
+  }
+  return "planner";
+}
+
+Result<PromptTemplate> PromptTemplate::parse(std::string_view text, std::string_view file,
+                                             const std::vector<std::string_view>& known) {
+  PromptTemplate out;
+  const auto where = [&](std::size_t at) { return std::string(file) + ":" + std::to_string(line_of(text, at)) + ": "; };
+  std::size_t done = 0;
+  for (std::size_t at = 0; (at = text.find(kOpen, done)) != std::string_view::npos;) {
+    const std::size_t name_at = at + kOpen.size();
+    const std::size_t end = text.find(kClose, name_at);
+    if (end == std::string_view::npos || text.substr(name_at, end - name_at).find('\n') != std::string_view::npos) {
+      return fail(ErrorCode::parse, where(at) + "\"{{\" begins a place that does not end; write {{name}}");
+    }
+    const std::string_view name = text.substr(name_at, end - name_at);
+    if (std::ranges::find(known, name) == known.end()) {
+      return fail(ErrorCode::parse,
+                  where(at) + "unknown place {{" + std::string(name) + "}}; known here: " + joined(known));
+    }
+    out.pieces_.push_back({std::string(text.substr(done, at - done)), false});
+    out.pieces_.push_back({std::string(name), true});
+    done = end + kClose.size();
+  }
+  out.pieces_.push_back({std::string(text.substr(done)), false});
+  return out;
+}
+
+std::string PromptTemplate::fill(const PlaceValues& values) const {
+  std::string out;
+  for (const Piece& piece : pieces_) {
+    if (!piece.is_place) {
+      out += piece.text;
+      continue;
+    }
+    const auto value = values.find(piece.text);
+    ACCELOPT_ASSERT(value != values.end(), "a known place of a prompt has no value");
+    out += value->second;
+  }
+  return out;
+}
+
+std::vector<std::string> PromptTemplate::places() const {
+  std::vector<std::string> names;
+  for (const Piece& piece : pieces_) {
+    if (piece.is_place) names.push_back(piece.text);
+  }
+  return names;
+}
+
+Result<std::string> Prompts::folder_of(model::Language language) {
+  if (language == model::Language::c || language == model::Language::cpp) return std::string(kFolder);
+  return fail(ErrorCode::unsupported, "there are no prompts for " + std::string(model::to_string(language)) +
+                                          " kernels; models are asked about C and C++ so far");
+}
+
+Result<Prompts> load_prompts(const std::optional<std::filesystem::path>& folder) {
+  Prompts prompts;
+  std::string all;
+  const auto load = [&](const std::string& file, const std::vector<std::string_view>& known) -> Result<PromptTemplate> {
+    const std::string name = std::string(kFolder) + "/" + file;
+    TRY_ASSIGN(const std::string text, read_prompt(folder, name));
+    all += name + '\0' + text + '\0';
+    return PromptTemplate::parse(text, folder ? (*folder / name).string() : name, known);
+  };
+  TRY_ASSIGN(prompts.contract_, load("contract.txt", contract_places()));
+  for (const Role role : kRoles) {
+    const std::string name(to_string(role));
+    RolePrompt& prompt = prompts.roles_[role];
+    TRY_ASSIGN(prompt.system, load(name + ".system.txt", places_of(role)));
+    TRY_ASSIGN(prompt.user, load(name + ".user.txt", places_of(role)));
+  }
+  prompts.id_ = base::sha256_hex(all);
+  return prompts;
+}
+
+}  // namespace accelopt::agents

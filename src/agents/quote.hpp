@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model, a compiler or a stranger wrote, made fit to be shown to a model as data.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace accelopt::agents {
+
+/// Valid UTF-8 of at most about `longest_bytes`, without control characters (line ends and tabs aside), invisible and
+/// direction-changing characters, code fences, and what chat formats use to begin and end messages. A cut is marked.
+std::string clean(std::string_view text, std::size_t longest_bytes);
+
+/// The same on one line: line ends and runs of blanks become one blank.
+std::string clean_line(std::string_view text, std::size_t longest_bytes);
+
+/// Cleaned, each line behind "| ", without a line end after the last; "| (empty)" where nothing is left.
+std::string quoted(std::string_view text, std::size_t longest_bytes);
+
+/// A file in a code fence that is longer than any run of backticks in it. The text stays as it is, but for the
+/// special tokens of chat templates ("<|", "|>"), which are broken up.
+std::string fenced(std::string_view text, std::string_view info);
+
+/// Whether the text has characters that no source file needs and that can make it look other than it is: control
+/// characters, and those that change the direction of writing.
+bool has_deceptive_characters(std::string_view text);
+
+}  // namespace accelopt::agents

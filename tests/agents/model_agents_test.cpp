@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/model_agents.hpp"
+
+#include <gtest/gtest.h>
+
+#include "agents/questions.hpp"
+#include "fakes/scripted_chat_model.hpp"
+
+namespace accelopt::agents {
+namespace {
+
+using base::ErrorCode;
+using fakes::ScriptedChatModel;
+using llm::Speaker;
+using Answers = ScriptedChatModel::Answers;
+
+const Prompts& prompts() {
+  static const Prompts loaded = load_prompts().value();
+  return loaded;
+}
+
+constexpr const char* kPlanAnswer = "Title: Swap\nRests on: e12\nDo it.";
+const std::string kFileAnswer = "```cpp\n" + std::string(kKernel) + "```";
+constexpr const char* kLessonAnswer = R"({"title":"t","strategy":"s","before":"b","after":"a"})";
+
+bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(ModelPlanner, AnswersWithAPlan) {
+  const model::Task task = example_task();
+  ScriptedChatModel model(Answers{{"planner", {kPlanAnswer}}});
+  const auto answer = make_model_planner(model, prompts())->plan(example_plan_question(task), {});
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  ASSERT_TRUE(answer->value.has_value()) << answer->lost;
+  EXPECT_EQ(answer->value->title, "Swap");
+  EXPECT_EQ(answer->value->rests_on, std::vector<std::string>{"e12"});
+  EXPECT_EQ(answer->lost, "");
+  EXPECT_EQ(answer->raw, kPlanAnswer);
+  EXPECT_EQ(answer->author, "scripted");
+  EXPECT_EQ(answer->usage.calls, 1);
+  EXPECT_EQ(answer->usage.input_tokens, 100);
+  const llm::ChatRequest request = model.requests().at(0);
+  EXPECT_EQ(request.label, "planner i1.b0.p2 try0");
+  ASSERT_EQ(request.messages.size(), 2U);
+  EXPECT_EQ(request.messages[0].speaker, Speaker::system);
+  EXPECT_EQ(request.messages[1].speaker, Speaker::user);
+}
+
+TEST(ModelPlanner, IsToldEverythingItMayKnowAndNothingElse) {
+  const model::Task task = example_task();
+  ScriptedChatModel model(Answers{{"planner", {kPlanAnswer}}});
+  ASSERT_TRUE(make_model_planner(model, prompts())->plan(example_plan_question(task), {}).has_value());
+  const auto messages = model.requests().at(0).messages;
+  const std::string text = messages[0].text + messages[1].text;
+  for (const char* fact : {"You are the planner",
+                           "The solution is one C++ file",
+                           "-std=gnu++20 -O3 -march=native",
+                           "-funroll-loops",
+                           "static or thread-local",
+                           "The stack is 8 MiB",
+                           "one thread and starts no others",
+                           "caches are cold",
+                           "may not compute in a lower precision",
+                           "y = 2 x",
+                           "large: M = 4096",
+                           "odd: M = 61",
+                           "enum { K = 64 };",
+                           "y[i] = 2.0f * x[i];",
+                           "- rate = 0.164 GFLOP/s: least work over time",
+                           "12.5 % of the roofline",
+                           "the bound is memory",
+                           "Imaginary CPU",
+                           "Experience e12 (it made a kernel faster; effect 1.84x",
+                           "| Title: Swap the loops",
+                           "| Copy the rows first: 0.91x",
+                           "| The rows are short.",
+                           "Title: the strategy",
+                           "Rests on: the ids"}) {
+    EXPECT_TRUE(holds(text, fact)) << fact;
+  }
+  for (const char* unknown : {"hidden_axis", "97531", "held", "5.55 ms", "secret_diff_line", "{{", "}}"}) {
+    EXPECT_FALSE(holds(text, unknown)) << unknown;
+  }
+}
+
+TEST(ModelExecutor, AnswersWithTheWholeSolution) {
+  model::Task task = example_task();
+  task.baseline.sources.push_back({"table.h", "// given\n"});
+  ScriptedChatModel model(Answers{{"executor", {"```cpp\nvoid kernel(int x) { }\n```"}}});
+  ExecuteQuestion question = example_execute_question(task);
+  question.context.identity.attempt = 1;
+  const auto answer = make_model_executor(model, prompts())->execute(question, {});
+  ASSERT_TRUE(answer.has_value() && answer->value.has_value());
+  EXPECT_EQ(answer->value->language, model::Language::cpp);
+  ASSERT_EQ(answer->value->sources.size(), 2U);
+  EXPECT_EQ(answer->value->sources[0], (model::SourceFile{"baseline.cpp", "void kernel(int x) { }\n"}));
+  EXPECT_EQ(answer->value->sources[1], task.baseline.sources[1]);
+  const llm::ChatRequest request = model.requests().at(0);
+  EXPECT_EQ(request.label, "executor i1.b0.p2.a1 try0");
+  EXPECT_TRUE(holds(request.messages[1].text, "| Do it twice\n| First this,\n| then that."));
+  EXPECT_TRUE(holds(request.messages[1].text, kKernel));
+  for (const char* unknown : {"hidden_axis", "97531", "held"}) EXPECT_FALSE(holds(request.messages[1].text, unknown));
+}
+
+TEST(ModelFixer, IsToldHowItFailed) {
+  const model::Task task = example_task();
+  ScriptedChatModel model(Answers{{"fixer", {kFileAnswer}}});
+  const auto answer = make_model_fixer(model, prompts())->fix(example_fix_question(task), {});
+  ASSERT_TRUE(answer.has_value() && answer->value.has_value());
+  EXPECT_EQ(model::main_text(*answer->value), kKernel);
+  const std::string text = model.requests().at(0).messages[1].text;
+  for (const char* fact : {"How it failed: COMPILE_ERROR", "| line 2: error: 'broken' was not declared",
+                           "void kernel(broken) {}", kKernel, "| Do it twice"}) {
+    EXPECT_TRUE(holds(text, fact)) << fact;
+  }
+  EXPECT_FALSE(holds(text, "hidden_axis"));
+}
+
+TEST(ModelSummarizer, AnswersWithALessonOrWithNone) {
+  const model::Task task = example_task();
+  ScriptedChatModel model(Answers{{"summarizer", {kLessonAnswer, "no optimization"}}});
+  const auto agent = make_model_summarizer(model, prompts());
+  const auto lesson = agent->summarize(example_summarize_question(task), {});
+  ASSERT_TRUE(lesson.has_value() && lesson->value.has_value() && lesson->value->has_value());
+  EXPECT_EQ((**lesson->value).title, "t");
+  const auto none = agent->summarize(example_summarize_question(task), {});
+  ASSERT_TRUE(none.has_value() && none->value.has_value());
+  EXPECT_FALSE(none->value->has_value());
+  EXPECT_EQ(none->lost, "");
+  const std::string text = model.requests().at(0).messages[1].text;
+  for (const char* fact : {"void kernel(/* the fast one */)", kKernel, "-slow\n+fast", "1.50x (95 % interval",
+                           "There is no profile of it.", "- intensity = 0.125 flop/byte"}) {
+    EXPECT_TRUE(holds(text, fact)) << fact;
+  }
+  EXPECT_FALSE(holds(text, "hidden_axis"));
+}
+
+TEST(ModelAgents, AskOnceMoreWithTheReason) {
+  const model::Task task = example_task();
+  ScriptedChatModel model(Answers{{"executor", {"I would rather not.", kFileAnswer}}});
+  const auto answer = make_model_executor(model, prompts())->execute(example_execute_question(task), {});
+  ASSERT_TRUE(answer.has_value());
+  ASSERT_TRUE(answer->value.has_value()) << answer->lost;
+  EXPECT_EQ(answer->lost, "");
+  EXPECT_EQ(answer->raw, kFileAnswer);
+  EXPECT_EQ(answer->usage.calls, 2);
+  EXPECT_EQ(answer->usage.input_tokens, 200);
+  ASSERT_TRUE(answer->usage.usd.has_value());
+  EXPECT_DOUBLE_EQ(*answer->usage.usd, 0.002);
+  const llm::ChatRequest again = model.requests().at(1);
+  EXPECT_EQ(again.label, "executor i1.b0.p2 try1");
+  ASSERT_EQ(again.messages.size(), 4U);
+  EXPECT_EQ(again.messages[0].text, model.requests().at(0).messages[0].text);
+  EXPECT_EQ(again.messages[1].text, model.requests().at(0).messages[1].text);
+  EXPECT_EQ(again.messages[2].speaker, Speaker::assistant);
+  EXPECT_EQ(again.messages[2].text, "I would rather not.");
+  EXPECT_EQ(again.messages[3].speaker, Speaker::user);
+  EXPECT_TRUE(holds(again.messages[3].text, "no fenced block")) << again.messages[3].text;
+}
+
+TEST(ModelAgents, AnAnswerThatCannotBeReadTwiceIsLost) {
+  const model::Task task = example_task();
+  ScriptedChatModel model(Answers{{"planner", {"first", "second"}}, {"summarizer", {"{}"}}, {"fixer", {"?"}}});
+  const auto plan = make_model_planner(model, prompts())->plan(example_plan_question(task), {});
+  ASSERT_TRUE(plan.has_value()) << "a lost answer is no error";
+  EXPECT_FALSE(plan->value.has_value());
+  EXPECT_TRUE(holds(plan->lost, "Title:")) << plan->lost;
+  EXPECT_EQ(plan->raw, "second");
+  EXPECT_EQ(plan->usage.calls, 2);
+  const auto lesson = make_model_summarizer(model, prompts())->summarize(example_summarize_question(task), {});
+  ASSERT_TRUE(lesson.has_value());
+  EXPECT_FALSE(lesson->value.has_value());
+  EXPECT_FALSE(lesson->lost.empty());
+  const auto fix = make_model_fixer(model, prompts())->fix(example_fix_question(task), {});
+  ASSERT_TRUE(fix.has_value());
+  EXPECT_FALSE(fix->value.has_value());
+  EXPECT_EQ(model.calls("planner"), 2U);
+  EXPECT_EQ(model.calls("summarizer"), 2U);
+  EXPECT_EQ(model.calls("fixer"), 2U);
+}
+
+TEST(ModelAgents, ACutOrWithheldAnswerIsNotTakenForWhole) {
+  const model::Task task = example_task();
+  for (const llm::Finish finish : {llm::Finish::cut_by_length, llm::Finish::filtered}) {
+    ScriptedChatModel model([finish](const llm::ChatRequest&, std::size_t turn) -> base::Result<llm::ChatReply> {
+      auto reply = ScriptedChatModel::text_reply(turn == 0 ? "Title: Half\nRests on: none\nDo" : kPlanAnswer);
+      if (turn == 0) reply.finish = finish;
+      return reply;
+    });
+    const auto answer = make_model_planner(model, prompts())->plan(example_plan_question(task), {});
+    ASSERT_TRUE(answer.has_value() && answer->value.has_value());
+    EXPECT_EQ(answer->value->title, "Swap");
+    EXPECT_EQ(answer->usage.calls, 2);
+  }
+}
+
+TEST(ModelAgents, AnEmptyAnswerIsNotRepeatedToTheServer) {
+  const model::Task task = example_task();
+  ScriptedChatModel model(Answers{{"planner", {"", kPlanAnswer}}});
+  ASSERT_TRUE(make_model_planner(model, prompts())->plan(example_plan_question(task), {})->value.has_value());
+  EXPECT_EQ(model.requests().at(1).messages.size(), 3U);
+}
+
+TEST(ModelAgents, PassErrorsOn) {
+  const model::Task task = example_task();
+  ScriptedChatModel model([](const llm::ChatRequest&, std::size_t turn) -> base::Result<llm::ChatReply> {
+    if (turn == 0) return ScriptedChatModel::text_reply("unreadable");
+    return base::fail(ErrorCode::unauthenticated, "host: check the key");
+  });
+  const auto answer = make_model_planner(model, prompts())->plan(example_plan_question(task), {});
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, ErrorCode::unauthenticated);
+  std::stop_source stop;
+  stop.request_stop();
+  const auto stopped = make_model_executor(model, prompts())->execute(example_execute_question(task), stop.get_token());
+  ASSERT_FALSE(stopped.has_value());
+  EXPECT_EQ(stopped.error().code, ErrorCode::cancelled);
+}
+
+TEST(ModelAgents, OtherLanguagesAreUnsupported) {
+  model::Task task = example_task();
+  task.baseline.language = model::Language::cuda;
+  ScriptedChatModel model(Answers{{"planner", {kPlanAnswer}}});
+  const auto answer = make_model_planner(model, prompts())->plan(example_plan_question(task), {});
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, ErrorCode::unsupported);
+  EXPECT_TRUE(model.requests().empty());
+}
+
+}  // namespace
+}  // namespace accelopt::agents

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/prompts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "agents/builtin_prompts.hpp"
+#include "agents/prompt_text.hpp"
+#include "base/files.hpp"
+
+namespace accelopt::agents {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+
+constexpr Role kRoles[] = {Role::planner, Role::executor, Role::fixer, Role::summarizer};
+
+bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A copy of the source tree's prompts that a test may change.
+struct PromptFolder {
+  base::TemporaryFolder folder = base::TemporaryFolder::create("accelopt_prompts").value();
+
+  PromptFolder() { fs::copy(ACCELOPT_PROMPTS, folder.path(), fs::copy_options::recursive); }
+  [[nodiscard]] fs::path path(const std::string& name) const { return folder.path() / name; }
+  void write(const std::string& name, const std::string& text) const {
+    ASSERT_TRUE(base::write_file(path(name), text).has_value());
+  }
+};
+
+TEST(PromptTemplate, FillsItsPlaces) {
+  const auto parsed = PromptTemplate::parse("{{a}} and {{b}}, {{a}} { } }}", "file", {"a", "b"});
+  ASSERT_TRUE(parsed.has_value()) << parsed.error().message;
+  EXPECT_EQ(parsed->fill({{"a", "1"}, {"b", "2"}}), "1 and 2, 1 { } }}");
+  EXPECT_EQ(parsed->places(), (std::vector<std::string>{"a", "b", "a"}));
+}
+
+TEST(PromptTemplate, DoesNotFillPlacesInsideOfValues) {
+  const auto parsed = PromptTemplate::parse("{{a}}{{b}}", "file", {"a", "b"});
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_EQ(parsed->fill({{"a", "{{b}}"}, {"b", "secret"}}), "{{b}}secret");
+}
+
+TEST(PromptTemplate, RefusesAnUnknownNameWithFileLineAndKnownNames) {
+  const auto parsed = PromptTemplate::parse("one\ntwo {{kernle}}", "x.txt", {"kernel", "plan"});
+  ASSERT_FALSE(parsed.has_value());
+  EXPECT_EQ(parsed.error().code, ErrorCode::parse);
+  EXPECT_EQ(parsed.error().message, "x.txt:2: unknown place {{kernle}}; known here: kernel plan");
+}
+
+TEST(PromptTemplate, RefusesAPlaceWithoutEnd) {
+  for (const char* text : {"\n{{kernel", "\n{{kernel\n}}", "\n{{"}) {
+    const auto parsed = PromptTemplate::parse(text, "x.txt", {"kernel"});
+    ASSERT_FALSE(parsed.has_value()) << text;
+    EXPECT_EQ(parsed.error().code, ErrorCode::parse);
+    EXPECT_TRUE(holds(parsed.error().message, "x.txt:2: ")) << parsed.error().message;
+  }
+}
+
+TEST(LoadPrompts, BuiltInOnesAreThoseOfTheSourceTree) {
+  const auto built_in = load_prompts();
+  const auto from_folder = load_prompts(fs::path(ACCELOPT_PROMPTS));
+  ASSERT_TRUE(built_in.has_value()) << built_in.error().message;
+  ASSERT_TRUE(from_folder.has_value()) << from_folder.error().message;
+  EXPECT_EQ(built_in->id(), from_folder->id());
+}
+
+TEST(LoadPrompts, EachRoleSaysWhoItIsInItsFirstLine) {
+  const Prompts prompts = load_prompts().value();
+  for (const Role role : kRoles) {
+    PlaceValues values;
+    for (const std::string_view place : places_of(role)) values[std::string(place)] = "";
+    const std::string system = prompts.of(role).system.fill(values);
+    EXPECT_TRUE(system.starts_with("You are the " + std::string(to_string(role)))) << system;
+  }
+}
+
+TEST(LoadPrompts, EveryRoleIsShownWhatItNeeds) {
+  const Prompts prompts = load_prompts().value();
+  const auto shown = [&](Role role) {
+    auto names = prompts.of(role).system.places();
+    for (std::string& name : prompts.of(role).user.places()) names.push_back(std::move(name));
+    return names;
+  };
+  const auto expect = [&](Role role, const std::vector<std::string>& needed) {
+    const auto names = shown(role);
+    for (const std::string& name : needed) {
+      EXPECT_NE(std::ranges::find(names, name), names.end()) << to_string(role) << " " << name;
+    }
+  };
+  expect(Role::planner, {"contract", "definition", "task_header", "kernel", "timing", "profile", "device", "memory",
+                         "tried", "hints"});
+  expect(Role::executor, {"contract", "definition", "task_header", "kernel", "plan"});
+  expect(Role::fixer, {"contract", "definition", "task_header", "parent", "broken", "plan", "status", "diagnostics"});
+  expect(Role::summarizer, {"definition", "slow", "fast", "diff", "slow_profile", "fast_profile", "effect"});
+}
+
+TEST(LoadPrompts, AnUnknownPlaceIsAnErrorThatNamesTheFile) {
+  const PromptFolder folder;
+  folder.write("cpp/fixer.user.txt", "{{kernel}}");  // the planner's, not the fixer's
+  const auto prompts = load_prompts(folder.folder.path());
+  ASSERT_FALSE(prompts.has_value());
+  EXPECT_EQ(prompts.error().code, ErrorCode::parse);
+  EXPECT_TRUE(holds(prompts.error().message, folder.path("cpp/fixer.user.txt").string() + ":1"))
+      << prompts.error().message;
+}
+
+TEST(LoadPrompts, AMissingFileIsAnErrorThatNamesIt) {
+  const PromptFolder folder;
+  fs::remove(folder.path("cpp/summarizer.system.txt"));
+  const auto prompts = load_prompts(folder.folder.path());
+  ASSERT_FALSE(prompts.has_value());
+  EXPECT_EQ(prompts.error().code, ErrorCode::not_found);
+  EXPECT_TRUE(holds(prompts.error().message, "summarizer.system.txt")) << prompts.error().message;
+  EXPECT_EQ(load_prompts(fs::path("/no/such/folder")).error().code, ErrorCode::not_found);
+}
+
+TEST(LoadPrompts, AFolderReplacesTheText) {
+  const PromptFolder folder;
+  folder.write("cpp/executor.user.txt", "Only {{plan}}");
+  const auto prompts = load_prompts(folder.folder.path());
+  ASSERT_TRUE(prompts.has_value()) << prompts.error().message;
+  EXPECT_EQ(prompts->of(Role::executor).user.fill({{"plan", "this"}}), "Only this");
+  EXPECT_NE(prompts->id(), load_prompts()->id());
+}
+
+TEST(LoadPrompts, LanguagesWithoutPromptsAreUnsupported) {
+  EXPECT_EQ(Prompts::folder_of(model::Language::c).value(), "cpp");
+  EXPECT_EQ(Prompts::folder_of(model::Language::cpp).value(), "cpp");
+  const auto cuda = Prompts::folder_of(model::Language::cuda);
+  ASSERT_FALSE(cuda.has_value());
+  EXPECT_EQ(cuda.error().code, ErrorCode::unsupported);
+}
+
+TEST(BuiltinPrompts, CarryNoOptimizationRecipes) {
+  // Facts only: what makes kernels fast is for the agents to find. Flags are listed by the program, not by the texts.
+  const std::regex recipe(
+      "tiling|\\btile|unroll|interchang|vectori[sz]|simd|intrinsic|prefetch|\\bfus(e|ion)|fission|\\brestrict\\b|"
+      "packing|"
+      "cache block|blocking|hoist|loop order|reorder|register|parallel|accumulator|transpos|locality|strength",
+      std::regex::icase);
+  for (const BuiltinPrompt& file : builtin_prompts()) {
+    std::cmatch match;
+    const bool found = std::regex_search(file.text.data(), file.text.data() + file.text.size(), match, recipe);
+    EXPECT_FALSE(found) << file.name << " says " << match.str();
+  }
+}
+
+TEST(BuiltinPrompts, NeverMentionHeldOutWorkloads) {
+  const std::regex held_out("held.?out|hidden|secret", std::regex::icase);
+  for (const BuiltinPrompt& file : builtin_prompts()) {
+    EXPECT_FALSE(std::regex_search(file.text.data(), file.text.data() + file.text.size(), held_out)) << file.name;
+  }
+}
+
+}  // namespace
+}  // namespace accelopt::agents
