@@ -381,7 +381,6 @@ class CpuTarget final : public evaluation::Target {
     TRY_ASSIGN(MachineLock lock, MachineLock::open());
     lock_.emplace(std::move(lock));
     run_on({cores_.worker});
-    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // short sleeps stay short: nanoseconds of slack
     TRY_ASSIGN(peaks_, measure_peaks(compiler_, machine_, cores_.arenas.front(), {options_.cache}, stop));
     sandbox::PauseGate* gate = cores_.others.empty() ? &gate_ : nullptr;
     TRY_ASSIGN(builder_, KernelBuilder::create(
@@ -436,6 +435,8 @@ class CpuTarget final : public evaluation::Target {
   }
 
   std::unique_ptr<evaluation::Hold> quiet() override {
+    run_on({cores_.worker});
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // short sleeps stay short: nanoseconds of slack
     return std::make_unique<QuietHold>(cores_.others.empty() ? &gate_ : nullptr);
   }
   std::unique_ptr<evaluation::Hold> lock_machine() override { return std::make_unique<LockHold>(*lock_); }

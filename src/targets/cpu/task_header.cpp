@@ -163,21 +163,20 @@ std::string declared(const std::string& declaration) {
 }
 
 std::string glue(const Definition& definition, Reader reader) {
-  std::string out = "#include \"task.h\"\nextern \"C\" __attribute__((visibility(\"default\"))) void ";
-  out += std::string(kEntrySymbol) + "(void* const* a) {\n  ";
-  out += reader == Reader::kernel ? "kernel(" : "reference(";
-  std::size_t place = 0;
-  const auto slot = [&place] { return "a[" + std::to_string(place++) + "]"; };
-  const auto comma = [&place] { return place == 0 ? "" : ", "; };
+  std::vector<std::string> casts;  // of a[0], a[1], ...
   for (const TensorSpec& input : definition.inputs) {
-    const std::string type = "const " + element_type(input.dtype, reader) + "*";
-    out += comma() + std::string(input.shape ? "" : "*") + "static_cast<" + type + ">(" + slot() + ")";
+    casts.push_back(std::string(input.shape ? "" : "*") + "static_cast<const " + element_type(input.dtype, reader) + "*>");
   }
   for (const TensorSpec& output : definition.outputs) {
-    out += comma() + std::string("static_cast<") + element_type(output.dtype, reader) + "*>(" + slot() + ")";
+    casts.push_back("static_cast<" + element_type(output.dtype, reader) + "*>");
   }
   for (std::size_t axis = 0; axis < model::variable_axes(definition).size(); ++axis) {
-    out += comma() + std::string("*static_cast<const int64_t*>(") + slot() + ")";
+    casts.emplace_back("*static_cast<const int64_t*>");
+  }
+  std::string out = "#include \"task.h\"\nextern \"C\" __attribute__((visibility(\"default\"))) void ";
+  out += std::string(kEntrySymbol) + "(void* const* a) {\n  " + (reader == Reader::kernel ? "kernel(" : "reference(");
+  for (std::size_t i = 0; i < casts.size(); ++i) {
+    out += (i == 0 ? "" : ", ") + casts[i] + "(a[" + std::to_string(i) + "])";
   }
   return out + ");\n}\n";
 }

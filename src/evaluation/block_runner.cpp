@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/block_runner.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+namespace accelopt::evaluation {
+namespace {
+
+constexpr double kWatchdogFactor = 5;
+constexpr std::chrono::milliseconds kWatchdogSlack{50};
+constexpr int kCallsBeforeJudgingNoise = 16;
+constexpr int kMostWaits = 4;                      ///< for quiet, a runner
+constexpr std::chrono::milliseconds kWait{60};
+
+}  // namespace
+
+std::chrono::nanoseconds call_limit(double parent_ns, std::chrono::nanoseconds hard) {
+  if (parent_ns <= 0) return hard;
+  return std::min(hard, std::chrono::nanoseconds(static_cast<std::int64_t>(kWatchdogFactor * parent_ns)) + kWatchdogSlack);
+}
+
+BlockRunner::BlockRunner(Target& target, const model::Task& task, Slots& slots, Plan plan)
+    : target_(target), task_(task), slots_(slots), plan_(std::move(plan)), random_(plan_.seed) {
+  for (const model::Solution* solution : plan_.arms) arms_.push_back({solution, nullptr, std::nullopt});
+  plan_.expected_ns.resize(plan_.workloads.size(), 0);
+}
+
+void BlockRunner::restart() {
+  for (ArmState& arm : arms_) arm.live.reset();
+  used_ = order_.size();
+}
+
+base::Result<Block> BlockRunner::next(const std::vector<int>& active, std::stop_token stop) {
+  // Slots are drawn outside the machine's lock; after the first generation they are all there.
+  if (used_ >= order_.size()) TRY(begin_generation(active, stop));
+  if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");
+  const int slot = order_[used_++];
+  for (const std::size_t workload : plan_.workloads) TRY(slots_.get(workload, slot));
+  TRY_ASSIGN(Block block, run_block(active, slot, stop));
+  wait_for_quiet();
+  return block;
+}
+
+base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active, const std::stop_token& stop) {
+  order_.resize(static_cast<std::size_t>(slots_.count()));
+  std::iota(order_.begin(), order_.end(), 0);
+  std::shuffle(order_.begin(), order_.end(), random_);
+  used_ = 0;
+  for (ArmState& arm : arms_) arm.live.reset();
+  for (const int index : active) {
+    ArmState& arm = arms_[static_cast<std::size_t>(index)];
+    if (arm.failure) continue;
+    TRY_ASSIGN(arm.live, target_.start(*arm.solution, stop));
+  }
+  const int warm_up = order_[used_++];
+  for (const std::size_t workload : plan_.workloads) TRY(slots_.get(workload, warm_up));
+  TRY(run_block(active, warm_up, stop));
+  return {};
+}
+
+base::Result<Block> BlockRunner::run_block(const std::vector<int>& active, int slot, const std::stop_token& stop) {
+  Block block;
+  block.slot = slot;
+  block.times_ns.resize(arms_.size());
+  const auto lock = target_.lock_machine();
+  std::vector<std::size_t> places(plan_.workloads.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::shuffle(places.begin(), places.end(), random_);
+  for (const std::size_t place : places) {
+    // The pair stays close in time: all arms run one workload before the next workload begins.
+    std::vector<int> order = active;
+    std::shuffle(order.begin(), order.end(), random_);
+    for (const int arm : order) {
+      if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");
+      TRY(run_call(arm, place, slot, block));
+    }
+  }
+  for (std::size_t arm = 0; arm < arms_.size(); ++arm) {
+    if (arms_[arm].failure) block.times_ns[arm].reset();
+  }
+  return block;
+}
+
+base::Result<void> BlockRunner::run_call(int index, std::size_t place, int slot_number, Block& block) {
+  ArmState& arm = arms_[static_cast<std::size_t>(index)];
+  if (arm.failure || !arm.live) return {};
+  const std::size_t workload = plan_.workloads[place];
+  TRY_ASSIGN(Slot * slot, slots_.get(workload, slot_number));
+  const CallOptions options{call_limit(plan_.expected_ns[place], plan_.hard_limit), task_.cpu.cache, random_()};
+  TRY_ASSIGN(const CallOutcome outcome, arm.live->call(slot->invocation, options));
+  arm.failure = judge(task_, task_.workloads[workload], *slot, outcome);
+  if (arm.failure) {
+    arm.live.reset();
+    return {};
+  }
+  ++calls_;
+  if (outcome.disturbed) {
+    ++disturbed_calls_;
+    block.disturbed = true;
+  }
+  if (index == 0) plan_.expected_ns[place] = std::max(plan_.expected_ns[place], outcome.time_ns);
+  auto& times = block.times_ns[static_cast<std::size_t>(index)];
+  if (!times) times.emplace(plan_.workloads.size(), 0.0);
+  (*times)[place] = outcome.time_ns;
+  return {};
+}
+
+void BlockRunner::wait_for_quiet() {
+  if (noisy_ || calls_ < kCallsBeforeJudgingNoise) return;
+  if (2 * disturbed_calls_ <= calls_) {
+    calls_ = 0;
+    disturbed_calls_ = 0;
+    return;
+  }
+  calls_ = 0;
+  disturbed_calls_ = 0;
+  if (++waits_ > kMostWaits) {
+    noisy_ = true;  // from here on everything counts as it comes
+    return;
+  }
+  std::this_thread::sleep_for(kWait);
+}
+
+}  // namespace accelopt::evaluation

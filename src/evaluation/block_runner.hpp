@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <vector>
+
+#include "base/result.hpp"
+#include "evaluation/slots.hpp"
+
+namespace accelopt::evaluation {
+
+/// Limits a call to five times the parent's time and a little, and never more than `hard`.
+std::chrono::nanoseconds call_limit(double parent_ns, std::chrono::nanoseconds hard);
+
+/// One round: every active arm once on every workload, in random order, all on the same slot.
+struct Block {
+  std::vector<std::optional<std::vector<double>>> times_ns;  ///< an entry an arm; none: it did not run, or it failed
+  int slot = 0;
+  bool disturbed = false;
+};
+
+/// Runs blocks. Every process meets a slot at most once: when the slots are used up, all arms get fresh processes and one
+/// warm-up block. Every output of every call is judged; the first failure takes the arm out. The machine's lock is held a block
+/// at a time.
+class BlockRunner {
+ public:
+  struct Plan {
+    std::vector<const model::Solution*> arms;   ///< built; the first one's times limit the others
+    std::vector<std::size_t> workloads;         ///< indices into the task's
+    std::vector<double> expected_ns;            ///< an entry a workload: limits the first calls; 0: unknown
+    std::chrono::nanoseconds hard_limit{std::chrono::seconds(10)};
+    std::uint64_t seed = 0;                     ///< of orders and poison
+  };
+  BlockRunner(Target& target, const model::Task& task, Slots& slots, Plan plan);
+
+  /// The next block of these arms. @error cancelled; io; and those of the slots.
+  base::Result<Block> next(const std::vector<int>& active, std::stop_token stop);
+  /// Ends all processes: the next block begins with fresh ones.
+  void restart();
+  /// Why the arm is out.
+  [[nodiscard]] const std::optional<Failure>& failure(int arm) const { return arms_[static_cast<std::size_t>(arm)].failure; }
+  /// Over half of the calls were disturbed, and waiting did not help.
+  [[nodiscard]] bool noisy() const { return noisy_; }
+
+ private:
+  struct ArmState {
+    const model::Solution* solution = nullptr;
+    std::unique_ptr<LiveKernel> live;
+    std::optional<Failure> failure;
+  };
+  base::Result<void> begin_generation(const std::vector<int>& active, const std::stop_token& stop);
+  base::Result<Block> run_block(const std::vector<int>& active, int slot, const std::stop_token& stop);
+  base::Result<void> run_call(int arm, std::size_t place, int slot, Block& block);
+  void wait_for_quiet();
+
+  Target& target_;
+  const model::Task& task_;
+  Slots& slots_;
+  Plan plan_;
+  std::mt19937_64 random_;
+  std::vector<ArmState> arms_;
+  std::vector<int> order_;      ///< slots of this generation
+  std::size_t used_ = 0;        ///< of them
+  int calls_ = 0;
+  int disturbed_calls_ = 0;
+  int waits_ = 0;
+  bool noisy_ = false;
+};
+
+}  // namespace accelopt::evaluation

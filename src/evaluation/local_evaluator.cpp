@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/local_evaluator.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "base/hash.hpp"
+#include "evaluation/measuring.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+using base::ErrorCode;
+using model::Role;
+
+constexpr std::array kHeldOut{Role::held_out};
+
+class LocalEvaluator final : public Evaluator {
+ public:
+  explicit LocalEvaluator(Target& target) : target_(target) {}
+
+  base::Result<OpenReport> open(const model::Task& task, const MeasureSettings& settings, std::stop_token stop) override {
+    const std::lock_guard exclusive(mutex_);
+    if (measuring_) return base::fail(ErrorCode::invalid_argument, "a task is open already; start another worker");
+    if (std::none_of(task.workloads.begin(), task.workloads.end(), [](const auto& workload) { return workload.role == Role::race; })) {
+      return base::fail(ErrorCode::invalid_argument, "the task has no workload with role \"race\"; nothing could be timed");
+    }
+    OpenReport report;
+    TRY_ASSIGN(report.device, target_.open(task, settings, stop));
+    auto opened = std::unique_ptr<Measuring>(new Measuring{
+        target_, task, settings, report.device.peaks, nullptr, {}, std::mt19937_64(base::derive_seed(settings.seed, "orders")), 0, {}});
+    opened->slots = std::make_unique<Slots>(target_, opened->task, base::derive_seed(settings.seed, "slots"), settings.slots);
+    TRY_ASSIGN(report.baseline, evaluate_baseline(*opened, std::move(stop)));
+    report.device.peaks = opened->peaks;
+    report.task_header = target_.task_header();
+    measuring_ = std::move(opened);
+    open_ = true;
+    return report;
+  }
+
+  base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) override {
+    TRY(opened());
+    return target_.build(solution, std::move(stop));
+  }
+
+  base::Result<model::Evaluation> triage(const model::Solution& candidate, const model::Solution& opponent,
+                                         std::stop_token stop) override {
+    TRY(opened());
+    // Outside the exclusive part: others measure while this one compiles.
+    TRY(target_.build(candidate, stop));
+    const std::lock_guard exclusive(mutex_);
+    return run_triage(*measuring_, candidate, opponent, std::move(stop));
+  }
+
+  base::Result<model::Profile> profile(const model::Solution& solution, std::stop_token stop) override {
+    TRY(opened());
+    const std::lock_guard exclusive(mutex_);
+    return run_profile(*measuring_, solution, std::move(stop));
+  }
+
+  base::Result<PlayoffReport> playoff(const std::vector<Arm>& arms, int places, std::stop_token stop) override {
+    TRY(opened());
+    const std::lock_guard exclusive(mutex_);
+    return run_playoff(*measuring_, arms, places, std::move(stop));
+  }
+
+  base::Result<model::Status> verify_held_out(const model::Solution& solution, std::stop_token stop) override {
+    TRY(opened());
+    const std::lock_guard exclusive(mutex_);
+    TRY_ASSIGN(const model::BuildReport built, target_.build(solution, stop));
+    if (!built.built) return model::Status::compile_error;
+    const auto quiet = target_.quiet();
+    TRY_ASSIGN(const auto failure,
+               verify(*measuring_, *measuring_->slots, solution, {measuring_->workloads(kHeldOut), 0, nullptr}, std::move(stop)));
+    return failure ? failure->status : model::Status::passed;
+  }
+
+  base::Result<model::Evaluation> confirm(const model::Solution& solution, std::stop_token stop) override {
+    TRY(opened());
+    const std::lock_guard exclusive(mutex_);
+    return run_confirmation(*measuring_, solution, std::move(stop));
+  }
+
+ private:
+  /// Does not wait for a measurement in progress.
+  base::Result<void> opened() const {
+    if (!open_) return base::fail(ErrorCode::invalid_argument, "no task is open; call open first");
+    return {};
+  }
+
+  Target& target_;
+  std::mutex mutex_;
+  std::unique_ptr<Measuring> measuring_;
+  std::atomic<bool> open_{false};
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> make_local_evaluator(Target& target) { return std::make_unique<LocalEvaluator>(target); }
+
+}  // namespace accelopt::evaluation

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/measuring.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "evaluation/roofline.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+std::size_t bytes_of(const model::Definition& definition, const model::Workload& workload) {
+  const model::AxisValues axes = model::bind_axes(definition, workload);
+  std::size_t bytes = 0;
+  for (const auto* list : {&definition.inputs, &definition.outputs}) {
+    for (const model::TensorSpec& tensor : *list) {
+      bytes += static_cast<std::size_t>(model::element_count(tensor, axes)) * model::size_of(tensor.dtype);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<std::size_t> Measuring::workloads(std::span<const model::Role> roles) const {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < task.workloads.size(); ++i) {
+    if (std::find(roles.begin(), roles.end(), task.workloads[i].role) != roles.end()) out.push_back(i);
+  }
+  return out;
+}
+
+std::vector<double> Measuring::weights(const std::vector<std::size_t>& of) const {
+  std::vector<double> out;
+  for (const std::size_t workload : of) {
+    out.push_back(task.workloads[workload].role == model::Role::race ? task.workloads[workload].weight : 0.0);
+  }
+  return out;
+}
+
+std::chrono::nanoseconds Measuring::hard_limit() const {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(settings.call_limit_seconds * 1e9));
+}
+
+std::vector<double> Measuring::expected_ns(const std::vector<std::size_t>& of) const {
+  std::vector<double> out;
+  for (const std::size_t workload : of) out.push_back(workload < baseline_ns.size() ? baseline_ns[workload] : 0.0);
+  return out;
+}
+
+StageClock::StageClock(model::Evaluation& evaluation, std::string name)
+    : evaluation_(evaluation), name_(std::move(name)), began_(std::chrono::steady_clock::now()) {}
+
+StageClock::~StageClock() {
+  evaluation_.stages.push_back({name_, std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count()});
+}
+
+model::Evaluation blank_evaluation(const Measuring& measuring, const model::Solution& solution, std::string kind) {
+  model::Evaluation out;
+  out.kind = std::move(kind);
+  out.environment = measuring.target.environment();
+  out.environment.seed = measuring.settings.seed;
+  out.trust = measuring.target.trust();
+  out.source_id = model::source_id(solution);
+  return out;
+}
+
+void set_failure(model::Evaluation& evaluation, const Failure& failure) {
+  evaluation.status = failure.status;
+  evaluation.reason = failure.reason;
+  evaluation.mismatch = failure.mismatch;
+}
+
+base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solution, model::Evaluation& evaluation,
+                               std::stop_token stop) {
+  const StageClock clock(evaluation, "build");
+  TRY_ASSIGN(const model::BuildReport report, measuring.target.build(solution, std::move(stop)));
+  evaluation.machine_code_id = report.machine_code_id;
+  if (report.built) return true;
+  evaluation.status = model::Status::compile_error;
+  evaluation.reason = report.diagnostics;
+  return false;
+}
+
+base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Solution& solution,
+                                            const VerifyPlan& plan, std::stop_token stop) {
+  std::vector<std::size_t> workloads = plan.workloads;
+  const model::Definition& definition = measuring.task.definition;
+  std::sort(workloads.begin(), workloads.end(), [&](std::size_t a, std::size_t b) {
+    return bytes_of(definition, measuring.task.workloads[a]) < bytes_of(definition, measuring.task.workloads[b]);
+  });
+  TRY_ASSIGN(const auto live, measuring.target.start(solution, stop));
+  for (const std::size_t workload : workloads) {
+    std::vector<int> order(static_cast<std::size_t>(slots.count()));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), measuring.random);
+    if (plan.slots > 0) order.resize(std::min(order.size(), static_cast<std::size_t>(plan.slots)));
+    std::vector<double> times;
+    for (const int number : order) {
+      if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "verification was stopped as asked");
+      TRY_ASSIGN(Slot * slot, slots.get(workload, number));
+      const CallOptions options{call_limit(measuring.expected_ns({workload}).front(), measuring.hard_limit()),
+                                measuring.task.cpu.cache, measuring.random()};
+      TRY_ASSIGN(const CallOutcome outcome, live->call(slot->invocation, options));
+      if (auto failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome)) return failure;
+      times.push_back(outcome.time_ns);
+    }
+    if (plan.median_ns != nullptr) (*plan.median_ns)[workload] = stats::median(times);
+  }
+  return std::optional<Failure>();
+}
+
+model::Interval to_model(const stats::Interval& interval) { return {interval.estimate, interval.low, interval.high}; }
+
+model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t workload, const std::vector<double>& reference_ns,
+                                      const std::vector<double>& candidate_ns) {
+  constexpr double kAlpha = 0.05;
+  const model::Workload& facts = measuring.task.workloads[workload];
+  model::WorkloadTiming out;
+  out.name = facts.name;
+  out.role = std::string(model::to_string(facts.role));
+  out.time_ns = stats::median(candidate_ns);
+  if (!reference_ns.empty()) {
+    out.reference_ns = stats::median(reference_ns);
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < candidate_ns.size(); ++i) ratios.push_back(std::log(reference_ns[i] / candidate_ns[i]));
+    out.ratio = to_model(stats::as_ratio(stats::trimmed_interval(ratios, kAlpha)));
+  }
+  out.roofline = roofline(measuring.task, facts, measuring.peaks, out.time_ns);
+  return out;
+}
+
+base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& evaluation, std::stop_token stop) {
+  const auto offender = [&]() -> const model::WorkloadTiming* {
+    for (const model::WorkloadTiming& timing : evaluation.workloads) {
+      const auto facts = std::find_if(measuring.task.workloads.begin(), measuring.task.workloads.end(),
+                                      [&](const model::Workload& workload) { return workload.name == timing.name; });
+      const double least = least_credible_ns(measuring.task, *facts, measuring.peaks, measuring.target.last_level_bytes());
+      if (timing.time_ns < least) return &timing;
+    }
+    return nullptr;
+  };
+  if (offender() == nullptr) return {};
+  // The stored peaks may come from a slow moment of the machine.
+  TRY_ASSIGN(measuring.peaks, measuring.target.probe_peaks_again(std::move(stop)));
+  const model::WorkloadTiming* const found = offender();
+  if (found == nullptr) return {};
+  evaluation.status = model::Status::reward_hack;
+  evaluation.verdict = model::Verdict::none;
+  evaluation.reason = "workload " + found->name + ": faster than the machine can move or compute what the task says (" +
+                      std::to_string(static_cast<std::int64_t>(found->time_ns)) + " ns); if the kernel is honest, the task's "
+                      "[cost] states more work than is needed";
+  return {};
+}
+
+}  // namespace accelopt::evaluation

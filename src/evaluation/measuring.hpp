@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// One open task on the measuring side, and what can be asked of it. Everything here runs on the measuring thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "evaluation/block_runner.hpp"
+#include "evaluation/evaluator.hpp"
+#include "evaluation/slots.hpp"
+#include "evaluation/target.hpp"
+#include "stats/estimate.hpp"
+
+namespace accelopt::evaluation {
+
+/// What the flows share.
+struct Measuring {
+  Target& target;
+  model::Task task;
+  MeasureSettings settings;
+  Peaks peaks;
+  std::unique_ptr<Slots> slots;
+  std::vector<double> baseline_ns;  ///< a workload; 0 until measured
+  std::mt19937_64 random;           ///< orders and choices; never anything that counts
+  int confirmations = 0;            ///< made: each draws slots of its own
+  std::map<std::string, std::vector<double>> recorded_ns;  ///< `paper` protocol: mean latency by source id and raced workload
+
+  [[nodiscard]] std::vector<std::size_t> workloads(std::span<const model::Role> roles) const;
+  [[nodiscard]] std::vector<double> weights(const std::vector<std::size_t>& of) const;
+  [[nodiscard]] std::chrono::nanoseconds hard_limit() const;
+  [[nodiscard]] std::vector<double> expected_ns(const std::vector<std::size_t>& of) const;
+};
+
+/// Adds "name: seconds" of its own life to an evaluation.
+class StageClock {
+ public:
+  StageClock(model::Evaluation& evaluation, std::string name);
+  StageClock(const StageClock&) = delete;
+  StageClock& operator=(const StageClock&) = delete;
+  ~StageClock();
+
+ private:
+  model::Evaluation& evaluation_;
+  std::string name_;
+  std::chrono::steady_clock::time_point began_;
+};
+
+/// An evaluation with environment, trust and ids filled in.
+model::Evaluation blank_evaluation(const Measuring& measuring, const model::Solution& solution, std::string kind);
+void set_failure(model::Evaluation& evaluation, const Failure& failure);
+
+/// Builds; false: the evaluation says COMPILE_ERROR. @error as Target::build.
+base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solution, model::Evaluation& evaluation,
+                               std::stop_token stop);
+
+/// How many slots of each workload a verification looks at; 0: all.
+struct VerifyPlan {
+  std::vector<std::size_t> workloads;
+  int slots = 0;
+  std::vector<double>* median_ns = nullptr;  ///< filled with the calls' median time, an entry a workload of the task
+};
+/// Calls the solution in a fresh process, the smallest workload first. The first failure, or none.
+base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Solution& solution,
+                                            const VerifyPlan& plan, std::stop_token stop);
+
+/// The median time, the opponent's, the ratio and the roofline of one workload, from the blocks' times of two arms.
+model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t workload, const std::vector<double>& reference_ns,
+                                      const std::vector<double>& candidate_ns);
+
+/// Rejects times that the machine cannot reach: measures the peaks anew before it says so. @error as probe_peaks_again.
+base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& evaluation, std::stop_token stop);
+
+model::Interval to_model(const stats::Interval& interval);
+
+// The flows. Each holds the machine quiet and is one exclusive use of the device.
+base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, std::stop_token stop);
+base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Solution& candidate,
+                                           const model::Solution& opponent, std::stop_token stop);
+base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<Arm>& arms, int places, std::stop_token stop);
+base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const model::Solution& candidate, std::stop_token stop);
+base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solution& solution, std::stop_token stop);
+
+/// The `paper` protocol: mean of ten calls a raced workload, repeated while it is not calm. A failure, or the latencies.
+struct PaperLatency {
+  std::optional<Failure> failure;
+  std::vector<double> mean_ns;  ///< a raced workload
+  int calls = 0;
+};
+base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solution& solution, std::stop_token stop);
+base::Result<model::Evaluation> paper_triage(Measuring& measuring, const model::Solution& candidate,
+                                             const model::Solution& opponent, model::Evaluation evaluation, std::stop_token stop);
+base::Result<PlayoffReport> paper_playoff(Measuring& measuring, const std::vector<Arm>& arms, std::stop_token stop);
+
+}  // namespace accelopt::evaluation

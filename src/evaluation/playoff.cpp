@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// The play-off of parents and kept candidates, and the confirmation of its winner.
+#include <array>
+
+#include "base/hash.hpp"
+#include "evaluation/measuring.hpp"
+#include "stats/confirmation.hpp"
+#include "stats/playoff.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+using model::Role;
+
+constexpr std::array kRaced{Role::race};
+constexpr std::array kTimed{Role::race, Role::held_out};
+constexpr std::array kEverything{Role::race, Role::check, Role::held_out};
+
+/// Times of one arm and of the baseline in the blocks that both ran.
+struct PairedTimes {
+  std::vector<std::vector<double>> reference_ns;
+  std::vector<std::vector<double>> candidate_ns;
+
+  void add(const std::vector<double>& reference, const std::vector<double>& candidate) {
+    reference_ns.resize(reference.size());
+    candidate_ns.resize(candidate.size());
+    for (std::size_t i = 0; i < reference.size(); ++i) {
+      reference_ns[i].push_back(reference[i]);
+      candidate_ns[i].push_back(candidate[i]);
+    }
+  }
+};
+
+std::vector<model::WorkloadTiming> timings(const Measuring& measuring, const std::vector<std::size_t>& workloads,
+                                           const PairedTimes& times) {
+  std::vector<model::WorkloadTiming> out;
+  if (times.candidate_ns.empty()) return out;
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    out.push_back(workload_timing(measuring, workloads[i], times.reference_ns[i], times.candidate_ns[i]));
+  }
+  return out;
+}
+
+base::Result<PlayoffReport> race_arms(Measuring& measuring, const std::vector<Arm>& arms, stats::Playoff& playoff,
+                                      BlockRunner& runner, PlayoffReport report, const std::stop_token& stop) {
+  const std::vector<std::size_t> workloads = measuring.workloads(kRaced);
+  const std::vector<double> weights = measuring.weights(workloads);
+  std::vector<PairedTimes> times(arms.size());
+  while (!playoff.finished()) {
+    const std::vector<int> active = playoff.active();
+    TRY_ASSIGN(const Block block, runner.next(active, stop));
+    if (runner.failure(0)) {
+      return base::fail(base::ErrorCode::unavailable, "the baseline failed in the play-off: " + runner.failure(0)->reason);
+    }
+    stats::PlayoffBlock values(arms.size());
+    for (const int arm : active) {
+      const auto place = static_cast<std::size_t>(arm);
+      if (runner.failure(arm)) {
+        report.arms[place].reason = runner.failure(arm)->reason;
+        playoff.fail(arm);
+      } else if (block.times_ns[place]) {
+        times[place].add(*block.times_ns[0], *block.times_ns[place]);
+        values[place] = stats::block_log_ratio(*block.times_ns[0], *block.times_ns[place], weights);
+      }
+    }
+    playoff.add(values);
+  }
+  const std::vector<stats::PlayoffArm> results = playoff.arms();
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    ArmScore& score = report.arms[i];
+    score.measured = !results[i].failed && results[i].blocks > 0;
+    score.dropped = results[i].dropped;
+    score.score = to_model(stats::as_ratio(results[i].log_score));
+    score.blocks = results[i].blocks;
+    score.workloads = timings(measuring, workloads, times[i]);
+  }
+  report.blocks = playoff.blocks();
+  report.separated = playoff.separated();
+  return report;
+}
+
+}  // namespace
+
+base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<Arm>& arms, int places, std::stop_token stop) {
+  if (arms.empty()) return base::fail(base::ErrorCode::invalid_argument, "a play-off needs at least the baseline");
+  if (measuring.settings.protocol == "paper") return paper_playoff(measuring, arms, std::move(stop));
+  stats::PlayoffRules rules;
+  rules.places = places;
+  rules.min_blocks = measuring.settings.playoff_min_blocks;
+  rules.max_blocks = measuring.settings.playoff_max_blocks;
+  stats::Playoff playoff(static_cast<int>(arms.size()), rules);
+  PlayoffReport report;
+  report.arms.resize(arms.size());
+  std::vector<const model::Solution*> solutions;
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    solutions.push_back(&arms[i].solution);
+    TRY_ASSIGN(const model::BuildReport built, measuring.target.build(arms[i].solution, stop));
+    if (built.built) continue;
+    if (i == 0) return base::fail(base::ErrorCode::invalid_argument, "the baseline does not build:\n" + built.diagnostics);
+    report.arms[i].reason = built.diagnostics;
+    playoff.fail(static_cast<int>(i));
+  }
+  const auto quiet = measuring.target.quiet();
+  const std::vector<std::size_t> workloads = measuring.workloads(kRaced);
+  BlockRunner runner(measuring.target, measuring.task, *measuring.slots,
+                     {solutions, workloads, measuring.expected_ns(workloads), measuring.hard_limit(), measuring.random()});
+  return race_arms(measuring, arms, playoff, runner, std::move(report), stop);
+}
+
+namespace {
+
+stats::ConfirmationRules confirmation_rules(const Measuring& measuring) {
+  stats::ConfirmationRules rules;
+  rules.min_restarts = measuring.settings.confirm_restarts;
+  rules.min_blocks = measuring.settings.confirm_min_blocks;
+  rules.max_blocks = measuring.settings.confirm_max_blocks;
+  rules.half_width = measuring.settings.confirm_half_width;
+  rules.allow_regression = measuring.settings.allow_regression;
+  return rules;
+}
+
+std::vector<double> log_ratios(const std::vector<double>& reference, const std::vector<double>& candidate) {
+  std::vector<double> out;
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    out.push_back(stats::block_log_ratio({&reference[i], 1}, {&candidate[i], 1}, std::vector<double>{1.0}));
+  }
+  return out;
+}
+
+void conclude(const Measuring& measuring, const std::vector<std::size_t>& workloads, const stats::ConfirmationDecision& decision,
+              const PairedTimes& times, model::Evaluation& evaluation) {
+  evaluation.status = model::Status::passed;
+  evaluation.ratio = to_model(stats::as_ratio(decision.log_ratio));
+  evaluation.blocks = decision.blocks;
+  evaluation.decided_by = decision.confirmed ? "race" : "cap";
+  evaluation.workloads = timings(measuring, workloads, times);
+  for (std::size_t i = 0; i < evaluation.workloads.size() && i < decision.workloads.size(); ++i) {
+    evaluation.workloads[i].ratio = to_model(stats::as_ratio(decision.workloads[i]));
+  }
+  const model::Interval& ratio = *evaluation.ratio;
+  if (decision.confirmed) {
+    evaluation.verdict = model::Verdict::faster;
+  } else if (decision.regressed) {
+    evaluation.verdict = model::Verdict::undecided;
+    evaluation.reason = "not confirmed: workload " + measuring.task.workloads[workloads[static_cast<std::size_t>(*decision.regressed)]].name +
+                        " is certainly slower than allowed";
+  } else {
+    evaluation.verdict = ratio.high < 1 ? model::Verdict::slower : ratio.low > 1 ? model::Verdict::undecided : model::Verdict::tie;
+    evaluation.reason = "not confirmed: the low end of the speed-up's interval, " + std::to_string(ratio.low) +
+                        ", is not over 1.005";
+  }
+}
+
+/// Restarts with fresh processes until the rules are content.
+base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model::Solution& candidate,
+                                 model::Evaluation& evaluation, const std::stop_token& stop) {
+  const StageClock clock(evaluation, "confirm");
+  const std::vector<std::size_t> workloads = measuring.workloads(kTimed);
+  BlockRunner runner(measuring.target, measuring.task, slots,
+                     {{&measuring.task.baseline, &candidate}, workloads, measuring.expected_ns(workloads), measuring.hard_limit(),
+                      measuring.random()});
+  stats::Confirmation confirmation(measuring.weights(workloads), confirmation_rules(measuring));
+  PairedTimes times;
+  for (int blocks = confirmation.next_restart_blocks(); blocks > 0; blocks = confirmation.next_restart_blocks()) {
+    runner.restart();
+    std::vector<std::vector<double>> restart;
+    for (int i = 0; i < blocks; ++i) {
+      TRY_ASSIGN(const Block block, runner.next({0, 1}, stop));
+      if (runner.failure(1)) {
+        set_failure(evaluation, *runner.failure(1));
+        return {};
+      }
+      if (runner.failure(0)) {
+        return base::fail(base::ErrorCode::unavailable, "the baseline failed in the confirmation: " + runner.failure(0)->reason);
+      }
+      const auto& reference = *block.times_ns[0];
+      const auto& own = *block.times_ns[1];
+      times.add(reference, own);
+      restart.push_back(log_ratios(reference, own));
+      evaluation.samples.push_back({reference, own, block.slot, block.disturbed});
+    }
+    confirmation.add_restart(restart);
+  }
+  conclude(measuring, workloads, confirmation.decision(), times, evaluation);
+  evaluation.environment.noisy = runner.noisy();
+  return {};
+}
+
+}  // namespace
+
+base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const model::Solution& candidate, std::stop_token stop) {
+  model::Evaluation evaluation = blank_evaluation(measuring, candidate, "confirm");
+  evaluation.opponent = model::source_id(measuring.task.baseline);
+  TRY_ASSIGN(const bool built, build_stage(measuring, candidate, evaluation, stop));
+  if (!built) return evaluation;
+  TRY(measuring.target.build(measuring.task.baseline, stop));
+  const auto quiet = measuring.target.quiet();
+  const std::uint64_t seed =
+      base::derive_seed(measuring.settings.seed, "confirmation " + std::to_string(measuring.confirmations++));
+  Slots fresh(measuring.target, measuring.task, seed, measuring.settings.slots);
+  {
+    const StageClock clock(evaluation, "verify");
+    TRY_ASSIGN(const auto failure, verify(measuring, fresh, candidate, {measuring.workloads(kEverything), 0, nullptr}, stop));
+    if (failure) {
+      set_failure(evaluation, *failure);
+      return evaluation;
+    }
+  }
+  TRY(race_baseline(measuring, fresh, candidate, evaluation, stop));
+  if (evaluation.status == model::Status::passed) TRY(reject_incredible(measuring, evaluation, stop));
+  return evaluation;
+}
+
+}  // namespace accelopt::evaluation

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/roofline.hpp"
+
+#include <algorithm>
+
+#include "base/expression.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+constexpr double kLeastPartOfFloor = 0.8;
+/// Dot-product instructions on 16-bit and 8-bit types do at most so many times the float32 rate.
+constexpr double kNarrowTypesFactor = 8;
+
+bool any_input(const model::Definition& definition, bool (*test)(model::DType)) {
+  return std::any_of(definition.inputs.begin(), definition.inputs.end(), [&](const auto& input) { return test(input.dtype); });
+}
+
+bool is_double(model::DType dtype) { return dtype == model::DType::float64; }
+
+bool is_narrow(model::DType dtype) { return model::size_of(dtype) < 4; }
+
+double flops_per_second(const model::Task& task, const Peaks& peaks) {
+  const double one = any_input(task.definition, &is_double) ? peaks.flops_per_second_float64 : peaks.flops_per_second;
+  return one * task.cpu.threads;
+}
+
+}  // namespace
+
+std::optional<Work> least_work(const model::Definition& definition, const model::Workload& workload) {
+  if (definition.cost.flops.empty() && definition.cost.bytes.empty()) return std::nullopt;
+  const model::AxisValues axes = model::bind_axes(definition, workload);
+  Work work;
+  if (!definition.cost.flops.empty()) {
+    const auto value = base::evaluate_expression(definition.cost.flops, axes);
+    if (!value) return std::nullopt;
+    work.flops = static_cast<double>(*value);
+  }
+  if (!definition.cost.bytes.empty()) {
+    const auto value = base::evaluate_expression(definition.cost.bytes, axes);
+    if (!value) return std::nullopt;
+    work.bytes = static_cast<double>(*value);
+  }
+  return work;
+}
+
+std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload, const Peaks& peaks,
+                                             double time_ns) {
+  const auto work = least_work(task.definition, workload);
+  const double compute = flops_per_second(task, peaks);
+  const double memory = peaks.bytes_per_second * task.cpu.threads;
+  if (!work || compute <= 0 || memory <= 0 || time_ns <= 0) return std::nullopt;
+  const double compute_ns = work->flops / compute * 1e9;
+  const double memory_ns = work->bytes / memory * 1e9;
+  model::RooflinePoint out;
+  out.floor_ns = std::max(compute_ns, memory_ns);
+  out.fraction = out.floor_ns / time_ns;
+  out.bound = compute_ns >= memory_ns ? "compute" : "memory";
+  return out;
+}
+
+double least_credible_ns(const model::Task& task, const model::Workload& workload, const Peaks& peaks,
+                         std::int64_t last_level_bytes) {
+  const auto work = least_work(task.definition, workload);
+  const double compute = flops_per_second(task, peaks);
+  const double memory = peaks.bytes_per_second * task.cpu.threads;
+  if (!work || compute <= 0 || memory <= 0) return 0;
+  const bool narrow = task.definition.numerics.lower_precision || any_input(task.definition, &is_narrow);
+  const double compute_ns = work->flops / (compute * (narrow ? kNarrowTypesFactor : 1)) * 1e9;
+  // Data that may lie in a cache is not held to the speed of memory.
+  const bool in_cache = task.cpu.cache == model::Cache::warm && work->bytes < static_cast<double>(last_level_bytes);
+  const double memory_ns = in_cache ? 0 : work->bytes / memory * 1e9;
+  return kLeastPartOfFloor * std::max(compute_ns, memory_ns);
+}
+
+}  // namespace accelopt::evaluation

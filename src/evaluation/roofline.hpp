@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "evaluation/evaluator.hpp"
+#include "model/evaluation.hpp"
+#include "model/task.hpp"
+
+namespace accelopt::evaluation {
+
+/// The least work of one workload, from the task's cost model.
+struct Work {
+  double flops = 0;
+  double bytes = 0;
+};
+
+/// None where the task states no cost or an expression does not evaluate.
+std::optional<Work> least_work(const model::Definition& definition, const model::Workload& workload);
+
+/// Where `time_ns` stands: floor = max(flops / peak, bytes / bandwidth), all threads together.
+std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload, const Peaks& peaks,
+                                             double time_ns);
+
+/// The time below which no result is believed: 0.8 of the floor, with the loosest peaks that the task allows. 0: none.
+double least_credible_ns(const model::Task& task, const model::Workload& workload, const Peaks& peaks,
+                         std::int64_t last_level_bytes);
+
+}  // namespace accelopt::evaluation

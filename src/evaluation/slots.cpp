@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/slots.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "base/hash.hpp"
+#include "evaluation/dtype_codec.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+using base::ErrorCode;
+
+std::uint64_t next_invocation_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+/// An input as the reference sees it: the rounded values, not the drawn ones.
+ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& bytes) {
+  if (!model::is_floating(input.dtype)) return {{}, bytes};
+  return {decode(input.dtype, bytes), {}};
+}
+
+std::vector<ReferenceTensor> perturbed(const model::Task& task, std::vector<ReferenceTensor> inputs, std::uint64_t seed) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    perturb(inputs[i].values, task.definition.inputs[i].dtype, task.definition.numerics, base::derive_seed(seed, std::to_string(i)));
+  }
+  return inputs;
+}
+
+base::Error located(base::Error error, const model::Workload& workload, model::Family family) {
+  return base::with_context(std::move(error), "workload " + workload.name + ", family " + std::string(model::to_string(family)));
+}
+
+}  // namespace
+
+Slots::Slots(Target& target, const model::Task& task, std::uint64_t seed, int count)
+    : target_(target), task_(task), seed_(seed), count_(std::max(count, 2)) {}
+
+base::Result<Slot*> Slots::get(std::size_t workload, int slot) {
+  auto& place = slots_[{workload, slot}];
+  if (place) return place.get();
+  const model::Family family = family_of_slot(task_, slot);
+  TRY_ASSIGN(auto drawn, draw(workload, slot, family));
+  // A family on which the float reference is not finite says nothing; the slot is drawn as declared instead.
+  if (!drawn && family != model::Family::as_declared) {
+    TRY_ASSIGN(drawn, draw(workload, slot, model::Family::as_declared));
+  }
+  if (!drawn) {
+    return tl::make_unexpected(located({ErrorCode::invalid_argument,
+                                        "the reference computed in float gives NaN or infinity where double gives none; change the "
+                                        "init of the inputs"},
+                                       task_.workloads[workload], model::Family::as_declared));
+  }
+  place = std::move(drawn);
+  return place.get();
+}
+
+/// The slot, or none when its family is not one that float can compute.
+base::Result<std::unique_ptr<Slot>> Slots::draw(std::size_t workload_index, int number, model::Family family) {
+  const model::Workload& workload = task_.workloads[workload_index];
+  const model::AxisValues axes = model::bind_axes(task_.definition, workload);
+  auto slot = std::make_unique<Slot>();
+  slot->number = number;
+  slot->family = family;
+  slot->invocation.number = next_invocation_number();
+  for (const std::string& axis : model::variable_axes(task_.definition)) slot->invocation.axes.push_back(axes.at(axis));
+
+  std::vector<ReferenceTensor> inputs;
+  for (const model::TensorSpec& input : task_.definition.inputs) {
+    const auto elements = static_cast<std::size_t>(model::element_count(input, axes));
+    Bytes bytes(elements * model::size_of(input.dtype));
+    const InputDraw draw{input.init, input.dtype, input.shape ? model::shape_of(input, axes) : std::vector<std::int64_t>{},
+                         family_of_input(input, family), input_seed(seed_, workload.name, number, input.name)};
+    if (auto drawn = draw_input(draw, bytes); !drawn) {
+      return tl::make_unexpected(located(base::with_context(drawn.error(), "input " + input.name), workload, family));
+    }
+    inputs.push_back(seen_by_reference(input, bytes));
+    slot->invocation.inputs.push_back(std::move(bytes));
+  }
+  for (const model::TensorSpec& output : task_.definition.outputs) {
+    slot->invocation.output_bytes.push_back(static_cast<std::size_t>(model::element_count(output, axes)) * model::size_of(output.dtype));
+  }
+  TRY_ASSIGN(const bool usable,
+             calibrate_outputs(*slot, inputs, workload, input_seed(seed_, workload.name, number, "\nperturbation")));
+  if (!usable) slot.reset();
+  return slot;
+}
+
+base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<ReferenceTensor>& inputs,
+                                            const model::Workload& workload, std::uint64_t seed) {
+  const auto run = [&](Precision precision, const std::vector<ReferenceTensor>& tensors) -> base::Result<std::vector<ReferenceTensor>> {
+    auto outputs = target_.reference(precision, tensors, slot.invocation);
+    if (!outputs) return tl::make_unexpected(located(outputs.error(), workload, slot.family));
+    return outputs;
+  };
+  TRY_ASSIGN(auto exact, run(Precision::float64, inputs));
+  TRY_ASSIGN(const auto narrow, run(Precision::float32, inputs));
+  TRY_ASSIGN(const auto first, run(Precision::float64, perturbed(task_, inputs, seed)));
+  TRY_ASSIGN(const auto second, run(Precision::float64, perturbed(task_, inputs, seed + 1)));
+  const model::AxisValues axes = model::bind_axes(task_.definition, workload);
+  bool usable = true;
+  for (std::size_t i = 0; i < task_.definition.outputs.size(); ++i) {
+    const model::TensorSpec& output = task_.definition.outputs[i];
+    Expected expected;
+    expected.dtype = output.dtype;
+    if (output.shape) expected.shape = model::shape_of(output, axes);
+    if (model::is_floating(output.dtype)) {
+      expected.values = std::move(exact[i].values);
+    } else {
+      expected.integers = decode_integers(output.dtype, exact[i].bytes);
+    }
+    Bounds bounds = calibrate(expected, narrow[i].values, first[i].values, second[i].values, task_.definition.numerics);
+    usable = usable && bounds.float_is_finite;
+    slot.expected.push_back(std::move(expected));
+    slot.bounds.push_back(std::move(bounds));
+  }
+  return usable;
+}
+
+std::optional<Failure> judge(const model::Task& task, const model::Workload& workload, Slot& slot, const CallOutcome& outcome) {
+  const std::string where = "workload " + workload.name + " (family " + std::string(model::to_string(slot.family)) + "): ";
+  if (outcome.end == CallEnd::timed_out) return Failure{model::Status::timeout, where + "the kernel " + outcome.reason, std::nullopt};
+  if (outcome.end == CallEnd::died) return Failure{model::Status::runtime_error, where + "the kernel " + outcome.reason, std::nullopt};
+  if (outcome.wrote_outside) {
+    return Failure{model::Status::runtime_error, where + "the kernel wrote outside an output (bytes before or behind it changed)",
+                   std::nullopt};
+  }
+  if (slot.accepted.size() == outcome.outputs.size() &&
+      std::equal(slot.accepted.begin(), slot.accepted.end(), outcome.outputs.begin(), [](const Bytes& known, const auto& now) {
+        return known.size() == now.size() && std::memcmp(known.data(), now.data(), known.size()) == 0;
+      })) {
+    return std::nullopt;
+  }
+  for (std::size_t i = 0; i < outcome.outputs.size(); ++i) {
+    Comparison comparison = compare(slot.expected[i], slot.bounds[i], outcome.outputs[i]);
+    if (comparison.passed()) continue;
+    comparison.mismatch.workload = workload.name;
+    comparison.mismatch.family = std::string(model::to_string(slot.family));
+    comparison.mismatch.output = task.definition.outputs[i].name;
+    return Failure{model::Status::incorrect_numerical,
+                   where + "output " + comparison.mismatch.output + ": " + explain(slot.expected[i], comparison), comparison.mismatch};
+  }
+  if (slot.accepted.empty()) {
+    for (const auto& output : outcome.outputs) slot.accepted.emplace_back(output.begin(), output.end());
+  }
+  return std::nullopt;
+}
+
+}  // namespace accelopt::evaluation

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "evaluation/inputs.hpp"
+#include "evaluation/numerics.hpp"
+#include "evaluation/target.hpp"
+
+namespace accelopt::evaluation {
+
+/// One secret set of inputs for one workload, and what its outputs must be.
+struct Slot {
+  int number = 0;
+  model::Family family = model::Family::as_declared;
+  Invocation invocation;
+  std::vector<Expected> expected;
+  std::vector<Bounds> bounds;
+  std::vector<Bytes> accepted;  ///< outputs that were found right: equal bytes need no second look
+};
+
+/// Draws slots when they are first asked for and keeps them, on the trusted side. For the measuring thread only.
+class Slots {
+ public:
+  Slots(Target& target, const model::Task& task, std::uint64_t seed, int count);
+
+  /// @error invalid_argument: the reference failed, or an input cannot be drawn; io.
+  base::Result<Slot*> get(std::size_t workload, int slot);
+  [[nodiscard]] int count() const { return count_; }
+
+ private:
+  base::Result<std::unique_ptr<Slot>> draw(std::size_t workload, int slot, model::Family family);
+  base::Result<bool> calibrate_outputs(Slot& slot, const std::vector<ReferenceTensor>& inputs, const model::Workload& workload,
+                                       std::uint64_t seed);
+
+  Target& target_;
+  const model::Task& task_;
+  std::uint64_t seed_;
+  int count_;
+  std::map<std::pair<std::size_t, int>, std::unique_ptr<Slot>> slots_;
+};
+
+/// Why a candidate did not pass.
+struct Failure {
+  model::Status status = model::Status::runtime_error;
+  std::string reason;
+  std::optional<model::Mismatch> mismatch;
+};
+
+/// What one call tells about the kernel: nothing, when it returned the right outputs.
+std::optional<Failure> judge(const model::Task& task, const model::Workload& workload, Slot& slot, const CallOutcome& outcome);
+
+}  // namespace accelopt::evaluation

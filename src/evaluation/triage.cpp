@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Triage: the short race of a candidate against its own parent.
+#include <array>
+
+#include "evaluation/measuring.hpp"
+#include "stats/triage.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using model::Role;
+
+constexpr std::array kRaced{Role::race};
+constexpr std::array kVerified{Role::race, Role::check};
+constexpr int kVerifiedSlots = 3;  ///< a workload, chosen anew each time; the race itself then verifies every call
+
+model::Verdict verdict_of(stats::RaceVerdict verdict) { return model::parse_verdict(stats::to_string(verdict)); }
+
+struct RaceData {
+  std::vector<std::vector<double>> reference_ns;  ///< by workload, by block
+  std::vector<std::vector<double>> candidate_ns;
+};
+
+void keep(RaceData& data, const Block& block, model::Evaluation& evaluation) {
+  const auto& reference = *block.times_ns[0];
+  const auto& candidate = *block.times_ns[1];
+  data.reference_ns.resize(reference.size());
+  data.candidate_ns.resize(candidate.size());
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    data.reference_ns[i].push_back(reference[i]);
+    data.candidate_ns[i].push_back(candidate[i]);
+  }
+  evaluation.samples.push_back({reference, candidate, block.slot, block.disturbed});
+}
+
+/// Blocks until the race decides or its time is up.
+base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::vector<std::size_t>& workloads,
+                        model::Evaluation& evaluation, std::stop_token stop) {
+  const StageClock clock(evaluation, "triage");
+  const std::vector<double> weights = measuring.weights(workloads);
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                                           measuring.settings.max_seconds_per_workload * static_cast<double>(workloads.size())));
+  stats::Triage triage;
+  RaceData data;
+  while (!triage.decided()) {
+    TRY_ASSIGN(const Block block, runner.next({0, 1}, stop));
+    if (runner.failure(1)) {
+      set_failure(evaluation, *runner.failure(1));
+      return {};
+    }
+    if (runner.failure(0)) {
+      evaluation.status = model::Status::not_measured;
+      evaluation.reason = "its opponent failed in the race: " + runner.failure(0)->reason;
+      return {};
+    }
+    keep(data, block, evaluation);
+    triage.add(stats::block_log_ratio(*block.times_ns[0], *block.times_ns[1], weights));
+    if (!triage.decided() && Clock::now() > deadline) triage.expire();
+  }
+  const stats::TriageDecision& decision = triage.decision();
+  evaluation.status = model::Status::passed;
+  evaluation.verdict = verdict_of(decision.verdict);
+  evaluation.decided_by = std::string(stats::to_string(decision.decided_by));
+  evaluation.ratio = to_model(stats::as_ratio(decision.log_ratio));
+  evaluation.blocks = decision.blocks;
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    evaluation.workloads.push_back(workload_timing(measuring, workloads[i], data.reference_ns[i], data.candidate_ns[i]));
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Solution& candidate,
+                                           const model::Solution& opponent, std::stop_token stop) {
+  model::Evaluation evaluation = blank_evaluation(measuring, candidate, "triage");
+  evaluation.opponent = model::source_id(opponent);
+  TRY_ASSIGN(const bool built, build_stage(measuring, candidate, evaluation, stop));
+  if (!built) return evaluation;
+  TRY_ASSIGN(const model::BuildReport opponent_report, measuring.target.build(opponent, stop));
+  if (!opponent_report.built) {
+    return base::fail(base::ErrorCode::invalid_argument, "the opponent does not build:\n" + opponent_report.diagnostics);
+  }
+  const auto quiet = measuring.target.quiet();
+  {
+    const StageClock clock(evaluation, "verify");
+    TRY_ASSIGN(const auto failure, verify(measuring, *measuring.slots, candidate,
+                                          {measuring.workloads(kVerified), kVerifiedSlots, nullptr}, stop));
+    if (failure) {
+      set_failure(evaluation, *failure);
+      return evaluation;
+    }
+  }
+  if (measuring.settings.protocol == "paper") return paper_triage(measuring, candidate, opponent, std::move(evaluation), stop);
+  const std::vector<std::size_t> workloads = measuring.workloads(kRaced);
+  BlockRunner runner(measuring.target, measuring.task, *measuring.slots,
+                     {{&opponent, &candidate}, workloads, measuring.expected_ns(workloads), measuring.hard_limit(), measuring.random()});
+  TRY(race(measuring, runner, workloads, evaluation, stop));
+  evaluation.environment.noisy = runner.noisy();
+  if (evaluation.status == model::Status::passed) TRY(reject_incredible(measuring, evaluation, stop));
+  return evaluation;
+}
+
+}  // namespace accelopt::evaluation
