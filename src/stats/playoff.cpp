@@ -32,13 +32,17 @@ Playoff::Playoff(int arms, PlayoffRules rules)
 std::vector<int> Playoff::active() const {
   std::vector<int> result;
   for (std::size_t i = 0; i < states_.size(); ++i) {
-    if (i == 0 || (!states_[i].failed && !states_[i].dropped)) result.push_back(static_cast<int>(i));
+    if (i == 0 || (!states_[i].failed && !states_[i].out)) result.push_back(static_cast<int>(i));
   }
   return result;
 }
 
 void Playoff::fail(int arm) {
   states_.at(static_cast<std::size_t>(arm)).failed = true;
+  // Who was out only because of this arm is in again.
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i].out && !certainly_out(static_cast<int>(i))) states_[i].out = false;
+  }
   if (arm == 0 || active().size() == 1)
     finished_ = true;  // without the anchor, or without rivals, there is nothing to race
 }
@@ -74,10 +78,13 @@ bool Playoff::certainly_faster(int arm, int other) const {
   return trimmed_interval(differences, rules_.alpha / tests).low > 0;
 }
 
-std::vector<int> Playoff::competitors() const {
-  std::vector<int> result = active();
-  if (!rules_.baseline_competes) result.erase(result.begin());
-  return result;
+bool Playoff::certainly_out(int arm) const {
+  int better = 0;
+  for (std::size_t other = rules_.baseline_competes ? 0 : 1; other < states_.size(); ++other) {
+    const int rival = static_cast<int>(other);
+    if (rival != arm && !states_[other].failed && certainly_faster(rival, arm)) ++better;
+  }
+  return better >= rules_.places;
 }
 
 std::vector<int> Playoff::ranking() const {
@@ -86,9 +93,9 @@ std::vector<int> Playoff::ranking() const {
     if (!states_[i].failed) scored.emplace_back(static_cast<int>(i), trimmed_mean(samples_of(static_cast<int>(i))));
   }
   std::stable_sort(scored.begin(), scored.end(), [&](const auto& left, const auto& right) {
-    const bool left_dropped = states_[static_cast<std::size_t>(left.first)].dropped;
-    const bool right_dropped = states_[static_cast<std::size_t>(right.first)].dropped;
-    if (left_dropped != right_dropped) return right_dropped;
+    const bool left_out = states_[static_cast<std::size_t>(left.first)].out;
+    const bool right_out = states_[static_cast<std::size_t>(right.first)].out;
+    if (left_out != right_out) return right_out;
     return left.second > right.second;
   });
   std::vector<int> result;
@@ -96,22 +103,18 @@ std::vector<int> Playoff::ranking() const {
   return result;
 }
 
-/// Drops who is certainly out, then asks whether the first places are certain. The baseline is never dropped: it is the
-/// anchor.
+/// Drops who is certainly out, then asks whether the first places are certain. The baseline runs on even when it is
+/// out: it is the anchor.
 void Playoff::look() {
-  const std::vector<int> rivals = competitors();
-  const auto places = static_cast<std::size_t>(rules_.places);
-  std::vector<int> out;
-  for (const int arm : rivals) {
-    if (arm == 0) continue;
-    const auto better = std::count_if(rivals.begin(), rivals.end(),
-                                      [&](int other) { return other != arm && certainly_faster(other, arm); });
-    if (static_cast<std::size_t>(better) >= places) out.push_back(arm);
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (!states_[i].failed && !states_[i].out && certainly_out(static_cast<int>(i))) out.push_back(i);
   }
-  for (const int arm : out) states_[static_cast<std::size_t>(arm)].dropped = true;
+  for (const std::size_t arm : out) states_[arm].out = true;
 
+  const auto places = static_cast<std::size_t>(rules_.places);
   std::vector<int> order = ranking();
-  std::erase_if(order, [&](int arm) { return states_[static_cast<std::size_t>(arm)].dropped; });
+  std::erase_if(order, [&](int arm) { return states_[static_cast<std::size_t>(arm)].out; });
   separated_ = true;
   for (std::size_t first = 0; first < std::min(places, order.size()); ++first) {
     for (std::size_t rest = places; rest < order.size(); ++rest) {
@@ -127,7 +130,7 @@ std::vector<PlayoffArm> Playoff::arms() const {
     const std::vector<double> samples = samples_of(static_cast<int>(i));
     PlayoffArm arm;
     arm.failed = states_[i].failed;
-    arm.dropped = states_[i].dropped;
+    arm.dropped = i != 0 && states_[i].out;
     arm.log_score = i == 0 ? Interval{} : trimmed_interval(samples, 0.05);
     arm.blocks = static_cast<int>(samples.size());
     result.push_back(arm);

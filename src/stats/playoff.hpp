@@ -24,7 +24,7 @@ using PlayoffBlock = std::vector<std::optional<double>>;
 
 struct PlayoffArm {
   bool failed = false;   ///< said by Playoff::fail
-  bool dropped = false;  ///< certainly out of the first places
+  bool dropped = false;  ///< certainly out of the first places; never the baseline
   Interval log_score;    ///< trimmed mean of log(baseline / arm) with its 95 % interval
   int blocks = 0;        ///< that the arm ran
 };
@@ -40,7 +40,7 @@ class Playoff {
   /// One round; `block` has an entry an arm. Entries of arms that are not active are ignored; an active arm's entry may
   /// be absent (a disturbed call), which costs it that block only.
   void add(const PlayoffBlock& block);
-  /// The arm crashed, hung or gave a wrong result: out of the race.
+  /// The arm crashed, hung or gave a wrong result: out of the race. Arms that were out only because of it run again.
   void fail(int arm);
 
   /// Arms that the next block is to run: arm 0 first, the others ascending.
@@ -50,19 +50,20 @@ class Playoff {
   bool separated() const { return separated_; }
   int blocks() const { return static_cast<int>(blocks_.size()); }
   std::vector<PlayoffArm> arms() const;
-  /// Arms by score, best first, ties by number; without failed arms, and without the baseline unless it competes.
+  /// Arms by score, best first, ties by number, those certainly out last; without failed arms, and without the baseline
+  /// unless it competes.
   std::vector<int> ranking() const;
 
  private:
   struct State {
     bool failed = false;
-    bool dropped = false;
+    bool out = false;  ///< certainly not among the first places
   };
 
   void look();
   bool certainly_faster(int arm, int other) const;
   std::vector<double> samples_of(int arm) const;
-  std::vector<int> competitors() const;
+  bool certainly_out(int arm) const;
 
   PlayoffRules rules_;
   std::vector<int> looks_;

@@ -99,7 +99,12 @@ const TriageDecision& Triage::add(double log_ratio) {
   ACCELOPT_ASSERT(std::isfinite(log_ratio), "a block's log-ratio is finite");
   if (decided()) return decision_;
   samples_.push_back(log_ratio);
-  decision_ = decide_triage(samples_, rules_, Clock::running);
+  const int blocks = static_cast<int>(samples_.size());
+  // The looks before this one said nothing, or there would be no more blocks.
+  if (std::binary_search(rules_.looks.begin(), rules_.looks.end(), blocks)) {
+    decision_ = look(samples_, rules_);
+    if (blocks == rules_.looks.back()) decision_ = cap(decision_, rules_);
+  }
   return decision_;
 }
 

@@ -58,7 +58,8 @@ class Triage {
  public:
   explicit Triage(TriageRules rules = {});
 
-  /// One more block's log(parent / candidate). Ignored once decided.
+  /// One more block's log(parent / candidate). Ignored once decided. Between looks the decision is that of the last
+  /// look.
   const TriageDecision& add(double log_ratio);
   /// No time is left: decides with what there is.
   const TriageDecision& expire();

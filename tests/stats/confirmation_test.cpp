@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/confirmation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "stats/noise.hpp"
+
+namespace accelopt::stats {
+namespace {
+
+/// Runs a confirmation to its end; workload i's true log-ratio is truth[i], every restart has a level of its own.
+Confirmation confirm(const std::vector<double>& truth, const std::vector<double>& weights, HeavyTailedNoise& noise,
+                     double restart_deviation = 0) {
+  Confirmation confirmation(weights, {});
+  int level = 0;
+  while (const int blocks = confirmation.next_restart_blocks()) {
+    const double shift = restart_deviation * (level++ % 3 - 1);
+    std::vector<std::vector<double>> restart;
+    for (int block = 0; block < blocks; ++block) {
+      std::vector<double> values;
+      for (const double value : truth) values.push_back(value + shift + noise());
+      restart.push_back(values);
+    }
+    confirmation.add_restart(restart);
+  }
+  return confirmation;
+}
+
+TEST(Confirmation, RunsAtLeastThirtyTwoBlocksOverThreeRestarts) {
+  std::printf("seed 11\n");
+  HeavyTailedNoise noise(11, 0.003);
+  const Confirmation confirmation = confirm({std::log(2.0)}, {1}, noise);
+  EXPECT_EQ(confirmation.restarts(), 3);
+  EXPECT_EQ(confirmation.decision().blocks, 33);
+  EXPECT_TRUE(confirmation.decision().enough);
+  EXPECT_TRUE(confirmation.decision().confirmed);
+  EXPECT_NEAR(as_ratio(confirmation.decision().log_ratio).estimate, 2.0, 0.02);
+}
+
+TEST(Confirmation, GoesOnToAHundredBlocksWhenItIsNoisy) {
+  std::printf("seed 12\n");
+  HeavyTailedNoise noise(12, 0.15);
+  const Confirmation confirmation = confirm({std::log(2.0)}, {1}, noise);
+  EXPECT_EQ(confirmation.decision().blocks, 100);
+  EXPECT_GE(confirmation.restarts(), 9);
+  EXPECT_TRUE(confirmation.decision().enough);
+  EXPECT_TRUE(confirmation.decision().confirmed);
+}
+
+TEST(Confirmation, IsWiderWhenRestartsDisagree) {
+  std::printf("seed 13\n");
+  HeavyTailedNoise noise(13, 0.003);
+  const Confirmation calm = confirm({0.3}, {1}, noise);
+  const Confirmation shifting = confirm({0.3}, {1}, noise, 0.02);
+  EXPECT_GT(shifting.decision().blocks, calm.decision().blocks);
+  const Interval& wide = shifting.decision().log_ratio;
+  const std::vector<ConfirmationBlock>& blocks = shifting.blocks();
+  std::vector<double> values;
+  for (const ConfirmationBlock& block : blocks) values.push_back(block.log_ratios[0]);
+  const Interval trimmed = trimmed_interval(values, 0.05);
+  EXPECT_LE(wide.low, trimmed.low);
+  EXPECT_GE(wide.high, trimmed.high);
+}
+
+TEST(Confirmation, RefusesWhatIsNotCertainlyFaster) {
+  std::printf("seed 14\n");
+  HeavyTailedNoise noise(14, 0.01);
+  const Confirmation confirmation = confirm({0}, {1}, noise);
+  EXPECT_TRUE(confirmation.decision().enough);
+  EXPECT_FALSE(confirmation.decision().confirmed);
+  EXPECT_FALSE(confirmation.decision().regressed.has_value());
+}
+
+TEST(Confirmation, RefusesARegressionOfOneWorkloadEvenAHeldOutOne) {
+  std::printf("seed 15\n");
+  HeavyTailedNoise noise(15, 0.005);
+  const Confirmation confirmation = confirm({std::log(3.0), std::log(2.0), -std::log(1.12)}, {1, 1, 0}, noise);
+  EXPECT_NEAR(as_ratio(confirmation.decision().log_ratio).estimate, std::sqrt(6.0), 0.05);
+  ASSERT_TRUE(confirmation.decision().regressed.has_value());
+  EXPECT_EQ(*confirmation.decision().regressed, 2);
+  EXPECT_FALSE(confirmation.decision().confirmed);
+}
+
+TEST(Confirmation, ToleratesALossWithinWhatIsAllowed) {
+  std::printf("seed 16\n");
+  HeavyTailedNoise noise(16, 0.005);
+  const Confirmation confirmation = confirm({std::log(2.0), -std::log(1.03)}, {1, 0}, noise);
+  EXPECT_TRUE(confirmation.decision().confirmed);
+}
+
+TEST(Confirmation, EndsUnconfirmedWhenARestartGivesNothing) {
+  Confirmation confirmation({1}, {});
+  confirmation.add_restart(std::vector<std::vector<double>>(11, std::vector<double>{0.5}));
+  EXPECT_GT(confirmation.next_restart_blocks(), 0);
+  confirmation.add_restart({});
+  EXPECT_EQ(confirmation.next_restart_blocks(), 0);
+  EXPECT_FALSE(confirmation.decision().enough);
+  EXPECT_FALSE(confirmation.decision().confirmed);
+}
+
+TEST(Confirmation, DecidesAgainFromStoredBlocks) {
+  std::printf("seed 17\n");
+  HeavyTailedNoise noise(17, 0.02);
+  const std::vector<double> weights{2, 1};
+  const Confirmation confirmation = confirm({0.3, 0.2}, weights, noise);
+  const ConfirmationDecision again = decide_confirmation(confirmation.blocks(), weights);
+  EXPECT_EQ(again.log_ratio.low, confirmation.decision().log_ratio.low);
+  EXPECT_EQ(again.log_ratio.high, confirmation.decision().log_ratio.high);
+  EXPECT_EQ(again.confirmed, confirmation.decision().confirmed);
+}
+
+TEST(ConfirmationSimulation, IdenticalKernelsAreHardlyEverConfirmed) {
+  constexpr unsigned kSeed = 18;
+  std::printf("seed %u\n", kSeed);
+  HeavyTailedNoise noise(kSeed, 0.02);
+  int confirmed = 0;
+  constexpr int kRuns = 100;
+  for (int run = 0; run < kRuns; ++run) confirmed += confirm({0}, {1}, noise).decision().confirmed;
+  EXPECT_LE(confirmed, 2);
+}
+
+}  // namespace
+}  // namespace accelopt::stats
