@@ -2,13 +2,16 @@
 #include "suites/task_folder.hpp"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <random>
 
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
+#include "suites/lint.hpp"
 
 namespace accelopt::suites {
 namespace {
@@ -258,10 +261,48 @@ TEST_F(TaskFolder, AmbiguousAndEmptySourcesAreRefused) {
   EXPECT_NE(task.error().message.find("reference.cpp: is empty"), std::string::npos);
 }
 
-TEST_F(TaskFolder, AFolderThatMayNotBeReadSaysSo) {
-  if (::geteuid() == 0) GTEST_SKIP() << "the superuser may read every file";
+TEST_F(TaskFolder, AFileThatMayNotBeReadSaysSo) {
+  ASSERT_EQ(::chmod(path().c_str(), 0755), 0);
   ASSERT_EQ(::chmod((path() / "task.toml").c_str(), 0), 0);
-  EXPECT_EQ(load_task(path()).error().code, ErrorCode::permission_denied);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // The superuser may read every file: be somebody else.
+    constexpr uid_t kNobody = 65534;
+    if (::geteuid() == 0 && ::setuid(kNobody) != 0) ::_exit(1);
+    const auto task = load_task(path());
+    if (task || task.error().code != ErrorCode::permission_denied) ::_exit(2);
+    ::_exit(task.error().message.find(toml()) == std::string::npos ? 3 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(TaskFolder, DamagedTextIsAnErrorAndNeverACrash) {
+  constexpr std::uint64_t kSeed = 20250118;
+  RecordProperty("seed", std::to_string(kSeed));
+  std::mt19937_64 random(kSeed);
+  constexpr std::string_view kLetters = "\"'[]{}=,.#\n\\0a-?\xFF";
+  int refused = 0;
+  for (int round = 0; round < 400; ++round) {
+    std::string text(kTask);
+    for (int change = 0; change < 3; ++change) {
+      const std::size_t place = random() % text.size();
+      if (random() % 2 == 0) {
+        text.erase(place, random() % 12);
+      } else {
+        text.insert(place, 1, kLetters[random() % kLetters.size()]);
+      }
+    }
+    put("task.toml", text);
+    const auto task = load_task(path());
+    if (task) continue;
+    ++refused;
+    EXPECT_EQ(task.error().code, ErrorCode::parse);
+    EXPECT_EQ(task.error().message.find(toml() + ":"), 0U) << "seed " << kSeed << " round " << round;
+  }
+  EXPECT_GT(refused, 200);
 }
 
 TEST_F(TaskFolder, AFileThatIsNoFileSaysSo) {
@@ -471,7 +512,10 @@ TEST(SuiteTasks, BundledSuitesLoad) {
   ASSERT_TRUE(tasks) << tasks.error().message;
   for (const fs::path& folder : *tasks) {
     const auto task = load_task(folder);
-    EXPECT_TRUE(task) << task.error().message;
+    ASSERT_TRUE(task) << task.error().message;
+    for (const Problem& problem : lint_task(*task, {.cores = 2, .folder = folder})) {
+      EXPECT_EQ(problem.severity, Severity::advice) << to_string(problem, "");
+    }
   }
 }
 

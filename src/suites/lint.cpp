@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/lint.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "model/c_tokens.hpp"
+#include "model/directives.hpp"
+
+namespace accelopt::suites {
+namespace {
+
+using model::Role;
+using model::Workload;
+namespace fs = std::filesystem;
+
+/// A run keeps several input sets of each workload in memory; above this a usual machine may not hold them.
+constexpr std::int64_t kLargeWorkloadBytes = std::int64_t{1} << 30;
+
+class Linter {
+ public:
+  Linter(const model::Task& task, const LintOptions& options) : task_(task), options_(options) {}
+
+  std::vector<Problem> run() {
+    check_threads();
+    check_sources();
+    check_entry();
+    check_workloads();
+    check_inputs();
+    check_trust();
+    return std::move(problems_);
+  }
+
+ private:
+  [[nodiscard]] std::string in_folder(const std::string& name) const { return (options_.folder / name).string(); }
+
+  void report(Severity severity, std::string key, std::string message) {
+    problems_.push_back({0, std::move(key), std::move(message), in_folder("task.toml"), severity});
+  }
+
+  void check_threads() {
+    // One core stays free for the worker that measures, where there is more than one.
+    const int most = std::max(1, options_.cores - 1);
+    if (task_.target != "cpu" || task_.cpu.threads <= most) return;
+    report(Severity::error, "cpu.threads",
+           std::to_string(task_.cpu.threads) + " is more than this machine can measure (" + std::to_string(most) +
+               " of its " + std::to_string(options_.cores) + " cores); lower it, or measure on another machine");
+  }
+
+  /// Whether the C-family source has the name as a token of its own.
+  static bool mentions(const std::string& source, std::string_view name) {
+    const std::vector<std::string> tokens = model::canonical_tokens(source);
+    return std::find(tokens.begin(), tokens.end(), name) != tokens.end();
+  }
+
+  void check_source(const model::SourceFile& file, const std::string& function) {
+    if (file.name.ends_with(".py") || mentions(file.text, function)) return;
+    problems_.push_back({0, "", "defines no function " + in_quotes(function) + "; it is what the harness calls",
+                         in_folder(file.name), Severity::error});
+  }
+
+  void check_sources() {
+    if (task_.target != "cpu") return;
+    const model::SourceFile& baseline = task_.baseline.sources.front();
+    check_source(task_.reference, "reference");
+    check_source(baseline, "kernel");
+    const auto directives = model::parse_cpu_directives(baseline.text);
+    if (directives) return;
+    const model::DirectiveProblem& problem = directives.error();
+    problems_.push_back({problem.line, "", "column " + std::to_string(problem.column) + ": " + problem.message,
+                         in_folder(baseline.name), Severity::error});
+  }
+
+  void check_entry() {
+    if (!task_.entry) return;
+    const fs::path file = options_.folder / task_.entry->file;
+    std::error_code ignored;
+    if (fs::is_regular_file(file, ignored)) return;
+    report(Severity::error, "entry.file",
+           file.lexically_normal().string() + ": no such file; give its path from the task's folder");
+  }
+
+  [[nodiscard]] bool has_role(Role role) const {
+    return std::any_of(task_.workloads.begin(), task_.workloads.end(),
+                       [&](const Workload& workload) { return workload.role == role; });
+  }
+
+  void check_workloads() {
+    const bool variable = !variable_axes(task_.definition).empty();
+    if (variable && !has_role(Role::check)) {
+      report(Severity::advice, "workloads",
+             "none has role = \"check\"; add one with odd sizes, or a kernel for multiples of 8 only will pass");
+    }
+    if (variable && !has_role(Role::held_out)) {
+      report(Severity::advice, "workloads",
+             "none has role = \"held_out\"; add one with sizes of its own, or a kernel for these sizes only will pass");
+    }
+    for (std::size_t i = 0; i < task_.workloads.size(); ++i) check_workload(i);
+  }
+
+  void check_workload(std::size_t place) {
+    const Workload& workload = task_.workloads[place];
+    const std::string key = "workloads[" + std::to_string(place) + "]";
+    const auto twin = std::find_if(task_.workloads.begin(), task_.workloads.end(),
+                                   [&](const Workload& other) { return other.axes == workload.axes; });
+    if (!variable_axes(task_.definition).empty() && &*twin != &workload) {
+      report(Severity::advice, key + ".axes",
+             "the same sizes as workload " + in_quotes(twin->name) + "; other sizes would prove more");
+    }
+    const model::AxisValues axes = bind_axes(task_.definition, workload);
+    std::int64_t bytes = 0;
+    for (const auto* tensors : {&task_.definition.inputs, &task_.definition.outputs}) {
+      for (const model::TensorSpec& tensor : *tensors) {
+        bytes += element_count(tensor, axes) * static_cast<std::int64_t>(model::size_of(tensor.dtype));
+      }
+    }
+    if (bytes > kLargeWorkloadBytes) {
+      report(Severity::advice, key + ".axes",
+             "inputs and outputs take " + std::to_string(bytes >> 20) + " MiB, and a run keeps several sets of them");
+    }
+  }
+
+  static bool is_fixed(const model::TensorSpec& input) {
+    const model::InitKind kind = input.init.kind;
+    return kind == model::InitKind::zeros || kind == model::InitKind::ones || kind == model::InitKind::constant;
+  }
+
+  void check_inputs() {
+    const std::vector<model::TensorSpec>& inputs = task_.definition.inputs;
+    if (std::all_of(inputs.begin(), inputs.end(), is_fixed)) {
+      report(Severity::error, "inputs",
+             "every element of every input is fixed: a kernel that ignores them would pass; draw at least one, like "
+             "init = \"normal(0, 1)\"");
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const model::TensorSpec& input = inputs[i];
+      if (!input.shape || !is_floating(input.dtype) || !input.families.empty() || is_fixed(input)) continue;
+      report(Severity::advice, "inputs[" + std::to_string(i) + "].families",
+             "none: the kernel is only checked on inputs as declared; name what the operator is defined for (positive, "
+             "scaled, heavy, sparse, rows)");
+    }
+  }
+
+  void check_trust() {
+    if (task_.derived_reference) {
+      report(Severity::advice, "derived_reference",
+             "the reference was derived from the baseline, so results prove equality with it and not correctness; read "
+             "and edit " +
+                 task_.reference.name);
+    }
+    const model::CostModel& cost = task_.definition.cost;
+    if (cost.flops.empty() || cost.bytes.empty()) {
+      report(Severity::advice, "cost",
+             "needs flops and bytes, or nothing can say how far a kernel is from the roofline");
+    }
+  }
+
+  const model::Task& task_;
+  const LintOptions& options_;
+  std::vector<Problem> problems_;
+};
+
+}  // namespace
+
+std::vector<Problem> lint_task(const model::Task& task, const LintOptions& options) {
+  return Linter(task, options).run();
+}
+
+}  // namespace accelopt::suites

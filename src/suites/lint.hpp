@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "model/task.hpp"
+#include "suites/problem.hpp"
+
+namespace accelopt::suites {
+
+/// What a static check knows besides the task.
+struct LintOptions {
+  int cores = 1;                 ///< of the machine that will measure
+  std::filesystem::path folder;  ///< of the task, for [entry] and for messages
+};
+
+/// Checks that need no compiler and no run, of a task that loads: what would fail later (errors) and what would prove
+/// or report less than it could (advice). Empty when there is nothing to say.
+std::vector<Problem> lint_task(const model::Task& task, const LintOptions& options);
+
+}  // namespace accelopt::suites

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/lint.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/files.hpp"
+
+namespace accelopt::suites {
+namespace {
+
+/// A task that gives the linter nothing to say.
+model::Task sound_task() {
+  model::Task task;
+  task.definition.name = "scale";
+  task.definition.axes = {{"M", std::nullopt}, {"K", 128}};
+  task.definition.inputs = {
+      {"x", std::vector<std::string>{"M", "K"}, model::DType::float32, {}, {model::Family::positive}}};
+  task.definition.outputs = {{"y", std::vector<std::string>{"M", "K"}, model::DType::float32, {}, {}}};
+  task.definition.cost = {"M*K", "8*M*K"};
+  task.workloads = {{"large", {{"M", 64}}, model::Role::race, 1.0},
+                    {"odd", {{"M", 61}}, model::Role::check, 1.0},
+                    {"hidden", {{"M", 17}}, model::Role::held_out, 1.0}};
+  task.baseline = {model::Language::cpp, {{"baseline.cpp", "extern \"C\" void kernel(const float* x) {}\n"}}};
+  task.reference = {"reference.cpp", "extern \"C\" void reference(const real* x) {}\n"};
+  return task;
+}
+
+std::vector<Problem> lint(const model::Task& task, int cores = 4) {
+  return lint_task(task, {.cores = cores, .folder = "tasks/scale"});
+}
+
+void expect_one(const model::Task& task, Severity severity, std::string_view text, int cores = 4) {
+  const std::vector<Problem> problems = lint(task, cores);
+  ASSERT_EQ(problems.size(), 1U) << text;
+  EXPECT_EQ(problems[0].severity, severity);
+  EXPECT_EQ(to_string(problems[0], "").substr(0, text.size()), text);
+}
+
+TEST(Lint, HasNothingToSayAboutASoundTask) {
+  EXPECT_TRUE(lint(sound_task()).empty());
+  EXPECT_TRUE(lint(sound_task(), 1).empty());
+}
+
+TEST(Lint, ThreadsLeaveOneCoreFree) {
+  model::Task task = sound_task();
+  task.cpu.threads = 3;
+  EXPECT_TRUE(lint(task, 4).empty());
+  task.cpu.threads = 4;
+  expect_one(task, Severity::error,
+             "tasks/scale/task.toml: cpu.threads: 4 is more than this machine can measure (3 of its 4");
+  task.cpu.threads = 2;
+  expect_one(task, Severity::error,
+             "tasks/scale/task.toml: cpu.threads: 2 is more than this machine can measure (1 of its 1", 1);
+}
+
+TEST(Lint, SourcesDefineWhatTheHarnessCalls) {
+  model::Task task = sound_task();
+  task.baseline.sources[0].text = "// kernel\nextern \"C\" void kernle(const float* x) {}\n";
+  expect_one(task, Severity::error, "tasks/scale/baseline.cpp: defines no function \"kernel\"");
+  task = sound_task();
+  task.reference.text = "extern \"C\" void kernel(const real* x) {}\n";
+  expect_one(task, Severity::error, "tasks/scale/reference.cpp: defines no function \"reference\"");
+}
+
+TEST(Lint, DirectivesOfTheBaselineAreRead) {
+  model::Task task = sound_task();
+  task.baseline.sources[0].text.insert(0, "\n//@ flags -fplugin=evil.so\n");
+  expect_one(task, Severity::error, "tasks/scale/baseline.cpp:2: column ");
+}
+
+TEST(Lint, TheEntryIsAFile) {
+  const auto folder = base::TemporaryFolder::create("accelopt-lint");
+  ASSERT_TRUE(folder);
+  model::Task task = sound_task();
+  task.entry = model::Entry{"../rms.cpp", "rms", {"x", "y", "int M"}};
+  const std::filesystem::path missing = folder->path() / "task";
+  const auto problems = lint_task(task, {.cores = 4, .folder = missing});
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].key, "entry.file");
+  EXPECT_EQ(problems[0].message.find((folder->path() / "rms.cpp").string()), 0U) << problems[0].message;
+  ASSERT_TRUE(base::make_folders(missing));
+  ASSERT_TRUE(base::write_file(folder->path() / "rms.cpp", "void rms();"));
+  EXPECT_TRUE(lint_task(task, {.cores = 4, .folder = missing}).empty());
+}
+
+TEST(Lint, WorkloadsThatProveLittle) {
+  model::Task task = sound_task();
+  task.workloads.erase(task.workloads.begin() + 1);
+  expect_one(task, Severity::advice, "tasks/scale/task.toml: workloads: none has role = \"check\"");
+  task = sound_task();
+  task.workloads.pop_back();
+  expect_one(task, Severity::advice, "tasks/scale/task.toml: workloads: none has role = \"held_out\"");
+  task = sound_task();
+  task.workloads[2].axes["M"] = 64;
+  expect_one(task, Severity::advice, "tasks/scale/task.toml: workloads[2].axes: the same sizes as workload \"large\"");
+  task = sound_task();
+  task.workloads[1].axes["M"] = 3'000'000;
+  expect_one(task, Severity::advice, "tasks/scale/task.toml: workloads[1].axes: inputs and outputs take 2929 MiB");
+}
+
+TEST(Lint, InputsThatProveLittle) {
+  model::Task task = sound_task();
+  task.definition.inputs[0].families.clear();
+  expect_one(task, Severity::advice, "tasks/scale/task.toml: inputs[0].families: none");
+  task.definition.inputs[0].init = {model::InitKind::ones, 0, 1};
+  expect_one(task, Severity::error, "tasks/scale/task.toml: inputs: every element of every input is fixed");
+}
+
+TEST(Lint, TrustAndCost) {
+  model::Task task = sound_task();
+  task.derived_reference = true;
+  expect_one(task, Severity::advice, "tasks/scale/task.toml: derived_reference: the reference was derived");
+  task = sound_task();
+  task.definition.cost.bytes.clear();
+  expect_one(task, Severity::advice, "tasks/scale/task.toml: cost: needs flops and bytes");
+}
+
+}  // namespace
+}  // namespace accelopt::suites
