@@ -8,7 +8,7 @@ set -euo pipefail
 
 build=(
   g++ gcc cmake ninja-build make git ca-certificates python3
-  libcurl4-openssl-dev nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev libspdlog-dev
+  libcurl4-openssl-dev nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
   libsqlite3-dev libexpected-dev libseccomp-dev libssl-dev
   libclang1-19 libclang-19-dev
 )

@@ -124,7 +124,10 @@ class Attempt {
     if (const auto known = shared_.known_sources.find(source_id); known != shared_.known_sources.end()) {
       return duplicate_of(known->second, source_id);
     }
-    if (ending() || !shared_.budget.take_evaluation()) return base::fail(ErrorCode::cancelled, "the run is ending");
+    if (winding_down()) return base::fail(ErrorCode::cancelled, "the run is ending");
+    TRY_ASSIGN(const OnRecord on_record, shared_.measurer.build_on_record(source_id));
+    if (!shared_.budget.take_evaluation(on_record))
+      return base::fail(ErrorCode::cancelled, "no evaluation is left in the budget");
 
     move_to(AttemptState::building);
     TRY_ASSIGN(const model::BuildReport build, shared_.measurer.build(solution, source_id, shared_.stops.abort));
@@ -140,7 +143,7 @@ class Attempt {
         known != shared_.known_machine_code.end()) {
       return duplicate_of(known->second, source_id);
     }
-    if (ending()) return base::fail(ErrorCode::cancelled, "the run is ending");
+    if (winding_down()) return base::fail(ErrorCode::cancelled, "the run is ending");
 
     move_to(AttemptState::measuring);
     TRY_ASSIGN(Evaluation evaluation,
@@ -221,7 +224,8 @@ class Attempt {
     shared_.first_answers.announce(first_identity(), source_id);
   }
 
-  [[nodiscard]] bool ending() const { return shared_.stops.wind_down.stop_requested() || !shared_.budget.may_ask(); }
+  [[nodiscard]] bool winding_down() const { return shared_.stops.wind_down.stop_requested(); }
+  [[nodiscard]] bool ending() const { return winding_down() || !shared_.budget.may_ask(); }
 
   base::Result<AttemptOutcome> give_up(const base::Error& error) {
     if (!is_ending(error)) return tl::make_unexpected(error);

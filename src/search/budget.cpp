@@ -30,8 +30,12 @@ bool Budget::may_ask() {
   return !ended_by_;
 }
 
-bool Budget::take_evaluation() {
+bool Budget::take_evaluation(OnRecord on_record) {
   const std::scoped_lock lock(mutex_);
+  if (on_record == OnRecord::yes) {
+    ++evaluations_;
+    return true;
+  }
   if (!ended_by_) ended_by_ = limit_reached();
   if (!ended_by_ && settings_.max_evaluations && evaluations_ >= *settings_.max_evaluations)
     ended_by_ = "max_evaluations";

@@ -13,6 +13,9 @@
 
 namespace accelopt::search {
 
+/// Whether something was done and paid for before.
+enum class OnRecord { no, yes };
+
 /// What a run may still spend, and what it has spent. May be used from many threads.
 class Budget {
  public:
@@ -21,8 +24,9 @@ class Budget {
 
   /// Whether another question may be asked. False from the first limit on that is reached.
   bool may_ask();
-  /// Takes one evaluation off the budget; false, and nothing taken, when there is none left.
-  bool take_evaluation();
+  /// Takes one evaluation off the budget; false, and nothing taken, when there is none left. One that is on record was
+  /// paid for already and is only counted.
+  bool take_evaluation(OnRecord on_record = OnRecord::no);
   /// Adds what an answer used. `role`: planner, executor, fixer, summarizer.
   void charge(const std::string& role, const model::Usage& usage);
 

@@ -50,6 +50,12 @@ base::Result<BuildReport> Measurer::build(const model::Solution& solution, const
   });
 }
 
+base::Result<OnRecord> Measurer::build_on_record(const std::string& source_id) {
+  TRY_ASSIGN(const bool known,
+             recorder_.on_record({{}, "build:" + source_id}, {{"task", task_id_}, {"source", source_id}}));
+  return known ? OnRecord::yes : OnRecord::no;
+}
+
 base::Result<Evaluation> Measurer::triage(const model::Identity& identity, const model::Solution& candidate,
                                           const std::string& machine_code_id, const model::Solution& parent,
                                           const std::string& parent_source_id, std::stop_token stop) {

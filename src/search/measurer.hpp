@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "evaluation/evaluator.hpp"
+#include "search/budget.hpp"
 #include "search/in_flight.hpp"
 #include "search/recorder.hpp"
 
@@ -26,6 +27,8 @@ class Measurer {
   base::Result<model::BuildReport> build(const model::Solution& solution, const std::string& source_id,
                                          std::stop_token stop);
   /// Keyed by (iteration, parent, machine code): equal code is raced once against one parent.
+  /// Whether the source's build is on record.
+  base::Result<OnRecord> build_on_record(const std::string& source_id);
   base::Result<model::Evaluation> triage(const model::Identity& identity, const model::Solution& candidate,
                                          const std::string& machine_code_id, const model::Solution& parent,
                                          const std::string& parent_source_id, std::stop_token stop);

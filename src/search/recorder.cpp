@@ -37,6 +37,11 @@ base::Result<Json> Recorder::once_json(const journal::StepKey& key, const Json& 
   return output;
 }
 
+base::Result<bool> Recorder::on_record(const journal::StepKey& key, const Json& input) {
+  TRY_ASSIGN(const auto known, journal_.find_step(run_, key, base::sha256_hex(base::canonical(input))));
+  return known.has_value();
+}
+
 base::Result<void> Recorder::record(const journal::StepKey& key, const Json& input, const Json& output) {
   return journal_.record_step(run_, {key, base::sha256_hex(base::canonical(input)), output, {}, since_start(), {}});
 }

@@ -37,6 +37,9 @@ class Recorder {
     return base::decode<T>(output, "journal step " + key.kind);
   }
 
+  /// Whether the step is on record with this input.
+  base::Result<bool> on_record(const journal::StepKey& key, const base::Json& input);
+
   /// Records an output that was not produced by `once`, e.g. an answer that was lost for good.
   base::Result<void> record(const journal::StepKey& key, const base::Json& input, const base::Json& output);
 

@@ -44,6 +44,15 @@ double least_roofline(const std::vector<model::WorkloadTiming>& workloads) {
   return any ? least : 0;
 }
 
+/// A replay spends nothing: where a budget ended the run is on record.
+SearchSettings without_budgets(SearchSettings settings) {
+  settings.max_seconds.reset();
+  settings.max_evaluations.reset();
+  settings.max_tokens.reset();
+  settings.max_usd.reset();
+  return settings;
+}
+
 class Search {
  public:
   Search(const RunRequest& request, const RunPorts& ports, const Stops& stops)
@@ -52,7 +61,7 @@ class Search {
         ports_(ports),
         stops_(stops),
         recorder_(*ports.journal, request.run, request.missing),
-        budget_(request.settings),
+        budget_(request.missing == Missing::leave_it ? without_budgets(request.settings) : request.settings),
         asker_(ports.team, recorder_, budget_),
         measurer_(ports.evaluator, recorder_, request_.task, request_.measure) {}
 
@@ -68,7 +77,7 @@ class Search {
       TRY(learn(*outcomes));
       TRY(select(*outcomes));
       if (stops_.wind_down.stop_requested()) break;
-      decide_whether_to_stop();
+      TRY(decide_whether_to_stop());
     }
     if (!stops_.wind_down.stop_requested()) TRY(confirm());
     return finish();
@@ -259,7 +268,10 @@ class Search {
     std::vector<evaluation::Arm> arms;
     for (const Candidate& candidate : field) arms.push_back({candidate.solution});
     const int places = settings_.strategy == Strategy::greedy ? 1 : settings_.beam;
-    TRY_ASSIGN(const auto report, measurer_.playoff(iteration_, arms, places, stops_.abort));
+    auto raced = measurer_.playoff(iteration_, arms, places, stops_.abort);
+    if (!raced && raced.error().code == ErrorCode::not_found) raced = playoff_from_triage(field);
+    if (!raced) return tl::make_unexpected(raced.error());
+    const evaluation::PlayoffReport& report = *raced;
     std::set<std::size_t> out;
     for (std::size_t i = 0; i < field.size(); ++i) {
       if (!report.arms[i].measured) out.insert(i);
@@ -268,6 +280,25 @@ class Search {
       if (!report.arms[i].workloads.empty()) field[i].workloads = report.arms[i].workloads;
     }
     return fill_places(field, first_child, arm_of, out, places);
+  }
+
+  /// In a replay with other settings, what the play-off would have said, from the races that are on record.
+  static evaluation::PlayoffReport playoff_from_triage(const std::vector<Candidate>& field) {
+    std::map<std::string, double> score_of;
+    evaluation::PlayoffReport report;
+    for (const Candidate& candidate : field) {
+      const auto parent = score_of.find(candidate.parent_source_id);
+      const bool known = candidate.score.estimate != 1 || parent == score_of.end() || !candidate.evaluation.ratio;
+      const double score = known ? candidate.score.estimate : parent->second * candidate.evaluation.ratio->estimate;
+      score_of[candidate.source_id] = score;
+      report.arms.push_back({.measured = true,
+                             .dropped = false,
+                             .reason = "",
+                             .score = {score, score, score},
+                             .workloads = candidate.evaluation.workloads,
+                             .blocks = 0});
+    }
+    return report;
   }
 
   /// Fills beam and finalists from the play-off's field. A child that fails the held-out workloads is out, and the
@@ -295,9 +326,10 @@ class Search {
       std::optional<std::size_t> failed;
       for (const std::size_t arm : chosen) {
         if (arm < first_child) continue;
-        TRY_ASSIGN(const Status status,
-                   measurer_.verify_held_out(field[arm].solution, field[arm].source_id, stops_.abort));
-        if (status == Status::passed) continue;
+        const auto status = measurer_.verify_held_out(field[arm].solution, field[arm].source_id, stops_.abort);
+        const bool unknown = !status && status.error().code == ErrorCode::not_found;
+        if (!status && !unknown) return tl::make_unexpected(status.error());
+        if (unknown || *status == Status::passed) continue;
         failed = arm;
         ++counts_["HELD_OUT_FAILED"];
         break;
@@ -375,17 +407,25 @@ class Search {
     return candidate;
   }
 
-  void decide_whether_to_stop() {
-    if (const auto limit = budget_.ended_by())
-      stopped_by_ = *limit;
-    else if (settings_.near_roofline > 0 && !finalists_.empty() &&
-             least_roofline(finalists_.front().workloads) >= 1 - settings_.near_roofline) {
-      stopped_by_ = "near_roofline";
-    } else if (settings_.patience > 0 && rounds_without_new_incumbent_ >= settings_.patience) {
-      stopped_by_ = "patience";
-    } else if (iteration_ >= settings_.iterations) {
-      stopped_by_ = "iterations";
+  /// Recorded, because a clock or a shared budget would decide otherwise the next time.
+  Result<void> decide_whether_to_stop() {
+    const Json input = {{"settings", without_budgets(settings_)}, {"incumbent", finalist_ids()}};
+    auto decision = recorder_.once<std::string>({{.iteration = iteration_}, "stop"}, input,
+                                                [&]() -> Result<std::string> { return reason_to_stop(); });
+    if (!decision && decision.error().code != ErrorCode::not_found) return tl::make_unexpected(decision.error());
+    const std::string reason = decision ? *decision : reason_to_stop();
+    if (!reason.empty()) stopped_by_ = reason;
+    return {};
+  }
+
+  [[nodiscard]] std::string reason_to_stop() const {
+    if (const auto limit = budget_.ended_by()) return *limit;
+    if (settings_.near_roofline > 0 && !finalists_.empty() &&
+        least_roofline(finalists_.front().workloads) >= 1 - settings_.near_roofline) {
+      return "near_roofline";
     }
+    if (settings_.patience > 0 && rounds_without_new_incumbent_ >= settings_.patience) return "patience";
+    return iteration_ >= settings_.iterations ? "iterations" : "";
   }
 
   /// The best of the last play-off, in fresh processes on fresh inputs; the next ones when it does not hold.
@@ -442,10 +482,10 @@ class Search {
     result.run = request_.run;
     result.task = request_.task.definition.name;
     result.stopped_by = stops_.wind_down.stop_requested() ? "signal" : stopped_by_.value_or("");
-    result.outcome = winner_                             ? Outcome::improved
-                     : stops_.wind_down.stop_requested() ? Outcome::interrupted
-                     : budget_.ended_by()                ? Outcome::budget
-                                                         : Outcome::no_gain;
+    result.outcome = winner_                                        ? Outcome::improved
+                     : stops_.wind_down.stop_requested()            ? Outcome::interrupted
+                     : stopped_by_.value_or("").starts_with("max_") ? Outcome::budget
+                                                                    : Outcome::no_gain;
     if (winner_) {
       result.solution = winner_->solution;
       result.solution_id = winner_->source_id;

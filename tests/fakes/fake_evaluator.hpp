@@ -2,7 +2,7 @@
 // A deterministic target: what a source claims about itself is what is measured. A source is lines such as
 //   speed=2.5        its speed relative to the baseline; 1 if absent
 //   compile_error    does not build            wrong   gives wrong results       crash   dies
-//   held_out_wrong   fails on held-out workloads             unconfirmed   does not confirm
+//   held_out_bad   fails on held-out workloads             unconfirmed   does not confirm
 #pragma once
 
 #include <atomic>
@@ -105,7 +105,7 @@ class FakeEvaluator : public evaluation::Evaluator {
   }
 
   base::Result<model::Status> verify_held_out(const model::Solution& solution, std::stop_token) override {
-    return claims(model::main_text(solution), "held_out_wrong") ? model::Status::incorrect_numerical
+    return claims(model::main_text(solution), "held_out_bad") ? model::Status::incorrect_numerical
                                                                 : model::Status::passed;
   }
 

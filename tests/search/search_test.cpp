@@ -32,7 +32,7 @@ model::Task small_task() {
 }
 
 /// One run in a journal of its own, in memory.
-struct Run {
+struct FakeRun {
   std::unique_ptr<journal::Journal> journal = std::move(*journal::open_memory_journal());
   FakeEvaluator evaluator;
   FakeTeam team;
@@ -42,7 +42,7 @@ struct Run {
   RunRequest request{
       .run = "r1", .task = small_task(), .settings = {}, .measure = {}, .seed = 7, .missing = Missing::do_it};
 
-  Run() {
+  FakeRun() {
     request.settings.iterations = 2;
     request.settings.plans = 2;
     request.settings.attempts = 1;
@@ -66,7 +66,7 @@ std::string double_or_halve(const agents::ExecuteQuestion& question) {
 }
 
 TEST(Search, FindsConfirmsAndReportsTheFastestKernel) {
-  Run run;
+  FakeRun run;
   run.team.on_execute = double_or_halve;
 
   const auto report = run.go();
@@ -80,7 +80,7 @@ TEST(Search, FindsConfirmsAndReportsTheFastestKernel) {
 }
 
 TEST(Search, AsksAsManyQuestionsAsTheMethodCounts) {
-  Run run;
+  FakeRun run;
   run.request.settings.attempts = 2;
   run.team.on_execute = double_or_halve;
 
@@ -96,7 +96,7 @@ TEST(Search, AsksAsManyQuestionsAsTheMethodCounts) {
 }
 
 TEST(Search, ShowsTheFirstRoundsExperienceAndTriedPlansInTheSecond) {
-  Run run;
+  FakeRun run;
   run.team.on_execute = double_or_halve;
 
   ASSERT_TRUE(run.go());
@@ -124,7 +124,7 @@ TEST(Search, ShowsTheFirstRoundsExperienceAndTriedPlansInTheSecond) {
 }
 
 TEST(Search, MendsABrokenSolutionAndGivesTheFixerItsDiagnostics) {
-  Run run;
+  FakeRun run;
   run.request.settings.iterations = 1;
   run.request.settings.plans = 1;
   run.team.on_execute = [](const auto&) { return "compile_error speed=3\n"; };
@@ -140,7 +140,7 @@ TEST(Search, MendsABrokenSolutionAndGivesTheFixerItsDiagnostics) {
 }
 
 TEST(Search, FixesAtMostFTimesAndStopsAtAFixThatFailedBefore) {
-  Run run;
+  FakeRun run;
   run.request.settings.iterations = 1;
   run.request.settings.plans = 2;
   run.team.on_execute = [](const agents::ExecuteQuestion& question) {
@@ -160,7 +160,7 @@ TEST(Search, FixesAtMostFTimesAndStopsAtAFixThatFailedBefore) {
 }
 
 TEST(Search, EqualFailingAnswersAreBuiltOnceAndFixedOnce) {
-  Run run;
+  FakeRun run;
   run.request.settings.iterations = 1;
   run.request.settings.plans = 3;
   run.team.on_execute = [](const auto&) { return "compile_error same\n"; };
@@ -175,7 +175,7 @@ TEST(Search, EqualFailingAnswersAreBuiltOnceAndFixedOnce) {
 }
 
 TEST(Search, EqualProgramsAreRacedOnceAndOnlyTheFirstRepresents) {
-  Run run;
+  FakeRun run;
   run.request.settings.iterations = 1;
   run.request.settings.plans = 3;
   run.team.on_execute = [](const agents::ExecuteQuestion& question) {
@@ -191,7 +191,7 @@ TEST(Search, EqualProgramsAreRacedOnceAndOnlyTheFirstRepresents) {
 }
 
 TEST(Search, ASolutionEqualToItsParentCostsNothingAndTeachesNothing) {
-  Run run;
+  FakeRun run;
   run.request.settings.iterations = 1;
 
   const auto report = run.go();
@@ -204,10 +204,10 @@ TEST(Search, ASolutionEqualToItsParentCostsNothingAndTeachesNothing) {
 }
 
 TEST(Search, ACandidateThatFailsHeldOutWorkloadsNeverWins) {
-  Run run;
+  FakeRun run;
   run.request.settings.iterations = 1;
   run.team.on_execute = [](const agents::ExecuteQuestion& question) {
-    return std::string(question.context.identity.plan == 0 ? "speed=9 held_out_wrong\n" : "speed=2\n");
+    return std::string(question.context.identity.plan == 0 ? "speed=9 held_out_bad\n" : "speed=2\n");
   };
 
   const auto report = run.go();
@@ -218,7 +218,7 @@ TEST(Search, ACandidateThatFailsHeldOutWorkloadsNeverWins) {
 }
 
 TEST(Search, FallsBackWhenTheWinnerDoesNotConfirm) {
-  Run run;
+  FakeRun run;
   run.request.settings.iterations = 1;
   run.team.on_execute = [](const agents::ExecuteQuestion& question) {
     return std::string(question.context.identity.plan == 0 ? "speed=9 unconfirmed\n" : "speed=2\n");
@@ -233,7 +233,7 @@ TEST(Search, FallsBackWhenTheWinnerDoesNotConfirm) {
 }
 
 TEST(Search, AFailingBaselineStopsBeforeAnyQuestion) {
-  Run run;
+  FakeRun run;
   run.evaluator.baseline_status = model::Status::incorrect_numerical;
 
   const auto report = run.go();
@@ -245,7 +245,7 @@ TEST(Search, AFailingBaselineStopsBeforeAnyQuestion) {
 }
 
 TEST(Search, StopsWhenNothingNewIsFoundForTwoRounds) {
-  Run run;
+  FakeRun run;
   run.request.settings.iterations = 10;
   run.team.on_execute = [](const auto&) { return "speed=0.5\n"; };
 
@@ -257,7 +257,7 @@ TEST(Search, StopsWhenNothingNewIsFoundForTwoRounds) {
 }
 
 TEST(Search, StopsNearTheRoofline) {
-  Run run;
+  FakeRun run;
   run.request.settings.iterations = 10;
   run.evaluator.roofline_of_speed_one = 0.5;
   run.team.on_execute = [](const auto&) { return "speed=1.96\n"; };
@@ -270,7 +270,7 @@ TEST(Search, StopsNearTheRoofline) {
 }
 
 TEST(Search, ABaselineNearTheRooflineIsAnHonestNoGain) {
-  Run run;
+  FakeRun run;
   run.evaluator.roofline_of_speed_one = 0.97;
 
   const auto report = run.go();
@@ -283,7 +283,7 @@ TEST(Search, ABaselineNearTheRooflineIsAnHonestNoGain) {
 }
 
 TEST(Search, AnEvaluationBudgetIsNeverExceededAndStillConfirms) {
-  Run run;
+  FakeRun run;
   run.request.settings.iterations = 10;
   run.request.settings.plans = 4;
   run.request.settings.max_evaluations = 5;
@@ -301,7 +301,7 @@ TEST(Search, AnEvaluationBudgetIsNeverExceededAndStillConfirms) {
 }
 
 TEST(Search, ALostAnswerIsCountedAndTheRunGoesOn) {
-  Run run;
+  FakeRun run;
   run.request.settings.iterations = 1;
   run.team.on_plan = [](const agents::PlanQuestion& question) -> FakeTeam::PlanResult {
     if (question.context.identity.plan == 0) return base::fail(ErrorCode::unavailable, "the server is overloaded");
@@ -317,7 +317,7 @@ TEST(Search, ALostAnswerIsCountedAndTheRunGoesOn) {
 }
 
 TEST(Search, WhenNoQuestionIsAnsweredTheRunEndsWithTheReasonAndCanBeResumed) {
-  Run run;
+  FakeRun run;
   run.team.on_plan = [](const auto&) -> FakeTeam::PlanResult {
     return base::fail(ErrorCode::unavailable, "no route to host");
   };
@@ -336,7 +336,7 @@ TEST(Search, WhenNoQuestionIsAnsweredTheRunEndsWithTheReasonAndCanBeResumed) {
 }
 
 TEST(Search, ARefusedKeyEndsTheRun) {
-  Run run;
+  FakeRun run;
   run.team.on_plan = [](const auto&) -> FakeTeam::PlanResult { return base::fail(ErrorCode::unauthenticated, "401"); };
 
   const auto report = run.go();
@@ -346,7 +346,7 @@ TEST(Search, ARefusedKeyEndsTheRun) {
 }
 
 TEST(Search, AnInterruptedRunResumesToTheSameDecisionsAndAsksNothingTwice) {
-  Run whole;
+  FakeRun whole;
   whole.request.settings.iterations = 3;
   whole.request.settings.attempts = 2;
   whole.team.on_execute = double_or_halve;
@@ -354,7 +354,7 @@ TEST(Search, AnInterruptedRunResumesToTheSameDecisionsAndAsksNothingTwice) {
   ASSERT_TRUE(uninterrupted) << uninterrupted.error().message;
 
   for (const int stop_at : {1, 2, 5, 9, 14}) {
-    Run run;
+    FakeRun run;
     run.request.settings = whole.request.settings;
     std::atomic<int> executed = 0;
     run.team.on_execute = [&](const agents::ExecuteQuestion& question) {
@@ -378,7 +378,7 @@ TEST(Search, AnInterruptedRunResumesToTheSameDecisionsAndAsksNothingTwice) {
 }
 
 TEST(Search, AReplayDecidesAsTheRunDidWithNoModelAndNoDevice) {
-  Run run;
+  FakeRun run;
   run.request.settings.iterations = 3;
   run.team.on_execute = double_or_halve;
   const auto original = run.go();
@@ -403,7 +403,7 @@ TEST(Search, AReplayDecidesAsTheRunDidWithNoModelAndNoDevice) {
 TEST(Search, TheOrderOfArrivalDoesNotChangeTheDecisions) {
   std::set<std::string> hashes;
   for (int round = 0; round < 5; ++round) {
-    Run run;
+    FakeRun run;
     run.request.settings.plans = 4;
     run.request.settings.attempts = 3;
     std::mutex gate;
@@ -423,7 +423,7 @@ TEST(Search, TheOrderOfArrivalDoesNotChangeTheDecisions) {
 }
 
 TEST(Search, RepeatedSamplingAlwaysStartsFromTheBaseline) {
-  Run run;
+  FakeRun run;
   run.request.settings.strategy = Strategy::repeated_sampling;
   run.request.settings.beam = 2;
   run.team.on_execute = double_or_halve;
@@ -437,7 +437,7 @@ TEST(Search, RepeatedSamplingAlwaysStartsFromTheBaseline) {
 }
 
 TEST(Search, TheResultObjectHasTheDocumentedFields) {
-  Run run;
+  FakeRun run;
   run.team.on_execute = double_or_halve;
   const auto report = run.go();
   ASSERT_TRUE(report) << report.error().message;

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# make demo    install what is missing, build, and optimize one kernel: no key, no GPU
+# make test    install what is missing, build, and run every test
+# make check   make test, and the same under sanitizers and clang-tidy (what CI runs)
+# make build   install what is missing, and build release binaries into build/release/bin
+# make install build, and install to PREFIX (default /usr/local)
+
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache,)
+
+.PHONY: demo test check build install deps deps-build asan tsan tidy format clean
+
+demo: build
+	build/release/bin/accelopt run suites/nkibench-cpu/matmul --workspace build/demo --iterations 4
+	build/release/bin/accelopt best --workspace build/demo --output build/demo/matmul-best --force
+
+test: deps
+	cmake --preset dev $(LAUNCHER)
+	cmake --build --preset dev -j $(JOBS)
+	ctest --preset dev --no-tests=error
+
+build: deps-build
+	cmake --preset release $(LAUNCHER) -DACCELOPT_TESTS=OFF -DACCELOPT_BENCH=OFF -DACCELOPT_WERROR=OFF
+	cmake --build --preset release -j $(JOBS)
+
+check: test asan tsan tidy
+
+asan: deps
+	cmake --preset asan $(LAUNCHER)
+	cmake --build --preset asan -j $(JOBS)
+	ctest --preset asan --no-tests=error
+
+tsan: deps
+	cmake --preset tsan $(LAUNCHER)
+	cmake --build --preset tsan -j $(JOBS)
+	ctest --preset tsan --no-tests=error
+
+tidy: deps
+	cmake --preset tidy
+	scripts/tidy.sh build/tidy
+
+format:
+	git ls-files '*.cpp' '*.hpp' ':!suites' | xargs clang-format -i
+
+install: build
+	cmake --install build/release --prefix $(PREFIX)
+
+deps:
+	@scripts/install-deps.sh
+
+deps-build:
+	@scripts/install-deps.sh --build
+
+clean:
+	rm -rf build

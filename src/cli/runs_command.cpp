@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/workspace.hpp"
+#include "report/text_table.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+struct Options {
+  std::string workspace;
+  bool json = false;
+};
+
+std::string speedup_of(const journal::RunInfo& run) {
+  if (!run.result || !run.result->contains("speedup") || (*run.result)["speedup"].is_null()) return "-";
+  return report::format_ratio((*run.result)["speedup"].get<model::Interval>());
+}
+
+base::Result<Exit> list_runs(const Options& options) {
+  TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
+  TRY_ASSIGN(const auto runs, journal->list_runs());
+  if (options.json) {
+    for (const journal::RunInfo& run : runs) {
+      const base::Json line = {{"type", "run"},         {"schema", 1},
+                               {"run", run.id},         {"task", run.task_name},
+                               {"created", run.created}, {"status", run.status},
+                               {"result", run.result ? *run.result : base::Json()}};
+      fmt::print("{}\n", base::canonical(line));
+    }
+    return Exit::done;
+  }
+  report::TextTable table({{"run"}, {"task"}, {"started"}, {"status"}, {"outcome"}, {"speed-up"}});
+  for (const journal::RunInfo& run : runs) {
+    table.add({run.id, run.task_name, run.created, run.status, run.result ? run.result->value("outcome", "-") : "-", speedup_of(run)});
+  }
+  fmt::print("{}", table.render());
+  if (runs.empty()) fmt::print("no runs yet; start one with: accelopt run TASK\n");
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_runs(CLI::App& app, Action& chosen) {
+  CLI::App* command = app.add_subcommand("runs", "List the runs of this workspace, newest first");
+  command->footer("Example:\n  accelopt runs\n");
+  auto options = std::make_shared<Options>();
+  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command->add_flag("--json", options->json, "One JSON object a line");
+  command->callback([&chosen, options] { chosen = [options](Shell&) { return list_runs(*options); }; });
+}
+
+}  // namespace accelopt::cli

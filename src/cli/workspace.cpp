@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/workspace.hpp"
+
+#include <ctime>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+std::string utc(const char* format) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[64];
+  const std::size_t length = std::strftime(text, sizeof text, format, &parts);
+  return {text, length};
+}
+
+}  // namespace
+
+std::filesystem::path find_workspace(const std::string& given) {
+  if (!given.empty()) return given;
+  std::error_code ignored;
+  const std::filesystem::path here = std::filesystem::current_path(ignored);
+  for (std::filesystem::path folder = here;; folder = folder.parent_path()) {
+    if (std::filesystem::is_directory(folder / ".accelopt", ignored)) return folder / ".accelopt";
+    if (folder == folder.parent_path()) break;
+  }
+  return here / ".accelopt";
+}
+
+base::Result<std::unique_ptr<journal::Journal>> open_workspace(const std::filesystem::path& workspace, journal::Access access) {
+  std::error_code ignored;
+  if (access == journal::Access::read_only && !std::filesystem::exists(workspace / "accelopt.db", ignored)) {
+    return base::fail(base::ErrorCode::not_found, "no runs here: " + workspace.string() +
+                                                      " holds no journal; start one with `accelopt run TASK`, or name another "
+                                                      "workspace with --workspace DIR");
+  }
+  if (access == journal::Access::read_write) TRY(base::make_folders(workspace));
+  return journal::open_journal(workspace, access);
+}
+
+std::string new_run_id() {
+  return utc("%Y%m%d-%H%M%S-") + base::sha256_hex(std::to_string(base::random_seed())).substr(0, 6);
+}
+
+std::string utc_now() { return utc("%Y-%m-%dT%H:%M:%SZ"); }
+
+}  // namespace accelopt::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/journaled_chat.hpp"
+
+namespace accelopt::llm {
+
+static void to_json(base::Json& out, const ChatReply& reply) {
+  out = {
+      {"text", reply.text}, {"finish", static_cast<int>(reply.finish)}, {"model", reply.model}, {"usage", reply.usage}};
+}
+
+static void from_json(const base::Json& in, ChatReply& reply) {
+  in.at("text").get_to(reply.text);
+  reply.finish = static_cast<Finish>(in.at("finish").get<int>());
+  in.at("model").get_to(reply.model);
+  in.at("usage").get_to(reply.usage);
+}
+
+}  // namespace accelopt::llm
+
+namespace accelopt::search {
+namespace {
+
+class JournaledChat : public llm::ChatModel {
+ public:
+  JournaledChat(llm::ChatModel& model, Recorder& recorder) : model_(model), recorder_(recorder) {}
+
+  base::Result<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
+    base::Json input = base::Json::array();
+    for (const llm::Message& message : request.messages)
+      input.push_back({static_cast<int>(message.speaker), message.text});
+    return recorder_.once<llm::ChatReply>({{}, "chat:" + request.label}, input,
+                                          [&] { return model_.chat(request, stop); });
+  }
+
+  [[nodiscard]] std::string name() const override { return model_.name(); }
+
+ private:
+  llm::ChatModel& model_;
+  Recorder& recorder_;
+};
+
+}  // namespace
+
+std::unique_ptr<llm::ChatModel> make_journaled_chat(llm::ChatModel& model, Recorder& recorder) {
+  return std::make_unique<JournaledChat>(model, recorder);
+}
+
+}  // namespace accelopt::search
