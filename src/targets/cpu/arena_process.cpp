@@ -2,6 +2,7 @@
 #include "targets/cpu/arena_process.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -169,6 +170,11 @@ base::Result<ArenaProcess> ArenaProcess::start(const ArenaOptions& options, cons
   spawn.fixed_layout = true;
   TRY_ASSIGN(out.process_, sandbox::spawn(spawn));
   TRY(out.await_loading());
+  if (!options.one_core && out.death_.empty()) {
+    // Where the user may: no other program takes the core in the middle of a call. The watchdog ends one that does not return.
+    const sched_param highest{1};
+    sched_setscheduler(out.process_.pid(), SCHED_FIFO, &highest);
+  }
   return out;
 }
 
