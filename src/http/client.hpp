@@ -31,12 +31,18 @@ struct Limits {
 
 enum class Method { get, post };
 
+/// Whether an open connection from an earlier request may serve. Where the server has closed such a one in the
+/// meantime, libcurl sends the request a second time by itself; a request that costs money asks for a fresh one, and is
+/// sent once.
+enum class Connection { kept, fresh };
+
 struct Request {
   Method method = Method::get;
   std::string url{};  ///< http or https, without a user name or password
   std::vector<Header> headers{};
   std::string body{};  ///< of a post
   Limits limits{};
+  Connection connection = Connection::kept;
 };
 
 /// Status line and headers of an answer.

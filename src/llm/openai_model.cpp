@@ -93,7 +93,8 @@ class OpenAiProvider final : public ChatProvider {
         .url = options_.base_url + std::string(kPath),
         .headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream, application/json"}},
         .body = request_body(request, settings, dialect),
-        .limits = options_.limits};
+        .limits = options_.limits,
+        .connection = http::Connection::fresh};
     if (!options_.key.empty()) out.headers.push_back({"Authorization", "Bearer " + options_.key.reveal()});
     return out;
   }

@@ -88,6 +88,16 @@ TEST(HttpClient, OpensANewConnectionWhereTheServerHasClosedTheKeptOne) {
   EXPECT_EQ(server.requests().size(), 5U);
 }
 
+TEST(HttpClient, AFreshConnectionIsUsedOnce) {
+  SocketServer server(answers_in_turn({http_answer(200, "x")}));
+  Client client;
+  Request request = post_to(server.url());
+  ASSERT_TRUE(client.send(request, {}).has_value());
+  request.connection = Connection::fresh;
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(client.send(request, {}).has_value());
+  EXPECT_EQ(server.connections(), 3U);
+}
+
 TEST(HttpClient, HandsPiecesToTheReceiverAsTheyArrive) {
   // The server sends the second piece only after the client has seen the first.
   std::promise<void> first_seen;
