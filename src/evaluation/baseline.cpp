@@ -22,15 +22,17 @@ std::string likely_mend(const Failure& failure) {
   }
   const model::Mismatch& wrong = *failure.mismatch;
   if (!std::isfinite(wrong.actual) || !std::isfinite(wrong.expected)) {
-    return wrong.family == "as_declared"
-               ? "; likely to mend: the baseline (it leaves an element unwritten, or overflows where the reference does not)"
-               : "; likely to mend: the family " + wrong.family + ", if the operator is not defined for it (families in the task)";
+    return wrong.family == "as_declared" ? "; likely to mend: the baseline (it leaves an element unwritten, or "
+                                           "overflows where the reference does not)"
+                                         : "; likely to mend: the family " + wrong.family +
+                                               ", if the operator is not defined for it (families in the task)";
   }
   // Rounding alone stays within some dozens of the bound; another formula is far beyond.
   constexpr double kStillRounding = 100;
   constexpr double kOtherFormula = 1e-2;
   if (wrong.normwise_error < kStillRounding * wrong.normwise_bound && wrong.normwise_error < kOtherFormula) {
-    return "; likely to mend: the bound (the baseline rounds more than the reference in float does: sum in another order, or state "
+    return "; likely to mend: the bound (the baseline rounds more than the reference in float does: sum in another "
+           "order, or state "
            "numerics.normwise)";
   }
   return "; likely to mend: the reference or the baseline, which do not compute the same";

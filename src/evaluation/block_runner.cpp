@@ -11,14 +11,15 @@ namespace {
 constexpr double kWatchdogFactor = 5;
 constexpr std::chrono::milliseconds kWatchdogSlack{50};
 constexpr int kCallsBeforeJudgingNoise = 16;
-constexpr int kMostWaits = 4;                      ///< for quiet, a runner
+constexpr int kMostWaits = 4;  ///< for quiet, a runner
 constexpr std::chrono::milliseconds kWait{60};
 
 }  // namespace
 
 std::chrono::nanoseconds call_limit(double parent_ns, std::chrono::nanoseconds hard) {
   if (parent_ns <= 0) return hard;
-  return std::min(hard, std::chrono::nanoseconds(static_cast<std::int64_t>(kWatchdogFactor * parent_ns)) + kWatchdogSlack);
+  return std::min(hard,
+                  std::chrono::nanoseconds(static_cast<std::int64_t>(kWatchdogFactor * parent_ns)) + kWatchdogSlack);
 }
 
 BlockRunner::BlockRunner(Target& target, const model::Task& task, Slots& slots, Plan plan)

@@ -23,17 +23,17 @@ struct Block {
   bool disturbed = false;
 };
 
-/// Runs blocks. Every process meets a slot at most once: when the slots are used up, all arms get fresh processes and one
-/// warm-up block. Every output of every call is judged; the first failure takes the arm out. The machine's lock is held a block
-/// at a time.
+/// Runs blocks. Every process meets a slot at most once: when the slots are used up, all arms get fresh processes and
+/// one warm-up block. Every output of every call is judged; the first failure takes the arm out. The machine's lock is
+/// held a block at a time.
 class BlockRunner {
  public:
   struct Plan {
-    std::vector<const model::Solution*> arms;   ///< built; the first one's times limit the others
-    std::vector<std::size_t> workloads;         ///< indices into the task's
-    std::vector<double> expected_ns;            ///< an entry a workload: limits the first calls; 0: unknown
+    std::vector<const model::Solution*> arms;  ///< built; the first one's times limit the others
+    std::vector<std::size_t> workloads;        ///< indices into the task's
+    std::vector<double> expected_ns;           ///< an entry a workload: limits the first calls; 0: unknown
     std::chrono::nanoseconds hard_limit{std::chrono::seconds(10)};
-    std::uint64_t seed = 0;                     ///< of orders and poison
+    std::uint64_t seed = 0;  ///< of orders and poison
   };
   BlockRunner(Target& target, const model::Task& task, Slots& slots, Plan plan);
 
@@ -42,7 +42,9 @@ class BlockRunner {
   /// Ends all processes: the next block begins with fresh ones.
   void restart();
   /// Why the arm is out.
-  [[nodiscard]] const std::optional<Failure>& failure(int arm) const { return arms_[static_cast<std::size_t>(arm)].failure; }
+  [[nodiscard]] const std::optional<Failure>& failure(int arm) const {
+    return arms_[static_cast<std::size_t>(arm)].failure;
+  }
   /// Over half of the calls were disturbed, and waiting did not help.
   [[nodiscard]] bool noisy() const { return noisy_; }
 
@@ -63,8 +65,8 @@ class BlockRunner {
   Plan plan_;
   std::mt19937_64 random_;
   std::vector<ArmState> arms_;
-  std::vector<int> order_;      ///< slots of this generation
-  std::size_t used_ = 0;        ///< of them
+  std::vector<int> order_;  ///< slots of this generation
+  std::size_t used_ = 0;    ///< of them
   int calls_ = 0;
   int disturbed_calls_ = 0;
   int waits_ = 0;

@@ -21,17 +21,28 @@ class LocalEvaluator final : public Evaluator {
  public:
   explicit LocalEvaluator(Target& target) : target_(target) {}
 
-  base::Result<OpenReport> open(const model::Task& task, const MeasureSettings& settings, std::stop_token stop) override {
+  base::Result<OpenReport> open(const model::Task& task, const MeasureSettings& settings,
+                                std::stop_token stop) override {
     const std::lock_guard exclusive(mutex_);
     if (measuring_) return base::fail(ErrorCode::invalid_argument, "a task is open already; start another worker");
-    if (std::none_of(task.workloads.begin(), task.workloads.end(), [](const auto& workload) { return workload.role == Role::race; })) {
-      return base::fail(ErrorCode::invalid_argument, "the task has no workload with role \"race\"; nothing could be timed");
+    if (std::none_of(task.workloads.begin(), task.workloads.end(),
+                     [](const auto& workload) { return workload.role == Role::race; })) {
+      return base::fail(ErrorCode::invalid_argument,
+                        "the task has no workload with role \"race\"; nothing could be timed");
     }
     OpenReport report;
     TRY_ASSIGN(report.device, target_.open(task, settings, stop));
-    auto opened = std::unique_ptr<Measuring>(new Measuring{
-        target_, task, settings, report.device.peaks, nullptr, {}, std::mt19937_64(base::derive_seed(settings.seed, "orders")), 0, {}});
-    opened->slots = std::make_unique<Slots>(target_, opened->task, base::derive_seed(settings.seed, "slots"), settings.slots);
+    auto opened = std::unique_ptr<Measuring>(new Measuring{target_,
+                                                           task,
+                                                           settings,
+                                                           report.device.peaks,
+                                                           nullptr,
+                                                           {},
+                                                           std::mt19937_64(base::derive_seed(settings.seed, "orders")),
+                                                           0,
+                                                           {}});
+    opened->slots =
+        std::make_unique<Slots>(target_, opened->task, base::derive_seed(settings.seed, "slots"), settings.slots);
     TRY_ASSIGN(report.baseline, evaluate_baseline(*opened, std::move(stop)));
     report.device.peaks = opened->peaks;
     report.task_header = target_.task_header();
@@ -72,8 +83,8 @@ class LocalEvaluator final : public Evaluator {
     TRY_ASSIGN(const model::BuildReport built, target_.build(solution, stop));
     if (!built.built) return model::Status::compile_error;
     const auto quiet = target_.quiet();
-    TRY_ASSIGN(const auto failure,
-               verify(*measuring_, *measuring_->slots, solution, {measuring_->workloads(kHeldOut), 0, nullptr}, std::move(stop)));
+    TRY_ASSIGN(const auto failure, verify(*measuring_, *measuring_->slots, solution,
+                                          {measuring_->workloads(kHeldOut), 0, nullptr}, std::move(stop)));
     return failure ? failure->status : model::Status::passed;
   }
 
@@ -98,6 +109,8 @@ class LocalEvaluator final : public Evaluator {
 
 }  // namespace
 
-std::unique_ptr<Evaluator> make_local_evaluator(Target& target) { return std::make_unique<LocalEvaluator>(target); }
+std::unique_ptr<Evaluator> make_local_evaluator(Target& target) {
+  return std::make_unique<LocalEvaluator>(target);
+}
 
 }  // namespace accelopt::evaluation

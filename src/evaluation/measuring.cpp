@@ -53,7 +53,8 @@ StageClock::StageClock(model::Evaluation& evaluation, std::string name)
     : evaluation_(evaluation), name_(std::move(name)), began_(std::chrono::steady_clock::now()) {}
 
 StageClock::~StageClock() {
-  evaluation_.stages.push_back({name_, std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count()});
+  evaluation_.stages.push_back(
+      {name_, std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count()});
 }
 
 model::Evaluation blank_evaluation(const Measuring& measuring, const model::Solution& solution, std::string kind) {
@@ -111,9 +112,12 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
   return std::optional<Failure>();
 }
 
-model::Interval to_model(const stats::Interval& interval) { return {interval.estimate, interval.low, interval.high}; }
+model::Interval to_model(const stats::Interval& interval) {
+  return {interval.estimate, interval.low, interval.high};
+}
 
-model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t workload, const std::vector<double>& reference_ns,
+model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t workload,
+                                      const std::vector<double>& reference_ns,
                                       const std::vector<double>& candidate_ns) {
   constexpr double kAlpha = 0.05;
   const model::Workload& facts = measuring.task.workloads[workload];
@@ -136,7 +140,8 @@ base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& ev
     for (const model::WorkloadTiming& timing : evaluation.workloads) {
       const auto facts = std::find_if(measuring.task.workloads.begin(), measuring.task.workloads.end(),
                                       [&](const model::Workload& workload) { return workload.name == timing.name; });
-      const double least = least_credible_ns(measuring.task, *facts, measuring.peaks, measuring.target.last_level_bytes());
+      const double least =
+          least_credible_ns(measuring.task, *facts, measuring.peaks, measuring.target.last_level_bytes());
       if (timing.time_ns < least) return &timing;
     }
     return nullptr;
@@ -149,7 +154,8 @@ base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& ev
   evaluation.status = model::Status::reward_hack;
   evaluation.verdict = model::Verdict::none;
   evaluation.reason = "workload " + found->name + ": faster than the machine can move or compute what the task says (" +
-                      std::to_string(static_cast<std::int64_t>(found->time_ns)) + " ns); if the kernel is honest, the task's "
+                      std::to_string(static_cast<std::int64_t>(found->time_ns)) +
+                      " ns); if the kernel is honest, the task's "
                       "[cost] states more work than is needed";
   return {};
 }

@@ -32,7 +32,8 @@ struct Measuring {
   std::vector<double> baseline_ns;  ///< a workload; 0 until measured
   std::mt19937_64 random;           ///< orders and choices; never anything that counts
   int confirmations = 0;            ///< made: each draws slots of its own
-  std::map<std::string, std::vector<double>> recorded_ns;  ///< `paper` protocol: mean latency by source id and raced workload
+  std::map<std::string, std::vector<double>>
+      recorded_ns;  ///< `paper` protocol: mean latency by source id and raced workload
 
   [[nodiscard]] std::vector<std::size_t> workloads(std::span<const model::Role> roles) const;
   [[nodiscard]] std::vector<double> weights(const std::vector<std::size_t>& of) const;
@@ -73,8 +74,8 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
                                             const VerifyPlan& plan, std::stop_token stop);
 
 /// The median time, the opponent's, the ratio and the roofline of one workload, from the blocks' times of two arms.
-model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t workload, const std::vector<double>& reference_ns,
-                                      const std::vector<double>& candidate_ns);
+model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t workload,
+                                      const std::vector<double>& reference_ns, const std::vector<double>& candidate_ns);
 
 /// Rejects times that the machine cannot reach: measures the peaks anew before it says so. @error as probe_peaks_again.
 base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& evaluation, std::stop_token stop);
@@ -85,11 +86,14 @@ model::Interval to_model(const stats::Interval& interval);
 base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, std::stop_token stop);
 base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Solution& candidate,
                                            const model::Solution& opponent, std::stop_token stop);
-base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<Arm>& arms, int places, std::stop_token stop);
-base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const model::Solution& candidate, std::stop_token stop);
+base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<Arm>& arms, int places,
+                                        std::stop_token stop);
+base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const model::Solution& candidate,
+                                                 std::stop_token stop);
 base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solution& solution, std::stop_token stop);
 
-/// The `paper` protocol: mean of ten calls a raced workload, repeated while it is not calm. A failure, or the latencies.
+/// The `paper` protocol: mean of ten calls a raced workload, repeated while it is not calm. A failure, or the
+/// latencies.
 struct PaperLatency {
   std::optional<Failure> failure;
   std::vector<double> mean_ns;  ///< a raced workload
@@ -97,7 +101,8 @@ struct PaperLatency {
 };
 base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solution& solution, std::stop_token stop);
 base::Result<model::Evaluation> paper_triage(Measuring& measuring, const model::Solution& candidate,
-                                             const model::Solution& opponent, model::Evaluation evaluation, std::stop_token stop);
+                                             const model::Solution& opponent, model::Evaluation evaluation,
+                                             std::stop_token stop);
 base::Result<PlayoffReport> paper_playoff(Measuring& measuring, const std::vector<Arm>& arms, std::stop_token stop);
 
 }  // namespace accelopt::evaluation

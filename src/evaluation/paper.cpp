@@ -24,8 +24,8 @@ struct Series {
 };
 
 /// Two warm-ups and ten calls in processes that meet no slot twice.
-base::Result<std::optional<Failure>> run_series(Measuring& measuring, const model::Solution& solution, std::size_t workload,
-                                                Series& series, const std::stop_token& stop) {
+base::Result<std::optional<Failure>> run_series(Measuring& measuring, const model::Solution& solution,
+                                                std::size_t workload, Series& series, const std::stop_token& stop) {
   std::vector<double> times;
   std::unique_ptr<LiveKernel> live;
   const int slots = measuring.slots->count();
@@ -36,7 +36,8 @@ base::Result<std::optional<Failure>> run_series(Measuring& measuring, const mode
     }
     TRY_ASSIGN(Slot * slot, measuring.slots->get(workload, call % slots));
     const auto limit = call_limit(measuring.expected_ns({workload}).front(), measuring.hard_limit());
-    TRY_ASSIGN(const CallOutcome outcome, live->call(slot->invocation, {limit, measuring.task.cpu.cache, measuring.random()}));
+    TRY_ASSIGN(const CallOutcome outcome,
+               live->call(slot->invocation, {limit, measuring.task.cpu.cache, measuring.random()}));
     if (auto failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome)) return failure;
     if (call >= kWarmUps) times.push_back(outcome.time_ns);
   }
@@ -46,7 +47,8 @@ base::Result<std::optional<Failure>> run_series(Measuring& measuring, const mode
 }
 
 /// Ratio of the weighted geometric means; without an interval, as the protocol has none.
-model::Interval ratio_of(const std::vector<double>& reference, const std::vector<double>& own, const std::vector<double>& weights) {
+model::Interval ratio_of(const std::vector<double>& reference, const std::vector<double>& own,
+                         const std::vector<double>& weights) {
   const double ratio = std::exp(stats::block_log_ratio(reference, own, weights));
   return {ratio, ratio, ratio};
 }
@@ -89,7 +91,8 @@ base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solu
 }
 
 base::Result<model::Evaluation> paper_triage(Measuring& measuring, const model::Solution& candidate,
-                                             const model::Solution& opponent, model::Evaluation evaluation, std::stop_token stop) {
+                                             const model::Solution& opponent, model::Evaluation evaluation,
+                                             std::stop_token stop) {
   const StageClock clock(evaluation, "triage");
   TRY_ASSIGN(const PaperLatency parent, paper_latency(measuring, opponent, stop));
   if (parent.failure) {

@@ -50,7 +50,8 @@ base::Result<PlayoffReport> race_arms(Measuring& measuring, const std::vector<Ar
     const std::vector<int> active = playoff.active();
     TRY_ASSIGN(const Block block, runner.next(active, stop));
     if (runner.failure(0)) {
-      return base::fail(base::ErrorCode::unavailable, "the baseline failed in the play-off: " + runner.failure(0)->reason);
+      return base::fail(base::ErrorCode::unavailable,
+                        "the baseline failed in the play-off: " + runner.failure(0)->reason);
     }
     stats::PlayoffBlock values(arms.size());
     for (const int arm : active) {
@@ -81,7 +82,8 @@ base::Result<PlayoffReport> race_arms(Measuring& measuring, const std::vector<Ar
 
 }  // namespace
 
-base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<Arm>& arms, int places, std::stop_token stop) {
+base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<Arm>& arms, int places,
+                                        std::stop_token stop) {
   if (arms.empty()) return base::fail(base::ErrorCode::invalid_argument, "a play-off needs at least the baseline");
   if (measuring.settings.protocol == "paper") return paper_playoff(measuring, arms, std::move(stop));
   stats::PlayoffRules rules;
@@ -96,14 +98,16 @@ base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<
     solutions.push_back(&arms[i].solution);
     TRY_ASSIGN(const model::BuildReport built, measuring.target.build(arms[i].solution, stop));
     if (built.built) continue;
-    if (i == 0) return base::fail(base::ErrorCode::invalid_argument, "the baseline does not build:\n" + built.diagnostics);
+    if (i == 0)
+      return base::fail(base::ErrorCode::invalid_argument, "the baseline does not build:\n" + built.diagnostics);
     report.arms[i].reason = built.diagnostics;
     playoff.fail(static_cast<int>(i));
   }
   const auto quiet = measuring.target.quiet();
   const std::vector<std::size_t> workloads = measuring.workloads(kRaced);
-  BlockRunner runner(measuring.target, measuring.task, *measuring.slots,
-                     {solutions, workloads, measuring.expected_ns(workloads), measuring.hard_limit(), measuring.random()});
+  BlockRunner runner(
+      measuring.target, measuring.task, *measuring.slots,
+      {solutions, workloads, measuring.expected_ns(workloads), measuring.hard_limit(), measuring.random()});
   return race_arms(measuring, arms, playoff, runner, std::move(report), stop);
 }
 
@@ -127,8 +131,8 @@ std::vector<double> log_ratios(const std::vector<double>& reference, const std::
   return out;
 }
 
-void conclude(const Measuring& measuring, const std::vector<std::size_t>& workloads, const stats::ConfirmationDecision& decision,
-              const PairedTimes& times, model::Evaluation& evaluation) {
+void conclude(const Measuring& measuring, const std::vector<std::size_t>& workloads,
+              const stats::ConfirmationDecision& decision, const PairedTimes& times, model::Evaluation& evaluation) {
   evaluation.status = model::Status::passed;
   evaluation.ratio = to_model(stats::as_ratio(decision.log_ratio));
   evaluation.blocks = decision.blocks;
@@ -142,12 +146,15 @@ void conclude(const Measuring& measuring, const std::vector<std::size_t>& worklo
     evaluation.verdict = model::Verdict::faster;
   } else if (decision.regressed) {
     evaluation.verdict = model::Verdict::undecided;
-    evaluation.reason = "not confirmed: workload " + measuring.task.workloads[workloads[static_cast<std::size_t>(*decision.regressed)]].name +
+    evaluation.reason = "not confirmed: workload " +
+                        measuring.task.workloads[workloads[static_cast<std::size_t>(*decision.regressed)]].name +
                         " is certainly slower than allowed";
   } else {
-    evaluation.verdict = ratio.high < 1 ? model::Verdict::slower : ratio.low > 1 ? model::Verdict::undecided : model::Verdict::tie;
-    evaluation.reason = "not confirmed: the low end of the speed-up's interval, " + std::to_string(ratio.low) +
-                        ", is not over 1.005";
+    evaluation.verdict = ratio.high < 1  ? model::Verdict::slower
+                         : ratio.low > 1 ? model::Verdict::undecided
+                                         : model::Verdict::tie;
+    evaluation.reason =
+        "not confirmed: the low end of the speed-up's interval, " + std::to_string(ratio.low) + ", is not over 1.005";
   }
 }
 
@@ -157,7 +164,10 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
   const StageClock clock(evaluation, "confirm");
   const std::vector<std::size_t> workloads = measuring.workloads(kTimed);
   BlockRunner runner(measuring.target, measuring.task, slots,
-                     {{&measuring.task.baseline, &candidate}, workloads, measuring.expected_ns(workloads), measuring.hard_limit(),
+                     {{&measuring.task.baseline, &candidate},
+                      workloads,
+                      measuring.expected_ns(workloads),
+                      measuring.hard_limit(),
                       measuring.random()});
   stats::Confirmation confirmation(measuring.weights(workloads), confirmation_rules(measuring));
   PairedTimes times;
@@ -171,7 +181,8 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
         return {};
       }
       if (runner.failure(0)) {
-        return base::fail(base::ErrorCode::unavailable, "the baseline failed in the confirmation: " + runner.failure(0)->reason);
+        return base::fail(base::ErrorCode::unavailable,
+                          "the baseline failed in the confirmation: " + runner.failure(0)->reason);
       }
       const auto& reference = *block.times_ns[0];
       const auto& own = *block.times_ns[1];
@@ -188,7 +199,8 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
 
 }  // namespace
 
-base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const model::Solution& candidate, std::stop_token stop) {
+base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const model::Solution& candidate,
+                                                 std::stop_token stop) {
   model::Evaluation evaluation = blank_evaluation(measuring, candidate, "confirm");
   evaluation.opponent = model::source_id(measuring.task.baseline);
   TRY_ASSIGN(const bool built, build_stage(measuring, candidate, evaluation, stop));
@@ -200,7 +212,8 @@ base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const mod
   Slots fresh(measuring.target, measuring.task, seed, measuring.settings.slots);
   {
     const StageClock clock(evaluation, "verify");
-    TRY_ASSIGN(const auto failure, verify(measuring, fresh, candidate, {measuring.workloads(kEverything), 0, nullptr}, stop));
+    TRY_ASSIGN(const auto failure,
+               verify(measuring, fresh, candidate, {measuring.workloads(kEverything), 0, nullptr}, stop));
     if (failure) {
       set_failure(evaluation, *failure);
       return evaluation;

@@ -24,9 +24,11 @@ base::Result<double> median_call(Measuring& measuring, LiveKernel& live, std::si
   std::vector<double> times;
   for (const int number : slots) {
     TRY_ASSIGN(Slot * slot, measuring.slots->get(workload, number));
-    TRY_ASSIGN(const CallOutcome outcome, live.call(slot->invocation, {measuring.hard_limit(), cache, measuring.random()}));
+    TRY_ASSIGN(const CallOutcome outcome,
+               live.call(slot->invocation, {measuring.hard_limit(), cache, measuring.random()}));
     if (const auto failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome)) {
-      return base::fail(base::ErrorCode::invalid_argument, "a solution that fails cannot be profiled: " + failure->reason);
+      return base::fail(base::ErrorCode::invalid_argument,
+                        "a solution that fails cannot be profiled: " + failure->reason);
     }
     times.push_back(outcome.time_ns);
   }
@@ -39,7 +41,8 @@ base::Result<Times> time_workload(Measuring& measuring, const model::Solution& s
   std::vector<int> slots;
   for (int i = 1; i <= std::min(kCalls, measuring.slots->count() - 1); ++i) slots.push_back(i);
   Times out;
-  for (const auto& [cache, time] : {std::pair{model::Cache::cold, &out.cold_ns}, std::pair{model::Cache::warm, &out.warm_ns}}) {
+  for (const auto& [cache, time] :
+       {std::pair{model::Cache::cold, &out.cold_ns}, std::pair{model::Cache::warm, &out.warm_ns}}) {
     TRY_ASSIGN(const auto live, measuring.target.start(solution, stop));
     TRY(median_call(measuring, *live, workload, cache, {0}));
     TRY_ASSIGN(*time, median_call(measuring, *live, workload, cache, slots));
@@ -47,34 +50,43 @@ base::Result<Times> time_workload(Measuring& measuring, const model::Solution& s
   return out;
 }
 
-void describe(const Measuring& measuring, std::size_t index, const Times& times, bool several, model::Profile& profile) {
+void describe(const Measuring& measuring, std::size_t index, const Times& times, bool several,
+              model::Profile& profile) {
   const model::Workload& workload = measuring.task.workloads[index];
   const std::string prefix = several ? workload.name + ": " : "";
   const auto add = [&](std::string name, double value, std::string unit, std::string meaning) {
     profile.items.push_back({prefix + std::move(name), value, std::move(unit), std::move(meaning)});
   };
   const double time_ns = measuring.task.cpu.cache == model::Cache::cold ? times.cold_ns : times.warm_ns;
-  add("cold time", times.cold_ns / 1e3, "us", "median time of one call with inputs and outputs flushed from all caches");
+  add("cold time", times.cold_ns / 1e3, "us",
+      "median time of one call with inputs and outputs flushed from all caches");
   add("warm time", times.warm_ns / 1e3, "us", "median time of one call right after its inputs were written");
   const auto work = least_work(measuring.task.definition, workload);
   const auto point = roofline(measuring.task, workload, measuring.peaks, time_ns);
   if (!work || !point) return;
   add("compute rate", work->flops / time_ns, "GFLOP/s", "least necessary operations / time");
   add("memory rate", work->bytes / time_ns, "GB/s", "least necessary bytes / time");
-  if (work->bytes > 0) add("arithmetic intensity", work->flops / work->bytes, "FLOP/byte", "least necessary operations / least necessary bytes");
+  if (work->bytes > 0)
+    add("arithmetic intensity", work->flops / work->bytes, "FLOP/byte",
+        "least necessary operations / least necessary bytes");
   add("roofline floor", point->floor_ns / 1e3, "us", "least possible time on this machine: " + point->bound + " bound");
   add("share of roofline", 100 * point->fraction, "%", "floor / time; 100 % cannot be passed");
   const double peak = measuring.peaks.flops_per_second * measuring.task.cpu.threads;
-  if (work->flops > 0) add("share of peak compute", 100 * work->flops / time_ns * 1e9 / peak, "%", "compute rate / measured float32 FMA peak");
+  if (work->flops > 0)
+    add("share of peak compute", 100 * work->flops / time_ns * 1e9 / peak, "%",
+        "compute rate / measured float32 FMA peak");
   const double bandwidth = measuring.peaks.bytes_per_second * measuring.task.cpu.threads;
-  if (work->bytes > 0) add("share of peak bandwidth", 100 * work->bytes / time_ns * 1e9 / bandwidth, "%", "memory rate / measured peak bandwidth");
+  if (work->bytes > 0)
+    add("share of peak bandwidth", 100 * work->bytes / time_ns * 1e9 / bandwidth, "%",
+        "memory rate / measured peak bandwidth");
 }
 
 }  // namespace
 
 base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solution& solution, std::stop_token stop) {
   TRY_ASSIGN(const model::BuildReport report, measuring.target.build(solution, stop));
-  if (!report.built) return base::fail(base::ErrorCode::invalid_argument, "a solution that does not build cannot be profiled");
+  if (!report.built)
+    return base::fail(base::ErrorCode::invalid_argument, "a solution that does not build cannot be profiled");
   model::Profile profile;
   const auto quiet = measuring.target.quiet();
   const std::vector<std::size_t> raced = measuring.workloads(kRaced);
@@ -84,7 +96,8 @@ base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solu
     TRY_ASSIGN(const Times times, time_workload(measuring, solution, workload, stop));
     describe(measuring, workload, times, raced.size() > 1, profile);
   }
-  profile.items.push_back({"code size", static_cast<double>(report.code_bytes), "bytes", "machine code of the kernel's file"});
+  profile.items.push_back(
+      {"code size", static_cast<double>(report.code_bytes), "bytes", "machine code of the kernel's file"});
   profile.remarks = report.remarks;
   return profile;
 }

@@ -13,12 +13,17 @@ constexpr double kLeastPartOfFloor = 0.8;
 constexpr double kNarrowTypesFactor = 8;
 
 bool any_input(const model::Definition& definition, bool (*test)(model::DType)) {
-  return std::any_of(definition.inputs.begin(), definition.inputs.end(), [&](const auto& input) { return test(input.dtype); });
+  return std::any_of(definition.inputs.begin(), definition.inputs.end(),
+                     [&](const auto& input) { return test(input.dtype); });
 }
 
-bool is_double(model::DType dtype) { return dtype == model::DType::float64; }
+bool is_double(model::DType dtype) {
+  return dtype == model::DType::float64;
+}
 
-bool is_narrow(model::DType dtype) { return model::size_of(dtype) < 4; }
+bool is_narrow(model::DType dtype) {
+  return model::size_of(dtype) < 4;
+}
 
 double flops_per_second(const model::Task& task, const Peaks& peaks) {
   const double one = any_input(task.definition, &is_double) ? peaks.flops_per_second_float64 : peaks.flops_per_second;
@@ -44,8 +49,8 @@ std::optional<Work> least_work(const model::Definition& definition, const model:
   return work;
 }
 
-std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload, const Peaks& peaks,
-                                             double time_ns) {
+std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload,
+                                             const Peaks& peaks, double time_ns) {
   const auto work = least_work(task.definition, workload);
   const double compute = flops_per_second(task, peaks);
   const double memory = peaks.bytes_per_second * task.cpu.threads;

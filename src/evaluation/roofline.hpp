@@ -20,8 +20,8 @@ struct Work {
 std::optional<Work> least_work(const model::Definition& definition, const model::Workload& workload);
 
 /// Where `time_ns` stands: floor = max(flops / peak, bytes / bandwidth), all threads together.
-std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload, const Peaks& peaks,
-                                             double time_ns);
+std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload,
+                                             const Peaks& peaks, double time_ns);
 
 /// The time below which no result is believed: 0.8 of the floor, with the loosest peaks that the task allows. 0: none.
 double least_credible_ns(const model::Task& task, const model::Workload& workload, const Peaks& peaks,

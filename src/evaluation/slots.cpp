@@ -24,15 +24,18 @@ ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& b
   return {decode(input.dtype, bytes), {}};
 }
 
-std::vector<ReferenceTensor> perturbed(const model::Task& task, std::vector<ReferenceTensor> inputs, std::uint64_t seed) {
+std::vector<ReferenceTensor> perturbed(const model::Task& task, std::vector<ReferenceTensor> inputs,
+                                       std::uint64_t seed) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    perturb(inputs[i].values, task.definition.inputs[i].dtype, task.definition.numerics, base::derive_seed(seed, std::to_string(i)));
+    perturb(inputs[i].values, task.definition.inputs[i].dtype, task.definition.numerics,
+            base::derive_seed(seed, std::to_string(i)));
   }
   return inputs;
 }
 
 base::Error located(base::Error error, const model::Workload& workload, model::Family family) {
-  return base::with_context(std::move(error), "workload " + workload.name + ", family " + std::string(model::to_string(family)));
+  return base::with_context(std::move(error),
+                            "workload " + workload.name + ", family " + std::string(model::to_string(family)));
 }
 
 }  // namespace
@@ -50,10 +53,11 @@ base::Result<Slot*> Slots::get(std::size_t workload, int slot) {
     TRY_ASSIGN(drawn, draw(workload, slot, model::Family::as_declared));
   }
   if (!drawn) {
-    return tl::make_unexpected(located({ErrorCode::invalid_argument,
-                                        "the reference computed in float gives NaN or infinity where double gives none; change the "
-                                        "init of the inputs"},
-                                       task_.workloads[workload], model::Family::as_declared));
+    return tl::make_unexpected(
+        located({ErrorCode::invalid_argument,
+                 "the reference computed in float gives NaN or infinity where double gives none; change the "
+                 "init of the inputs"},
+                task_.workloads[workload], model::Family::as_declared));
   }
   place = std::move(drawn);
   return place.get();
@@ -73,7 +77,8 @@ base::Result<std::unique_ptr<Slot>> Slots::draw(std::size_t workload_index, int 
   for (const model::TensorSpec& input : task_.definition.inputs) {
     const auto elements = static_cast<std::size_t>(model::element_count(input, axes));
     Bytes bytes(elements * model::size_of(input.dtype));
-    const InputDraw draw{input.init, input.dtype, input.shape ? model::shape_of(input, axes) : std::vector<std::int64_t>{},
+    const InputDraw draw{input.init, input.dtype,
+                         input.shape ? model::shape_of(input, axes) : std::vector<std::int64_t>{},
                          family_of_input(input, family), input_seed(seed_, workload.name, number, input.name)};
     if (auto drawn = draw_input(draw, bytes); !drawn) {
       return tl::make_unexpected(located(base::with_context(drawn.error(), "input " + input.name), workload, family));
@@ -82,7 +87,8 @@ base::Result<std::unique_ptr<Slot>> Slots::draw(std::size_t workload_index, int 
     slot->invocation.inputs.push_back(std::move(bytes));
   }
   for (const model::TensorSpec& output : task_.definition.outputs) {
-    slot->invocation.output_bytes.push_back(static_cast<std::size_t>(model::element_count(output, axes)) * model::size_of(output.dtype));
+    slot->invocation.output_bytes.push_back(static_cast<std::size_t>(model::element_count(output, axes)) *
+                                            model::size_of(output.dtype));
   }
   TRY_ASSIGN(const bool usable,
              calibrate_outputs(*slot, inputs, workload, input_seed(seed_, workload.name, number, "\nperturbation")));
@@ -92,7 +98,8 @@ base::Result<std::unique_ptr<Slot>> Slots::draw(std::size_t workload_index, int 
 
 base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<ReferenceTensor>& inputs,
                                             const model::Workload& workload, std::uint64_t seed) {
-  const auto run = [&](Precision precision, const std::vector<ReferenceTensor>& tensors) -> base::Result<std::vector<ReferenceTensor>> {
+  const auto run = [&](Precision precision,
+                       const std::vector<ReferenceTensor>& tensors) -> base::Result<std::vector<ReferenceTensor>> {
     auto outputs = target_.reference(precision, tensors, slot.invocation);
     if (!outputs) return tl::make_unexpected(located(outputs.error(), workload, slot.family));
     return outputs;
@@ -121,18 +128,23 @@ base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<Refere
   return usable;
 }
 
-std::optional<Failure> judge(const model::Task& task, const model::Workload& workload, Slot& slot, const CallOutcome& outcome) {
-  const std::string where = "workload " + workload.name + " (family " + std::string(model::to_string(slot.family)) + "): ";
-  if (outcome.end == CallEnd::timed_out) return Failure{model::Status::timeout, where + "the kernel " + outcome.reason, std::nullopt};
-  if (outcome.end == CallEnd::died) return Failure{model::Status::runtime_error, where + "the kernel " + outcome.reason, std::nullopt};
+std::optional<Failure> judge(const model::Task& task, const model::Workload& workload, Slot& slot,
+                             const CallOutcome& outcome) {
+  const std::string where =
+      "workload " + workload.name + " (family " + std::string(model::to_string(slot.family)) + "): ";
+  if (outcome.end == CallEnd::timed_out)
+    return Failure{model::Status::timeout, where + "the kernel " + outcome.reason, std::nullopt};
+  if (outcome.end == CallEnd::died)
+    return Failure{model::Status::runtime_error, where + "the kernel " + outcome.reason, std::nullopt};
   if (outcome.wrote_outside) {
-    return Failure{model::Status::runtime_error, where + "the kernel wrote outside an output (bytes before or behind it changed)",
-                   std::nullopt};
+    return Failure{model::Status::runtime_error,
+                   where + "the kernel wrote outside an output (bytes before or behind it changed)", std::nullopt};
   }
   if (slot.accepted.size() == outcome.outputs.size() &&
-      std::equal(slot.accepted.begin(), slot.accepted.end(), outcome.outputs.begin(), [](const Bytes& known, const auto& now) {
-        return known.size() == now.size() && std::memcmp(known.data(), now.data(), known.size()) == 0;
-      })) {
+      std::equal(slot.accepted.begin(), slot.accepted.end(), outcome.outputs.begin(),
+                 [](const Bytes& known, const auto& now) {
+                   return known.size() == now.size() && std::memcmp(known.data(), now.data(), known.size()) == 0;
+                 })) {
     return std::nullopt;
   }
   for (std::size_t i = 0; i < outcome.outputs.size(); ++i) {
@@ -142,7 +154,8 @@ std::optional<Failure> judge(const model::Task& task, const model::Workload& wor
     comparison.mismatch.family = std::string(model::to_string(slot.family));
     comparison.mismatch.output = task.definition.outputs[i].name;
     return Failure{model::Status::incorrect_numerical,
-                   where + "output " + comparison.mismatch.output + ": " + explain(slot.expected[i], comparison), comparison.mismatch};
+                   where + "output " + comparison.mismatch.output + ": " + explain(slot.expected[i], comparison),
+                   comparison.mismatch};
   }
   if (slot.accepted.empty()) {
     for (const auto& output : outcome.outputs) slot.accepted.emplace_back(output.begin(), output.end());

@@ -37,8 +37,8 @@ class Slots {
 
  private:
   base::Result<std::unique_ptr<Slot>> draw(std::size_t workload, int slot, model::Family family);
-  base::Result<bool> calibrate_outputs(Slot& slot, const std::vector<ReferenceTensor>& inputs, const model::Workload& workload,
-                                       std::uint64_t seed);
+  base::Result<bool> calibrate_outputs(Slot& slot, const std::vector<ReferenceTensor>& inputs,
+                                       const model::Workload& workload, std::uint64_t seed);
 
   Target& target_;
   const model::Task& task_;
@@ -55,6 +55,7 @@ struct Failure {
 };
 
 /// What one call tells about the kernel: nothing, when it returned the right outputs.
-std::optional<Failure> judge(const model::Task& task, const model::Workload& workload, Slot& slot, const CallOutcome& outcome);
+std::optional<Failure> judge(const model::Task& task, const model::Workload& workload, Slot& slot,
+                             const CallOutcome& outcome);
 
 }  // namespace accelopt::evaluation

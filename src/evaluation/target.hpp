@@ -21,8 +21,8 @@ namespace accelopt::evaluation {
 
 using Bytes = std::vector<std::byte>;
 
-/// What one call is given: the inputs (tensors and scalars) in the definition's order, how large the outputs are, and the
-/// variable axes in calling order. Must stay where it is while kernels are called with it.
+/// What one call is given: the inputs (tensors and scalars) in the definition's order, how large the outputs are, and
+/// the variable axes in calling order. Must stay where it is while kernels are called with it.
 struct Invocation {
   std::uint64_t number = 0;  ///< unique: what lies in the buffers already is not laid out again
   std::vector<Bytes> inputs;
@@ -41,10 +41,10 @@ enum class CallEnd { returned, timed_out, died };
 /// One call as the worker's clock saw it.
 struct CallOutcome {
   CallEnd end = CallEnd::returned;
-  std::string reason;         ///< why it died or was ended, for people and fixer
+  std::string reason;  ///< why it died or was ended, for people and fixer
   double time_ns = 0;
-  bool disturbed = false;     ///< something else took time from the kernel or from the clock
-  bool wrote_outside = false; ///< bytes around an output changed
+  bool disturbed = false;                           ///< something else took time from the kernel or from the clock
+  bool wrote_outside = false;                       ///< bytes around an output changed
   std::vector<std::span<const std::byte>> outputs;  ///< the target's memory; holds until its next call
 };
 
@@ -75,9 +75,11 @@ class Target {
  public:
   virtual ~Target() = default;
 
-  /// Prepares one task: compiler, header, reference, shared buffers, peaks. To be called first, once, on the thread that measures.
+  /// Prepares one task: compiler, header, reference, shared buffers, peaks. To be called first, once, on the thread
+  /// that measures.
   /// @error unsupported: no compiler, no device, too many threads; invalid_argument: the reference does not build.
-  virtual base::Result<DeviceInfo> open(const model::Task& task, const MeasureSettings& settings, std::stop_token stop) = 0;
+  virtual base::Result<DeviceInfo> open(const model::Task& task, const MeasureSettings& settings,
+                                        std::stop_token stop) = 0;
   [[nodiscard]] virtual const std::string& task_header() const = 0;
   /// Device, compiler, flags and isolation; seed and noise are the evaluator's to fill in.
   [[nodiscard]] virtual model::Environment environment() const = 0;
@@ -95,9 +97,11 @@ class Target {
 
   /// Runs the reference on tensors in the definition's order; gives the outputs. `invocation` tells sizes and axes.
   /// @error invalid_argument: the reference crashed or did not end.
-  virtual base::Result<std::vector<ReferenceTensor>> reference(Precision precision, const std::vector<ReferenceTensor>& inputs,
+  virtual base::Result<std::vector<ReferenceTensor>> reference(Precision precision,
+                                                               const std::vector<ReferenceTensor>& inputs,
                                                                const Invocation& invocation) = 0;
-  /// Starts a process with the solution loaded. Builds it when it is not built. One that does not load tells so when called.
+  /// Starts a process with the solution loaded. Builds it when it is not built. One that does not load tells so when
+  /// called.
   /// @error invalid_argument: it does not build; io.
   virtual base::Result<std::unique_ptr<LiveKernel>> start(const model::Solution& solution, std::stop_token stop) = 0;
   /// Builds pause while this is held, where the machine has no cores to spare.

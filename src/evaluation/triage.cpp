@@ -15,7 +15,9 @@ constexpr std::array kRaced{Role::race};
 constexpr std::array kVerified{Role::race, Role::check};
 constexpr int kVerifiedSlots = 3;  ///< a workload, chosen anew each time; the race itself then verifies every call
 
-model::Verdict verdict_of(stats::RaceVerdict verdict) { return model::parse_verdict(stats::to_string(verdict)); }
+model::Verdict verdict_of(stats::RaceVerdict verdict) {
+  return model::parse_verdict(stats::to_string(verdict));
+}
 
 struct RaceData {
   std::vector<std::vector<double>> reference_ns;  ///< by workload, by block
@@ -39,8 +41,9 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
                         model::Evaluation& evaluation, std::stop_token stop) {
   const StageClock clock(evaluation, "triage");
   const std::vector<double> weights = measuring.weights(workloads);
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
-                                           measuring.settings.max_seconds_per_workload * static_cast<double>(workloads.size())));
+  const auto deadline =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                         measuring.settings.max_seconds_per_workload * static_cast<double>(workloads.size())));
   stats::Triage triage;
   RaceData data;
   while (!triage.decided()) {
@@ -65,7 +68,8 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
   evaluation.ratio = to_model(stats::as_ratio(decision.log_ratio));
   evaluation.blocks = decision.blocks;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
-    evaluation.workloads.push_back(workload_timing(measuring, workloads[i], data.reference_ns[i], data.candidate_ns[i]));
+    evaluation.workloads.push_back(
+        workload_timing(measuring, workloads[i], data.reference_ns[i], data.candidate_ns[i]));
   }
   return {};
 }
@@ -80,7 +84,8 @@ base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::So
   if (!built) return evaluation;
   TRY_ASSIGN(const model::BuildReport opponent_report, measuring.target.build(opponent, stop));
   if (!opponent_report.built) {
-    return base::fail(base::ErrorCode::invalid_argument, "the opponent does not build:\n" + opponent_report.diagnostics);
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "the opponent does not build:\n" + opponent_report.diagnostics);
   }
   const auto quiet = measuring.target.quiet();
   {
@@ -92,10 +97,15 @@ base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::So
       return evaluation;
     }
   }
-  if (measuring.settings.protocol == "paper") return paper_triage(measuring, candidate, opponent, std::move(evaluation), stop);
+  if (measuring.settings.protocol == "paper")
+    return paper_triage(measuring, candidate, opponent, std::move(evaluation), stop);
   const std::vector<std::size_t> workloads = measuring.workloads(kRaced);
   BlockRunner runner(measuring.target, measuring.task, *measuring.slots,
-                     {{&opponent, &candidate}, workloads, measuring.expected_ns(workloads), measuring.hard_limit(), measuring.random()});
+                     {{&opponent, &candidate},
+                      workloads,
+                      measuring.expected_ns(workloads),
+                      measuring.hard_limit(),
+                      measuring.random()});
   TRY(race(measuring, runner, workloads, evaluation, stop));
   evaluation.environment.noisy = runner.noisy();
   if (evaluation.status == model::Status::passed) TRY(reject_incredible(measuring, evaluation, stop));

@@ -22,27 +22,80 @@ static_assert(sizeof(FilterInstruction) == sizeof(sock_filter));
 using Context = std::unique_ptr<void, decltype(&seccomp_release)>;
 
 /// Ways out of the sandbox, or into the kernel, that no compiler needs.
-constexpr std::array kRefusedToCompilers{
-    "socket",     "socketpair",   "connect",     "bind",           "listen",         "accept",
-    "accept4",    "ptrace",       "keyctl",      "add_key",        "request_key",    "mount",
-    "umount2",    "pivot_root",   "chroot",      "unshare",        "setns",          "bpf",
-    "io_uring_setup", "io_uring_enter", "userfaultfd", "perf_event_open", "process_vm_readv", "process_vm_writev",
-    "kexec_load", "init_module",  "finit_module", "delete_module", "open_by_handle_at", "swapon",
-    "swapoff",    "reboot",       "settimeofday", "clock_settime", "fanotify_init",  "name_to_handle_at",
-    "move_mount", "open_tree",    "fsopen",      "pidfd_getfd",    "syslog",         "acct"};
+constexpr std::array kRefusedToCompilers{"socket",
+                                         "socketpair",
+                                         "connect",
+                                         "bind",
+                                         "listen",
+                                         "accept",
+                                         "accept4",
+                                         "ptrace",
+                                         "keyctl",
+                                         "add_key",
+                                         "request_key",
+                                         "mount",
+                                         "umount2",
+                                         "pivot_root",
+                                         "chroot",
+                                         "unshare",
+                                         "setns",
+                                         "bpf",
+                                         "io_uring_setup",
+                                         "io_uring_enter",
+                                         "userfaultfd",
+                                         "perf_event_open",
+                                         "process_vm_readv",
+                                         "process_vm_writev",
+                                         "kexec_load",
+                                         "init_module",
+                                         "finit_module",
+                                         "delete_module",
+                                         "open_by_handle_at",
+                                         "swapon",
+                                         "swapoff",
+                                         "reboot",
+                                         "settimeofday",
+                                         "clock_settime",
+                                         "fanotify_init",
+                                         "name_to_handle_at",
+                                         "move_mount",
+                                         "open_tree",
+                                         "fsopen",
+                                         "pidfd_getfd",
+                                         "syslog",
+                                         "acct"};
 
 /// What memory management, waiting and returning need.
 constexpr std::array kAllowedToCalls{
-    "brk",         "munmap",        "mremap",      "madvise",           "futex",      "sched_yield",
-    "exit",        "exit_group",    "rt_sigreturn", "rt_sigprocmask",   "gettid",     "getpid",
-    "getcpu",      "sched_getaffinity", "clock_gettime", "clock_getres", "gettimeofday", "time",
-    "restart_syscall", "getrandom", "sysinfo",     "membarrier"};
+    "brk",           "munmap",       "mremap",         "madvise", "futex",           "sched_yield", "exit",
+    "exit_group",    "rt_sigreturn", "rt_sigprocmask", "gettid",  "getpid",          "getcpu",      "sched_getaffinity",
+    "clock_gettime", "clock_getres", "gettimeofday",   "time",    "restart_syscall", "getrandom",   "sysinfo",
+    "membarrier"};
 
 /// What the dynamic linker needs besides.
-constexpr std::array kAllowedToLoads{"open",   "openat", "read",       "pread64", "fstat",  "newfstatat", "stat",
-                                     "lstat",  "close",  "lseek",      "access",  "faccessat", "readlink", "readlinkat",
-                                     "mmap",   "mprotect", "seccomp",  "prctl",   "uname",  "getcwd",   "statx",
-                                     "close_range", "landlock_restrict_self"};
+constexpr std::array kAllowedToLoads{"open",
+                                     "openat",
+                                     "read",
+                                     "pread64",
+                                     "fstat",
+                                     "newfstatat",
+                                     "stat",
+                                     "lstat",
+                                     "close",
+                                     "lseek",
+                                     "access",
+                                     "faccessat",
+                                     "readlink",
+                                     "readlinkat",
+                                     "mmap",
+                                     "mprotect",
+                                     "seccomp",
+                                     "prctl",
+                                     "uname",
+                                     "getcwd",
+                                     "statx",
+                                     "close_range",
+                                     "landlock_restrict_self"};
 
 constexpr std::array kAllowedToThreads{"set_robust_list", "rseq", "sched_setaffinity", "prlimit64", "getrlimit"};
 
@@ -62,7 +115,8 @@ base::Result<void> add_memory_rules(const Context& context) {
   const scmp_arg_cmp not_executable = SCMP_CMP(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
   const scmp_arg_cmp anonymous = SCMP_CMP(3, SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS);
   const std::array map{not_executable, anonymous};
-  if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, map.data()); code != 0) {
+  if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, map.data());
+      code != 0) {
     return base::fail_errno(-code, "seccomp rule for mmap");
   }
   if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, &not_executable);
@@ -72,8 +126,8 @@ base::Result<void> add_memory_rules(const Context& context) {
   return {};
 }
 
-/// Threads of the same process, and no other kind of clone. clone3 hides its flags behind a pointer, so the C library is
-/// told that it does not exist and falls back to clone.
+/// Threads of the same process, and no other kind of clone. clone3 hides its flags behind a pointer, so the C library
+/// is told that it does not exist and falls back to clone.
 base::Result<void> add_thread_rules(const Context& context) {
   constexpr std::uint64_t kThread = 0x00010000;  // CLONE_THREAD
   const scmp_arg_cmp thread = SCMP_CMP(0, SCMP_CMP_MASKED_EQ, kThread, kThread);

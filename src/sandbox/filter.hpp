@@ -11,10 +11,10 @@ namespace accelopt::sandbox {
 
 /// What the filtered process is about to do.
 enum class FilterKind {
-  compile,         ///< a compiler: everything but networks, namespaces, tracing and other ways out; refused calls fail
-  load,            ///< an arena while it loads a candidate: opens and maps files, starts nothing; refused calls are trapped
-  call,            ///< an arena that calls a one-threaded candidate: memory and waiting only; refused calls are trapped
-  call_threads,    ///< as `call`, and threads of its own
+  compile,  ///< a compiler: everything but networks, namespaces, tracing and other ways out; refused calls fail
+  load,     ///< an arena while it loads a candidate: opens and maps files, starts nothing; refused calls are trapped
+  call,     ///< an arena that calls a one-threaded candidate: memory and waiting only; refused calls are trapped
+  call_threads,  ///< as `call`, and threads of its own
 };
 
 /// One instruction as <linux/filter.h> lays it out.

@@ -43,7 +43,8 @@ base::Result<void> allow(int set, const std::filesystem::path& path, std::uint64
   if (fstat(folder.get(), &facts) != 0) return base::fail_errno(errno, path.string());
   constexpr std::uint64_t kOnFiles = kExecute | kWriteFile | kReadFile | kTruncate;
   const PathAttributes rule{S_ISDIR(facts.st_mode) ? access : access & kOnFiles, folder.get()};
-  if (syscall(kAddRule, set, kPathBeneath, &rule, 0) != 0) return base::fail_errno(errno, "Landlock rule for " + path.string());
+  if (syscall(kAddRule, set, kPathBeneath, &rule, 0) != 0)
+    return base::fail_errno(errno, "Landlock rule for " + path.string());
   return {};
 }
 

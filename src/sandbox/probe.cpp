@@ -7,17 +7,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <linux/seccomp.h>
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <linux/seccomp.h>
 
 #include "sandbox/landlock.hpp"
 
 namespace accelopt::sandbox {
 namespace {
 
-int exit_at_once(void*) { _exit(0); }
+int exit_at_once(void*) {
+  _exit(0);
+}
 
 /// Whether a child with these namespaces can be started.
 bool can_clone(int flags) {
@@ -57,7 +59,8 @@ const Capabilities& capabilities() {
 std::string isolation() {
   const Capabilities& found = capabilities();
   std::string out;
-  if (found.namespace_flags != 0) out += (found.namespace_flags & CLONE_NEWNET) != 0 ? "namespaces+" : "namespaces-without-net+";
+  if (found.namespace_flags != 0)
+    out += (found.namespace_flags & CLONE_NEWNET) != 0 ? "namespaces+" : "namespaces-without-net+";
   if (found.landlock > 0) out += "landlock+";
   if (found.filters) out += "seccomp+";
   return out + "rlimits";

@@ -26,7 +26,8 @@ namespace {
 constexpr long kLandlockRestrictSelf = 446;
 constexpr std::size_t kChildStackBytes = 256 * 1024;
 
-/// Everything the child needs between clone and exec, prepared before: it shares the parent's memory and must not allocate.
+/// Everything the child needs between clone and exec, prepared before: it shares the parent's memory and must not
+/// allocate.
 struct ChildPlan {
   const char* program = nullptr;
   char* const* arguments = nullptr;
@@ -40,8 +41,8 @@ struct ChildPlan {
   int file_rules = -1;
   int null_device = -1;
   pid_t parent = 0;
-  volatile int failure = 0;           ///< errno of the step that failed
-  const char* volatile step = "";     ///< its name
+  volatile int failure = 0;        ///< errno of the step that failed
+  const char* volatile step = "";  ///< its name
 };
 
 int give_up(ChildPlan& plan, const char* step) {
@@ -200,7 +201,9 @@ void Process::signal(int number) const {
   if (pid_ > 0) kill(pid_, number);
 }
 
-void Process::resume() const { signal(SIGCONT); }
+void Process::resume() const {
+  signal(SIGCONT);
+}
 
 namespace {
 

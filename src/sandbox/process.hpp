@@ -31,11 +31,11 @@ struct Limits {
 };
 
 struct SpawnOptions {
-  std::string program;                               ///< absolute path
-  std::vector<std::string> arguments;                ///< without the program's own name
-  std::vector<std::string> environment;              ///< "NAME=value"; nothing is inherited
+  std::string program;                   ///< absolute path
+  std::vector<std::string> arguments;    ///< without the program's own name
+  std::vector<std::string> environment;  ///< "NAME=value"; nothing is inherited
   std::string directory = "/";
-  std::vector<std::pair<int, int>> descriptors;      ///< (here, there); all others are closed; 0, 1, 2 default to /dev/null
+  std::vector<std::pair<int, int>> descriptors;  ///< (here, there); all others are closed; 0, 1, 2 default to /dev/null
   Limits limits;
   std::vector<int> cores;                            ///< may run on these only; empty: anywhere
   bool own_namespaces = true;                        ///< user, pid, mount, ipc, uts and net, where permitted
@@ -78,7 +78,8 @@ class Process {
   pid_t pid_ = -1;
 };
 
-/// Starts the program. @error not_found, permission_denied, io: what the operating system said, with the program's path.
+/// Starts the program. @error not_found, permission_denied, io: what the operating system said, with the program's
+/// path.
 base::Result<Process> spawn(const SpawnOptions& options);
 
 }  // namespace accelopt::sandbox

@@ -12,8 +12,8 @@
 namespace accelopt::sandbox {
 
 struct RunLimits {
-  std::chrono::milliseconds wall{60'000};     ///< time that the gate is closed does not count
-  std::size_t output_bytes = 4 * 1024 * 1024; ///< of standard output and error together; more is dropped
+  std::chrono::milliseconds wall{60'000};      ///< time that the gate is closed does not count
+  std::size_t output_bytes = 4 * 1024 * 1024;  ///< of standard output and error together; more is dropped
 };
 
 struct RunResult {
@@ -23,7 +23,8 @@ struct RunResult {
   double seconds = 0;
 };
 
-/// Starts the program with its output captured and waits for its end. Its process group obeys `gate`, which may be null.
+/// Starts the program with its output captured and waits for its end. Its process group obeys `gate`, which may be
+/// null.
 /// @error as spawn; cancelled: `stop` was asked for, the program is dead.
 base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, PauseGate* gate, std::stop_token stop);
 

@@ -59,7 +59,8 @@ const base::Result<Filters>& filters() {
     TRY_ASSIGN(out.call, sandbox::compile_filter(sandbox::FilterKind::call));
     TRY_ASSIGN(out.call_threads, sandbox::compile_filter(sandbox::FilterKind::call_threads));
     for (const auto* program : {&out.load, &out.call, &out.call_threads}) {
-      if (program->size() > kMaxFilterInstructions) return base::fail(ErrorCode::internal, "a system call filter is too long");
+      if (program->size() > kMaxFilterInstructions)
+        return base::fail(ErrorCode::internal, "a system call filter is too long");
     }
     return out;
   }();
@@ -119,22 +120,25 @@ std::string meaning_of(int number) {
 base::Result<std::string> find_arena() {
   std::error_code ignored;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  const std::array<std::filesystem::path, 2> places{self / "accelopt-arena", self / "../libexec/accelopt/accelopt-arena"};
+  const std::array<std::filesystem::path, 2> places{self / "accelopt-arena",
+                                                    self / "../libexec/accelopt/accelopt-arena"};
   for (const auto& place : places) {
     if (access(place.c_str(), X_OK) == 0) return place.lexically_normal().string();
   }
-  return base::fail(ErrorCode::not_found, "accelopt-arena was not found in " + places[0].lexically_normal().string() + " or " +
-                                              places[1].lexically_normal().string() +
+  return base::fail(ErrorCode::not_found, "accelopt-arena was not found in " + places[0].lexically_normal().string() +
+                                              " or " + places[1].lexically_normal().string() +
                                               "; install it beside accelopt");
 }
 
-base::Result<ArenaProcess> ArenaProcess::start(const ArenaOptions& options, const BuiltKernel& kernel, const Buffers& buffers) {
+base::Result<ArenaProcess> ArenaProcess::start(const ArenaOptions& options, const BuiltKernel& kernel,
+                                               const Buffers& buffers) {
   ArenaProcess out;
   out.control_file_ = base::FileDescriptor(memfd_create("control", MFD_CLOEXEC));
   if (!out.control_file_.valid() || ftruncate(out.control_file_.get(), kControlBytes) != 0) {
     return base::fail_errno(errno, "memory shared with an arena");
   }
-  void* map = mmap(nullptr, kControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, out.control_file_.get(), 0);
+  void* map =
+      mmap(nullptr, kControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, out.control_file_.get(), 0);
   if (map == MAP_FAILED) return base::fail_errno(errno, "memory shared with an arena");
   out.control_ = new (map) ArenaControl;
   TRY(set_up(*out.control_, options, kernel, buffers));
@@ -159,19 +163,21 @@ base::Result<ArenaProcess> ArenaProcess::start(const ArenaOptions& options, cons
     out.control_->landlock_descriptor = kLandlockDescriptor;
   }
   const auto threads = static_cast<std::uint64_t>(options.threads);
-  spawn.limits = {.address_space_bytes = options.memory_bytes + buffers.span_bytes() + threads * kThreadMemoryBytes + (1ULL << 30),
-                  .data_bytes = options.memory_bytes + threads * kThreadMemoryBytes,
-                  .stack_bytes = kStackBytes,
-                  .no_files = true,
-                  .cpu_seconds = kCpuSeconds,
-                  .processes = threads + 1,
-                  .descriptors = 16};
+  spawn.limits = {
+      .address_space_bytes = options.memory_bytes + buffers.span_bytes() + threads * kThreadMemoryBytes + (1ULL << 30),
+      .data_bytes = options.memory_bytes + threads * kThreadMemoryBytes,
+      .stack_bytes = kStackBytes,
+      .no_files = true,
+      .cpu_seconds = kCpuSeconds,
+      .processes = threads + 1,
+      .descriptors = 16};
   spawn.cores = options.cores;
   spawn.fixed_layout = true;
   TRY_ASSIGN(out.process_, sandbox::spawn(spawn));
   TRY(out.await_loading());
   if (!options.one_core && out.death_.empty()) {
-    // Where the user may: no other program takes the core in the middle of a call. The watchdog ends one that does not return.
+    // Where the user may: no other program takes the core in the middle of a call. The watchdog ends one that does not
+    // return.
     const sched_param highest{1};
     sched_setscheduler(out.process_.pid(), SCHED_FIFO, &highest);
   }

@@ -18,10 +18,10 @@ namespace accelopt::targets::cpu {
 
 /// How arenas of one task are started.
 struct ArenaOptions {
-  std::string program;         ///< path of accelopt-arena
+  std::string program;  ///< path of accelopt-arena
   std::vector<int> cores;
   int threads = 1;
-  bool one_core = false;       ///< shares its core with the worker
+  bool one_core = false;  ///< shares its core with the worker
   std::uint64_t memory_bytes = 2ULL << 30;
 };
 
@@ -34,7 +34,8 @@ class ArenaProcess {
  public:
   /// Starts it and waits until the kernel is loaded. One that fails to load is a dead arena with a reason.
   /// @error io: it cannot be started.
-  static base::Result<ArenaProcess> start(const ArenaOptions& options, const BuiltKernel& kernel, const Buffers& buffers);
+  static base::Result<ArenaProcess> start(const ArenaOptions& options, const BuiltKernel& kernel,
+                                          const Buffers& buffers);
   ArenaProcess(ArenaProcess&& other) noexcept;
   ArenaProcess& operator=(ArenaProcess&&) = delete;
   ArenaProcess(const ArenaProcess&) = delete;

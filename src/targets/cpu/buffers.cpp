@@ -14,10 +14,12 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kCanaryBefore = 4096;   ///< bytes watched before a tensor
-constexpr std::size_t kGuard = 16 * kPage;    ///< without access between two regions
+constexpr std::size_t kCanaryBefore = 4096;  ///< bytes watched before a tensor
+constexpr std::size_t kGuard = 16 * kPage;   ///< without access between two regions
 
-std::size_t rounded(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+std::size_t rounded(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
 struct SharedFile {
   base::FileDescriptor file;
@@ -27,7 +29,8 @@ struct SharedFile {
 base::Result<SharedFile> make_shared_file(const char* name, std::size_t bytes) {
   SharedFile out{base::FileDescriptor(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)), nullptr};
   if (!out.file.valid()) return base::fail_errno(errno, "shared memory for tensors");
-  if (ftruncate(out.file.get(), static_cast<off_t>(bytes)) != 0) return base::fail_errno(errno, "shared memory for tensors");
+  if (ftruncate(out.file.get(), static_cast<off_t>(bytes)) != 0)
+    return base::fail_errno(errno, "shared memory for tensors");
   void* map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, out.file.get(), 0);
   if (map == MAP_FAILED) return base::fail_errno(errno, "shared memory for tensors");
   out.map = static_cast<std::byte*>(map);
@@ -72,7 +75,9 @@ base::Result<Buffers> Buffers::create(const std::vector<BufferPlan>& plans, std:
   return out;
 }
 
-Buffers::Buffers(Buffers&& other) noexcept { *this = std::move(other); }
+Buffers::Buffers(Buffers&& other) noexcept {
+  *this = std::move(other);
+}
 
 Buffers& Buffers::operator=(Buffers&& other) noexcept {
   std::swap(regions_, other.regions_);

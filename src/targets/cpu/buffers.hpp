@@ -18,9 +18,9 @@ struct BufferPlan {
   bool output = false;
 };
 
-/// Shared memory for one task's tensors: one region each, the same physical pages and the same addresses for every arm. A
-/// tensor is 64-byte aligned and ends, but for the alignment's slack, at pages without access; outputs have canary bytes in the
-/// slack and before their first byte.
+/// Shared memory for one task's tensors: one region each, the same physical pages and the same addresses for every arm.
+/// A tensor is 64-byte aligned and ends, but for the alignment's slack, at pages without access; outputs have canary
+/// bytes in the slack and before their first byte.
 class Buffers {
  public:
   /// @error exhausted, io: no memory to share; invalid_argument: more tensors than an arena takes.

@@ -25,7 +25,8 @@ constexpr const char* kVersionScript = "{ global: accelopt_call; local: *; };\n"
 
 bool plain_name(const std::string& name) {
   return !name.empty() && name.front() != '-' && name.front() != '.' && name != "task.h" &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '-'; });
+         std::all_of(name.begin(), name.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '-'; });
 }
 
 bool is_translation_unit(const std::string& name) {
@@ -34,7 +35,9 @@ bool is_translation_unit(const std::string& name) {
 }
 
 /// The main file has one name for all candidates: names must not reach the machine code.
-std::string main_name(model::Language language) { return language == model::Language::c ? "kernel.c" : "kernel.cpp"; }
+std::string main_name(model::Language language) {
+  return language == model::Language::c ? "kernel.c" : "kernel.cpp";
+}
 
 std::shared_ptr<BuiltKernel> refused(std::string diagnostics) {
   auto out = std::make_shared<BuiltKernel>();
@@ -43,17 +46,18 @@ std::shared_ptr<BuiltKernel> refused(std::string diagnostics) {
 }
 
 std::vector<std::string> link_arguments(const Compiler& compiler, int threads) {
-  std::vector<std::string> out{"-shared", "-s", "-nostartfiles", "-Wl,--build-id=none", "-Wl,-soname,kernel.so", "-Wl,-z,defs",
-                               "-Wl,-z,now", "-Wl,-z,relro", "-Wl,--hash-style=gnu", "-Wl,--version-script=exports.map",
-                               "-Wl,--as-needed"};
+  std::vector<std::string> out{
+      "-shared",        "-s",         "-nostartfiles", "-Wl,--build-id=none",  "-Wl,-soname,kernel.so",
+      "-Wl,-z,defs",    "-Wl,-z,now", "-Wl,-z,relro",  "-Wl,--hash-style=gnu", "-Wl,--version-script=exports.map",
+      "-Wl,--as-needed"};
   if (!compiler.clang) out.emplace_back("-Wl,--exclude-libs,ALL");
   if (threads > 1) out.emplace_back("-fopenmp");
   return out;
 }
 
 bool known_library(const std::string& name) {
-  for (const std::string_view known : {"libc.so.", "libm.so.", "libstdc++.so.", "libgcc_s.so.", "libgomp.so.", "libomp.so",
-                                       "libmvec.so.", "ld-linux", "libpthread.so."}) {
+  for (const std::string_view known : {"libc.so.", "libm.so.", "libstdc++.so.", "libgcc_s.so.", "libgomp.so.",
+                                       "libomp.so", "libmvec.so.", "ld-linux", "libpthread.so."}) {
     if (name.starts_with(known)) return true;
   }
   return false;
@@ -78,7 +82,8 @@ std::string failure_text(const sandbox::RunResult& ran, const std::vector<std::s
   std::string text = own_diagnostics(ran.output, own);
   if (!text.empty()) return text;
   if (!ran.state.exited) return "error: the compiler was killed by a limit on time or memory; make the code smaller";
-  if (ran.output.find("memory") != std::string::npos) return "error: the compiler ran out of memory; make the code smaller";
+  if (ran.output.find("memory") != std::string::npos)
+    return "error: the compiler ran out of memory; make the code smaller";
   return "error: the compiler failed without a word about the kernel's own lines";
 }
 
@@ -105,8 +110,10 @@ base::Result<std::string> KernelBuilder::compile_glue(const std::string& header,
   TRY_ASSIGN(const auto ran,
              compile(options_.compiler, {folder.path(), arguments, true, options_.cores}, options_.gate, stop));
   if (!ran.state.exited || ran.state.code != 0) {
-    return base::fail(ErrorCode::invalid_argument, "the task's generated header does not compile; check the names of its "
-                                                   "axes, inputs and outputs:\n" + ran.output);
+    return base::fail(ErrorCode::invalid_argument,
+                      "the task's generated header does not compile; check the names of its "
+                      "axes, inputs and outputs:\n" +
+                          ran.output);
   }
   return base::read_file(folder.path() / "glue.o");
 }
@@ -121,7 +128,8 @@ std::string KernelBuilder::flags_text() const {
 
 std::string KernelBuilder::build_id(const model::Solution& solution) const {
   std::string key = model::source_id(solution) + '\n' + options_.compiler.name + '\n' + header_ + '\n';
-  for (const std::string& flag : compile_flags(options_.compiler, solution.language, task_.cpu.threads)) key += flag + '\n';
+  for (const std::string& flag : compile_flags(options_.compiler, solution.language, task_.cpu.threads))
+    key += flag + '\n';
   return base::sha256_hex(key);
 }
 
@@ -152,7 +160,8 @@ base::Result<BuiltKernelPtr> KernelBuilder::build(const model::Solution& solutio
 
 namespace {
 
-/// Writes the sources; the names of the translation units, the main one first. A refusal, when the text may not be compiled.
+/// Writes the sources; the names of the translation units, the main one first. A refusal, when the text may not be
+/// compiled.
 base::Result<std::shared_ptr<BuiltKernel>> lay_out(const model::Solution& solution, const std::string& header,
                                                    const Workshop& shop, std::vector<std::string>& names) {
   TRY(base::write_file(shop.folder / "task.h", header));
@@ -176,8 +185,8 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Solution& sol
   const auto directives = model::parse_cpu_directives(model::main_text(solution));
   if (!directives) {
     const model::DirectiveProblem& problem = directives.error();
-    return refused(main_name(solution.language) + ":" + std::to_string(problem.line) + ":" + std::to_string(problem.column) +
-                   ": error: " + problem.message);
+    return refused(main_name(solution.language) + ":" + std::to_string(problem.line) + ":" +
+                   std::to_string(problem.column) + ": error: " + problem.message);
   }
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-build"));
   const Workshop shop{options_.compiler, options_.gate, options_.cores, folder.path(), std::move(stop)};
@@ -259,11 +268,13 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_reference(const std::string& r
   TRY(base::write_file(folder.path() / "glue.o", glue));
   TRY(base::write_file(folder.path() / "reference.cpp", task_.reference.text));
   // Clear and slow is fine; contraction would make double and float runs differ in more than rounding.
-  TRY_ASSIGN(const auto compiled, shop.run({"-O2", "-fPIC", "-std=gnu++20", "-w", "-ffp-contract=off", "-fvisibility=hidden",
-                                            definition, "-include", "task.h", "-c", "reference.cpp", "-o", "reference.o"},
-                                           true));
+  TRY_ASSIGN(const auto compiled,
+             shop.run({"-O2", "-fPIC", "-std=gnu++20", "-w", "-ffp-contract=off", "-fvisibility=hidden", definition,
+                       "-include", "task.h", "-c", "reference.cpp", "-o", "reference.o"},
+                      true));
   const auto broken = [&](const sandbox::RunResult& ran) {
-    return base::fail(ErrorCode::invalid_argument, "the task's reference does not build:\n" + failure_text(ran, {"reference.cpp"}));
+    return base::fail(ErrorCode::invalid_argument,
+                      "the task's reference does not build:\n" + failure_text(ran, {"reference.cpp"}));
   };
   if (!compiled.state.exited || compiled.state.code != 0) return broken(compiled);
   std::vector<std::string> arguments = link_arguments(options_.compiler, 1);

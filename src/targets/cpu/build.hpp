@@ -30,18 +30,20 @@ class KernelBuilder {
  public:
   struct Options {
     Compiler compiler;
-    std::vector<int> cores;             ///< where compilers may run; empty: anywhere
-    sandbox::PauseGate* gate = nullptr; ///< stops builds while something is measured
+    std::vector<int> cores;              ///< where compilers may run; empty: anywhere
+    sandbox::PauseGate* gate = nullptr;  ///< stops builds while something is measured
   };
 
   /// Compiles the task's glue. @error io and as compile: the toolchain does not work.
-  static base::Result<std::unique_ptr<KernelBuilder>> create(const model::Task& task, Options options, std::stop_token stop);
+  static base::Result<std::unique_ptr<KernelBuilder>> create(const model::Task& task, Options options,
+                                                             std::stop_token stop);
 
   /// Builds the solution, or returns what was built before. A solution that does not build is a report.
   /// @error as compile; invalid_argument: no source or a source's name with a path in it.
   base::Result<BuiltKernelPtr> build(const model::Solution& solution, std::stop_token stop);
 
-  /// Builds the reference with `real` as "double" or "float". @error invalid_argument: it does not build, with diagnostics.
+  /// Builds the reference with `real` as "double" or "float". @error invalid_argument: it does not build, with
+  /// diagnostics.
   base::Result<BuiltKernelPtr> build_reference(const std::string& real, std::stop_token stop);
 
   [[nodiscard]] const std::string& task_header() const { return header_; }
@@ -52,8 +54,8 @@ class KernelBuilder {
  private:
   KernelBuilder(const model::Task& task, Options options);
   base::Result<BuiltKernelPtr> build_now(const model::Solution& solution, std::stop_token stop);
-  base::Result<std::string> compile_glue(const std::string& header, const std::string& text, const std::string& definitions,
-                                         std::stop_token stop);
+  base::Result<std::string> compile_glue(const std::string& header, const std::string& text,
+                                         const std::string& definitions, std::stop_token stop);
 
   model::Task task_;
   Options options_;

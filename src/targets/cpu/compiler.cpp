@@ -33,7 +33,8 @@ std::string in_path(const std::string& name, std::string_view rest) {
 
 /// Toolchains live under these; nothing else can be read by a compiler.
 sandbox::FileRules compiler_files(const Compiler& compiler, const fs::path& folder) {
-  sandbox::FileRules rules{{"/usr", "/lib", "/lib64", "/bin", "/opt", "/etc/ld.so.cache", "/etc/alternatives"}, {folder}};
+  sandbox::FileRules rules{{"/usr", "/lib", "/lib64", "/bin", "/opt", "/etc/ld.so.cache", "/etc/alternatives"},
+                           {folder}};
   rules.readable.emplace_back("/nix/store");
   rules.readable.push_back(fs::path(compiler.cpp).parent_path().parent_path());
   rules.readable.push_back(fs::path(compiler.c).parent_path().parent_path());
@@ -41,7 +42,8 @@ sandbox::FileRules compiler_files(const Compiler& compiler, const fs::path& fold
   return rules;
 }
 
-base::Result<std::string> output_of(const Compiler& compiler, const fs::path& folder, std::vector<std::string> arguments) {
+base::Result<std::string> output_of(const Compiler& compiler, const fs::path& folder,
+                                    std::vector<std::string> arguments) {
   TRY_ASSIGN(const auto ran, compile(compiler, {folder, std::move(arguments), true, {}}, nullptr, {}));
   if (!ran.state.exited || ran.state.code != 0) {
     return base::fail(base::ErrorCode::unsupported, compiler.cpp + " does not work: " + ran.output);
@@ -82,10 +84,14 @@ base::Result<Compiler> find_compiler(const std::string& wanted, const std::strin
 }
 
 std::vector<std::string> compile_flags(const Compiler& compiler, model::Language language, int threads) {
-  std::vector<std::string> flags{"-O3",           "-march=native",
-                                 "-fPIC",         "-fno-ident",
-                                 "-falign-functions=64", "-falign-loops=32",
-                                 "-fvisibility=hidden",  "-w",
+  std::vector<std::string> flags{"-O3",
+                                 "-march=native",
+                                 "-fPIC",
+                                 "-fno-ident",
+                                 "-falign-functions=64",
+                                 "-falign-loops=32",
+                                 "-fvisibility=hidden",
+                                 "-w",
                                  language == model::Language::c ? "-std=gnu17" : "-std=gnu++20"};
   if (compiler.keeps_branches) flags.emplace_back("-Wa,-mbranches-within-32B-boundaries");
   if (!compiler.clang) {

@@ -14,15 +14,15 @@ namespace accelopt::targets::cpu {
 
 /// A C and C++ compiler of this machine.
 struct Compiler {
-  std::string c;         ///< absolute path
-  std::string cpp;       ///< absolute path
-  std::string name;      ///< "g++ 12.2.0"
+  std::string c;     ///< absolute path
+  std::string cpp;   ///< absolute path
+  std::string name;  ///< "g++ 12.2.0"
   bool clang = false;
   bool keeps_branches = false;  ///< the assembler can keep branches within 32-byte boundaries
 };
 
-/// Finds "g++" (with gcc) or "clang++" (with clang) in the folders of `search_path` (colons between them); empty takes the
-/// first that there is.
+/// Finds "g++" (with gcc) or "clang++" (with clang) in the folders of `search_path` (colons between them); empty takes
+/// the first that there is.
 /// @error unsupported: none is installed; the message names the package.
 base::Result<Compiler> find_compiler(const std::string& wanted, const std::string& search_path);
 

@@ -82,7 +82,9 @@ std::vector<BufferPlan> plan_buffers(const model::Task& task, std::size_t (*elem
   return plans;
 }
 
-std::size_t reference_element_bytes(DType dtype) { return model::is_floating(dtype) ? sizeof(double) : model::size_of(dtype); }
+std::size_t reference_element_bytes(DType dtype) {
+  return model::is_floating(dtype) ? sizeof(double) : model::size_of(dtype);
+}
 
 /// Lays one call's tensors and values into the buffers and the arena's argument list.
 class Layout {
@@ -108,7 +110,8 @@ class Layout {
         add_scalar(bytes.data(), bytes.size());
       }
     }
-    for (const std::size_t bytes : invocation.output_bytes) control.arguments[place++] = buffers_.there(region++, bytes);
+    for (const std::size_t bytes : invocation.output_bytes)
+      control.arguments[place++] = buffers_.there(region++, bytes);
     for (const std::int64_t axis : invocation.axes) add_scalar(&axis, sizeof axis);
     control.argument_count = place;
   }
@@ -124,7 +127,8 @@ class Layout {
 
   void poison_outputs(const Invocation& invocation, std::uint64_t seed) const {
     for_outputs(invocation, [&](std::size_t region, std::size_t output, std::size_t bytes) {
-      fill(buffers_.here(region, bytes), poison_word(definition_.outputs[output].dtype, base::derive_seed(seed, std::to_string(output))));
+      fill(buffers_.here(region, bytes),
+           poison_word(definition_.outputs[output].dtype, base::derive_seed(seed, std::to_string(output))));
       buffers_.write_canaries(region, bytes);
     });
   }
@@ -148,7 +152,9 @@ class Layout {
 
   [[nodiscard]] std::vector<std::span<const std::byte>> outputs(const Invocation& invocation) const {
     std::vector<std::span<const std::byte>> out;
-    for_outputs(invocation, [&](std::size_t region, std::size_t, std::size_t bytes) { out.push_back(buffers_.here(region, bytes)); });
+    for_outputs(invocation, [&](std::size_t region, std::size_t, std::size_t bytes) {
+      out.push_back(buffers_.here(region, bytes));
+    });
     return out;
   }
 
@@ -157,7 +163,8 @@ class Layout {
   void for_outputs(const Invocation& invocation, Visit visit) const {
     std::size_t region = 0;
     for (const TensorSpec& input : definition_.inputs) region += input.shape ? 1U : 0U;
-    for (std::size_t i = 0; i < invocation.output_bytes.size(); ++i, ++region) visit(region, i, invocation.output_bytes[i]);
+    for (std::size_t i = 0; i < invocation.output_bytes.size(); ++i, ++region)
+      visit(region, i, invocation.output_bytes[i]);
   }
 
   /// The control page's scalars as the arena sees them.
@@ -230,8 +237,8 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
 /// The trusted reference, built twice, in processes of its own with buffers of its own.
 class Reference {
  public:
-  static base::Result<std::unique_ptr<Reference>> create(const model::Task& task, KernelBuilder& builder, ArenaOptions arena,
-                                                         std::stop_token stop) {
+  static base::Result<std::unique_ptr<Reference>> create(const model::Task& task, KernelBuilder& builder,
+                                                         ArenaOptions arena, std::stop_token stop) {
     TRY_ASSIGN(Buffers buffers, Buffers::create(plan_buffers(task, &reference_element_bytes), base::random_seed()));
     std::unique_ptr<Reference> out(new Reference(task.definition, std::move(buffers), std::move(arena)));
     TRY_ASSIGN(out->as_double_, builder.build_reference("double", stop));
@@ -252,7 +259,8 @@ class Reference {
     layout.set_arguments(live->control(), call);
     layout.place_inputs(call);
     layout.poison_outputs(call, 0);
-    const Bracket bracket = live->death().empty() ? timed_call(*live, kReferenceLimit, arena_.one_core) : Bracket{Bracket::End::died};
+    const Bracket bracket =
+        live->death().empty() ? timed_call(*live, kReferenceLimit, arena_.one_core) : Bracket{Bracket::End::died};
     if (bracket.end != Bracket::End::returned) {
       const std::string reason = live->death();
       live.reset();
@@ -285,21 +293,25 @@ class Reference {
     return out;
   }
 
-  [[nodiscard]] Invocation converted(Precision precision, const std::vector<ReferenceTensor>& inputs, const Invocation& shape) const {
+  [[nodiscard]] Invocation converted(Precision precision, const std::vector<ReferenceTensor>& inputs,
+                                     const Invocation& shape) const {
     Invocation out;
     out.axes = shape.axes;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      out.inputs.push_back(model::is_floating(definition_.inputs[i].dtype) ? reals(precision, inputs[i].values) : inputs[i].bytes);
+      out.inputs.push_back(model::is_floating(definition_.inputs[i].dtype) ? reals(precision, inputs[i].values)
+                                                                           : inputs[i].bytes);
     }
     for (std::size_t i = 0; i < shape.output_bytes.size(); ++i) {
       const DType dtype = definition_.outputs[i].dtype;
       const std::size_t elements = shape.output_bytes[i] / model::size_of(dtype);
-      out.output_bytes.push_back(elements * (model::is_floating(dtype) ? real_bytes(precision) : model::size_of(dtype)));
+      out.output_bytes.push_back(elements *
+                                 (model::is_floating(dtype) ? real_bytes(precision) : model::size_of(dtype)));
     }
     return out;
   }
 
-  [[nodiscard]] std::vector<ReferenceTensor> outputs(Precision precision, const std::vector<std::span<const std::byte>>& raw) const {
+  [[nodiscard]] std::vector<ReferenceTensor> outputs(Precision precision,
+                                                     const std::vector<std::span<const std::byte>>& raw) const {
     std::vector<ReferenceTensor> out(raw.size());
     for (std::size_t i = 0; i < raw.size(); ++i) {
       if (!model::is_floating(definition_.outputs[i].dtype)) {
@@ -387,8 +399,9 @@ class CpuTarget final : public evaluation::Target {
                              task, {compiler_, cores_.others.empty() ? machine_.cores : cores_.others, gate}, stop));
     TRY_ASSIGN(Buffers buffers, Buffers::create(plan_buffers(task, &model::size_of), base::random_seed()));
     const ArenaOptions arena{options_.arena, cores_.arenas, task.cpu.threads, cores_.one_core, options_.memory_bytes};
-    bench_ = std::make_unique<Bench>(Bench{task.definition, std::move(buffers),
-                                           Flusher(machine_.line_flush, machine_.last_level_bytes), arena, cores_.one_core});
+    bench_ =
+        std::make_unique<Bench>(Bench{task.definition, std::move(buffers),
+                                      Flusher(machine_.line_flush, machine_.last_level_bytes), arena, cores_.one_core});
     ArenaOptions trusted = arena;
     trusted.threads = 1;
     TRY_ASSIGN(reference_, Reference::create(task, *builder_, trusted, stop));
@@ -415,7 +428,9 @@ class CpuTarget final : public evaluation::Target {
     return built->report;
   }
 
-  void settle_helper_thread() override { run_on(cores_.others.empty() ? std::vector<int>{cores_.worker} : cores_.others); }
+  void settle_helper_thread() override {
+    run_on(cores_.others.empty() ? std::vector<int>{cores_.worker} : cores_.others);
+  }
   int build_threads() const override {
     return std::max(1, static_cast<int>(cores_.others.empty() ? machine_.cores.size() : cores_.others.size()));
   }
@@ -425,10 +440,12 @@ class CpuTarget final : public evaluation::Target {
     return reference_->run(precision, inputs, invocation);
   }
 
-  base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution, std::stop_token stop) override {
+  base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution,
+                                                              std::stop_token stop) override {
     TRY_ASSIGN(const BuiltKernelPtr built, builder_->build(solution, std::move(stop)));
     if (!built->report.built) {
-      return base::fail(ErrorCode::invalid_argument, "a solution that does not build cannot be started:\n" + built->report.diagnostics);
+      return base::fail(ErrorCode::invalid_argument,
+                        "a solution that does not build cannot be started:\n" + built->report.diagnostics);
     }
     TRY_ASSIGN(ArenaProcess arena, ArenaProcess::start(bench_->arena, *built, bench_->buffers));
     return std::make_unique<CpuLiveKernel>(*bench_, std::move(arena));
@@ -442,15 +459,17 @@ class CpuTarget final : public evaluation::Target {
   std::unique_ptr<evaluation::Hold> lock_machine() override { return std::make_unique<LockHold>(*lock_); }
 
   base::Result<evaluation::Peaks> probe_peaks_again(std::stop_token stop) override {
-    TRY_ASSIGN(peaks_, measure_peaks_again(compiler_, machine_, cores_.arenas.front(), {options_.cache}, peaks_, std::move(stop)));
+    TRY_ASSIGN(peaks_, measure_peaks_again(compiler_, machine_, cores_.arenas.front(), {options_.cache}, peaks_,
+                                           std::move(stop)));
     return peaks_;
   }
 
  private:
   [[nodiscard]] std::string summary() const {
-    std::string out = machine_.cpu_model + ", " + std::to_string(machine_.cores.size()) + " cores, " + machine_.vector_set + " (" +
-                      std::to_string(machine_.vector_bits) + "-bit vectors), L1d " + kibibytes(machine_.l1_bytes) + ", L2 " +
-                      kibibytes(machine_.l2_bytes) + ", last level " + kibibytes(machine_.last_level_bytes);
+    std::string out = machine_.cpu_model + ", " + std::to_string(machine_.cores.size()) + " cores, " +
+                      machine_.vector_set + " (" + std::to_string(machine_.vector_bits) + "-bit vectors), L1d " +
+                      kibibytes(machine_.l1_bytes) + ", L2 " + kibibytes(machine_.l2_bytes) + ", last level " +
+                      kibibytes(machine_.last_level_bytes);
     char peaks[160];
     std::snprintf(peaks, sizeof peaks, "; one core peaks at %.1f GFLOP/s float32, %.1f GFLOP/s float64, %.1f GB/s",
                   peaks_.flops_per_second / 1e9, peaks_.flops_per_second_float64 / 1e9, peaks_.bytes_per_second / 1e9);
@@ -472,6 +491,8 @@ class CpuTarget final : public evaluation::Target {
 
 }  // namespace
 
-std::unique_ptr<evaluation::Target> make_cpu_target(CpuOptions options) { return std::make_unique<CpuTarget>(std::move(options)); }
+std::unique_ptr<evaluation::Target> make_cpu_target(CpuOptions options) {
+  return std::make_unique<CpuTarget>(std::move(options));
+}
 
 }  // namespace accelopt::targets::cpu

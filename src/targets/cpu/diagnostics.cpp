@@ -2,8 +2,8 @@
 #include "targets/cpu/diagnostics.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <map>
 #include <optional>
 
@@ -45,7 +45,8 @@ bool is_own(std::string_view file, const std::vector<std::string>& own) {
   return std::find(own.begin(), own.end(), file) != own.end();
 }
 
-/// The message of an error in a file that is not the candidate's: what was wrong there, without where and without its text.
+/// The message of an error in a file that is not the candidate's: what was wrong there, without where and without its
+/// text.
 std::string_view foreign_error(std::string_view line) {
   for (const std::string_view mark : {": fatal error: ", ": error: "}) {
     if (const auto at = line.find(mark); at != std::string_view::npos) return line.substr(at + 2);
@@ -65,7 +66,8 @@ std::string_view linker_error(std::string_view line) {
 std::string without_paths(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool starts_path = text[at] == '/' && at + 1 < text.size() && std::isalpha(static_cast<unsigned char>(text[at + 1])) &&
+    const bool starts_path = text[at] == '/' && at + 1 < text.size() &&
+                             std::isalpha(static_cast<unsigned char>(text[at + 1])) &&
                              (at == 0 || std::string_view(" \t'\"(<[`").find(text[at - 1]) != std::string_view::npos);
     if (!starts_path) {
       out += text[at];

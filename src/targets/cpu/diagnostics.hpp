@@ -7,8 +7,8 @@
 
 namespace accelopt::targets::cpu {
 
-/// What a compiler or linker said, cut down to the candidate's own files (`own`, plain names): no paths, nothing of other files'
-/// text, at most a few thousand characters.
+/// What a compiler or linker said, cut down to the candidate's own files (`own`, plain names): no paths, nothing of
+/// other files' text, at most a few thousand characters.
 std::string own_diagnostics(std::string_view output, const std::vector<std::string>& own);
 
 /// The vectorizer's remarks on the candidate's own lines, each once, in line order, at most `most`:

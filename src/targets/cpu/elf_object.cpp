@@ -13,7 +13,9 @@
 namespace accelopt::targets::cpu {
 namespace {
 
-base::Result<void> damaged() { return base::fail(base::ErrorCode::parse, "the compiler's output is not a whole ELF file"); }
+base::Result<void> damaged() {
+  return base::fail(base::ErrorCode::parse, "the compiler's output is not a whole ELF file");
+}
 
 std::string demangled(const std::string& name) {
   int status = 0;
@@ -54,8 +56,8 @@ struct Section {
 /// Data that may be written once, while relocations are applied, and constants of the exception machinery.
 bool harmless(const Section& section) {
   return section.name.starts_with(".data.rel.ro") || section.name.find("DW.ref.") != std::string::npos ||
-         section.name == ".eh_frame" || section.name == ".got" || section.name == ".got.plt" || section.name == ".dynamic" ||
-         section.name == ".tm_clone_table";
+         section.name == ".eh_frame" || section.name == ".got" || section.name == ".got.plt" ||
+         section.name == ".dynamic" || section.name == ".tm_clone_table";
 }
 
 bool keeps_values(const Section& section) {
@@ -90,7 +92,8 @@ base::Result<std::vector<Section>> read_sections(const Reader& reader) {
   return sections;
 }
 
-void add_symbol(const Elf64_Sym& symbol, const std::string& name, const std::vector<Section>& sections, ObjectFacts& facts) {
+void add_symbol(const Elf64_Sym& symbol, const std::string& name, const std::vector<Section>& sections,
+                ObjectFacts& facts) {
   const unsigned type = ELF64_ST_TYPE(symbol.st_info);
   const unsigned binding = ELF64_ST_BIND(symbol.st_info);
   if (type == STT_GNU_IFUNC) facts.indirect_functions = true;
@@ -146,7 +149,8 @@ base::Result<ObjectFacts> read_object(std::string_view bytes) {
   TRY(read_libraries(reader, sections, facts));
   for (const Section& section : sections) {
     if (runs_at_load(section)) facts.runs_at_load = true;
-    if ((section.header.sh_flags & SHF_EXECINSTR) != 0) facts.code_bytes += static_cast<std::int64_t>(section.header.sh_size);
+    if ((section.header.sh_flags & SHF_EXECINSTR) != 0)
+      facts.code_bytes += static_cast<std::int64_t>(section.header.sh_size);
     // Data without a symbol (inline assembler, string buffers) counts as well.
     if (!keeps_values(section)) continue;
     const bool thread_local_data = (section.header.sh_flags & SHF_TLS) != 0;
@@ -173,7 +177,8 @@ std::string refusal(const ObjectFacts& facts, std::string_view entry) {
            "<iostream>) is refused; do the work inside kernel";
   }
   if (facts.indirect_functions) {
-    return "error: functions that are chosen while loading (target_clones, ifunc) are refused; the kernel is compiled for "
+    return "error: functions that are chosen while loading (target_clones, ifunc) are refused; the kernel is compiled "
+           "for "
            "this machine already";
   }
   if (std::find(facts.defined.begin(), facts.defined.end(), "kernel") == facts.defined.end()) {

@@ -12,13 +12,13 @@ namespace accelopt::targets::cpu {
 
 /// What a compiled file holds that decides whether it may run.
 struct ObjectFacts {
-  std::vector<std::string> writable;      ///< variables that keep values between calls (names as in the source)
+  std::vector<std::string> writable;  ///< variables that keep values between calls (names as in the source)
   std::vector<std::string> thread_local_variables;
-  bool runs_at_load = false;              ///< constructors or destructors of the file
-  bool indirect_functions = false;        ///< chosen by code that runs while loading
-  std::vector<std::string> defined;       ///< global symbols that it defines
-  std::vector<std::string> libraries;     ///< that a shared object needs
-  std::int64_t code_bytes = 0;            ///< of its executable sections
+  bool runs_at_load = false;           ///< constructors or destructors of the file
+  bool indirect_functions = false;     ///< chosen by code that runs while loading
+  std::vector<std::string> defined;    ///< global symbols that it defines
+  std::vector<std::string> libraries;  ///< that a shared object needs
+  std::int64_t code_bytes = 0;         ///< of its executable sections
 };
 
 /// Reads a 64-bit little-endian ELF object or shared object. @error parse: it is not one, or it is damaged.

@@ -18,7 +18,8 @@ __attribute__((target("clflushopt"))) void flush_lines(std::span<const std::byte
 }
 #elif defined(__aarch64__)
 void flush_lines(std::span<const std::byte> bytes) {
-  for (std::size_t at = 0; at < bytes.size(); at += kLine) asm volatile("dc civac, %0" : : "r"(bytes.data() + at) : "memory");
+  for (std::size_t at = 0; at < bytes.size(); at += kLine)
+    asm volatile("dc civac, %0" : : "r"(bytes.data() + at) : "memory");
 }
 #else
 void flush_lines(std::span<const std::byte>) {}
@@ -27,7 +28,9 @@ void flush_lines(std::span<const std::byte>) {}
 }  // namespace
 
 Flusher::Flusher(bool by_line, std::int64_t last_level_bytes)
-    : by_line_(by_line), touched_bytes_(by_line ? 0 : static_cast<std::size_t>(last_level_bytes) * 2), other_(touched_bytes_) {}
+    : by_line_(by_line),
+      touched_bytes_(by_line ? 0 : static_cast<std::size_t>(last_level_bytes) * 2),
+      other_(touched_bytes_) {}
 
 void Flusher::flush(std::span<const std::byte> bytes) {
   if (by_line_) flush_lines(bytes);

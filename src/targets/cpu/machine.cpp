@@ -64,7 +64,9 @@ void read_caches(Machine& machine) {
 void read_features(Machine& machine) {
 #if defined(__x86_64__)
   const std::string flags = " " + cpu_info("flags") + " ";
-  const auto has = [&flags](const char* name) { return flags.find(" " + std::string(name) + " ") != std::string::npos; };
+  const auto has = [&flags](const char* name) {
+    return flags.find(" " + std::string(name) + " ") != std::string::npos;
+  };
   machine.line_flush = has("clflushopt");
   machine.vector_set = has("avx512f") ? "AVX-512" : has("avx2") ? "AVX2" : has("avx") ? "AVX" : "SSE2";
   machine.vector_bits = has("avx512f") ? 512 : has("avx") ? 256 : 128;
@@ -77,7 +79,8 @@ void read_features(Machine& machine) {
 
 /// Cores that share execution units with `core`, itself included.
 std::vector<int> siblings_of(int core) {
-  std::string text = first_line("/sys/devices/system/cpu/cpu" + std::to_string(core) + "/topology/thread_siblings_list");
+  std::string text =
+      first_line("/sys/devices/system/cpu/cpu" + std::to_string(core) + "/topology/thread_siblings_list");
   std::vector<int> out;
   std::replace(text.begin(), text.end(), ',', ' ');
   std::istringstream parts(text);
@@ -86,7 +89,8 @@ std::vector<int> siblings_of(int core) {
     const auto [after, failure] = std::from_chars(part.data(), part.data() + part.size(), low);
     if (failure != std::errc{}) continue;
     int high = low;
-    if (after != part.data() + part.size() && *after == '-') std::from_chars(after + 1, part.data() + part.size(), high);
+    if (after != part.data() + part.size() && *after == '-')
+      std::from_chars(after + 1, part.data() + part.size(), high);
     for (int sibling = low; sibling <= high; ++sibling) out.push_back(sibling);
   }
   if (out.empty()) out.push_back(core);
@@ -98,7 +102,8 @@ std::vector<int> siblings_of(int core) {
 Machine examine_machine() {
   Machine machine;
   machine.cpu_model = cpu_info("model name");
-  if (machine.cpu_model.empty()) machine.cpu_model = cpu_info("CPU part").empty() ? "unknown CPU" : "ARM part " + cpu_info("CPU part");
+  if (machine.cpu_model.empty())
+    machine.cpu_model = cpu_info("CPU part").empty() ? "unknown CPU" : "ARM part " + cpu_info("CPU part");
   cpu_set_t set;
   CPU_ZERO(&set);
   sched_getaffinity(0, sizeof set, &set);
@@ -116,7 +121,8 @@ base::Result<CorePlan> plan_cores(const Machine& machine, const std::string& dev
   if (const auto colon = device.find(':'); colon != std::string::npos) {
     const char* end = device.data() + device.size();
     const auto [after, failure] = std::from_chars(device.data() + colon + 1, end, core);
-    if (failure != std::errc{} || after != end || std::find(machine.cores.begin(), machine.cores.end(), core) == machine.cores.end()) {
+    if (failure != std::errc{} || after != end ||
+        std::find(machine.cores.begin(), machine.cores.end(), core) == machine.cores.end()) {
       return base::fail(ErrorCode::invalid_argument,
                         "device \"" + device + "\": no such core; name one of this process's cores, cpu:" +
                             std::to_string(machine.cores.front()) + " to cpu:" + std::to_string(machine.cores.back()));
@@ -128,8 +134,9 @@ base::Result<CorePlan> plan_cores(const Machine& machine, const std::string& dev
     return CorePlan{core, {core}, {}, true};
   }
   if (threads > count - 1) {
-    return base::fail(ErrorCode::unsupported, "the task asks for " + std::to_string(threads) + " threads; this process has " +
-                                                  std::to_string(count) + " cores, and one must stay free to measure");
+    return base::fail(ErrorCode::unsupported, "the task asks for " + std::to_string(threads) +
+                                                  " threads; this process has " + std::to_string(count) +
+                                                  " cores, and one must stay free to measure");
   }
   // The worker sits as far from the arena's execution units as the machine allows.
   const std::vector<int> near = siblings_of(core);

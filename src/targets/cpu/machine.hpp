@@ -12,13 +12,13 @@ namespace accelopt::targets::cpu {
 /// What the machine says about itself.
 struct Machine {
   std::string cpu_model;
-  std::vector<int> cores;            ///< that this process may use
+  std::vector<int> cores;  ///< that this process may use
   std::int64_t l1_bytes = 0;
   std::int64_t l2_bytes = 0;
   std::int64_t last_level_bytes = 0;
   int vector_bits = 128;
-  std::string vector_set;            ///< "AVX2", "AVX-512", "NEON", ...
-  bool line_flush = false;           ///< an instruction that flushes one cache line
+  std::string vector_set;   ///< "AVX2", "AVX-512", "NEON", ...
+  bool line_flush = false;  ///< an instruction that flushes one cache line
 };
 
 Machine examine_machine();
@@ -26,9 +26,9 @@ Machine examine_machine();
 /// Which core does what while something is measured.
 struct CorePlan {
   int worker = 0;
-  std::vector<int> arenas;           ///< one a thread of the kernel
-  std::vector<int> others;           ///< for compilers; empty: there are no cores to spare, builds pause
-  bool one_core = false;             ///< worker and arena share a core
+  std::vector<int> arenas;  ///< one a thread of the kernel
+  std::vector<int> others;  ///< for compilers; empty: there are no cores to spare, builds pause
+  bool one_core = false;    ///< worker and arena share a core
 };
 
 /// The plan for device "cpu:<core>" (the arena's core; "cpu" takes the last one).

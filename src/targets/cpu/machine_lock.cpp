@@ -9,7 +9,9 @@
 
 namespace accelopt::targets::cpu {
 
-base::Result<MachineLock> MachineLock::open() { return open_at("/tmp/accelopt-cpu.lock"); }
+base::Result<MachineLock> MachineLock::open() {
+  return open_at("/tmp/accelopt-cpu.lock");
+}
 
 base::Result<MachineLock> MachineLock::open_at(const std::string& path) {
   // Without O_CREAT first: in a sticky folder that flag is refused for another user's file. Reading is enough to lock.
@@ -26,6 +28,8 @@ void MachineLock::acquire() const {
   }
 }
 
-void MachineLock::release() const { flock(file_.get(), LOCK_UN); }
+void MachineLock::release() const {
+  flock(file_.get(), LOCK_UN);
+}
 
 }  // namespace accelopt::targets::cpu

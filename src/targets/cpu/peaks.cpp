@@ -14,8 +14,9 @@ namespace {
 using base::ErrorCode;
 using evaluation::Peaks;
 
-/// Fused multiply-adds on as many independent accumulators as hide their latency and fit the registers; then the best of a
-/// triad and a sum over arrays that no cache holds. Prints flop/s of float, of double, and bytes/s, each the best of many runs.
+/// Fused multiply-adds on as many independent accumulators as hide their latency and fit the registers; then the best
+/// of a triad and a sum over arrays that no cache holds. Prints flop/s of float, of double, and bytes/s, each the best
+/// of many runs.
 constexpr const char* kProbe = R"(
 #include <chrono>
 #include <cstdio>
@@ -106,18 +107,20 @@ int main(int argc, char** argv) {
 
 std::filesystem::path file_in(const PeakCache& cache, const Compiler& compiler, const Machine& machine) {
   if (cache.folder.empty()) return {};
-  return cache.folder / ("peaks-" + base::sha256_hex(machine.cpu_model + "\n" + compiler.name + kProbe).substr(0, 16) + ".json");
+  return cache.folder /
+         ("peaks-" + base::sha256_hex(machine.cpu_model + "\n" + compiler.name + kProbe).substr(0, 16) + ".json");
 }
 
 base::Result<Peaks> run_probe(const Compiler& compiler, const Machine& machine, int core, std::stop_token stop) {
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-peaks"));
   TRY(base::write_file(folder.path() / "probe.cpp", kProbe));
-  TRY_ASSIGN(const auto built, compile(compiler,
-                                       {folder.path(),
-                                        {"-O3", "-march=native", "-std=gnu++20", "-ffp-contract=fast", "-w", "probe.cpp", "-o", "probe"},
-                                        true,
-                                        {}},
-                                       nullptr, stop));
+  TRY_ASSIGN(const auto built,
+             compile(compiler,
+                     {folder.path(),
+                      {"-O3", "-march=native", "-std=gnu++20", "-ffp-contract=fast", "-w", "probe.cpp", "-o", "probe"},
+                      true,
+                      {}},
+                     nullptr, stop));
   if (!built.state.exited || built.state.code != 0) {
     return base::fail(ErrorCode::unsupported, "the probe of the machine's peaks does not build: " + built.output);
   }
@@ -164,8 +167,8 @@ base::Result<Peaks> measure_peaks(const Compiler& compiler, const Machine& machi
   return peaks;
 }
 
-base::Result<Peaks> measure_peaks_again(const Compiler& compiler, const Machine& machine, int core, const PeakCache& cache,
-                                        const Peaks& before, std::stop_token stop) {
+base::Result<Peaks> measure_peaks_again(const Compiler& compiler, const Machine& machine, int core,
+                                        const PeakCache& cache, const Peaks& before, std::stop_token stop) {
   TRY_ASSIGN(Peaks peaks, run_probe(compiler, machine, core, std::move(stop)));
   peaks.flops_per_second = std::max(peaks.flops_per_second, before.flops_per_second);
   peaks.flops_per_second_float64 = std::max(peaks.flops_per_second_float64, before.flops_per_second_float64);

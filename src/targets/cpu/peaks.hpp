@@ -16,7 +16,8 @@ struct PeakCache {
   std::filesystem::path folder;
 };
 
-/// One core's peaks, from the cache or measured in about two seconds. @error unsupported: the probe does not build or run.
+/// One core's peaks, from the cache or measured in about two seconds. @error unsupported: the probe does not build or
+/// run.
 base::Result<evaluation::Peaks> measure_peaks(const Compiler& compiler, const Machine& machine, int core,
                                               const PeakCache& cache, std::stop_token stop);
 

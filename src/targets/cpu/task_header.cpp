@@ -165,7 +165,8 @@ std::string declared(const std::string& declaration) {
 std::string glue(const Definition& definition, Reader reader) {
   std::vector<std::string> casts;  // of a[0], a[1], ...
   for (const TensorSpec& input : definition.inputs) {
-    casts.push_back(std::string(input.shape ? "" : "*") + "static_cast<const " + element_type(input.dtype, reader) + "*>");
+    casts.push_back(std::string(input.shape ? "" : "*") + "static_cast<const " + element_type(input.dtype, reader) +
+                    "*>");
   }
   for (const TensorSpec& output : definition.outputs) {
     casts.push_back("static_cast<" + element_type(output.dtype, reader) + "*>");
@@ -193,8 +194,12 @@ std::string reference_header(const Definition& definition) {
          declared(prototype(definition, Reader::reference));
 }
 
-std::string kernel_glue(const Definition& definition) { return glue(definition, Reader::kernel); }
+std::string kernel_glue(const Definition& definition) {
+  return glue(definition, Reader::kernel);
+}
 
-std::string reference_glue(const Definition& definition) { return glue(definition, Reader::reference); }
+std::string reference_glue(const Definition& definition) {
+  return glue(definition, Reader::reference);
+}
 
 }  // namespace accelopt::targets::cpu

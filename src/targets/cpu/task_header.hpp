@@ -15,7 +15,8 @@ std::string kernel_header(const model::Definition& definition);
 /// ACCELOPT_REAL chooses float or double.
 std::string reference_header(const model::Definition& definition);
 
-/// The translation unit (C++) that calls `kernel` from an array of pointers: tensors as they are, scalars and axes through them.
+/// The translation unit (C++) that calls `kernel` from an array of pointers: tensors as they are, scalars and axes
+/// through them.
 std::string kernel_glue(const model::Definition& definition);
 
 /// The same for `reference`.

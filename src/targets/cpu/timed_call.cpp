@@ -23,7 +23,8 @@ constexpr microseconds kMostRunDelay{20};     ///< or 0.5 % of the call
 constexpr microseconds kMostPollingGap{30};   ///< or 2 % of the call
 constexpr microseconds kLookAfterEvery{200};  ///< how often the arena's life and the limit are looked at
 constexpr auto kMostWaking = std::chrono::seconds(5);
-constexpr std::chrono::milliseconds kSpin{50};  ///< longer calls are polled with short sleeps, which cost them under 0.2 %
+constexpr std::chrono::milliseconds kSpin{
+    50};  ///< longer calls are polled with short sleeps, which cost them under 0.2 %
 
 void relax(bool one_core) {
   if (one_core) {
@@ -40,8 +41,8 @@ void relax(bool one_core) {
 struct Wait {
   bool reached = false;
   std::optional<sandbox::ExitState> ended;
-  Clock::time_point at;         ///< when the flag was seen
-  nanoseconds longest_gap{0};   ///< between two looks at the flag
+  Clock::time_point at;        ///< when the flag was seen
+  nanoseconds longest_gap{0};  ///< between two looks at the flag
 };
 
 /// Polls a flag until it holds `call`, the arena ends, or `limit` passes.
@@ -73,8 +74,8 @@ Wait await(const ArenaFlag& flag, std::uint32_t call, ArenaProcess& arena, nanos
   }
 }
 
-/// Puts this thread before all others of its core for as long as a call takes, where the user may do that: other programs
-/// then cannot take the clock away in the middle of a call. Nothing happens where it is not permitted.
+/// Puts this thread before all others of its core for as long as a call takes, where the user may do that: other
+/// programs then cannot take the clock away in the middle of a call. Nothing happens where it is not permitted.
 class Urgent {
  public:
   explicit Urgent(bool wanted) {

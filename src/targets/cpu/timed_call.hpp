@@ -13,7 +13,8 @@ namespace accelopt::targets::cpu {
 struct Bracket {
   enum class End { returned, timed_out, died } end = End::returned;
   std::chrono::nanoseconds time{0};
-  bool too_late = false;   ///< the go came so long after ready (or ready so long after continue) that it could have started early
+  bool too_late =
+      false;  ///< the go came so long after ready (or ready so long after continue) that it could have started early
   bool disturbed = false;  ///< something else took time from the arena or from this thread
 };
 

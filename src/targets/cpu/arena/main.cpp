@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// accelopt-arena: maps the buffers of one candidate, shuts itself in, loads the candidate's shared object and calls it when
-// the worker says so. It is started by the worker only; nothing that it reports counts.
+// accelopt-arena: maps the buffers of one candidate, shuts itself in, loads the candidate's shared object and calls it
+// when the worker says so. It is started by the worker only; nothing that it reports counts.
 #include <dlfcn.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -55,8 +55,9 @@ void map_regions() {
   for (std::uint32_t i = 0; i < control->region_count; ++i) {
     const ArenaRegion& region = control->regions[i];
     const int access = region.writable != 0 ? PROT_READ | PROT_WRITE : PROT_READ;
-    void* at = mmap(reinterpret_cast<void*>(region.address), region.bytes, access, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
-                    static_cast<int>(region.descriptor), static_cast<off_t>(region.offset));
+    void* at =
+        mmap(reinterpret_cast<void*>(region.address), region.bytes, access, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
+             static_cast<int>(region.descriptor), static_cast<off_t>(region.offset));
     if (at == MAP_FAILED) give_up("mapping a buffer", std::strerror(errno));
   }
 }
@@ -66,7 +67,8 @@ void install(const ArenaFilter& filter) {
   sock_fprog program{};
   program.len = static_cast<unsigned short>(filter.length);
   program.filter = reinterpret_cast<sock_filter*>(const_cast<std::uint64_t*>(filter.instructions));
-  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) give_up("system call filter", std::strerror(errno));
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0)
+    give_up("system call filter", std::strerror(errno));
 }
 
 Entry load_kernel() {
@@ -144,4 +146,6 @@ int arena_main() {
 
 }  // namespace accelopt::targets::cpu
 
-int main() { return accelopt::targets::cpu::arena_main(); }
+int main() {
+  return accelopt::targets::cpu::arena_main();
+}

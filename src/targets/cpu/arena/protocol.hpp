@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that a worker and its arena share. The arena is distrusted: the worker reads from here only the flags, which
-// can do no worse than end a call early, and texts for people.
+// The memory that a worker and its arena share. The arena is distrusted: the worker reads from here only the flags,
+// which can do no worse than end a call early, and texts for people.
 #pragma once
 
 #include <atomic>
@@ -64,10 +64,10 @@ struct ArenaControl {
 
   // Set-up, read once.
   alignas(64) std::uint32_t region_count = 0;
-  std::uint32_t one_core = 0;        ///< worker and arena share a core: waiting yields
+  std::uint32_t one_core = 0;  ///< worker and arena share a core: waiting yields
   std::uint32_t filters_enabled = 0;
   std::uint32_t landlock_descriptor = 0;  ///< 0: none
-  std::uint64_t span_bytes = 0;      ///< reserved without access from kBaseAddress on
+  std::uint64_t span_bytes = 0;           ///< reserved without access from kBaseAddress on
   ArenaRegion regions[kMaxRegions] = {};
   char libraries[kMaxLibraries][32] = {};  ///< loaded before the filters close
   ArenaFilter load_filter;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/protocol.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace accelopt::evaluation {
+
+using base::ErrorCode;
+using base::Json;
+
+std::optional<std::string> LineReader::next() {
+  while (true) {
+    if (const auto end = buffer_.find('\n', searched_); end != std::string::npos) {
+      std::string line = buffer_.substr(0, end);
+      buffer_.erase(0, end + 1);
+      searched_ = 0;
+      return line;
+    }
+    searched_ = buffer_.size();
+    std::array<char, 65536> chunk;
+    const ssize_t got = read(descriptor_, chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return std::nullopt;
+    buffer_.append(chunk.data(), static_cast<std::size_t>(got));
+  }
+}
+
+bool write_line(int descriptor, const Json& value) {
+  const std::string line = base::canonical(value) + "\n";
+  std::size_t at = 0;
+  bool is_socket = true;
+  while (at < line.size()) {
+    // On a socket a dead reader must not end this process with a signal.
+    const ssize_t put = is_socket ? send(descriptor, line.data() + at, line.size() - at, MSG_NOSIGNAL)
+                                  : write(descriptor, line.data() + at, line.size() - at);
+    if (put >= 0) {
+      at += static_cast<std::size_t>(put);
+    } else if (errno == ENOTSOCK) {
+      is_socket = false;
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Json error_to_json(const base::Error& error) {
+  return {{"code", std::string(base::to_string(error.code))}, {"message", error.message}};
+}
+
+ErrorCode parse_error_code(std::string_view name) {
+  for (const ErrorCode code :
+       {ErrorCode::invalid_argument, ErrorCode::parse, ErrorCode::not_found, ErrorCode::already_exists,
+        ErrorCode::permission_denied, ErrorCode::unauthenticated, ErrorCode::unavailable, ErrorCode::rate_limited,
+        ErrorCode::timed_out, ErrorCode::cancelled, ErrorCode::exhausted, ErrorCode::corrupt, ErrorCode::unsupported,
+        ErrorCode::io}) {
+    if (base::to_string(code) == name) return code;
+  }
+  return ErrorCode::internal;
+}
+
+base::Error error_from_json(const Json& value) {
+  base::Error error;
+  if (!value.is_object()) return {ErrorCode::internal, "the worker sent an error without a code"};
+  error.code = parse_error_code(value.value("code", std::string()));
+  error.message = value.value("message", std::string());
+  return error;
+}
+
+}  // namespace accelopt::evaluation

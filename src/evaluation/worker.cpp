@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/worker.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "evaluation/evaluator_json.hpp"
+#include "evaluation/local_evaluator.hpp"
+#include "evaluation/protocol.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+using base::ErrorCode;
+using base::Json;
+using model::Solution;
+
+/// Work in order of arrival for the threads that run `serve`.
+class Queue {
+ public:
+  void push(std::function<void()> work) {
+    {
+      const std::lock_guard lock(mutex_);
+      work_.push_back(std::move(work));
+    }
+    changed_.notify_one();
+  }
+
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    changed_.notify_all();
+  }
+
+  void serve() {
+    while (true) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return closed_ || !work_.empty(); });
+      if (work_.empty()) return;
+      const std::function<void()> work = std::move(work_.front());
+      work_.pop_front();
+      lock.unlock();
+      work();
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> work_;
+  bool closed_ = false;
+};
+
+template <class T>
+base::Result<Json> as_json(const base::Result<T>& result) {
+  if (!result) return tl::make_unexpected(result.error());
+  return Json(*result);
+}
+
+class Server {
+ public:
+  Server(Evaluator& evaluator, const WorkerOptions& options, int out)
+      : evaluator_(evaluator), options_(options), out_(out) {
+    measurer_ = std::thread([this] { measuring_.serve(); });
+  }
+
+  base::Result<void> run(int in) {
+    LineReader reader(in);
+    while (const auto line = reader.next()) {
+      if (!line->empty()) receive(*line);
+    }
+    stop_everything();
+    if (broken_) return base::fail(ErrorCode::io, "the worker's answers cannot be written");
+    return {};
+  }
+
+ private:
+  void receive(const std::string& line) {
+    const auto request = base::parse_json(line, "request");
+    if (!request || !request->is_object() || !request->contains("id")) {
+      const base::Error error = request ? base::Error{ErrorCode::parse, "a request needs an id"} : request.error();
+      answer({{"id", nullptr}, {"error", error_to_json(error)}});
+      return;
+    }
+    const auto id = base::decode<std::int64_t>((*request)["id"], "id");
+    const auto op = base::decode<std::string>(request->value("op", Json()), "op");
+    if (!id || !op) {
+      answer({{"id", nullptr}, {"error", error_to_json(id ? op.error() : id.error())}});
+    } else if (*op == "cancel") {
+      const std::lock_guard lock(mutex_);
+      if (const auto found = stops_.find(*id); found != stops_.end()) found->second.request_stop();
+    } else {
+      dispatch(*id, *op, *request);
+    }
+  }
+
+  void dispatch(std::int64_t id, const std::string& op, const Json& request) {
+    std::stop_token stop;
+    {
+      const std::lock_guard lock(mutex_);
+      stop = stops_[id].get_token();
+    }
+    if (op == "build") {
+      building_.push([this, id, request, stop] { finish(id, build(request, stop)); });
+      start_builders();
+      return;
+    }
+    const auto measure = [this, id, op, request, stop] {
+      measuring_.push([this, id, op, request, stop] {
+        answer({{"id", id}, {"event", "started"}});
+        finish(id, stop.stop_requested()
+                       ? base::Result<Json>(base::fail(ErrorCode::cancelled, "stopped before it began"))
+                       : this->measure(op, request, stop));
+      });
+    };
+    if (op != "triage") {
+      measure();
+      return;
+    }
+    // Compiled beside other measurements; the result waits in the target, and a failure shows again when it is
+    // measured.
+    building_.push([this, request, stop, measure] {
+      const auto candidate = base::decode<Solution>(request.value("candidate", Json()), "candidate");
+      if (candidate) std::ignore = evaluator_.build(*candidate, stop).has_value();
+      measure();
+    });
+    start_builders();
+  }
+
+  base::Result<Json> build(const Json& request, const std::stop_token& stop) {
+    TRY_ASSIGN(const auto solution, base::decode<Solution>(request.value("solution", Json()), "solution"));
+    return as_json(evaluator_.build(solution, stop));
+  }
+
+  base::Result<Json> measure(const std::string& op, const Json& request, const std::stop_token& stop) {
+    if (op == "open") {
+      TRY_ASSIGN(const auto task, base::decode<model::Task>(request.value("task", Json()), "task"));
+      TRY_ASSIGN(const auto settings,
+                 base::decode<MeasureSettings>(request.value("settings", Json::object()), "settings"));
+      return as_json(evaluator_.open(task, settings, stop));
+    }
+    if (op == "triage") {
+      TRY_ASSIGN(const auto candidate, base::decode<Solution>(request.value("candidate", Json()), "candidate"));
+      TRY_ASSIGN(const auto opponent, base::decode<Solution>(request.value("opponent", Json()), "opponent"));
+      return as_json(evaluator_.triage(candidate, opponent, stop));
+    }
+    if (op == "playoff") {
+      TRY_ASSIGN(const auto arms, base::decode<std::vector<Arm>>(request.value("arms", Json()), "arms"));
+      TRY_ASSIGN(const int places, base::decode<int>(request.value("places", Json()), "places"));
+      return as_json(evaluator_.playoff(arms, places, stop));
+    }
+    TRY_ASSIGN(const auto solution, base::decode<Solution>(request.value("solution", Json()), "solution"));
+    if (op == "profile") return as_json(evaluator_.profile(solution, stop));
+    if (op == "confirm") return as_json(evaluator_.confirm(solution, stop));
+    if (op == "verify_held_out") {
+      TRY_ASSIGN(const model::Status status, evaluator_.verify_held_out(solution, stop));
+      return Json(std::string(model::to_string(status)));
+    }
+    return base::fail(ErrorCode::invalid_argument, "unknown operation \"" + op + "\"");
+  }
+
+  void finish(std::int64_t id, const base::Result<Json>& result) {
+    {
+      const std::lock_guard lock(mutex_);
+      stops_.erase(id);
+    }
+    answer(result ? Json{{"id", id}, {"result", *result}} : Json{{"id", id}, {"error", error_to_json(result.error())}});
+  }
+
+  void answer(const Json& value) {
+    const std::lock_guard lock(output_mutex_);
+    if (!write_line(out_, value)) broken_ = true;
+  }
+
+  /// Builders start with the first build: only an open target knows how many there should be.
+  void start_builders() {
+    if (!builders_.empty()) return;
+    const int count = options_.target != nullptr ? options_.target->build_threads() : options_.build_threads;
+    for (int i = 0; i < count; ++i) {
+      builders_.emplace_back([this] {
+        if (options_.target != nullptr) options_.target->settle_helper_thread();
+        building_.serve();
+      });
+    }
+  }
+
+  void stop_everything() {
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto& [id, source] : stops_) source.request_stop();
+    }
+    building_.close();
+    for (std::thread& builder : builders_) builder.join();
+    measuring_.close();
+    measurer_.join();
+  }
+
+  Evaluator& evaluator_;
+  WorkerOptions options_;
+  int out_;
+  std::atomic<bool> broken_{false};
+  std::mutex output_mutex_;
+  std::mutex mutex_;
+  std::map<std::int64_t, std::stop_source> stops_;
+  Queue building_;
+  Queue measuring_;
+  std::thread measurer_;
+  std::vector<std::thread> builders_;
+};
+
+}  // namespace
+
+base::Result<void> serve_evaluator(Evaluator& evaluator, const WorkerOptions& options, int in, int out) {
+  return Server(evaluator, options, out).run(in);
+}
+
+base::Result<void> serve_worker(Target& target, int in, int out) {
+  const auto evaluator = make_local_evaluator(target);
+  return serve_evaluator(*evaluator, {&target, 0}, in, out);
+}
+
+}  // namespace accelopt::evaluation

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/result.hpp"
+#include "evaluation/evaluator.hpp"
+#include "evaluation/target.hpp"
+
+namespace accelopt::evaluation {
+
+/// How a worker treats the threads that only build.
+struct WorkerOptions {
+  Target* target = nullptr;  ///< builder threads are settled off its measuring cores, and it says how many there are
+  int build_threads = 2;     ///< without a target
+};
+
+/// Answers requests (protocol.hpp) from `in` on `out` until `in` ends: builds on several threads, measuring one request
+/// at a time in the order of arrival. What is still asked for at the end is stopped.
+/// @error io: `out` cannot be written.
+base::Result<void> serve_evaluator(Evaluator& evaluator, const WorkerOptions& options, int in, int out);
+
+/// The same for an evaluator that measures on `target`: what `accelopt worker` does.
+base::Result<void> serve_worker(Target& target, int in, int out);
+
+}  // namespace accelopt::evaluation

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/worker_pool.hpp"
+
+#include <mutex>
+#include <optional>
+
+#include "evaluation/evaluator_json.hpp"
+#include "evaluation/worker_process.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+using base::ErrorCode;
+using base::Json;
+using model::Solution;
+
+constexpr int kDeathsOfASolution = 2;  ///< with the same solution being measured: its own fault
+constexpr int kDeathsOfNobody = 3;     ///< that no solution can be blamed for
+
+class WorkerPool final : public Evaluator {
+ public:
+  WorkerPool(std::vector<std::string> command, PoolOptions options) : command_(std::move(command)), options_(options) {}
+
+  base::Result<OpenReport> open(const model::Task& task, const MeasureSettings& settings,
+                                std::stop_token stop) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (open_request_) return base::fail(ErrorCode::invalid_argument, "a task is open already; make another pool");
+    }
+    const Json request{{"op", "open"}, {"task", task}, {"settings", settings}};
+    TRY_ASSIGN(const Json result, ask_open(request, stop));
+    return base::decode<OpenReport>(result, "the worker's answer to open");
+  }
+
+  base::Result<model::BuildReport> build(const Solution& solution, std::stop_token stop) override {
+    TRY_ASSIGN(const auto result, ask({{"op", "build"}, {"solution", solution}}, Blame::nobody, stop));
+    return base::decode<model::BuildReport>(*result, "the worker's answer to build");
+  }
+
+  base::Result<model::Evaluation> triage(const Solution& candidate, const Solution& opponent,
+                                         std::stop_token stop) override {
+    const Json request{{"op", "triage"}, {"candidate", candidate}, {"opponent", opponent}};
+    TRY_ASSIGN(const auto result, ask(request, Blame::solution, stop));
+    return evaluation(result, candidate, "triage");
+  }
+
+  base::Result<model::Profile> profile(const Solution& solution, std::stop_token stop) override {
+    TRY_ASSIGN(const auto result, ask({{"op", "profile"}, {"solution", solution}}, Blame::nobody, stop));
+    return base::decode<model::Profile>(*result, "the worker's answer to profile");
+  }
+
+  base::Result<PlayoffReport> playoff(const std::vector<Arm>& arms, int places, std::stop_token stop) override {
+    TRY_ASSIGN(const auto result, ask({{"op", "playoff"}, {"arms", arms}, {"places", places}}, Blame::nobody, stop));
+    return base::decode<PlayoffReport>(*result, "the worker's answer to playoff");
+  }
+
+  base::Result<model::Status> verify_held_out(const Solution& solution, std::stop_token stop) override {
+    TRY_ASSIGN(const auto result, ask({{"op", "verify_held_out"}, {"solution", solution}}, Blame::solution, stop));
+    if (!result) return model::Status::runtime_error;
+    TRY_ASSIGN(const auto name, base::decode<std::string>(*result, "the worker's answer to verify_held_out"));
+    return model::parse_status(name);
+  }
+
+  base::Result<model::Evaluation> confirm(const Solution& solution, std::stop_token stop) override {
+    TRY_ASSIGN(const auto result, ask({{"op", "confirm"}, {"solution", solution}}, Blame::solution, stop));
+    return evaluation(result, solution, "confirm");
+  }
+
+ private:
+  enum class Blame { solution, nobody };
+
+  static base::Error cancelled() { return {ErrorCode::cancelled, "stopped as asked"}; }
+
+  base::Error too_many_deaths(const std::string& reason) const {
+    return {ErrorCode::unavailable, "the worker \"" + command_.front() + "\" died " + std::to_string(kDeathsOfNobody) +
+                                        " times; the last time " + reason + ". Try it alone: accelopt doctor"};
+  }
+
+  /// The first open: starts the worker and remembers what to open again in the next one.
+  base::Result<Json> ask_open(const Json& request, const std::stop_token& stop) {
+    const std::lock_guard starting(start_mutex_);
+    std::string reason;
+    for (int deaths = 0; deaths < kDeathsOfNobody; ++deaths) {
+      TRY_ASSIGN(auto worker, WorkerProcess::start(command_));
+      Answer answer = worker->ask(request, options_.answer_limit, stop);
+      if (answer.end == Answer::End::cancelled) return tl::make_unexpected(cancelled());
+      if (answer.end == Answer::End::died) {
+        reason = answer.reason;
+        continue;
+      }
+      if (!answer.result) return tl::make_unexpected(answer.result.error());
+      const std::lock_guard lock(mutex_);
+      worker_ = std::move(worker);
+      open_request_ = request;
+      return std::move(*answer.result);
+    }
+    return tl::make_unexpected(too_many_deaths(reason));
+  }
+
+  /// A worker in which the task is open; a fresh one where the last died.
+  base::Result<std::shared_ptr<WorkerProcess>> living_worker(const std::stop_token& stop) {
+    const std::lock_guard starting(start_mutex_);
+    {
+      const std::lock_guard lock(mutex_);
+      if (!open_request_) return base::fail(ErrorCode::invalid_argument, "no task is open; call open first");
+      if (worker_ && worker_->alive()) return worker_;
+    }
+    std::string reason;
+    for (int deaths = 0; deaths < kDeathsOfNobody; ++deaths) {
+      TRY_ASSIGN(auto worker, WorkerProcess::start(command_));
+      const Answer answer = worker->ask(*open_request_, options_.answer_limit, stop);
+      if (answer.end == Answer::End::cancelled) return tl::make_unexpected(cancelled());
+      if (answer.end == Answer::End::answered) {
+        if (!answer.result)
+          return tl::make_unexpected(base::with_context(answer.result.error(), "opening the task again"));
+        const std::lock_guard lock(mutex_);
+        worker_ = std::move(worker);
+        return worker_;
+      }
+      reason = answer.reason;
+    }
+    return tl::make_unexpected(too_many_deaths(reason));
+  }
+
+  /// The answer's result; none: the worker died over this solution for the second time.
+  base::Result<std::optional<Json>> ask(const Json& request, Blame blame, const std::stop_token& stop) {
+    int deaths_of_solution = 0;
+    int deaths_of_nobody = 0;
+    while (true) {
+      TRY_ASSIGN(const auto worker, living_worker(stop));
+      Answer answer = worker->ask(request, options_.answer_limit, stop);
+      if (answer.end == Answer::End::cancelled) return tl::make_unexpected(cancelled());
+      if (answer.end == Answer::End::answered) {
+        if (!answer.result) return tl::make_unexpected(answer.result.error());
+        return std::optional<Json>(std::move(*answer.result));
+      }
+      if (answer.started && blame == Blame::solution) {
+        if (++deaths_of_solution == kDeathsOfASolution) {
+          const std::lock_guard lock(mutex_);
+          last_reason_ = answer.reason;
+          return std::optional<Json>();
+        }
+      } else if (++deaths_of_nobody == kDeathsOfNobody) {
+        return tl::make_unexpected(too_many_deaths(answer.reason));
+      }
+    }
+  }
+
+  base::Result<model::Evaluation> evaluation(const std::optional<Json>& result, const Solution& solution,
+                                             const std::string& kind) {
+    if (result) return base::decode<model::Evaluation>(*result, "the worker's answer to " + kind);
+    model::Evaluation out;
+    out.kind = kind;
+    out.source_id = model::source_id(solution);
+    out.status = model::Status::runtime_error;
+    const std::lock_guard lock(mutex_);
+    out.reason = "measuring it ended the worker twice: " + last_reason_;
+    return out;
+  }
+
+  std::vector<std::string> command_;
+  PoolOptions options_;
+  std::mutex start_mutex_;  ///< one thread starts a worker, the others wait for it
+  std::mutex mutex_;
+  std::shared_ptr<WorkerProcess> worker_;
+  std::optional<Json> open_request_;
+  std::string last_reason_;
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> make_worker_pool(std::vector<std::string> command, PoolOptions options) {
+  return std::make_unique<WorkerPool>(std::move(command), options);
+}
+
+}  // namespace accelopt::evaluation
