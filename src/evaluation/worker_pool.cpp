@@ -19,7 +19,7 @@ constexpr int kDeathsOfNobody = 3;     ///< that no solution can be blamed for
 
 class WorkerPool final : public Evaluator {
  public:
-  WorkerPool(std::vector<std::string> command, PoolOptions options) : command_(std::move(command)), options_(options) {}
+  explicit WorkerPool(PoolOptions options) : options_(std::move(options)) {}
 
   base::Result<OpenReport> open(const model::Task& task, const MeasureSettings& settings,
                                 std::stop_token stop) override {
@@ -72,7 +72,7 @@ class WorkerPool final : public Evaluator {
   static base::Error cancelled() { return {ErrorCode::cancelled, "stopped as asked"}; }
 
   base::Error too_many_deaths(const std::string& reason) const {
-    return {ErrorCode::unavailable, "the worker \"" + command_.front() + "\" died " + std::to_string(kDeathsOfNobody) +
+    return {ErrorCode::unavailable, "the worker \"" + options_.command.front() + "\" died " + std::to_string(kDeathsOfNobody) +
                                         " times; the last time " + reason + ". Try it alone: accelopt doctor"};
   }
 
@@ -81,7 +81,7 @@ class WorkerPool final : public Evaluator {
     const std::lock_guard starting(start_mutex_);
     std::string reason;
     for (int deaths = 0; deaths < kDeathsOfNobody; ++deaths) {
-      TRY_ASSIGN(auto worker, WorkerProcess::start(command_));
+      TRY_ASSIGN(auto worker, WorkerProcess::start(options_.command));
       Answer answer = worker->ask(request, options_.answer_limit, stop);
       if (answer.end == Answer::End::cancelled) return tl::make_unexpected(cancelled());
       if (answer.end == Answer::End::died) {
@@ -107,7 +107,7 @@ class WorkerPool final : public Evaluator {
     }
     std::string reason;
     for (int deaths = 0; deaths < kDeathsOfNobody; ++deaths) {
-      TRY_ASSIGN(auto worker, WorkerProcess::start(command_));
+      TRY_ASSIGN(auto worker, WorkerProcess::start(options_.command));
       const Answer answer = worker->ask(*open_request_, options_.answer_limit, stop);
       if (answer.end == Answer::End::cancelled) return tl::make_unexpected(cancelled());
       if (answer.end == Answer::End::answered) {
@@ -158,7 +158,6 @@ class WorkerPool final : public Evaluator {
     return out;
   }
 
-  std::vector<std::string> command_;
   PoolOptions options_;
   std::mutex start_mutex_;  ///< one thread starts a worker, the others wait for it
   std::mutex mutex_;
@@ -169,8 +168,8 @@ class WorkerPool final : public Evaluator {
 
 }  // namespace
 
-std::unique_ptr<Evaluator> make_worker_pool(std::vector<std::string> command, PoolOptions options) {
-  return std::make_unique<WorkerPool>(std::move(command), options);
+std::unique_ptr<Evaluator> make_worker_pool(PoolOptions options) {
+  return std::make_unique<WorkerPool>(std::move(options));
 }
 
 }  // namespace accelopt::evaluation
