@@ -29,10 +29,17 @@ constexpr std::int64_t kLeastRow = 32;
 /// Honest kernels differ from the reference in the order of their operations: room over the measured error.
 constexpr double kNormwiseRoom = 4;
 constexpr double kElementwiseRoom = 8;
-constexpr double kLeastNormwise = 8;  ///< u of the output
+/// In u of the output. Wide types get twice that: where all elements of an output share few random numbers (constant
+/// rows) the one float run may be right by luck; bfloat16 inputs are off by 100 times as much even where all terms are
+/// positive.
+constexpr double kLeastNormwiseNarrow = 8;
+constexpr double kLeastNormwiseWide = 16;
 /// One row with ill-conditioned elements has its own bound and must not loosen the others': the rows' floor is at most
 /// this many times the median row's honest error.
 constexpr double kOutlierRoom = 16;
+/// A row of small elements may be as far off as a row of the usual size: what was added up to it cancelled out, and
+/// rounding errors did not. At most by this factor, so that a row of tiny values still has to be right.
+constexpr double kCancellationRoom = 100;
 /// Where an output hardly depends on its inputs (a softmax of almost equal values) the measured error can be 0 by luck.
 /// Wide types may be off by this many u of the element (8 units in the last place: twice what a vector math library
 /// promises), narrow ones, to which a kernel rounds once at the end, by one unit in the last place.
@@ -177,14 +184,20 @@ void set_row_bounds(const std::vector<double>& sizes, const std::vector<double>&
     if (sizes[row] > 0) ratios.push_back(errors[row] / sizes[row]);
   }
   double floor = 0;
+  double usual = 0;
   if (!ratios.empty()) {
+    std::vector<double> some = sizes;
+    std::erase(some, 0.0);
+    std::nth_element(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2), some.end());
+    usual = some[some.size() / 2];
     bounds.honest_elementwise = *std::max_element(ratios.begin(), ratios.end());
     const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
     std::nth_element(ratios.begin(), middle, ratios.end());
     floor = std::min(bounds.honest_elementwise, kOutlierRoom * *middle);
   }
   for (std::size_t row = 0; row < sizes.size(); ++row) {
-    bounds.rows[row] = larger(bounds.absolute, kElementwiseRoom * larger(errors[row], floor * sizes[row]));
+    const double size = larger(sizes[row], std::min(usual, kCancellationRoom * sizes[row]));
+    bounds.rows[row] = larger(bounds.absolute, kElementwiseRoom * larger(errors[row], floor * size));
   }
 }
 
@@ -373,7 +386,8 @@ Bounds calibrate(const Expected& expected, std::span<const double> float_output,
     squares = larger(squares, measure_run(expected, run, bounds, threshold, row_errors).squares);
   }
   bounds.honest_normwise = bounds.norm > 0 ? std::sqrt(squares) / bounds.norm : 0;
-  bounds.normwise = numerics.normwise.value_or(larger(kNormwiseRoom * bounds.honest_normwise, kLeastNormwise * u));
+  const double least = (wide ? kLeastNormwiseWide : kLeastNormwiseNarrow) * u;
+  bounds.normwise = numerics.normwise.value_or(larger(kNormwiseRoom * bounds.honest_normwise, least));
   set_row_bounds(sizes, row_errors, bounds);
   return bounds;
 }

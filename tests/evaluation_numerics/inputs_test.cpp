@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/inputs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "evaluation/dtype_codec.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+using model::DType;
+using model::Family;
+using model::InitKind;
+using model::InitSpec;
+
+std::vector<double> drawn(const InputDraw& draw) {
+  std::size_t elements = 1;
+  for (const std::int64_t axis : draw.shape) elements *= static_cast<std::size_t>(axis);
+  std::vector<std::byte> bytes(elements * model::size_of(draw.dtype));
+  const auto result = draw_input(draw, bytes);
+  EXPECT_TRUE(result.has_value());
+  return decode(draw.dtype, bytes);
+}
+
+const InitSpec kNormal{InitKind::normal, 0, 1};
+
+TEST(Inputs, NormalNumbersAreNormal) {
+  const std::vector<double> values = drawn({kNormal, DType::float32, {1000, 300}, Family::as_declared, 42});
+  double moments[5] = {};
+  double within_one = 0;
+  for (const double value : values) {
+    for (int power = 1; power < 5; ++power) moments[power] += std::pow(value, power);
+    within_one += std::abs(value) < 1;
+  }
+  const double count = static_cast<double>(values.size());
+  EXPECT_NEAR(moments[1] / count, 0, 0.01);
+  EXPECT_NEAR(moments[2] / count, 1, 0.02);
+  EXPECT_NEAR(moments[3] / count, 0, 0.03);
+  EXPECT_NEAR(moments[4] / count, 3, 0.1);
+  EXPECT_NEAR(within_one / count, 0.6827, 0.005);
+  double neighbours = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) neighbours += values[i] * values[i - 1];
+  EXPECT_NEAR(neighbours / count, 0, 0.01);
+}
+
+TEST(Inputs, AreTheSameEverywhere) {
+  // Literal bits: another machine, compiler or set of flags must draw these.
+  const std::vector<double> values = drawn({kNormal, DType::float64, {4}, Family::as_declared, 1});
+  const std::vector<double> expected{-0x1.18663af824c1bp+0, 0x1.fcbc7aec66496p-1, 0x1.7695eb2dad39fp-3,
+                                     -0x1.5f46d75062b9fp-5};
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(values[i], expected[i]) << std::hexfloat << values[i];
+}
+
+TEST(Inputs, DependOnSeedAndIndexAlone) {
+  const InputDraw draw{kNormal, DType::float32, {3, 5000}, Family::as_declared, 9};
+  const std::vector<double> values = drawn(draw);
+  EXPECT_EQ(values, drawn(draw));
+  const std::vector<double> longer = drawn({kNormal, DType::float32, {20000}, Family::as_declared, 9});
+  EXPECT_TRUE(std::equal(values.begin(), values.end(), longer.begin()));
+  EXPECT_NE(values, drawn({kNormal, DType::float32, {3, 5000}, Family::as_declared, 10}));
+}
+
+TEST(Inputs, FollowTheirGenerators) {
+  for (const double value : drawn({{InitKind::uniform, -2, 3}, DType::float32, {5000}, Family::as_declared, 3})) {
+    EXPECT_TRUE(value >= -2 && value <= 3);
+  }
+  std::set<double> seen;
+  for (const double value : drawn({{InitKind::integers, -1, 3}, DType::int32, {500}, Family::as_declared, 3}))
+    seen.insert(value);
+  EXPECT_EQ(seen, (std::set<double>{-1, 0, 1, 2}));
+  EXPECT_EQ(drawn({{InitKind::constant, 2.5, 0}, DType::float16, {3}, Family::as_declared, 3}),
+            (std::vector<double>{2.5, 2.5, 2.5}));
+  EXPECT_EQ(drawn({{InitKind::ones, 0, 0}, DType::boolean, {2}, Family::as_declared, 3}), (std::vector<double>{1, 1}));
+  EXPECT_EQ(drawn({{InitKind::zeros, 0, 0}, DType::int64, {}, Family::as_declared, 3}), (std::vector<double>{0}));
+  for (const double value : drawn({{InitKind::abs_normal, 0, 1}, DType::bfloat16, {500}, Family::as_declared, 3})) {
+    EXPECT_GE(value, 0);
+  }
+  EXPECT_TRUE(drawn({kNormal, DType::float32, {0, 4}, Family::rows, 3}).empty());
+}
+
+TEST(Inputs, StructureSurvivesEveryFamily) {
+  for (const Family family : {Family::as_declared, Family::positive, Family::scaled_up, Family::scaled_down,
+                              Family::heavy, Family::sparse, Family::rows}) {
+    const auto permuted = drawn({{InitKind::permutation, 0, 1}, DType::int32, {3, 50}, family, 5});
+    for (int row = 0; row < 3; ++row) {
+      std::vector<double> sorted(permuted.begin() + row * 50, permuted.begin() + (row + 1) * 50);
+      EXPECT_FALSE(std::is_sorted(sorted.begin(), sorted.end()));
+      std::sort(sorted.begin(), sorted.end());
+      for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(sorted[i], static_cast<double>(i));
+    }
+    const auto pointers = drawn({{InitKind::indptr, 700, 1}, DType::int64, {20}, family, 5});
+    EXPECT_EQ(pointers.front(), 0);
+    EXPECT_EQ(pointers.back(), 700);
+    EXPECT_TRUE(std::is_sorted(pointers.begin(), pointers.end()));
+    const auto ascending = drawn({{InitKind::sorted, 1, 2}, DType::float32, {2, 3000}, family, 5});
+    EXPECT_TRUE(std::is_sorted(ascending.begin(), ascending.begin() + 3000));
+    EXPECT_TRUE(std::is_sorted(ascending.begin() + 3000, ascending.end()));
+    EXPECT_LT(ascending[0], ascending[2999]);
+  }
+}
+
+TEST(Inputs, FamiliesTransformTheDeclaredValues) {
+  const auto with = [](Family family) { return drawn({kNormal, DType::float64, {40, 100}, family, 8}); };
+  const std::vector<double> declared = with(Family::as_declared);
+  const std::vector<double> positive = with(Family::positive);
+  const std::vector<double> up = with(Family::scaled_up);
+  const std::vector<double> down = with(Family::scaled_down);
+  const std::vector<double> heavy = with(Family::heavy);
+  const std::vector<double> sparse = with(Family::sparse);
+  const std::vector<double> rows = with(Family::rows);
+  double largest = 0;
+  double zeros = 0;
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    EXPECT_EQ(positive[i], std::abs(declared[i]));
+    EXPECT_EQ(up[i], declared[i] * 1000);
+    EXPECT_EQ(down[i], declared[i] / 1000);
+    EXPECT_GE(std::abs(heavy[i]), std::abs(declared[i]));
+    EXPECT_TRUE(sparse[i] == 0 || sparse[i] == declared[i]);
+    EXPECT_EQ(rows[i], declared[i / 100 * 100]);
+    largest = std::max(largest, std::abs(heavy[i]));
+    zeros += sparse[i] == 0;
+  }
+  EXPECT_GT(largest, 50);
+  EXPECT_NEAR(zeros / static_cast<double>(declared.size()), 0.875, 0.02);
+}
+
+TEST(Inputs, IndicesAreNotScaled) {
+  for (const Family family : {Family::scaled_up, Family::heavy}) {
+    for (const double value : drawn({{InitKind::integers, 0, 10}, DType::int32, {300}, family, 5}))
+      EXPECT_LT(value, 10);
+  }
+}
+
+TEST(Inputs, RefuseWhatCannotBeDrawn) {
+  std::vector<std::byte> bytes(16);
+  const auto code = [&](const InputDraw& draw) {
+    const auto result = draw_input(draw, bytes);
+    EXPECT_FALSE(result.has_value());
+    return result ? base::ErrorCode::internal : result.error().code;
+  };
+  const Family declared = Family::as_declared;
+  EXPECT_EQ(code({kNormal, DType::float32, {5}, declared, 1}), base::ErrorCode::invalid_argument);
+  EXPECT_EQ(code({kNormal, DType::float32, {-2, -2}, declared, 1}), base::ErrorCode::invalid_argument);
+  EXPECT_EQ(code({{InitKind::uniform, 2, 1}, DType::float32, {4}, declared, 1}), base::ErrorCode::invalid_argument);
+  EXPECT_EQ(code({{InitKind::integers, 3, 3}, DType::float32, {4}, declared, 1}), base::ErrorCode::invalid_argument);
+  EXPECT_EQ(code({{InitKind::indptr, 300, 1}, DType::uint8, {16}, declared, 1}), base::ErrorCode::invalid_argument);
+  EXPECT_EQ(code({{InitKind::indptr, 2.5, 1}, DType::float32, {4}, declared, 1}), base::ErrorCode::invalid_argument);
+  EXPECT_EQ(code({{InitKind::permutation, 0, 1}, DType::boolean, {16}, declared, 1}),
+            base::ErrorCode::invalid_argument);
+}
+
+model::Task task_with(const std::vector<std::vector<Family>>& families) {
+  model::Task task;
+  for (const auto& permitted : families) {
+    model::TensorSpec input;
+    input.name = "x" + std::to_string(task.definition.inputs.size());
+    input.families = permitted;
+    task.definition.inputs.push_back(input);
+  }
+  return task;
+}
+
+TEST(Families, RotateOverWhatSomeInputPermits) {
+  const model::Task task =
+      task_with({{Family::sparse, Family::scaled_up, Family::scaled_down}, {Family::positive}, {}});
+  EXPECT_EQ(families_of_task(task), (std::vector<Family>{Family::as_declared, Family::positive, Family::scaled_up,
+                                                         Family::scaled_down, Family::sparse}));
+  EXPECT_EQ(family_of_slot(task, 0), Family::as_declared);
+  EXPECT_EQ(family_of_slot(task, 4), Family::sparse);
+  EXPECT_EQ(family_of_slot(task, 5), Family::as_declared);
+  EXPECT_EQ(family_of_input(task.definition.inputs[1], Family::sparse), Family::as_declared);
+  EXPECT_EQ(family_of_input(task.definition.inputs[0], Family::sparse), Family::sparse);
+  EXPECT_EQ(families_of_task(task_with({})), (std::vector<Family>{Family::as_declared}));
+}
+
+TEST(Seeds, DifferForEverythingThatDiffers) {
+  std::set<std::uint64_t> seeds;
+  for (const std::uint64_t run : {0U, 1U}) {
+    for (const char* workload : {"race", "check", ""}) {
+      for (int slot = 0; slot < 8; ++slot) {
+        for (const char* input : {"x", "w", "race"}) seeds.insert(input_seed(run, workload, slot, input));
+      }
+    }
+  }
+  EXPECT_EQ(seeds.size(), 2U * 3 * 8 * 3);
+  EXPECT_NE(input_seed(0, "ab", 0, "c"), input_seed(0, "a", 0, "bc"));
+}
+
+TEST(Perturbation, MovesByTwoRoundingErrors) {
+  std::vector<double> values(1000, 3.0);
+  values[0] = 0;
+  perturb(values, DType::float32, {}, 4);
+  int up = 0;
+  EXPECT_EQ(values[0], 0);
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    EXPECT_NEAR(std::abs(values[i] / 3 - 1), 0x1p-23, 1e-12);
+    up += values[i] > 3;
+  }
+  EXPECT_NEAR(up, 500, 80);
+  std::vector<double> lower(10, 1.0);
+  model::Numerics numerics;
+  numerics.lower_precision = true;
+  perturb(lower, DType::float32, numerics, 4);
+  EXPECT_EQ(std::abs(lower[0] - 1), 0x1p-7);
+  std::vector<double> whole(10, 5.0);
+  perturb(whole, DType::int32, {}, 4);
+  EXPECT_EQ(whole, std::vector<double>(10, 5.0));
+}
+
+}  // namespace
+}  // namespace accelopt::evaluation

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/numerics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "evaluation/dtype_codec.hpp"
+#include "evaluation/inputs.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+using model::DType;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+const double kNan = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<std::byte> bytes_of(DType dtype, const std::vector<double>& values) {
+  std::vector<std::byte> bytes(values.size() * model::size_of(dtype));
+  encode(dtype, values, bytes);
+  return bytes;
+}
+
+/// An output of `count` numbers in [1, 2) whose honest errors are those of perturbed inputs of an identity.
+struct Identity {
+  explicit Identity(DType dtype, std::int64_t rows, std::int64_t columns) {
+    expected.dtype = dtype;
+    expected.shape = {rows, columns};
+    for (std::int64_t i = 0; i < rows * columns; ++i) {
+      expected.values.push_back(1 + static_cast<double>(i) / static_cast<double>(rows * columns));
+    }
+    calibrate_again();
+  }
+  void calibrate_again(const model::Numerics& numerics = {}) {
+    std::vector<double> runs[3] = {expected.values, expected.values, expected.values};
+    perturb(runs[1], expected.dtype, numerics, 1);
+    perturb(runs[2], expected.dtype, numerics, 2);
+    bounds = calibrate(expected, runs[0], runs[1], runs[2], numerics);
+  }
+  Comparison with(const std::vector<double>& values) const {
+    return compare(expected, bounds, bytes_of(expected.dtype, values));
+  }
+
+  Expected expected;
+  Bounds bounds;
+};
+
+TEST(Numerics, MeasuresTheHonestError) {
+  const Identity identity(DType::float32, 4, 64);
+  EXPECT_NEAR(identity.bounds.honest_normwise, 0x1p-23, 1e-9);
+  EXPECT_EQ(identity.bounds.normwise, 16 * 0x1p-24);
+  EXPECT_EQ(identity.bounds.row_length, 64);
+  EXPECT_TRUE(identity.bounds.float_is_finite);
+  EXPECT_TRUE(identity.with(identity.expected.values).passed());
+}
+
+TEST(Numerics, NamesTheFirstBadElement) {
+  const Identity identity(DType::float32, 4, 64);
+  std::vector<double> values = identity.expected.values;
+  values[200] += 0.25;
+  values[77] = 0;
+  const Comparison comparison = identity.with(values);
+  EXPECT_EQ(comparison.violated, NumericalRule::elementwise);
+  EXPECT_EQ(comparison.mismatch.index, 77);
+  EXPECT_NEAR(comparison.mismatch.expected, 1 + 77.0 / 256, 1e-12);
+  EXPECT_EQ(comparison.mismatch.actual, 0);
+  EXPECT_GT(comparison.mismatch.normwise_error, 0.01);
+  EXPECT_EQ(comparison.mismatch.normwise_bound, identity.bounds.normwise);
+  EXPECT_NE(explain(identity.expected, comparison).find("element [1, 13]"), std::string::npos);
+}
+
+TEST(Numerics, RefusesAWrongLastElement) {
+  for (const DType dtype : {DType::float64, DType::float32, DType::float16, DType::bfloat16}) {
+    Identity identity(dtype, 5, 37);
+    std::vector<double> values = identity.expected.values;
+    values.back() *= dtype == DType::bfloat16 ? 1.5 : 1.05;  // bfloat16 inputs alone account for several per cent
+    const Comparison comparison = identity.with(values);
+    EXPECT_EQ(comparison.violated, NumericalRule::elementwise) << model::to_string(dtype);
+    EXPECT_EQ(comparison.mismatch.index, 184);
+  }
+}
+
+TEST(Numerics, AcceptsWhatRoundsToTheOutput) {
+  for (const DType dtype :
+       {DType::float64, DType::float32, DType::float16, DType::bfloat16, DType::float8_e4m3fn, DType::float8_e5m2}) {
+    const Identity identity(dtype, 5, 37);
+    EXPECT_TRUE(identity.with(identity.expected.values).passed()) << model::to_string(dtype);
+  }
+}
+
+TEST(Numerics, RefusesASpreadErrorThatNoElementShows) {
+  Identity identity(DType::float32, 64, 64);
+  identity.bounds.rows.assign(identity.bounds.rows.size(), 1e-3);
+  std::vector<double> values = identity.expected.values;
+  for (double& value : values) value += 1e-4;
+  const Comparison comparison = identity.with(values);
+  EXPECT_EQ(comparison.violated, NumericalRule::normwise);
+  EXPECT_GT(comparison.normwise_error, 5e-5);
+}
+
+TEST(Numerics, TakesTheTasksOwnNormwiseBound) {
+  Identity identity(DType::float32, 64, 64);
+  model::Numerics numerics;
+  numerics.normwise = 2e-5;
+  identity.calibrate_again(numerics);
+  EXPECT_EQ(identity.bounds.normwise, 2e-5);
+}
+
+TEST(Numerics, NanIsNeverAWildcard) {
+  Identity identity(DType::float32, 2, 40);
+  identity.expected.values[3] = kNan;
+  identity.expected.values[5] = kInfinity;
+  identity.expected.values[6] = -kInfinity;
+  identity.calibrate_again();
+  std::vector<double> values = identity.expected.values;
+  EXPECT_TRUE(identity.with(values).passed());
+  for (const auto& [index, value] : std::vector<std::pair<std::size_t, double>>{
+           {3, 1.0}, {3, kInfinity}, {5, kNan}, {5, -kInfinity}, {5, 1e38}, {6, 0.0}, {79, kNan}, {79, kInfinity}}) {
+    std::vector<double> wrong = values;
+    wrong[index] = value;
+    const Comparison comparison = identity.with(wrong);
+    EXPECT_EQ(comparison.violated, NumericalRule::pattern) << index << " " << value;
+    EXPECT_EQ(comparison.mismatch.index, static_cast<std::int64_t>(index));
+    EXPECT_TRUE(std::isfinite(comparison.normwise_error));
+  }
+}
+
+TEST(Numerics, OneRowOfNanDoesNotHideTheOtherRows) {
+  Identity identity(DType::float32, 3, 40);
+  for (std::size_t i = 0; i < 40; ++i) identity.expected.values[i] = kNan;
+  identity.calibrate_again();
+  std::vector<double> values = identity.expected.values;
+  values[119] = 1;
+  EXPECT_EQ(identity.with(values).violated, NumericalRule::elementwise);
+}
+
+TEST(Numerics, OverflowOfTheOutputsTypeIsExpectedWhereTheReferenceIsTooLarge) {
+  Identity identity(DType::float16, 1, 40);
+  identity.expected.values[0] = 70000;
+  identity.expected.values[1] = 65519.9;  // within rounding of infinity: both sides are honest
+  identity.calibrate_again();
+  EXPECT_TRUE(identity.with(identity.expected.values).passed());
+  std::vector<double> values = identity.expected.values;
+  values[1] = kInfinity;
+  EXPECT_TRUE(identity.with(values).passed());
+  values[0] = 100;
+  EXPECT_EQ(identity.with(values).violated, NumericalRule::pattern);
+}
+
+TEST(Numerics, RowsOfDifferentSizeHaveDifferentBounds) {
+  Identity identity(DType::float32, 2, 64);
+  for (std::size_t i = 0; i < 64; ++i) identity.expected.values[i] *= 1e6;
+  identity.calibrate_again();
+  std::vector<double> values = identity.expected.values;
+  values[100] *= 1.01;  // nothing beside the large row, and wrong in its own
+  EXPECT_EQ(identity.with(values).violated, NumericalRule::elementwise);
+}
+
+TEST(Numerics, AnIllConditionedRowDoesNotLoosenTheOthers) {
+  Identity identity(DType::float32, 8, 64);
+  std::vector<double> runs[3] = {identity.expected.values, identity.expected.values, identity.expected.values};
+  perturb(runs[1], DType::float32, {}, 1);
+  perturb(runs[2], DType::float32, {}, 2);
+  for (std::size_t i = 0; i < 64; ++i) runs[0][i] *= 1.5;
+  identity.bounds = calibrate(identity.expected, runs[0], runs[1], runs[2], {});
+  EXPECT_NEAR(identity.bounds.honest_elementwise, 0.5, 0.01);
+  std::vector<double> values = identity.expected.values;
+  values[0] *= 1.4;  // as far off as the honest run of that row
+  values[500] *= 1.0001;
+  EXPECT_EQ(identity.with(values).mismatch.index, 500);
+}
+
+TEST(Numerics, AFloatRunThatOverflowsIsReported) {
+  Identity identity(DType::float32, 1, 40);
+  std::vector<double> overflowed = identity.expected.values;
+  overflowed[7] = kInfinity;
+  const Bounds bounds =
+      calibrate(identity.expected, overflowed, identity.expected.values, identity.expected.values, {});
+  EXPECT_FALSE(bounds.float_is_finite);
+}
+
+TEST(Numerics, Float64DoesNotTakeItsBoundFromAFloatRun) {
+  Identity identity(DType::float64, 4, 63);  // quotients by 252 are no floats
+  std::vector<double> as_float = identity.expected.values;
+  for (double& value : as_float) value = static_cast<double>(static_cast<float>(value));
+  identity.bounds = calibrate(identity.expected, as_float, identity.expected.values, identity.expected.values, {});
+  EXPECT_FALSE(identity.with(as_float).passed());
+  identity.bounds = calibrate(identity.expected, {}, identity.expected.values, identity.expected.values, {});
+  EXPECT_FALSE(identity.with(as_float).passed());
+  EXPECT_TRUE(identity.with(identity.expected.values).passed());
+}
+
+TEST(Numerics, AllZerosAreExact) {
+  Identity identity(DType::float32, 2, 40);
+  identity.expected.values.assign(80, 0.0);
+  identity.calibrate_again();
+  std::vector<double> values(80, 0.0);
+  EXPECT_TRUE(identity.with(values).passed());
+  values[40] = 1e-6;
+  EXPECT_EQ(identity.with(values).violated, NumericalRule::elementwise);
+}
+
+TEST(Numerics, HugeAndTinyNumbersAreCompared) {
+  for (const double scale : {1e300, 1e-300}) {
+    Identity identity(DType::float64, 4, 64);
+    for (double& value : identity.expected.values) value *= scale;
+    identity.calibrate_again();
+    EXPECT_TRUE(identity.with(identity.expected.values).passed());
+    std::vector<double> values = identity.expected.values;
+    for (double& value : values) value *= 1 + 1e-9;
+    EXPECT_FALSE(identity.with(values).passed());
+  }
+}
+
+TEST(Numerics, IntegersAreExact) {
+  Expected expected{DType::int32, {2, 2}, {}, {1, -2, 3, 2147483647}};
+  const Bounds bounds = calibrate(expected, {}, {}, {}, {});
+  EXPECT_TRUE(compare(expected, bounds, bytes_of(DType::int32, {1, -2, 3, 2147483647})).passed());
+  const Comparison comparison = compare(expected, bounds, bytes_of(DType::int32, {1, -2, 4, 2147483646}));
+  EXPECT_EQ(comparison.violated, NumericalRule::exact);
+  EXPECT_EQ(comparison.mismatch.index, 2);
+  EXPECT_EQ(comparison.mismatch.actual, 4);
+  Expected flags{DType::boolean, {3}, {}, {1, 0, 1}};
+  std::vector<std::byte> odd{std::byte{1}, std::byte{0}, std::byte{2}};
+  EXPECT_EQ(compare(flags, bounds, odd).violated, NumericalRule::exact);
+}
+
+TEST(Numerics, AnotherSizeIsRefused) {
+  const Identity identity(DType::float32, 2, 40);
+  EXPECT_EQ(compare(identity.expected, identity.bounds, std::vector<std::byte>(79 * 4)).violated, NumericalRule::size);
+}
+
+TEST(Numerics, ScalarsAndEmptyOutputsAreOutputs) {
+  Expected scalar{DType::float32, {}, {2.0}, {}};
+  const std::vector<double> run{2.0};
+  EXPECT_TRUE(compare(scalar, calibrate(scalar, run, run, run, {}), bytes_of(DType::float32, {2})).passed());
+  EXPECT_FALSE(compare(scalar, calibrate(scalar, run, run, run, {}), bytes_of(DType::float32, {2.1})).passed());
+  Expected empty{DType::float32, {0, 5}, {}, {}};
+  EXPECT_TRUE(compare(empty, calibrate(empty, {}, {}, {}, {}), {}).passed());
+}
+
+}  // namespace
+}  // namespace accelopt::evaluation
