@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace accelopt::report {
+namespace {
+
+constexpr const char* kUnknown = "-";
+constexpr int kMostRatioDecimals = 4;
+
+/// The value with three significant digits and no exponent, for 0 <= value < 1000 or so.
+std::string three_digits(double value) {
+  const int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+struct Unit {
+  double size;
+  const char* name;
+};
+
+/// The value in the largest unit of which it is at least one.
+std::string in_units(double value, const Unit* first, const Unit* last, std::string (*digits)(double)) {
+  const Unit* unit = first;
+  // 999.6 would be written as 1000.
+  while (unit + 1 != last && value >= unit[1].size * 0.9995) ++unit;
+  return digits(value / unit->size) + " " + unit->name;
+}
+
+/// Decimals that a ratio of this size is written with when nothing is known of its spread.
+int usual_decimals(double ratio) {
+  return ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0;
+}
+
+std::string fixed(double value, int decimals) {
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+}  // namespace
+
+std::string format_ns(double nanoseconds) {
+  if (!std::isfinite(nanoseconds)) return kUnknown;
+  static constexpr std::array<Unit, 4> kUnits{{{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}}};
+  const auto digits = [](double value) { return three_digits(value); };
+  if (nanoseconds < 999.5) return fmt::format("{:.0f} ns", nanoseconds);
+  return in_units(nanoseconds, kUnits.data(), kUnits.data() + kUnits.size(), digits);
+}
+
+std::string format_seconds(double seconds) {
+  if (!std::isfinite(seconds)) return kUnknown;
+  if (seconds < 59.95) return three_digits(std::max(seconds, 0.0)) + " s";
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 3600) return fmt::format("{}m {:02}s", whole / 60, whole % 60);
+  return fmt::format("{}h {:02}m", whole / 3600, whole % 3600 / 60);
+}
+
+std::string format_ratio(double ratio) {
+  if (!std::isfinite(ratio)) return kUnknown;
+  return fixed(ratio, usual_decimals(ratio)) + "x";
+}
+
+std::string format_ratio(const model::Interval& ratio) {
+  if (!std::isfinite(ratio.estimate)) return kUnknown;
+  if (!std::isfinite(ratio.low) || !std::isfinite(ratio.high)) return format_ratio(ratio.estimate);
+  int decimals = usual_decimals(ratio.estimate);
+  const double half_width = (ratio.high - ratio.low) / 2;
+  if (half_width > 0) {
+    decimals = std::max(decimals, static_cast<int>(std::ceil(-std::log10(half_width))));
+    decimals = std::min(decimals, usual_decimals(ratio.estimate) + 1);
+  }
+  const auto looks_like_one = [&](double end) { return end != 1.0 && std::stod(fixed(end, decimals)) == 1.0; };
+  while (decimals < kMostRatioDecimals && (looks_like_one(ratio.low) || looks_like_one(ratio.high))) ++decimals;
+  return fmt::format("{}x [{}, {}]", fixed(ratio.estimate, decimals), fixed(ratio.low, decimals),
+                     fixed(ratio.high, decimals));
+}
+
+std::string format_percent(double share) {
+  if (!std::isfinite(share)) return kUnknown;
+  const double percent = share * 100;
+  const double size = std::abs(percent);
+  return fixed(percent, size < 0.995 && size > 0 ? 2 : size < 9.95 ? 1 : 0) + " %";
+}
+
+std::string format_bytes(double bytes) {
+  if (!std::isfinite(bytes)) return kUnknown;
+  static constexpr std::array<Unit, 5> kUnits{
+      {{1, "B"}, {0x1p10, "KiB"}, {0x1p20, "MiB"}, {0x1p30, "GiB"}, {0x1p40, "TiB"}}};
+  const auto digits = [](double value) { return fixed(value, value < 9.95 ? 1 : 0); };
+  if (bytes < 1023.5) return fmt::format("{:.0f} B", bytes);
+  return in_units(bytes, kUnits.data(), kUnits.data() + kUnits.size(), digits);
+}
+
+std::string format_usd(double dollars) {
+  if (!std::isfinite(dollars)) return kUnknown;
+  const double size = std::abs(dollars);
+  return "$" + fixed(dollars, size == 0 ? 2 : size < 0.0995 ? 4 : size < 99.5 ? 2 : 0);
+}
+
+std::string format_count(std::int64_t count) {
+  std::string digits = std::to_string(count);
+  const std::size_t sign = count < 0 ? 1 : 0;
+  for (std::size_t place = digits.size(); place > sign + 3; place -= 3) digits.insert(place - 3, ",");
+  return digits;
+}
+
+}  // namespace accelopt::report

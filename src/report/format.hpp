@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as people read them. What is not finite is "-".
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "model/evaluation.hpp"
+
+namespace accelopt::report {
+
+/// "820 ns", "1.24 us", "12.4 ms", "3.10 s": three digits.
+std::string format_ns(double nanoseconds);
+
+/// "0.82 s", "12.4 s", "3m 05s", "1h 02m".
+std::string format_seconds(double seconds);
+
+/// "15.3x [15.1, 15.6]": as many decimals as the interval is known to, and enough to tell an end from 1.
+std::string format_ratio(const model::Interval& ratio);
+
+/// "15.3x", "1.04x".
+std::string format_ratio(double ratio);
+
+/// "0.42 %", "4.2 %", "15 %" of a share 0..1.
+std::string format_percent(double share);
+
+/// "512 B", "1.5 KiB", "24 MiB".
+std::string format_bytes(double bytes);
+
+/// "$0.0042", "$1.23", "$123".
+std::string format_usd(double dollars);
+
+/// "12,345,678".
+std::string format_count(std::int64_t count);
+
+}  // namespace accelopt::report

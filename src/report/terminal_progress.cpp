@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/ioctl.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "report/format.hpp"
+#include "report/progress.hpp"
+#include "report/run_view.hpp"
+#include "report/text_width.hpp"
+
+namespace accelopt::report {
+namespace {
+
+/// Redrawing more often than this is flicker, and costs time that a measurement on the same machine could notice.
+constexpr std::chrono::milliseconds kLeastBetweenDraws{100};
+constexpr std::size_t kUsualColumns = 80;
+constexpr const char* kClearLine = "\r\x1b[K";
+
+std::string name_of(const model::Identity& identity, const std::string& title) {
+  const std::string id = to_string(identity);
+  if (id.empty()) return "the baseline";
+  return title.empty() ? id : id + " " + printable(title);
+}
+
+/// The lines that stay on the screen or in the log; empty for events that only change the status.
+class Lines {
+ public:
+  explicit Lines(bool every_attempt) : every_attempt_(every_attempt) {}
+
+  std::string operator()(const model::RunStarted& event) {
+    iterations_ = event.iterations;
+    std::string text =
+        fmt::format("run {} of {}\n  baseline {}", event.run, printable(event.task), format_ns(event.baseline_ns));
+    if (event.baseline_roofline > 0) text += ", " + format_percent(event.baseline_roofline) + " of the roofline";
+    text += " on " + printable(event.device) + "\n";
+    if (event.planned_evaluations > 0) {
+      text += fmt::format("  at most {} iterations and {} evaluations\n", event.iterations,
+                          format_count(event.planned_evaluations));
+    }
+    return text;
+  }
+
+  std::string operator()(const model::IterationStarted& event) const {
+    return fmt::format("iteration {}/{}: beam of {}\n", event.iteration + 1, iterations_, event.beam);
+  }
+
+  std::string operator()(const model::AttemptMoved& event) const {
+    if (!every_attempt_ || event.state != model::AttemptState::done) return {};
+    std::string outcome;
+    if (event.status != model::Status::not_measured) outcome = to_string(event.status);
+    if (event.ratio) outcome += " " + format_ratio(*event.ratio) + " against its parent";
+    if (!event.note.empty()) outcome += (outcome.empty() ? "" : ", ") + printable(event.note);
+    return "  " + name_of(event.identity, event.title) + ": " + (outcome.empty() ? "not measured" : outcome) + "\n";
+  }
+
+  std::string operator()(const model::Learned& event) const {
+    const bool improves = event.polarity == model::Polarity::improves;
+    return fmt::format("  learned: {} ({}{})\n", printable(event.title), improves ? "" : "to avoid, ",
+                       format_ratio(event.effect));
+  }
+
+  std::string operator()(const model::Selected& event) const {
+    if (!event.incumbent) return "  no gain so far\n";
+    return fmt::format("  best so far {}: {}\n", format_ratio(event.incumbent->score),
+                       name_of(event.incumbent->identity, event.incumbent->title));
+  }
+
+  std::string operator()(const model::Confirming& event) const {
+    return "confirming " + name_of(event.identity, event.title) + " in fresh processes\n";
+  }
+
+  std::string operator()(const model::RunFinished& event) const {
+    std::string text = event.outcome;
+    if (text == "no_gain") text = "no gain found";
+    if (event.speedup) text += ", " + format_ratio(*event.speedup) + " confirmed";
+    return fmt::format("{}; {}; stopped by {}\n", text, format_seconds(event.wall_seconds), event.stopped_by);
+  }
+
+  std::string operator()(const model::Note& event) const { return "  note: " + printable(event.text) + "\n"; }
+
+ private:
+  bool every_attempt_;
+  int iterations_ = 0;
+};
+
+class TerminalProgress final : public model::EventSink {
+ public:
+  TerminalProgress(std::FILE* stream, TerminalOptions options)
+      : stream_(stream), options_(std::move(options)), lines_(!options_.live), view_(options_.now()) {
+    if (options_.live && options_.heartbeat.count() > 0) {
+      heartbeat_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
+    }
+  }
+  TerminalProgress(const TerminalProgress&) = delete;
+  TerminalProgress& operator=(const TerminalProgress&) = delete;
+
+  ~TerminalProgress() override {
+    heartbeat_ = {};  // stops it and waits for it
+    write(erase());
+  }
+
+  void on(const model::Event& event) override {
+    const std::lock_guard lock(mutex_);
+    const auto now = options_.now();
+    view_.apply(event, now);
+    running_ = !std::holds_alternative<model::RunFinished>(event);
+    const std::string lines = std::visit(lines_, event);
+    if (!options_.live) return write(lines);
+    if (!lines.empty()) {
+      write(erase() + lines);
+      drawn_at_.reset();
+    }
+    draw(now);
+  }
+
+ private:
+  void beat(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (!stop.stop_requested()) {
+      ticks_.wait_for(lock, stop, options_.heartbeat, [] { return false; });
+      if (!stop.stop_requested()) draw(options_.now());
+    }
+  }
+
+  /// What takes the status line off the screen; nothing when there is none.
+  std::string erase() {
+    if (!std::exchange(shown_, false)) return {};
+    return kClearLine;
+  }
+
+  void draw(RunView::Time now) {
+    if (!running_ || (drawn_at_ && now - *drawn_at_ < kLeastBetweenDraws)) return;
+    drawn_at_ = now;
+    // The last column stays empty: some terminals wrap when it is written.
+    const std::size_t columns = std::max<std::size_t>(this->columns(), 2) - 1;
+    write(kClearLine + clip(view_.status_line(now), columns));
+    shown_ = true;
+  }
+
+  [[nodiscard]] std::size_t columns() const {
+    if (options_.columns) return *options_.columns;
+    winsize size{};
+    const bool known = ::ioctl(::fileno(stream_), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : kUsualColumns;
+  }
+
+  void write(const std::string& text) {
+    if (text.empty()) return;
+    // A terminal that has gone away is no reason to stop a run.
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stream_));
+    static_cast<void>(std::fflush(stream_));
+  }
+
+  std::FILE* stream_;
+  TerminalOptions options_;
+  std::mutex mutex_;  ///< guards all that follows
+  std::condition_variable_any ticks_;
+  Lines lines_;
+  RunView view_;
+  bool running_ = true;
+  bool shown_ = false;
+  std::optional<RunView::Time> drawn_at_;
+  std::jthread heartbeat_;
+};
+
+}  // namespace
+
+std::unique_ptr<model::EventSink> make_terminal_progress(std::FILE* stream, TerminalOptions options) {
+  return std::make_unique<TerminalProgress>(stream, std::move(options));
+}
+
+std::unique_ptr<model::EventSink> make_terminal_progress(std::FILE* stream, bool is_terminal) {
+  TerminalOptions options;
+  options.live = is_terminal;
+  return make_terminal_progress(stream, std::move(options));
+}
+
+}  // namespace accelopt::report

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/text_width.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace accelopt::report {
+namespace {
+
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+
+/// Combining marks, joiners, directional marks and variation selectors: they add no column.
+constexpr std::array kNoColumn = std::to_array<Range>({{0x0300, 0x036F},
+                                                       {0x0483, 0x0489},
+                                                       {0x0591, 0x05BD},
+                                                       {0x064B, 0x065F},
+                                                       {0x1AB0, 0x1AFF},
+                                                       {0x1DC0, 0x1DFF},
+                                                       {0x200B, 0x200F},
+                                                       {0x202A, 0x202E},
+                                                       {0x2060, 0x2064},
+                                                       {0x20D0, 0x20FF},
+                                                       {0xFE00, 0xFE0F},
+                                                       {0xFE20, 0xFE2F},
+                                                       {0xFEFF, 0xFEFF}});
+
+/// @source Unicode's East Asian Width: the blocks that are wide or full-width, and emoji.
+constexpr std::array kTwoColumns = std::to_array<Range>({{0x1100, 0x115F},
+                                                         {0x2E80, 0x303E},
+                                                         {0x3041, 0xA4CF},
+                                                         {0xA960, 0xA97F},
+                                                         {0xAC00, 0xD7A3},
+                                                         {0xF900, 0xFAFF},
+                                                         {0xFE30, 0xFE6F},
+                                                         {0xFF00, 0xFF60},
+                                                         {0xFFE0, 0xFFE6},
+                                                         {0x1F300, 0x1F64F},
+                                                         {0x1F680, 0x1F6FF},
+                                                         {0x1F900, 0x1F9FF},
+                                                         {0x20000, 0x3FFFD}});
+
+template <std::size_t Size>
+bool lies_in(const std::array<Range, Size>& ranges, char32_t code) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [code](const Range& range) { return code >= range.first && code <= range.last; });
+}
+
+/// One character of a UTF-8 text.
+struct Character {
+  std::size_t bytes = 1;
+  char32_t code = 0;
+  bool valid = false;
+};
+
+Character first_character(std::string_view text) {
+  const auto byte = [&](std::size_t place) { return static_cast<unsigned char>(text[place]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {1, lead, true};
+  const std::size_t bytes = lead >= 0xF0 && lead < 0xF5   ? 4
+                            : lead >= 0xE0 && lead < 0xF0 ? 3
+                            : lead >= 0xC2 && lead < 0xE0 ? 2
+                                                          : 0;
+  if (bytes == 0 || text.size() < bytes) return {};
+  char32_t code = lead & (0xFFU >> (bytes + 1));
+  for (std::size_t place = 1; place < bytes; ++place) {
+    if ((byte(place) & 0xC0U) != 0x80) return {};
+    code = code << 6 | (byte(place) & 0x3FU);
+  }
+  const char32_t least = bytes == 3 ? 0x800 : bytes == 4 ? 0x10000 : 0x80;
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (code < least || surrogate || code > 0x10FFFF) return {};
+  return {bytes, code, true};
+}
+
+bool is_control(char32_t code) {
+  const bool separator = code == 0x2028 || code == 0x2029;
+  // Directional overrides could show a text in another order than it has.
+  const bool overrides = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || separator || overrides;
+}
+
+std::size_t columns_of(const Character& character) {
+  if (!character.valid) return 1;
+  if (lies_in(kNoColumn, character.code)) return 0;
+  return lies_in(kTwoColumns, character.code) ? 2 : 1;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const Character character = first_character(text);
+    if (!character.valid) {
+      result += '?';
+    } else if (is_control(character.code)) {
+      result += ' ';
+    } else {
+      result += text.substr(0, character.bytes);
+    }
+    text.remove_prefix(character.bytes);
+  }
+  return result;
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    const Character character = first_character(text);
+    columns += columns_of(character);
+    text.remove_prefix(character.bytes);
+  }
+  return columns;
+}
+
+std::string clip(std::string_view text, std::size_t columns) {
+  if (display_width(text) <= columns) return std::string(text);
+  constexpr std::string_view kMore = "...";
+  if (columns <= kMore.size()) return std::string(kMore.substr(0, columns));
+  std::size_t used = 0;
+  std::size_t bytes = 0;
+  for (;;) {
+    const Character character = first_character(text.substr(bytes));
+    used += columns_of(character);
+    if (used > columns - kMore.size()) break;
+    bytes += character.bytes;
+  }
+  return std::string(text.substr(0, bytes)) + std::string(kMore);
+}
+
+}  // namespace accelopt::report
