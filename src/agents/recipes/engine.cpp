@@ -32,7 +32,10 @@ std::string_view field(std::string_view line, std::string_view name) {
 }  // namespace
 
 const std::vector<Recipe>& all_recipes() {
-  static const std::vector<Recipe> kRecipes = {register_tile_recipe(), vectorize_recipe(), flags_recipe(), fission_recipe()};
+  static const std::vector<Recipe> kRecipes = {
+      register_tile_recipe(), vectorize_recipe(),          interchange_recipe(), tile_recipe(),     unroll_and_jam_recipe(),
+      unroll_recipe(),        scalar_replacement_recipe(), hoist_recipe(),       packing_recipe(),  fusion_recipe(),
+      fission_recipe(),       restrict_recipe(),           parallelize_recipe(), flags_recipe()};
   return kRecipes;
 }
 
@@ -90,6 +93,12 @@ Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const Ker
   TRY_ASSIGN(const auto subject, Subject::read(clang, kernel));
   std::vector<Application> result;
   for (const Recipe& recipe : all_recipes()) recipe.propose(clang, *subject, result);
+  // Titles name applications in what the planner is told of earlier tries.
+  std::map<std::string, int> titles;
+  for (const Application& application : result) ++titles[application.title];
+  for (Application& application : result) {
+    if (titles[application.title] > 1) application.title += " at " + application.location;
+  }
   std::stable_sort(result.begin(), result.end(), [](const Application& a, const Application& b) { return a.prior > b.prior; });
   return result;
 }

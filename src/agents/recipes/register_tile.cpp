@@ -208,6 +208,7 @@ Result<int> accumulators_of(Subject& subject, const Part& part, const Loop& lane
   if (lanes.parent == nullptr || subject.is_generated(lanes)) return fail(ErrorCode::unsupported, "there are no rows");
   if (bounds_vary(lanes, part.tree->scope(), *lanes.parent)) return fail(ErrorCode::unsupported, "the bounds vary");
   SimdBody body(subject, part, lanes, lanes.parent);
+  body.assume_split();
   TRY(body.analyze(packing));
   if (body.accumulators() == 0) return fail(ErrorCode::unsupported, "nothing is accumulated");
   return body.accumulators();

@@ -32,6 +32,12 @@ const Expression* assignment_in(const Statement& statement) {
   return inner.expression->text == "=" ? &*inner.expression : nullptr;
 }
 
+bool is_inside(const syntax::Loop& loop, const syntax::Symbol& symbol) {
+  const syntax::Extent& extent = loop.statement->extent;
+  return symbol.declaration >= 0 && static_cast<std::size_t>(symbol.declaration) > extent.begin &&
+         static_cast<std::size_t>(symbol.declaration) < extent.end;
+}
+
 bool is_comparison(const std::string& op) {
   return op == "<" || op == ">" || op == "<=" || op == ">=" || op == "==" || op == "!=";
 }
@@ -376,6 +382,10 @@ Result<SimdBody::Flow> SimdBody::check_value(const Expression& expression) {
   return result;
 }
 
+bool SimdBody::is_declared_by_rows(const syntax::Symbol& symbol) const {
+  return rows_ != nullptr && is_inside(*rows_, symbol) && !is_inside(lanes_, symbol) && symbol != *row_;
+}
+
 Result<SimdBody::Flow> SimdBody::check_name(const Expression& expression) {
   if (expression.declaration == lane_.declaration && expression.text == lane_.name) {
     return unsupported("the loop's variable is used as a value");
@@ -396,20 +406,19 @@ Result<SimdBody::Flow> SimdBody::check_name(const Expression& expression) {
   if (std::find(effects.scalars_assigned.begin(), effects.scalars_assigned.end(), symbol) != effects.scalars_assigned.end()) {
     return unsupported("an accumulated value is read in the loop");
   }
-  return Flow{};
+  return Flow{false, is_declared_by_rows(symbol)};
 }
 
 Result<SimdBody::Flow> SimdBody::check_element(const Expression& expression) {
   const auto access = syntax::element_access(expression, scope_);
   if (!access || !access->subscript) return unsupported("a subscript is not a sum of products");
-  const syntax::Extent outer = (rows_ != nullptr ? rows_ : &lanes_)->statement->extent;
-  if (access->base.declaration >= 0 && static_cast<std::size_t>(access->base.declaration) > outer.begin &&
-      static_cast<std::size_t>(access->base.declaration) < outer.end) {
+  const bool of_row = is_declared_by_rows(access->base);
+  if ((of_row && !assume_split_) || is_inside(lanes_, access->base)) {
     return unsupported("the array " + access->base.name + " belongs to one iteration");
   }
   const auto stride = access->subscript->coefficient(lane_);
   if (!stride) return unsupported("a subscript is not linear");
-  Flow result{!stride->is_zero(), row_ && access->subscript->uses(*row_)};
+  Flow result{!stride->is_zero(), of_row || (row_ && access->subscript->uses(*row_))};
   if (reduction_of(expression) != nullptr) return unsupported("an accumulated value is read in the loop");
   if (!result.lanes) return result;
   TRY(check_element_type(expression.type));

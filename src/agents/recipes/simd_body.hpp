@@ -40,6 +40,9 @@ class SimdBody {
 
   enum class Packing { none, strided, all };
 
+  /// What the rows' loop declares beside the lanes' loop will be kept for every row: it varies from row to row.
+  void assume_split() { assume_split_ = true; }
+
   /// Decides whether the body can be written. @error unsupported: it cannot, with the reason.
   base::Result<void> analyze(Packing packing);
 
@@ -86,6 +89,7 @@ class SimdBody {
   base::Result<void> check_assignment(const syntax::Expression& target, const std::string& operation,
                                       const syntax::Expression& value);
   base::Result<Flow> check_value(const syntax::Expression& expression);
+  [[nodiscard]] bool is_declared_by_rows(const syntax::Symbol& symbol) const;
   base::Result<Flow> check_name(const syntax::Expression& expression);
   base::Result<Flow> check_element(const syntax::Expression& expression);
   base::Result<Flow> check_call(const syntax::Expression& expression);
@@ -140,6 +144,7 @@ class SimdBody {
   int accumulators_ = 0;
   bool idempotent_ = true;
   bool has_inner_loop_ = false;
+  bool assume_split_ = false;
   bool changed_ = false;  ///< a local became varying: walk again
 
   std::string out_;

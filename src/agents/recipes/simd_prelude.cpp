@@ -9,7 +9,7 @@ namespace {
 
 struct Helper {
   const char* name;    ///< as SimdBody::helpers() has it
-  const char* marker;  ///< what a file that has the helper contains
+  const char* marker;  ///< what only a file that defines the helper contains
   std::vector<const char*> needs;
   const char* cpp;
   const char* c;  ///< null: the same
@@ -32,41 +32,45 @@ static inline VEC simd_load@(const ELEMENT* from) { return *(const VEC_at*)from;
 static inline void simd_store@(ELEMENT* to, VEC value) { *(VEC_at*)to = value; }
 static inline VEC simd_splat@(ELEMENT value) { return value - (VEC){0}; }
 )", nullptr},
-      {"select", " simd_select@(", {"types"}, R"(static inline VEC simd_select@(MASK mask, VEC yes, VEC no) { return mask ? yes : no; }
+      {"select", "inline VEC simd_select@(", {"types"}, R"(static inline VEC simd_select@(MASK mask, VEC yes, VEC no) { return mask ? yes : no; }
 )", R"(static inline VEC simd_select@(MASK mask, VEC yes, VEC no) { return (VEC)((mask & (MASK)yes) | (~mask & (MASK)no)); }
 )"},
-      {"max", " simd_max@(", {"select"}, R"(static inline VEC simd_max@(VEC a, VEC b) { return simd_select@(a > b, a, b); }
+      {"max", "inline VEC simd_max@(", {"select"}, R"(static inline VEC simd_max@(VEC a, VEC b) { return simd_select@(a > b, a, b); }
 )", nullptr},
-      {"min", " simd_min@(", {"select"}, R"(static inline VEC simd_min@(VEC a, VEC b) { return simd_select@(a < b, a, b); }
+      {"min", "inline VEC simd_min@(", {"select"}, R"(static inline VEC simd_min@(VEC a, VEC b) { return simd_select@(a < b, a, b); }
 )", nullptr},
-      {"abs", " simd_abs@(", {"select"}, R"(static inline VEC simd_abs@(VEC a) { return simd_select@(a < simd_splat@(0), -a, a); }
+      {"abs", "inline VEC simd_abs@(", {"select"}, R"(static inline VEC simd_abs@(VEC a) { return simd_select@(a < simd_splat@(0), -a, a); }
 )", nullptr},
-      {"sum", " simd_sum@(", {"types"}, R"(static inline ELEMENT simd_sum@(VEC a) {
-  ELEMENT total = 0;
-  for (int lane = 0; lane < WIDTH; ++lane) total += a[lane];
-  return total;
+      {"sum", "inline ELEMENT simd_sum@(", {"types"}, R"(static inline ELEMENT simd_sum@(VEC a) {
+  ELEMENT part[WIDTH];
+  simd_store@(part, a);
+#pragma GCC unroll 8
+  for (int half = WIDTH / 2; half > 0; half /= 2)
+#pragma GCC unroll 16
+    for (int lane = 0; lane < half; ++lane) part[lane] += part[lane + half];
+  return part[0];
 }
 )", nullptr},
-      {"largest", " simd_largest@(", {"max"}, R"(static inline ELEMENT simd_largest@(VEC a) {
+      {"largest", "inline ELEMENT simd_largest@(", {"max"}, R"(static inline ELEMENT simd_largest@(VEC a) {
   ELEMENT best = a[0];
   for (int lane = 1; lane < WIDTH; ++lane) best = a[lane] > best ? a[lane] : best;
   return best;
 }
 )", nullptr},
-      {"smallest", " simd_smallest@(", {"min"}, R"(static inline ELEMENT simd_smallest@(VEC a) {
+      {"smallest", "inline ELEMENT simd_smallest@(", {"min"}, R"(static inline ELEMENT simd_smallest@(VEC a) {
   ELEMENT best = a[0];
   for (int lane = 1; lane < WIDTH; ++lane) best = a[lane] < best ? a[lane] : best;
   return best;
 }
 )", nullptr},
-      {"sqrt", " simd_sqrt@(", {"types"}, R"(static inline VEC simd_sqrt@(VEC a) {
+      {"sqrt", "inline VEC simd_sqrt@(", {"types"}, R"(static inline VEC simd_sqrt@(VEC a) {
   for (int lane = 0; lane < WIDTH; ++lane) a[lane] = SQRT(a[lane]);
   return a;
 }
 )", nullptr},
       // exp(x) = 2^n exp(r), |r| <= ln(2) / 2, by a Taylor polynomial whose first term left out is below 1e-8; two factors of
       // 2^(n/2) keep overflow to infinity and gradual underflow. ln(2) is split so that n times its upper part is exact.
-      {"exp", " simd_exp(", {"select"}, R"(#if defined(__has_builtin)
+      {"exp", "inline VEC simd_exp(", {"select"}, R"(#if defined(__has_builtin)
 #if __has_builtin(__builtin_assoc_barrier)
 #define simd_exactly(value) __builtin_assoc_barrier(value)
 #endif

@@ -118,6 +118,7 @@ std::optional<syntax::Unit> parse_with_stand_ins(const syntax::Clang& clang, syn
 
 Subject::Subject(KernelSource kernel, syntax::Unit unit) : kernel_(std::move(kernel)), unit_(std::move(unit)) {
   for (const syntax::Function& function : unit_.functions) {
+    if (function.name.starts_with(kHelperPrefix)) continue;
     auto tree = std::make_unique<syntax::LoopTree>(function);
     parts_.push_back({&function, std::move(tree)});
     collect_generated(unit_, function.block, generated_);

@@ -18,6 +18,9 @@ namespace accelopt::agents::recipes {
 /// The comment after the opening brace of a block that holds vector code.
 inline constexpr std::string_view kGeneratedMark = "// vector code";
 
+/// Names of the functions that vector code calls begin so; they are no part of the kernel to be changed.
+inline constexpr std::string_view kHelperPrefix = "simd_";
+
 /// A function of the kernel's file with its loops.
 struct Part {
   const syntax::Function* function = nullptr;
