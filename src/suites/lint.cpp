@@ -19,7 +19,9 @@ constexpr std::int64_t kLargeWorkloadBytes = std::int64_t{1} << 30;
 
 class Linter {
  public:
-  Linter(const model::Task& task, const LintOptions& options) : task_(task), options_(options) {}
+  Linter(const model::Task& task, LintOptions options) : task_(task), options_(std::move(options)) {
+    if (options_.folder.extension() == ".toml") options_.folder.remove_filename();
+  }
 
   std::vector<Problem> run() {
     check_threads();
@@ -156,7 +158,7 @@ class Linter {
   }
 
   const model::Task& task_;
-  const LintOptions& options_;
+  LintOptions options_;
   std::vector<Problem> problems_;
 };
 

@@ -12,7 +12,7 @@ namespace accelopt::suites {
 /// What a static check knows besides the task.
 struct LintOptions {
   int cores = 1;                 ///< of the machine that will measure
-  std::filesystem::path folder;  ///< of the task, for [entry] and for messages
+  std::filesystem::path folder;  ///< of the task, or its task.toml: for [entry] and for messages
 };
 
 /// Checks that need no compiler and no run, of a task that loads: what would fail later (errors) and what would prove

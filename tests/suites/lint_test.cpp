@@ -81,6 +81,7 @@ TEST(Lint, TheEntryIsAFile) {
   ASSERT_TRUE(base::make_folders(missing));
   ASSERT_TRUE(base::write_file(folder->path() / "rms.cpp", "void rms();"));
   EXPECT_TRUE(lint_task(task, {.cores = 4, .folder = missing}).empty());
+  EXPECT_TRUE(lint_task(task, {.cores = 4, .folder = missing / "task.toml"}).empty());
 }
 
 TEST(Lint, WorkloadsThatProveLittle) {
