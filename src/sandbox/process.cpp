@@ -17,6 +17,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 
 #include "sandbox/probe.hpp"
 
@@ -220,6 +221,18 @@ std::optional<ExitState> Process::try_wait() {
   if (waitid(P_PID, static_cast<id_t>(pid_), &facts, WEXITED | WNOHANG) != 0 || facts.si_pid == 0) return std::nullopt;
   pid_ = -1;
   return exit_state(facts);
+}
+
+bool Process::is_ending() const {
+  const auto text = base::read_file("/proc/" + std::to_string(pid_) + "/stat");
+  const auto name_end = text ? text->rfind(')') : std::string::npos;  // the name may hold anything
+  if (name_end == std::string::npos) return true;
+  // After it: state, parent, group, session, terminal, its group, flags.
+  char state = 0;
+  unsigned flags = 0;
+  if (std::sscanf(text->c_str() + name_end + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2) return false;
+  constexpr unsigned kExiting = 0x4;  // PF_EXITING
+  return state == 'Z' || state == 'X' || (flags & kExiting) != 0;
 }
 
 std::optional<ExitState> Process::stop() {

@@ -68,6 +68,8 @@ class Process {
   void signal(int number) const;
   /// The end of the child if it has come; reaps it.
   std::optional<ExitState> try_wait();
+  /// Whether the child has begun to end and is not there yet to be reaped.
+  [[nodiscard]] bool is_ending() const;
   /// Stops the child (SIGSTOP) and returns once it stands still. The end of the child, if it came instead.
   std::optional<ExitState> stop();
   void resume() const;

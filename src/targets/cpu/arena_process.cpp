@@ -232,9 +232,12 @@ void ArenaProcess::bury(std::string reason) {
 void ArenaProcess::bury(const sandbox::ExitState& state) {
   process_.end();
   const int refused = control_->refused_system_call;
-  if (state.exited && refused >= 0) {
+  const int fault = control_->fatal_signal.load(std::memory_order_acquire);
+  if (fault == SIGSYS && refused >= 0) {
     death_ = "used the system call " + sandbox::system_call_name(refused) +
              ", which kernels may not use (they may allocate memory and compute, nothing else)";
+  } else if (fault != 0) {
+    death_ = meaning_of(fault);
   } else if (state.exited) {
     death_ = "ended its process instead of returning";
   } else {

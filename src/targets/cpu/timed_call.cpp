@@ -22,6 +22,7 @@ constexpr microseconds kMostReadyToGo{30};    ///< or 2 % of the call: more, and
 constexpr microseconds kMostRunDelay{20};     ///< or 0.5 % of the call
 constexpr microseconds kMostPollingGap{30};   ///< or 2 % of the call
 constexpr microseconds kLookAfterEvery{200};  ///< how often the arena's life and the limit are looked at
+constexpr std::chrono::milliseconds kMostDying{300};  ///< for an arena that stopped answering because it is ending
 constexpr auto kMostWaking = std::chrono::seconds(5);
 constexpr std::chrono::milliseconds kSpin{
     50};  ///< longer calls are polled with short sleeps, which cost them under 0.2 %
@@ -40,6 +41,7 @@ void relax(bool one_core) {
 
 struct Wait {
   bool reached = false;
+  bool faulted = false;  ///< the arena's handlers said so
   std::optional<sandbox::ExitState> ended;
   Clock::time_point at;        ///< when the flag was seen
   nanoseconds longest_gap{0};  ///< between two looks at the flag
@@ -64,7 +66,8 @@ Wait await(const ArenaFlag& flag, std::uint32_t call, ArenaProcess& arena, nanos
     if (now >= next_look) {
       next_look = now + kLookAfterEvery;
       out.ended = arena.process().try_wait();
-      if (out.ended || now - began > limit) return out;
+      out.faulted = arena.control().fatal_signal.load(std::memory_order_acquire) != 0;
+      if (out.ended || out.faulted || now - began > limit) return out;
       if (now - began > kSpin) {
         const timespec pause{0, 20'000};
         nanosleep(&pause, nullptr);
@@ -93,10 +96,28 @@ class Urgent {
   bool raised_ = false;
 };
 
+/// Finds out why there is no answer: the arena ended, is ending, or still runs.
+Bracket::End bury(ArenaProcess& arena, const Wait& wait) {
+  std::optional<sandbox::ExitState> ended = wait.ended;
+  // The end of a process in namespaces of its own takes a while, in which it looks as if it ran.
+  for (const auto began = Clock::now(); !ended && !wait.faulted && Clock::now() - began < kMostDying;) {
+    const timespec pause{0, 1'000'000};
+    nanosleep(&pause, nullptr);
+    ended = arena.process().try_wait();
+    if (!arena.process().is_ending()) break;
+  }
+  if (wait.faulted || ended) {
+    arena.bury(ended.value_or(sandbox::ExitState{}));
+    return Bracket::End::died;
+  }
+  arena.bury(std::string("did not return within its time limit"));
+  return Bracket::End::timed_out;
+}
+
 }  // namespace
 
 Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core) {
-  const Urgent urgent(!one_core);
+  std::optional<Urgent> urgent(!one_core);
   ArenaControl& control = arena.control();
   const std::uint32_t call = arena.next_call();
   const nanoseconds delay_before = arena.run_delay();
@@ -108,15 +129,10 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core) {
   const Wait waking = await(control.ready, call, arena, kMostWaking, one_core);
   const auto go = Clock::now();
   if (waking.reached) control.go.call.store(call, std::memory_order_release);
-  const Wait running = waking.reached ? await(control.done, call, arena, limit, one_core) : Wait{};
-  if (const auto ended = waking.reached ? running.ended : waking.ended) {
-    arena.bury(*ended);
-    out.end = Bracket::End::died;
-    return out;
-  }
-  if (!running.reached) {
-    arena.bury(std::string("did not return within its time limit"));
-    out.end = waking.reached ? Bracket::End::timed_out : Bracket::End::died;
+  const Wait running = waking.reached ? await(control.done, call, arena, limit, one_core) : waking;
+  if (!waking.reached || !running.reached) {
+    urgent.reset();
+    out.end = bury(arena, running);
     return out;
   }
   out.time = running.at - go;

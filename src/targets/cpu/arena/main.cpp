@@ -34,10 +34,25 @@ ArenaControl* control = nullptr;
   _exit(3);
 }
 
-/// A refused system call: leaves its number for the message and ends.
-void on_refused(int, siginfo_t* facts, void*) {
-  control->refused_system_call = facts->si_syscall;
+/// A fault or a refused system call: leaves its number for the message and ends.
+void on_fatal(int number, siginfo_t* facts, void*) {
+  if (number == SIGSYS) control->refused_system_call = facts->si_syscall;
+  control->fatal_signal.store(number, std::memory_order_release);
   _exit(4);
+}
+
+/// On a stack of their own: a fault may be the end of the stack.
+void install_handlers() {
+  alignas(64) static char stack[64 * 1024];
+  stack_t alternative{};
+  alternative.ss_sp = stack;
+  alternative.ss_size = sizeof stack;
+  sigaltstack(&alternative, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = &on_fatal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS})
+    sigaction(number, &action, nullptr);
 }
 
 void relax() {
@@ -75,10 +90,7 @@ Entry load_kernel() {
   for (const auto& library : control->libraries) {
     if (library[0] != '\0' && dlopen(library, RTLD_NOW | RTLD_GLOBAL) == nullptr) give_up(library, dlerror());
   }
-  struct sigaction trap {};
-  trap.sa_sigaction = &on_refused;
-  trap.sa_flags = SA_SIGINFO;
-  sigaction(SIGSYS, &trap, nullptr);
+  install_handlers();
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (control->landlock_descriptor != 0) {
     syscall(kLandlockRestrictSelf, static_cast<int>(control->landlock_descriptor), 0);

@@ -56,6 +56,7 @@ struct ArenaControl {
 
   alignas(64) std::atomic<std::uint32_t> state{0};
   std::int32_t refused_system_call = -1;
+  std::atomic<std::int32_t> fatal_signal{0};  ///< set by the arena's handlers, so that its end need not be waited for
   char message[512] = {};
 
   alignas(64) std::uint32_t argument_count = 0;
