@@ -156,11 +156,17 @@ std::optional<Json> last_lesson_object(std::string_view text) {
   constexpr int kMostLooks = 200;  // each may read to the end of the text
   std::optional<Json> found;
   int looks = 0;
-  for (std::size_t at = 0; (at = text.find('{', at)) != std::string_view::npos && looks < kMostLooks; ++looks) {
+  for (std::size_t at = 0; looks < kMostLooks && (at = text.find('{', at)) != std::string_view::npos;) {
+    const std::size_t next = text.find_first_not_of(kBlank, at + 1);
+    if (next == std::string_view::npos || text[next] != '"') {  // code, not an object with members
+      ++at;
+      continue;
+    }
+    ++looks;
     const std::string_view candidate = object_at(text.substr(at));
     Json value = Json::parse(candidate, nullptr, false);
+    at += value.is_discarded() ? 1 : candidate.size();
     if (value.is_object() && value.contains("title")) found = std::move(value);
-    at += value.is_discarded() || candidate.empty() ? 1 : candidate.size();
   }
   return found;
 }

@@ -216,7 +216,18 @@ TEST(ParseLesson, TamesItsTexts) {
   EXPECT_EQ((*lesson)->after, "'''");
 }
 
+TEST(ParseLesson, CodeBeforeTheObjectDoesNotHideIt) {
+  std::string code;
+  for (int i = 0; i < 1000; ++i) code += "for (;;) { x(); }\n";
+  const auto lesson = parse_lesson(code + kLesson);
+  ASSERT_TRUE(lesson.has_value()) << lesson.error();
+  EXPECT_EQ((*lesson)->title, "Swap");
+}
+
 TEST(ParseLesson, ManyBracesCostLittle) {
+  std::string objects;
+  for (int i = 0; i < 50'000; ++i) objects += "{\"";
+  EXPECT_FALSE(parse_lesson(objects).has_value());
   EXPECT_FALSE(parse_lesson(std::string(200'000, '{')).has_value());
   EXPECT_FALSE(parse_lesson(std::string(100'000, '[') + "{").has_value());
 }
