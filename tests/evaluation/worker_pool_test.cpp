@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/worker_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/files.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+using base::ErrorCode;
+using model::Solution;
+using model::Status;
+
+Solution source(const std::string& text) {
+  Solution out;
+  out.sources.push_back({"kernel.cpp", text});
+  return out;
+}
+
+model::Task task() {
+  model::Task out;
+  out.definition.name = "fake";
+  out.baseline = source("speed=1");
+  out.workloads.push_back({"small", {}, model::Role::race, 1.0});
+  return out;
+}
+
+class WorkerPoolTest : public testing::Test {
+ protected:
+  WorkerPoolTest() : folder_(*base::TemporaryFolder::create("accelopt-pool-test")) {}
+
+  std::unique_ptr<Evaluator> pool() { return make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file()}}); }
+  std::string starts_file() { return (folder_.path() / "starts").string(); }
+  std::size_t starts() { return base::read_file(starts_file()).value_or("").size(); }
+  std::unique_ptr<Evaluator> open_pool() {
+    auto out = pool();
+    const auto report = out->open(task(), {}, {});
+    EXPECT_TRUE(report) << report.error().message;
+    return out;
+  }
+
+  base::TemporaryFolder folder_;
+};
+
+TEST_F(WorkerPoolTest, CarriesEveryOperation) {
+  const auto evaluator = pool();
+  const auto opened = evaluator->open(task(), {}, {});
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(opened->device.name, "fake");
+  EXPECT_EQ(opened->baseline.status, Status::passed);
+
+  const auto built = evaluator->build(source("compile_error"), {});
+  ASSERT_TRUE(built);
+  EXPECT_FALSE(built->built);
+  EXPECT_EQ(built->diagnostics, "line 1: compile_error");
+
+  const auto raced = evaluator->triage(source("speed=2"), source("speed=1"), {});
+  ASSERT_TRUE(raced);
+  EXPECT_EQ(raced->verdict, model::Verdict::faster);
+  EXPECT_DOUBLE_EQ(raced->ratio->estimate, 2.0);
+
+  const auto profile = evaluator->profile(source("speed=3"), {});
+  ASSERT_TRUE(profile);
+  EXPECT_DOUBLE_EQ(profile->items.at(0).value, 3.0);
+
+  const auto report = evaluator->playoff({{source("speed=1")}, {source("speed=4")}}, 1, {});
+  ASSERT_TRUE(report);
+  EXPECT_DOUBLE_EQ(report->arms.at(1).score.estimate, 4.0);
+
+  const auto held_out = evaluator->verify_held_out(source("held_out_bad"), {});
+  ASSERT_TRUE(held_out);
+  EXPECT_EQ(*held_out, Status::incorrect_numerical);
+
+  const auto confirmed = evaluator->confirm(source("speed=2"), {});
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(confirmed->kind, "confirm");
+  EXPECT_EQ(starts(), 1U);
+}
+
+TEST_F(WorkerPoolTest, AnswersManyThreadsAtOnce) {
+  const auto evaluator = open_pool();
+  std::vector<std::jthread> threads;
+  std::vector<double> speeds(16);
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&, i] {
+      const auto raced = evaluator->triage(source("speed=" + std::to_string(i + 1)), source("speed=1"), {});
+      if (raced) speeds[static_cast<std::size_t>(i)] = raced->ratio->estimate;
+    });
+  }
+  threads.clear();
+  for (int i = 0; i < 16; ++i) EXPECT_DOUBLE_EQ(speeds[static_cast<std::size_t>(i)], i + 1.0);
+}
+
+TEST_F(WorkerPoolTest, OneDeathIsRetriedInAFreshWorker) {
+  const auto evaluator = open_pool();
+  const auto raced =
+      evaluator->triage(source("speed=2 die_once=" + (folder_.path() / "died").string()), source("speed=1"), {});
+  ASSERT_TRUE(raced) << raced.error().message;
+  EXPECT_EQ(raced->status, Status::passed);
+  EXPECT_EQ(starts(), 2U);
+}
+
+TEST_F(WorkerPoolTest, TheSecondDeathIsTheSolutionsRuntimeError) {
+  const auto evaluator = open_pool();
+  const auto raced = evaluator->triage(source("die_always"), source("speed=1"), {});
+  ASSERT_TRUE(raced) << raced.error().message;
+  EXPECT_EQ(raced->status, Status::runtime_error);
+  EXPECT_NE(raced->reason.find("signal 9"), std::string::npos) << raced->reason;
+  EXPECT_EQ(starts(), 2U);
+  // The run goes on in a third worker.
+  const auto next = evaluator->triage(source("speed=2"), source("speed=1"), {});
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->status, Status::passed);
+  EXPECT_EQ(starts(), 3U);
+}
+
+TEST_F(WorkerPoolTest, ThreeDeathsOfNobodyAreAnError) {
+  const auto evaluator = open_pool();
+  const auto built = evaluator->build(source("die_building"), {});
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().code, ErrorCode::unavailable);
+  EXPECT_EQ(starts(), 3U);
+}
+
+TEST_F(WorkerPoolTest, AWorkerThatNeverStartsIsAnError) {
+  const auto evaluator = make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file(), "fail"}});
+  const auto opened = evaluator->open(task(), {}, {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::unavailable);
+  EXPECT_NE(opened.error().message.find("exit code 3"), std::string::npos) << opened.error().message;
+  EXPECT_EQ(starts(), 3U);
+}
+
+TEST_F(WorkerPoolTest, AMissingWorkerIsNamed) {
+  const auto opened = make_worker_pool({.command = {"/nowhere/accelopt-worker"}})->open(task(), {}, {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::not_found);
+  EXPECT_NE(opened.error().message.find("/nowhere/accelopt-worker"), std::string::npos);
+}
+
+TEST_F(WorkerPoolTest, AStopReachesTheWorker) {
+  const auto evaluator = open_pool();
+  std::stop_source stop;
+  std::jthread stopper([&stop] { stop.request_stop(); });
+  const auto raced = evaluator->triage(source("wait_for_stop"), source("speed=1"), stop.get_token());
+  ASSERT_FALSE(raced);
+  EXPECT_EQ(raced.error().code, ErrorCode::cancelled);
+  EXPECT_TRUE(evaluator->triage(source("speed=2"), source("speed=1"), {})) << "the worker measures on";
+  EXPECT_EQ(starts(), 1U);
+}
+
+TEST_F(WorkerPoolTest, NothingWorksBeforeOpenAndOpenOnlyOnce) {
+  const auto closed = pool();
+  const auto early = closed->build(source("speed=1"), {});
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().code, ErrorCode::invalid_argument);
+  const auto evaluator = open_pool();
+  const auto again = evaluator->open(task(), {}, {});
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace accelopt::evaluation

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/worker.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <thread>
+
+#include "base/files.hpp"
+#include "evaluation/protocol.hpp"
+#include "fakes/fake_evaluator.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+using base::Json;
+
+struct Pipe {
+  base::FileDescriptor reader;
+  base::FileDescriptor writer;
+  Pipe() {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+    reader = base::FileDescriptor(ends[0]);
+    writer = base::FileDescriptor(ends[1]);
+  }
+};
+
+/// A worker on another thread, and the other ends of its pipes.
+class Conversation {
+ public:
+  explicit Conversation(Evaluator& evaluator) : reader_(out_.reader.get()) {
+    worker_ = std::thread([this, &evaluator] {
+      served_ = serve_evaluator(evaluator, {}, in_.reader.get(), out_.writer.get());
+      out_.writer.reset();
+    });
+  }
+  ~Conversation() {
+    end_input();
+    worker_.join();
+    EXPECT_TRUE(served_);
+  }
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+
+  void say(const std::string& line) {
+    const std::string text = line + "\n";
+    EXPECT_EQ(write(in_.writer.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  void say(const Json& request) { say(request.dump()); }
+  void end_input() { in_.writer.reset(); }
+
+  /// The next message, or null at the end.
+  Json hear() {
+    const auto line = reader_.next();
+    return line ? Json::parse(*line) : Json();
+  }
+  /// The answer to this request; answers to others that come before are dropped.
+  Json answer(int id) {
+    for (Json message = hear(); !message.is_null(); message = hear()) {
+      if (message["id"] == id && !message.contains("event")) return message;
+    }
+    return {};
+  }
+
+ private:
+  Pipe in_;
+  Pipe out_;
+  LineReader reader_;
+  base::Result<void> served_;
+  std::thread worker_;
+};
+
+Json solution(const std::string& text) {
+  model::Solution out;
+  out.sources.push_back({"kernel.cpp", text});
+  return out;
+}
+
+/// Waits inside a triage until it is stopped, or lets a test see how many run at once.
+class Recording final : public fakes::FakeEvaluator {
+ public:
+  std::atomic<int> measuring = 0, most = 0;
+
+  base::Result<model::Evaluation> triage(const model::Solution& candidate, const model::Solution& opponent,
+                                         std::stop_token stop) override {
+    const int now = ++measuring;
+    most = std::max<int>(most, now);
+    if (fakes::claims(main_text(candidate), "wait")) {
+      while (!stop.stop_requested()) std::this_thread::yield();
+      --measuring;
+      return base::fail(base::ErrorCode::cancelled, "stopped");
+    }
+    auto out = FakeEvaluator::triage(candidate, opponent, stop);
+    --measuring;
+    return out;
+  }
+};
+
+TEST(Worker, AnswersRequestsById) {
+  fakes::FakeEvaluator evaluator;
+  Conversation worker(evaluator);
+  worker.say(Json{{"id", 7}, {"op", "build"}, {"solution", solution("compile_error")}});
+  const Json built = worker.answer(7);
+  EXPECT_EQ(built["result"]["built"], false);
+  EXPECT_EQ(built["result"]["diagnostics"], "line 1: compile_error");
+  worker.say(Json{{"id", 9}, {"op", "triage"}, {"candidate", solution("speed=2")}, {"opponent", solution("speed=1")}});
+  EXPECT_EQ(worker.hear(), (Json{{"id", 9}, {"event", "started"}}));
+  EXPECT_EQ(worker.answer(9)["result"]["verdict"], "FASTER");
+}
+
+TEST(Worker, MalformedRequestsAreAnsweredAndDoNotEndIt) {
+  fakes::FakeEvaluator evaluator;
+  Conversation worker(evaluator);
+  for (const char* line : {"not json", "{}", R"({"id": 1})", "[1]", R"({"id": "x", "op": "build"})"}) {
+    worker.say(std::string(line));
+    const Json answer = worker.hear();
+    EXPECT_EQ(answer["error"]["code"], "parse") << line;
+    EXPECT_TRUE(answer["id"].is_null()) << line;
+  }
+  worker.say(std::string(R"({"id": 2, "op": "dance"})"));
+  EXPECT_TRUE(worker.answer(2).contains("error"));
+  worker.say(std::string(R"({"id": 3, "op": "build"})"));
+  EXPECT_EQ(worker.answer(3)["error"]["code"], "parse");
+  worker.say(Json{{"id", 4}, {"op", "dance"}, {"solution", solution("speed=1")}});
+  EXPECT_EQ(worker.answer(4)["error"]["code"], "invalid_argument");
+}
+
+TEST(Worker, CancelEndsOneRequestAndTheEndOfInputAllOthers) {
+  Recording evaluator;
+  Conversation worker(evaluator);
+  for (const int id : {1, 2}) {
+    worker.say(Json{{"id", id}, {"op", "triage"}, {"candidate", solution("wait")}, {"opponent", solution("speed=1")}});
+  }
+  const Json started = worker.hear();
+  EXPECT_EQ(started["event"], "started");
+  const int first = started["id"].get<int>();
+  worker.say(Json{{"op", "cancel"}, {"id", first}});
+  EXPECT_EQ(worker.answer(first)["error"]["code"], "cancelled");
+  worker.end_input();
+  EXPECT_EQ(worker.answer(3 - first)["error"]["code"], "cancelled");
+  EXPECT_EQ(evaluator.most, 1) << "one measurement at a time";
+}
+
+TEST(Protocol, ErrorsKeepTheirCode) {
+  const base::Error error{base::ErrorCode::unsupported, "no compiler"};
+  const base::Error back = error_from_json(error_to_json(error));
+  EXPECT_EQ(back.code, error.code);
+  EXPECT_EQ(back.message, error.message);
+  EXPECT_EQ(parse_error_code("no such code"), base::ErrorCode::internal);
+  EXPECT_EQ(error_from_json(Json(3)).code, base::ErrorCode::internal);
+}
+
+TEST(Protocol, LinesArriveWhole) {
+  Pipe pipe;
+  const std::string text = "first\nsec";
+  ASSERT_EQ(write(pipe.writer.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  LineReader reader(pipe.reader.get());
+  EXPECT_EQ(reader.next(), "first");
+  ASSERT_EQ(write(pipe.writer.get(), "ond\n\nrest", 9), 9);
+  pipe.writer.reset();
+  EXPECT_EQ(reader.next(), "second");
+  EXPECT_EQ(reader.next(), "");
+  EXPECT_EQ(reader.next(), std::nullopt) << "a line without its end is none";
+}
+
+}  // namespace
+}  // namespace accelopt::evaluation

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+
+#include <csignal>
+#include <thread>
+
+#include "sandbox/landlock.hpp"
+#include "sandbox/probe.hpp"
+#include "sandbox/run.hpp"
+
+namespace accelopt::sandbox {
+namespace {
+
+using base::ErrorCode;
+using std::chrono::milliseconds;
+
+SpawnOptions prisoner(std::vector<std::string> arguments) {
+  SpawnOptions options;
+  options.program = ACCELOPT_PRISONER;
+  options.arguments = std::move(arguments);
+  return options;
+}
+
+RunResult run_to_end(SpawnOptions options, RunLimits limits = {}) {
+  auto result = run(std::move(options), limits, nullptr, {});
+  EXPECT_TRUE(result) << result.error().message;
+  return result ? *result : RunResult{};
+}
+
+TEST(Run, CollectsOutputAndExitCode) {
+  EXPECT_EQ(run_to_end(prisoner({"print", "hello"})).output, "hello\n");
+  const RunResult failed = run_to_end(prisoner({"exit", "7"}));
+  EXPECT_TRUE(failed.state.exited);
+  EXPECT_EQ(failed.state.code, 7);
+}
+
+TEST(Run, AMissingProgramIsNotFound) {
+  SpawnOptions options;
+  options.program = "/nowhere/program";
+  const auto result = run(options, {}, nullptr, {});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::not_found);
+  EXPECT_NE(result.error().message.find("/nowhere/program"), std::string::npos);
+}
+
+TEST(Run, WallTimeAndOutputAreLimited) {
+  EXPECT_TRUE(run_to_end(prisoner({"spin"}), {milliseconds{60}, 1024}).timed_out);
+  const RunResult flooded = run_to_end(prisoner({"flood"}), {milliseconds{60}, 1000});
+  EXPECT_TRUE(flooded.timed_out);
+  EXPECT_EQ(flooded.output.size(), 1000U);
+}
+
+TEST(Run, AStopEndsIt) {
+  std::stop_source stop;
+  std::jthread stopper([&stop] { stop.request_stop(); });
+  const auto result = run(prisoner({"spin"}), {}, nullptr, stop.get_token());
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::cancelled);
+}
+
+TEST(Run, ClosedGateHoldsTheProgramAndItsClock) {
+  PauseGate gate;
+  gate.pause();
+  std::optional<base::Result<RunResult>> result;
+  std::atomic<bool> ended = false;
+  std::thread runner([&] {
+    result = run(prisoner({"print", "late"}), {milliseconds{3000}, 1024}, &gate, {});
+    ended = true;
+  });
+  // The program stands still whenever the gate is closed; only its opening lets it end within its limit.
+  while (gate.paused() < milliseconds{80}) std::this_thread::yield();
+  gate.resume();
+  runner.join();
+  ASSERT_TRUE(*result) << (*result).error().message;
+  EXPECT_EQ((*result)->output, "late\n");
+  EXPECT_FALSE((*result)->timed_out);
+}
+
+TEST(PauseGate, NestsAndCountsItsTime) {
+  PauseGate gate;
+  EXPECT_EQ(gate.paused().count(), 0);
+  gate.pause();
+  gate.pause();
+  gate.resume();
+  const auto inside = gate.paused();
+  while (gate.paused() == inside) std::this_thread::yield();  // still closed: time goes on
+  gate.resume();
+  const auto after = gate.paused();
+  EXPECT_GT(after.count(), 0);
+  EXPECT_EQ(gate.paused(), after);
+}
+
+TEST(Spawn, NothingIsInherited) {
+  setenv("ACCELOPT_SECRET", "key", 1);
+  EXPECT_EQ(run_to_end(prisoner({"environment"})).output, "");
+  const base::FileDescriptor open_here(dup(0));
+  EXPECT_EQ(run_to_end(prisoner({"descriptors"})).output, "3\n");
+  EXPECT_EQ(run_to_end(prisoner({"core"})).output, "0\n");
+}
+
+TEST(Spawn, LimitsHold) {
+  SpawnOptions options = prisoner({"memory", "8000000000"});
+  options.limits.address_space_bytes = 1ULL << 30;
+  EXPECT_EQ(run_to_end(options).state.code, 1);
+  options.arguments = {"memory", "1000000"};
+  EXPECT_EQ(run_to_end(options).output, "done\n");
+
+  const auto folder = *base::TemporaryFolder::create("accelopt-sandbox-test");
+  SpawnOptions writer = prisoner({"write", (folder.path() / "file").string()});
+  EXPECT_EQ(run_to_end(writer).output, "done\n");
+  writer.limits.no_files = true;
+  EXPECT_NE(run_to_end(writer).output, "done\n");
+
+  SpawnOptions spinner = prisoner({"spin"});
+  spinner.limits.cpu_seconds = 1;
+  const RunResult ended = run_to_end(spinner, {milliseconds{30000}, 1024});
+  EXPECT_FALSE(ended.timed_out);
+  EXPECT_FALSE(ended.state.exited);
+}
+
+TEST(Spawn, CompilersHaveNoNetwork) {
+  if (!capabilities().filters) GTEST_SKIP() << "this machine has no seccomp";
+  const auto filter = compile_filter(FilterKind::compile);
+  ASSERT_TRUE(filter) << filter.error().message;
+  SpawnOptions options = prisoner({"socket"});
+  options.filter = &*filter;
+  EXPECT_EQ(run_to_end(options).output, "Operation not permitted\n");
+  options.arguments = {"print", "fine"};
+  EXPECT_EQ(run_to_end(options).output, "fine\n");
+}
+
+TEST(Spawn, FileRulesHideEverythingElse) {
+  if (capabilities().landlock == 0) GTEST_SKIP() << "this machine has no Landlock";
+  const auto folder = *base::TemporaryFolder::create("accelopt-sandbox-test");
+  ASSERT_TRUE(base::write_file(folder.path() / "secret", "key"));
+  const std::string secret = (folder.path() / "secret").string();
+  const std::string own_folder = std::filesystem::path(ACCELOPT_PRISONER).parent_path().string();
+  const std::vector<std::filesystem::path> needed{"/usr", "/lib", "/lib64", "/etc/ld.so.cache", own_folder};
+  const auto closed = make_rule_set({needed, {}});
+  ASSERT_TRUE(closed) << closed.error().message;
+  SpawnOptions options = prisoner({"read", secret});
+  EXPECT_EQ(run_to_end(options).output, "done\n");
+  options.file_rules = &*closed;
+  EXPECT_EQ(run_to_end(options).output, "Permission denied\n");
+  const auto open_folder = make_rule_set({needed, {folder.path()}});
+  ASSERT_TRUE(open_folder);
+  options.file_rules = &*open_folder;
+  EXPECT_EQ(run_to_end(options).output, "done\n");
+}
+
+TEST(Filters, EveryKindCompilesAndNamesAreKnown) {
+  if (!capabilities().filters) GTEST_SKIP() << "this machine has no seccomp";
+  for (const FilterKind kind : {FilterKind::compile, FilterKind::load, FilterKind::call, FilterKind::call_threads}) {
+    const auto program = compile_filter(kind);
+    ASSERT_TRUE(program) << program.error().message;
+    EXPECT_GT(program->size(), 5U);
+  }
+  EXPECT_EQ(system_call_name(0), "read");
+  EXPECT_EQ(system_call_name(100000), "number 100000");
+}
+
+TEST(ProcessTest, StopsAndContinues) {
+  auto started = spawn(prisoner({"spin"}));
+  ASSERT_TRUE(started) << started.error().message;
+  Process process = std::move(*started);
+  EXPECT_EQ(process.stop(), std::nullopt);
+  EXPECT_FALSE(process.try_wait());
+  process.resume();
+  process.signal(SIGKILL);
+  std::optional<ExitState> ended;
+  while (!ended) ended = process.try_wait();
+  EXPECT_FALSE(ended->exited);
+  EXPECT_EQ(ended->signal, SIGKILL);
+}
+
+TEST(ProcessTest, StoppingAnEndedOneTellsItsEnd) {
+  auto started = spawn(prisoner({"exit", "5"}));
+  ASSERT_TRUE(started);
+  std::optional<ExitState> ended;
+  while (!ended) {
+    ended = started->stop();
+    if (!ended) started->resume();
+  }
+  EXPECT_TRUE(ended->exited);
+  EXPECT_EQ(ended->code, 5);
+}
+
+TEST(ProcessTest, DyingTakesTheChildrenAlong) {
+  // The output's pipe ends only when every process that holds it is gone.
+  std::stop_source stop;
+  const auto began = std::chrono::steady_clock::now();
+  const auto result = run(prisoner({"child"}), {milliseconds{100}, 1024}, nullptr, {});
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->timed_out);
+  EXPECT_EQ(result->output, "started\n");
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+}
+
+TEST(Probe, SaysWhatThereIs) {
+  EXPECT_NE(isolation().find("rlimits"), std::string::npos);
+  EXPECT_EQ(missing_isolation().empty(),
+            capabilities().namespace_flags != 0 && capabilities().filters && capabilities().landlock > 0);
+}
+
+}  // namespace
+}  // namespace accelopt::sandbox

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// The target's parts that need no measuring: header, diagnostics, objects, buffers, cores, lock.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <thread>
+
+#include "base/files.hpp"
+#include "evaluation/dtype_codec.hpp"
+#include "small_task.hpp"
+#include "targets/cpu/buffers.hpp"
+#include "targets/cpu/build.hpp"
+#include "targets/cpu/compiler.hpp"
+#include "targets/cpu/diagnostics.hpp"
+#include "targets/cpu/elf_object.hpp"
+#include "targets/cpu/machine.hpp"
+#include "targets/cpu/machine_lock.hpp"
+#include "targets/cpu/task_header.hpp"
+
+namespace accelopt::targets::cpu {
+namespace {
+
+using base::ErrorCode;
+constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
+
+TEST(TaskHeader, DeclaresConstantsAndPrototype) {
+  const std::string header = kernel_header(small_task().definition);
+  EXPECT_NE(header.find("enum { K = 256 };"), std::string::npos) << header;
+  EXPECT_NE(header.find("void kernel(const float* x, const float* g, float s, float* y, int64_t M);"),
+            std::string::npos)
+      << header;
+  const std::string reference = reference_header(small_task().definition);
+  EXPECT_NE(reference.find("void reference(const real* x, const real* g, real s, real* y, int64_t M);"),
+            std::string::npos)
+      << reference;
+  const std::string glue = kernel_glue(small_task().definition);
+  EXPECT_NE(
+      glue.find(
+          "kernel(static_cast<const float*>(a[0]), static_cast<const float*>(a[1]), *static_cast<const float*>(a[2]), "
+          "static_cast<float*>(a[3]), *static_cast<const int64_t*>(a[4]))"),
+      std::string::npos)
+      << glue;
+}
+
+/// A program that prints what the header's conversions give, one line a type: every bit pattern to float, and floats
+/// back.
+std::string conversions(const std::string& program, const model::Definition& definition) {
+  const auto folder = *base::TemporaryFolder::create("accelopt-header-test");
+  EXPECT_TRUE(base::write_file(folder.path() / "task.h", kernel_header(definition)));
+  EXPECT_TRUE(base::write_file(folder.path() / "main.cpp", program));
+  const auto compiler = find_compiler("", kPath);
+  EXPECT_TRUE(compiler) << compiler.error().message;
+  const auto built =
+      compile(*compiler, {folder.path(), {"-O2", "-Wall", "-Wextra", "-Werror", "main.cpp", "-o", "main"}, true, {}},
+              nullptr, {});
+  EXPECT_TRUE(built && built->state.exited && built->state.code == 0)
+      << (built ? built->output : built.error().message);
+  sandbox::SpawnOptions options;
+  options.program = (folder.path() / "main").string();
+  const auto ran = sandbox::run(options, {std::chrono::milliseconds{30000}, 64U << 20}, nullptr, {});
+  return ran ? ran->output : "";
+}
+
+TEST(TaskHeader, SmallFloatsConvertAsTheEvaluatorDoes) {
+  model::Definition definition = small_task().definition;
+  definition.inputs[0].dtype = model::DType::float16;
+  definition.inputs[1].dtype = model::DType::bfloat16;
+  definition.inputs[2].dtype = model::DType::float8_e4m3fn;
+  definition.outputs[0].dtype = model::DType::float8_e5m2;
+  const std::string output = conversions(R"(#include "task.h"
+#include <cstdio>
+#include <cstring>
+static unsigned bits(float v) { unsigned b; memcpy(&b, &v, 4); return b; }
+int main() {
+  for (unsigned i = 0; i < 65536; ++i) printf("%x %x\n", bits(f16_to_float(f16_t{(uint16_t)i})), bits(bf16_to_float(bf16_t{(uint16_t)i})));
+  for (unsigned i = 0; i < 256; ++i) printf("%x %x\n", bits(fp8_e4m3_to_float(fp8_e4m3_t{(uint8_t)i})), bits(fp8_e5m2_to_float(fp8_e5m2_t{(uint8_t)i})));
+  for (unsigned long i = 0; i < (1ul << 32); i += 40503) { const unsigned b = (unsigned)i; float v; memcpy(&v, &b, 4);
+    printf("%x %x %x %x\n", f16_from_float(v).bits, bf16_from_float(v).bits, fp8_e4m3_from_float(v).bits, fp8_e5m2_from_float(v).bits); }
+})",
+                                         definition);
+  ASSERT_FALSE(output.empty());
+  const char* at = output.c_str();
+  const auto next = [&at] {
+    char* end = nullptr;
+    const auto value = static_cast<std::uint32_t>(std::strtoul(at, &end, 16));
+    at = end;
+    return value;
+  };
+  const auto same = [](std::uint32_t got, float wanted) {
+    float value = 0;
+    std::memcpy(&value, &got, sizeof value);
+    return std::isnan(wanted) ? std::isnan(value) : value == wanted && std::signbit(value) == std::signbit(wanted);
+  };
+  int wrong = 0;
+  for (std::uint32_t i = 0; i < 65536; ++i) {
+    wrong += same(next(), evaluation::float16_to_float(static_cast<std::uint16_t>(i))) ? 0 : 1;
+    wrong += same(next(), evaluation::bfloat16_to_float(static_cast<std::uint16_t>(i))) ? 0 : 1;
+  }
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    wrong += same(next(), evaluation::float8_e4m3fn_to_float(static_cast<std::uint8_t>(i))) ? 0 : 1;
+    wrong += same(next(), evaluation::float8_e5m2_to_float(static_cast<std::uint8_t>(i))) ? 0 : 1;
+  }
+  EXPECT_EQ(wrong, 0) << "to float";
+  for (std::uint64_t i = 0; i < (1ULL << 32); i += 40503) {
+    const auto bits = static_cast<std::uint32_t>(i);
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    const std::uint32_t got[4] = {next(), next(), next(), next()};
+    if (std::isnan(value)) continue;
+    const double wide = static_cast<double>(value);
+    wrong += got[0] == evaluation::float_to_float16(wide) ? 0 : 1;
+    wrong += got[1] == evaluation::float_to_bfloat16(wide) ? 0 : 1;
+    const bool nan_e4m3 = (got[2] & 0x7fU) == 0x7fU && (evaluation::float_to_float8_e4m3fn(wide) & 0x7fU) == 0x7fU;
+    wrong += nan_e4m3 || got[2] == evaluation::float_to_float8_e4m3fn(wide) ? 0 : 1;
+    wrong += got[3] == evaluation::float_to_float8_e5m2(wide) ? 0 : 1;
+    ASSERT_EQ(wrong, 0) << "from float " << value << ": " << std::hex << got[0] << ' ' << got[1] << ' ' << got[2] << ' '
+                        << got[3];
+  }
+}
+
+TEST(Diagnostics, KeepOnlyTheCandidatesOwnLines) {
+  const std::string output =
+      "In file included from kernel.cpp:1:\n"
+      "/usr/include/secret.h:3:1: note: declared here\n"
+      "    3 | the text of another file\n"
+      "kernel.cpp: In function 'void kernel()':\n"
+      "kernel.cpp:4:3: error: 'a' was not declared (see /home/somebody/file.h)\n"
+      "    4 |   a = 1;\n"
+      "      |   ^\n";
+  const std::string kept = own_diagnostics(output, {"kernel.cpp"});
+  EXPECT_EQ(kept, "kernel.cpp:4:3: error: 'a' was not declared (see file.h)\n    4 |   a = 1;\n      |   ^\n");
+  EXPECT_EQ(
+      own_diagnostics("/usr/bin/ld: /tmp/x.o: in function `kernel':\nx.cpp:(.text+0x1): undefined reference to `f()'\n",
+                      {"kernel.cpp"}),
+      "link error: undefined reference to `f()'\n");
+  EXPECT_LT(own_diagnostics(std::string(20000, 'x') + "\n" + std::string(300, '\n'), {"kernel.cpp"}).size(), 7000U);
+}
+
+TEST(Diagnostics, RemarksAreSortedAndCountedOnce) {
+  const std::string output =
+      "kernel.cpp:9:3: missed: couldn't vectorize loop\n"
+      "kernel.cpp:9:3: missed: couldn't vectorize loop\n"
+      "kernel.cpp:4:3: optimized: loop vectorized using 32 byte vectors\n"
+      "/usr/include/x.h:4:3: optimized: loop vectorized using 32 byte vectors\n"
+      "kernel.cpp:4:3: missed: statement clobbers memory: f();\n";
+  const std::vector<std::string> remarks = own_remarks(output, {"kernel.cpp"}, 10);
+  EXPECT_EQ(remarks, (std::vector<std::string>{"line 4: loop vectorized using 32 byte vectors",
+                                               "line 9: couldn't vectorize loop"}));
+  EXPECT_EQ(own_remarks(output, {"kernel.cpp"}, 1).size(), 1U);
+}
+
+TEST(Diagnostics, RefusedTextNamesItsPlace) {
+  EXPECT_EQ(refused_text("#include <math.h>\n#include \"task.h\"\n"), "");
+  EXPECT_TRUE(refused_text("int a;\n  # include </etc/passwd>\n").starts_with("2:13: error:"));
+  EXPECT_TRUE(refused_text("#include \"../../x\"\n").starts_with("1:10: error:"));
+  EXPECT_FALSE(refused_text("asm(\".incbin \\\"x\\\"\");").empty());
+  EXPECT_FALSE(refused_text("#include MACRO\n").empty());
+}
+
+TEST(ElfObject, DamagedFilesAreRefused) {
+  for (const std::string& bytes : {std::string(), std::string("not an object"),
+                                   std::string("\x7f"
+                                               "ELF\x02\x01\x01",
+                                               7)}) {
+    const auto facts = read_object(bytes);
+    ASSERT_FALSE(facts);
+    EXPECT_EQ(facts.error().code, ErrorCode::parse);
+  }
+}
+
+TEST(BuffersTest, TensorsEndAtTheirRegionAndCanariesNoticeWrites) {
+  auto created = Buffers::create({{1000, false}, {250, true}}, 7);
+  ASSERT_TRUE(created) << created.error().message;
+  const Buffers buffers = std::move(*created);
+  const auto output = buffers.here(1, 250);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(output.data()) % 64, 0U);
+  const auto region = buffers.regions().at(1);
+  EXPECT_LT(region.address + region.bytes - (buffers.there(1, 250) + 250), 64U);
+  EXPECT_EQ(buffers.regions().at(0).writable, 0U);
+  buffers.write_canaries(1, 250);
+  std::memset(output.data(), 0xff, output.size());
+  EXPECT_TRUE(buffers.canaries_whole(1, 250));
+  output.data()[250] = ~output.data()[250];
+  EXPECT_FALSE(buffers.canaries_whole(1, 250));
+  buffers.write_canaries(1, 250);
+  output.data()[-1] = ~output.data()[-1];
+  EXPECT_FALSE(buffers.canaries_whole(1, 250));
+  const std::vector<BufferPlan> too_many(65, BufferPlan{8, true});
+  const auto refused = Buffers::create(too_many, 7);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+}
+
+TEST(Cores, WorkerAndArenaNeverShareAndThreadsFit) {
+  Machine machine;
+  machine.cores = {0, 1, 2, 3};
+  const auto plan = plan_cores(machine, "cpu:2", 2);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->arenas.front(), 2);
+  EXPECT_EQ(plan->arenas.size(), 2U);
+  EXPECT_EQ(std::count(plan->arenas.begin(), plan->arenas.end(), plan->worker), 0);
+  EXPECT_EQ(plan->others.size(), 1U);
+  machine.cores = {0, 1};
+  EXPECT_TRUE(plan_cores(machine, "cpu", 1)->others.empty()) << "no cores to spare: builds pause";
+  EXPECT_EQ(plan_cores(machine, "cpu:9", 1).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(plan_cores(machine, "cpu:x", 1).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(plan_cores(machine, "cpu", 2).error().code, ErrorCode::unsupported);
+  machine.cores = {5};
+  EXPECT_TRUE(plan_cores(machine, "cpu", 1)->one_core);
+}
+
+TEST(Lock, ExcludesASecondHolder) {
+  const auto folder = *base::TemporaryFolder::create("accelopt-lock-test");
+  const std::string path = (folder.path() / "lock").string();
+  const auto first = MachineLock::open_at(path);
+  const auto second = MachineLock::open_at(path);
+  ASSERT_TRUE(first && second);
+  first->acquire();
+  std::atomic<bool> got = false;
+  std::atomic<bool> released = false;
+  std::thread waiter([&] {
+    second->acquire();
+    got = true;
+    EXPECT_TRUE(released);
+    second->release();
+  });
+  released = true;
+  first->release();
+  waiter.join();
+  EXPECT_TRUE(got);
+  EXPECT_FALSE(MachineLock::open_at("/nowhere/lock"));
+}
+
+TEST(Compilers, AMissingOneNamesWhatToInstall) {
+  const auto none = find_compiler("", "/nowhere");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::unsupported);
+  EXPECT_NE(none.error().message.find("apt-get install"), std::string::npos);
+  EXPECT_FALSE(find_compiler("/nowhere/g++", kPath));
+}
+
+TEST(Builder, ClangBuildsToo) {
+  const auto compiler = find_compiler("clang++", kPath);
+  if (!compiler) GTEST_SKIP() << "clang++ is not installed";
+  const auto builder = KernelBuilder::create(small_task(), {*compiler, {}, nullptr}, {});
+  ASSERT_TRUE(builder) << builder.error().message;
+  const auto built = (*builder)->build(solution_of(kSmallFast), {});
+  ASSERT_TRUE(built);
+  EXPECT_TRUE((*built)->report.built) << (*built)->report.diagnostics;
+  const auto broken = (*builder)->build(solution_of("#include \"task.h\"\nint x = y;\n"), {});
+  ASSERT_TRUE(broken);
+  EXPECT_NE((*broken)->report.diagnostics.find("kernel.cpp:2:"), std::string::npos) << (*broken)->report.diagnostics;
+}
+
+TEST(Builder, CBuildsToo) {
+  const auto compiler = find_compiler("g++", kPath);
+  if (!compiler) GTEST_SKIP() << "g++ is not installed";
+  const auto builder = KernelBuilder::create(small_task(), {*compiler, {}, nullptr}, {});
+  ASSERT_TRUE(builder) << builder.error().message;
+  const std::string body = " { for (int64_t i = 0; i < M; ++i) y[i] = s + x[i] * g[0]; }\n";
+  const auto built = (*builder)->build(solution_of("#include \"task.h\"\nvoid kernel(const float* restrict x, const "
+                                                   "float* g, float s, float* restrict y, int64_t M)" +
+                                                       body,
+                                                   model::Language::c),
+                                       {});
+  ASSERT_TRUE(built);
+  EXPECT_TRUE((*built)->report.built) << (*built)->report.diagnostics;
+}
+
+TEST(Builder, NamesDoNotReachTheMachineCode) {
+  const auto compiler = find_compiler("", kPath);
+  ASSERT_TRUE(compiler);
+  const auto builder = KernelBuilder::create(small_task(), {*compiler, {}, nullptr}, {});
+  ASSERT_TRUE(builder);
+  const auto with_name = [&](const std::string& name) {
+    const auto built =
+        (*builder)->build(solution_of("#include \"task.h\"\n__attribute__((noinline)) float " + name +
+                                      "(const float* r, const float* g) { float t = 0; for (int64_t k = 0; k < K; ++k) "
+                                      "t += r[k] * g[k]; return t; }\n"
+                                      "extern \"C\" void kernel(const float* x, const float* g, float s, float* y, "
+                                      "int64_t M) { for (int64_t i = 0; i < M; ++i) y[i] = " +
+                                      name + "(x + i * K, g) + s; }\n"),
+                          {});
+    EXPECT_TRUE(built && (*built)->report.built) << (built ? (*built)->report.diagnostics : "");
+    return built ? (*built)->report.machine_code_id : "";
+  };
+  EXPECT_EQ(with_name("dot"), with_name("another_name_for_it"));
+}
+
+TEST(Builder, AReferenceThatDoesNotBuildIsAnError) {
+  const auto compiler = find_compiler("", kPath);
+  ASSERT_TRUE(compiler);
+  model::Task task = small_task();
+  task.reference.text = "#include \"task.h\"\nint broken = nothing;\n";
+  const auto builder = KernelBuilder::create(task, {*compiler, {}, nullptr}, {});
+  ASSERT_TRUE(builder);
+  const auto reference = (*builder)->build_reference("double", {});
+  ASSERT_FALSE(reference);
+  EXPECT_EQ(reference.error().code, ErrorCode::invalid_argument);
+  EXPECT_NE(reference.error().message.find("reference.cpp:2:"), std::string::npos) << reference.error().message;
+}
+
+}  // namespace
+}  // namespace accelopt::targets::cpu
