@@ -2,7 +2,6 @@
 #include "targets/cpu/arena_process.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 
 #include "sandbox/landlock.hpp"
 #include "sandbox/probe.hpp"
+#include "targets/cpu/urgent.hpp"
 
 namespace accelopt::targets::cpu {
 namespace {
@@ -173,14 +173,11 @@ base::Result<ArenaProcess> ArenaProcess::start(const ArenaOptions& options, cons
       .descriptors = 16};
   spawn.cores = options.cores;
   spawn.fixed_layout = true;
+  const Urgent urgent(options.one_core ? Urgent::Wanted::no : Urgent::Wanted::yes);
   TRY_ASSIGN(out.process_, sandbox::spawn(spawn));
+  // The watchdog ends one that does not return.
+  if (!options.one_core) make_urgent(out.process_.pid());
   TRY(out.await_loading());
-  if (!options.one_core && out.death_.empty()) {
-    // Where the user may: no other program takes the core in the middle of a call. The watchdog ends one that does not
-    // return.
-    const sched_param highest{1};
-    sched_setscheduler(out.process_.pid(), SCHED_FIFO, &highest);
-  }
   return out;
 }
 

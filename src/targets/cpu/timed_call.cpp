@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <optional>
 
+#include "targets/cpu/urgent.hpp"
+
 namespace accelopt::targets::cpu {
 namespace {
 
@@ -77,25 +79,6 @@ Wait await(const ArenaFlag& flag, std::uint32_t call, ArenaProcess& arena, nanos
   }
 }
 
-/// Puts this thread before all others of its core for as long as a call takes, where the user may do that: other
-/// programs then cannot take the clock away in the middle of a call. Nothing happens where it is not permitted.
-class Urgent {
- public:
-  explicit Urgent(bool wanted) {
-    const sched_param highest{1};
-    raised_ = wanted && sched_setscheduler(0, SCHED_FIFO, &highest) == 0;
-  }
-  Urgent(const Urgent&) = delete;
-  Urgent& operator=(const Urgent&) = delete;
-  ~Urgent() {
-    const sched_param normal{0};
-    if (raised_) sched_setscheduler(0, SCHED_OTHER, &normal);
-  }
-
- private:
-  bool raised_ = false;
-};
-
 /// Finds out why there is no answer: the arena ended, is ending, or still runs.
 Bracket::End bury(ArenaProcess& arena, const Wait& wait) {
   std::optional<sandbox::ExitState> ended = wait.ended;
@@ -117,7 +100,7 @@ Bracket::End bury(ArenaProcess& arena, const Wait& wait) {
 }  // namespace
 
 Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core) {
-  std::optional<Urgent> urgent(!one_core);
+  std::optional<Urgent> urgent(std::in_place, one_core ? Urgent::Wanted::no : Urgent::Wanted::yes);
   ArenaControl& control = arena.control();
   const std::uint32_t call = arena.next_call();
   const nanoseconds delay_before = arena.run_delay();
