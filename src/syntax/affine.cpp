@@ -6,8 +6,12 @@
 
 namespace accelopt::syntax {
 
-Polynomial::Polynomial(std::int64_t constant) { add({}, constant); }
-Polynomial::Polynomial(const Symbol& symbol) { add({symbol}, 1); }
+Polynomial::Polynomial(std::int64_t constant) {
+  add({}, constant);
+}
+Polynomial::Polynomial(const Symbol& symbol) {
+  add({symbol}, 1);
+}
 
 void Polynomial::add(const Monomial& monomial, std::int64_t factor) {
   if (factor == 0) return;
@@ -121,7 +125,8 @@ void collect_assigned(const Expression& expression, std::set<std::int64_t>& assi
   const bool changes = expression.kind == ExpressionKind::assign ||
                        (expression.kind == ExpressionKind::unary &&
                         (expression.text.ends_with("++") || expression.text.ends_with("--") || expression.text == "&"));
-  if (changes && expression.operands[0].kind == ExpressionKind::name) assigned.insert(expression.operands[0].declaration);
+  if (changes && expression.operands[0].kind == ExpressionKind::name)
+    assigned.insert(expression.operands[0].declaration);
   for (const Expression& operand : expression.operands) collect_assigned(operand, assigned);
 }
 
@@ -133,13 +138,16 @@ void collect_constants(const Expression& expression, IndexScope& scope) {
 }
 
 bool is_integer_type(const std::string& type) {
-  static const std::set<std::string> kTypes = {"int",      "long",    "long long", "unsigned int", "unsigned long", "unsigned long long",
-                                               "int64_t",  "int32_t", "size_t",    "ptrdiff_t",    "uint64_t",      "uint32_t",
-                                               "std::size_t", "std::int64_t", "std::ptrdiff_t", "short", "unsigned"};
+  static const std::set<std::string> kTypes = {
+      "int",         "long",         "long long",      "unsigned int", "unsigned long", "unsigned long long",
+      "int64_t",     "int32_t",      "size_t",         "ptrdiff_t",    "uint64_t",      "uint32_t",
+      "std::size_t", "std::int64_t", "std::ptrdiff_t", "short",        "unsigned"};
   return kTypes.contains(type.starts_with("const ") ? type.substr(6) : type);
 }
 
-bool is_pointer_type(const std::string& type) { return type.find('*') != std::string::npos; }
+bool is_pointer_type(const std::string& type) {
+  return type.find('*') != std::string::npos;
+}
 
 void collect_scope(const Statement& statement, IndexScope& scope, std::set<std::int64_t>& assigned) {
   if (statement.expression) {
@@ -150,7 +158,8 @@ void collect_scope(const Statement& statement, IndexScope& scope, std::set<std::
     if (!variable.initializer) continue;
     collect_assigned(*variable.initializer, assigned);
     collect_constants(*variable.initializer, scope);
-    const std::string& type = variable.type == "auto" || variable.type == "const auto" ? variable.initializer->type : variable.type;
+    const std::string& type =
+        variable.type == "auto" || variable.type == "const auto" ? variable.initializer->type : variable.type;
     if (variable.dimensions.empty() && (is_integer_type(type) || is_pointer_type(type))) {
       scope.definitions[variable.declaration] = *variable.initializer;
     }
@@ -191,8 +200,9 @@ std::optional<Polynomial> polynomial(const Expression& expression, const IndexSc
       return Polynomial(Symbol{expression.text, expression.declaration});
     }
     case ExpressionKind::cast:
-      return is_integer_type(expression.type) || is_integer_type(expression.text) ? polynomial(expression.operands[0], scope)
-                                                                                   : std::nullopt;
+      return is_integer_type(expression.type) || is_integer_type(expression.text)
+                 ? polynomial(expression.operands[0], scope)
+                 : std::nullopt;
     case ExpressionKind::unary: {
       if (expression.text != "-" && expression.text != "+") return std::nullopt;
       auto operand = polynomial(expression.operands[0], scope);
@@ -206,7 +216,8 @@ std::optional<Polynomial> polynomial(const Expression& expression, const IndexSc
       if (!left || !right) return std::nullopt;
       return expression.text == "+" ? *left + *right : expression.text == "-" ? *left - *right : *left * *right;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -229,7 +240,8 @@ std::optional<Place> place_of(const Expression& pointer, const IndexScope& scope
     return Place{{pointer.text, pointer.declaration}, Polynomial()};
   }
   if (pointer.kind == ExpressionKind::binary && (pointer.text == "+" || pointer.text == "-")) {
-    const bool left_is_pointer = is_pointer_type(pointer.operands[0].type) || pointer.operands[0].type.find('[') != std::string::npos;
+    const bool left_is_pointer =
+        is_pointer_type(pointer.operands[0].type) || pointer.operands[0].type.find('[') != std::string::npos;
     if (!left_is_pointer && pointer.text == "-") return std::nullopt;
     auto place = place_of(pointer.operands[left_is_pointer ? 0 : 1], scope, depth + 1);
     const auto offset = polynomial(pointer.operands[left_is_pointer ? 1 : 0], scope);

@@ -23,8 +23,8 @@ struct Symbol {
 /// A product of symbols, sorted; empty: the constant term.
 using Monomial = std::vector<Symbol>;
 
-/// A sum of monomials with integer coefficients. Constants known to the compiler (enumerators, constexpr) stay symbols, so
-/// that text made from it keeps their names; `constants` of Affine gives their values.
+/// A sum of monomials with integer coefficients. Constants known to the compiler (enumerators, constexpr) stay symbols,
+/// so that text made from it keeps their names; `constants` of Affine gives their values.
 class Polynomial {
  public:
   Polynomial() = default;
@@ -39,7 +39,9 @@ class Polynomial {
   bool operator==(const Polynomial&) const = default;
 
   [[nodiscard]] bool is_zero() const { return terms_.empty(); }
-  [[nodiscard]] bool is_constant() const { return terms_.empty() || (terms_.size() == 1 && terms_.begin()->first.empty()); }
+  [[nodiscard]] bool is_constant() const {
+    return terms_.empty() || (terms_.size() == 1 && terms_.begin()->first.empty());
+  }
   [[nodiscard]] std::int64_t constant() const;
   [[nodiscard]] bool uses(const Symbol& symbol) const;
   [[nodiscard]] std::vector<Symbol> symbols() const;
@@ -62,7 +64,8 @@ class Polynomial {
 struct IndexScope {
   /// Integer variables that never change after their declaration, with their initializers; pointers likewise.
   std::map<std::int64_t, Expression> definitions;
-  /// Variables that change after their declaration, loop variables of canonical loops excepted: they index nothing reliably.
+  /// Variables that change after their declaration, loop variables of canonical loops excepted: they index nothing
+  /// reliably.
   std::set<std::int64_t> mutated;
   /// Values of the symbols that are compile-time constants.
   std::map<Symbol, std::int64_t> constants;
@@ -78,8 +81,8 @@ std::optional<Polynomial> polynomial(const Expression& expression, const IndexSc
 struct ElementAccess {
   Symbol base;
   std::optional<Polynomial> subscript;  ///< none: not a polynomial, or more than one dimension
-  Extent extent;            ///< of the whole access
-  Extent index;             ///< of what stands between the brackets; empty for a dereference
+  Extent extent;                        ///< of the whole access
+  Extent index;                         ///< of what stands between the brackets; empty for a dereference
   bool write = false;
   bool read = false;
 };

@@ -73,10 +73,13 @@ base::Result<Clang> Clang::load(const std::vector<std::string>& libraries) {
     tried += " (older than LLVM 17)";
     dlclose(handle);
   }
-  return fail(ErrorCode::unsupported, "libclang, which reads C and C++ sources, was not found (tried " + tried +
-                                          "); install the package libclang1-19 (Debian, Ubuntu) or clang-libs (Fedora)");
+  return fail(ErrorCode::unsupported,
+              "libclang, which reads C and C++ sources, was not found (tried " + tried +
+                  "); install the package libclang1-19 (Debian, Ubuntu) or clang-libs (Fedora)");
 }
 
-void* Clang::symbol(const char* name) const { return dlsym(handle_, name); }
+void* Clang::symbol(const char* name) const {
+  return dlsym(handle_, name);
+}
 
 }  // namespace accelopt::syntax

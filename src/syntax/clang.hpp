@@ -9,7 +9,8 @@
 namespace accelopt::syntax {
 
 /// libclang, opened at run time: the program starts and works without it, minus the features that read source code.
-/// A loaded handle is immutable and may be shared by any number of threads; the library stays open until the program ends.
+/// A loaded handle is immutable and may be shared by any number of threads; the library stays open until the program
+/// ends.
 class Clang {
  public:
   /// Opens the first of the libraries that can be opened and is new enough (LLVM 17).
@@ -22,7 +23,8 @@ class Clang {
   /// The name under which the library was opened.
   [[nodiscard]] const std::string& library() const { return library_; }
 
-  /// Arguments that make the library find the headers of the system's compilers: its own where they are installed, else gcc's.
+  /// Arguments that make the library find the headers of the system's compilers: its own where they are installed, else
+  /// gcc's.
   [[nodiscard]] const std::vector<std::string>& system_arguments() const { return system_arguments_; }
 
   /// The address of one of the library's functions. Null when it has none of that name.

@@ -10,7 +10,9 @@ namespace accelopt::syntax {
 using base::ErrorCode;
 using base::fail;
 
-void Edits::replace(const Extent& extent, std::string text) { edits_.push_back({extent, std::move(text)}); }
+void Edits::replace(const Extent& extent, std::string text) {
+  edits_.push_back({extent, std::move(text)});
+}
 
 base::Result<std::string> Edits::apply(std::string_view source) const {
   std::vector<Edit> ordered = edits_;
@@ -21,7 +23,8 @@ base::Result<std::string> Edits::apply(std::string_view source) const {
   for (const Edit& edit : ordered) {
     if (edit.extent.begin < at || edit.extent.end < edit.extent.begin || edit.extent.end > source.size()) {
       return fail(ErrorCode::invalid_argument, "edits overlap or lie outside of the text at offset " +
-                                                   std::to_string(edit.extent.begin) + "; apply them one after another");
+                                                   std::to_string(edit.extent.begin) +
+                                                   "; apply them one after another");
     }
     result += source.substr(at, edit.extent.begin - at);
     result += edit.text;

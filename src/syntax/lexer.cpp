@@ -7,10 +7,18 @@
 namespace accelopt::syntax {
 namespace {
 
-bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; }
-bool is_name_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v'; }
+bool is_name_start(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+}
+bool is_name_part(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v';
+}
 
 class Lexer {
  public:
@@ -102,7 +110,8 @@ class Lexer {
       while (is_name_part(peek())) ++at_;
       const std::string_view name = source_.substr(begin, at_ - begin);
       if (peek() == '"' && !name.empty() && name.back() == 'R' && name.size() <= 3) return raw_string(begin);
-      if ((peek() == '"' || peek() == '\'') && (name == "u8" || name == "u" || name == "U" || name == "L")) return quoted(begin);
+      if ((peek() == '"' || peek() == '\'') && (name == "u8" || name == "u" || name == "U" || name == "L"))
+        return quoted(begin);
       return push(TokenKind::identifier, begin);
     }
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number(begin);
@@ -114,7 +123,8 @@ class Lexer {
     while (at_ < source_.size()) {
       const char c = peek();
       const char previous = at_ > begin ? source_[at_ - 1] : '\0';
-      const bool sign = (c == '+' || c == '-') && (previous == 'e' || previous == 'E' || previous == 'p' || previous == 'P');
+      const bool sign =
+          (c == '+' || c == '-') && (previous == 'e' || previous == 'E' || previous == 'p' || previous == 'P');
       const bool separator = c == '\'' && is_name_part(peek(1));
       if (!is_name_part(c) && c != '.' && !sign && !separator) break;
       ++at_;
@@ -180,7 +190,9 @@ std::size_t skip_blank(std::string_view source, std::size_t at) {
 
 }  // namespace
 
-std::vector<Token> tokens(std::string_view source) { return Lexer(source).run(); }
+std::vector<Token> tokens(std::string_view source) {
+  return Lexer(source).run();
+}
 
 std::vector<Include> includes_of(std::string_view source) {
   std::vector<Include> result;

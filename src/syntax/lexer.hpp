@@ -15,7 +15,7 @@ enum class TokenKind { identifier, number, string, character, punctuator, prepro
 
 struct Token {
   TokenKind kind = TokenKind::punctuator;
-  std::string text;        ///< preprocessor and directive: the line, inner white space reduced to single spaces
+  std::string text;  ///< preprocessor and directive: the line, inner white space reduced to single spaces
   std::size_t offset = 0;
 };
 

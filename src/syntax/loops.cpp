@@ -12,7 +12,8 @@ void add_once(std::vector<T>& list, const T& item) {
 }
 
 bool is_indexable(const std::string& type) {
-  return type.find('*') != std::string::npos || type.find('[') != std::string::npos || type.find("vector<") != std::string::npos;
+  return type.find('*') != std::string::npos || type.find('[') != std::string::npos ||
+         type.find("vector<") != std::string::npos;
 }
 
 class EffectReader {
@@ -48,11 +49,13 @@ class EffectReader {
         write(expression.operands[0], expression.text != "=");
         return;
       case ExpressionKind::unary:
-        if (expression.text.ends_with("++") || expression.text.ends_with("--")) return write(expression.operands[0], true);
+        if (expression.text.ends_with("++") || expression.text.ends_with("--"))
+          return write(expression.operands[0], true);
         if (expression.text == "*") return element(expression, false, true);
         if (expression.text == "&" && expression.operands[0].kind == ExpressionKind::name) result_.opaque = true;
         break;
-      case ExpressionKind::subscript: return element(expression, false, true);
+      case ExpressionKind::subscript:
+        return element(expression, false, true);
       case ExpressionKind::name:
         // An array or pointer by itself is used through what it is resolved to, or escapes where it is passed on.
         add_once(result_.scalars_read, Symbol{expression.text, expression.declaration});
@@ -67,7 +70,8 @@ class EffectReader {
       case ExpressionKind::other:
         if (!expression.operands.empty()) result_.opaque = true;
         break;
-      default: break;
+      default:
+        break;
     }
     for (const Expression& operand : expression.operands) read(operand);
   }
@@ -136,8 +140,11 @@ void LoopTree::collect(const Statement& statement, Loop* parent) {
   loop->statement = &statement;
   loop->parent = parent;
   loop->depth = parent == nullptr ? 0 : parent->depth + 1;
-  const auto siblings = parent != nullptr ? parent->children.size() : static_cast<std::size_t>(std::count_if(
-      loops_.begin(), loops_.end(), [](const auto& other) { return other->parent == nullptr; }));
+  const auto siblings =
+      parent != nullptr ? parent->children.size()
+                        : static_cast<std::size_t>(std::count_if(loops_.begin(), loops_.end(), [](const auto& other) {
+                            return other->parent == nullptr;
+                          }));
   const std::string name = statement.loop->variable.empty() ? "for" : statement.loop->variable;
   loop->path = (parent == nullptr ? "" : parent->path + "/") + name + "." + std::to_string(siblings);
   if (!statement.children.empty()) {

@@ -14,12 +14,12 @@ namespace accelopt::syntax {
 /// One statement directly inside a loop (or function), with the effects of everything in it.
 struct Effects {
   Extent extent;
-  std::vector<ElementAccess> accesses;    ///< array elements, in order
-  std::vector<Symbol> scalars_read;       ///< each once; loop variables and parameters included
-  std::vector<Symbol> scalars_assigned;   ///< each once; declarations inside excluded
-  std::vector<Symbol> declared;           ///< variables declared at any depth inside
-  std::vector<std::string> calls;         ///< callees as spelled, each once
-  bool opaque = false;                    ///< holds something that is not modelled (while, goto, lambda, pointer changes, return)
+  std::vector<ElementAccess> accesses;   ///< array elements, in order
+  std::vector<Symbol> scalars_read;      ///< each once; loop variables and parameters included
+  std::vector<Symbol> scalars_assigned;  ///< each once; declarations inside excluded
+  std::vector<Symbol> declared;          ///< variables declared at any depth inside
+  std::vector<std::string> calls;        ///< callees as spelled, each once
+  bool opaque = false;  ///< holds something that is not modelled (while, goto, lambda, pointer changes, return)
 };
 
 /// What a statement reads and writes.
@@ -29,8 +29,8 @@ Effects effects_of(const std::vector<Statement>& statements, const IndexScope& s
 
 /// A `for` loop in the tree. Pointers stay valid as long as the Function that it was made from.
 struct Loop {
-  std::string path;                ///< nesting place: "i.0/j.1": variable and place among its sibling loops, from outside
-  int depth = 0;                   ///< 0: outermost
+  std::string path;  ///< nesting place: "i.0/j.1": variable and place among its sibling loops, from outside
+  int depth = 0;     ///< 0: outermost
   const Statement* statement = nullptr;
   const Loop* parent = nullptr;
   std::vector<const Statement*> body;  ///< the statements of its body, in order

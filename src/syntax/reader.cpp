@@ -18,18 +18,24 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-#define ACCELOPT_CLANG_FUNCTIONS(X)                                                                                       \
-  X(createIndex) X(disposeIndex) X(parseTranslationUnit2) X(disposeTranslationUnit) X(getTranslationUnitCursor)           \
-  X(visitChildren) X(getCursorKind) X(getCursorExtent) X(getCursorLocation) X(getRangeStart) X(getRangeEnd)               \
-  X(getExpansionLocation) X(getSpellingLocation) X(getFileLocation) X(getFile) X(File_isEqual) X(getCursorSpelling)       \
-  X(getCString) X(disposeString) X(getCursorType) X(getCanonicalType) X(getTypeSpelling) X(getCursorReferenced)           \
-  X(getCursorResultType) X(isExpression) X(isStatement) X(isConstQualifiedType) X(getPointeeType) X(getArrayElementType)  \
-  X(isRestrictQualifiedType) X(Cursor_getVarDeclInitializer) X(getCursorBinaryOperatorKind)                               \
-  X(getBinaryOperatorKindSpelling) X(getCursorUnaryOperatorKind) X(getUnaryOperatorKindSpelling) X(Cursor_Evaluate)       \
-  X(EvalResult_getKind) X(EvalResult_getAsLongLong) X(EvalResult_dispose) X(getEnumConstantDeclValue)                     \
-  X(isCursorDefinition) X(Cursor_getNumArguments) X(Cursor_getArgument) X(Cursor_getStorageClass) X(getArraySize)         \
-  X(getNumDiagnostics) X(getDiagnostic) X(disposeDiagnostic) X(getDiagnosticSeverity) X(getDiagnosticLocation)            \
-  X(getDiagnosticSpelling) X(Cursor_isNull) X(equalCursors) X(getTypeDeclaration) X(getCursorTLSKind)
+#define ACCELOPT_CLANG_FUNCTIONS(X)                                                                                \
+  X(createIndex)                                                                                                   \
+  X(disposeIndex)                                                                                                  \
+  X(parseTranslationUnit2) X(disposeTranslationUnit) X(getTranslationUnitCursor) X(visitChildren) X(getCursorKind) \
+      X(getCursorExtent) X(getCursorLocation) X(getRangeStart) X(getRangeEnd) X(getExpansionLocation)              \
+          X(getSpellingLocation) X(getFileLocation) X(getFile) X(getFileName) X(getCursorSpelling) X(getCString)   \
+              X(disposeString) X(getCursorType) X(getCanonicalType) X(getTypeSpelling) X(getCursorReferenced)      \
+                  X(getCursorResultType) X(isExpression) X(isStatement) X(isConstQualifiedType) X(getPointeeType)  \
+                      X(getArrayElementType) X(isRestrictQualifiedType) X(Cursor_getVarDeclInitializer)            \
+                          X(getCursorBinaryOperatorKind) X(getBinaryOperatorKindSpelling)                          \
+                              X(getCursorUnaryOperatorKind) X(getUnaryOperatorKindSpelling) X(Cursor_Evaluate)     \
+                                  X(EvalResult_getKind) X(EvalResult_getAsLongLong) X(EvalResult_dispose)          \
+                                      X(getEnumConstantDeclValue) X(isCursorDefinition) X(Cursor_getNumArguments)  \
+                                          X(Cursor_getArgument) X(Cursor_getStorageClass) X(getArraySize)          \
+                                              X(getNumDiagnostics) X(getDiagnostic) X(disposeDiagnostic)           \
+                                                  X(getDiagnosticSeverity) X(getDiagnosticLocation)                \
+                                                      X(getDiagnosticSpelling) X(Cursor_isNull) X(equalCursors)    \
+                                                          X(getTypeDeclaration) X(getCursorTLSKind)
 
 struct Api {
 #define ACCELOPT_DECLARE(name) decltype(&clang_##name) name = nullptr;
@@ -39,8 +45,8 @@ struct Api {
 
 Result<Api> bind(const Clang& clang) {
   Api api;
-#define ACCELOPT_BIND(name)                                                          \
-  api.name = reinterpret_cast<decltype(api.name)>(clang.symbol("clang_" #name));     \
+#define ACCELOPT_BIND(name)                                                      \
+  api.name = reinterpret_cast<decltype(api.name)>(clang.symbol("clang_" #name)); \
   if (api.name == nullptr) return fail(ErrorCode::unsupported, clang.library() + " lacks clang_" #name);
   ACCELOPT_CLANG_FUNCTIONS(ACCELOPT_BIND)
 #undef ACCELOPT_BIND
@@ -68,7 +74,7 @@ class Translation {
 class Reader {
  public:
   Reader(const Api& api, CXTranslationUnit unit, const std::string& file_name, Unit& result)
-      : api_(api), unit_(unit), file_(api.getFile(unit, file_name.c_str())), result_(result) {}
+      : api_(api), unit_(unit), file_name_(file_name), result_(result) {}
 
   void read() {
     read_declarations(api_.getTranslationUnitCursor(unit_));
@@ -98,12 +104,15 @@ class Reader {
     return result;
   }
 
+  /// By name: files in memory that do not exist on disk are all equal to clang_File_isEqual.
+  bool is_main(CXFile file) { return file != nullptr && take(api_.getFileName(file)) == file_name_; }
+
   /// Offset of a location in the main file; -1 elsewhere.
   std::int64_t offset(CXSourceLocation location, Locator locate) {
     CXFile file = nullptr;
     unsigned at = 0;
     locate(location, &file, nullptr, nullptr, &at);
-    if (file == nullptr || file_ == nullptr || api_.File_isEqual(file, file_) == 0) return -1;
+    if (!is_main(file)) return -1;
     return static_cast<std::int64_t>(at);
   }
 
@@ -160,7 +169,8 @@ class Reader {
     if (from_macro(cursor)) {
       result.text = std::string(result_.text(result.extent));
       const bool is_name = end_of_name(result.text, 0) == result.text.size() && !result.text.empty();
-      result.kind = is_name && result.text.find('(') == std::string::npos ? ExpressionKind::name : ExpressionKind::other;
+      result.kind =
+          is_name && result.text.find('(') == std::string::npos ? ExpressionKind::name : ExpressionKind::other;
       if (result.kind == ExpressionKind::other) result.operands = operands(cursor);
       result.value = constant_value(cursor);
       return result;
@@ -176,14 +186,20 @@ class Reader {
         result.kind = ExpressionKind::integer;
         result.value = constant_value(cursor);
         break;
-      case CXCursor_FloatingLiteral: result.kind = ExpressionKind::floating; break;
-      case CXCursor_DeclRefExpr: fill_name(result, cursor); break;
+      case CXCursor_FloatingLiteral:
+        result.kind = ExpressionKind::floating;
+        break;
+      case CXCursor_DeclRefExpr:
+        fill_name(result, cursor);
+        break;
       case CXCursor_ArraySubscriptExpr:
         result.kind = ExpressionKind::subscript;
         result.operands = operands(cursor);
         break;
       case CXCursor_BinaryOperator:
-      case CXCursor_CompoundAssignOperator: fill_binary(result, cursor); break;
+      case CXCursor_CompoundAssignOperator:
+        fill_binary(result, cursor);
+        break;
       case CXCursor_UnaryOperator: {
         const CXUnaryOperatorKind op = api_.getCursorUnaryOperatorKind(cursor);
         result.kind = ExpressionKind::unary;
@@ -192,7 +208,9 @@ class Reader {
         result.operands = operands(cursor);
         break;
       }
-      case CXCursor_CallExpr: fill_call(result, cursor); break;
+      case CXCursor_CallExpr:
+        fill_call(result, cursor);
+        break;
       case CXCursor_CStyleCastExpr:
       case CXCursor_CXXStaticCastExpr:
       case CXCursor_CXXFunctionalCastExpr:
@@ -205,7 +223,9 @@ class Reader {
         result.operands = operands(cursor);
         if (result.operands.size() == 3) result.kind = ExpressionKind::conditional;
         break;
-      default: result.operands = operands(cursor); break;
+      default:
+        result.operands = operands(cursor);
+        break;
     }
   }
 
@@ -232,7 +252,8 @@ class Reader {
 
   void fill_call(Expression& result, CXCursor cursor) {
     const CXCursor callee = api_.getCursorReferenced(cursor);
-    const CXCursorKind callee_kind = api_.Cursor_isNull(callee) != 0 ? CXCursor_InvalidFile : api_.getCursorKind(callee);
+    const CXCursorKind callee_kind =
+        api_.Cursor_isNull(callee) != 0 ? CXCursor_InvalidFile : api_.getCursorKind(callee);
     std::vector<CXCursor> inner = children(cursor);
     if (take(api_.getCursorSpelling(cursor)) == "operator[]" && inner.size() == 3) {
       result.kind = ExpressionKind::subscript;
@@ -348,7 +369,8 @@ class Reader {
     result.declaration = declaration_of(cursor);
     CXType type = api_.getCursorType(cursor);
     result.constant = api_.isConstQualifiedType(type) != 0;
-    result.is_static = api_.Cursor_getStorageClass(cursor) == CX_SC_Static || api_.getCursorTLSKind(cursor) != CXTLS_None;
+    result.is_static =
+        api_.Cursor_getStorageClass(cursor) == CX_SC_Static || api_.getCursorTLSKind(cursor) != CXTLS_None;
     while (type.kind == CXType_ConstantArray || type.kind == CXType_VariableArray) {
       const std::string spelled = take(api_.getTypeSpelling(type));
       if (type.kind == CXType_ConstantArray) {
@@ -508,7 +530,8 @@ class Reader {
   void collect_name(CXCursor cursor, Function& function) {
     if (api_.getCursorKind(cursor) != CXCursor_DeclRefExpr) return;
     const CXCursor declared = api_.getCursorReferenced(cursor);
-    const NameUse use{take(api_.getCursorSpelling(cursor)), declaration_of(declared), extent(cursor, api_.getFileLocation)};
+    const NameUse use{take(api_.getCursorSpelling(cursor)), declaration_of(declared),
+                      extent(cursor, api_.getFileLocation)};
     if (use.extent.size() > 0) function.names.push_back(use);
     const CXCursorKind kind = api_.Cursor_isNull(declared) != 0 ? CXCursor_InvalidFile : api_.getCursorKind(declared);
     if ((kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate) && use.declaration >= 0 &&
@@ -519,9 +542,10 @@ class Reader {
   }
 
   static bool modifies(const Expression& expression, std::int64_t declaration) {
-    const bool changes = expression.kind == ExpressionKind::assign ||
-                         (expression.kind == ExpressionKind::unary &&
-                          (expression.text.ends_with("++") || expression.text.ends_with("--") || expression.text == "&"));
+    const bool changes =
+        expression.kind == ExpressionKind::assign ||
+        (expression.kind == ExpressionKind::unary &&
+         (expression.text.ends_with("++") || expression.text.ends_with("--") || expression.text == "&"));
     if (changes && expression.operands[0].kind == ExpressionKind::name &&
         expression.operands[0].declaration == declaration) {
       return true;
@@ -542,7 +566,8 @@ class Reader {
   /// A loop whose variable is changed in its own body does not count in a canonical way.
   static void mark_modified_loops(Statement& statement) {
     for (Statement& child : statement.children) mark_modified_loops(child);
-    if (statement.loop && statement.loop->canonical && modifies(statement.children.front(), statement.loop->declaration)) {
+    if (statement.loop && statement.loop->canonical &&
+        modifies(statement.children.front(), statement.loop->declaration)) {
       statement.loop->canonical = false;
     }
   }
@@ -555,8 +580,9 @@ class Reader {
         unsigned line = 0;
         unsigned column = 0;
         api_.getExpansionLocation(api_.getDiagnosticLocation(diagnostic), &file, &line, &column, nullptr);
-        if (file != nullptr && file_ != nullptr && api_.File_isEqual(file, file_) != 0) {
-          result_.errors.push_back({static_cast<int>(line), static_cast<int>(column), take(api_.getDiagnosticSpelling(diagnostic))});
+        if (is_main(file)) {
+          result_.errors.push_back(
+              {static_cast<int>(line), static_cast<int>(column), take(api_.getDiagnosticSpelling(diagnostic))});
         }
       }
       api_.disposeDiagnostic(diagnostic);
@@ -565,7 +591,7 @@ class Reader {
 
   const Api& api_;
   CXTranslationUnit unit_;
-  CXFile file_;
+  std::string file_name_;
   Unit& result_;
 };
 
@@ -597,12 +623,12 @@ Result<Unit> parse(const Clang& clang, const ParseInput& input) {
     files.push_back({names[i + 1].c_str(), input.headers[i].text.c_str(), input.headers[i].text.size()});
   }
   Translation translation(api);
-  const CXErrorCode code = api.parseTranslationUnit2(translation.index(), name.c_str(), argument_pointers.data(),
-                                                     static_cast<int>(argument_pointers.size()), files.data(),
-                                                     static_cast<unsigned>(files.size()),
-                                                     CXTranslationUnit_KeepGoing, &translation.unit);
+  const CXErrorCode code = api.parseTranslationUnit2(
+      translation.index(), name.c_str(), argument_pointers.data(), static_cast<int>(argument_pointers.size()),
+      files.data(), static_cast<unsigned>(files.size()), CXTranslationUnit_KeepGoing, &translation.unit);
   if (code != CXError_Success || translation.unit == nullptr) {
-    return fail(ErrorCode::internal, "libclang could not read the source (its error code " + std::to_string(code) + ")");
+    return fail(ErrorCode::internal,
+                "libclang could not read the source (its error code " + std::to_string(code) + ")");
   }
   Unit result;
   result.source = input.source;

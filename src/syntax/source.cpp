@@ -23,7 +23,8 @@ void collect_helpers(const Unit& unit, const Function& function, std::vector<std
 }  // namespace
 
 const Function* Unit::find(std::string_view name) const {
-  const auto found = std::find_if(functions.begin(), functions.end(), [&](const Function& f) { return f.name == name; });
+  const auto found =
+      std::find_if(functions.begin(), functions.end(), [&](const Function& f) { return f.name == name; });
   return found == functions.end() ? nullptr : &*found;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A C or C++ file as a tree of functions, statements and expressions, every node with its place in the text. The tree is the
-// reader's own: small values that own no library objects, may be copied, and stay valid when the library's handle is gone.
+// A C or C++ file as a tree of functions, statements and expressions, every node with its place in the text. The tree
+// is the reader's own: small values that own no library objects, may be copied, and stay valid when the library's
+// handle is gone.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +44,7 @@ enum class ExpressionKind {
 struct Expression {
   ExpressionKind kind = ExpressionKind::other;
   std::string text;
-  std::string type;               ///< canonical, without const: "float", "long", "const float *" is "float *"
+  std::string type;  ///< canonical, without const: "float", "long", "const float *" is "float *"
   std::vector<Expression> operands;
   Extent extent;
   std::int64_t declaration = -1;  ///< name: offset of its declaration in the main file; -1: declared elsewhere
@@ -53,36 +54,36 @@ struct Expression {
 /// A variable that a statement declares.
 struct Variable {
   std::string name;
-  std::string type;          ///< as spelled: "const float *", "std::vector<float>"; of an array the element's: "float"
-  std::int64_t declaration = -1;  ///< offset of its name in the main file: the identity that names refer to
+  std::string type;  ///< as spelled: "const float *", "std::vector<float>"; of an array the element's: "float"
+  std::int64_t declaration = -1;        ///< offset of its name in the main file: the identity that names refer to
   std::vector<std::string> dimensions;  ///< of an array: each extent as text
   std::optional<Expression> initializer;
-  bool constant = false;     ///< const or constexpr at the top level
-  bool is_static = false;    ///< static or thread_local
+  bool constant = false;   ///< const or constexpr at the top level
+  bool is_static = false;  ///< static or thread_local
 };
 
 enum class StatementKind { block, loop, declaration, expression, branch, return_value, other };
 
 /// `for (T variable = begin; variable < end; variable += step)`, or a for loop of another form (`canonical` false).
 struct LoopHeader {
-  bool canonical = false;          ///< counts upwards by a constant step, bounds known, variable not changed in the body
+  bool canonical = false;  ///< counts upwards by a constant step, bounds known, variable not changed in the body
   std::string variable;
-  std::string variable_type;       ///< as spelled, e.g. "int64_t"; empty when declared outside of the loop
+  std::string variable_type;  ///< as spelled, e.g. "int64_t"; empty when declared outside of the loop
   std::int64_t declaration = -1;
   std::optional<Expression> begin;
-  std::optional<Expression> end;   ///< exclusive bound; where `inclusive`, the last value
-  bool inclusive = false;          ///< `<=`
+  std::optional<Expression> end;  ///< exclusive bound; where `inclusive`, the last value
+  bool inclusive = false;         ///< `<=`
   std::int64_t step = 1;
-  Extent extent;                   ///< from `for` to the closing parenthesis
+  Extent extent;  ///< from `for` to the closing parenthesis
 };
 
 struct Statement {
   StatementKind kind = StatementKind::other;
-  Extent extent;                    ///< with its semicolon
-  std::vector<Statement> children;  ///< block: statements; loop: the body; branch: then, else
-  std::vector<Variable> variables;  ///< declaration
+  Extent extent;                         ///< with its semicolon
+  std::vector<Statement> children;       ///< block: statements; loop: the body; branch: then, else
+  std::vector<Variable> variables;       ///< declaration
   std::optional<Expression> expression;  ///< expression, branch (its condition), return_value
-  std::optional<LoopHeader> loop;   ///< loop
+  std::optional<LoopHeader> loop;        ///< loop
 };
 
 /// One use of a variable, enumerator or function.
@@ -94,10 +95,10 @@ struct NameUse {
 
 struct Parameter {
   std::string name;
-  std::string type;           ///< as spelled: "const float *"
-  std::string value_type;     ///< canonical, without pointers and const: "float", "long", "int"
-  int pointer_depth = 0;      ///< 0: by value
-  bool is_const = false;      ///< what it points to (by value: itself) is const
+  std::string type;        ///< as spelled: "const float *"
+  std::string value_type;  ///< canonical, without pointers and const: "float", "long", "int"
+  int pointer_depth = 0;   ///< 0: by value
+  bool is_const = false;   ///< what it points to (by value: itself) is const
   bool is_restrict = false;
   Extent extent;
   std::int64_t declaration = -1;
@@ -107,16 +108,16 @@ struct Function {
   std::string name;
   std::string return_type;
   std::vector<Parameter> parameters;
-  Extent extent;                    ///< whole definition, `extern "C"` of a single declaration and templates not included
-  Extent body;                      ///< with its braces
-  Statement block;                  ///< the body's statements
-  std::vector<NameUse> names;       ///< every use inside the definition, in order
-  std::vector<std::string> helpers; ///< functions of the same file that it calls, directly, each once
+  Extent extent;               ///< whole definition, `extern "C"` of a single declaration and templates not included
+  Extent body;                 ///< with its braces
+  Statement block;             ///< the body's statements
+  std::vector<NameUse> names;  ///< every use inside the definition, in order
+  std::vector<std::string> helpers;  ///< functions of the same file that it calls, directly, each once
 };
 
 struct Include {
-  std::string name;    ///< as spelled with its delimiters: "<cmath>", "\"task.h\""
-  Extent line;         ///< the whole line, line end excluded
+  std::string name;  ///< as spelled with its delimiters: "<cmath>", "\"task.h\""
+  Extent line;       ///< the whole line, line end excluded
 };
 
 struct Diagnostic {
@@ -131,7 +132,7 @@ struct Unit {
   model::Language language = model::Language::cpp;
   std::vector<Function> functions;  ///< definitions in this file, in order
   std::vector<Include> includes;
-  std::vector<Diagnostic> errors;   ///< in this file itself; what could be read is there all the same
+  std::vector<Diagnostic> errors;  ///< in this file itself; what could be read is there all the same
 
   /// The text at an extent.
   [[nodiscard]] std::string_view text(const Extent& extent) const {

@@ -32,10 +32,20 @@ std::string_view field(std::string_view line, std::string_view name) {
 }  // namespace
 
 const std::vector<Recipe>& all_recipes() {
-  static const std::vector<Recipe> kRecipes = {
-      register_tile_recipe(), vectorize_recipe(),          interchange_recipe(), tile_recipe(),     unroll_and_jam_recipe(),
-      unroll_recipe(),        scalar_replacement_recipe(), hoist_recipe(),       packing_recipe(),  fusion_recipe(),
-      fission_recipe(),       restrict_recipe(),           parallelize_recipe(), flags_recipe()};
+  static const std::vector<Recipe> kRecipes = {register_tile_recipe(),
+                                               vectorize_recipe(),
+                                               interchange_recipe(),
+                                               tile_recipe(),
+                                               unroll_and_jam_recipe(),
+                                               unroll_recipe(),
+                                               scalar_replacement_recipe(),
+                                               hoist_recipe(),
+                                               packing_recipe(),
+                                               fusion_recipe(),
+                                               fission_recipe(),
+                                               restrict_recipe(),
+                                               parallelize_recipe(),
+                                               flags_recipe()};
   return kRecipes;
 }
 
@@ -99,13 +109,15 @@ Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const Ker
   for (Application& application : result) {
     if (titles[application.title] > 1) application.title += " at " + application.location;
   }
-  std::stable_sort(result.begin(), result.end(), [](const Application& a, const Application& b) { return a.prior > b.prior; });
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Application& a, const Application& b) { return a.prior > b.prior; });
   return result;
 }
 
 Result<std::string> apply(const syntax::Clang& clang, const KernelSource& kernel, const Application& application) {
   const auto& recipes = all_recipes();
-  const auto found = std::find_if(recipes.begin(), recipes.end(), [&](const Recipe& recipe) { return recipe.name == application.recipe; });
+  const auto found = std::find_if(recipes.begin(), recipes.end(),
+                                  [&](const Recipe& recipe) { return recipe.name == application.recipe; });
   if (found == recipes.end()) return fail(ErrorCode::invalid_argument, "there is no recipe " + application.recipe);
   TRY_ASSIGN(const auto subject, Subject::read(clang, kernel));
   return found->apply(clang, *subject, application);

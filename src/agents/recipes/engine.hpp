@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop transformations for C and C++ kernels, found on a kernel's own syntax tree and applied to its text. The engine knows
-// loop nests and subscripts and nothing of operators: what it proposes depends on the shape of the loops alone.
+// Loop transformations for C and C++ kernels, found on a kernel's own syntax tree and applied to its text. The engine
+// knows loop nests and subscripts and nothing of operators: what it proposes depends on the shape of the loops alone.
 #pragma once
 
 #include <map>
@@ -28,16 +28,17 @@ struct Application {
   std::string recipe;    ///< "register tile", "vectorize", "interchange", ...
   std::string location;  ///< "function:i.0/j.0": loop by nesting path; "function" or "*" where no single loop is meant
   std::map<std::string, std::string> parameters;
-  std::string title;     ///< one line, unique among the applications of a kernel
-  std::string text;      ///< what is done and why it should help, a few sentences
-  double prior = 1;      ///< expected speed-up of the kernel by a static cost model; over 1 is faster
-  std::string shape;     ///< shape of the loop: what it has in common with loops of other kernels
+  std::string title;  ///< one line, unique among the applications of a kernel
+  std::string text;   ///< what is done and why it should help, a few sentences
+  double prior = 1;   ///< expected speed-up of the kernel by a static cost model; over 1 is faster
+  std::string shape;  ///< shape of the loop: what it has in common with loops of other kernels
 };
 
 /// The application as a line that a plan's text carries: "Recipe: ... | at: ... | with: a=1 b=2 | shape: ...".
 std::string to_line(const Application& application);
 
-/// The application named in a plan's text. None: the text has no such line. Title, text and prior are not part of the line.
+/// The application named in a plan's text. None: the text has no such line. Title, text and prior are not part of the
+/// line.
 std::optional<Application> from_text(std::string_view text);
 
 /// Every recipe that applies to the kernel, best prior first. Deterministic; threads: any number at once.

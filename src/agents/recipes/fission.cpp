@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fission: one loop becomes several, each with a part of the body. Values that a later part needs are kept for every iteration
-// of a block: scalars become arrays, row buffers become one row an iteration.
+// Fission: one loop becomes several, each with a part of the body. Values that a later part needs are kept for every
+// iteration of a block: scalars become arrays, row buffers become one row an iteration.
 #include <algorithm>
 
+#include "agents/recipes/legality.hpp"
 #include "agents/recipes/recipes.hpp"
 #include "syntax/lexer.hpp"
 
@@ -27,9 +28,9 @@ constexpr std::int64_t kStackElements = 32768;
 /// Something that crosses a cut and gets one place an iteration.
 struct Expanded {
   Symbol symbol;
-  std::string type;    ///< of an element
-  std::string count;   ///< elements an iteration; empty: a scalar
-  std::string name;    ///< of what holds all places
+  std::string type;   ///< of an element
+  std::string count;  ///< elements an iteration; empty: a scalar
+  std::string name;   ///< of what holds all places
   bool declared_inside = false;
 };
 
@@ -68,7 +69,9 @@ class Splitter {
  private:
   [[nodiscard]] bool uses(std::size_t group, const Symbol& symbol) const {
     const Effects& effects = effects_[group];
-    const auto in = [&](const std::vector<Symbol>& list) { return std::find(list.begin(), list.end(), symbol) != list.end(); };
+    const auto in = [&](const std::vector<Symbol>& list) {
+      return std::find(list.begin(), list.end(), symbol) != list.end();
+    };
     if (in(effects.scalars_read) || in(effects.scalars_assigned)) return true;
     return std::any_of(part_.function->names.begin(), part_.function->names.end(), [&](const syntax::NameUse& use) {
       return use.declaration == symbol.declaration && use.name == symbol.name &&
@@ -94,12 +97,14 @@ class Splitter {
           if (!crosses) continue;
           if (statement.variables.size() != 1 || variable.is_static || variable.dimensions.size() > 1 ||
               (!variable.dimensions.empty() && variable.initializer)) {
-            return fail(ErrorCode::unsupported, "the variable " + variable.name + " cannot be kept for every iteration");
+            return fail(ErrorCode::unsupported,
+                        "the variable " + variable.name + " cannot be kept for every iteration");
           }
           std::string type = variable.type.starts_with("const ") ? variable.type.substr(6) : variable.type;
           if (type == "auto" && variable.initializer) type = variable.initializer->type;
           if (type.find_first_of("*&<") != std::string::npos) {
-            return fail(ErrorCode::unsupported, "the variable " + variable.name + " cannot be kept for every iteration");
+            return fail(ErrorCode::unsupported,
+                        "the variable " + variable.name + " cannot be kept for every iteration");
           }
           expanded_.push_back({symbol, type, variable.dimensions.empty() ? "" : variable.dimensions.front(),
                                subject_.fresh(variable.name + "_all"), true});
@@ -126,11 +131,13 @@ class Splitter {
     std::vector<Symbol> written;
     for (const Effects& effects : effects_) {
       for (const ElementAccess& access : effects.accesses) {
-        if (access.write && std::find(written.begin(), written.end(), access.base) == written.end()) written.push_back(access.base);
+        if (access.write && std::find(written.begin(), written.end(), access.base) == written.end())
+          written.push_back(access.base);
       }
     }
     for (const Symbol& base : written) {
-      if (std::any_of(expanded_.begin(), expanded_.end(), [&](const Expanded& known) { return known.symbol == base; })) continue;
+      if (std::any_of(expanded_.begin(), expanded_.end(), [&](const Expanded& known) { return known.symbol == base; }))
+        continue;
       TRY(check_array(base));
     }
     return {};
@@ -164,7 +171,9 @@ class Splitter {
 
   /// A buffer that every iteration fills anew: it gets one row an iteration, if nothing else needs it.
   Result<void> expand_buffer(const Symbol& base) {
-    const auto refuse = [&] { return fail(ErrorCode::unsupported, "the buffer " + base.name + " cannot be kept for every iteration"); };
+    const auto refuse = [&] {
+      return fail(ErrorCode::unsupported, "the buffer " + base.name + " cannot be kept for every iteration");
+    };
     if (base.declaration < 0 || !find_variable(part_.function->block, base)) return refuse();
     const syntax::Variable variable = *find_variable(part_.function->block, base);
     for (const syntax::NameUse& use : part_.function->names) {
@@ -221,7 +230,8 @@ class Splitter {
 
   /// Whether the loop already runs over one block, and nothing crosses the cuts: the parts can stand side by side.
   [[nodiscard]] bool stands_in_block() const {
-    return expanded_.empty() && loop_.parent != nullptr && loop_.parent->header().variable.find("_block") != std::string::npos &&
+    return expanded_.empty() && loop_.parent != nullptr &&
+           loop_.parent->header().variable.find("_block") != std::string::npos &&
            subject_.text(loop_.header().begin->extent) == loop_.parent->header().variable;
   }
 
@@ -229,10 +239,11 @@ class Splitter {
     const std::string indent = syntax::indentation_at(subject_.unit().source, loop_.statement->extent.begin);
     std::string text;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      text += (g == 0 ? "" : "\n") + std::string(subject_.text(loop_.header().extent)) + " {\n" + write_group(g, "  ") + "}";
+      text += (g == 0 ? "" : "\n") + std::string(subject_.text(loop_.header().extent)) + " {\n" + write_group(g, "  ") +
+              "}";
     }
     syntax::Edits edits;
-    edits.replace(loop_.statement->extent, indented(text, indent).substr(indent.size()));
+    edits.replace(loop_.statement->extent, indented(as_one_statement(loop_, text), indent).substr(indent.size()));
     return edits.apply(subject_.unit().source);
   }
 
@@ -253,21 +264,25 @@ class Splitter {
       if (block_ > 0 && on_stack(value)) {
         inner += "  " + value.type + " " + value.name + "[" + total + "];\n";
       } else {
-        heap_start += value.type + "* const " + value.name + " = (" + value.type + "*)malloc(sizeof(" + value.type + ") * (size_t)(" +
-                      total + "));\n";
+        heap_start += value.type + "* const " + value.name + " = (" + value.type + "*)malloc(sizeof(" + value.type +
+                      ") * (size_t)(" + total + "));\n";
         heap_end += "free(" + value.name + ");\n";
       }
     }
     std::string text;
     if (block_ > 0) {
-      text += "for (" + type + " " + first_ + " = " + begin + "; " + first_ + " < " + end + "; " + first_ + " += " + places + ") {\n";
-      text += "  const " + type + " " + last + " = " + end + " - " + first_ + " < " + places + " ? " + end + " : " + first_ + " + " + places + ";\n";
+      text += "for (" + type + " " + first_ + " = " + begin + "; " + first_ + " < " + end + "; " + first_ +
+              " += " + places + ") {\n";
+      text += "  const " + type + " " + last + " = " + end + " - " + first_ + " < " + places + " ? " + end + " : " +
+              first_ + " + " + places + ";\n";
     } else {
-      text += "{\n  const " + type + " " + first_ + " = " + begin + ";\n  const " + type + " " + last + " = " + end + ";\n";
+      text +=
+          "{\n  const " + type + " " + first_ + " = " + begin + ";\n  const " + type + " " + last + " = " + end + ";\n";
     }
     text += inner;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      text += "  for (" + type + " " + variable + " = " + first_ + "; " + variable + " < " + last + "; ++" + variable + ") {\n";
+      text += "  for (" + type + " " + variable + " = " + first_ + "; " + variable + " < " + last + "; ++" + variable +
+              ") {\n";
       text += write_group(g, "    ");
       text += "  }\n";
     }
@@ -297,7 +312,8 @@ class Splitter {
       if (value.count.empty()) {
         names[value.symbol.declaration] = value.name + "[" + place + "]";
       } else {
-        result += indent + value.type + "* const " + value.symbol.name + " = " + value.name + " + (" + place + ") * (" + value.count + ");\n";
+        result += indent + value.type + "* const " + value.symbol.name + " = " + value.name + " + (" + place + ") * (" +
+                  value.count + ");\n";
       }
     }
     for (std::size_t earlier = 0; earlier < group; ++earlier) {
@@ -315,7 +331,8 @@ class Splitter {
   }
 
   /// Lines after the first keep their place relative to the statement's own column.
-  [[nodiscard]] std::string reindented(const Statement& statement, const std::string& text, const std::string& to) const {
+  [[nodiscard]] std::string reindented(const Statement& statement, const std::string& text,
+                                       const std::string& to) const {
     const std::string indent = syntax::indentation_at(subject_.unit().source, statement.extent.begin);
     std::string result = to;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -342,7 +359,8 @@ class Splitter {
     if (statement.kind == StatementKind::declaration && statement.variables.size() == 1) {
       const syntax::Variable& variable = statement.variables.front();
       const Symbol symbol{variable.name, variable.declaration};
-      const auto found = std::find_if(expanded_.begin(), expanded_.end(), [&](const Expanded& value) { return value.symbol == symbol; });
+      const auto found = std::find_if(expanded_.begin(), expanded_.end(),
+                                      [&](const Expanded& value) { return value.symbol == symbol; });
       if (found != expanded_.end()) {
         if (!found->count.empty() || !variable.initializer) return "";
         return names.at(symbol.declaration) + " = " +
@@ -384,10 +402,13 @@ void propose(const syntax::Clang&, Subject& subject, std::vector<Application>& r
         application.recipe = "fission";
         application.location = Subject::location(part, *loop);
         application.parameters = {{"cut", std::to_string(cut)}, {"block", "32"}};
-        application.title = "Split the loop " + loop->path + " before its statement " + std::to_string(cut + 1) + ", 32 iterations at a time";
+        application.title = "Split the loop " + loop->path + " before its statement " + std::to_string(cut + 1) +
+                            ", 32 iterations at a time";
         application.text =
-            "Fission: the body of this loop does several things one after another. Each gets a loop of its own over a block of 32 "
-            "iterations, so that every loop nest is perfect and can be tiled, interchanged and vectorized by itself; values that "
+            "Fission: the body of this loop does several things one after another. Each gets a loop of its own over a "
+            "block of 32 "
+            "iterations, so that every loop nest is perfect and can be tiled, interchanged and vectorized by itself; "
+            "values that "
             "cross the cut are kept for the iterations of the block.";
         application.prior = 1.01;
         application.shape = shape_of(subject, part, *loop);
@@ -407,7 +428,8 @@ Result<std::string> apply(const syntax::Clang&, Subject& subject, const Applicat
 
 }  // namespace
 
-Result<std::string> split_loop(Subject& subject, const Part& part, const Loop& loop, const std::vector<std::size_t>& cuts, int block) {
+Result<std::string> split_loop(Subject& subject, const Part& part, const Loop& loop,
+                               const std::vector<std::size_t>& cuts, int block) {
   return Splitter(subject, part, loop, cuts, block).run();
 }
 
@@ -432,6 +454,8 @@ const Loop* loop_of_group(const Part& part, std::string_view path, std::size_t g
   return group < first->children.size() ? first->children[group] : nullptr;
 }
 
-Recipe fission_recipe() { return {"fission", propose, apply}; }
+Recipe fission_recipe() {
+  return {"fission", propose, apply};
+}
 
 }  // namespace accelopt::agents::recipes

@@ -21,18 +21,23 @@ struct FlagSet {
 
 constexpr FlagSet kSets[] = {
     {"-ffast-math", "Compile with relaxed floating-point rules",
-     "With -ffast-math the compiler may reorder sums, so that accumulating loops vectorize, and calls the vector forms of expf and "
+     "With -ffast-math the compiler may reorder sums, so that accumulating loops vectorize, and calls the vector forms "
+     "of expf and "
      "the like. Values that overflow to infinity on the way may come out differently.",
      2.5},
     {"-fno-math-errno -fno-trapping-math -fno-signed-zeros -fassociative-math",
      "Let the compiler reorder sums and leave errno alone, infinities and NaN kept",
-     "-fassociative-math (with the two flags that it needs) lets accumulating loops vectorize, and -fno-math-errno makes sqrtf a "
+     "-fassociative-math (with the two flags that it needs) lets accumulating loops vectorize, and -fno-math-errno "
+     "makes sqrtf a "
      "single instruction. Unlike -ffast-math, infinities and NaN keep their meaning.",
      2.0},
     {"-fno-math-errno -fno-trapping-math", "Leave errno and floating-point traps alone",
-     "Without errno, sqrtf and the like become instructions that vectorize; the order of operations stays as written.", 1.4},
+     "Without errno, sqrtf and the like become instructions that vectorize; the order of operations stays as written.",
+     1.4},
     {"-funroll-loops", "Let the compiler unroll loops",
-     "-funroll-loops unrolls loops whose trip count is known when they are entered: fewer branches, more independent work in flight.", 1.03},
+     "-funroll-loops unrolls loops whose trip count is known when they are entered: fewer branches, more independent "
+     "work in flight.",
+     1.03},
 };
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -49,10 +54,11 @@ double relaxed_share(Subject& subject) {
     for (const auto& loop : part.tree->loops()) {
       if (!loop->children.empty() || subject.is_generated(*loop)) continue;
       const syntax::Effects effects = syntax::effects_of(body_of(*loop), part.tree->scope());
-      const bool accumulates = std::any_of(effects.scalars_assigned.begin(), effects.scalars_assigned.end(), [&](const auto& symbol) {
-        return std::find(effects.declared.begin(), effects.declared.end(), symbol) == effects.declared.end();
-      });
-      if (accumulates || !effects.calls.empty()) share += cost_of(part, *loop).share;
+      const bool accumulates =
+          std::any_of(effects.scalars_assigned.begin(), effects.scalars_assigned.end(), [&](const auto& symbol) {
+            return std::find(effects.declared.begin(), effects.declared.end(), symbol) == effects.declared.end();
+          });
+      if (accumulates || !effects.calls.empty()) share += cost_of(subject, part, *loop).share;
     }
   }
   return std::min(share, 0.97);
@@ -63,7 +69,8 @@ void propose(const syntax::Clang&, Subject& subject, std::vector<Application>& r
   const double share = relaxed_share(subject);
   for (const FlagSet& set : kSets) {
     const std::vector<std::string> words = words_of(set.flags);
-    const bool implied = std::find(present.begin(), present.end(), "-ffast-math") != present.end() && words.front() != "-funroll-loops";
+    const bool implied =
+        std::find(present.begin(), present.end(), "-ffast-math") != present.end() && words.front() != "-funroll-loops";
     const bool all = std::all_of(words.begin(), words.end(), [&](const std::string& word) {
       return std::find(present.begin(), present.end(), word) != present.end();
     });
@@ -88,6 +95,8 @@ Result<std::string> apply_flags(const syntax::Clang&, Subject& subject, const Ap
 
 }  // namespace
 
-Recipe flags_recipe() { return {"flags", propose, apply_flags}; }
+Recipe flags_recipe() {
+  return {"flags", propose, apply_flags};
+}
 
 }  // namespace accelopt::agents::recipes

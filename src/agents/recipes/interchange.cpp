@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interchange of two loops, and tiling, which is strip-mining followed by interchange. Where a sum stands between the loops
-// (`acc = 0; for k acc += ...; c = acc`), it is first moved into the array that it ends in, so that the loops become adjacent.
+// Interchange of two loops, and tiling, which is strip-mining followed by interchange. Where a sum stands between the
+// loops
+// (`acc = 0; for k acc += ...; c = acc`), it is first moved into the array that it ends in, so that the loops become
+// adjacent.
 #include <algorithm>
 
 #include "agents/recipes/legality.hpp"
@@ -21,8 +23,8 @@ using syntax::StatementKind;
 /// `T acc = first; for (k) { ... acc += ...; } place[...] = f(acc);`
 struct SumForm {
   const syntax::Variable* sum = nullptr;
-  const Loop* loop = nullptr;          ///< over k
-  const Expression* store = nullptr;   ///< the assignment
+  const Loop* loop = nullptr;         ///< over k
+  const Expression* store = nullptr;  ///< the assignment
 };
 
 std::optional<SumForm> sum_form(const Part& part, const Loop& columns) {
@@ -30,17 +32,21 @@ std::optional<SumForm> sum_form(const Part& part, const Loop& columns) {
   if (columns.body.size() != 3 || columns.children.size() != 1) return std::nullopt;
   const Statement& first = *columns.body[0];
   const Statement& last = *columns.body[2];
-  if (first.kind != StatementKind::declaration || first.variables.size() != 1 || !columns.body[1]->loop) return std::nullopt;
-  if (last.kind != StatementKind::expression || last.expression->kind != ExpressionKind::assign || last.expression->text != "=") {
+  if (first.kind != StatementKind::declaration || first.variables.size() != 1 || !columns.body[1]->loop)
+    return std::nullopt;
+  if (last.kind != StatementKind::expression || last.expression->kind != ExpressionKind::assign ||
+      last.expression->text != "=") {
     return std::nullopt;
   }
   const syntax::Variable& sum = first.variables.front();
   const auto target = syntax::element_access(last.expression->operands[0], scope);
-  if (!sum.initializer || !sum.dimensions.empty() || !target || !target->subscript || last.expression->operands[0].type != sum.type) {
+  if (!sum.initializer || !sum.dimensions.empty() || !target || !target->subscript ||
+      last.expression->operands[0].type != sum.type) {
     return std::nullopt;
   }
   const Loop& inner = *columns.children.front();
-  if (!inner.header().canonical || !columns.header().canonical || bounds_use(inner, columns, scope)) return std::nullopt;
+  if (!inner.header().canonical || !columns.header().canonical || bounds_use(inner, columns, scope))
+    return std::nullopt;
   if (!inner.children.empty()) return std::nullopt;
   const auto stride = target->subscript->coefficient(columns.symbol());
   if (!stride || stride->is_zero()) return std::nullopt;
@@ -48,7 +54,8 @@ std::optional<SumForm> sum_form(const Part& part, const Loop& columns) {
   const syntax::Effects effects = syntax::effects_of(body_of(inner), scope);
   if (effects.opaque) return std::nullopt;
   for (const syntax::Symbol& symbol : effects.scalars_assigned) {
-    if (symbol.declaration != sum.declaration && std::find(effects.declared.begin(), effects.declared.end(), symbol) == effects.declared.end()) {
+    if (symbol.declaration != sum.declaration &&
+        std::find(effects.declared.begin(), effects.declared.end(), symbol) == effects.declared.end()) {
       return std::nullopt;
     }
   }
@@ -61,7 +68,8 @@ std::optional<SumForm> sum_form(const Part& part, const Loop& columns) {
   return SumForm{&sum, &inner, &*last.expression};
 }
 
-std::string body_text(Subject& subject, const Part& part, const Loop& loop, const std::map<std::int64_t, std::string>& names) {
+std::string body_text(Subject& subject, const Part& part, const Loop& loop,
+                      const std::map<std::int64_t, std::string>& names) {
   const syntax::Extent body = loop.statement->children.front().extent;
   return syntax::with_names(subject.unit(), *part.function, body, names);
 }
@@ -71,34 +79,29 @@ Result<std::string> interchange_sum(Subject& subject, const Part& part, const Lo
   const std::map<std::int64_t, std::string> names = {{form.sum->declaration, place}};
   const std::string outer(subject.text(columns.header().extent));
   const std::string inner(subject.text(form.loop->header().extent));
-  std::string text = outer + " {\n  " + place + " = " + std::string(subject.text(form.sum->initializer->extent)) + ";\n}\n";
+  std::string text =
+      outer + " {\n  " + place + " = " + std::string(subject.text(form.sum->initializer->extent)) + ";\n}\n";
   text += inner + " {\n  " + outer + " " + body_text(subject, part, *form.loop, names) + "\n}";
   const Expression& value = form.store->operands[1];
   const bool plain = value.kind == ExpressionKind::name && value.declaration == form.sum->declaration;
   if (!plain) {
-    text += "\n" + outer + " {\n  " + place + " = " + syntax::with_names(subject.unit(), *part.function, value.extent, names) + ";\n}";
+    text += "\n" + outer + " {\n  " + place + " = " +
+            syntax::with_names(subject.unit(), *part.function, value.extent, names) + ";\n}";
   }
+  text = as_one_statement(columns, text);
   syntax::Edits edits;
   const std::string indent = syntax::indentation_at(subject.unit().source, columns.statement->extent.begin);
   edits.replace(with_pragmas(subject, columns), indented(text, indent).substr(indent.size()));
   return edits.apply(subject.unit().source);
 }
 
-bool can_swap(const Part& part, const Loop& outer) {
-  const Loop* inner = only_child(outer);
-  return inner != nullptr && inner->header().canonical && outer.header().canonical && !bounds_use(*inner, outer, part.tree->scope()) &&
-         !bounds_use(outer, *inner, part.tree->scope()) && is_permutable(part, outer);
-}
-
 Result<std::string> interchange(const syntax::Clang&, Subject& subject, const Application& application) {
   TRY_ASSIGN(const Place place, subject.find(application.location));
-  if (const auto form = sum_form(*place.part, *place.loop)) return interchange_sum(subject, *place.part, *place.loop, *form);
-  if (!can_swap(*place.part, *place.loop)) return fail(ErrorCode::unsupported, "the loops cannot be interchanged");
-  const Loop& inner = *only_child(*place.loop);
-  syntax::Edits edits;
-  edits.replace(place.loop->header().extent, std::string(subject.text(inner.header().extent)));
-  edits.replace(inner.header().extent, std::string(subject.text(place.loop->header().extent)));
-  return edits.apply(subject.unit().source);
+  if (const auto form = sum_form(*place.part, *place.loop))
+    return interchange_sum(subject, *place.part, *place.loop, *form);
+  if (!can_interchange(*place.part, *place.loop))
+    return fail(ErrorCode::unsupported, "the loops cannot be interchanged");
+  return interchanged(subject, *place.loop);
 }
 
 /// Mean cost of an access when the loop is innermost: lines of 64 bytes touched an iteration.
@@ -117,7 +120,7 @@ void propose_interchange(const syntax::Clang&, Subject& subject, std::vector<App
     for (const auto& loop : part.tree->loops()) {
       if (subject.is_generated(*loop)) continue;
       const auto form = sum_form(part, *loop);
-      if (!form && !can_swap(part, *loop)) continue;
+      if (!form && !can_interchange(part, *loop)) continue;
       const Loop& inner = form ? *form->loop : *only_child(*loop);
       const double now = access_cost(part, *loop, inner) + (form ? 0.2 : 0.0);
       const double then = access_cost(part, *loop, *loop);
@@ -125,12 +128,15 @@ void propose_interchange(const syntax::Clang&, Subject& subject, std::vector<App
       Application application;
       application.recipe = "interchange";
       application.location = Subject::location(part, *loop);
-      application.title = "Interchange the loops " + loop->header().variable + " and " + inner.header().variable + " of " + loop->path;
+      application.title =
+          "Interchange the loops " + loop->header().variable + " and " + inner.header().variable + " of " + loop->path;
       application.text =
-          "Interchange: the loop over " + loop->header().variable + " becomes the inner one, so that its accesses, which lie next to each "
+          "Interchange: the loop over " + loop->header().variable +
+          " becomes the inner one, so that its accesses, which lie next to each "
           "other, follow each other in time and the compiler can vectorize them." +
-          std::string(form ? " The sum is kept in the array element that it ends in, set before and finished after." : "");
-      application.prior = overall(std::min(0.97, cost_of(part, *loop).share), gain);
+          std::string(form ? " The sum is kept in the array element that it ends in, set before and finished after."
+                           : "");
+      application.prior = overall(std::min(0.97, cost_of(subject, part, *loop).share), gain);
       application.shape = shape_of(subject, part, *loop);
       result.push_back(std::move(application));
     }
@@ -144,7 +150,8 @@ Result<std::string> tile(const syntax::Clang&, Subject& subject, const Applicati
   if (size < 2) return fail(ErrorCode::invalid_argument, "a tile has at least 2 iterations");
   const Loop& loop = *place.loop;
   const Loop* outer = loop.parent;
-  if (outer == nullptr || only_child(*outer) != &loop || !can_swap(*place.part, *outer) || loop.header().step != 1) {
+  if (outer == nullptr || only_child(*outer) != &loop || !can_interchange(*place.part, *outer) ||
+      loop.header().step != 1) {
     return fail(ErrorCode::unsupported, "the loop cannot be tiled past the loop around it");
   }
   const syntax::LoopHeader& header = loop.header();
@@ -153,11 +160,12 @@ Result<std::string> tile(const syntax::Clang&, Subject& subject, const Applicati
   const std::string type = variable_type(header);
   const std::string end = end_text(subject, header);
   const std::string step = std::to_string(size);
-  std::string text = "for (" + type + " " + start + " = " + begin_text(subject, header) + "; " + start + " < " + end + "; " + start +
-                     " += " + step + ") {\n";
-  text += "  const " + type + " " + last + " = " + end + " - " + start + " < " + step + " ? " + end + " : " + start + " + " + step + ";\n";
-  text += "  " + std::string(subject.text(outer->header().extent)) + " {\n    " + header_text(header, start, last) + " " +
-          std::string(subject.text(loop.statement->children.front().extent)) + "\n  }\n}";
+  std::string text = "for (" + type + " " + start + " = " + begin_text(subject, header) + "; " + start + " < " + end +
+                     "; " + start + " += " + step + ") {\n";
+  text += "  const " + type + " " + last + " = " + end + " - " + start + " < " + step + " ? " + end + " : " + start +
+          " + " + step + ";\n";
+  text += "  " + std::string(subject.text(outer->header().extent)) + " {\n    " + header_text(header, start, last) +
+          " " + std::string(subject.text(loop.statement->children.front().extent)) + "\n  }\n}";
   syntax::Edits edits;
   const std::string indent = syntax::indentation_at(subject.unit().source, outer->statement->extent.begin);
   edits.replace(with_pragmas(subject, *outer), indented(text, indent).substr(indent.size()));
@@ -168,7 +176,9 @@ void propose_tile(const syntax::Clang&, Subject& subject, std::vector<Applicatio
   for (const Part& part : subject.parts()) {
     for (const auto& loop : part.tree->loops()) {
       const Loop* outer = loop->parent;
-      if (outer == nullptr || subject.is_generated(*loop) || only_child(*outer) != loop.get() || !can_swap(part, *outer)) continue;
+      if (outer == nullptr || subject.is_generated(*loop) || only_child(*outer) != loop.get() ||
+          !can_interchange(part, *outer))
+        continue;
       if (loop->header().step != 1 || loop->header().variable.find("_tile") != std::string::npos ||
           outer->header().variable.find("_tile") != std::string::npos) {
         continue;
@@ -180,7 +190,8 @@ void propose_tile(const syntax::Clang&, Subject& subject, std::vector<Applicatio
         application.location = Subject::location(part, *loop);
         application.parameters = {{"size", std::to_string(size)}};
         application.title = "Tile the loop " + loop->path + " by " + std::to_string(size);
-        application.text = "Tile: the loop is cut into strips of " + std::to_string(size) + " iterations, and the loop around it runs once for each "
+        application.text = "Tile: the loop is cut into strips of " + std::to_string(size) +
+                           " iterations, and the loop around it runs once for each "
                            "strip, so that what a strip touches stays in the cache while the outer loop reuses it.";
         application.prior = size == 64 ? 1.02 : 1.01;
         application.shape = shape_of(subject, part, *loop);
@@ -192,7 +203,11 @@ void propose_tile(const syntax::Clang&, Subject& subject, std::vector<Applicatio
 
 }  // namespace
 
-Recipe interchange_recipe() { return {"interchange", propose_interchange, interchange}; }
-Recipe tile_recipe() { return {"tile", propose_tile, tile}; }
+Recipe interchange_recipe() {
+  return {"interchange", propose_interchange, interchange};
+}
+Recipe tile_recipe() {
+  return {"tile", propose_tile, tile};
+}
 
 }  // namespace accelopt::agents::recipes

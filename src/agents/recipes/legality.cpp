@@ -69,7 +69,8 @@ bool bounds_use(const Loop& loop, const Loop& other, const syntax::IndexScope& s
 }
 
 const Loop* only_child(const Loop& loop) {
-  return loop.body.size() == 1 && loop.children.size() == 1 && loop.body.front()->loop ? loop.children.front() : nullptr;
+  return loop.body.size() == 1 && loop.children.size() == 1 && loop.body.front()->loop ? loop.children.front()
+                                                                                       : nullptr;
 }
 
 bool varies(const Expression& expression, const Loop& loop, const syntax::IndexScope& scope) {
@@ -81,20 +82,45 @@ bool varies(const Expression& expression, const Loop& loop, const syntax::IndexS
     const Symbol symbol{expression.text, expression.declaration};
     return symbol == loop.symbol() || in(effects.scalars_assigned, symbol) || in(effects.declared, symbol);
   }
-  if (expression.kind == ExpressionKind::subscript || (expression.kind == ExpressionKind::unary && expression.text == "*")) {
+  if (expression.kind == ExpressionKind::subscript ||
+      (expression.kind == ExpressionKind::unary && expression.text == "*")) {
     const auto access = syntax::element_access(expression, scope);
     if (!access) return true;
-    const bool written = std::any_of(effects.accesses.begin(), effects.accesses.end(),
-                                     [&](const ElementAccess& other) { return other.write && other.base == access->base; });
+    const bool written = std::any_of(effects.accesses.begin(), effects.accesses.end(), [&](const ElementAccess& other) {
+      return other.write && other.base == access->base;
+    });
     if (written) return true;
   }
-  if (expression.kind == ExpressionKind::assign || expression.kind == ExpressionKind::other) return !expression.operands.empty();
+  if (expression.kind == ExpressionKind::assign || expression.kind == ExpressionKind::other)
+    return !expression.operands.empty();
   return std::any_of(expression.operands.begin(), expression.operands.end(),
                      [&](const Expression& operand) { return varies(operand, loop, scope); });
 }
 
+std::string as_one_statement(const Loop& loop, const std::string& statements) {
+  const bool in_block =
+      loop.parent == nullptr || loop.parent->statement->children.front().kind == syntax::StatementKind::block;
+  return in_block ? statements : "{\n" + indented(statements, "  ") + "\n}";
+}
+
+bool can_interchange(const Part& part, const Loop& outer) {
+  const Loop* inner = only_child(outer);
+  return inner != nullptr && inner->header().canonical && outer.header().canonical &&
+         !bounds_use(*inner, outer, part.tree->scope()) && !bounds_use(outer, *inner, part.tree->scope()) &&
+         is_permutable(part, outer);
+}
+
+base::Result<std::string> interchanged(Subject& subject, const Loop& outer) {
+  const Loop& inner = *only_child(outer);
+  syntax::Edits edits;
+  edits.replace(outer.header().extent, std::string(subject.text(inner.header().extent)));
+  edits.replace(inner.header().extent, std::string(subject.text(outer.header().extent)));
+  return edits.apply(subject.unit().source);
+}
+
 std::string header_text(const syntax::LoopHeader& header, const std::string& begin, const std::string& end) {
-  return "for (" + variable_type(header) + " " + header.variable + " = " + begin + "; " + header.variable + " < " + end + "; " +
+  return "for (" + variable_type(header) + " " + header.variable + " = " + begin + "; " + header.variable + " < " +
+         end + "; " +
          (header.step == 1 ? "++" + header.variable : header.variable + " += " + std::to_string(header.step)) + ")";
 }
 

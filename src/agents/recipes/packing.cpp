@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing: an operand that an innermost loop walks with a stride is copied, transposed, to memory of its own before the nest.
+// Packing: an operand that an innermost loop walks with a stride is copied, transposed, to memory of its own before the
+// nest.
 #include <algorithm>
 
 #include "agents/recipes/legality.hpp"
@@ -40,13 +41,17 @@ std::vector<Operand> operands_of(const Part& part, const Loop& loop) {
   for (const ElementAccess& access : inside.accesses) {
     const auto stride = access.subscript ? access.subscript->coefficient(loop.symbol()) : std::nullopt;
     if (!stride || stride->is_zero() || *stride == Polynomial(1)) continue;
-    const bool is_parameter = std::any_of(part.function->parameters.begin(), part.function->parameters.end(), [&](const syntax::Parameter& parameter) {
-      return parameter.declaration == access.base.declaration && parameter.is_const && parameter.pointer_depth == 1 && parameter.value_type == "float";
+    const bool is_parameter = std::any_of(
+        part.function->parameters.begin(), part.function->parameters.end(), [&](const syntax::Parameter& parameter) {
+          return parameter.declaration == access.base.declaration && parameter.is_const &&
+                 parameter.pointer_depth == 1 && parameter.value_type == "float";
+        });
+    const bool written = std::any_of(whole.accesses.begin(), whole.accesses.end(), [&](const ElementAccess& other) {
+      return other.write && other.base == access.base;
     });
-    const bool written = std::any_of(whole.accesses.begin(), whole.accesses.end(),
-                                     [&](const ElementAccess& other) { return other.write && other.base == access.base; });
     if (!is_parameter || written) continue;
-    const bool known = std::any_of(result.begin(), result.end(), [&](const Operand& operand) { return operand.access.base == access.base; });
+    const bool known = std::any_of(result.begin(), result.end(),
+                                   [&](const Operand& operand) { return operand.access.base == access.base; });
     if (known) continue;
     for (const Loop* slow = loop.parent; slow != nullptr; slow = slow->parent) {
       const auto step = access.subscript->coefficient(slow->symbol());
@@ -54,7 +59,8 @@ std::vector<Operand> operands_of(const Part& part, const Loop& loop) {
       const Polynomial rest = *access.subscript - *stride * Polynomial(loop.symbol()) - Polynomial(slow->symbol());
       const auto end = end_of(*slow, scope);
       // The rows must lie one after another: their distance is the length of the other loop.
-      if (step && *step == Polynomial(1) && rest.is_zero() && begin && begin->is_zero() && end && *end == *stride && slow->header().step == 1) {
+      if (step && *step == Polynomial(1) && rest.is_zero() && begin && begin->is_zero() && end && *end == *stride &&
+          slow->header().step == 1) {
         result.push_back({access, slow});
       }
     }
@@ -83,10 +89,12 @@ Result<std::string> pack(const syntax::Clang&, Subject& subject, const Applicati
     const std::string type = variable_type(place.loop->header());
     const std::string slow_end = end_of(*operand.slow, scope)->text();
     const std::string count = "(" + fast_end->text() + ")";
-    before += "float* const " + name + " = (float*)malloc(sizeof(float) * (size_t)(" + slow_end + ") * (size_t)" + count + ");\n" + indent;
-    before += "for (" + type + " " + slow + " = 0; " + slow + " < " + slow_end + "; ++" + slow + ")\n" + indent + "  for (" + type + " " + fast +
-              " = 0; " + fast + " < " + fast_end->text() + "; ++" + fast + ") " + name + "[" + slow + " * " + count + " + " + fast + "] = " +
-              operand.access.base.name + "[" + operand.access.subscript->text() + "];\n" + indent;
+    before += "float* const " + name + " = (float*)malloc(sizeof(float) * (size_t)(" + slow_end + ") * (size_t)" +
+              count + ");\n" + indent;
+    before += "for (" + type + " " + slow + " = 0; " + slow + " < " + slow_end + "; ++" + slow + ")\n" + indent +
+              "  for (" + type + " " + fast + " = 0; " + fast + " < " + fast_end->text() + "; ++" + fast + ") " + name +
+              "[" + slow + " * " + count + " + " + fast + "] = " + operand.access.base.name + "[" +
+              operand.access.subscript->text() + "];\n" + indent;
     after += "\n" + indent + "free(" + name + ");";
     for (const ElementAccess& access : inside.accesses) {
       if (access.base == operand.access.base && access.subscript == operand.access.subscript) {
@@ -112,12 +120,14 @@ void propose(const syntax::Clang&, Subject& subject, std::vector<Application>& r
       application.recipe = "packing";
       application.location = Subject::location(part, *loop);
       application.title = "Pack " + names + " so that the loop " + loop->path + " reads neighbours";
-      application.text = "Packing: the innermost loop reads " + names + " with a stride. A transposed copy, made once before the nest, puts what the loop "
+      application.text = "Packing: the innermost loop reads " + names +
+                         " with a stride. A transposed copy, made once before the nest, puts what the loop "
                          "reads next to each other: fewer cache lines, and loads that vectorize.";
       // Copying pays when the copy is read several times; the loops around the two that walk it tell how often.
       int reuse = 0;
-      for (const Loop* at = loop->parent; at != nullptr; at = at->parent) reuse += found.front().access.subscript->uses(at->symbol()) ? 0 : 1;
-      application.prior = overall(std::min(0.97, cost_of(part, *loop).share), reuse > 0 ? 1.8 : 0.9);
+      for (const Loop* at = loop->parent; at != nullptr; at = at->parent)
+        reuse += found.front().access.subscript->uses(at->symbol()) ? 0 : 1;
+      application.prior = overall(std::min(0.97, cost_of(subject, part, *loop).share), reuse > 0 ? 1.8 : 0.9);
       application.shape = shape_of(subject, part, *loop);
       result.push_back(std::move(application));
     }
@@ -126,6 +136,8 @@ void propose(const syntax::Clang&, Subject& subject, std::vector<Application>& r
 
 }  // namespace
 
-Recipe packing_recipe() { return {"packing", propose, pack}; }
+Recipe packing_recipe() {
+  return {"packing", propose, pack};
+}
 
 }  // namespace accelopt::agents::recipes

@@ -39,8 +39,8 @@ Recipe scalar_replacement_recipe();
 /// A parameter as a number. @error invalid_argument: it is missing or none.
 base::Result<int> number(const Application& application, const std::string& parameter);
 
-/// Splits a loop's body before the statements numbered in `cuts`, in blocks of `block` iterations (0: all at once). Values that
-/// cross a cut are kept in one place an iteration. @error unsupported: a dependence or a value forbids it.
+/// Splits a loop's body before the statements numbered in `cuts`, in blocks of `block` iterations (0: all at once).
+/// Values that cross a cut are kept in one place an iteration. @error unsupported: a dependence or a value forbids it.
 base::Result<std::string> split_loop(Subject& subject, const Part& part, const syntax::Loop& loop,
                                      const std::vector<std::size_t>& cuts, int block);
 /// In the text that split_loop gave, read again: the loop of that group. `path` is the split loop's old one.
@@ -51,7 +51,7 @@ struct NestCost {
   double share = 0;       ///< of the kernel's operations, 0 to 1
   double iterations = 1;  ///< of the whole nest
 };
-NestCost cost_of(const Part& part, const syntax::Loop& loop);
+NestCost cost_of(const Subject& subject, const Part& part, const syntax::Loop& loop);
 
 /// What a nest has in common with nests of other kernels, as one word: "d3.reduction.strided.calls".
 std::string shape_of(const Subject& subject, const Part& part, const syntax::Loop& loop);

@@ -40,8 +40,8 @@ Answer<T> given(T value, std::string raw) {
   return answer;
 }
 
-/// How much one experience raises or lowers a prior: gains count by their fourth root, losses by their square root, so that no
-/// single measurement decides; other parameters of the same recipe count half as much.
+/// How much one experience raises or lowers a prior: gains count by their fourth root, losses by their square root, so
+/// that no single measurement decides; other parameters of the same recipe count half as much.
 double weight_of(const model::Experience& experience, const Application& known, const Application& application) {
   const double effect = std::clamp(experience.effect.estimate, 0.1, 16.0);
   const double exponent = (effect >= 1 ? 0.25 : 0.5) * (known.parameters == application.parameters ? 1.0 : 0.5);
@@ -73,8 +73,9 @@ class RecipesPlanner final : public Planner {
  private:
   /// All plans of one kernel ask for the same list; the last few are remembered.
   Result<std::vector<Application>> enumerated(const KernelSource& kernel) {
-    const std::string key = base::sha256_hex(kernel.source + '\0' + kernel.task_header + '\0' + std::to_string(kernel.threads) +
-                                             std::string(model::to_string(kernel.language)));
+    const std::string key =
+        base::sha256_hex(kernel.source + '\0' + kernel.task_header + '\0' + std::to_string(kernel.threads) +
+                         std::string(model::to_string(kernel.language)));
     {
       const std::scoped_lock lock(mutex_);
       for (const auto& [known, applications] : recent_) {
@@ -120,7 +121,8 @@ class RecipesFixer final : public Fixer {
     if (!application) return lost<model::Solution>("the plan names no recipe");
     const std::vector<Application> forms = safer_forms(*application);
     const KernelSource kernel = source_of(question.context, question.parent);
-    for (auto place = static_cast<std::size_t>(std::max(1, question.context.identity.fix) - 1); place < forms.size(); ++place) {
+    for (auto place = static_cast<std::size_t>(std::max(1, question.context.identity.fix) - 1); place < forms.size();
+         ++place) {
       auto text = apply(clang_, kernel, forms[place]);
       if (!text || *text == model::main_text(question.broken)) continue;
       const std::string raw = *text;
@@ -144,14 +146,20 @@ struct Sketch {
 constexpr Sketch kSketches[] = {
     {"register tile", "Hold a block of rows by a block of columns in registers",
      "for i: for j: acc = 0; for k: acc += a[i,k] * b[k,j]; c[i,j] = acc",
-     "for j by W: pack b[:, j..j+W]; for i by R: acc[R][W] = 0 (in vector registers); for k: acc += a[i..i+R, k] x pack[k]; store acc"},
-    {"vectorize", "Write innermost loops for vectors", "for j: s += f(x[j])", "for j by lanes: v += f(x[j..]); s = sum of v; rest as before"},
-    {"interchange", "Interchange two loops", "for j: for k: c[j] += a[k] * b[k,j]", "for k: for j: c[j] += a[k] * b[k,j]"},
+     "for j by W: pack b[:, j..j+W]; for i by R: acc[R][W] = 0 (in vector registers); for k: acc += a[i..i+R, k] x "
+     "pack[k]; store acc"},
+    {"vectorize", "Write innermost loops for vectors", "for j: s += f(x[j])",
+     "for j by lanes: v += f(x[j..]); s = sum of v; rest as before"},
+    {"interchange", "Interchange two loops", "for j: for k: c[j] += a[k] * b[k,j]",
+     "for k: for j: c[j] += a[k] * b[k,j]"},
     {"tile", "Tile a loop", "for i: for j: body", "for jj by T: for i: for j in jj..jj+T: body"},
-    {"unroll-and-jam", "Jam iterations of an outer loop", "for i: for j: body(i)", "for i by U: for j: body(i); body(i+1); ..."},
+    {"unroll-and-jam", "Jam iterations of an outer loop", "for i: for j: body(i)",
+     "for i by U: for j: body(i); body(i+1); ..."},
     {"unroll", "Unroll an innermost loop", "for j: body", "for j by U: body; body; ..."},
-    {"scalar replacement", "Keep an accumulated element in a variable", "for k: c[i] += x[k]", "t = c[i]; for k: t += x[k]; c[i] = t"},
-    {"hoisting", "Compute what does not change before the loop", "for j: y[j] = x[j] / d", "r = 1 / d; for j: y[j] = x[j] * r"},
+    {"scalar replacement", "Keep an accumulated element in a variable", "for k: c[i] += x[k]",
+     "t = c[i]; for k: t += x[k]; c[i] = t"},
+    {"hoisting", "Compute what does not change before the loop", "for j: y[j] = x[j] / d",
+     "r = 1 / d; for j: y[j] = x[j] * r"},
     {"packing", "Copy a strided operand, transposed, before the nest", "for t: for s: use b[s * M + t]",
      "p[t * S + s] = b[s * M + t]; for t: for s: use p[t * S + s]"},
     {"fusion", "Fuse neighbouring loops", "for j: a; for j: b", "for j: a; b"},
@@ -164,14 +172,16 @@ class RecipesSummarizer final : public Summarizer {
  public:
   Result<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question, std::stop_token) override {
     const auto application = from_text(question.plan.text);
-    const auto sketch = std::find_if(std::begin(kSketches), std::end(kSketches),
-                                     [&](const Sketch& known) { return application && application->recipe == known.recipe; });
+    const auto sketch = std::find_if(std::begin(kSketches), std::end(kSketches), [&](const Sketch& known) {
+      return application && application->recipe == known.recipe;
+    });
     if (sketch == std::end(kSketches)) return given(std::optional<Lesson>(), "no optimization");
     Lesson lesson;
     const bool improves = question.polarity == model::Polarity::improves;
     lesson.title = std::string(improves ? "" : "Avoid: ") + sketch->title + " (" + application->shape + ")";
-    lesson.strategy = std::string(improves ? "On loops of this shape it helps" : "On loops of this shape it does not help") + " to: " +
-                      question.plan.title + ".\n" + to_line(*application);
+    lesson.strategy =
+        std::string(improves ? "On loops of this shape it helps" : "On loops of this shape it does not help") +
+        " to: " + question.plan.title + ".\n" + to_line(*application);
     lesson.before = sketch->before;
     lesson.after = sketch->after;
     return given(std::optional<Lesson>(lesson), lesson.title + "\n\n" + lesson.strategy);
@@ -184,7 +194,8 @@ std::vector<Ranked> ranked(const std::vector<Application>& applications, const s
                            const std::vector<TriedPlan>& tried) {
   std::vector<Ranked> result;
   for (const Application& application : applications) {
-    const bool known = std::any_of(tried.begin(), tried.end(), [&](const TriedPlan& plan) { return plan.title == application.title; });
+    const bool known =
+        std::any_of(tried.begin(), tried.end(), [&](const TriedPlan& plan) { return plan.title == application.title; });
     if (known) continue;
     Ranked entry{application, application.prior, {}};
     for (const model::Experience& experience : memory) {
@@ -226,9 +237,17 @@ std::vector<Application> safer_forms(const Application& application) {
   return result;
 }
 
-std::unique_ptr<Planner> make_recipes_planner(syntax::Clang clang) { return std::make_unique<RecipesPlanner>(std::move(clang)); }
-std::unique_ptr<Executor> make_recipes_executor(syntax::Clang clang) { return std::make_unique<RecipesExecutor>(std::move(clang)); }
-std::unique_ptr<Fixer> make_recipes_fixer(syntax::Clang clang) { return std::make_unique<RecipesFixer>(std::move(clang)); }
-std::unique_ptr<Summarizer> make_recipes_summarizer() { return std::make_unique<RecipesSummarizer>(); }
+std::unique_ptr<Planner> make_recipes_planner(syntax::Clang clang) {
+  return std::make_unique<RecipesPlanner>(std::move(clang));
+}
+std::unique_ptr<Executor> make_recipes_executor(syntax::Clang clang) {
+  return std::make_unique<RecipesExecutor>(std::move(clang));
+}
+std::unique_ptr<Fixer> make_recipes_fixer(syntax::Clang clang) {
+  return std::make_unique<RecipesFixer>(std::move(clang));
+}
+std::unique_ptr<Summarizer> make_recipes_summarizer() {
+  return std::make_unique<RecipesSummarizer>();
+}
 
 }  // namespace accelopt::agents::recipes

@@ -17,7 +17,9 @@ using syntax::ExpressionKind;
 using syntax::Loop;
 using syntax::Statement;
 
-bool is_floating(const std::string& type) { return type == "float" || type == "double"; }
+bool is_floating(const std::string& type) {
+  return type == "float" || type == "double";
+}
 
 // ---- scalar replacement
 
@@ -35,11 +37,14 @@ std::vector<ElementAccess> kept_elements(const Part& part, const Loop& loop) {
     const bool constant_symbols = [&] {
       for (const syntax::Symbol& symbol : write.subscript->symbols()) {
         if (std::find(effects.declared.begin(), effects.declared.end(), symbol) != effects.declared.end()) return false;
-        if (std::find(effects.scalars_assigned.begin(), effects.scalars_assigned.end(), symbol) != effects.scalars_assigned.end()) return false;
+        if (std::find(effects.scalars_assigned.begin(), effects.scalars_assigned.end(), symbol) !=
+            effects.scalars_assigned.end())
+          return false;
       }
       return true;
     }();
-    const bool known = std::any_of(result.begin(), result.end(), [&](const ElementAccess& other) { return other.base == write.base; });
+    const bool known =
+        std::any_of(result.begin(), result.end(), [&](const ElementAccess& other) { return other.base == write.base; });
     if (fixed && constant_symbols && !known) result.push_back(write);
   }
   return result;
@@ -48,7 +53,8 @@ std::vector<ElementAccess> kept_elements(const Part& part, const Loop& loop) {
 std::optional<std::string> element_type(const Statement& statement, const syntax::Extent& place);
 
 std::optional<std::string> element_type(const Expression& expression, const syntax::Extent& place) {
-  if (expression.extent == place && (expression.kind == ExpressionKind::subscript || expression.text == "*")) return expression.type;
+  if (expression.extent == place && (expression.kind == ExpressionKind::subscript || expression.text == "*"))
+    return expression.type;
   for (const Expression& operand : expression.operands) {
     if (auto found = element_type(operand, place)) return found;
   }
@@ -87,7 +93,8 @@ Result<std::string> replace_scalars(const syntax::Clang&, Subject& subject, cons
     before += indent + *type + " " + name + " = " + text + ";\n";
     after += "\n" + indent + text + " = " + name + ";";
     for (const ElementAccess& access : effects.accesses) {
-      if (access.base == element.base && access.extent.begin != element.extent.begin) edits.replace(access.extent, name);
+      if (access.base == element.base && access.extent.begin != element.extent.begin)
+        edits.replace(access.extent, name);
     }
     edits.replace(element.extent, name);
   }
@@ -104,9 +111,11 @@ void propose_scalars(const syntax::Clang&, Subject& subject, std::vector<Applica
       application.recipe = "scalar replacement";
       application.location = Subject::location(part, *loop);
       application.title = "Keep the element that the loop " + loop->path + " accumulates in a variable";
-      application.text = "Scalar replacement: the loop updates one array element over and over. A local variable takes its place during the loop, "
-                         "so that it stays in a register: the compiler cannot do it where the array may overlap what the loop reads.";
-      application.prior = overall(std::min(0.97, cost_of(part, *loop).share), 1.5);
+      application.text =
+          "Scalar replacement: the loop updates one array element over and over. A local variable takes its place "
+          "during the loop, "
+          "so that it stays in a register: the compiler cannot do it where the array may overlap what the loop reads.";
+      application.prior = overall(std::min(0.97, cost_of(subject, part, *loop).share), 1.5);
       application.shape = shape_of(subject, part, *loop);
       result.push_back(std::move(application));
     }
@@ -115,7 +124,8 @@ void propose_scalars(const syntax::Clang&, Subject& subject, std::vector<Applica
 
 // ---- hoisting
 
-void find_invariant(const Expression& expression, const Loop& loop, const syntax::IndexScope& scope, std::vector<const Expression*>& result) {
+void find_invariant(const Expression& expression, const Loop& loop, const syntax::IndexScope& scope,
+                    std::vector<const Expression*>& result) {
   const bool computes = expression.kind == ExpressionKind::call || expression.kind == ExpressionKind::binary;
   if (computes && is_floating(expression.type) && !varies(expression, loop, scope)) {
     result.push_back(&expression);
@@ -126,10 +136,12 @@ void find_invariant(const Expression& expression, const Loop& loop, const syntax
 }
 
 /// Divisions by what does not change: a multiplication by the reciprocal takes their place.
-void find_divisors(const Expression& expression, const Loop& loop, const syntax::IndexScope& scope, std::vector<const Expression*>& result) {
+void find_divisors(const Expression& expression, const Loop& loop, const syntax::IndexScope& scope,
+                   std::vector<const Expression*>& result) {
   const bool divides = (expression.kind == ExpressionKind::binary && expression.text == "/") ||
                        (expression.kind == ExpressionKind::assign && expression.text == "/=");
-  if (divides && is_floating(expression.type) && is_floating(expression.operands[1].type) && !varies(expression.operands[1], loop, scope) &&
+  if (divides && is_floating(expression.type) && is_floating(expression.operands[1].type) &&
+      !varies(expression.operands[1], loop, scope) &&
       (expression.kind == ExpressionKind::assign || varies(expression, loop, scope))) {
     result.push_back(&expression);
   }
@@ -137,7 +149,8 @@ void find_divisors(const Expression& expression, const Loop& loop, const syntax:
 }
 
 template <class Find>
-std::vector<const Expression*> found_in(const Statement& statement, const Loop& loop, const syntax::IndexScope& scope, Find find) {
+std::vector<const Expression*> found_in(const Statement& statement, const Loop& loop, const syntax::IndexScope& scope,
+                                        Find find) {
   std::vector<const Expression*> result;
   if (statement.expression) find(*statement.expression, loop, scope, result);
   for (const syntax::Variable& variable : statement.variables) {
@@ -164,8 +177,9 @@ Hoistable hoistable(const Part& part, const Loop& loop) {
   result.values = found_in(body, loop, part.tree->scope(), find_invariant);
   // What stands inside a divisor is hoisted with it.
   std::erase_if(result.values, [&](const Expression* value) {
-    return std::any_of(result.divisions.begin(), result.divisions.end(),
-                       [&](const Expression* division) { return division->operands[1].extent.contains(value->extent); });
+    return std::any_of(result.divisions.begin(), result.divisions.end(), [&](const Expression* division) {
+      return division->operands[1].extent.contains(value->extent);
+    });
   });
   return result;
 }
@@ -173,7 +187,8 @@ Hoistable hoistable(const Part& part, const Loop& loop) {
 Result<std::string> hoist(const syntax::Clang&, Subject& subject, const Application& application) {
   TRY_ASSIGN(const Place place, subject.find(application.location));
   const Hoistable found = hoistable(*place.part, *place.loop);
-  if (found.values.empty() && found.divisions.empty()) return fail(ErrorCode::unsupported, "nothing in the loop stays the same");
+  if (found.values.empty() && found.divisions.empty())
+    return fail(ErrorCode::unsupported, "nothing in the loop stays the same");
   syntax::Edits edits;
   const syntax::Extent whole = with_pragmas(subject, *place.loop);
   const std::string indent = syntax::indentation_at(subject.unit().source, whole.begin);
@@ -187,10 +202,12 @@ Result<std::string> hoist(const syntax::Clang&, Subject& subject, const Applicat
     }
     return at->second;
   };
-  for (const Expression* value : found.values) edits.replace(value->extent, named("fixed", value->type, std::string(subject.text(value->extent))));
+  for (const Expression* value : found.values)
+    edits.replace(value->extent, named("fixed", value->type, std::string(subject.text(value->extent))));
   for (const Expression* division : found.divisions) {
     const Expression& divisor = division->operands[1];
-    const std::string text = std::string(division->type == "float" ? "1.0f" : "1.0") + " / (" + std::string(subject.text(divisor.extent)) + ")";
+    const std::string text = std::string(division->type == "float" ? "1.0f" : "1.0") + " / (" +
+                             std::string(subject.text(divisor.extent)) + ")";
     const std::string name = named("reciprocal", division->type, text);
     // The operator and its right side; parentheses around the divisor stay where they are.
     const std::size_t from = division->operands[0].extent.end;
@@ -214,10 +231,17 @@ void propose_hoist(const syntax::Clang&, Subject& subject, std::vector<Applicati
       Application application;
       application.recipe = "hoisting";
       application.location = Subject::location(part, *loop);
-      application.title = "Compute once before the loop " + loop->path + (found.divisions.empty() ? " what does not change in it" : " the reciprocal that it divides by");
-      application.text = "Hoisting: what has the same value in every iteration is computed before the loop" +
-                         std::string(found.divisions.empty() ? "." : ", and divisions by it become multiplications by its reciprocal, which are several times cheaper.");
-      application.prior = overall(std::min(0.97, cost_of(part, *loop).share), found.divisions.empty() ? 1.1 : 1.6);
+      application.title =
+          "Compute once before the loop " + loop->path +
+          (found.divisions.empty() ? " what does not change in it" : " the reciprocal that it divides by");
+      application.text =
+          "Hoisting: what has the same value in every iteration is computed before the loop" +
+          std::string(
+              found.divisions.empty()
+                  ? "."
+                  : ", and divisions by it become multiplications by its reciprocal, which are several times cheaper.");
+      application.prior =
+          overall(std::min(0.97, cost_of(subject, part, *loop).share), found.divisions.empty() ? 1.1 : 1.6);
       application.shape = shape_of(subject, part, *loop);
       result.push_back(std::move(application));
     }
@@ -226,7 +250,11 @@ void propose_hoist(const syntax::Clang&, Subject& subject, std::vector<Applicati
 
 }  // namespace
 
-Recipe scalar_replacement_recipe() { return {"scalar replacement", propose_scalars, replace_scalars}; }
-Recipe hoist_recipe() { return {"hoisting", propose_hoist, hoist}; }
+Recipe scalar_replacement_recipe() {
+  return {"scalar replacement", propose_scalars, replace_scalars};
+}
+Recipe hoist_recipe() {
+  return {"hoisting", propose_hoist, hoist};
+}
 
 }  // namespace accelopt::agents::recipes

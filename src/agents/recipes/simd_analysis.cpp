@@ -18,7 +18,9 @@ using syntax::StatementKind;
 
 namespace {
 
-tl::unexpected<base::Error> unsupported(const std::string& reason) { return fail(ErrorCode::unsupported, reason); }
+tl::unexpected<base::Error> unsupported(const std::string& reason) {
+  return fail(ErrorCode::unsupported, reason);
+}
 
 const Statement& only(const Statement& statement) {
   const Statement* result = &statement;
@@ -48,7 +50,8 @@ bool same(const Expression& a, const Expression& b) {
   if (a.kind != b.kind || a.operands.size() != b.operands.size()) return false;
   const bool leaf = a.operands.empty();
   const bool by_text = leaf || a.kind == ExpressionKind::unary || a.kind == ExpressionKind::binary ||
-                       a.kind == ExpressionKind::assign || a.kind == ExpressionKind::call || a.kind == ExpressionKind::cast;
+                       a.kind == ExpressionKind::assign || a.kind == ExpressionKind::call ||
+                       a.kind == ExpressionKind::cast;
   if (a.declaration != b.declaration || (by_text && a.text != b.text)) return false;
   return std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(), same);
 }
@@ -64,8 +67,8 @@ std::string math_function(const std::string& callee) {
   const std::size_t argument = name.find('<');
   if (argument != std::string::npos) name.erase(argument);
   static const std::map<std::string, std::string> kNames = {
-      {"expf", "exp"},   {"exp", "exp"},   {"sqrtf", "sqrt"}, {"sqrt", "sqrt"}, {"fabsf", "abs"}, {"fabs", "abs"},
-      {"fmaxf", "max"},  {"fmax", "max"},  {"max", "max"},    {"fminf", "min"}, {"fmin", "min"},  {"min", "min"}};
+      {"expf", "exp"},  {"exp", "exp"},  {"sqrtf", "sqrt"}, {"sqrt", "sqrt"}, {"fabsf", "abs"}, {"fabs", "abs"},
+      {"fmaxf", "max"}, {"fmax", "max"}, {"max", "max"},    {"fminf", "min"}, {"fmin", "min"},  {"min", "min"}};
   const auto found = kNames.find(name);
   return found == kNames.end() ? "" : found->second;
 }
@@ -94,10 +97,12 @@ std::optional<Accumulation> accumulation_of(const Selection& selection) {
   if (!value_first && !target_first) return std::nullopt;
   const bool greater = condition.text.starts_with(">");
   if (!greater && !condition.text.starts_with("<")) return std::nullopt;
-  return Accumulation{greater == value_first ? Reduction::Kind::maximum : Reduction::Kind::minimum, selection.value, false};
+  return Accumulation{greater == value_first ? Reduction::Kind::maximum : Reduction::Kind::minimum, selection.value,
+                      false};
 }
 
-std::optional<Accumulation> accumulation_of(const Expression& target, const std::string& operation, const Expression& value) {
+std::optional<Accumulation> accumulation_of(const Expression& target, const std::string& operation,
+                                            const Expression& value) {
   const auto clean = [&](Accumulation found) {
     return occurs(*found.value, target) ? std::optional<Accumulation>() : std::optional<Accumulation>(found);
   };
@@ -105,7 +110,8 @@ std::optional<Accumulation> accumulation_of(const Expression& target, const std:
   if (operation != "=") return std::nullopt;
   if (value.kind == ExpressionKind::binary && (value.text == "+" || value.text == "-")) {
     if (same(value.operands[0], target)) return clean({Reduction::Kind::sum, &value.operands[1], value.text == "-"});
-    if (value.text == "+" && same(value.operands[1], target)) return clean({Reduction::Kind::sum, &value.operands[0], false});
+    if (value.text == "+" && same(value.operands[1], target))
+      return clean({Reduction::Kind::sum, &value.operands[0], false});
   }
   if (value.kind == ExpressionKind::call && value.operands.size() == 2) {
     const std::string name = math_function(value.text);
@@ -115,7 +121,8 @@ std::optional<Accumulation> accumulation_of(const Expression& target, const std:
     if (same(value.operands[1], target)) return clean({kind, &value.operands[0], false});
   }
   if (value.kind == ExpressionKind::conditional) {
-    if (same(value.operands[2], target)) return accumulation_of(Selection{&target, &value.operands[0], &value.operands[1], nullptr});
+    if (same(value.operands[2], target))
+      return accumulation_of(Selection{&target, &value.operands[0], &value.operands[1], nullptr});
     if (same(value.operands[1], target) && value.operands[0].kind == ExpressionKind::binary) {
       // target > value ? target : value
       const Expression& condition = value.operands[0];
@@ -123,14 +130,21 @@ std::optional<Accumulation> accumulation_of(const Expression& target, const std:
       const bool value_first = same(condition.operands[1], target) && same(condition.operands[0], value.operands[2]);
       if ((!target_first && !value_first) || !is_comparison(condition.text)) return std::nullopt;
       const bool greater = condition.text.starts_with(">");
-      return clean({greater == target_first ? Reduction::Kind::maximum : Reduction::Kind::minimum, &value.operands[2], false});
+      return clean(
+          {greater == target_first ? Reduction::Kind::maximum : Reduction::Kind::minimum, &value.operands[2], false});
     }
   }
   return std::nullopt;
 }
 
 SimdBody::SimdBody(Subject& subject, const Part& part, const syntax::Loop& lanes, const syntax::Loop* rows)
-    : subject_(subject), part_(part), scope_(part.tree->scope()), lanes_(lanes), rows_(rows), body_(body_of(lanes)), lane_(lanes.symbol()) {
+    : subject_(subject),
+      part_(part),
+      scope_(part.tree->scope()),
+      lanes_(lanes),
+      rows_(rows),
+      body_(body_of(lanes)),
+      lane_(lanes.symbol()) {
   if (rows != nullptr) row_ = rows->symbol();
 }
 
@@ -146,8 +160,8 @@ std::string SimdBody::key(const Expression& target, const syntax::IndexScope& sc
 
 const Reduction* SimdBody::reduction_of(const Expression& target) const {
   const std::string wanted = key(target, scope_);
-  const auto found =
-      std::find_if(reductions_.begin(), reductions_.end(), [&](const Reduction& reduction) { return reduction.key == wanted; });
+  const auto found = std::find_if(reductions_.begin(), reductions_.end(),
+                                  [&](const Reduction& reduction) { return reduction.key == wanted; });
   return found == reductions_.end() ? nullptr : &*found;
 }
 
@@ -189,7 +203,8 @@ Result<void> SimdBody::check_effects() {
     }
     if (row_) {
       const auto stride = write.subscript->coefficient(*row_);
-      if (!stride || stride->is_zero()) return unsupported("rows would write the same element of " + write.base.name);
+      if ((!stride || stride->is_zero()) && !assume_split_)
+        return unsupported("rows would write the same element of " + write.base.name);
     }
   }
   return {};
@@ -209,12 +224,16 @@ Result<void> SimdBody::check_statements(const std::vector<Statement>& statements
 
 Result<void> SimdBody::check_statement(const Statement& statement) {
   switch (statement.kind) {
-    case StatementKind::block: return check_statements(statement.children);
-    case StatementKind::loop: return check_loop(statement);
-    case StatementKind::branch: return check_branch(statement);
+    case StatementKind::block:
+      return check_statements(statement.children);
+    case StatementKind::loop:
+      return check_loop(statement);
+    case StatementKind::branch:
+      return check_branch(statement);
     case StatementKind::expression: {
       if (statement.expression->kind != ExpressionKind::assign) return unsupported("a statement is not an assignment");
-      return check_assignment(statement.expression->operands[0], statement.expression->text, statement.expression->operands[1]);
+      return check_assignment(statement.expression->operands[0], statement.expression->text,
+                              statement.expression->operands[1]);
     }
     case StatementKind::declaration: {
       if (is_alias(statement, scope_)) return {};
@@ -236,7 +255,8 @@ Result<void> SimdBody::check_statement(const Statement& statement) {
       }
       return {};
     }
-    default: return unsupported("a statement of the loop is not modelled");
+    default:
+      return unsupported("a statement of the loop is not modelled");
   }
 }
 
@@ -260,7 +280,8 @@ Result<void> SimdBody::check_branch(const Statement& statement) {
   if (!selection) return unsupported("a condition does more than choose a value");
   const auto found = accumulation_of(*selection);
   const auto access = syntax::element_access(*selection->target, scope_);
-  const bool outer_scalar = selection->target->kind == ExpressionKind::name && !locals_.contains(selection->target->declaration);
+  const bool outer_scalar =
+      selection->target->kind == ExpressionKind::name && !locals_.contains(selection->target->declaration);
   const bool fixed_element = access && access->subscript && !access->subscript->uses(lane_);
   if (outer_scalar || fixed_element) {
     if (!found) return unsupported("a value is carried from one iteration to the next");
@@ -274,7 +295,8 @@ Result<void> SimdBody::check_branch(const Statement& statement) {
   if (selection->otherwise == nullptr) TRY(check_value(*selection->target));
   if (selection->otherwise != nullptr) TRY(check_assignment(*selection->target, "=", *selection->otherwise));
   TRY(check_assignment(*selection->target, "=", *selection->value));
-  if (Local* local = selection->target->kind == ExpressionKind::name ? &locals_[selection->target->declaration] : nullptr) {
+  if (Local* local =
+          selection->target->kind == ExpressionKind::name ? &locals_[selection->target->declaration] : nullptr) {
     changed_ = changed_ || (condition.lanes && !local->lanes) || (condition.rows && !local->rows);
     local->lanes = local->lanes || condition.lanes;
     local->rows = local->rows || condition.rows;
@@ -305,7 +327,8 @@ Result<void> SimdBody::add_reduction(const Expression& target, const std::string
   return {};
 }
 
-Result<void> SimdBody::check_assignment(const Expression& target, const std::string& operation, const Expression& value) {
+Result<void> SimdBody::check_assignment(const Expression& target, const std::string& operation,
+                                        const Expression& value) {
   if (operation != "=" && operation != "+=" && operation != "-=" && operation != "*=" && operation != "/=") {
     return unsupported("the assignment " + operation + " is not modelled");
   }
@@ -351,15 +374,21 @@ Result<void> SimdBody::check_assignment(const Expression& target, const std::str
 Result<SimdBody::Flow> SimdBody::check_value(const Expression& expression) {
   switch (expression.kind) {
     case ExpressionKind::integer:
-    case ExpressionKind::floating: return Flow{};
-    case ExpressionKind::name: return check_name(expression);
-    case ExpressionKind::subscript: return check_element(expression);
-    case ExpressionKind::call: return check_call(expression);
+    case ExpressionKind::floating:
+      return Flow{};
+    case ExpressionKind::name:
+      return check_name(expression);
+    case ExpressionKind::subscript:
+      return check_element(expression);
+    case ExpressionKind::call:
+      return check_call(expression);
     case ExpressionKind::other:
       if (expression.operands.empty()) return Flow{};
       return unsupported("an expression is not modelled");
-    case ExpressionKind::assign: return unsupported("an assignment stands inside an expression");
-    default: break;
+    case ExpressionKind::assign:
+      return unsupported("an assignment stands inside an expression");
+    default:
+      break;
   }
   if (expression.kind == ExpressionKind::unary) {
     if (expression.text == "*") return check_element(expression);
@@ -373,8 +402,10 @@ Result<SimdBody::Flow> SimdBody::check_value(const Expression& expression) {
   }
   if (!result.lanes) return result;
   if (expression.kind == ExpressionKind::binary) {
-    const bool arithmetic = expression.text == "+" || expression.text == "-" || expression.text == "*" || expression.text == "/";
-    if (!arithmetic && !is_comparison(expression.text)) return unsupported("the operator " + expression.text + " on vectors");
+    const bool arithmetic =
+        expression.text == "+" || expression.text == "-" || expression.text == "*" || expression.text == "/";
+    if (!arithmetic && !is_comparison(expression.text))
+      return unsupported("the operator " + expression.text + " on vectors");
     if (is_comparison(expression.text)) return result;
   }
   if (expression.kind == ExpressionKind::conditional) helpers_.insert("select");
@@ -400,10 +431,12 @@ Result<SimdBody::Flow> SimdBody::check_name(const Expression& expression) {
       return Flow{false, row_ && resolved->uses(*row_)};
     }
   }
-  // What the body itself assigns, other than by accumulating, has been refused; reading an accumulated value is refused here.
+  // What the body itself assigns, other than by accumulating, has been refused; reading an accumulated value is refused
+  // here.
   const syntax::Effects effects = syntax::effects_of(body_, scope_);
   const syntax::Symbol symbol{expression.text, expression.declaration};
-  if (std::find(effects.scalars_assigned.begin(), effects.scalars_assigned.end(), symbol) != effects.scalars_assigned.end()) {
+  if (std::find(effects.scalars_assigned.begin(), effects.scalars_assigned.end(), symbol) !=
+      effects.scalars_assigned.end()) {
     return unsupported("an accumulated value is read in the loop");
   }
   return Flow{false, is_declared_by_rows(symbol)};
@@ -435,7 +468,9 @@ Result<SimdBody::Flow> SimdBody::check_element(const Expression& expression) {
     });
     if (walking.size() == 1 && walking.front()->loop->step == 1) {
       const syntax::LoopHeader& header = *walking.front()->loop;
-      if (!known) packed_.push_back({"", *access->subscript, access->base, walking.front(), {header.variable, header.declaration}});
+      if (!known)
+        packed_.push_back(
+            {"", *access->subscript, access->base, walking.front(), {header.variable, header.declaration}});
       return result;
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the body of a loop for vectors of elements: one loop's iterations become the lanes of GCC vector types, and those of
-// a second loop around it (rows) are unrolled and jammed, so that values live in vector registers.
+// Writes the body of a loop for vectors of elements: one loop's iterations become the lanes of GCC vector types, and
+// those of a second loop around it (rows) are unrolled and jammed, so that values live in vector registers.
 #pragma once
 
 #include <map>
@@ -13,21 +13,22 @@
 
 namespace accelopt::agents::recipes {
 
-/// An operand that is copied to a contiguous panel before use, because its lanes are strided or its lines are far apart.
+/// An operand that is copied to a contiguous panel before use, because its lanes are strided or its lines are far
+/// apart.
 struct Packed {
-  std::string panel;                     ///< pointer to the copy
-  syntax::Polynomial subscript;          ///< of the original
+  std::string panel;             ///< pointer to the copy
+  syntax::Polynomial subscript;  ///< of the original
   syntax::Symbol base;
   const syntax::Statement* loop = nullptr;  ///< the inner loop that walks it
-  syntax::Symbol index;                  ///< that loop's variable
+  syntax::Symbol index;                     ///< that loop's variable
 };
 
 /// A scalar that the lanes' loop accumulates.
 struct Reduction {
   enum class Kind { sum, maximum, minimum };
   Kind kind = Kind::sum;
-  std::string target;                    ///< as C text
-  std::string part;                      ///< the vector of partial results
+  std::string target;  ///< as C text
+  std::string part;    ///< the vector of partial results
   std::string key;
 };
 
@@ -57,7 +58,8 @@ class SimdBody {
   [[nodiscard]] const std::vector<Reduction>& reductions() const { return reductions_; }
   /// Vector accumulators that live across an inner loop: what fills the registers.
   [[nodiscard]] int accumulators() const { return accumulators_; }
-  /// Whether computing an iteration twice gives the same result: nothing is read that the body itself has written before.
+  /// Whether computing an iteration twice gives the same result: nothing is read that the body itself has written
+  /// before.
   [[nodiscard]] bool idempotent() const { return idempotent_; }
   [[nodiscard]] bool has_inner_loop() const { return has_inner_loop_; }
   [[nodiscard]] bool calls_exp() const { return helpers_.contains("exp"); }

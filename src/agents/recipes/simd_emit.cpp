@@ -24,7 +24,9 @@ bool is_comparison(const std::string& op) {
 
 }  // namespace
 
-void SimdBody::line(const std::string& text) { out_ += indent_ + text + "\n"; }
+void SimdBody::line(const std::string& text) {
+  out_ += indent_ + text + "\n";
+}
 
 std::string SimdBody::indices(bool rows, bool lanes) const {
   return (rows ? "[" + row_name_ + "]" : std::string()) + (lanes ? "[" + vector_name_ + "]" : std::string());
@@ -34,7 +36,8 @@ Polynomial SimdBody::placed(const Polynomial& subscript, bool lanes) const {
   Polynomial result = subscript;
   if (row_) result = result.replaced(*row_, Polynomial(*row_) + Polynomial(syntax::Symbol{row_name_, -1}));
   if (lanes) {
-    const Polynomial vector = Polynomial(syntax::Symbol{vector_name_, -1}) * Polynomial(syntax::Symbol{simd_width(element_), -1});
+    const Polynomial vector =
+        Polynomial(syntax::Symbol{vector_name_, -1}) * Polynomial(syntax::Symbol{simd_width(element_), -1});
     result = result.replaced(lane_, Polynomial(lane_) + vector);
   }
   return result;
@@ -57,12 +60,13 @@ std::string SimdBody::emit(const std::string& rows, const std::string& vectors) 
 void SimdBody::emit_each(bool rows, bool lanes, const std::string& statement) {
   std::string indent = indent_;
   if (rows) {
-    out_ += kUnroll + indent + "for (int " + row_name_ + " = 0; " + row_name_ + " < " + row_count_ + "; ++" + row_name_ + ")\n";
+    out_ += kUnroll + indent + "for (int " + row_name_ + " = 0; " + row_name_ + " < " + row_count_ + "; ++" +
+            row_name_ + ")\n";
     indent += "  ";
   }
   if (lanes) {
-    out_ += kUnroll + indent + "for (int " + vector_name_ + " = 0; " + vector_name_ + " < " + vector_count_ + "; ++" + vector_name_ +
-            ")\n";
+    out_ += kUnroll + indent + "for (int " + vector_name_ + " = 0; " + vector_name_ + " < " + vector_count_ + "; ++" +
+            vector_name_ + ")\n";
     indent += "  ";
   }
   out_ += indent + statement + "\n";
@@ -73,9 +77,15 @@ void SimdBody::emit_statement(const Statement& statement) {
     case StatementKind::block:
       for (const Statement& child : statement.children) emit_statement(child);
       break;
-    case StatementKind::declaration: emit_declaration(statement); break;
-    case StatementKind::loop: emit_loop(statement); break;
-    case StatementKind::branch: emit_branch(statement); break;
+    case StatementKind::declaration:
+      emit_declaration(statement);
+      break;
+    case StatementKind::loop:
+      emit_loop(statement);
+      break;
+    case StatementKind::branch:
+      emit_branch(statement);
+      break;
     case StatementKind::expression: {
       const Expression& target = statement.expression->operands[0];
       const Expression& assigned = statement.expression->operands[1];
@@ -89,7 +99,8 @@ void SimdBody::emit_statement(const Statement& statement) {
       }
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -97,7 +108,9 @@ void SimdBody::emit_declaration(const Statement& statement) {
   if (is_alias(statement, scope_)) return;
   for (const syntax::Variable& variable : statement.variables) {
     const Local& local = locals_.at(variable.declaration);
-    const std::string type = local.lanes ? simd_type(element_) : variable.type.starts_with("const ") ? variable.type.substr(6) : variable.type;
+    const std::string type = local.lanes                           ? simd_type(element_)
+                             : variable.type.starts_with("const ") ? variable.type.substr(6)
+                                                                   : variable.type;
     const std::string spelled = type == "auto" ? variable.initializer->type : type;
     line(spelled + " " + local.name + (local.rows ? "[" + row_count_ + "]" : "") +
          (local.lanes ? "[" + vector_count_ + "]" : "") + ";");
@@ -113,7 +126,8 @@ void SimdBody::emit_assignment(const Expression& target, const std::string& oper
   if (target.kind == ExpressionKind::name) {
     const Local& local = locals_.at(target.declaration);
     if (local.lanes && operation == "=") right = widened(right);
-    emit_each(local.rows, local.lanes, local.name + indices(local.rows, local.lanes) + " " + operation + " " + right.text + ";");
+    emit_each(local.rows, local.lanes,
+              local.name + indices(local.rows, local.lanes) + " " + operation + " " + right.text + ";");
     return;
   }
   const auto access = syntax::element_access(target, scope_);
@@ -125,8 +139,9 @@ void SimdBody::emit_assignment(const Expression& target, const std::string& oper
   }
   if (operation != "=") right = binary(operation.substr(0, 1), element(target, false), right);
   right = widened(right);
-  emit_each(rows, true, "simd_store" + std::string(is_double() ? "_f64" : "") + "(&" + access->base.name + "[" +
-                            placed(*access->subscript, true).text() + "], " + right.text + ");");
+  emit_each(rows, true,
+            "simd_store" + std::string(is_double() ? "_f64" : "") + "(&" + access->base.name + "[" +
+                placed(*access->subscript, true).text() + "], " + right.text + ");");
 }
 
 void SimdBody::emit_reduction(const Reduction& reduction, const Value& term) {
@@ -168,24 +183,27 @@ void SimdBody::emit_loop(const Statement& statement) {
   const std::string suffix = is_double() ? "_f64" : "";
   for (const auto& [name, access] : held) {
     line(simd_type(element_) + " " + name + (rows ? "[" + row_count_ + "]" : "") + "[" + vector_count_ + "];");
-    emit_each(rows, true, name + indices(rows, true) + " = simd_load" + suffix + "(&" + access.base.name + "[" +
-                              placed(*access.subscript, true).text() + "]);");
+    emit_each(rows, true,
+              name + indices(rows, true) + " = simd_load" + suffix + "(&" + access.base.name + "[" +
+                  placed(*access.subscript, true).text() + "]);");
   }
   const syntax::LoopHeader& header = *statement.loop;
   const auto begin = syntax::polynomial(*header.begin, scope_);
   const auto end = syntax::polynomial(*header.end, scope_);
-  line("for (" + variable_type(header) + " " + header.variable + " = " + (begin ? begin->text() : begin_text(subject_, header)) +
-       "; " + header.variable + (header.inclusive ? " <= " : " < ") +
-       (end ? end->text() : std::string(subject_.text(header.end->extent))) + "; " +
-       (header.step == 1 ? "++" + header.variable : header.variable + " += " + std::to_string(header.step)) + ") {");
+  line("for (" + variable_type(header) + " " + header.variable + " = " +
+       (begin ? begin->text() : begin_text(subject_, header)) + "; " + header.variable +
+       (header.inclusive ? " <= " : " < ") + (end ? end->text() : std::string(subject_.text(header.end->extent))) +
+       "; " + (header.step == 1 ? "++" + header.variable : header.variable + " += " + std::to_string(header.step)) +
+       ") {");
   indent_ += "  ";
   for (const Statement& child : statement.children) emit_statement(child);
   indent_.resize(indent_.size() - 2);
   line("}");
   for (const auto& [name, access] : held) {
     promoted_.erase(key(access));
-    emit_each(rows, true, "simd_store" + suffix + "(&" + access.base.name + "[" + placed(*access.subscript, true).text() + "], " +
-                              name + indices(rows, true) + ");");
+    emit_each(rows, true,
+              "simd_store" + suffix + "(&" + access.base.name + "[" + placed(*access.subscript, true).text() + "], " +
+                  name + indices(rows, true) + ");");
   }
 }
 
@@ -201,10 +219,11 @@ void SimdBody::emit_branch(const Statement& statement) {
   result.lanes = condition.lanes || chosen.lanes || otherwise.lanes;
   result.rows = condition.rows || chosen.rows || otherwise.rows;
   const std::string suffix = is_double() ? "_f64" : "";
-  result.text = condition.lanes
-                    ? "simd_select" + suffix + "(" + condition.text + ", " + widened(chosen).text + ", " + widened(otherwise).text + ")"
-                : result.lanes ? "(" + condition.text + " ? " + widened(chosen).text + " : " + widened(otherwise).text + ")"
-                               : "(" + condition.text + " ? " + chosen.text + " : " + otherwise.text + ")";
+  result.text = condition.lanes ? "simd_select" + suffix + "(" + condition.text + ", " + widened(chosen).text + ", " +
+                                      widened(otherwise).text + ")"
+                : result.lanes
+                    ? "(" + condition.text + " ? " + widened(chosen).text + " : " + widened(otherwise).text + ")"
+                    : "(" + condition.text + " ? " + chosen.text + " : " + otherwise.text + ")";
   emit_assignment(*selection->target, "=", result);
 }
 
@@ -249,14 +268,16 @@ SimdBody::Value SimdBody::element(const Expression& expression, bool) {
     result.text = promoted->second + indices(result.rows, true);
   } else if (const Packed* packed = result.lanes ? packed_as(*access) : nullptr) {
     const auto begin = syntax::polynomial(*packed->loop->loop->begin, scope_);
-    const std::string line_of = begin && begin->is_zero() ? packed->index.name
-                                                          : "(" + packed->index.name + " - (" +
-                                                                (begin ? begin->text() : begin_text(subject_, *packed->loop->loop)) + "))";
+    const std::string line_of = begin && begin->is_zero()
+                                    ? packed->index.name
+                                    : "(" + packed->index.name + " - (" +
+                                          (begin ? begin->text() : begin_text(subject_, *packed->loop->loop)) + "))";
     // Panels are as wide as the tile; the width is the panel's own constant.
-    result.text = "simd_load" + suffix + "(&" + packed->panel + "[" + line_of + " * " + packed->panel + "_width + " + vector_name_ +
-                  " * " + simd_width(element_) + "])";
+    result.text = "simd_load" + suffix + "(&" + packed->panel + "[" + line_of + " * " + packed->panel + "_width + " +
+                  vector_name_ + " * " + simd_width(element_) + "])";
   } else if (result.lanes) {
-    result.text = "simd_load" + suffix + "(&" + access->base.name + "[" + placed(*access->subscript, true).text() + "])";
+    result.text =
+        "simd_load" + suffix + "(&" + access->base.name + "[" + placed(*access->subscript, true).text() + "])";
   } else {
     result.text = access->base.name + "[" + placed(*access->subscript, false).text() + "]";
   }
@@ -285,10 +306,13 @@ SimdBody::Value SimdBody::value(const Expression& expression) {
   switch (expression.kind) {
     case ExpressionKind::integer:
     case ExpressionKind::floating:
-    case ExpressionKind::other: return {std::string(subject_.text(expression.extent)), false, false, is_integer};
+    case ExpressionKind::other:
+      return {std::string(subject_.text(expression.extent)), false, false, is_integer};
     case ExpressionKind::name: {
-      if (const auto local = locals_.find(expression.declaration); expression.declaration >= 0 && local != locals_.end()) {
-        return {local->second.name + indices(local->second.rows, local->second.lanes), local->second.lanes, local->second.rows, false};
+      if (const auto local = locals_.find(expression.declaration);
+          expression.declaration >= 0 && local != locals_.end()) {
+        return {local->second.name + indices(local->second.rows, local->second.lanes), local->second.lanes,
+                local->second.rows, false};
       }
       const bool resolved = expression.declaration >= 0 && scope_.definitions.contains(expression.declaration);
       const bool is_row = row_ && expression.declaration == row_->declaration && expression.text == row_->name;
@@ -299,8 +323,10 @@ SimdBody::Value SimdBody::value(const Expression& expression) {
       }
       return {expression.text, false, false, is_integer};
     }
-    case ExpressionKind::subscript: return element(expression, false);
-    case ExpressionKind::call: return call(expression);
+    case ExpressionKind::subscript:
+      return element(expression, false);
+    case ExpressionKind::call:
+      return call(expression);
     case ExpressionKind::unary: {
       if (expression.text == "*") return element(expression, false);
       Value operand = value(expression.operands[0]);
@@ -309,7 +335,9 @@ SimdBody::Value SimdBody::value(const Expression& expression) {
     }
     case ExpressionKind::cast: {
       Value operand = value(expression.operands[0]);
-      if (!operand.lanes) operand.text = "(" + expression.text + ")" + (operand.text.starts_with("(") ? operand.text : "(" + operand.text + ")");
+      if (!operand.lanes)
+        operand.text =
+            "(" + expression.text + ")" + (operand.text.starts_with("(") ? operand.text : "(" + operand.text + ")");
       operand.integer = is_integer;
       return operand;
     }
@@ -317,13 +345,15 @@ SimdBody::Value SimdBody::value(const Expression& expression) {
       const Value condition = value(expression.operands[0]);
       Value chosen = value(expression.operands[1]);
       Value otherwise = value(expression.operands[2]);
-      Value result{"", condition.lanes || chosen.lanes || otherwise.lanes, condition.rows || chosen.rows || otherwise.rows, false};
+      Value result{"", condition.lanes || chosen.lanes || otherwise.lanes,
+                   condition.rows || chosen.rows || otherwise.rows, false};
       if (result.lanes) {
         chosen = widened(chosen);
         otherwise = widened(otherwise);
       }
       const std::string suffix = is_double() ? "_f64" : "";
-      result.text = condition.lanes ? "simd_select" + suffix + "(" + condition.text + ", " + chosen.text + ", " + otherwise.text + ")"
+      result.text = condition.lanes ? "simd_select" + suffix + "(" + condition.text + ", " + chosen.text + ", " +
+                                          otherwise.text + ")"
                                     : "(" + condition.text + " ? " + chosen.text + " : " + otherwise.text + ")";
       return result;
     }
@@ -341,8 +371,9 @@ std::string SimdBody::emit_reduction_start(const std::string& vectors) const {
     const std::string suffix = is_double() ? "_f64" : "";
     const std::string first = reduction.kind == Reduction::Kind::sum ? "0" : reduction.target;
     result += simd_type(element_) + " " + reduction.part + "[" + vectors + "];\n";
-    result += std::string(kUnroll) + "for (int " + vector_name_ + " = 0; " + vector_name_ + " < " + vectors + "; ++" + vector_name_ +
-              ")\n  " + reduction.part + "[" + vector_name_ + "] = simd_splat" + suffix + "(" + first + ");\n";
+    result += std::string(kUnroll) + "for (int " + vector_name_ + " = 0; " + vector_name_ + " < " + vectors + "; ++" +
+              vector_name_ + ")\n  " + reduction.part + "[" + vector_name_ + "] = simd_splat" + suffix + "(" + first +
+              ");\n";
   }
   return result;
 }
@@ -355,9 +386,11 @@ std::string SimdBody::emit_reduction_end(const std::string& vectors) const {
     const std::string other = reduction.part + "[" + vector_name_ + "]";
     const std::string name = reduction.kind == Reduction::Kind::maximum ? "simd_max" : "simd_min";
     if (vectors != "1") {
-      result += std::string(kUnroll) + "for (int " + vector_name_ + " = 1; " + vector_name_ + " < " + vectors + "; ++" + vector_name_ + ")\n  ";
-      result += reduction.kind == Reduction::Kind::sum ? total + " += " + other + ";\n"
-                                                       : total + " = " + name + suffix + "(" + total + ", " + other + ");\n";
+      result += std::string(kUnroll) + "for (int " + vector_name_ + " = 1; " + vector_name_ + " < " + vectors + "; ++" +
+                vector_name_ + ")\n  ";
+      result += reduction.kind == Reduction::Kind::sum
+                    ? total + " += " + other + ";\n"
+                    : total + " = " + name + suffix + "(" + total + ", " + other + ");\n";
     }
     if (reduction.kind == Reduction::Kind::sum) {
       result += reduction.target + " += simd_sum" + suffix + "(" + total + ");\n";

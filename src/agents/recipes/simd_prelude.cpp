@@ -18,7 +18,10 @@ struct Helper {
 /// `@` stands for the suffix of the functions, `T` types are spelled out by replacement: VEC, AT, MASK, ELEMENT, WIDTH.
 const std::vector<Helper>& helpers() {
   static const std::vector<Helper> kHelpers = {
-      {"types", "} VEC_lanes", {}, R"(#if defined(__AVX512F__)
+      {"types",
+       "} VEC_lanes",
+       {},
+       R"(#if defined(__AVX512F__)
 typedef enum { WIDTH = 64 / sizeof(ELEMENT) } VEC_lanes;
 #elif defined(__AVX__)
 typedef enum { WIDTH = 32 / sizeof(ELEMENT) } VEC_lanes;
@@ -31,17 +34,37 @@ typedef INTEGER MASK __attribute__((vector_size(WIDTH * sizeof(ELEMENT))));
 static inline VEC simd_load@(const ELEMENT* from) { return *(const VEC_at*)from; }
 static inline void simd_store@(ELEMENT* to, VEC value) { *(VEC_at*)to = value; }
 static inline VEC simd_splat@(ELEMENT value) { return value - (VEC){0}; }
-)", nullptr},
-      {"select", "inline VEC simd_select@(", {"types"}, R"(static inline VEC simd_select@(MASK mask, VEC yes, VEC no) { return mask ? yes : no; }
-)", R"(static inline VEC simd_select@(MASK mask, VEC yes, VEC no) { return (VEC)((mask & (MASK)yes) | (~mask & (MASK)no)); }
+)",
+       nullptr},
+      {"select",
+       "inline VEC simd_select@(",
+       {"types"},
+       R"(static inline VEC simd_select@(MASK mask, VEC yes, VEC no) { return mask ? yes : no; }
+)",
+       R"(static inline VEC simd_select@(MASK mask, VEC yes, VEC no) { return (VEC)((mask & (MASK)yes) | (~mask & (MASK)no)); }
 )"},
-      {"max", "inline VEC simd_max@(", {"select"}, R"(static inline VEC simd_max@(VEC a, VEC b) { return simd_select@(a > b, a, b); }
-)", nullptr},
-      {"min", "inline VEC simd_min@(", {"select"}, R"(static inline VEC simd_min@(VEC a, VEC b) { return simd_select@(a < b, a, b); }
-)", nullptr},
-      {"abs", "inline VEC simd_abs@(", {"select"}, R"(static inline VEC simd_abs@(VEC a) { return simd_select@(a < simd_splat@(0), -a, a); }
-)", nullptr},
-      {"sum", "inline ELEMENT simd_sum@(", {"types"}, R"(static inline ELEMENT simd_sum@(VEC a) {
+      {"max",
+       "inline VEC simd_max@(",
+       {"select"},
+       R"(static inline VEC simd_max@(VEC a, VEC b) { return simd_select@(a > b, a, b); }
+)",
+       nullptr},
+      {"min",
+       "inline VEC simd_min@(",
+       {"select"},
+       R"(static inline VEC simd_min@(VEC a, VEC b) { return simd_select@(a < b, a, b); }
+)",
+       nullptr},
+      {"abs",
+       "inline VEC simd_abs@(",
+       {"select"},
+       R"(static inline VEC simd_abs@(VEC a) { return simd_select@(a < simd_splat@(0), -a, a); }
+)",
+       nullptr},
+      {"sum",
+       "inline ELEMENT simd_sum@(",
+       {"types"},
+       R"(static inline ELEMENT simd_sum@(VEC a) {
   ELEMENT part[WIDTH];
   simd_store@(part, a);
 #pragma GCC unroll 8
@@ -50,27 +73,44 @@ static inline VEC simd_splat@(ELEMENT value) { return value - (VEC){0}; }
     for (int lane = 0; lane < half; ++lane) part[lane] += part[lane + half];
   return part[0];
 }
-)", nullptr},
-      {"largest", "inline ELEMENT simd_largest@(", {"max"}, R"(static inline ELEMENT simd_largest@(VEC a) {
+)",
+       nullptr},
+      {"largest",
+       "inline ELEMENT simd_largest@(",
+       {"max"},
+       R"(static inline ELEMENT simd_largest@(VEC a) {
   ELEMENT best = a[0];
   for (int lane = 1; lane < WIDTH; ++lane) best = a[lane] > best ? a[lane] : best;
   return best;
 }
-)", nullptr},
-      {"smallest", "inline ELEMENT simd_smallest@(", {"min"}, R"(static inline ELEMENT simd_smallest@(VEC a) {
+)",
+       nullptr},
+      {"smallest",
+       "inline ELEMENT simd_smallest@(",
+       {"min"},
+       R"(static inline ELEMENT simd_smallest@(VEC a) {
   ELEMENT best = a[0];
   for (int lane = 1; lane < WIDTH; ++lane) best = a[lane] < best ? a[lane] : best;
   return best;
 }
-)", nullptr},
-      {"sqrt", "inline VEC simd_sqrt@(", {"types"}, R"(static inline VEC simd_sqrt@(VEC a) {
+)",
+       nullptr},
+      {"sqrt",
+       "inline VEC simd_sqrt@(",
+       {"types"},
+       R"(static inline VEC simd_sqrt@(VEC a) {
   for (int lane = 0; lane < WIDTH; ++lane) a[lane] = SQRT(a[lane]);
   return a;
 }
-)", nullptr},
-      // exp(x) = 2^n exp(r), |r| <= ln(2) / 2, by a Taylor polynomial whose first term left out is below 1e-8; two factors of
-      // 2^(n/2) keep overflow to infinity and gradual underflow. ln(2) is split so that n times its upper part is exact.
-      {"exp", "inline VEC simd_exp(", {"select"}, R"(#if defined(__has_builtin)
+)",
+       nullptr},
+      // exp(x) = 2^n exp(r), |r| <= ln(2) / 2, by a Taylor polynomial whose first term left out is below 1e-8; two
+      // factors of 2^(n/2) keep overflow to infinity and gradual underflow. ln(2) is split so that n times its upper
+      // part is exact.
+      {"exp",
+       "inline VEC simd_exp(",
+       {"select"},
+       R"(#if defined(__has_builtin)
 #if __has_builtin(__builtin_assoc_barrier)
 #define simd_exactly(value) __builtin_assoc_barrier(value)
 #endif
@@ -96,7 +136,8 @@ static inline VEC simd_exp(VEC x) {
   const MASK low = n >> 1;
   return p * (VEC)((low + 127) << 23) * (VEC)((n - low + 127) << 23);
 }
-)", nullptr}};
+)",
+       nullptr}};
   return kHelpers;
 }
 
@@ -119,7 +160,8 @@ std::string spelled(std::string text, const std::string& element) {
 }
 
 void require(const std::string& name, std::vector<const Helper*>& ordered) {
-  const auto found = std::find_if(helpers().begin(), helpers().end(), [&](const Helper& helper) { return helper.name == name; });
+  const auto found =
+      std::find_if(helpers().begin(), helpers().end(), [&](const Helper& helper) { return helper.name == name; });
   if (found == helpers().end() || std::find(ordered.begin(), ordered.end(), &*found) != ordered.end()) return;
   for (const char* need : found->needs) require(need, ordered);
   ordered.push_back(&*found);
@@ -127,8 +169,12 @@ void require(const std::string& name, std::vector<const Helper*>& ordered) {
 
 }  // namespace
 
-std::string simd_type(const std::string& element) { return element == "double" ? "simd_f64" : "simd_f32"; }
-std::string simd_width(const std::string& element) { return element == "double" ? "simd_width_f64" : "simd_width"; }
+std::string simd_type(const std::string& element) {
+  return element == "double" ? "simd_f64" : "simd_f32";
+}
+std::string simd_width(const std::string& element) {
+  return element == "double" ? "simd_width_f64" : "simd_width";
+}
 
 std::string with_prelude(const Subject& subject, std::string source, const std::string& function,
                          const std::set<std::string>& names, const std::string& element) {

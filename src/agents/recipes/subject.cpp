@@ -29,39 +29,53 @@ void collect_generated(const syntax::Unit& unit, const Statement& statement, std
   for (const Statement& child : statement.children) collect_generated(unit, child, result);
 }
 
-/// Declarations of what kernels take from the standard headers. Reading the real ones takes a hundred times longer than reading
-/// the kernel itself.
+/// Declarations of what kernels take from the standard headers. Reading the real ones takes a hundred times longer than
+/// reading the kernel itself.
 constexpr std::string_view kIntegers =
-    "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t; typedef unsigned char uint8_t;"
-    "typedef unsigned short uint16_t; typedef unsigned int uint32_t; typedef unsigned long uint64_t; typedef unsigned long size_t;"
+    "typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t; typedef unsigned "
+    "char uint8_t;"
+    "typedef unsigned short uint16_t; typedef unsigned int uint32_t; typedef unsigned long uint64_t; typedef unsigned "
+    "long size_t;"
     "typedef long ptrdiff_t; typedef long intptr_t; typedef unsigned long uintptr_t;\n#define NULL 0\n";
 constexpr std::string_view kMath =
-    "float expf(float); double exp(double); float sqrtf(float); double sqrt(double); float fabsf(float); double fabs(double);"
+    "float expf(float); double exp(double); float sqrtf(float); double sqrt(double); float fabsf(float); double "
+    "fabs(double);"
     "float fmaxf(float, float); double fmax(double, double); float fminf(float, float); double fmin(double, double);"
     "float logf(float); double log(double); float tanhf(float); double tanh(double); float powf(float, float);"
     "double pow(double, double); float sinf(float); double sin(double); float cosf(float); double cos(double);"
-    "float erff(float); double erf(double); float floorf(float); double floor(double); float rintf(float); double rint(double);"
+    "float erff(float); double erf(double); float floorf(float); double floor(double); float rintf(float); double "
+    "rint(double);"
     "\n#define INFINITY __builtin_inff()\n#define NAN __builtin_nanf(\"\")\n#define HUGE_VALF __builtin_huge_valf()\n";
 constexpr std::string_view kLibrary =
-    "void* malloc(unsigned long); void* calloc(unsigned long, unsigned long); void* aligned_alloc(unsigned long, unsigned long);"
+    "void* malloc(unsigned long); void* calloc(unsigned long, unsigned long); void* aligned_alloc(unsigned long, "
+    "unsigned long);"
     "void free(void*); int abs(int);\n";
 constexpr std::string_view kStrings =
     "void* memcpy(void*, const void*, unsigned long); void* memset(void*, int, unsigned long);"
     "void* memmove(void*, const void*, unsigned long);\n";
 constexpr std::string_view kLimits =
-    "#define FLT_MAX __FLT_MAX__\n#define FLT_MIN __FLT_MIN__\n#define FLT_EPSILON __FLT_EPSILON__\n#define DBL_MAX __DBL_MAX__\n";
+    "#define FLT_MAX __FLT_MAX__\n#define FLT_MIN __FLT_MIN__\n#define FLT_EPSILON __FLT_EPSILON__\n#define DBL_MAX "
+    "__DBL_MAX__\n";
 constexpr std::string_view kMathOverloads =
-    "namespace std { using ::expf; using ::sqrtf; using ::fabsf; using ::fmaxf; using ::fminf; float exp(float); float sqrt(float);"
-    "float fabs(float); float abs(float); float fmax(float, float); float fmin(float, float); float log(float); float tanh(float);"
-    "float pow(float, float); float sin(float); float cos(float); float floor(float); double exp(double); double sqrt(double);"
-    "double fabs(double); double abs(double); double fmax(double, double); double fmin(double, double); double log(double);"
-    "double tanh(double); double pow(double, double); double sin(double); double cos(double); double floor(double); }\n";
-constexpr std::string_view kLibraryInStd = "namespace std { using ::malloc; using ::calloc; using ::aligned_alloc; using ::free; }\n";
+    "namespace std { using ::expf; using ::sqrtf; using ::fabsf; using ::fmaxf; using ::fminf; float exp(float); float "
+    "sqrt(float);"
+    "float fabs(float); float abs(float); float fmax(float, float); float fmin(float, float); float log(float); float "
+    "tanh(float);"
+    "float pow(float, float); float sin(float); float cos(float); float floor(float); double exp(double); double "
+    "sqrt(double);"
+    "double fabs(double); double abs(double); double fmax(double, double); double fmin(double, double); double "
+    "log(double);"
+    "double tanh(double); double pow(double, double); double sin(double); double cos(double); double floor(double); "
+    "}\n";
+constexpr std::string_view kLibraryInStd =
+    "namespace std { using ::malloc; using ::calloc; using ::aligned_alloc; using ::free; }\n";
 constexpr std::string_view kStringsInStd = "namespace std { using ::memcpy; using ::memset; using ::memmove; }\n";
 constexpr std::string_view kIntegersInStd =
-    "namespace std { using ::int32_t; using ::int64_t; using ::uint32_t; using ::uint64_t; using ::size_t; using ::ptrdiff_t; }\n";
+    "namespace std { using ::int32_t; using ::int64_t; using ::uint32_t; using ::uint64_t; using ::size_t; using "
+    "::ptrdiff_t; }\n";
 constexpr std::string_view kAlgorithms =
-    "namespace std { template <class T> const T& max(const T&, const T&); template <class T> const T& min(const T&, const T&);"
+    "namespace std { template <class T> const T& max(const T&, const T&); template <class T> const T& min(const T&, "
+    "const T&);"
     "template <class I, class T> void fill(I, I, const T&); }\n";
 
 std::string guarded(const std::string& name, std::string_view text) {
@@ -87,7 +101,8 @@ std::string stand_in(std::string_view header) {
   return "";
 }
 
-/// `#include <x>` becomes `#include "x"`: as long, and found in memory. None: a header is not known, or something is missing.
+/// `#include <x>` becomes `#include "x"`: as long, and found in memory. None: a header is not known, or something is
+/// missing.
 std::optional<syntax::Unit> parse_with_stand_ins(const syntax::Clang& clang, syntax::ParseInput input) {
   const std::string original = input.source;
   std::set<std::string> names;
@@ -142,7 +157,9 @@ base::Result<std::unique_ptr<Subject>> Subject::read(const syntax::Clang& clang,
   return std::unique_ptr<Subject>(new Subject(kernel, std::move(unit)));
 }
 
-std::string Subject::location(const Part& part, const Loop& loop) { return part.function->name + ":" + loop.path; }
+std::string Subject::location(const Part& part, const Loop& loop) {
+  return part.function->name + ":" + loop.path;
+}
 
 base::Result<Place> Subject::find(std::string_view location) const {
   const std::size_t colon = location.find(':');
@@ -173,7 +190,8 @@ std::string begin_text(const Subject& subject, const LoopHeader& header) {
 
 std::string end_text(const Subject& subject, const LoopHeader& header) {
   const std::string text(subject.text(header.end->extent));
-  const bool simple = header.end->kind == syntax::ExpressionKind::name || header.end->kind == syntax::ExpressionKind::integer;
+  const bool simple =
+      header.end->kind == syntax::ExpressionKind::name || header.end->kind == syntax::ExpressionKind::integer;
   const std::string closed = simple ? text : "(" + text + ")";
   return header.inclusive ? closed + " + 1" : closed;
 }
@@ -216,7 +234,8 @@ bool reads_memory_or_calls(const syntax::Expression& expression) {
     case syntax::ExpressionKind::subscript:
     case syntax::ExpressionKind::call:
     case syntax::ExpressionKind::assign:
-    case syntax::ExpressionKind::other: return true;
+    case syntax::ExpressionKind::other:
+      return true;
     case syntax::ExpressionKind::unary:
       if (expression.text == "&" && expression.operands[0].kind == syntax::ExpressionKind::subscript) {
         return reads_memory_or_calls(expression.operands[0].operands[0]) ||
@@ -224,7 +243,8 @@ bool reads_memory_or_calls(const syntax::Expression& expression) {
       }
       if (expression.text == "*" || expression.text.ends_with("++") || expression.text.ends_with("--")) return true;
       break;
-    default: break;
+    default:
+      break;
   }
   return std::any_of(expression.operands.begin(), expression.operands.end(), reads_memory_or_calls);
 }
@@ -290,7 +310,8 @@ std::string with_flags(std::string source, const std::vector<std::string>& flags
 
 std::string with_include(std::string source, const std::string& name) {
   const std::vector<syntax::Include> includes = syntax::includes_of(source);
-  if (std::any_of(includes.begin(), includes.end(), [&](const syntax::Include& include) { return include.name == name; })) {
+  if (std::any_of(includes.begin(), includes.end(),
+                  [&](const syntax::Include& include) { return include.name == name; })) {
     return source;
   }
   if (includes.empty()) {

@@ -77,7 +77,8 @@ std::string variable_type(const syntax::LoopHeader& header);
 
 /// The statements of a loop's body.
 std::vector<syntax::Statement> body_of(const syntax::Loop& loop);
-/// A declaration of integers or pointers that never change and are computed without reading memory: may be repeated or left out.
+/// A declaration of integers or pointers that never change and are computed without reading memory: may be repeated or
+/// left out.
 bool is_alias(const syntax::Statement& statement, const syntax::IndexScope& scope);
 /// Whether any identifier of the extent begins with the prefix.
 bool mentions(const Subject& subject, const syntax::Extent& extent, std::string_view word);

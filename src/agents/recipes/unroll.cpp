@@ -35,9 +35,10 @@ void propose_unroll(const syntax::Clang&, Subject& subject, std::vector<Applicat
         application.location = Subject::location(part, *loop);
         application.parameters = {{"factor", std::to_string(factor)}};
         application.title = "Unroll the loop " + loop->path + " " + std::to_string(factor) + " times";
-        application.text = "Unroll: " + std::to_string(factor) + " iterations of this innermost loop follow one another without a branch, "
+        application.text = "Unroll: " + std::to_string(factor) +
+                           " iterations of this innermost loop follow one another without a branch, "
                            "which leaves more independent work in flight.";
-        application.prior = 1.0 + 0.03 * cost_of(part, *loop).share * (factor == 4 ? 1.0 : 0.8);
+        application.prior = 1.0 + 0.03 * cost_of(subject, part, *loop).share * (factor == 4 ? 1.0 : 0.8);
         application.shape = shape_of(subject, part, *loop);
         result.push_back(std::move(application));
       }
@@ -48,8 +49,8 @@ void propose_unroll(const syntax::Clang&, Subject& subject, std::vector<Applicat
 bool can_jam(const Part& part, const Loop& outer) {
   const Loop* inner = only_child(outer);
   return inner != nullptr && outer.header().canonical && inner->header().canonical && outer.header().step == 1 &&
-         !outer.header().variable_type.empty() && inner->children.empty() && !bounds_use(*inner, outer, part.tree->scope()) &&
-         is_permutable(part, outer);
+         !outer.header().variable_type.empty() && inner->children.empty() &&
+         !bounds_use(*inner, outer, part.tree->scope()) && is_permutable(part, outer);
 }
 
 Result<std::string> unroll_and_jam(const syntax::Clang&, Subject& subject, const Application& application) {
@@ -65,8 +66,8 @@ Result<std::string> unroll_and_jam(const syntax::Clang&, Subject& subject, const
   const syntax::Extent body = inner.statement->children.front().extent;
   std::string text = "{\n  const " + variable_type(header) + " " + end + " = " + end_text(subject, header) + ";\n";
   text += "  " + variable_type(header) + " " + i + " = " + begin_text(subject, header) + ";\n";
-  text += "  for (; " + end + " - " + i + " >= " + std::to_string(factor) + "; " + i + " += " + std::to_string(factor) + ") {\n    " +
-          std::string(subject.text(inner.header().extent)) + " {\n";
+  text += "  for (; " + end + " - " + i + " >= " + std::to_string(factor) + "; " + i + " += " + std::to_string(factor) +
+          ") {\n    " + std::string(subject.text(inner.header().extent)) + " {\n";
   for (int copy = 0; copy < factor; ++copy) {
     const std::map<std::int64_t, std::string> names = {
         {header.declaration, copy == 0 ? i : "(" + i + " + " + std::to_string(copy) + ")"}};
@@ -88,18 +89,22 @@ void propose_jam(const syntax::Clang&, Subject& subject, std::vector<Application
       if (subject.is_generated(*loop) || !can_jam(part, *loop)) continue;
       const syntax::Effects effects = syntax::effects_of(body_of(*loop), part.tree->scope());
       // Jamming pays where something does not change with the outer loop and is loaded or stored once for all copies.
-      const bool reuse = std::any_of(effects.accesses.begin(), effects.accesses.end(), [&](const syntax::ElementAccess& access) {
-        return access.subscript && !access.subscript->uses(loop->symbol());
-      });
+      const bool reuse =
+          std::any_of(effects.accesses.begin(), effects.accesses.end(), [&](const syntax::ElementAccess& access) {
+            return access.subscript && !access.subscript->uses(loop->symbol());
+          });
       for (const int factor : {4, 2}) {
         Application application;
         application.recipe = "unroll-and-jam";
         application.location = Subject::location(part, *loop);
         application.parameters = {{"factor", std::to_string(factor)}};
-        application.title = "Jam " + std::to_string(factor) + " iterations of the loop " + loop->path + " into its inner loop";
-        application.text = "Unroll-and-jam: " + std::to_string(factor) + " iterations of the outer loop run side by side in the inner one, so that what "
+        application.title =
+            "Jam " + std::to_string(factor) + " iterations of the loop " + loop->path + " into its inner loop";
+        application.text = "Unroll-and-jam: " + std::to_string(factor) +
+                           " iterations of the outer loop run side by side in the inner one, so that what "
                            "they share is loaded once and their work overlaps.";
-        application.prior = overall(std::min(0.97, cost_of(part, *loop).share), reuse ? (factor == 4 ? 2.0 : 1.5) : 1.01);
+        application.prior =
+            overall(std::min(0.97, cost_of(subject, part, *loop).share), reuse ? (factor == 4 ? 2.0 : 1.5) : 1.01);
         application.shape = shape_of(subject, part, *loop);
         result.push_back(std::move(application));
       }
@@ -109,7 +114,11 @@ void propose_jam(const syntax::Clang&, Subject& subject, std::vector<Application
 
 }  // namespace
 
-Recipe unroll_recipe() { return {"unroll", propose_unroll, unroll}; }
-Recipe unroll_and_jam_recipe() { return {"unroll-and-jam", propose_jam, unroll_and_jam}; }
+Recipe unroll_recipe() {
+  return {"unroll", propose_unroll, unroll};
+}
+Recipe unroll_and_jam_recipe() {
+  return {"unroll-and-jam", propose_jam, unroll_and_jam};
+}
 
 }  // namespace accelopt::agents::recipes

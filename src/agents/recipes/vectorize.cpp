@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors for innermost loops: maps, sums, maxima, exponentials, with vector types in place of what the compiler may not do
-// under strict floating-point rules; or pragmas where the compiler can do it once it is told that iterations are independent.
+// Vectors for innermost loops: maps, sums, maxima, exponentials, with vector types in place of what the compiler may
+// not do under strict floating-point rules; or pragmas where the compiler can do it once it is told that iterations are
+// independent.
 #include <algorithm>
 
 #include "agents/recipes/recipes.hpp"
@@ -26,21 +27,24 @@ Result<std::string> vectorize_at(Subject& subject, const Place& place, int vecto
   const std::string type = variable_type(header);
   const std::string end = subject.fresh(j + "_end");
   const std::string wide = body.emit("1", count);
-  std::string text = "{  " + std::string(kGeneratedMark) + ": " + count + (vectors == 1 ? " vector" : " vectors") + " at a time\n";
+  std::string text =
+      "{  " + std::string(kGeneratedMark) + ": " + count + (vectors == 1 ? " vector" : " vectors") + " at a time\n";
   text += "  const " + type + " " + end + " = " + end_text(subject, header) + ";\n";
   text += "  " + type + " " + j + " = " + begin_text(subject, header) + ";\n";
   text += indented(body.emit_reduction_start(count), "  ");
   const std::string step = vectors == 1 ? width : count + " * " + width;
-  text += "  for (; " + end + " - " + j + " >= " + step + "; " + j + " += " + step + ") {\n" + indented(wide, "    ") + "  }\n";
+  text += "  for (; " + end + " - " + j + " >= " + step + "; " + j + " += " + step + ") {\n" + indented(wide, "    ") +
+          "  }\n";
   if (vectors > 1) {
-    text += "  for (; " + end + " - " + j + " >= " + width + "; " + j + " += " + width + ") {\n" + indented(body.emit("1", "1"), "    ") +
-            "  }\n";
+    text += "  for (; " + end + " - " + j + " >= " + width + "; " + j + " += " + width + ") {\n" +
+            indented(body.emit("1", "1"), "    ") + "  }\n";
   }
   text += indented(body.emit_reduction_end(count), "  ");
   const syntax::Extent original = loop.statement->children.front().extent;
   const std::string indent = syntax::indentation_at(subject.unit().source, loop.statement->extent.begin);
   std::string rest(subject.text(original));
-  for (std::size_t at = rest.find("\n" + indent); at != std::string::npos && !indent.empty(); at = rest.find("\n" + indent, at + 1)) {
+  for (std::size_t at = rest.find("\n" + indent); at != std::string::npos && !indent.empty();
+       at = rest.find("\n" + indent, at + 1)) {
     rest.replace(at + 1, indent.size(), "  ");
   }
   text += "  for (; " + j + " < " + end + "; ++" + j + ") " + rest + "\n}";
@@ -89,7 +93,8 @@ Result<std::string> vectorize_everywhere(const syntax::Clang& clang, Subject& su
     TRY_ASSIGN(current, Subject::read(clang, next));
     at = current.get();
   }
-  if (source.empty()) return fail(ErrorCode::unsupported, "no innermost loop of this kernel can be written for vectors");
+  if (source.empty())
+    return fail(ErrorCode::unsupported, "no innermost loop of this kernel can be written for vectors");
   return source;
 }
 
@@ -100,10 +105,13 @@ Application application_of(const std::string& location, const std::string& where
   result.parameters = {{"vectors", std::to_string(vectors)}};
   result.title = "Write " + where + " for vectors, " + std::to_string(vectors) + " at a time";
   result.text =
-      "Vectorize: the iterations of an innermost loop become the lanes of GCC vector types. Sums and maxima are accumulated in " +
+      "Vectorize: the iterations of an innermost loop become the lanes of GCC vector types. Sums and maxima are "
+      "accumulated in " +
       std::to_string(vectors) +
-      " independent vectors, which the compiler must not do by itself under strict floating-point rules, and the exponential is "
-      "computed in the lanes by a polynomial of full precision instead of a library call an element. Elements left over are "
+      " independent vectors, which the compiler must not do by itself under strict floating-point rules, and the "
+      "exponential is "
+      "computed in the lanes by a polynomial of full precision instead of a library call an element. Elements left "
+      "over are "
       "computed as before.";
   return result;
 }
@@ -116,7 +124,7 @@ void propose(const syntax::Clang&, Subject& subject, std::vector<Application>& r
     for (const auto& loop : part.tree->loops()) {
       if (!can_vectorize(subject, part, *loop)) continue;
       found.push_back({&part, loop.get()});
-      const double share = cost_of(part, *loop).share;
+      const double share = cost_of(subject, part, *loop).share;
       SimdBody body(subject, part, *loop, nullptr);
       const bool checked = body.analyze(SimdBody::Packing::none).has_value();
       // What the compiler leaves scalar gains most: calls, roots that may set errno, accumulations.
@@ -136,7 +144,7 @@ void propose(const syntax::Clang&, Subject& subject, std::vector<Application>& r
   if (found.size() < 2) return;
   for (const Place& place : found) {
     Application one = application_of(Subject::location(*place.part, *place.loop), "the loop " + place.loop->path, 2);
-    one.prior = 1 + (overall(std::min(0.97, cost_of(*place.part, *place.loop).share), gain) - 1) * 0.6;
+    one.prior = 1 + (overall(std::min(0.97, cost_of(subject, *place.part, *place.loop).share), gain) - 1) * 0.6;
     one.shape = shape_of(subject, *place.part, *place.loop);
     result.push_back(std::move(one));
   }
@@ -152,6 +160,8 @@ Result<std::string> apply_vectorize(const syntax::Clang& clang, Subject& subject
 
 }  // namespace
 
-Recipe vectorize_recipe() { return {"vectorize", propose, apply_vectorize}; }
+Recipe vectorize_recipe() {
+  return {"vectorize", propose, apply_vectorize};
+}
 
 }  // namespace accelopt::agents::recipes
