@@ -128,6 +128,7 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core) {
   out.too_late = go - waking.at > std::max<nanoseconds>(kMostReadyToGo, part(20));
   // The wait for a core right after being continued is not part of the call.
   const nanoseconds delay = arena.run_delay() - delay_before - wake;
+  out.lost = std::clamp(delay + running.longest_gap, nanoseconds{0}, out.time);
   out.disturbed = delay > std::max<nanoseconds>(kMostRunDelay, part(5)) ||
                   running.longest_gap > std::max<nanoseconds>(kMostPollingGap, part(20));
   return out;

@@ -13,9 +13,9 @@ namespace accelopt::targets::cpu {
 struct Bracket {
   enum class End { returned, timed_out, died } end = End::returned;
   std::chrono::nanoseconds time{0};
-  bool too_late =
-      false;  ///< the go came so long after ready (or ready so long after continue) that it could have started early
-  bool disturbed = false;  ///< something else took time from the arena or from this thread
+  std::chrono::nanoseconds lost{0};  ///< part of it that something else took, at most
+  bool too_late = false;             ///< the go came so long after ready that the kernel could have started early
+  bool disturbed = false;            ///< something else took time from the arena or from this thread
 };
 
 /// Times one call. The arena's death and its reason are in `arena.death()`.

@@ -8,8 +8,8 @@ namespace accelopt::targets::cpu {
 /// Puts another process before all ordinary programs of its core, where the user may do that.
 void make_urgent(pid_t process);
 
-/// Puts this thread before all ordinary programs of its core for as long as it lives, where the user may do that: nobody then
-/// takes the clock away in the middle of a call. Nothing happens where it is not permitted.
+/// Puts this thread before all ordinary programs of its core for as long as it lives, where the user may do that:
+/// nobody then takes the clock away in the middle of a call. Nothing happens where it is not permitted.
 class Urgent {
  public:
   enum class Wanted { no, yes };

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Baseline, triage, play-off, confirmation and profile on a machine without hardware.
+#include <gtest/gtest.h>
+
+#include "evaluation/block_runner.hpp"
+#include "evaluation/local_evaluator.hpp"
+#include "evaluation/roofline.hpp"
+#include "fake_target.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+using base::ErrorCode;
+using model::Status;
+using model::Verdict;
+
+class Flows : public testing::Test {
+ protected:
+  Flows() : evaluator_(make_local_evaluator(target_)) {}
+
+  OpenReport open(model::Task task = fake_task(), MeasureSettings settings = {}) {
+    settings.seed = 4711;
+    auto report = evaluator_->open(task, settings, {});
+    EXPECT_TRUE(report) << report.error().message;
+    return report ? *report : OpenReport{};
+  }
+  model::Evaluation triage(const std::string& text, const std::string& opponent = "time=1000000") {
+    auto out = evaluator_->triage(fake_kernel(text), fake_kernel(opponent), {});
+    EXPECT_TRUE(out) << out.error().message;
+    return out ? *out : model::Evaluation{};
+  }
+
+  FakeTarget target_;
+  std::unique_ptr<Evaluator> evaluator_;
+};
+
+TEST_F(Flows, TheBaselineIsVerifiedOnEverythingAndTimed) {
+  const OpenReport report = open();
+  EXPECT_EQ(report.baseline.status, Status::passed) << report.baseline.reason;
+  ASSERT_EQ(report.baseline.workloads.size(), 3U);
+  EXPECT_NEAR(report.baseline.workloads[0].time_ns, 1e6, 2e4);
+  EXPECT_TRUE(report.baseline.profile.has_value());
+  EXPECT_EQ(report.task_header, "/* task.h */");
+  EXPECT_EQ(report.baseline.environment.seed, 4711U);
+}
+
+TEST_F(Flows, ABaselineThatFailsSaysWhereAndWhatToMend) {
+  model::Task task = fake_task();
+  task.baseline = fake_kernel("time=1000 wrong_on=61");
+  const OpenReport report = open(task);
+  EXPECT_EQ(report.baseline.status, Status::incorrect_numerical);
+  ASSERT_TRUE(report.baseline.mismatch);
+  EXPECT_EQ(report.baseline.mismatch->workload, "hidden");
+  EXPECT_EQ(report.baseline.mismatch->index, 60);
+  EXPECT_NE(report.baseline.reason.find("likely to mend"), std::string::npos) << report.baseline.reason;
+}
+
+TEST_F(Flows, OperationsNeedAnOpenTaskAndOpenIsOnce) {
+  const auto early = evaluator_->build(fake_kernel("time=1"), {});
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().code, ErrorCode::invalid_argument);
+  open();
+  const auto again = evaluator_->open(fake_task(), {}, {});
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::invalid_argument);
+}
+
+TEST_F(Flows, ATaskWithoutRacedWorkloadIsRefused) {
+  model::Task task = fake_task();
+  task.workloads.erase(task.workloads.begin());
+  const auto report = evaluator_->open(task, {}, {});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::invalid_argument);
+}
+
+TEST_F(Flows, TriageTellsFasterSlowerAndTie) {
+  open();
+  const model::Evaluation faster = triage("time=500000");
+  EXPECT_EQ(faster.verdict, Verdict::faster);
+  EXPECT_EQ(faster.decided_by, "race");
+  EXPECT_NEAR(faster.ratio->estimate, 2.0, 0.05);
+  EXPECT_NEAR(*faster.workloads.at(0).reference_ns, 1e6, 2e4);
+  const model::Evaluation slower = triage("time=1300000");
+  EXPECT_EQ(slower.verdict, Verdict::slower);
+  EXPECT_LE(slower.blocks, 8);
+  const model::Evaluation same = triage("time=1000000");
+  EXPECT_TRUE(same.verdict == Verdict::tie || same.verdict == Verdict::undecided);
+  EXPECT_EQ(same.samples.size(), static_cast<std::size_t>(same.blocks));
+}
+
+TEST_F(Flows, NoProcessMeetsASlotTwice) {
+  open();
+  triage("time=1000000");
+  ASSERT_TRUE(evaluator_->playoff({{fake_kernel("time=1000000")}, {fake_kernel("time=990000")}}, 1, {}));
+  ASSERT_TRUE(evaluator_->confirm(fake_kernel("time=990000"), {}));
+  ASSERT_TRUE(evaluator_->profile(fake_kernel("time=990000"), {}));
+  ASSERT_TRUE(evaluator_->verify_held_out(fake_kernel("time=990000"), {}));
+  EXPECT_GT(target_.calls, 100);
+  EXPECT_EQ(target_.repeats, 0);
+  EXPECT_EQ(target_.held_locks, 0);
+  EXPECT_EQ(target_.held_quiets, 0);
+}
+
+TEST_F(Flows, FailuresAreStatusesAndNeverNameHeldOutWorkloads) {
+  open();
+  EXPECT_EQ(triage("broken").status, Status::compile_error);
+  EXPECT_EQ(triage("time=1 crash").status, Status::runtime_error);
+  EXPECT_EQ(triage("time=1 hang").status, Status::timeout);
+  EXPECT_EQ(triage("time=1 outside").status, Status::runtime_error);
+  EXPECT_EQ(triage("time=900000000").status, Status::timeout) << "five times the baseline and 50 ms";
+  const model::Evaluation wrong = triage("time=1 wrong_on=37");
+  EXPECT_EQ(wrong.status, Status::incorrect_numerical);
+  EXPECT_EQ(wrong.mismatch->workload, "check");
+  const model::Evaluation hidden = triage("time=1000000 wrong_on=61");
+  EXPECT_EQ(hidden.status, Status::passed);
+  const auto status = evaluator_->verify_held_out(fake_kernel("time=1000000 wrong_on=61"), {});
+  ASSERT_TRUE(status);
+  EXPECT_EQ(*status, Status::incorrect_numerical);
+}
+
+TEST_F(Flows, AnOpponentThatDoesNotBuildIsAnError) {
+  open();
+  const auto out = evaluator_->triage(fake_kernel("time=1"), fake_kernel("broken"), {});
+  ASSERT_FALSE(out);
+  EXPECT_EQ(out.error().code, ErrorCode::invalid_argument);
+}
+
+TEST_F(Flows, ATimeThatTheMachineCannotReachIsRejectedAfterANewProbe) {
+  target_.peaks = {1e12, 1e12, 8e8};  // 800 bytes: a microsecond
+  model::Task task = fake_task();
+  open(task);
+  const model::Evaluation result = triage("time=500");
+  EXPECT_EQ(result.status, Status::reward_hack);
+  EXPECT_EQ(result.verdict, Verdict::none);
+  EXPECT_NE(result.reason.find("faster than the machine can move or compute"), std::string::npos);
+  EXPECT_EQ(target_.probes, 1);
+  EXPECT_EQ(triage("time=900").status, Status::passed) << "0.8 of the floor is believed";
+}
+
+TEST_F(Flows, ConstantDisturbanceEndsAndIsMarked) {
+  open();
+  const model::Evaluation result = triage("time=1000000 disturbed");
+  EXPECT_EQ(result.status, Status::passed);
+  EXPECT_TRUE(result.environment.noisy || result.blocks < 40) << result.blocks;
+  EXPECT_TRUE(result.samples.at(0).disturbed);
+}
+
+TEST_F(Flows, PlayoffScoresAgainstTheBaselineAndKeepsReasons) {
+  open();
+  const auto report = evaluator_->playoff({{fake_kernel("time=1000000")},
+                                           {fake_kernel("time=400000")},
+                                           {fake_kernel("time=500000")},
+                                           {fake_kernel("broken")},
+                                           {fake_kernel("time=1 crash")}},
+                                          1, {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_TRUE(report->separated);
+  EXPECT_NEAR(report->arms[1].score.estimate, 2.5, 0.1);
+  EXPECT_NEAR(report->arms[2].score.estimate, 2.0, 0.1);
+  EXPECT_FALSE(report->arms[3].measured);
+  EXPECT_NE(report->arms[3].reason.find("broken"), std::string::npos);
+  EXPECT_FALSE(report->arms[4].measured);
+  EXPECT_NE(report->arms[4].reason.find("SIGSEGV"), std::string::npos);
+  const auto none = evaluator_->playoff({}, 1, {});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::invalid_argument);
+}
+
+TEST_F(Flows, ConfirmationWantsCertaintyAndHeldOutWorkloads) {
+  open();
+  const auto good = evaluator_->confirm(fake_kernel("time=800000"), {});
+  ASSERT_TRUE(good) << good.error().message;
+  EXPECT_EQ(good->verdict, Verdict::faster);
+  EXPECT_GE(good->blocks, 32);
+  EXPECT_EQ(good->workloads.size(), 2U);
+  EXPECT_TRUE(good->reason.empty());
+  const auto same = evaluator_->confirm(fake_kernel("time=1000000"), {});
+  ASSERT_TRUE(same);
+  EXPECT_NE(same->verdict, Verdict::faster);
+  EXPECT_NE(same->reason.find("not confirmed"), std::string::npos);
+  const auto wrong = evaluator_->confirm(fake_kernel("time=800000 wrong_on=61"), {});
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->status, Status::incorrect_numerical);
+}
+
+TEST_F(Flows, ThePaperProtocolComparesMeans) {
+  MeasureSettings settings;
+  settings.protocol = "paper";
+  open(fake_task(), settings);
+  const model::Evaluation faster = triage("time=500000");
+  EXPECT_EQ(faster.verdict, Verdict::faster);
+  EXPECT_DOUBLE_EQ(faster.ratio->low, faster.ratio->high);
+  const int before = target_.calls;
+  triage("time=700000");
+  EXPECT_LT(target_.calls - before, 120) << "the opponent's latency is the recorded one";
+  const auto report = evaluator_->playoff(
+      {{fake_kernel("time=1000000")}, {fake_kernel("time=500000")}, {fake_kernel("broken")}}, 1, {});
+  ASSERT_TRUE(report);
+  EXPECT_NEAR(report->arms[1].score.estimate, 2.0, 0.05);
+  EXPECT_FALSE(report->arms[2].measured);
+  EXPECT_EQ(target_.repeats, 0);
+}
+
+TEST_F(Flows, AStopIsCancelled) {
+  open();
+  std::stop_source stop;
+  stop.request_stop();
+  for (const auto& result : {evaluator_->triage(fake_kernel("time=1"), fake_kernel("time=1"), stop.get_token()),
+                             evaluator_->confirm(fake_kernel("time=1"), stop.get_token())}) {
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, ErrorCode::cancelled);
+  }
+}
+
+TEST(CallLimit, IsFiveTimesTheParentAndALittle) {
+  using std::chrono::milliseconds;
+  EXPECT_EQ(call_limit(10e6, milliseconds{5000}), milliseconds{100});
+  EXPECT_EQ(call_limit(10e9, milliseconds{5000}), milliseconds{5000});
+  EXPECT_EQ(call_limit(0, milliseconds{5000}), milliseconds{5000}) << "unknown";
+}
+
+TEST(Roofline, FloorIsTheLargerOfBothAndSharesStayBelowOne) {
+  model::Task task = fake_task();
+  task.definition.cost = {"1000*M", "8*M"};
+  const model::Workload& workload = task.workloads[0];
+  const auto compute = roofline(task, workload, {1e9, 5e8, 1e9}, 2e5);
+  ASSERT_TRUE(compute);
+  EXPECT_EQ(compute->bound, "compute");
+  EXPECT_DOUBLE_EQ(compute->floor_ns, 1e5);
+  EXPECT_DOUBLE_EQ(compute->fraction, 0.5);
+  const auto memory = roofline(task, workload, {1e15, 5e8, 1e6}, 1e3);
+  EXPECT_EQ(memory->bound, "memory");
+  EXPECT_DOUBLE_EQ(memory->fraction, 1.0);
+  task.definition.inputs[0].dtype = model::DType::float64;
+  EXPECT_DOUBLE_EQ(roofline(task, workload, {1e9, 5e8, 1e9}, 2e5)->floor_ns, 2e5);
+  task.definition.cost = {};
+  EXPECT_FALSE(roofline(task, workload, {1e9, 5e8, 1e9}, 2e5));
+  EXPECT_EQ(least_credible_ns(task, workload, {1e9, 5e8, 1e9}, 1 << 20), 0);
+}
+
+TEST(Roofline, WarmDataInACacheIsNotHeldToMemory) {
+  model::Task task = fake_task();
+  const model::Workload& workload = task.workloads[0];
+  const Peaks peaks{1e12, 1e12, 1e6};
+  EXPECT_GT(least_credible_ns(task, workload, peaks, 1 << 20), 1e5);
+  task.cpu.cache = model::Cache::warm;
+  EXPECT_LT(least_credible_ns(task, workload, peaks, 1 << 20), 1.0);
+}
+
+}  // namespace
+}  // namespace accelopt::evaluation
