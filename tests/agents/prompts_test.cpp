@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <regex>
+#include <cctype>
 
 #include "agents/builtin_prompts.hpp"
 #include "agents/prompt_text.hpp"
@@ -137,24 +137,35 @@ TEST(LoadPrompts, LanguagesWithoutPromptsAreUnsupported) {
   EXPECT_EQ(cuda.error().code, ErrorCode::unsupported);
 }
 
+/// The first of the stems with which a word of the text begins, in any case, or empty.
+std::string_view first_word_with(std::string_view text, const std::vector<std::string_view>& stems) {
+  const auto letter = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at > 0 && std::isalpha(static_cast<unsigned char>(text[at - 1])) != 0) continue;
+    for (const std::string_view stem : stems) {
+      const std::string_view word = text.substr(at, stem.size());
+      if (std::ranges::equal(word, stem, {}, letter)) return stem;
+    }
+  }
+  return {};
+}
+
 TEST(BuiltinPrompts, CarryNoOptimizationRecipes) {
   // Facts only: what makes kernels fast is for the agents to find. Flags are listed by the program, not by the texts.
-  const std::regex recipe(
-      "tiling|\\btile|unroll|interchang|vectori[sz]|simd|intrinsic|prefetch|\\bfus(e|ion)|fission|\\brestrict\\b|"
-      "packing|"
-      "cache block|blocking|hoist|loop order|reorder|register|parallel|accumulator|transpos|locality|strength",
-      std::regex::icase);
+  const std::vector<std::string_view> recipes = {
+      "tile",      "tiling",   "unroll",   "interchang", "vectori",       "simd",     "intrinsic",
+      "prefetch",  "fuse",     "fusing",   "fusion",     "fission",       "restrict", "pack",
+      "block the", "blocking", "hoist",    "loop order", "reorder",       "register", "parallel",
+      "accumulat", "transpos", "locality", "strength",   "scalar replac", "inline"};
+  EXPECT_EQ(first_word_with("Then Unrolled", recipes), "unroll") << "the search itself finds";
   for (const BuiltinPrompt& file : builtin_prompts()) {
-    std::cmatch match;
-    const bool found = std::regex_search(file.text.data(), file.text.data() + file.text.size(), match, recipe);
-    EXPECT_FALSE(found) << file.name << " says " << match.str();
+    EXPECT_EQ(first_word_with(file.text, recipes), "") << file.name;
   }
 }
 
 TEST(BuiltinPrompts, NeverMentionHeldOutWorkloads) {
-  const std::regex held_out("held.?out|hidden|secret", std::regex::icase);
   for (const BuiltinPrompt& file : builtin_prompts()) {
-    EXPECT_FALSE(std::regex_search(file.text.data(), file.text.data() + file.text.size(), held_out)) << file.name;
+    EXPECT_EQ(first_word_with(file.text, {"held", "hidden", "secret", "hold-out", "holdout"}), "") << file.name;
   }
 }
 
