@@ -49,7 +49,6 @@ base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, std::sto
   std::vector<double> times(measuring.task.workloads.size(), 0.0);
   {
     const auto quiet = measuring.target.quiet();
-    const auto lock = measuring.target.lock_machine();
     const StageClock clock(evaluation, "verify");
     TRY_ASSIGN(const auto failure,
                verify(measuring, *measuring.slots, baseline, {measuring.workloads(kEverything), 0, &times}, stop));

@@ -97,6 +97,8 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), measuring.random);
     if (plan.slots > 0) order.resize(std::min(order.size(), static_cast<std::size_t>(plan.slots)));
+    for (const int number : order) TRY(slots.get(workload, number));
+    const auto lock = measuring.target.lock_machine();
     std::vector<double> times;
     for (const int number : order) {
       if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "verification was stopped as asked");

@@ -15,6 +15,7 @@
 #include "targets/cpu/arena_process.hpp"
 #include "targets/cpu/buffers.hpp"
 #include "targets/cpu/build.hpp"
+#include "targets/cpu/concealment.hpp"
 #include "targets/cpu/flush.hpp"
 #include "targets/cpu/machine.hpp"
 #include "targets/cpu/machine_lock.hpp"
@@ -125,6 +126,14 @@ class Layout {
     }
   }
 
+  [[nodiscard]] std::vector<std::span<std::byte>> inputs(const Invocation& invocation) const {
+    std::vector<std::span<std::byte>> out;
+    for (std::size_t i = 0, region = 0; i < definition_.inputs.size(); ++i) {
+      if (definition_.inputs[i].shape) out.push_back(buffers_.here(region++, invocation.inputs[i].size()));
+    }
+    return out;
+  }
+
   void poison_outputs(const Invocation& invocation, std::uint64_t seed) const {
     for_outputs(invocation, [&](std::size_t region, std::size_t output, std::size_t bytes) {
       fill(buffers_.here(region, bytes),
@@ -181,6 +190,7 @@ struct Bench {
   Flusher flusher;
   ArenaOptions arena;
   bool one_core = false;
+  Concealment concealment{};
   std::uint64_t placed = 0;  ///< number of the invocation whose inputs lie in the buffers
 };
 
@@ -196,7 +206,12 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
       if (!arena_.death().empty()) return dead();
       const Layout layout(bench_.definition, bench_.buffers);
       lay_out(layout, invocation, options, attempt);
-      const Bracket bracket = timed_call(arena_, options.limit, bench_.one_core);
+      const auto touched = bench_.concealment.lines();
+      const Bracket bracket = timed_call(arena_, options.limit, bench_.one_core, [&] {
+        bench_.concealment.reveal();
+        if (options.cache == model::Cache::cold) bench_.flusher.flush_now(touched);
+      });
+      bench_.concealment.reveal();
       if (bracket.end == Bracket::End::timed_out) timed_out_ = true;
       if (bracket.end != Bracket::End::returned) return dead();
       if (layout.canaries_whole(invocation)) {
@@ -221,6 +236,7 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
       bench_.placed = invocation.number;
     }
     layout.poison_outputs(invocation, options.poison_seed + static_cast<std::uint64_t>(attempt));
+    bench_.concealment.conceal(layout.inputs(invocation), options.poison_seed);
     if (options.cache == model::Cache::cold) layout.flush(invocation, bench_.flusher);
   }
 
@@ -365,15 +381,21 @@ class QuietHold final : public evaluation::Hold {
   sandbox::PauseGate* gate_;
 };
 
+/// Holds nest: only the outermost one takes and gives back the lock.
 class LockHold final : public evaluation::Hold {
  public:
-  explicit LockHold(const MachineLock& lock) : lock_(lock) { lock_.acquire(); }
+  LockHold(const MachineLock& lock, int& depth) : lock_(lock), depth_(depth) {
+    if (depth_++ == 0) lock_.acquire();
+  }
   LockHold(const LockHold&) = delete;
   LockHold& operator=(const LockHold&) = delete;
-  ~LockHold() override { lock_.release(); }
+  ~LockHold() override {
+    if (--depth_ == 0) lock_.release();
+  }
 
  private:
   const MachineLock& lock_;
+  int& depth_;
 };
 
 std::string kibibytes(std::int64_t bytes) {
@@ -439,6 +461,7 @@ class CpuTarget final : public evaluation::Target {
 
   base::Result<std::vector<ReferenceTensor>> reference(Precision precision, const std::vector<ReferenceTensor>& inputs,
                                                        const Invocation& invocation) override {
+    const auto lock = lock_machine();  // it runs where others may be measuring
     return reference_->run(precision, inputs, invocation);
   }
 
@@ -458,7 +481,7 @@ class CpuTarget final : public evaluation::Target {
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // short sleeps stay short: nanoseconds of slack
     return std::make_unique<QuietHold>(cores_.others.empty() ? &gate_ : nullptr);
   }
-  std::unique_ptr<evaluation::Hold> lock_machine() override { return std::make_unique<LockHold>(*lock_); }
+  std::unique_ptr<evaluation::Hold> lock_machine() override { return std::make_unique<LockHold>(*lock_, lock_depth_); }
 
   base::Result<evaluation::Peaks> probe_peaks_again(std::stop_token stop) override {
     TRY_ASSIGN(peaks_, measure_peaks_again(compiler_, machine_, cores_.arenas.front(), {options_.cache}, peaks_,
@@ -485,6 +508,7 @@ class CpuTarget final : public evaluation::Target {
   evaluation::Peaks peaks_;
   sandbox::PauseGate gate_;
   std::optional<MachineLock> lock_;
+  int lock_depth_ = 0;
   std::unique_ptr<KernelBuilder> builder_;
   std::unique_ptr<Bench> bench_;
   std::unique_ptr<Reference> reference_;

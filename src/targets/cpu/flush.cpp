@@ -25,6 +25,14 @@ void flush_lines(std::span<const std::byte> bytes) {
 void flush_lines(std::span<const std::byte>) {}
 #endif
 
+void wait_for_flush() {
+#if defined(__x86_64__)
+  _mm_mfence();
+#elif defined(__aarch64__)
+  asm volatile("dsb sy" : : : "memory");
+#endif
+}
+
 }  // namespace
 
 Flusher::Flusher(bool by_line, std::int64_t last_level_bytes)
@@ -36,12 +44,14 @@ void Flusher::flush(std::span<const std::byte> bytes) {
   if (by_line_) flush_lines(bytes);
 }
 
+void Flusher::flush_now(const std::vector<std::span<const std::byte>>& lines) const {
+  if (!by_line_) return;
+  for (const auto line : lines) flush_lines(line);
+  wait_for_flush();
+}
+
 void Flusher::finish() {
-#if defined(__x86_64__)
-  if (by_line_) _mm_mfence();
-#elif defined(__aarch64__)
-  if (by_line_) asm volatile("dsb sy" : : : "memory");
-#endif
+  if (by_line_) wait_for_flush();
   for (std::size_t at = 0; at < other_.size(); at += kLine) {
     volatile std::byte* line = &other_[at];
     *line = static_cast<std::byte>(static_cast<unsigned>(*line) + 1U);

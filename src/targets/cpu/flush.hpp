@@ -15,6 +15,8 @@ class Flusher {
   /// `by_line`: the machine has an instruction for it; otherwise more than `last_level_bytes` are touched instead.
   Flusher(bool by_line, std::int64_t last_level_bytes);
   void flush(std::span<const std::byte> bytes);
+  /// Flushes a few lines at once, where there is an instruction for it.
+  void flush_now(const std::vector<std::span<const std::byte>>& lines) const;
   /// To be called once after the last `flush`: does what is left to do, and waits until it has happened.
   void finish();
 

@@ -99,7 +99,7 @@ Bracket::End bury(ArenaProcess& arena, const Wait& wait) {
 
 }  // namespace
 
-Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core) {
+Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const std::function<void()>& reveal) {
   std::optional<Urgent> urgent(std::in_place, one_core ? Urgent::Wanted::no : Urgent::Wanted::yes);
   ArenaControl& control = arena.control();
   const std::uint32_t call = arena.next_call();
@@ -110,6 +110,7 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core) {
   const auto continued = Clock::now();
   arena.process().resume();
   const Wait waking = await(control.ready, call, arena, kMostWaking, one_core);
+  if (reveal) reveal();
   const auto go = Clock::now();
   if (waking.reached) control.go.call.store(call, std::memory_order_release);
   const Wait running = waking.reached ? await(control.done, call, arena, limit, one_core) : waking;

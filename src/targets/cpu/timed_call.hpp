@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include "base/result.hpp"
@@ -18,7 +19,9 @@ struct Bracket {
   bool disturbed = false;            ///< something else took time from the arena or from this thread
 };
 
-/// Times one call. The arena's death and its reason are in `arena.death()`.
-Bracket timed_call(ArenaProcess& arena, std::chrono::nanoseconds limit, bool one_core);
+/// Times one call. `reveal` runs when the arena is ready, just before the go; what it does counts as time between the
+/// two. The arena's death and its reason are in `arena.death()`.
+Bracket timed_call(ArenaProcess& arena, std::chrono::nanoseconds limit, bool one_core,
+                   const std::function<void()>& reveal = {});
 
 }  // namespace accelopt::targets::cpu

@@ -2,8 +2,11 @@
 // What design 04 says about each kind of bad kernel, with real compilers and real processes.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+
 #include "evaluation/local_evaluator.hpp"
 #include "small_task.hpp"
+#include "targets/cpu/arena/protocol.hpp"
 #include "targets/cpu/cpu_target.hpp"
 
 namespace accelopt::targets::cpu {
@@ -82,7 +85,7 @@ TEST_F(Verdicts, TheBaselineAgainstItselfIsNeitherFasterNorSlower) {
 }
 
 TEST_F(Verdicts, AClearLoserIsDismissedAfterAFewBlocks) {
-  const Evaluation result = triage(std::string(kHonest) + "for (volatile int i = 0; i < 40000; ++i) {}");
+  const Evaluation result = triage(std::string(kHonest) + "for (volatile int i = 0; i < 300000; ++i) {}");
   EXPECT_EQ(result.status, Status::passed) << result.reason;
   EXPECT_EQ(result.verdict, Verdict::slower);
   EXPECT_LE(result.blocks, 8);
@@ -230,6 +233,35 @@ TEST_F(Verdicts, WaysOutAreRuntimeErrors) {
   }
   const Evaluation leaves = triage("_exit(0);", "#include <unistd.h>\n");
   EXPECT_EQ(leaves.status, Status::runtime_error);
+}
+
+TEST_F(Verdicts, AKernelThatTakesOverItsArenaAndStartsEarlyIsIncorrect) {
+  // It never returns: it plays the arena's part itself and computes as soon as a call is laid out, before it says
+  // ready.
+  const std::string control = std::to_string(kControlAddress) + "UL";
+  const std::string before =
+      "#include <string.h>\nstatic void honest(const float* x, const float* g, float s, float* y, int64_t M) {" +
+      std::string(kHonest) + "}\n";
+  const std::string body = R"(
+  volatile uint32_t* request = (volatile uint32_t*)()" +
+                           control + R"();
+  volatile uint32_t *ready = request + 16, *go = request + 32, *done = request + 48;
+  volatile uint64_t* arguments = (volatile uint64_t*)()" +
+                           control + " + " + std::to_string(offsetof(ArenaControl, arguments)) + R"();
+  honest(x, g, s, y, M);
+  for (;;) {
+    const uint32_t last = *request;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    *done = last;
+    while (*request == last) {}
+    honest((const float*)arguments[0], (const float*)arguments[1], *(const float*)arguments[2], (float*)arguments[3], *(const int64_t*)arguments[4]);
+    const uint32_t old = *go;
+    *ready = *request;
+    while (*go == old) {}
+  }
+)";
+  const Evaluation result = triage(body, before);
+  EXPECT_EQ(result.status, Status::incorrect_numerical) << result.reason << (result.ratio ? result.ratio->estimate : 0);
 }
 
 TEST_F(Verdicts, EqualMachineCodeHasEqualIds) {
