@@ -74,8 +74,7 @@ Result<std::string> parallelize(const syntax::Clang&, Subject& subject, const Ap
   syntax::Edits edits;
   edits.insert(whole.begin, "#pragma omp parallel for schedule(static) num_threads(" +
                                 std::to_string(subject.kernel().threads) + ")\n" + indent);
-  TRY_ASSIGN(std::string source, edits.apply(subject.unit().source));
-  return with_flags(std::move(source), {"-fopenmp"});
+  return edits.apply(subject.unit().source);
 }
 
 void propose_parallelize(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {

@@ -20,7 +20,7 @@ struct FlagSet {
 };
 
 constexpr FlagSet kSets[] = {
-    {"-ffast-math", "Compile with relaxed floating-point rules",
+    {"-ffast-math -mno-recip", "Compile with relaxed floating-point rules",
      "With -ffast-math the compiler may reorder sums, so that accumulating loops vectorize, and calls the vector forms "
      "of expf and "
      "the like. Values that overflow to infinity on the way may come out differently.",

@@ -53,14 +53,19 @@ std::vector<Operand> operands_of(const Part& part, const Loop& loop) {
     const bool known = std::any_of(result.begin(), result.end(),
                                    [&](const Operand& operand) { return operand.access.base == access.base; });
     if (known) continue;
+    // A copy pays when it is read more than once: some loop around does not move the operand.
+    bool reused = false;
+    for (const Loop* at = loop.parent; at != nullptr; at = at->parent) {
+      reused = reused || !access.subscript->uses(at->symbol());
+    }
     for (const Loop* slow = loop.parent; slow != nullptr; slow = slow->parent) {
       const auto step = access.subscript->coefficient(slow->symbol());
       const auto begin = begin_of(*slow, scope);
       const Polynomial rest = *access.subscript - *stride * Polynomial(loop.symbol()) - Polynomial(slow->symbol());
       const auto end = end_of(*slow, scope);
       // The rows must lie one after another: their distance is the length of the other loop.
-      if (step && *step == Polynomial(1) && rest.is_zero() && begin && begin->is_zero() && end && *end == *stride &&
-          slow->header().step == 1) {
+      if (reused && step && *step == Polynomial(1) && rest.is_zero() && begin && begin->is_zero() && end &&
+          *end == *stride && slow->header().step == 1) {
         result.push_back({access, slow});
       }
     }
@@ -70,23 +75,51 @@ std::vector<Operand> operands_of(const Part& part, const Loop& loop) {
 
 Result<std::string> pack(const syntax::Clang&, Subject& subject, const Application& application) {
   TRY_ASSIGN(const Place place, subject.find(application.location));
-  const auto found = operands_of(*place.part, *place.loop);
+  return pack_operands(subject, *place.part, *place.loop);
+}
+
+void propose(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {
+  for (const Part& part : subject.parts()) {
+    for (const auto& loop : part.tree->loops()) {
+      if (subject.is_generated(*loop)) continue;
+      const auto found = operands_of(part, *loop);
+      if (found.empty()) continue;
+      std::string names;
+      for (const Operand& operand : found) names += (names.empty() ? "" : ", ") + operand.access.base.name;
+      Application application;
+      application.recipe = "packing";
+      application.location = Subject::location(part, *loop);
+      application.title = "Pack " + names + " so that the loop " + loop->path + " reads neighbours";
+      application.text = "Packing: the innermost loop reads " + names +
+                         " with a stride. A transposed copy, made once before the nest, puts what the loop "
+                         "reads next to each other: fewer cache lines, and loads that vectorize.";
+      application.prior = overall(std::min(0.97, cost_of(subject, part, *loop).share), 1.8);
+      application.shape = shape_of(subject, part, *loop);
+      result.push_back(std::move(application));
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::string> pack_operands(Subject& subject, const Part& part, const Loop& loop) {
+  const auto found = operands_of(part, loop);
   if (found.empty()) return fail(ErrorCode::unsupported, "no operand of the loop can be packed");
-  const Loop& outer = outermost(*place.loop);
-  const syntax::IndexScope& scope = place.part->tree->scope();
-  const syntax::Effects inside = syntax::effects_of(body_of(*place.loop), scope);
+  const Loop& outer = outermost(loop);
+  const syntax::IndexScope& scope = part.tree->scope();
+  const syntax::Effects inside = syntax::effects_of(body_of(loop), scope);
   const syntax::Extent whole = with_pragmas(subject, outer);
   const std::string indent = syntax::indentation_at(subject.unit().source, whole.begin);
-  const auto fast_end = end_of(*place.loop, scope);
+  const auto fast_end = end_of(loop, scope);
   if (!fast_end) return fail(ErrorCode::unsupported, "the loop's end cannot be read");
   syntax::Edits edits;
   std::string before;
   std::string after;
   for (const Operand& operand : found) {
     const std::string name = subject.fresh(operand.access.base.name + "_packed");
-    const std::string fast = place.loop->header().variable;
+    const std::string fast = loop.header().variable;
     const std::string slow = operand.slow->header().variable;
-    const std::string type = variable_type(place.loop->header());
+    const std::string type = variable_type(loop.header());
     const std::string slow_end = end_of(*operand.slow, scope)->text();
     const std::string count = "(" + fast_end->text() + ")";
     before += "float* const " + name + " = (float*)malloc(sizeof(float) * (size_t)(" + slow_end + ") * (size_t)" +
@@ -107,34 +140,6 @@ Result<std::string> pack(const syntax::Clang&, Subject& subject, const Applicati
   TRY_ASSIGN(std::string source, edits.apply(subject.unit().source));
   return with_include(std::move(source), "<stdlib.h>");
 }
-
-void propose(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {
-  for (const Part& part : subject.parts()) {
-    for (const auto& loop : part.tree->loops()) {
-      if (subject.is_generated(*loop)) continue;
-      const auto found = operands_of(part, *loop);
-      if (found.empty()) continue;
-      std::string names;
-      for (const Operand& operand : found) names += (names.empty() ? "" : ", ") + operand.access.base.name;
-      Application application;
-      application.recipe = "packing";
-      application.location = Subject::location(part, *loop);
-      application.title = "Pack " + names + " so that the loop " + loop->path + " reads neighbours";
-      application.text = "Packing: the innermost loop reads " + names +
-                         " with a stride. A transposed copy, made once before the nest, puts what the loop "
-                         "reads next to each other: fewer cache lines, and loads that vectorize.";
-      // Copying pays when the copy is read several times; the loops around the two that walk it tell how often.
-      int reuse = 0;
-      for (const Loop* at = loop->parent; at != nullptr; at = at->parent)
-        reuse += found.front().access.subscript->uses(at->symbol()) ? 0 : 1;
-      application.prior = overall(std::min(0.97, cost_of(subject, part, *loop).share), reuse > 0 ? 1.8 : 0.9);
-      application.shape = shape_of(subject, part, *loop);
-      result.push_back(std::move(application));
-    }
-  }
-}
-
-}  // namespace
 
 Recipe packing_recipe() {
   return {"packing", propose, pack};

@@ -46,6 +46,10 @@ base::Result<std::string> split_loop(Subject& subject, const Part& part, const s
 /// In the text that split_loop gave, read again: the loop of that group. `path` is the split loop's old one.
 const syntax::Loop* loop_of_group(const Part& part, std::string_view path, std::size_t group);
 
+/// The kernel with the strided operands of an innermost loop copied, transposed, before the nest around it.
+/// @error unsupported: the loop has none that can be packed.
+base::Result<std::string> pack_operands(Subject& subject, const Part& part, const syntax::Loop& loop);
+
 /// What the cost model says of a loop nest.
 struct NestCost {
   double share = 0;       ///< of the kernel's operations, 0 to 1

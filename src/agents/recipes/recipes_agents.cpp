@@ -219,7 +219,7 @@ std::vector<Application> safer_forms(const Application& application) {
   };
   if (application.recipe == "flags") {
     const auto flags = application.parameters.find("flags");
-    if (flags != application.parameters.end() && flags->second == "-ffast-math") {
+    if (flags != application.parameters.end() && flags->second.starts_with("-ffast-math")) {
       with({{"flags", "-fno-math-errno -fno-trapping-math -fno-signed-zeros -fassociative-math"}});
     }
     with({{"flags", "-fno-math-errno -fno-trapping-math"}});
@@ -228,7 +228,8 @@ std::vector<Application> safer_forms(const Application& application) {
     with({{"pack", "1"}, {"rows", "4"}, {"vectors", "2"}});
     with({{"pack", "1"}, {"rows", "2"}, {"vectors", "1"}});
   } else if (application.recipe == "vectorize") {
-    with({{"vectors", "1"}});
+    with({{"stream", "0"}, {"pack", "0"}});
+    with({{"stream", "0"}, {"pack", "0"}, {"vectors", "1"}});
   } else if (application.recipe == "unroll-and-jam" || application.recipe == "unroll") {
     with({{"factor", "2"}});
   } else if (application.recipe == "fission") {

@@ -180,6 +180,7 @@ Result<void> SimdBody::analyze(Packing packing) {
     written_.clear();
     accumulators_ = 0;
     idempotent_ = true;
+    if (stream_) helpers_.insert("stream");
     TRY(check_statements(body_));
     if (!changed_) break;
   }

@@ -43,6 +43,8 @@ class SimdBody {
 
   /// What the rows' loop declares beside the lanes' loop will be kept for every row: it varies from row to row.
   void assume_split() { assume_split_ = true; }
+  /// What is stored goes past the caches. Call before analyze.
+  void stream_stores() { stream_ = true; }
 
   /// Decides whether the body can be written. @error unsupported: it cannot, with the reason.
   base::Result<void> analyze(Packing packing);
@@ -147,6 +149,7 @@ class SimdBody {
   bool idempotent_ = true;
   bool has_inner_loop_ = false;
   bool assume_split_ = false;
+  bool stream_ = false;
   bool changed_ = false;  ///< a local became varying: walk again
 
   std::string out_;

@@ -140,8 +140,8 @@ void SimdBody::emit_assignment(const Expression& target, const std::string& oper
   if (operation != "=") right = binary(operation.substr(0, 1), element(target, false), right);
   right = widened(right);
   emit_each(rows, true,
-            "simd_store" + std::string(is_double() ? "_f64" : "") + "(&" + access->base.name + "[" +
-                placed(*access->subscript, true).text() + "], " + right.text + ");");
+            (stream_ ? "simd_stream" : "simd_store") + std::string(is_double() ? "_f64" : "") + "(&" +
+                access->base.name + "[" + placed(*access->subscript, true).text() + "], " + right.text + ");");
 }
 
 void SimdBody::emit_reduction(const Reduction& reduction, const Value& term) {

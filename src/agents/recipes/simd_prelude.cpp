@@ -36,6 +36,33 @@ static inline void simd_store@(ELEMENT* to, VEC value) { *(VEC_at*)to = value; }
 static inline VEC simd_splat@(ELEMENT value) { return value - (VEC){0}; }
 )",
        nullptr},
+      // Stores past the caches are not ordered with what follows: the fence makes them visible before the kernel
+      // returns.
+      {"stream",
+       "inline void simd_stream@(",
+       {"types"},
+       R"(static inline void simd_stream@(ELEMENT* to, VEC value) {
+#if defined(__x86_64__) && !defined(__clang__)
+  if (((unsigned long long)to & (sizeof(value) - 1)) == 0) {
+#if defined(__AVX512F__)
+    NONTEMPORAL512(to, value);
+#elif defined(__AVX__)
+    NONTEMPORAL256(to, value);
+#else
+    NONTEMPORAL(to, value);
+#endif
+    return;
+  }
+#endif
+  simd_store@(to, value);
+}
+static inline void simd_stream_end@(void) {
+#if defined(__x86_64__) && !defined(__clang__)
+  __builtin_ia32_sfence();
+#endif
+}
+)",
+       nullptr},
       {"select",
        "inline VEC simd_select@(",
        {"types"},
@@ -155,6 +182,7 @@ std::string spelled(std::string text, const std::string& element) {
   text = replaced_all(std::move(text), "ELEMENT", element);
   text = replaced_all(std::move(text), "MASK", is_double ? "simd_i64" : "simd_i32");
   text = replaced_all(std::move(text), "INTEGER", is_double ? "long long" : "int");
+  text = replaced_all(std::move(text), "NONTEMPORAL", is_double ? "__builtin_ia32_movntpd" : "__builtin_ia32_movntps");
   text = replaced_all(std::move(text), "SQRT", is_double ? "__builtin_sqrt" : "__builtin_sqrtf");
   return replaced_all(std::move(text), "@", is_double ? "_f64" : "");
 }

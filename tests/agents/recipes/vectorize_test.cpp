@@ -82,6 +82,34 @@ TEST(Vectorize, RefusesDependentIterations) {
             base::ErrorCode::unsupported);
 }
 
+TEST(Vectorize, StoresPastTheCachesOnlyWhatIsNotReadAgain) {
+  Application streaming = vectorize("2");
+  streaming.parameters["stream"] = "1";
+  const Sample output = with_body("  for (int64_t i = 0; i < M * K; ++i) c[i] = a[i] * 2;\n");
+  const std::string text = applied(output, streaming);
+  EXPECT_NE(text.find("simd_stream(&c["), std::string::npos);
+  EXPECT_NE(text.find("    simd_stream_end();"), std::string::npos);
+  expect_same(output, text);
+  const Sample read_again = with_body(
+      "  for (int64_t i = 0; i < M * K; ++i) c[i] = a[i] * 2;\n  for (int64_t i = 0; i < M * K; ++i) c[i] = c[i] + "
+      "1;\n");
+  EXPECT_EQ(applied(read_again, streaming).find("simd_stream("), std::string::npos);
+}
+
+TEST(Vectorize, PacksWhatItsLanesWalkWithAStride) {
+  Application packing = vectorize("2");
+  const Sample sample = with_body(
+      "  for (int64_t i = 0; i < M; ++i)\n    for (int64_t j = 0; j < N; ++j) {\n      float s = 0;\n"
+      "      for (int64_t k = 0; k < K; ++k) s += expf(a[i * K + k] * 0.1f) * b[k * N + j];\n      c[i * N + j] = s;\n "
+      "   }\n",
+      "#include <math.h>\n");
+  EXPECT_EQ(refused(sample, packing), base::ErrorCode::unsupported);
+  packing.parameters["pack"] = "1";
+  const std::string text = applied(sample, packing);
+  EXPECT_NE(text.find("simd_load(&b_packed["), std::string::npos) << text;
+  expect_same(sample, text);
+}
+
 TEST(Vectorize, WhatIsWrittenForVectorsIsLeftAlone) {
   Sample sample = with_body("  for (int64_t i = 0; i < M * K; ++i) c[i] = a[i] * 2;\n");
   sample.kernel.source = applied(sample, vectorize("2"));
