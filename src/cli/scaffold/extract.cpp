@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/scaffold/extract.hpp"
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+#include "base/files.hpp"
+#include "cli/scaffold/words.hpp"
+#include "syntax/edit.hpp"
+#include "syntax/lexer.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+using syntax::Extent;
+using syntax::Token;
+using syntax::TokenKind;
+
+/// Headers that include one another stop here.
+constexpr int kDeepestInclude = 8;
+
+/// Their functions have overloads or stand-ins: without the header the text might still compile and mean something
+/// else.
+const std::set<std::string> kKeptHeaders{"<cmath>",   "<math.h>",   "<cstdlib>",   "<stdlib.h>", "<algorithm>",
+                                         "<numeric>", "<cstdint>",  "<stdint.h>",  "<cstring>",  "<string.h>",
+                                         "<cstddef>", "<stddef.h>", "<stdbool.h>", "<tgmath.h>", "<complex>",
+                                         "<cfloat>",  "<float.h>"};
+
+/// Splits the token stream of a file into chunks.
+class Splitter {
+ public:
+  explicit Splitter(const std::string& source) : source_(source), tokens_(syntax::tokens(source)) {}
+
+  std::vector<Chunk> run() {
+    for (at_ = 0; at_ < tokens_.size(); ++at_) {
+      const Token& token = tokens_[at_];
+      if (token.kind == TokenKind::directive) continue;
+      if (token.kind == TokenKind::preprocessor) {
+        preprocessor(token);
+      } else if (token.text == "}") {
+        add(Chunk::Kind::closing, token.offset, token.offset + 1);
+      } else if (const std::size_t brace = opening(); brace != 0) {
+        add(Chunk::Kind::opening, token.offset, tokens_[brace].offset + 1);
+        at_ = brace;
+      } else {
+        declaration();
+      }
+    }
+    return std::move(chunks_);
+  }
+
+ private:
+  void add(Chunk::Kind kind, std::size_t begin, std::size_t end, std::string name = "") {
+    chunks_.push_back({kind, {begin, end}, std::move(name)});
+  }
+
+  void preprocessor(const Token& token) {
+    const std::size_t end = end_of_logical_line(source_, token.offset);
+    const std::size_t word = token.text.find_first_not_of("# ");
+    const std::string_view rest = std::string_view(token.text).substr(std::min(word, token.text.size()));
+    if (rest.starts_with("include")) {
+      const std::size_t name = rest.find_first_of("<\"");
+      return add(Chunk::Kind::include, token.offset, end,
+                 name == std::string_view::npos ? "" : std::string(rest.substr(name)));
+    }
+    if (rest.starts_with("define ")) {
+      const std::string_view name = rest.substr(7);
+      return add(Chunk::Kind::define, token.offset, end, std::string(name.substr(0, name.find_first_of(" ("))));
+    }
+    add(Chunk::Kind::preprocessor, token.offset, end);
+  }
+
+  /// Index of the `{` of `namespace a::b {`, `inline namespace {` or `extern "C" {` that begins here; 0: none does.
+  std::size_t opening() const {
+    std::size_t next = at_;
+    if (tokens_[next].text == "inline" && next + 1 < tokens_.size()) ++next;
+    if (tokens_[next].text == "extern" && next + 2 < tokens_.size() && tokens_[next + 1].kind == TokenKind::string) {
+      return tokens_[next + 2].text == "{" ? next + 2 : 0;
+    }
+    if (tokens_[next].text != "namespace") return 0;
+    for (++next; next < tokens_.size(); ++next) {
+      if (tokens_[next].text == "{") return next;
+      if (tokens_[next].text == "=" || tokens_[next].text == ";") return 0;
+    }
+    return 0;
+  }
+
+  void declaration() {
+    const std::size_t begin = tokens_[at_].offset;
+    int depth = 0;
+    bool called = false;    // a parameter list at depth 0: a function if a body follows
+    bool assigned = false;  // an initializer: braces do not end it
+    for (; at_ < tokens_.size(); ++at_) {
+      const std::string& text = tokens_[at_].text;
+      if (tokens_[at_].kind == TokenKind::preprocessor) continue;
+      if (depth == 0 && text == "=") assigned = true;
+      if (text == "(" || text == "[" || text == "{") {
+        if (depth == 0 && text == "(") called = true;
+        ++depth;
+      } else if (text == ")" || text == "]" || text == "}") {
+        --depth;
+        const bool body_ends = depth == 0 && text == "}" && called && !assigned;
+        if (body_ends || depth < 0) return add(Chunk::Kind::function, begin, tokens_[at_].offset + 1);
+      } else if (text == ";" && depth == 0) {
+        return add(Chunk::Kind::declaration, begin, tokens_[at_].offset + 1);
+      }
+    }
+    add(Chunk::Kind::declaration, begin, source_.size());
+  }
+
+  const std::string& source_;
+  std::vector<Token> tokens_;
+  std::vector<Chunk> chunks_;
+  std::size_t at_ = 0;
+};
+
+/// The text with "quoted" headers that exist put in the place of their #include, each once.
+std::string inline_headers(const std::string& source, const std::filesystem::path& folder, std::set<std::string>& seen,
+                           int depth) {
+  syntax::Edits edits;
+  for (const syntax::Include& include : syntax::includes_of(source)) {
+    if (!include.name.starts_with('"') || depth >= kDeepestInclude) continue;
+    const std::filesystem::path file = folder / include.name.substr(1, include.name.size() - 2);
+    std::error_code ignored;
+    const std::string canonical = std::filesystem::weakly_canonical(file, ignored).string();
+    const auto text = base::read_file(file);
+    if (!text) continue;
+    std::string inlined;
+    if (seen.insert(canonical).second) {
+      inlined = inline_headers(*text, file.parent_path(), seen, depth + 1);
+      const std::size_t once = inlined.find("#pragma once");
+      if (once != std::string::npos) inlined.erase(once, std::string_view("#pragma once").size());
+    }
+    edits.replace(include.line, inlined);
+  }
+  return edits.apply(source).value_or(source);
+}
+
+/// A text with some of its chunks left out.
+class Reduction {
+ public:
+  Reduction(const syntax::Clang& clang, std::string source, model::Language language)
+      : clang_(clang),
+        source_(std::move(source)),
+        language_(language),
+        chunks_(top_level_chunks(source_)),
+        dropped_(chunks_.size(), false) {}
+
+  /// `errors`: of the whole text.
+  Result<void> reduce(const std::vector<Extent>& needed, std::size_t errors) {
+    errors_ = errors;
+    std::vector<std::size_t> functions;
+    std::vector<std::size_t> includes;
+    std::vector<std::size_t> others;
+    for (std::size_t i = chunks_.size(); i-- > 0;) {
+      if (!may_go(chunks_[i], needed)) continue;
+      if (chunks_[i].kind == Chunk::Kind::function) functions.push_back(i);
+      if (chunks_[i].kind == Chunk::Kind::include) includes.push_back(i);
+      if (chunks_[i].kind == Chunk::Kind::declaration || chunks_[i].kind == Chunk::Kind::define) others.push_back(i);
+    }
+    TRY(drop_what_can_go(functions));
+    TRY(drop_what_can_go(includes));
+    // Reading a text with its headers takes tenths of a second: of the others, only those that nothing seems to use are
+    // tried.
+    const std::string kept = text();
+    std::erase_if(others, [&](std::size_t i) { return seems_used(chunks_[i], kept); });
+    TRY(drop_what_can_go(others));
+    return {};
+  }
+
+  std::string text() const {
+    syntax::Edits edits;
+    for (std::size_t i = 0; i < chunks_.size(); ++i) {
+      if (dropped_[i]) edits.replace(with_comments(i), "");
+    }
+    std::string reduced = edits.apply(source_).value_or(source_);
+    for (std::size_t at = 0; (at = reduced.find("\n\n\n", at)) != std::string::npos;) reduced.erase(at, 1);
+    reduced.erase(0, reduced.find_first_not_of("\r\n"));
+    return reduced;
+  }
+
+ private:
+  bool may_go(const Chunk& chunk, const std::vector<Extent>& needed) const {
+    const std::string_view text = std::string_view(source_).substr(chunk.extent.begin, chunk.extent.size());
+    if (chunk.kind == Chunk::Kind::include) return !kKeptHeaders.contains(chunk.name);
+    if (chunk.kind == Chunk::Kind::define) return !decides(chunk.name);
+    if (chunk.kind == Chunk::Kind::declaration) return !text.starts_with("using ");
+    if (chunk.kind != Chunk::Kind::function) return false;
+    return std::none_of(needed.begin(), needed.end(),
+                        [&](const Extent& extent) { return chunk.extent.contains(extent); });
+  }
+
+  /// Whether the name that the chunk declares stands in the text more than once.
+  bool seems_used(const Chunk& chunk, const std::string& text) const {
+    std::string name = chunk.name;
+    if (chunk.kind == Chunk::Kind::declaration) {
+      for (const Token& token : syntax::tokens(source_.substr(chunk.extent.begin, chunk.extent.size()))) {
+        if (!name.empty() && (token.kind == TokenKind::punctuator && token.text != "*" && token.text != "&" &&
+                              token.text != "<" && token.text != "::" && token.text != ">")) {
+          break;
+        }
+        if (token.kind == TokenKind::identifier) name = token.text;
+      }
+    }
+    const std::vector<Word> all = words(text);
+    return std::count_if(all.begin(), all.end(), [&](const Word& word) { return word.text == name; }) > 1;
+  }
+
+  /// Whether a conditional asks for the macro.
+  bool decides(const std::string& macro) const {
+    return std::any_of(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) {
+      return chunk.kind == Chunk::Kind::preprocessor &&
+             has_word(std::string_view(source_).substr(chunk.extent.begin, chunk.extent.size()), macro);
+    });
+  }
+
+  /// A definition goes with the comments right above it.
+  Extent with_comments(std::size_t i) const {
+    Extent extent = chunks_[i].extent;
+    if (chunks_[i].kind == Chunk::Kind::function || chunks_[i].kind == Chunk::Kind::declaration) {
+      const std::size_t previous = i == 0 ? 0 : chunks_[i - 1].extent.end;
+      const std::size_t line = i == 0 ? std::string::npos : source_.find('\n', previous);
+      if (line != std::string::npos && line < extent.begin) extent.begin = line + 1;
+    }
+    return extent;
+  }
+
+  Result<bool> try_without(std::span<const std::size_t> some) {
+    const std::vector<bool> before = dropped_;
+    for (const std::size_t i : some) dropped_[i] = true;
+    TRY_ASSIGN(const std::size_t errors, count_errors(clang_, text(), language_));
+    if (errors <= errors_) {
+      errors_ = errors;
+      return true;
+    }
+    dropped_ = before;
+    return false;
+  }
+
+  /// All at once where that works; else half by half, down to those that are needed.
+  Result<void> drop_what_can_go(std::span<const std::size_t> some) {
+    if (some.empty()) return {};
+    TRY_ASSIGN(const bool done, try_without(some));
+    if (done || some.size() == 1) return {};
+    TRY(drop_what_can_go(some.first(some.size() / 2)));
+    return drop_what_can_go(some.subspan(some.size() / 2));
+  }
+
+  const syntax::Clang& clang_;
+  std::string source_;
+  model::Language language_;
+  std::vector<Chunk> chunks_;
+  std::vector<bool> dropped_;
+  std::size_t errors_ = 0;
+};
+
+}  // namespace
+
+std::vector<Chunk> top_level_chunks(const std::string& source) {
+  return Splitter(source).run();
+}
+
+Result<syntax::Unit> read_unit(const syntax::Clang& clang, const std::string& source, model::Language language,
+                               const std::vector<syntax::HeaderFile>& headers) {
+  return syntax::parse(clang, {source, language, headers, {"-ferror-limit=0"}});
+}
+
+Result<std::size_t> count_errors(const syntax::Clang& clang, const std::string& source, model::Language language,
+                                 const std::vector<syntax::HeaderFile>& headers) {
+  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, source, language, headers));
+  return unit.errors.size();
+}
+
+Result<const syntax::Function*> find_function(const syntax::Unit& unit, const std::string& function) {
+  const syntax::Function* found = nullptr;
+  std::string defined;
+  for (const syntax::Function& candidate : unit.functions) {
+    defined += (defined.empty() ? "" : ", ") + candidate.name;
+    if (candidate.name != function) continue;
+    if (found != nullptr) {
+      return fail(ErrorCode::unsupported,
+                  "the file defines " + function + " more than once; give the one to optimize a name of its own");
+    }
+    found = &candidate;
+  }
+  if (found == nullptr) {
+    return fail(ErrorCode::not_found,
+                "the file defines no function " + function + "; it defines " + (defined.empty() ? "none" : defined) +
+                    " (members of classes are not supported: give the work to a function of its own)");
+  }
+  const std::string_view text = unit.text(found->extent);
+  if (text.starts_with("template")) {
+    return fail(ErrorCode::unsupported,
+                function + " is a template; write a plain function with the types that matter, and name that one");
+  }
+  return found;
+}
+
+Result<Extract> extract_function(const syntax::Clang& clang, const std::string& source, model::Language language,
+                                 const std::string& function, const std::filesystem::path& folder) {
+  std::set<std::string> seen;
+  const std::string whole = inline_headers(source, folder, seen, 0);
+  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, whole, language));
+  TRY_ASSIGN(const syntax::Function* const entry, find_function(unit, function));
+  std::vector<Extent> needed{entry->extent};
+  for (const std::string& helper : syntax::helpers_of(unit, function)) {
+    for (const syntax::Function& candidate : unit.functions) {
+      if (candidate.name == helper) needed.push_back(candidate.extent);
+    }
+  }
+  Reduction reduction(clang, whole, language);
+  TRY(reduction.reduce(needed, unit.errors.size()));
+  Extract result{reduction.text(), {}};
+  for (const syntax::Diagnostic& error : unit.errors) {
+    if (error.message.find("file not found") != std::string::npos) {
+      result.notes.push_back("the file includes a header that is not there (" + error.message +
+                             "); what the function uses of it has to be written into baseline and reference");
+    }
+  }
+  return result;
+}
+
+}  // namespace accelopt::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Of a user's file, what one function needs.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/solution.hpp"
+#include "syntax/clang.hpp"
+#include "syntax/source.hpp"
+
+namespace accelopt::cli {
+
+/// A declaration, definition or preprocessor line at the top level (namespaces and `extern "C"` blocks are looked
+/// into).
+struct Chunk {
+  enum class Kind { include, define, preprocessor, opening, closing, function, declaration };
+  Kind kind = Kind::declaration;
+  syntax::Extent extent;
+  std::string name;  ///< of an #include (as spelled) or a #define
+};
+
+/// All chunks of a text, in order.
+std::vector<Chunk> top_level_chunks(const std::string& source);
+
+struct Extract {
+  std::string source;
+  std::vector<std::string> notes;  ///< what the user should know: headers that were not found
+};
+
+/// The text that still defines `function` with everything it uses: other functions, unused declarations and includes
+/// are left out wherever that gives no new error; "quoted" headers that exist below `folder` take the place of their
+/// #include.
+/// @error not_found: no such definition; unsupported: a template, a member or an overloaded name.
+base::Result<Extract> extract_function(const syntax::Clang& clang, const std::string& source, model::Language language,
+                                       const std::string& function, const std::filesystem::path& folder);
+
+/// How many errors a compiler front end finds in the text itself.
+base::Result<std::size_t> count_errors(const syntax::Clang& clang, const std::string& source, model::Language language,
+                                       const std::vector<syntax::HeaderFile>& headers = {});
+
+/// The unit of a text, with all its errors.
+base::Result<syntax::Unit> read_unit(const syntax::Clang& clang, const std::string& source, model::Language language,
+                                     const std::vector<syntax::HeaderFile>& headers = {});
+
+/// The one plain function of that name. @error as extract_function.
+base::Result<const syntax::Function*> find_function(const syntax::Unit& unit, const std::string& function);
+
+}  // namespace accelopt::cli

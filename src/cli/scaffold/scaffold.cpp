@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/scaffold/scaffold.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "cli/scaffold/extract.hpp"
+#include "cli/scaffold/real_source.hpp"
+#include "cli/scaffold/signature.hpp"
+#include "cli/scaffold/words.hpp"
+#include "syntax/edit.hpp"
+#include "targets/cpu/task_header.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+/// Extent of an axis that nothing states: only for reading the made files, never written.
+constexpr std::int64_t kAnyExtent = 64;
+constexpr std::string_view kOpen = "\"?\"";
+
+/// The folder's files before they are written.
+struct Draft {
+  std::string extension;
+  std::string baseline;
+  std::string reference;
+  std::string toml;
+  std::vector<std::string> open;
+  std::vector<std::string> notes;
+};
+
+/// Text of a task.toml, and which of its lines are left open.
+class TomlText {
+ public:
+  void line(const std::string& text) {
+    text_ += text + "\n";
+    ++lines_;
+  }
+  void section(const std::string& header) {
+    line("");
+    line(header);
+    section_ = header;
+  }
+  /// `place` names the key for people: "axes.K".
+  void open(const std::string& key, const std::string& place, const std::string& comment) {
+    line(key + " = " + std::string(kOpen) + "  # " + comment);
+    open_.push_back("task.toml:" + std::to_string(lines_) + ": " + place);
+  }
+  const std::string& text() const { return text_; }
+  const std::vector<std::string>& places() const { return open_; }
+
+ private:
+  std::string text_;
+  std::string section_;
+  std::vector<std::string> open_;
+  int lines_ = 0;
+};
+
+std::string list(const std::vector<std::string>& texts) {
+  std::string result;
+  for (const std::string& text : texts) result += (result.empty() ? "\"" : ", \"") + text + "\"";
+  return "[" + result + "]";
+}
+
+/// The definition as far as it is stated, with kAnyExtent for what is open: enough for the headers that the files
+/// include.
+model::Definition definition_of(const Signature& signature) {
+  model::Definition definition;
+  for (const KernelAxis& axis : signature.axes) {
+    definition.axes.push_back(
+        {axis.name, axis.is_variable ? std::nullopt : std::optional(axis.constant.value_or(kAnyExtent))});
+  }
+  for (const KernelParameter& parameter : signature.parameters) {
+    if (parameter.role == ParameterRole::axis) continue;
+    model::TensorSpec tensor;
+    tensor.name = parameter.name;
+    tensor.dtype = parameter.dtype;
+    if (parameter.is_tensor) tensor.shape = parameter.shape.value_or(std::vector<std::string>{});
+    (parameter.role == ParameterRole::input ? definition.inputs : definition.outputs).push_back(std::move(tensor));
+  }
+  return definition;
+}
+
+void write_tensor(TomlText& toml, const KernelParameter& parameter, const Stated& stated) {
+  const bool input = parameter.role == ParameterRole::input;
+  toml.section(input ? "[[inputs]]" : "[[outputs]]");
+  toml.line("name = \"" + parameter.name + "\"");
+  const std::string place = (input ? "inputs." : "outputs.") + parameter.name;
+  if (parameter.shape) {
+    toml.line("shape = " + list(*parameter.shape));
+  } else if (parameter.is_tensor) {
+    toml.open("shape", place + ".shape", "names of axes, outermost first, like [\"M\", \"K\"]");
+  }
+  toml.line("dtype = \"" + std::string(model::to_string(parameter.dtype)) + "\"");
+  if (!input) return;
+  const auto init = stated.inits.find(parameter.name);
+  if (init != stated.inits.end()) {
+    toml.line("init = \"" + init->second + "\"");
+  } else {
+    toml.open("init", place + ".init",
+              model::is_floating(parameter.dtype)
+                  ? "how its elements are drawn, like \"normal(0, 1)\" or \"uniform(0, 1)\""
+                  : "how its elements are drawn, like \"integers(0, 100)\"");
+  }
+  if (parameter.is_tensor && model::is_floating(parameter.dtype)) {
+    toml.line(
+        "# families = [\"positive\", \"scaled\", \"heavy\", \"sparse\", \"rows\"]  # those the function is defined "
+        "for");
+  }
+}
+
+void write_workload(TomlText& toml, const Signature& signature, const std::string& role,
+                    const std::function<std::int64_t(std::int64_t)>& extent) {
+  toml.section("[[workloads]]");
+  toml.line("name = \"" + role + "\"");
+  std::string axes;
+  for (const KernelAxis& axis : signature.axes) {
+    if (!axis.is_variable) continue;
+    axes += (axes.empty() ? "" : ", ") + axis.name + " = " + std::to_string(extent(*axis.raced));
+  }
+  if (!axes.empty()) toml.line("axes = { " + axes + " }");
+  toml.line("role = \"" + role + "\"");
+}
+
+/// Bytes that must move at least: every tensor once. Empty while a shape is open.
+std::string least_bytes(const Signature& signature) {
+  std::string sum;
+  for (const KernelParameter& parameter : signature.parameters) {
+    if (!parameter.is_tensor) continue;
+    if (!parameter.shape) return "";
+    std::string product = std::to_string(model::size_of(parameter.dtype));
+    for (const std::string& axis : *parameter.shape) product += "*" + axis;
+    sum += (sum.empty() ? "" : " + ") + product;
+  }
+  return sum;
+}
+
+void write_entry(TomlText& toml, const Signature& signature, const ScaffoldOptions& options) {
+  std::error_code problem;
+  fs::path file = fs::relative(fs::absolute(options.file), fs::absolute(options.folder), problem);
+  if (problem || file.empty()) file = fs::absolute(options.file);
+  std::vector<std::string> args;
+  for (const KernelParameter& parameter : signature.parameters) {
+    args.push_back(parameter.role == ParameterRole::axis ? parameter.element_type + " " + parameter.axis
+                                                         : parameter.name);
+  }
+  toml.section("[entry]");
+  toml.line("file = \"" + file.generic_string() + "\"");
+  toml.line("function = \"" + options.function + "\"");
+  toml.line("args = " + list(args));
+}
+
+std::string format_toml(const Signature& signature, const Stated& stated, const ScaffoldOptions& options,
+                        Draft& draft) {
+  TomlText toml;
+  toml.line(
+      "# Made by accelopt init. A \"?\" has to be filled in before the task can run; accelopt lint names each by its "
+      "line.");
+  toml.line("schema = 1");
+  toml.line("name = \"" + options.function + "\"");
+  toml.line("target = \"cpu\"");
+  toml.line("# The reference was derived from the function: it proves equality, not correctness, until it is edited.");
+  toml.line("derived_reference = \"" + base::sha256_hex(draft.reference) + "\"");
+  toml.section("[axes]");
+  for (const KernelAxis& axis : signature.axes) {
+    if (axis.is_variable) {
+      toml.line(axis.name + " = \"var\"");
+    } else if (axis.constant) {
+      toml.line(axis.name + " = " + std::to_string(*axis.constant));
+    } else {
+      toml.open(axis.name, "axes." + axis.name,
+                axis.is_parameter
+                    ? "\"var\" and an extent in each workload, or the one extent that the kernel may rely on"
+                    : "the axis's extent");
+    }
+  }
+  for (const ParameterRole role : {ParameterRole::input, ParameterRole::output}) {
+    for (const KernelParameter& parameter : signature.parameters) {
+      if (parameter.role == role) write_tensor(toml, parameter, stated);
+    }
+  }
+  write_workload(toml, signature, "race", [](std::int64_t extent) { return extent; });
+  const bool varies =
+      std::any_of(signature.axes.begin(), signature.axes.end(), [](const auto& axis) { return axis.is_variable; });
+  if (varies) {
+    toml.line("");
+    toml.line(
+        "# Other sizes, so that a kernel for one size cannot pass: change them where the function does not take them.");
+    write_workload(toml, signature, "check",
+                   [](std::int64_t extent) { return std::max<std::int64_t>(1, (extent - 3) | 1); });
+    write_workload(toml, signature, "held_out", [](std::int64_t extent) { return (extent + extent / 2) | 1; });
+  }
+  toml.section("[numerics]");
+  toml.line("lower_precision = false");
+  toml.section("[cost]");
+  toml.line("# flops = \"2*M*N*K\"  # floating-point operations that any implementation must do");
+  if (const std::string bytes = least_bytes(signature); !bytes.empty()) toml.line("bytes = \"" + bytes + "\"");
+  toml.section("[cpu]");
+  toml.line("threads = 1");
+  toml.line("cache = \"cold\"");
+  write_entry(toml, signature, options);
+  draft.open = toml.places();
+  return toml.text();
+}
+
+/// Names of the task that the user's file uses for something of its own get a suffix there.
+std::string without_clashes(const syntax::Unit& unit, const Stated& stated) {
+  std::set<std::string> taken{"kernel", "reference"};
+  for (const auto& [name, shape] : stated.shapes) taken.insert(shape.begin(), shape.end());
+  for (const auto& [name, extent] : stated.axes) taken.insert(name);
+  for (const auto& [name, extent] : stated.constants) taken.insert(name);
+  const auto inside_function = [&](std::int64_t offset) {
+    return std::any_of(unit.functions.begin(), unit.functions.end(), [&](const syntax::Function& function) {
+      return offset >= static_cast<std::int64_t>(function.extent.begin) &&
+             offset < static_cast<std::int64_t>(function.body.end);
+    });
+  };
+  std::set<std::string> clashing;
+  for (const syntax::Function& function : unit.functions) {
+    if (taken.contains(function.name)) clashing.insert(function.name);
+    for (const syntax::NameUse& use : function.names) {
+      if (taken.contains(use.name) && use.declaration >= 0 && !inside_function(use.declaration))
+        clashing.insert(use.name);
+    }
+  }
+  return change_words(unit.source, [&](const Word& word) -> std::optional<std::string> {
+    if (word.is_number || word.is_qualified || !clashing.contains(word.text)) return std::nullopt;
+    return word.text + "_own";
+  });
+}
+
+/// Where a function's whole definition begins: with attributes, `static` and `extern "C"`.
+std::size_t begin_of_definition(const std::string& source, const syntax::Function& function) {
+  for (const Chunk& chunk : top_level_chunks(source)) {
+    if (chunk.extent.contains(function.extent)) return chunk.extent.begin;
+  }
+  return function.extent.begin;
+}
+
+void check_made(const syntax::Clang& clang, const std::string& file, const std::string& source,
+                const std::string& header, model::Language language, std::vector<std::string>& notes) {
+  const auto unit = read_unit(clang, source, language, {{"task.h", header}});
+  if (!unit || unit->errors.empty()) return;
+  const syntax::Diagnostic& first = unit->errors.front();
+  notes.push_back(
+      fmt::format("{}:{}:{}: {}; mend it before the first run", file, first.line, first.column, first.message));
+}
+
+void draft_reference(const syntax::Clang& clang, const std::string& kept, const Signature& signature,
+                     model::Language language, const syntax::Function& function, Draft& draft) {
+  const std::size_t begin = begin_of_definition(kept, function);
+  const std::string definition = kernel_definition(
+      signature, "reference", std::string_view(kept).substr(function.body.begin, function.body.size()), language);
+  const RealSource real = over_real(kept.substr(0, begin) + definition + kept.substr(function.body.end), language);
+  draft.reference =
+      "// Derived by accelopt init from " + function.name +
+      " itself: it proves equality with it, not correctness. Rewrite it as the definition of what is wanted.\n"
+      "#include \"task.h\"\n\n" +
+      real.source;
+  if (!real.vector_names.empty()) {
+    draft.notes.push_back("reference" + draft.extension + ": the function uses vector instructions (" +
+                          real.vector_names.front() + "), which have no form over `real`; write the reference by hand");
+    return;
+  }
+  check_made(clang, "reference" + draft.extension, draft.reference,
+             "#define ACCELOPT_REAL double\n" + targets::cpu::reference_header(definition_of(signature)), language,
+             draft.notes);
+}
+
+Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& options, const std::string& source,
+                         model::Language language) {
+  TRY_ASSIGN(const Stated stated,
+             parse_stated(options.shapes, options.outputs, options.axes, options.constants, options.inits));
+  TRY_ASSIGN(Extract extract,
+             extract_function(clang, source, language, options.function, fs::absolute(options.file).parent_path()));
+  TRY_ASSIGN(const syntax::Unit extracted, read_unit(clang, extract.source, language));
+  // Values that the file gives to an axis are read before its names change.
+  TRY_ASSIGN(const syntax::Function* const original, find_function(extracted, options.function));
+  TRY_ASSIGN(const Signature signature, read_signature(extracted, *original, stated));
+
+  const std::string kept = without_clashes(extracted, stated);
+  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, kept, language));
+  const bool renamed = unit.find(options.function) == nullptr;
+  TRY_ASSIGN(const syntax::Function* const function, find_function(unit, options.function + (renamed ? "_own" : "")));
+  TRY_ASSIGN(const Signature adapted, read_signature(unit, *function, stated));
+  const std::size_t begin = begin_of_definition(kept, *function);
+  const std::string before = kept.substr(0, begin);
+  const std::string after = kept.substr(function->body.end);
+  if (has_word(before, function->name) || has_word(after, function->name) ||
+      has_word(unit.text(function->body), function->name)) {
+    return fail(ErrorCode::unsupported, options.function +
+                                            " is called by itself or by what it calls; give the loops to optimize "
+                                            "a function of their own, and name that one");
+  }
+
+  Draft draft;
+  draft.extension = language == model::Language::c ? ".c" : ".cpp";
+  draft.notes = std::move(extract.notes);
+  draft.baseline = "// Made by accelopt init from " + options.function + " in " + options.file.filename().string() +
+                   ".\n" + "#include \"task.h\"\n\n" + before +
+                   kernel_definition(adapted, "kernel", unit.text(function->body), language) + after;
+  check_made(clang, "baseline" + draft.extension, draft.baseline, targets::cpu::kernel_header(definition_of(signature)),
+             language, draft.notes);
+  draft_reference(clang, kept, adapted, language, *function, draft);
+  draft.toml = format_toml(signature, stated, options, draft);
+  return draft;
+}
+
+}  // namespace
+
+Result<ScaffoldReport> scaffold_task(const syntax::Clang& clang, const ScaffoldOptions& options) {
+  TRY_ASSIGN(const std::string source, base::read_file(options.file));
+  TRY_ASSIGN(const model::Language language, model::language_of_file(options.file.filename().string()));
+  if (language != model::Language::c && language != model::Language::cpp) {
+    return fail(ErrorCode::invalid_argument, options.file.string() + ": only .c and .cpp files can be scaffolded");
+  }
+  std::error_code ignored;
+  if (fs::exists(options.folder, ignored) &&
+      (!fs::is_directory(options.folder, ignored) || !fs::is_empty(options.folder, ignored))) {
+    return fail(ErrorCode::already_exists, options.folder.string() + " is not an empty folder; name another one");
+  }
+  TRY_ASSIGN(Draft draft, make_draft(clang, options, source, language));
+  TRY(base::make_folders(options.folder));
+  ScaffoldReport report{options.folder,
+                        {"task.toml", "baseline" + draft.extension, "reference" + draft.extension},
+                        draft.open,
+                        draft.notes};
+  TRY(base::write_file(options.folder / report.files[0], draft.toml));
+  TRY(base::write_file(options.folder / report.files[1], draft.baseline));
+  TRY(base::write_file(options.folder / report.files[2], draft.reference));
+  return report;
+}
+
+}  // namespace accelopt::cli

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/scaffold/scaffold.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cli/scaffold/programs.hpp"
+#include "suites/task_folder.hpp"
+#include "targets/cpu/task_header.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+using base::ErrorCode;
+
+ScaffoldOptions options_for(const Repository& repository) {
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "rms_product";
+  options.shapes = {"x=rows,K", "weights=K,N"};
+  options.outputs = {"out"};
+  options.axes = {"rows=24"};
+  options.folder = repository.path() / "task";
+  return options;
+}
+
+void replace(std::string& text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  ASSERT_NE(at, std::string::npos) << from << " is not in\n" << text;
+  text.replace(at, from.size(), to);
+}
+
+/// Compiles the task's kernel and reference against their headers, checks that both symbols are there.
+void expect_builds(const Repository& repository, const model::Task& task, const std::string& compiler) {
+  const std::string extension = compiler == "gcc" ? ".c" : ".cpp";
+  repository.write("task/task.h", targets::cpu::kernel_header(task.definition));
+  const auto kernel = repository.run(compiler + " -Wall -Wextra -Werror -O1 -c task/baseline" + extension +
+                                     " -o kernel.o && nm kernel.o");
+  EXPECT_EQ(kernel.first, 0) << kernel.second << repository.read("task/baseline" + extension);
+  EXPECT_NE(kernel.second.find(" T kernel"), std::string::npos) << kernel.second;
+  EXPECT_EQ(kernel.second.find(" b "), std::string::npos) << "the baseline keeps state: " << kernel.second;
+  repository.write("task/task.h", targets::cpu::reference_header(task.definition));
+  for (const char* real : {"float", "double"}) {
+    const auto reference = repository.run(compiler + " -DACCELOPT_REAL=" + real + " -c task/reference" + extension +
+                                          " -o reference.o && nm reference.o");
+    EXPECT_EQ(reference.first, 0) << reference.second << repository.read("task/reference" + extension);
+    EXPECT_NE(reference.second.find(" T reference"), std::string::npos) << reference.second;
+  }
+}
+
+TEST(Scaffold, MakesATaskFromAUsersFunction) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const Repository repository("model.cpp", kUserProgram);
+  repository.write("src/settings.h", kSettingsHeader);
+  const auto report = scaffold_task(*clang, options_for(repository));
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_TRUE(report->notes.empty()) << report->notes.front();
+  EXPECT_EQ(report->open.size(), 4U);  // three inits and the shape of out
+
+  // What is open is refused, line by line.
+  const auto unfinished = suites::load_task(repository.path() / "task");
+  ASSERT_FALSE(unfinished.has_value());
+  for (const std::string& place : report->open) {
+    const std::string line = place.substr(0, place.find(": "));
+    EXPECT_NE(unfinished.error().message.find(line), std::string::npos) << place << "\n" << unfinished.error().message;
+  }
+
+  std::string toml = repository.read("task/task.toml");
+  replace(toml, "init = \"?\"", "init = \"normal(0, 0.05)\"");
+  replace(toml, "init = \"?\"", "init = \"constant(1e-6)\"");
+  replace(toml, "init = \"?\"", "init = \"normal(0, 1)\"");
+  replace(toml, "shape = \"?\"", "shape = [\"rows\", \"N\"]");
+  repository.write("task/task.toml", toml);
+  const auto task = suites::load_task(repository.path() / "task");
+  ASSERT_TRUE(task.has_value()) << task.error().message << "\n" << toml;
+  EXPECT_TRUE(task->derived_reference);
+  ASSERT_TRUE(task->entry.has_value());
+  EXPECT_EQ(task->entry->file, "../src/model.cpp");
+  EXPECT_EQ(task->entry->args, (std::vector<std::string>{"out", "int rows", "weights", "eps", "x"}));
+  EXPECT_EQ(task->definition.inputs.size(), 3U);
+  EXPECT_FALSE(task->definition.inputs[1].shape.has_value());  // eps, by value
+  EXPECT_EQ(model::variable_axes(task->definition), (std::vector<std::string>{"rows"}));
+  const model::AxisValues axes = model::bind_axes(task->definition, task->workloads.front());
+  EXPECT_EQ(axes.at("K"), 48);  // from the file's own constant and macro
+  EXPECT_EQ(axes.at("N"), 40);
+  EXPECT_EQ(axes.at("rows"), 24);
+  EXPECT_EQ(task->workloads.size(), 3U);
+  expect_builds(repository, *task, "g++");
+}
+
+TEST(Scaffold, TakesWhatIsStated) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const Repository repository("model.cpp", kUserProgram);
+  repository.write("src/settings.h", kSettingsHeader);
+  ScaffoldOptions options = options_for(repository);
+  options.outputs = {"out=rows,N"};
+  options.inits = {"x=normal(0,1)", "weights=normal(0, 0.05)", "eps=constant(1e-6)"};
+  const auto report = scaffold_task(*clang, options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_TRUE(report->open.empty()) << report->open.front();
+  const auto task = suites::load_task(options.folder);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  EXPECT_EQ(task->definition.cost.bytes, "4*rows*N + 4*K*N + 4*rows*K");
+}
+
+TEST(Scaffold, HandlesCWithConstantAxesThatAreArguments) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const Repository repository("rows.c", kCProgram);
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "scale_rows";
+  options.shapes = {"in=rows,columns"};
+  options.outputs = {"out=rows,columns"};
+  options.axes = {"rows=50"};
+  options.constants = {"columns=32"};
+  options.inits = {"in=normal(0, 1)"};
+  options.folder = repository.path() / "task";
+  const auto report = scaffold_task(*clang, options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_TRUE(report->notes.empty()) << report->notes.front();
+  const auto task = suites::load_task(options.folder);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  EXPECT_EQ(task->baseline.language, model::Language::c);
+  expect_builds(repository, *task, "gcc");
+}
+
+TEST(Scaffold, AdaptsInputsThatAreNotConstAndOtherIntegerTypes) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const Repository repository(
+      "odd.cpp",
+      "static void gather(long long* index, char* flags, float* table, double y[], unsigned long n) {\n"
+      "  while (n > 0) { --n; y[n] = table[index[n]] * flags[n]; }\n}\n"
+      "void use(long long* i, char* f, float* t, double* y) { gather(i, f, t, y, 4); }\n");
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "gather";
+  options.shapes = {"index=N", "flags=N", "table=T"};
+  options.outputs = {"y=N"};
+  options.axes = {"N=1000", "T=77"};
+  options.inits = {"index=integers(0, 77)", "flags=integers(0, 2)", "table=normal(0, 1)"};
+  options.folder = repository.path() / "task";
+  const auto report = scaffold_task(*clang, options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_TRUE(report->notes.empty()) << report->notes.front() << repository.read("task/baseline.cpp");
+  const auto task = suites::load_task(options.folder);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  EXPECT_EQ(task->definition.inputs[0].dtype, model::DType::int64);
+  EXPECT_EQ(task->definition.inputs[1].dtype, model::DType::int8);
+  EXPECT_EQ(model::bind_axes(task->definition, task->workloads.front()).at("T"), 77);
+  expect_builds(repository, *task, "g++");
+}
+
+TEST(Scaffold, RenamesWhatTheTaskCallsOtherwise) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const Repository repository(
+      "kernel.cpp",
+      "const int N = 64;\nstatic float reference(float v) { return v + 1; }\n"
+      "extern \"C\" void kernel(const float* x, float* y) { for (int i = 0; i < N; ++i) y[i] = reference(x[i]); }\n");
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "kernel";
+  options.shapes = {"x=N"};
+  options.outputs = {"y=N"};
+  options.inits = {"x=normal(0, 1)"};
+  options.folder = repository.path() / "task";
+  const auto report = scaffold_task(*clang, options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_TRUE(report->open.empty());
+  const auto task = suites::load_task(options.folder);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  expect_builds(repository, *task, "g++");
+}
+
+TEST(Scaffold, RefusesWhatItCannotAdapt) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const Repository repository("model.cpp",
+                              "#include <vector>\nint counted(float* y) { *y = 1; return 1; }\n"
+                              "void by_vector(std::vector<float>& y) { y[0] = 1; }\nvoid deep(float** y) { **y = 1; }\n"
+                              "void again(float* y, int n) { if (n > 0) again(y, n - 1); *y = 1; }\n"
+                              "void plain(const float* x, float* y) { *y = *x; }\n");
+  const auto code = [&](const std::string& function, const std::string& output, const std::string& shape = "") {
+    ScaffoldOptions options;
+    options.file = repository.file();
+    options.function = function;
+    if (!output.empty()) options.outputs = {output};
+    if (!shape.empty()) options.shapes = {shape};
+    options.folder = repository.path() / "task";
+    const auto report = scaffold_task(*clang, options);
+    return report ? ErrorCode::internal : report.error().code;
+  };
+  EXPECT_EQ(code("counted", "y"), ErrorCode::unsupported);
+  EXPECT_EQ(code("by_vector", "y"), ErrorCode::unsupported);
+  EXPECT_EQ(code("deep", "y"), ErrorCode::unsupported);
+  EXPECT_EQ(code("again", "y"), ErrorCode::unsupported);
+  EXPECT_EQ(code("absent", "y"), ErrorCode::not_found);
+  EXPECT_EQ(code("plain", ""), ErrorCode::invalid_argument);
+  EXPECT_EQ(code("plain", "x"), ErrorCode::invalid_argument);
+  EXPECT_EQ(code("plain", "y", "z=M"), ErrorCode::invalid_argument);
+  EXPECT_EQ(code("plain", "y", "x=int"), ErrorCode::invalid_argument);
+  EXPECT_EQ(code("plain", "y", "x"), ErrorCode::invalid_argument);
+  EXPECT_FALSE(std::filesystem::exists(repository.path() / "task"));
+}
+
+TEST(Scaffold, DoesNotWriteIntoAFolderThatIsInUse) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const Repository repository("model.cpp", kUserProgram);
+  ScaffoldOptions options = options_for(repository);
+  options.folder = repository.path() / "src";
+  const auto report = scaffold_task(*clang, options);
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().code, ErrorCode::already_exists);
+  options.folder = repository.path() / "task";
+  options.file = repository.path() / "absent.cpp";
+  const auto absent = scaffold_task(*clang, options);
+  ASSERT_FALSE(absent.has_value());
+  EXPECT_EQ(absent.error().code, ErrorCode::not_found);
+}
+
+}  // namespace
+}  // namespace accelopt::cli

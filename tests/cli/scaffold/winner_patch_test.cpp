@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/scaffold/winner_patch.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cli/scaffold/programs.hpp"
+#include "cli/scaffold/scaffold.hpp"
+#include "suites/task_folder.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+using base::ErrorCode;
+
+/// Faster by hand, with helpers, macros, includes and a directive, and names that the user's file has too.
+constexpr const char* kFasterKernel = R"(// SPDX-License-Identifier: Apache-2.0
+//@ flags -ffast-math
+#include <algorithm>
+#include <cmath>
+#include "task.h"
+
+#define TILE (N / 5)
+namespace {
+template <class T>
+T square(T v) { return v * v; }
+constexpr int kHalf = K / 2;
+int calls(int i) { return i; }
+}  // namespace
+
+static float scale_of(const float* row, float eps) {
+  float sums[2] = {0, 0};
+  for (int k = 0; k < kHalf; ++k) {
+    sums[0] += square(row[k]);
+    sums[1] += square(row[k + kHalf]);
+  }
+  return 1.0f / std::sqrt((sums[0] + sums[1]) / K + eps);
+}
+
+extern "C" void kernel(const float* weights, float eps, const float* x, float* out, int64_t rows) {
+  float normed[K];
+  for (int64_t i = 0; i < rows; ++i) {
+    const float scale = scale_of(x + i * K, eps);
+    for (int k = 0; k < K; ++k) normed[k] = x[i * K + k] * scale;
+    std::fill(out + i * N, out + (i + 1) * N, 0.0f);
+    for (int k = 0; k < K; ++k)
+      for (int t = 0; t < N; t += TILE)
+        for (int j = t; j < std::min(t + TILE, N + calls(0)); ++j) out[i * N + j] += normed[k] * weights[k * N + j];
+  }
+}
+)";
+
+model::Task scaffolded(const syntax::Clang& clang, const Repository& repository) {
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "rms_product";
+  options.shapes = {"x=rows,K", "weights=K,N"};
+  options.outputs = {"out=rows,N"};
+  options.axes = {"rows=24"};
+  options.inits = {"x=normal(0, 1)", "weights=normal(0, 1)", "eps=constant(1e-6)"};
+  options.folder = repository.path() / "task";
+  const auto report = scaffold_task(clang, options);
+  EXPECT_TRUE(report.has_value()) << report.error().message;
+  auto task = suites::load_task(options.folder);
+  EXPECT_TRUE(task.has_value()) << task.error().message;
+  return std::move(*task);
+}
+
+model::Task scaffolded_c(const syntax::Clang& clang, const Repository& repository) {
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "scale_rows";
+  options.shapes = {"in=rows,columns"};
+  options.outputs = {"out=rows,columns"};
+  options.axes = {"rows=50"};
+  options.constants = {"columns=32"};
+  options.inits = {"in=normal(0, 1)"};
+  options.folder = repository.path() / "task";
+  EXPECT_TRUE(scaffold_task(clang, options).has_value());
+  auto task = suites::load_task(options.folder);
+  EXPECT_TRUE(task.has_value()) << task.error().message;
+  return std::move(*task);
+}
+
+model::Solution solution(model::Language language, const std::string& text) {
+  return {language, {{language == model::Language::c ? "kernel.c" : "kernel.cpp", text}}};
+}
+
+/// Applies the patch of the winner as a user does, and compares the program's answers before and after.
+void expect_same_answers(const Repository& repository, const model::Task& task, const model::Solution& winner,
+                         const std::string& compiler) {
+  const std::string build = compiler + " -Wall -Wextra -O2 src/" + repository.file().filename().string() +
+                            " -o program -lm 2>build.log || { cat build.log; false; } && ./program";
+  const auto before = repository.run(build);
+  ASSERT_EQ(before.first, 0) << before.second;
+  const auto patch = make_winner_patch(task, winner, repository.path() / "task");
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  repository.write("winner.patch", *patch);
+  const auto check = repository.run("git apply --check winner.patch && git apply winner.patch");
+  ASSERT_EQ(check.first, 0) << check.second << *patch;
+  const auto after = repository.run(build);
+  EXPECT_EQ(after.first, 0) << after.second << *patch;
+  EXPECT_EQ(after.second, before.second) << *patch;
+}
+
+TEST(WinnerPatch, GivesTheSameAnswersWithAHandMadeKernel) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const Repository repository("model.cpp", kUserProgram);
+  repository.write("src/settings.h", kSettingsHeader);
+  const model::Task task = scaffolded(*clang, repository);
+  expect_same_answers(repository, task, solution(model::Language::cpp, kFasterKernel), "g++");
+  const std::string patched = repository.read("src/model.cpp");
+  EXPECT_NE(patched.find("rms_product_accelopt::kernel(weights, eps, x, out, rows);"), std::string::npos) << patched;
+  EXPECT_NE(patched.find("#include <algorithm>"), std::string::npos);
+  EXPECT_NE(patched.find("-ffast-math"), std::string::npos);
+  EXPECT_NE(patched.find("constexpr int kHalf = 48 / 2;"), std::string::npos) << patched;
+  EXPECT_NE(patched.find("#undef TILE"), std::string::npos);
+  EXPECT_EQ(patched.find("task.h"), std::string::npos);
+  EXPECT_NE(patched.find("/* Counts calls. */"), std::string::npos);
+  EXPECT_LT(patched.find("namespace rms_product_accelopt {"), patched.find("/// Row-wise root mean square"));
+}
+
+TEST(WinnerPatch, TakesTheScaffoldedBaselineItself) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const Repository repository("model.cpp", kUserProgram);
+  repository.write("src/settings.h", kSettingsHeader);
+  const model::Task task = scaffolded(*clang, repository);
+  expect_same_answers(repository, task, task.baseline, "g++");
+}
+
+TEST(WinnerPatch, KeepsTheOldBodyForOtherConstantsInC) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const Repository repository("rows.c", kCProgram);
+  const model::Task task = scaffolded_c(*clang, repository);
+  const model::Solution winner =
+      solution(model::Language::c,
+               "#include <math.h>\n#include \"task.h\"\n"
+               "double gain(double v) { return v / 2; }\n"
+               "void kernel(const double* in, double* out, int64_t rows) {\n"
+               "  for (int64_t i = 0; i < rows; ++i, in += columns, out += columns) {\n"
+               "    const double first = fabs(in[0]);\n"
+               "    for (int j = 0; j < columns; ++j) out[j] = gain(in[j]) + first;\n  }\n}\n");
+  expect_same_answers(repository, task, winner, "gcc -std=gnu11");
+  const std::string patched = repository.read("src/rows.c");
+  EXPECT_NE(patched.find("if (columns == 32) {"), std::string::npos) << patched;
+  EXPECT_NE(patched.find("static double scale_rows_accelopt_gain(double v)"), std::string::npos) << patched;
+}
+
+TEST(WinnerPatch, TakesTheScaffoldedBaselineInC) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const Repository repository("rows.c", kCProgram);
+  const model::Task task = scaffolded_c(*clang, repository);
+  expect_same_answers(repository, task, task.baseline, "gcc -std=gnu11");
+}
+
+TEST(WinnerPatch, WorksInsideBlocksAndWithoutALastLineEnd) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const std::string program =
+      "#if defined(_OPENMP)\n#include <omp.h>\n#endif\n#include <cstdio>\nint main2();\nextern \"C\" {\n"
+      "void twice(const float* x, float* y, long n) { for (long i = 0; i < n; ++i) y[i] = 2 * x[i]; }\n}\n"
+      "int main() { float x[3] = {1, 2, 3}, y[3]; twice(x, y, 3); std::printf(\"%g\\n\", y[0] + y[1] + y[2]); }";
+  const Repository repository("twice.cpp", program);
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "twice";
+  options.shapes = {"x=n"};
+  options.outputs = {"y=n"};
+  options.axes = {"n=4096"};
+  options.inits = {"x=normal(0, 1)"};
+  options.folder = repository.path() / "task";
+  ASSERT_TRUE(scaffold_task(*clang, options).has_value());
+  const auto task = suites::load_task(options.folder);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  const model::Solution winner =
+      solution(model::Language::cpp,
+               "#include \"task.h\"\ntemplate <int kStep> static float add(float v) { return v + v; }\n"
+               "extern \"C\" {\nvoid kernel(const float* x, float* y, int64_t n) {\n"
+               "  for (int64_t i = 0; i < n; ++i) y[i] = add<4>(x[i]);\n}\n}\n");
+  expect_same_answers(repository, *task, winner, "g++");
+}
+
+TEST(WinnerPatch, RefusesWhatDoesNotFit) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const Repository repository("model.cpp", kUserProgram);
+  repository.write("src/settings.h", kSettingsHeader);
+  const model::Task task = scaffolded(*clang, repository);
+  const model::Solution winner = solution(model::Language::cpp, kFasterKernel);
+  const auto code = [&](const model::Task& changed, const model::Solution& other, const std::string& source) {
+    const auto result = replace_entry(*clang, changed, other, source);
+    return result ? ErrorCode::internal : result.error().code;
+  };
+  EXPECT_EQ(code(task, solution(model::Language::c, "void kernel(void) {}"), kUserProgram), ErrorCode::unsupported);
+  EXPECT_EQ(code(task, solution(model::Language::cpp, "void other() {}"), kUserProgram), ErrorCode::unsupported);
+  EXPECT_EQ(code(task, winner, "int main() {}"), ErrorCode::not_found);
+  EXPECT_EQ(code(task, winner, "void rms_product(float* out, int rows) {}"), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(task, winner, "void rms_product(float* out, int rows, const double* w, float e, const float* x) {}"),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code(task, winner, std::string("#define normed 1 +\n") + kUserProgram), ErrorCode::unsupported);
+  model::Task without = task;
+  without.entry.reset();
+  EXPECT_EQ(code(without, winner, kUserProgram), ErrorCode::invalid_argument);
+  model::Task lost = task;
+  lost.entry->file = "../src/absent.cpp";
+  const auto patch = make_winner_patch(lost, winner, repository.path() / "task");
+  ASSERT_FALSE(patch.has_value());
+  EXPECT_EQ(patch.error().code, ErrorCode::not_found);
+}
+
+}  // namespace
+}  // namespace accelopt::cli
