@@ -95,7 +95,8 @@ constexpr std::array kAllowedToLoads{"open",
                                      "getcwd",
                                      "statx",
                                      "close_range",
-                                     "landlock_restrict_self"};
+                                     "landlock_restrict_self",
+                                     "rt_sigaction"};
 
 constexpr std::array kAllowedToThreads{"set_robust_list", "rseq", "sched_setaffinity", "prlimit64", "getrlimit"};
 
@@ -128,7 +129,7 @@ base::Result<void> add_memory_rules(const Context& context) {
 
 /// Threads of the same process, and no other kind of clone. clone3 hides its flags behind a pointer, so the C library
 /// is told that it does not exist and falls back to clone.
-base::Result<void> add_thread_rules(const Context& context) {
+base::Result<void> add_clone_rules(const Context& context) {
   constexpr std::uint64_t kThread = 0x00010000;  // CLONE_THREAD
   const scmp_arg_cmp thread = SCMP_CMP(0, SCMP_CMP_MASKED_EQ, kThread, kThread);
   if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, &thread); code != 0) {
@@ -137,6 +138,25 @@ base::Result<void> add_thread_rules(const Context& context) {
   if (const int code = seccomp_rule_add(context.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0); code != 0) {
     return base::fail_errno(-code, "seccomp rule for clone3");
   }
+  return {};
+}
+
+base::Result<void> add_thread_rules(const Context& context) {
+  TRY(add_clone_rules(context));
+  // The C library installs handlers for its own real-time signals with the first thread, and may name stacks.
+  constexpr std::uint64_t kFirstOfTheLibrary = 32;
+  constexpr std::uint64_t kNameMemory = 0x53564d41;  // PR_SET_VMA
+  const scmp_arg_cmp library_signal = SCMP_CMP(0, SCMP_CMP_GE, kFirstOfTheLibrary, 0);
+  const scmp_arg_cmp name_memory = SCMP_CMP(0, SCMP_CMP_EQ, kNameMemory, 0);
+  if (const int code =
+          seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(rt_sigaction), 1, &library_signal);
+      code != 0) {
+    return base::fail_errno(-code, "seccomp rule for rt_sigaction");
+  }
+  if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1, &name_memory);
+      code != 0) {
+    return base::fail_errno(-code, "seccomp rule for prctl");
+  }
   return add(context, SCMP_ACT_ALLOW, kAllowedToThreads);
 }
 
@@ -144,6 +164,8 @@ base::Result<void> add_rules(const Context& context, FilterKind kind) {
   if (kind == FilterKind::compile) return add(context, SCMP_ACT_ERRNO(EPERM), kRefusedToCompilers);
   TRY(add(context, SCMP_ACT_ALLOW, kAllowedToCalls));
   if (kind == FilterKind::load) {
+    // Filters add up: this one stays in force, so that it must allow all that a later one does.
+    TRY(add_clone_rules(context));
     TRY(add(context, SCMP_ACT_ALLOW, kAllowedToThreads));
     return add(context, SCMP_ACT_ALLOW, kAllowedToLoads);
   }

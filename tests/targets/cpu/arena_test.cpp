@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// One arena by hand: threads, loading, and kernels of other element types through the whole evaluator.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "evaluation/local_evaluator.hpp"
+#include "small_task.hpp"
+#include "targets/cpu/arena_process.hpp"
+#include "targets/cpu/cpu_target.hpp"
+#include "targets/cpu/machine.hpp"
+#include "targets/cpu/timed_call.hpp"
+
+namespace accelopt::targets::cpu {
+namespace {
+
+using model::Status;
+
+constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
+
+TEST(Arena, KernelsOfSeveralThreadsRun) {
+  const auto compiler = find_compiler("g++", kPath);
+  if (!compiler) GTEST_SKIP() << "g++ is not installed";
+  model::Task task = small_task();
+  task.cpu.threads = 2;
+  const auto builder = KernelBuilder::create(task, {*compiler, {}, nullptr}, {});
+  ASSERT_TRUE(builder) << builder.error().message;
+  const auto built = (*builder)->build(solution_of(R"(#include "task.h"
+#include <omp.h>
+extern "C" void kernel(const float*, const float*, float s, float* y, int64_t M) {
+#pragma omp parallel for
+  for (int64_t i = 0; i < M; ++i) y[i] = s + 100 * omp_get_num_threads();
+}
+)"),
+                                       {});
+  ASSERT_TRUE(built);
+  ASSERT_TRUE((*built)->report.built) << (*built)->report.diagnostics;
+  const auto buffers = Buffers::create({{4096, false}, {4096, false}, {4096, true}}, 1);
+  ASSERT_TRUE(buffers);
+  const Machine machine = examine_machine();
+  auto arena = ArenaProcess::start({ACCELOPT_ARENA_PATH, machine.cores, 2, machine.cores.size() == 1, 1ULL << 30},
+                                   **built, *buffers);
+  ASSERT_TRUE(arena) << arena.error().message;
+  ASSERT_EQ(arena->death(), "");
+  constexpr std::int64_t kRows = 100;
+  constexpr float kScalar = 0.5F;
+  ArenaControl& control = arena->control();
+  control.arguments[0] = buffers->there(0, 4096);
+  control.arguments[1] = buffers->there(1, 4096);
+  control.arguments[2] = kControlAddress + offsetof(ArenaControl, scalars);
+  control.arguments[3] = buffers->there(2, kRows * sizeof(float));
+  control.arguments[4] = kControlAddress + offsetof(ArenaControl, scalars) + sizeof(std::uint64_t);
+  control.argument_count = 5;
+  std::memcpy(&control.scalars[0], &kScalar, sizeof kScalar);
+  std::memcpy(&control.scalars[1], &kRows, sizeof kRows);
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    const Bracket bracket = timed_call(*arena, std::chrono::seconds(5), machine.cores.size() == 1);
+    ASSERT_EQ(bracket.end, Bracket::End::returned) << arena->death();
+    EXPECT_GT(bracket.time.count(), 0);
+    std::vector<float> output(kRows);
+    std::memcpy(output.data(), buffers->here(2, kRows * sizeof(float)).data(), kRows * sizeof(float));
+    for (const float value : output) ASSERT_EQ(value, 200.5F);
+  }
+}
+
+TEST(Arena, AnObjectThatCannotBeLoadedIsADeadArena) {
+  BuiltKernel nonsense;
+  nonsense.shared_object = "this is not a shared object";
+  const auto buffers = Buffers::create({{64, true}}, 1);
+  ASSERT_TRUE(buffers);
+  const auto arena = ArenaProcess::start({ACCELOPT_ARENA_PATH, {}, 1, false, 1ULL << 30}, nonsense, *buffers);
+  ASSERT_TRUE(arena) << arena.error().message;
+  EXPECT_NE(arena->death().find("could not be loaded"), std::string::npos) << arena->death();
+}
+
+TEST(Arena, AMissingArenaIsNamed) {
+  const auto buffers = Buffers::create({{64, true}}, 1);
+  ASSERT_TRUE(buffers);
+  const auto arena =
+      ArenaProcess::start({"/nowhere/accelopt-arena", {}, 1, false, 1ULL << 30}, BuiltKernel{}, *buffers);
+  ASSERT_FALSE(arena);
+  EXPECT_EQ(arena.error().code, base::ErrorCode::not_found);
+}
+
+TEST(CpuTargetTest, MoreThreadsThanCoresAreRefused) {
+  model::Task task = small_task();
+  task.cpu.threads = 4096;
+  CpuOptions options;
+  options.arena = ACCELOPT_ARENA_PATH;
+  const auto target = make_cpu_target(options);
+  const auto opened = target->open(task, small_settings(), {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, base::ErrorCode::unsupported);
+  EXPECT_NE(opened.error().message.find("4096 threads"), std::string::npos) << opened.error().message;
+}
+
+/// Counts and half-precision: integer inputs and outputs, a 16-bit input, a bool output, a 0-d output, warm caches.
+model::Task mixed_task() {
+  model::Task task;
+  task.definition.name = "gather";
+  task.definition.axes = {{"N", std::nullopt}, {"M", 500}};
+  task.definition.inputs = {tensor("values", std::vector<std::string>{"M"}),
+                            tensor("places", std::vector<std::string>{"N"})};
+  task.definition.inputs[0].dtype = model::DType::float16;
+  task.definition.inputs[1].dtype = model::DType::int32;
+  task.definition.inputs[1].init = {model::InitKind::integers, 0, 500};
+  task.definition.outputs = {tensor("picked", std::vector<std::string>{"N"}),
+                             tensor("above", std::vector<std::string>{"N"}),
+                             tensor("total", std::vector<std::string>{})};
+  task.definition.outputs[0].dtype = model::DType::float16;
+  task.definition.outputs[1].dtype = model::DType::boolean;
+  task.definition.outputs[2].dtype = model::DType::int64;
+  task.workloads = {{"long", {{"N", 30000}}, model::Role::race, 1.0}, {"short", {{"N", 77}}, model::Role::check, 1.0}};
+  task.cpu.cache = model::Cache::warm;
+  task.baseline = solution_of(R"(#include "task.h"
+extern "C" void kernel(const f16_t* values, const int32_t* places, f16_t* picked, bool* above, int64_t* total, int64_t N) {
+  *total = 0;
+  for (int64_t i = 0; i < N; ++i) {
+    picked[i] = values[places[i]];
+    above[i] = f16_to_float(values[places[i]]) > 0.0f;
+    *total += places[i];
+  }
+}
+)");
+  task.reference = {"reference.cpp", R"(#include "task.h"
+extern "C" void reference(const real* values, const int32_t* places, real* picked, bool* above, int64_t* total, int64_t N) {
+  *total = 0;
+  for (int64_t i = 0; i < N; ++i) {
+    picked[i] = values[places[i]];
+    above[i] = values[places[i]] > 0;
+    *total += places[i];
+  }
+}
+)"};
+  return task;
+}
+
+TEST(CpuTargetTest, OtherElementTypesGoThroughTheWholeEvaluation) {
+  CpuOptions options;
+  options.arena = ACCELOPT_ARENA_PATH;
+  options.cache = ACCELOPT_TEST_CACHE;
+  const auto target = make_cpu_target(options);
+  const auto evaluator = evaluation::make_local_evaluator(*target);
+  const auto opened = evaluator->open(mixed_task(), small_settings(), {});
+  ASSERT_TRUE(opened) << opened.error().message;
+  ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
+  std::string wrong = main_text(mixed_task().baseline);
+  wrong.replace(wrong.find("*total += places[i];"), 20, "*total += places[i] + (i == 76);");
+  const auto result = evaluator->triage(solution_of(wrong), mixed_task().baseline, {});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->status, Status::incorrect_numerical);
+  EXPECT_EQ(result->mismatch->output, "total");
+}
+
+TEST(CpuTargetTest, ABaselineThatDisagreesStopsBeforeAnythingElse) {
+  CpuOptions options;
+  options.arena = ACCELOPT_ARENA_PATH;
+  options.cache = ACCELOPT_TEST_CACHE;
+  const auto target = make_cpu_target(options);
+  const auto evaluator = evaluation::make_local_evaluator(*target);
+  model::Task task = small_task();
+  std::string text = kSmallBaseline;
+  text.replace(text.find("sum + s"), 7, "sum * s");
+  task.baseline = solution_of(text);
+  const auto opened = evaluator->open(task, small_settings(), {});
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(opened->baseline.status, Status::incorrect_numerical);
+  EXPECT_NE(opened->baseline.reason.find("the reference or the baseline"), std::string::npos)
+      << opened->baseline.reason;
+  task.reference.text =
+      "#include \"task.h\"\nextern \"C\" void reference(const real*, const real*, real, real*, int64_t) { "
+      "__builtin_trap(); }\n";
+  const auto other = make_cpu_target(options);
+  const auto crashed = evaluation::make_local_evaluator(*other)->open(task, small_settings(), {});
+  ASSERT_FALSE(crashed);
+  EXPECT_EQ(crashed.error().code, base::ErrorCode::invalid_argument);
+  EXPECT_NE(crashed.error().message.find("reference crashed"), std::string::npos) << crashed.error().message;
+}
+
+}  // namespace
+}  // namespace accelopt::targets::cpu
