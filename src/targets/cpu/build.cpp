@@ -179,6 +179,78 @@ base::Result<std::shared_ptr<BuiltKernel>> lay_out(const model::Solution& soluti
   return std::shared_ptr<BuiltKernel>();
 }
 
+/// What compiling the translation units gave.
+struct Compiled {
+  ObjectFacts facts;  ///< of all objects together
+  std::string remarks;
+  std::vector<std::string> objects;
+  double seconds = 0;
+};
+
+void merge(ObjectFacts& all, const ObjectFacts& more) {
+  const auto append = [](std::vector<std::string>& to, const std::vector<std::string>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(all.writable, more.writable);
+  append(all.thread_local_variables, more.thread_local_variables);
+  append(all.defined, more.defined);
+  all.runs_at_load = all.runs_at_load || more.runs_at_load;
+  all.indirect_functions = all.indirect_functions || more.indirect_functions;
+  all.code_bytes += more.code_bytes;
+}
+
+/// Compiles one file of the candidate. Its diagnostics when it does not compile, else "".
+base::Result<std::string> compile_unit(const Workshop& shop, int threads, const std::vector<std::string>& flags,
+                                       const std::string& name, const std::vector<std::string>& own,
+                                       Compiled& compiled) {
+  const bool cpp = fs::path(name).extension() != ".c";
+  std::vector<std::string> arguments =
+      compile_flags(shop.compiler, cpp ? model::Language::cpp : model::Language::c, threads);
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
+  if (shop.compiler.clang) {
+    arguments.insert(arguments.end(), {"-Rpass=loop-vectorize|slp-vectorizer", "-Rpass-missed=loop-vectorize"});
+  } else {
+    arguments.push_back("-fopt-info-vec-optimized-missed=" + name + ".remarks");
+  }
+  const std::string object = name + ".o";
+  arguments.insert(arguments.end(), {"-include", "task.h", "-c", name, "-o", object});
+  TRY_ASSIGN(const auto ran, shop.run(arguments, cpp));
+  compiled.seconds += ran.seconds;
+  if (!ran.state.exited || ran.state.code != 0) return failure_text(ran, own);
+  compiled.remarks +=
+      shop.compiler.clang ? ran.output : base::read_file(shop.folder / (name + ".remarks")).value_or("");
+  TRY_ASSIGN(const std::string bytes, base::read_file(shop.folder / object));
+  TRY_ASSIGN(const ObjectFacts facts, read_object(bytes));
+  merge(compiled.facts, facts);
+  compiled.objects.push_back(object);
+  return std::string();
+}
+
+/// Links the objects with the glue into `out`; what went wrong is left in its diagnostics.
+base::Result<void> link_kernel(const Workshop& shop, int threads, const std::vector<std::string>& own,
+                               Compiled& compiled, BuiltKernel& out) {
+  std::vector<std::string> arguments = link_arguments(shop.compiler, threads);
+  arguments.insert(arguments.end(), compiled.objects.begin(), compiled.objects.end());
+  arguments.insert(arguments.end(), {"glue.o", "-lm", "-o", "kernel.so"});
+  TRY_ASSIGN(const auto linked, shop.run(arguments, true));
+  compiled.seconds += linked.seconds;
+  if (!linked.state.exited || linked.state.code != 0) {
+    out.report.diagnostics = failure_text(linked, own);
+    return {};
+  }
+  TRY_ASSIGN(out.shared_object, base::read_file(shop.folder / "kernel.so"));
+  TRY_ASSIGN(const ObjectFacts facts, read_object(out.shared_object));
+  for (const std::string& library : facts.libraries) {
+    if (known_library(library)) continue;
+    out.report.diagnostics = "error: the kernel needs " + library + ", which an arena does not have";
+    return {};
+  }
+  out.libraries = facts.libraries;
+  out.report.built = true;
+  out.report.machine_code_id = base::sha256_hex(out.shared_object);
+  return {};
+}
+
 }  // namespace
 
 base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Solution& solution, std::stop_token stop) {
@@ -196,64 +268,25 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Solution& sol
 
   auto out = std::make_shared<BuiltKernel>();
   out->report.build_id = build_id(solution);
-  ObjectFacts facts;
-  std::string remarks;
-  std::vector<std::string> objects;
+  Compiled compiled;
   for (const std::string& name : names) {
     if (!is_translation_unit(name)) continue;
-    const bool cpp = fs::path(name).extension() != ".c";
-    std::vector<std::string> arguments =
-        compile_flags(options_.compiler, cpp ? model::Language::cpp : model::Language::c, task_.cpu.threads);
-    arguments.insert(arguments.end(), directives->flags.begin(), directives->flags.end());
-    const std::string object = name + ".o";
-    if (options_.compiler.clang) {
-      arguments.insert(arguments.end(), {"-Rpass=loop-vectorize|slp-vectorizer", "-Rpass-missed=loop-vectorize"});
-    } else {
-      arguments.emplace_back("-fopt-info-vec-optimized-missed=" + name + ".remarks");
-    }
-    arguments.insert(arguments.end(), {"-include", "task.h", "-c", name, "-o", object});
-    TRY_ASSIGN(const auto ran, shop.run(arguments, cpp));
-    out->report.seconds += ran.seconds;
-    if (!ran.state.exited || ran.state.code != 0) {
-      out->report.diagnostics = failure_text(ran, names);
+    TRY_ASSIGN(const std::string diagnostics,
+               compile_unit(shop, task_.cpu.threads, directives->flags, name, names, compiled));
+    if (!diagnostics.empty()) {
+      out->report.diagnostics = diagnostics;
+      out->report.seconds = compiled.seconds;
       return out;
     }
-    remarks += options_.compiler.clang ? ran.output : base::read_file(folder.path() / (name + ".remarks")).value_or("");
-    TRY_ASSIGN(const std::string bytes, base::read_file(folder.path() / object));
-    TRY_ASSIGN(const ObjectFacts more, read_object(bytes));
-    facts.writable.insert(facts.writable.end(), more.writable.begin(), more.writable.end());
-    facts.thread_local_variables.insert(facts.thread_local_variables.end(), more.thread_local_variables.begin(),
-                                        more.thread_local_variables.end());
-    facts.defined.insert(facts.defined.end(), more.defined.begin(), more.defined.end());
-    facts.runs_at_load = facts.runs_at_load || more.runs_at_load;
-    facts.indirect_functions = facts.indirect_functions || more.indirect_functions;
-    facts.code_bytes += more.code_bytes;
-    objects.push_back(object);
   }
-  if (out->report.diagnostics = refusal(facts, kEntrySymbol); !out->report.diagnostics.empty()) return out;
-
-  TRY(base::write_file(folder.path() / "glue.o", glue_object_));
-  std::vector<std::string> arguments = link_arguments(options_.compiler, task_.cpu.threads);
-  arguments.insert(arguments.end(), objects.begin(), objects.end());
-  arguments.insert(arguments.end(), {"glue.o", "-lm", "-o", "kernel.so"});
-  TRY_ASSIGN(const auto linked, shop.run(arguments, true));
-  out->report.seconds += linked.seconds;
-  if (!linked.state.exited || linked.state.code != 0) {
-    out->report.diagnostics = failure_text(linked, names);
-    return out;
+  out->report.diagnostics = refusal(compiled.facts, kEntrySymbol);
+  if (out->report.diagnostics.empty()) {
+    TRY(base::write_file(folder.path() / "glue.o", glue_object_));
+    TRY(link_kernel(shop, task_.cpu.threads, names, compiled, *out));
   }
-  TRY_ASSIGN(out->shared_object, base::read_file(folder.path() / "kernel.so"));
-  TRY_ASSIGN(const ObjectFacts whole, read_object(out->shared_object));
-  for (const std::string& library : whole.libraries) {
-    if (known_library(library)) continue;
-    out->report.diagnostics = "error: the kernel needs " + library + ", which an arena does not have";
-    return out;
-  }
-  out->libraries = whole.libraries;
-  out->report.built = true;
-  out->report.machine_code_id = base::sha256_hex(out->shared_object);
-  out->report.code_bytes = facts.code_bytes;
-  out->report.remarks = own_remarks(remarks, names, kMostRemarks);
+  out->report.seconds = compiled.seconds;
+  out->report.code_bytes = compiled.facts.code_bytes;
+  out->report.remarks = own_remarks(compiled.remarks, names, kMostRemarks);
   return out;
 }
 

@@ -88,7 +88,7 @@ TEST_F(Verdicts, AClearLoserIsDismissedAfterAFewBlocks) {
   const Evaluation result = triage(std::string(kHonest) + "for (volatile int i = 0; i < 300000; ++i) {}");
   EXPECT_EQ(result.status, Status::passed) << result.reason;
   EXPECT_EQ(result.verdict, Verdict::slower);
-  EXPECT_LE(result.blocks, 8);
+  EXPECT_LE(result.blocks, 16) << "eight, but for an interrupted call";
 }
 
 TEST_F(Verdicts, AWrongLastElementIsIncorrect) {
