@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a loop body can be written for vectors, and what varies from lane to lane and from row to row.
 #include <algorithm>
+#include <cstdlib>
 
 #include "agents/recipes/simd_body.hpp"
 
@@ -190,7 +191,32 @@ Result<void> SimdBody::analyze(Packing packing) {
   return {};
 }
 
-/// Every array that the body writes is written and read at one and the same subscript, so no iteration meets another's.
+/// Whether two elements are at least as far apart as the lanes' loop is long, whatever the iteration: the difference
+/// holds the loop's length as a factor, or both are known numbers.
+bool SimdBody::are_apart(const Polynomial& a, const Polynomial& b) const {
+  const auto begin = begin_of(lanes_, scope_);
+  const auto end = end_of(lanes_, scope_);
+  const Polynomial distance = a - b;
+  // Rows add an offset of their own, which the distance may equal.
+  if (rows_ != nullptr || !begin || !end || distance.is_zero() || distance.uses(lane_)) return false;
+  const Polynomial length = *end - *begin;
+  const auto distance_value = distance.value(scope_.constants);
+  const auto length_value = length.value(scope_.constants);
+  if (distance_value && length_value) return std::abs(*distance_value) >= *length_value;
+  if (length.terms().size() != 1 || length.terms().begin()->second != 1 || length.is_constant()) return false;
+  const syntax::Monomial& factor = length.terms().begin()->first;
+  // A factor besides the length that is a loop's variable may be zero.
+  return distance.terms().size() == 1 &&
+         std::includes(distance.terms().begin()->first.begin(), distance.terms().begin()->first.end(), factor.begin(),
+                       factor.end()) &&
+         std::all_of(distance.terms().begin()->first.begin(), distance.terms().begin()->first.end(),
+                     [&](const syntax::Symbol& symbol) {
+                       return symbol.declaration < 0 || std::find(factor.begin(), factor.end(), symbol) != factor.end();
+                     });
+}
+
+/// Every array that the body writes is written and read at one and the same subscript, or far apart, so no iteration
+/// meets another's.
 Result<void> SimdBody::check_effects() {
   const syntax::Effects effects = syntax::effects_of(body_, scope_);
   if (effects.opaque) return unsupported("the loop holds statements that are not modelled");
@@ -198,7 +224,9 @@ Result<void> SimdBody::check_effects() {
     if (!write.write) continue;
     if (!write.subscript) return unsupported("a subscript that is written is not a sum of products");
     for (const ElementAccess& other : effects.accesses) {
-      if (other.base == write.base && (!other.subscript || *other.subscript != *write.subscript)) {
+      if (other.base != write.base) continue;
+      if (!other.subscript ||
+          (*other.subscript != *write.subscript && !are_apart(*other.subscript, *write.subscript))) {
         return unsupported("iterations may depend on each other through " + write.base.name);
       }
     }

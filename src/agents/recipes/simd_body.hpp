@@ -103,6 +103,7 @@ class SimdBody {
                                    const syntax::Expression& value);
   base::Result<void> check_element_type(const std::string& type);
   base::Result<void> check_effects();
+  [[nodiscard]] bool are_apart(const syntax::Polynomial& a, const syntax::Polynomial& b) const;
 
   // simd_emit.cpp
   void emit_statement(const syntax::Statement& statement);

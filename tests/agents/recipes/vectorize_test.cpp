@@ -96,6 +96,16 @@ TEST(Vectorize, StoresPastTheCachesOnlyWhatIsNotReadAgain) {
   EXPECT_EQ(applied(read_again, streaming).find("simd_stream("), std::string::npos);
 }
 
+TEST(Vectorize, PartsOfOneArrayThatLieApart) {
+  const Sample halves = with_body(
+      "  const int64_t L = M * 3;\n  for (int64_t d = 0; d < 4; ++d)\n    for (int64_t l = 0; l < L; ++l) {\n"
+      "      c[d * L + l] = a[l] * 2;\n      c[(d + 4) * L + l] = a[l] + 1;\n    }\n");
+  expect_same(halves, applied(halves, vectorize("2")));
+  const Sample neighbours =
+      with_body("  for (int64_t l = 0; l < M; ++l) {\n    c[l] = a[l];\n    c[l + 1] = b[l];\n  }\n");
+  EXPECT_EQ(refused(neighbours, vectorize("2")), base::ErrorCode::unsupported);
+}
+
 TEST(Vectorize, PacksWhatItsLanesWalkWithAStride) {
   Application packing = vectorize("2");
   const Sample sample = with_body(
