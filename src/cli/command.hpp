@@ -17,8 +17,8 @@ namespace accelopt::cli {
 
 /// What a command works with besides its own options.
 struct Shell {
-  std::string program;   ///< path of this very binary
-  search::Stops stops;   ///< first Ctrl-C: wind down; second: abort
+  std::string program;  ///< path of this very binary
+  search::Stops stops;  ///< first Ctrl-C: wind down; second: abort
 };
 
 using Action = std::function<base::Result<Exit>(Shell&)>;

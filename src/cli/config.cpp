@@ -4,11 +4,9 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <set>
-
-#include <toml++/toml.h>
 
 #include "base/files.hpp"
+#include "suites/toml_document.hpp"
 
 namespace accelopt::cli {
 
@@ -17,131 +15,95 @@ using base::fail;
 
 namespace {
 
-/// One TOML file, read with errors that name file, line and key.
-class Reader {
- public:
-  explicit Reader(std::string file) : file_(std::move(file)) {}
+constexpr std::array kRoles{"planner", "executor", "fixer", "summarizer"};
 
-  base::Result<Config> read(const toml::table& root) {
-    for (const auto& [key, node] : root) {
-      if (key == "models") TRY(read_models(node));
-      else if (key == "roles") TRY(read_roles(node));
-      else return refuse(node, std::string(key.str()), "unknown key; known are models and roles");
+/// A count of at least one; leaves the target alone when the key is absent or wrong.
+void read_count(suites::TableReader& table, std::string_view key, int& target) {
+  const auto value = table.integer(key, "a whole number of at least 1");
+  if (!value) return;
+  if (*value < 1 || *value > 10'000'000) return table.refuse(key, "must be at least 1");
+  target = static_cast<int>(*value);
+}
+
+std::optional<llm::Price> read_price(suites::TableReader& model, std::vector<suites::Problem>& problems) {
+  const suites::TomlNode* node =
+      model.table("price", "{ input = 0.15, cached_input = 0.08, output = 0.60 }, dollars a million tokens");
+  if (node == nullptr) return std::nullopt;
+  suites::TableReader table(*node, model.path("price"), problems);
+  llm::Price price;
+  price.input = table.real("input", "dollars a million tokens").value_or(0);
+  price.cached_input = table.real("cached_input", "dollars a million tokens").value_or(price.input);
+  price.output = table.real("output", "dollars a million tokens").value_or(0);
+  table.finish();
+  return price;
+}
+
+ModelConfig read_model(const suites::TomlEntry& entry, std::vector<suites::Problem>& problems) {
+  suites::TableReader table(entry.value, "models." + entry.key, problems);
+  ModelConfig model;
+  model.api = table.string("api", "\"openai\"").value_or(model.api);
+  if (model.api != "openai") table.refuse("api", "unknown api \"" + model.api + "\"; this version speaks openai");
+  model.base_url = table.string("base_url", "the endpoint, e.g. \"http://localhost:8000/v1\"").value_or("");
+  if (model.base_url.empty()) table.require("base_url", "the endpoint, e.g. \"http://localhost:8000/v1\"");
+  model.model = table.string("model", "the model's name at that endpoint").value_or("");
+  if (model.model.empty()) table.require("model", "the model's name at that endpoint");
+  model.key_env = table.string("key_env", "the name of an environment variable").value_or("");
+  model.key_command = table.string("key_command", "a command that prints the key").value_or("");
+  if (table.has("key")) {
+    static_cast<void>(table.string("key", "nothing"));
+    table.refuse("key", "keys never stand in files; name a variable in key_env or a command in key_command");
+  }
+  model.reasoning = table.string("reasoning", "an effort: \"low\", \"medium\", \"high\"").value_or("");
+  if (const auto value = table.real("temperature", "a number")) model.temperature = *value;
+  read_count(table, "max_concurrency", model.max_concurrency);
+  if (table.has("max_output_tokens")) read_count(table, "max_output_tokens", model.max_output_tokens.emplace(0));
+  model.price = read_price(table, problems);
+  table.finish();
+  return model;
+}
+
+Config read_config(const suites::TomlNode& root, std::vector<suites::Problem>& problems) {
+  Config config;
+  suites::TableReader table(root, "", problems);
+  if (const suites::TomlNode* models = table.table("models", "tables: [models.default]")) {
+    for (const suites::TomlEntry& entry : models->entries) {
+      if (entry.value.kind == suites::TomlKind::table)
+        config.models[entry.key] = read_model(entry, problems);
+      else
+        problems.push_back({entry.line, "models." + entry.key, "must be a table: [models." + entry.key + "]", ""});
     }
-    config_.files.push_back(file_);
-    return config_;
   }
-
- private:
-  tl::unexpected<base::Error> refuse(const toml::node& node, const std::string& key, const std::string& reason) const {
-    return fail(ErrorCode::parse, file_ + ":" + std::to_string(node.source().begin.line) + ": " + key + ": " + reason);
-  }
-
-  base::Result<void> read_models(const toml::node& node) {
-    const toml::table* models = node.as_table();
-    if (models == nullptr) return refuse(node, "models", "must be tables: [models.default]");
-    for (const auto& [name, entry] : *models) {
-      const std::string key = "models." + std::string(name.str());
-      const toml::table* table = entry.as_table();
-      if (table == nullptr) return refuse(entry, key, "must be a table");
-      ModelConfig model;
-      for (const auto& [field, value] : *table) TRY(read_field(model, key, std::string(field.str()), value));
-      if (model.api != "openai") {
-        return refuse(entry, key + ".api", "unknown api \"" + model.api + "\"; this version speaks openai");
-      }
-      if (model.base_url.empty()) return refuse(entry, key, "base_url is missing, e.g. \"http://localhost:8000/v1\"");
-      if (model.model.empty()) return refuse(entry, key, "model is missing");
-      config_.models[std::string(name.str())] = model;
+  if (const suites::TomlNode* roles = table.table("roles", "a table: [roles]")) {
+    suites::TableReader reader(*roles, "roles", problems);
+    for (const char* role : kRoles) {
+      if (const auto name = reader.string(role, "the name of a model")) config.roles[role] = *name;
     }
-    return {};
+    reader.finish();
   }
-
-  template <class T>
-  base::Result<void> take(T& target, const toml::node& value, const std::string& key, const char* kind) {
-    const auto read = value.value<T>();
-    if (!read) return refuse(value, key, std::string("must be ") + kind);
-    target = *read;
-    return {};
-  }
-
-  base::Result<void> read_field(ModelConfig& model, const std::string& table, const std::string& field, const toml::node& value) {
-    const std::string key = table + "." + field;
-    if (field == "api") return take(model.api, value, key, "a text");
-    if (field == "base_url") return take(model.base_url, value, key, "a text");
-    if (field == "model") return take(model.model, value, key, "a text");
-    if (field == "key_env") return take(model.key_env, value, key, "the name of an environment variable");
-    if (field == "key_command") return take(model.key_command, value, key, "a command");
-    if (field == "reasoning") return take(model.reasoning, value, key, "a text");
-    if (field == "key") return refuse(value, key, "keys never stand in files; name a variable in key_env or a command in key_command");
-    if (field == "temperature") return take(model.temperature.emplace(), value, key, "a number");
-    if (field == "max_concurrency") return take_count(model.max_concurrency, value, key);
-    if (field == "max_output_tokens") return take_count(model.max_output_tokens.emplace(), value, key);
-    if (field == "price") return read_price(model, value, key);
-    return refuse(value, key,
-                  "unknown key; known are api, base_url, model, key_env, key_command, price, max_concurrency, temperature, "
-                  "reasoning, max_output_tokens");
-  }
-
-  base::Result<void> take_count(int& target, const toml::node& value, const std::string& key) {
-    std::int64_t count = 0;
-    TRY(take(count, value, key, "a whole number"));
-    if (count < 1 || count > 10'000'000) return refuse(value, key, "must be at least 1");
-    target = static_cast<int>(count);
-    return {};
-  }
-
-  base::Result<void> read_price(ModelConfig& model, const toml::node& value, const std::string& key) {
-    const toml::table* table = value.as_table();
-    if (table == nullptr) return refuse(value, key, "must be { input = .., cached_input = .., output = .. }, $ a million tokens");
-    llm::Price price;
-    bool cached = false;
-    for (const auto& [name, number] : *table) {
-      const std::string part = key + "." + std::string(name.str());
-      if (name == "input") TRY(take(price.input, number, part, "a number"));
-      else if (name == "cached_input") { TRY(take(price.cached_input, number, part, "a number")); cached = true; }
-      else if (name == "output") TRY(take(price.output, number, part, "a number"));
-      else return refuse(number, part, "unknown key; known are input, cached_input, output");
-    }
-    if (!cached) price.cached_input = price.input;
-    model.price = price;
-    return {};
-  }
-
-  base::Result<void> read_roles(const toml::node& node) {
-    static const std::set<std::string> known{"planner", "executor", "fixer", "summarizer"};
-    const toml::table* roles = node.as_table();
-    if (roles == nullptr) return refuse(node, "roles", "must be a table: [roles]");
-    for (const auto& [role, model] : *roles) {
-      const std::string key = "roles." + std::string(role.str());
-      if (!known.contains(std::string(role.str()))) {
-        return refuse(model, key, "unknown role; known are planner, executor, fixer, summarizer");
-      }
-      std::string name;
-      TRY(take(name, model, key, "the name of a model"));
-      config_.roles[std::string(role.str())] = name;
-    }
-    return {};
-  }
-
-  std::string file_;
-  Config config_;
-};
+  table.finish();
+  return config;
+}
 
 std::filesystem::path user_config() {
   const char* home = std::getenv("XDG_CONFIG_HOME");  // NOLINT(concurrency-mt-unsafe): before any thread
   if (home != nullptr && *home != '\0') return std::filesystem::path(home) / "accelopt" / "config.toml";
   const char* user = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): before any thread
-  return user == nullptr ? std::filesystem::path() : std::filesystem::path(user) / ".config" / "accelopt" / "config.toml";
+  return user == nullptr ? std::filesystem::path()
+                         : std::filesystem::path(user) / ".config" / "accelopt" / "config.toml";
 }
 
 }  // namespace
 
 base::Result<Config> parse_config(std::string_view text, const std::string& file) {
-  try {
-    return Reader(file).read(toml::parse(text, file));
-  } catch (const toml::parse_error& problem) {
-    return fail(ErrorCode::parse, file + ":" + std::to_string(problem.source().begin.line) + ": " + std::string(problem.description()));
-  }
+  const auto root = suites::parse_toml(text);
+  if (!root) return fail(ErrorCode::parse, suites::to_string(root.error(), file));
+  std::vector<suites::Problem> problems;
+  Config config = read_config(*root, problems);
+  if (problems.empty()) return config;
+  std::string message;
+  for (const suites::Problem& problem : problems)
+    message += (message.empty() ? "" : "\n") + suites::to_string(problem, file);
+  return fail(ErrorCode::parse, message);
 }
 
 base::Result<Config> load_config(const std::filesystem::path& workspace) {
@@ -158,7 +120,8 @@ base::Result<Config> load_config(const std::filesystem::path& workspace) {
   }
   for (const auto& [role, model] : merged.roles) {
     if (!merged.models.contains(model)) {
-      return fail(ErrorCode::parse, "roles." + role + " names the model \"" + model + "\", and there is no [models." + model + "]");
+      return fail(ErrorCode::parse,
+                  "roles." + role + " names the model \"" + model + "\", and there is no [models." + model + "]");
     }
   }
   return merged;
@@ -169,8 +132,9 @@ base::Result<llm::Secret> find_key(const ModelConfig& model) {
     const char* value = std::getenv(model.key_env.c_str());  // NOLINT(concurrency-mt-unsafe): before any thread
     if (value != nullptr && *value != '\0') return llm::Secret(value);
     if (model.key_command.empty()) {
-      return fail(ErrorCode::unauthenticated, "the environment variable " + model.key_env + " is not set; it must hold the key of " +
-                                                  model.base_url + ": export " + model.key_env + "=...");
+      return fail(ErrorCode::unauthenticated, "the environment variable " + model.key_env +
+                                                  " is not set; it must hold the key of " + model.base_url +
+                                                  ": export " + model.key_env + "=...");
     }
   }
   if (model.key_command.empty()) return llm::Secret();
@@ -182,8 +146,8 @@ base::Result<llm::Secret> find_key(const ModelConfig& model) {
   const int status = ::pclose(pipe);
   while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
   if (status != 0 || key.empty()) {
-    return fail(ErrorCode::unauthenticated, "key_command of " + model.model + " gave no key (exit status " + std::to_string(status) +
-                                                "); run it by hand to see why");
+    return fail(ErrorCode::unauthenticated, "key_command of " + model.model + " gave no key (exit status " +
+                                                std::to_string(status) + "); run it by hand to see why");
   }
   return llm::Secret(key);
 }

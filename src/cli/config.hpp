@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// accelopt.toml: which models there are and which role uses which. Keys come from the environment or a command, never from
-// a file.
+// accelopt.toml: which models there are and which role uses which. Keys come from the environment or a command, never
+// from a file.
 #pragma once
 
 #include <filesystem>
@@ -33,8 +33,9 @@ struct Config {
   std::vector<std::string> files;            ///< that were read
 };
 
-/// Reads accelopt.toml from the workspace or the folder it is in, then the user's own (XDG_CONFIG_HOME/accelopt/config.toml);
-/// what the first one says wins, model by model and role by role. No file at all is an empty configuration.
+/// Reads accelopt.toml from the workspace or the folder it is in, then the user's own
+/// (XDG_CONFIG_HOME/accelopt/config.toml); what the first one says wins, model by model and role by role. No file at
+/// all is an empty configuration.
 /// @error parse: a file cannot be read as configuration; the message names file, line and key.
 base::Result<Config> load_config(const std::filesystem::path& workspace);
 

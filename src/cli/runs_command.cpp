@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 #include "cli/workspace.hpp"
+#include "report/format.hpp"
 #include "report/text_table.hpp"
 
 namespace accelopt::cli {
@@ -26,9 +27,12 @@ base::Result<Exit> list_runs(const Options& options) {
   TRY_ASSIGN(const auto runs, journal->list_runs());
   if (options.json) {
     for (const journal::RunInfo& run : runs) {
-      const base::Json line = {{"type", "run"},         {"schema", 1},
-                               {"run", run.id},         {"task", run.task_name},
-                               {"created", run.created}, {"status", run.status},
+      const base::Json line = {{"type", "run"},
+                               {"schema", 1},
+                               {"run", run.id},
+                               {"task", run.task_name},
+                               {"created", run.created},
+                               {"status", run.status},
                                {"result", run.result ? *run.result : base::Json()}};
       fmt::print("{}\n", base::canonical(line));
     }
@@ -36,7 +40,8 @@ base::Result<Exit> list_runs(const Options& options) {
   }
   report::TextTable table({{"run"}, {"task"}, {"started"}, {"status"}, {"outcome"}, {"speed-up"}});
   for (const journal::RunInfo& run : runs) {
-    table.add({run.id, run.task_name, run.created, run.status, run.result ? run.result->value("outcome", "-") : "-", speedup_of(run)});
+    table.add({run.id, run.task_name, run.created, run.status, run.result ? run.result->value("outcome", "-") : "-",
+               speedup_of(run)});
   }
   fmt::print("{}", table.render());
   if (runs.empty()) fmt::print("no runs yet; start one with: accelopt run TASK\n");

@@ -23,7 +23,8 @@ search::Stops watch_signals() {
       if (wind_down.stop_requested()) {
         abort.request_stop();
       } else {
-        std::fputs("\naccelopt: stopping; what is being measured is finished first, Ctrl-C again stops at once\n", stderr);
+        std::fputs("\naccelopt: stopping; what is being measured is finished first, Ctrl-C again stops at once\n",
+                   stderr);
         wind_down.request_stop();
       }
     }

@@ -5,8 +5,9 @@
 
 namespace accelopt::cli {
 
-/// Turns SIGINT and SIGTERM into stop requests for the whole program: the first winds down (finish what is being measured, keep
-/// everything, exit cleanly), the second aborts (still resumable). To be called once, from main, before any thread starts.
+/// Turns SIGINT and SIGTERM into stop requests for the whole program: the first winds down (finish what is being
+/// measured, keep everything, exit cleanly), the second aborts (still resumable). To be called once, from main, before
+/// any thread starts.
 search::Stops watch_signals();
 
 }  // namespace accelopt::cli

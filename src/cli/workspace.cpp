@@ -31,12 +31,14 @@ std::filesystem::path find_workspace(const std::string& given) {
   return here / ".accelopt";
 }
 
-base::Result<std::unique_ptr<journal::Journal>> open_workspace(const std::filesystem::path& workspace, journal::Access access) {
+base::Result<std::unique_ptr<journal::Journal>> open_workspace(const std::filesystem::path& workspace,
+                                                               journal::Access access) {
   std::error_code ignored;
   if (access == journal::Access::read_only && !std::filesystem::exists(workspace / "accelopt.db", ignored)) {
-    return base::fail(base::ErrorCode::not_found, "no runs here: " + workspace.string() +
-                                                      " holds no journal; start one with `accelopt run TASK`, or name another "
-                                                      "workspace with --workspace DIR");
+    return base::fail(base::ErrorCode::not_found,
+                      "no runs here: " + workspace.string() +
+                          " holds no journal; start one with `accelopt run TASK`, or name another "
+                          "workspace with --workspace DIR");
   }
   if (access == journal::Access::read_write) TRY(base::make_folders(workspace));
   return journal::open_journal(workspace, access);
@@ -46,6 +48,8 @@ std::string new_run_id() {
   return utc("%Y%m%d-%H%M%S-") + base::sha256_hex(std::to_string(base::random_seed())).substr(0, 6);
 }
 
-std::string utc_now() { return utc("%Y-%m-%dT%H:%M:%SZ"); }
+std::string utc_now() {
+  return utc("%Y-%m-%dT%H:%M:%SZ");
+}
 
 }  // namespace accelopt::cli

@@ -28,7 +28,7 @@ const std::vector<std::string_view>& allowed_flags() {
                                                    "-fvect-cost-model=unlimited",
                                                    "-fvect-cost-model=dynamic",
                                                    "-fvect-cost-model=cheap",
-                                                   "-mprefer-vector-width=128",
+                                                   "-mno-recip", "-mprefer-vector-width=128",
                                                    "-mprefer-vector-width=256",
                                                    "-mprefer-vector-width=512",
                                                    "-fno-strict-aliasing",

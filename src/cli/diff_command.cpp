@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/unified_diff.hpp"
+#include "cli/command.hpp"
+#include "cli/winner.hpp"
+#include "cli/workspace.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+struct Options {
+  std::string run = "last";
+  std::string workspace;
+};
+
+base::Result<Exit> diff(const Options& options) {
+  TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
+  TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
+  TRY_ASSIGN(const model::Solution winner, winner_of(run));
+  const std::string& name = run.task.baseline.sources.front().name;
+  fmt::print("{}", base::unified_diff(model::main_text(run.task.baseline), model::main_text(winner), "a/" + name,
+                                      "b/" + name));
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, Action& chosen) {
+  CLI::App* command = app.add_subcommand("diff", "What the winner changed: baseline to winner, as a unified diff");
+  command->footer("Example:\n  accelopt diff last\n");
+  auto options = std::make_shared<Options>();
+  command->add_option("run", options->run, "A run's id, the beginning of one, or last")->capture_default_str();
+  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command->callback([&chosen, options] { chosen = [options](Shell&) { return diff(*options); }; });
+}
+
+}  // namespace accelopt::cli

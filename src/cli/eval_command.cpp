@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "cli/command.hpp"
+#include "cli/session.hpp"
+#include "report/format.hpp"
+#include "report/text_table.hpp"
+#include "suites/task_folder.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+struct Options {
+  std::string task;
+  std::string file;
+  bool json = false;
+  std::optional<std::uint64_t> seed;
+  DeviceFlags device;
+};
+
+/// The evaluation object of docs/json.md.
+base::Json to_output(const model::Task& task, const model::Evaluation& evaluation) {
+  base::Json out = evaluation;
+  out.erase("samples");
+  out["type"] = "evaluation";
+  out["schema"] = 1;
+  out["task"] = task.definition.name;
+  return out;
+}
+
+std::string describe(const model::Task& task, const model::Evaluation& evaluation) {
+  std::string text = fmt::format("{}: {}", task.definition.name, model::to_string(evaluation.status));
+  if (evaluation.verdict != model::Verdict::none) text += fmt::format(", {}", model::to_string(evaluation.verdict));
+  if (evaluation.ratio) {
+    text += fmt::format(", {} of the baseline after {} blocks ({})", report::format_ratio(*evaluation.ratio),
+                        evaluation.blocks, evaluation.decided_by);
+  }
+  text += "\n";
+  if (!evaluation.reason.empty()) text += evaluation.reason + "\n";
+  if (!evaluation.workloads.empty()) {
+    report::TextTable table({{"workload"},
+                             {"role"},
+                             {"time", report::Align::right},
+                             {"baseline", report::Align::right},
+                             {"speed-up [95 %]", report::Align::right},
+                             {"of roofline", report::Align::right}});
+    for (const model::WorkloadTiming& workload : evaluation.workloads) {
+      table.add({workload.name, workload.role, report::format_ns(workload.time_ns),
+                 workload.reference_ns ? report::format_ns(*workload.reference_ns) : "-",
+                 workload.ratio ? report::format_ratio(*workload.ratio) : "-",
+                 workload.roofline ? report::format_percent(workload.roofline->fraction) : "-"});
+    }
+    text += "\n" + table.render();
+  }
+  if (evaluation.profile) {
+    text += "\n";
+    for (const model::ProfileItem& item : evaluation.profile->items) {
+      text += fmt::format("  {}: {:.4g} {} ({})\n", item.name, item.value, item.unit, item.meaning);
+    }
+    for (const std::string& remark : evaluation.profile->remarks) text += "  compiler: " + remark + "\n";
+  }
+  text += fmt::format("\ntrust: {}; isolation: {}\n", evaluation.trust, evaluation.environment.isolation);
+  return text;
+}
+
+/// Builds, verifies and races one file against the baseline. Without a file the baseline races itself.
+base::Result<model::Evaluation> evaluate(Shell& shell, const Options& options, const model::Task& task) {
+  model::Solution candidate = task.baseline;
+  if (!options.file.empty()) {
+    TRY_ASSIGN(candidate.language, model::language_of_file(options.file));
+    TRY_ASSIGN(std::string text, base::read_file(options.file));
+    candidate.sources = {{std::filesystem::path(options.file).filename().string(), std::move(text)}};
+  }
+  const auto evaluator = make_evaluator(shell, options.device);
+  evaluation::MeasureSettings settings;
+  settings.seed = options.seed.value_or(base::random_seed());
+  TRY_ASSIGN(const auto opened, evaluator->open(task, settings, shell.stops.abort));
+  if (opened.baseline.status != model::Status::passed) {
+    model::Evaluation failed = opened.baseline;
+    if (!options.file.empty())
+      failed.reason = "the baseline fails, so nothing can be compared with it: " + failed.reason;
+    return failed;
+  }
+  TRY_ASSIGN(const auto build, evaluator->build(candidate, shell.stops.abort));
+  if (!build.built) {
+    model::Evaluation failed;
+    failed.status = model::Status::compile_error;
+    failed.reason = build.diagnostics;
+    failed.source_id = model::source_id(candidate);
+    failed.trust = opened.baseline.trust;
+    failed.environment = opened.baseline.environment;
+    failed.stages.push_back({"build", build.seconds});
+    return failed;
+  }
+  TRY_ASSIGN(auto evaluation, evaluator->triage(candidate, task.baseline, shell.stops.abort));
+  evaluation.machine_code_id = build.machine_code_id;
+  evaluation.source_id = model::source_id(candidate);
+  evaluation.stages.insert(evaluation.stages.begin(), {"build", build.seconds});
+  if (evaluation.status == model::Status::passed) {
+    TRY_ASSIGN(evaluation.profile, evaluator->profile(candidate, shell.stops.abort));
+  }
+  return evaluation;
+}
+
+base::Result<Exit> show_evaluation(Shell& shell, const Options& options) {
+  TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
+  TRY_ASSIGN(const auto evaluation, evaluate(shell, options, task));
+  if (options.json)
+    fmt::print("{}\n", base::canonical(to_output(task, evaluation)));
+  else
+    fmt::print("{}", describe(task, evaluation));
+  return evaluation.status == model::Status::passed ? Exit::done : Exit::check_failed;
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app, Action& chosen) {
+  CLI::App* command = app.add_subcommand("eval", "Build, verify and race one kernel against the task's baseline");
+  command->footer(
+      "Examples:\n"
+      "  accelopt eval my_task faster.cpp        is it correct, and is it faster?\n"
+      "  accelopt eval my_task                   the baseline against itself\n");
+  auto options = std::make_shared<Options>();
+  command->add_option("task", options->task, "Folder of the task")->required();
+  command->add_option("file", options->file, "The kernel (default: the baseline itself)");
+  command->add_flag("--json", options->json, "One JSON object (docs/json.md)");
+  command->add_option("--seed", options->seed, "Of the inputs (default: drawn)");
+  declare(*command, options->device);
+  command->callback(
+      [&chosen, options] { chosen = [options](Shell& shell) { return show_evaluation(shell, *options); }; });
+}
+
+}  // namespace accelopt::cli

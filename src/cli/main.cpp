@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only place that turns errors into exit codes.
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "cli/signals.hpp"
+#include "cli/version.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  accelopt run suites/nkibench-cpu/matmul         make a bundled kernel faster; no key, no GPU\n"
+    "  accelopt init kernel.cpp --function f --shape x=M,K --out y --axis M=64\n"
+    "  accelopt best --output faster                   the winner as a task folder, and as a patch of your file\n"
+    "\n"
+    "Exit codes: 0 done, 1 error, 2 usage, 3 no gain found, 4 a budget ended it without a gain, 5 a check failed,\n"
+    "6 waiting for answers, 130 interrupted.\n";
+
+std::string own_path() {
+  std::error_code problem;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", problem);
+  return problem ? "accelopt" : path.string();
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Makes a compute kernel faster, and proves it.", "accelopt");
+  app.footer(kFooter);
+  app.set_version_flag("--version", kVersion);
+  app.require_subcommand(1);
+  Action chosen;
+  for (const auto add : {add_init, add_lint, add_doctor, add_run, add_resume, add_replay, add_runs, add_show, add_best,
+                         add_diff, add_eval, add_bench, add_worker}) {
+    add(app, chosen);
+  }
+  if (argc == 1) {
+    fmt::print("{}", app.help());
+    return static_cast<int>(Exit::usage);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    const int code = app.exit(problem);
+    return code == 0 ? 0 : static_cast<int>(Exit::usage);
+  }
+  Shell shell{own_path(), watch_signals()};
+  auto exit = chosen(shell);
+  if (exit) return static_cast<int>(*exit);
+  std::fflush(stdout);
+  fmt::print(stderr, "accelopt: {}\n", exit.error().message);
+  return static_cast<int>(exit.error().code == base::ErrorCode::cancelled ? Exit::interrupted : Exit::error);
+}
+
+}  // namespace
+}  // namespace accelopt::cli
+
+int main(int argc, char** argv) {
+  try {
+    return accelopt::cli::run(argc, argv);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "accelopt: a bug in accelopt: unexpected exception: %s; please report it\n", problem.what());
+    return 1;
+  }
+}

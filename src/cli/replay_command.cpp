@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "cli/session.hpp"
+#include "cli/workspace.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+struct Options {
+  std::string run = "last";
+  std::string workspace;
+  std::vector<std::string> set;
+  bool json = false;
+};
+
+class Silent : public model::EventSink {
+ public:
+  void on(const model::Event&) override {}
+};
+
+base::Result<Exit> replay(Shell& shell, const Options& options) {
+  TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
+  TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
+  TRY_ASSIGN(RunSettings settings, run_settings_from(run.settings));
+  for (const std::string& assignment : options.set) {
+    const auto equals = assignment.find('=');
+    if (equals == std::string::npos) {
+      return base::fail(base::ErrorCode::invalid_argument,
+                        "--set " + assignment + ": write NAME=VALUE, e.g. --set beam=2");
+    }
+    TRY(search::set_by_name(settings.search, assignment.substr(0, equals), assignment.substr(equals + 1)));
+  }
+  const search::RunRequest request{.run = run.id,
+                                   .task = run.task,
+                                   .settings = settings.search,
+                                   .measure = settings.measure,
+                                   .seed = run.seed,
+                                   .missing = search::Missing::leave_it};
+  Silent events;
+  TRY_ASSIGN(const auto report, search::run_search(request, {{}, nullptr, journal.get(), &events}, shell.stops));
+  const int asked = report.steps_found + report.steps_absent;
+  const bool unchanged = options.set.empty();
+  const bool same = report.result.decision_hash == run.decision_hash;
+  if (options.json) {
+    const base::Json line = {{"type", "replay"},
+                             {"schema", 1},
+                             {"run", run.id},
+                             {"decision_hash", report.result.decision_hash},
+                             {"stored_hash", run.decision_hash.empty() ? base::Json() : base::Json(run.decision_hash)},
+                             {"same", same},
+                             {"steps_found", report.steps_found},
+                             {"steps_absent", report.steps_absent},
+                             {"result", search::to_result_json(report.result)}};
+    fmt::print("{}\n", base::canonical(line));
+  } else {
+    fmt::print("run {}: {} of {} steps on record ({:.0f} %)\n", run.id, report.steps_found, asked,
+               asked == 0 ? 100.0 : 100.0 * report.steps_found / asked);
+    fmt::print("decisions {}\nstored    {}\n", report.result.decision_hash,
+               run.decision_hash.empty() ? "none: the run did not end" : run.decision_hash);
+    fmt::print("{}", describe(report.result));
+  }
+  if (unchanged && !run.decision_hash.empty() && !same) {
+    fmt::print(
+        stderr,
+        "accelopt: the replay decided otherwise than the run did; the journal is damaged or this is another version\n");
+    return Exit::check_failed;
+  }
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, Action& chosen) {
+  CLI::App* command = app.add_subcommand("replay", "Repeat a run's decisions from its record: no model, no device");
+  command->footer("Examples:\n  accelopt replay\n  accelopt replay last --set beam=1 --set plans=2\n");
+  auto options = std::make_shared<Options>();
+  command->add_option("run", options->run, "A run's id, the beginning of one, or last")->capture_default_str();
+  command->add_option("--set", options->set, "Another value for one setting: NAME=VALUE");
+  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command->add_flag("--json", options->json, "One JSON object");
+  command->callback([&chosen, options] { chosen = [options](Shell& shell) { return replay(shell, *options); }; });
+}
+
+}  // namespace accelopt::cli

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "cli/search_flags.hpp"
+#include "cli/session.hpp"
+#include "cli/workspace.hpp"
+#include "report/progress.hpp"
+#include "search/result.hpp"
+#include "suites/task_folder.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+struct Options {
+  std::string task;
+  std::string workspace;
+  bool json = false;
+  SearchFlags search;
+};
+
+/// Shows a run's events and, at the end, its result: as JSON lines or for people.
+base::Result<Exit> carry_out_and_show(Shell& shell, journal::Journal& journal, const journal::RunInfo& run,
+                                      const Config& config, bool json) {
+  const auto progress =
+      json ? report::make_json_progress(stdout) : report::make_terminal_progress(stderr, isatty(STDERR_FILENO) == 1);
+  auto result = carry_out(shell, journal, run, config, *progress);
+  if (!result) {
+    fmt::print(stderr, "accelopt: {}\n", result.error().message);
+    const bool check = result.error().code == base::ErrorCode::invalid_argument;
+    if (!check) fmt::print(stderr, "accelopt: what was done is kept; continue with: accelopt resume {}\n", run.id);
+    return check ? Exit::check_failed : Exit::error;
+  }
+  if (json)
+    fmt::print("{}\n", base::canonical(search::to_result_json(*result)));
+  else
+    fmt::print("{}", describe(*result));
+  return exit_of(result->outcome);
+}
+
+base::Result<Exit> start_run(Shell& shell, const Options& options) {
+  TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
+  const auto workspace = find_workspace(options.workspace);
+  TRY_ASSIGN(const Config config, load_config(workspace));
+  TRY_ASSIGN(const RunSettings settings, settings_from(options.search, config));
+  TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
+  TRY_ASSIGN(const bool recipes, plays_recipes(settings.agents, config));
+  if (!options.json) {
+    fmt::print(stderr, "{}\n",
+               recipes ? "no model is configured: the built-in recipes play all roles (accelopt run --help says how to "
+                         "use a model)"
+                       : "models: as configured");
+  }
+  TRY_ASSIGN(const journal::RunInfo run, begin_run(*journal, task, options.task, settings));
+  return carry_out_and_show(shell, *journal, run, config, options.json);
+}
+
+struct ResumeOptions {
+  std::string run = "last";
+  std::string workspace;
+  bool json = false;
+};
+
+base::Result<Exit> resume_run(Shell& shell, const ResumeOptions& options) {
+  const auto workspace = find_workspace(options.workspace);
+  TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
+  TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
+  TRY_ASSIGN(const Config config, load_config(workspace));
+  if (run.status == "done" && !options.json)
+    fmt::print(stderr, "run {} is done already; its result, from the record:\n", run.id);
+  return carry_out_and_show(shell, *journal, run, config, options.json);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& chosen) {
+  CLI::App* command = app.add_subcommand("run", "Search for a faster kernel, verify it, measure it, confirm it");
+  command->footer(
+      "Examples:\n"
+      "  accelopt run suites/nkibench-cpu/matmul\n"
+      "  accelopt run my_task --base-url http://localhost:8000/v1 --model openai/gpt-oss-120b\n"
+      "  accelopt run my_task --iterations 10 --max-time 30m --json\n");
+  auto options = std::make_shared<Options>();
+  command->add_option("task", options->task, "Folder of the task (task.toml, reference, baseline)")->required();
+  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command->add_flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
+  declare(*command, options->search);
+  command->callback([&chosen, options] { chosen = [options](Shell& shell) { return start_run(shell, *options); }; });
+}
+
+void add_resume(CLI::App& app, Action& chosen) {
+  CLI::App* command = app.add_subcommand("resume", "Continue a run that was killed, interrupted or failed");
+  command->footer("Examples:\n  accelopt resume\n  accelopt resume 20261121-1015\n");
+  auto options = std::make_shared<ResumeOptions>();
+  command->add_option("run", options->run, "A run's id, the beginning of one, or last")->capture_default_str();
+  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command->add_flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
+  command->callback([&chosen, options] { chosen = [options](Shell& shell) { return resume_run(shell, *options); }; });
+}
+
+}  // namespace accelopt::cli

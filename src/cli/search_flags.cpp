@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/search_flags.hpp"
+
+#include <charconv>
+
+#include <CLI/CLI.hpp>
+
+#include "base/hash.hpp"
+
+namespace accelopt::cli {
+
+using base::ErrorCode;
+using base::fail;
+
+void declare(CLI::App& command, SearchFlags& flags) {
+  command.add_option("--preset", flags.preset, "default, or paper: the published method to the letter")
+      ->capture_default_str();
+  command.add_option("--iterations", flags.iterations, "Rounds (default 6)");
+  command.add_option("--beam", flags.beam, "Candidates kept (default 3)");
+  command.add_option("--plans", flags.plans, "Plans a candidate (default 4)");
+  command.add_option("--attempts", flags.attempts, "Executor tries a plan (default 2; recipes 1)");
+  command.add_option("--fixes", flags.fixes, "Fixer tries an attempt (default 3)");
+  command.add_option("--patience", flags.patience,
+                     "Rounds without a new incumbent before stopping (default 2; 0: never)");
+  command.add_option("--strategy", flags.strategy, "beam (default), greedy, repeated-sampling");
+  command.add_flag("--no-memory", flags.no_memory, "Learn nothing from one round for the next");
+  command.add_option("--max-evaluations", flags.max_evaluations, "Candidates built and measured, at most");
+  command.add_option("--max-time", flags.max_time, "Wall time, e.g. 90s 3m 2h; a share is kept for the confirmation");
+  command.add_option("--max-tokens", flags.max_tokens, "Input and output tokens together, at most");
+  command.add_option("--max-usd", flags.max_usd, "Dollars, at most; needs a price in accelopt.toml");
+  command.add_option("--allow-regression", flags.allow_regression,
+                     "Most that one workload may certainly be slower (default 0.05)");
+  command.add_option("--seed", flags.seed, "Of inputs and of every shuffle (default: drawn)");
+  declare(command, flags.agents);
+  declare(command, flags.device);
+}
+
+base::Result<double> parse_duration(const std::string& text) {
+  double number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const double factor = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (problem != std::errc{} || factor == 0 || !(number > 0)) {
+    return fail(ErrorCode::invalid_argument, "cannot read \"" + text + "\" as a duration; write 90s, 3m or 2h");
+  }
+  return number * factor;
+}
+
+base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& config) {
+  RunSettings settings;
+  TRY_ASSIGN(settings.search, search::preset(flags.preset));
+  search::SearchSettings& search = settings.search;
+  TRY_ASSIGN(const bool recipes, plays_recipes(flags.agents, config));
+  if (recipes) search.attempts = 1;
+  if (flags.iterations) search.iterations = *flags.iterations;
+  if (flags.beam) search.beam = *flags.beam;
+  if (flags.plans) search.plans = *flags.plans;
+  if (flags.attempts) search.attempts = *flags.attempts;
+  if (flags.fixes) search.fixes = *flags.fixes;
+  if (flags.patience) search.patience = *flags.patience;
+  if (!flags.strategy.empty()) {
+    TRY_ASSIGN(search.strategy, search::parse_strategy(flags.strategy));
+  }
+  if (flags.no_memory) search.memory_capacity = 0;
+  search.max_evaluations = flags.max_evaluations;
+  search.max_tokens = flags.max_tokens;
+  search.max_usd = flags.max_usd;
+  if (!flags.max_time.empty()) {
+    TRY_ASSIGN(search.max_seconds, parse_duration(flags.max_time));
+  }
+  TRY(search::check(search));
+  settings.measure.seed = flags.seed.value_or(base::random_seed());
+  settings.measure.allow_regression = flags.allow_regression;
+  if (search.rules == search::Rules::paper) settings.measure.protocol = "paper";
+  settings.agents = flags.agents;
+  settings.device = flags.device;
+  return settings;
+}
+
+}  // namespace accelopt::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "cli/session.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace accelopt::cli {
+
+/// The knobs of a search on the command line; what is not given keeps the preset's value.
+struct SearchFlags {
+  std::string preset = "default";
+  std::optional<int> iterations, beam, plans, attempts, fixes, patience;
+  std::string strategy;
+  bool no_memory = false;
+  std::optional<int> max_evaluations;
+  std::optional<std::int64_t> max_tokens;
+  std::optional<double> max_usd;
+  std::string max_time;  ///< "90s", "3m", "2h"
+  double allow_regression = 0.05;
+  std::optional<std::uint64_t> seed;
+  AgentFlags agents;
+  DeviceFlags device;
+};
+
+void declare(CLI::App& command, SearchFlags& flags);
+
+/// The settings that the flags ask for; recipes try each plan once unless told otherwise, because they answer alike.
+/// @error invalid_argument: a value outside its range, an unknown preset or strategy, a malformed duration.
+base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& config);
+
+/// Seconds of "90s", "3m", "2h", "1.5h". @error invalid_argument.
+base::Result<double> parse_duration(const std::string& text);
+
+}  // namespace accelopt::cli

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/hash.hpp"
+#include "cli/version.hpp"
+#include "cli/workspace.hpp"
+#include "evaluation/evaluator_json.hpp"
+#include "evaluation/worker_pool.hpp"
+#include "report/format.hpp"
+#include "report/text_table.hpp"
+
+namespace accelopt::cli {
+
+using base::Json;
+
+void declare(CLI::App& command, DeviceFlags& flags) {
+  command.add_option("--device", flags.device, "cpu, or cpu:N for kernels on core N")->capture_default_str();
+  command.add_option("--compiler", flags.compiler, "g++, clang++, or a path to one (default: the first that there is)");
+}
+
+std::unique_ptr<evaluation::Evaluator> make_evaluator(const Shell& shell, const DeviceFlags& flags) {
+  std::vector<std::string> command{shell.program, "worker", "--device", flags.device};
+  if (!flags.compiler.empty()) command.insert(command.end(), {"--compiler", flags.compiler});
+  return evaluation::make_worker_pool({.command = command});
+}
+
+Json to_json(const RunSettings& settings) {
+  return {{"search", settings.search},
+          {"measure", settings.measure},
+          {"agents",
+           {{"agents", settings.agents.agents},
+            {"model", settings.agents.model},
+            {"base_url", settings.agents.base_url},
+            {"key_env", settings.agents.key_env},
+            {"prompts", settings.agents.prompts}}},
+          {"device", {{"device", settings.device.device}, {"compiler", settings.device.compiler}}}};
+}
+
+base::Result<RunSettings> run_settings_from(const Json& json) {
+  RunSettings settings;
+  TRY_ASSIGN(settings.search,
+             base::decode<search::SearchSettings>(json.value("search", Json::object()), "the run's settings"));
+  TRY_ASSIGN(settings.measure,
+             base::decode<evaluation::MeasureSettings>(json.value("measure", Json::object()), "the run's settings"));
+  const Json agents = json.value("agents", Json::object());
+  base::read_field(agents, "agents", settings.agents.agents);
+  base::read_field(agents, "model", settings.agents.model);
+  base::read_field(agents, "base_url", settings.agents.base_url);
+  base::read_field(agents, "key_env", settings.agents.key_env);
+  base::read_field(agents, "prompts", settings.agents.prompts);
+  const Json device = json.value("device", Json::object());
+  base::read_field(device, "device", settings.device.device);
+  base::read_field(device, "compiler", settings.device.compiler);
+  return settings;
+}
+
+base::Result<journal::RunInfo> begin_run(journal::Journal& journal, const model::Task& task,
+                                         const std::filesystem::path& folder, const RunSettings& settings) {
+  std::error_code ignored;
+  journal::RunInfo run;
+  run.id = new_run_id();
+  run.task_name = task.definition.name;
+  run.task_folder = std::filesystem::absolute(folder, ignored).string();
+  run.task = task;
+  run.settings = to_json(settings);
+  run.seed = settings.measure.seed;
+  run.created = utc_now();
+  run.status = "running";
+  run.program_version = kVersion;
+  TRY(journal.create_run(run));
+  return run;
+}
+
+base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journal, const journal::RunInfo& run,
+                                          const Config& config, model::EventSink& events) {
+  TRY_ASSIGN(const RunSettings settings, run_settings_from(run.settings));
+  search::Recorder chats(journal, run.id, search::Missing::do_it);
+  TRY_ASSIGN(const auto team, make_team(settings.agents, config, run.seed, chats));
+  const auto evaluator = make_evaluator(shell, settings.device);
+  const search::RunRequest request{.run = run.id,
+                                   .task = run.task,
+                                   .settings = settings.search,
+                                   .measure = settings.measure,
+                                   .seed = run.seed,
+                                   .missing = search::Missing::do_it};
+  const search::RunPorts ports{team->team(), evaluator.get(), &journal, &events};
+  auto report = search::run_search(request, ports, shell.stops);
+  if (!report) {
+    TRY(journal.finish_run(run.id, "failed", std::nullopt, ""));
+    return tl::make_unexpected(report.error());
+  }
+  const bool interrupted = report->result.outcome == search::Outcome::interrupted;
+  const std::optional<Json> result(std::in_place, search::to_result_json(report->result));
+  TRY(journal.finish_run(run.id, interrupted ? "interrupted" : "done", result,
+                         interrupted ? "" : report->result.decision_hash));
+  return report->result;
+}
+
+Exit exit_of(search::Outcome outcome) {
+  switch (outcome) {
+    case search::Outcome::improved:
+      return Exit::done;
+    case search::Outcome::no_gain:
+      return Exit::no_gain;
+    case search::Outcome::budget:
+      return Exit::budget;
+    case search::Outcome::interrupted:
+      return Exit::interrupted;
+  }
+  return Exit::error;
+}
+
+std::string describe(const search::RunResult& result) {
+  std::string text;
+  const bool improved = result.outcome == search::Outcome::improved;
+  if (improved) {
+    text += fmt::format("\n{}: {} faster, confirmed in fresh processes on fresh inputs\n\n", result.task,
+                        report::format_ratio(*result.confirmation->ratio));
+    report::TextTable table({{"workload"},
+                             {"role"},
+                             {"baseline", report::Align::right},
+                             {"best", report::Align::right},
+                             {"speed-up [95 %]", report::Align::right},
+                             {"of roofline", report::Align::right}});
+    for (const model::WorkloadTiming& workload : result.confirmation->workloads) {
+      table.add({workload.name, workload.role, workload.reference_ns ? report::format_ns(*workload.reference_ns) : "-",
+                 report::format_ns(workload.time_ns), workload.ratio ? report::format_ratio(*workload.ratio) : "-",
+                 workload.roofline ? report::format_percent(workload.roofline->fraction) : "-"});
+    }
+    text += table.render();
+  } else if (result.outcome == search::Outcome::interrupted) {
+    text += fmt::format("\n{}: interrupted; everything is kept, continue with: accelopt resume {}\n", result.task,
+                        result.run);
+  } else {
+    text += fmt::format("\n{}: no gain: {}\n", result.task, result.reason);
+  }
+  if (improved && result.derived_reference) {
+    text += "\nThe reference was derived from the baseline itself: equal results were proven, correctness was not.\n";
+  }
+  std::string counts;
+  for (const auto& [status, count] : result.counts)
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, status);
+  model::Usage usage;
+  for (const auto& [role, used] : result.usage) usage += used;
+  text += fmt::format("\n{} candidates in {} iterations and {} ({}); stopped by {}\n", result.evaluations,
+                      result.iterations, report::format_seconds(result.wall_seconds),
+                      counts.empty() ? "no attempts" : counts, result.stopped_by);
+  if (usage.input_tokens + usage.output_tokens > 0) {
+    text += fmt::format(
+        "{} calls, {} input and {} output tokens, {}\n", usage.calls, usage.input_tokens, usage.output_tokens,
+        usage.usd ? fmt::format("${:.4f}", *usage.usd) : std::string("cost unknown: no price is configured"));
+  }
+  text += fmt::format("measured on {}; run {}\n", result.device, result.run);
+  return text;
+}
+
+}  // namespace accelopt::cli

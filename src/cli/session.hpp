@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run from start to end, as run, resume and bench use it: journal, worker, agents and search put together.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/result.hpp"
+#include "cli/command.hpp"
+#include "cli/team.hpp"
+#include "evaluation/evaluator.hpp"
+#include "journal/journal.hpp"
+#include "search/search.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace accelopt::cli {
+
+/// Where and with what kernels are built and measured.
+struct DeviceFlags {
+  std::string device = "cpu";  ///< "cpu" or "cpu:<core>"
+  std::string compiler;        ///< empty: the first that there is
+};
+
+void declare(CLI::App& command, DeviceFlags& flags);
+
+/// The evaluator that works through a worker process of its own.
+std::unique_ptr<evaluation::Evaluator> make_evaluator(const Shell& shell, const DeviceFlags& flags);
+
+/// A run as the journal keeps its settings: enough to resume it without the command line that began it.
+struct RunSettings {
+  search::SearchSettings search;
+  evaluation::MeasureSettings measure;
+  AgentFlags agents;
+  DeviceFlags device;
+};
+
+base::Json to_json(const RunSettings& settings);
+base::Result<RunSettings> run_settings_from(const base::Json& json);
+
+/// Enters a new run into the journal. @error as Journal::create_run.
+base::Result<journal::RunInfo> begin_run(journal::Journal& journal, const model::Task& task,
+                                         const std::filesystem::path& folder, const RunSettings& settings);
+
+/// Searches until the run ends, and records how it ended. Also resumes: what is on record is not done again.
+/// @error as search::run_search and make_team.
+base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journal, const journal::RunInfo& run,
+                                          const Config& config, model::EventSink& events);
+
+/// The exit code that goes with an outcome.
+Exit exit_of(search::Outcome outcome);
+
+/// A result as a short report for people.
+std::string describe(const search::RunResult& result);
+
+}  // namespace accelopt::cli

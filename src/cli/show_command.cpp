@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "cli/workspace.hpp"
+#include "report/format.hpp"
+#include "report/text_table.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+using base::Json;
+
+struct Options {
+  std::string run = "last";
+  std::string candidate;
+  std::string workspace;
+  bool json = false;
+  bool samples = false;
+};
+
+bool is_kind(const journal::StepRecord& step, std::string_view kind) {
+  return step.key.kind == kind || step.key.kind.starts_with(std::string(kind) + ":");
+}
+
+double seconds(const journal::StepRecord& step) {
+  return std::chrono::duration<double>(step.duration).count();
+}
+
+base::Result<Exit> show_json(const journal::RunInfo& run, const std::vector<journal::StepRecord>& steps, bool samples) {
+  Json out = {{"type", "run_detail"},
+              {"schema", 1},
+              {"run", run.id},
+              {"task", run.task_name},
+              {"created", run.created},
+              {"status", run.status},
+              {"settings", run.settings},
+              {"result", run.result ? *run.result : Json()},
+              {"steps", Json::array()}};
+  for (const journal::StepRecord& step : steps) {
+    Json line = {{"id", model::to_string(step.key.identity)},
+                 {"kind", step.key.kind},
+                 {"seconds", seconds(step)},
+                 {"usage", step.usage}};
+    if (samples && step.output.contains("samples")) line["samples"] = step.output["samples"];
+    out["steps"].push_back(std::move(line));
+  }
+  fmt::print("{}\n", base::canonical(out));
+  return Exit::done;
+}
+
+/// One line for each plan that was asked for, with what came of its candidates.
+void print_plans(const std::vector<journal::StepRecord>& steps) {
+  report::TextTable table({{"id"}, {"plan"}});
+  for (const journal::StepRecord& step : steps) {
+    if (!is_kind(step, "plan")) continue;
+    const bool answered = step.output.value("answered", false);
+    table.add({model::to_string(step.key.identity),
+               answered ? step.output["value"].value("title", "") : "no answer: " + step.output.value("lost", "")});
+  }
+  fmt::print("\nPlans\n{}", table.render());
+}
+
+void print_races(const std::vector<journal::StepRecord>& steps) {
+  report::TextTable table({{"race"},
+                           {"source"},
+                           {"status"},
+                           {"verdict"},
+                           {"ratio [95 %]", report::Align::right},
+                           {"blocks", report::Align::right},
+                           {"decided by"}});
+  for (const journal::StepRecord& step : steps) {
+    if (!is_kind(step, "triage") && !is_kind(step, "confirm")) continue;
+    const auto evaluation = base::decode<model::Evaluation>(step.output, "journal");
+    if (!evaluation) continue;
+    table.add({step.key.kind.substr(0, step.key.kind.find(':')) + " " + model::to_string(step.key.identity),
+               evaluation->source_id.substr(0, 10), std::string(model::to_string(evaluation->status)),
+               std::string(model::to_string(evaluation->verdict)),
+               evaluation->ratio ? report::format_ratio(*evaluation->ratio) : "-", std::to_string(evaluation->blocks),
+               evaluation->decided_by});
+  }
+  fmt::print("\nRaces (triage: against its parent; confirm: against the baseline)\n{}", table.render());
+}
+
+/// Where the time went, by kind of step.
+void print_times(const std::vector<journal::StepRecord>& steps) {
+  std::map<std::string, std::pair<int, double>> kinds;
+  for (const journal::StepRecord& step : steps) {
+    auto& [count, total] = kinds[step.key.kind.substr(0, step.key.kind.find(':'))];
+    ++count;
+    total += seconds(step);
+  }
+  report::TextTable table({{"step"}, {"count", report::Align::right}, {"seconds", report::Align::right}});
+  for (const auto& [kind, sum] : kinds) table.add({kind, std::to_string(sum.first), fmt::format("{:.2f}", sum.second)});
+  fmt::print("\nTime by step (steps overlap)\n{}", table.render());
+}
+
+void print_samples(const std::vector<journal::StepRecord>& steps) {
+  for (const journal::StepRecord& step : steps) {
+    if (!step.output.contains("samples") || step.output["samples"].empty()) continue;
+    fmt::print("\n{} {}: nanoseconds by block, opponent then candidate\n", step.key.kind,
+               model::to_string(step.key.identity));
+    for (const Json& sample : step.output["samples"]) {
+      fmt::print("  {} {}{}\n", sample["reference_ns"].dump(), sample["candidate_ns"].dump(),
+                 sample.value("disturbed", false) ? " disturbed" : "");
+    }
+  }
+}
+
+base::Result<Exit> show_candidate(journal::Journal& journal, const std::vector<journal::StepRecord>& steps,
+                                  const std::string& id) {
+  for (const journal::StepRecord& step : steps) {
+    const bool by_identity =
+        model::to_string(step.key.identity) == id && (is_kind(step, "execute") || is_kind(step, "fix"));
+    const bool by_source = is_kind(step, "build") && step.key.kind.substr(6).starts_with(id);
+    if (by_identity && step.output.value("answered", false)) {
+      TRY_ASSIGN(const auto solution, base::decode<model::Solution>(step.output["value"], "journal"));
+      fmt::print("{}", model::main_text(solution));
+      return Exit::done;
+    }
+    if (by_source) {
+      TRY_ASSIGN(const auto solution, journal.load_solution(step.key.kind.substr(6)));
+      fmt::print("{}", model::main_text(solution));
+      return Exit::done;
+    }
+  }
+  return base::fail(
+      base::ErrorCode::not_found,
+      "no candidate " + id + " in this run; `accelopt show` lists identities (i0.b0.p1.a0.f0) and source ids");
+}
+
+base::Result<Exit> show(const Options& options) {
+  TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
+  TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
+  TRY_ASSIGN(const auto steps, journal->steps(run.id));
+  if (!options.candidate.empty()) return show_candidate(*journal, steps, options.candidate);
+  if (options.json) return show_json(run, steps, options.samples);
+  fmt::print("run {}: {} ({}), started {}\n", run.id, run.task_name, run.status, run.created);
+  if (run.result) {
+    const Json& result = *run.result;
+    fmt::print("outcome {}, stopped by {}", result.value("outcome", "?"), result.value("stopped_by", "?"));
+    if (!result["speedup"].is_null())
+      fmt::print(", {}", report::format_ratio(result["speedup"].get<model::Interval>()));
+    fmt::print("\n");
+  }
+  print_plans(steps);
+  print_races(steps);
+  TRY_ASSIGN(const auto experiences, journal->experiences(run.id));
+  if (!experiences.empty()) fmt::print("\nExperiences\n");
+  for (const model::Experience& experience : experiences) {
+    fmt::print("  {} {} ({} {})\n", experience.id, experience.title, model::to_string(experience.polarity),
+               report::format_ratio(experience.effect));
+  }
+  print_times(steps);
+  if (options.samples) print_samples(steps);
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Action& chosen) {
+  CLI::App* command = app.add_subcommand("show", "What a run did: plans, races, experiences, time");
+  command->footer(
+      "Examples:\n"
+      "  accelopt show\n"
+      "  accelopt show last i0.b0.p1.a0.f0      the source of one candidate\n"
+      "  accelopt show last --samples           the raw times that every verdict rests on\n");
+  auto options = std::make_shared<Options>();
+  command->add_option("run", options->run, "A run's id, the beginning of one, or last")->capture_default_str();
+  command->add_option("candidate", options->candidate,
+                      "An identity or the beginning of a source id: prints its source");
+  command->add_flag("--samples", options->samples, "Also the raw samples");
+  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command->add_flag("--json", options->json, "One JSON object (docs/json.md)");
+  command->callback([&chosen, options] { chosen = [options](Shell&) { return show(*options); }; });
+}
+
+}  // namespace accelopt::cli

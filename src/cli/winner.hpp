@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/result.hpp"
+#include "journal/journal.hpp"
+
+namespace accelopt::cli {
+
+/// The confirmed winner of a run. @error not_found: the run has none; the message says why and what to do.
+base::Result<model::Solution> winner_of(const journal::RunInfo& run);
+
+}  // namespace accelopt::cli

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "evaluation/worker.hpp"
+#include "targets/cpu/cpu_target.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+struct Options {
+  std::string device = "cpu";
+  std::string compiler;
+};
+
+/// Where measured peaks are kept.
+std::filesystem::path cache_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");  // NOLINT(concurrency-mt-unsafe): before any thread
+  if (cache != nullptr && *cache != '\0') return std::filesystem::path(cache) / "accelopt";
+  const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): before any thread
+  return home == nullptr || *home == '\0' ? std::filesystem::path()
+                                          : std::filesystem::path(home) / ".cache" / "accelopt";
+}
+
+base::Result<Exit> serve(const Options& options) {
+  if (options.device != "cpu" && !options.device.starts_with("cpu:")) {
+    return base::fail(
+        base::ErrorCode::unsupported,
+        "device " + options.device + " is of no kind that this version measures; known are cpu and cpu:N");
+  }
+  targets::cpu::CpuOptions cpu;
+  cpu.device = options.device;
+  cpu.compiler = options.compiler;
+  cpu.cache = cache_folder();
+  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): before any thread
+  if (path != nullptr && *path != '\0') cpu.search_path = path;
+  const auto target = targets::cpu::make_cpu_target(cpu);
+  TRY(evaluation::serve_worker(*target, STDIN_FILENO, STDOUT_FILENO));
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_worker(CLI::App& app, Action& chosen) {
+  CLI::App* command =
+      app.add_subcommand("worker", "Build and measure for another accelopt: JSON lines on standard input and output");
+  command->footer("Example (what `accelopt run` starts by itself):\n  accelopt worker --device cpu:1\n");
+  auto options = std::make_shared<Options>();
+  command->add_option("--device", options->device, "cpu, or cpu:N for kernels on core N")->capture_default_str();
+  command->add_option("--compiler", options->compiler,
+                      "g++, clang++, or a path to one (default: the first that there is)");
+  command->callback([&chosen, options] { chosen = [options](Shell&) { return serve(*options); }; });
+}
+
+}  // namespace accelopt::cli
