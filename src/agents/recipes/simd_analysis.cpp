@@ -203,16 +203,15 @@ bool SimdBody::are_apart(const Polynomial& a, const Polynomial& b) const {
   const auto distance_value = distance.value(scope_.constants);
   const auto length_value = length.value(scope_.constants);
   if (distance_value && length_value) return std::abs(*distance_value) >= *length_value;
-  if (length.terms().size() != 1 || length.terms().begin()->second != 1 || length.is_constant()) return false;
-  const syntax::Monomial& factor = length.terms().begin()->first;
-  // A factor besides the length that is a loop's variable may be zero.
-  return distance.terms().size() == 1 &&
-         std::includes(distance.terms().begin()->first.begin(), distance.terms().begin()->first.end(), factor.begin(),
-                       factor.end()) &&
-         std::all_of(distance.terms().begin()->first.begin(), distance.terms().begin()->first.end(),
-                     [&](const syntax::Symbol& symbol) {
-                       return symbol.declaration < 0 || std::find(factor.begin(), factor.end(), symbol) != factor.end();
-                     });
+  if (length.terms().size() != 1 || distance.terms().size() != 1) return false;
+  const auto& [factor, scale] = *length.terms().begin();
+  const auto& [product, times] = *distance.terms().begin();
+  if (scale <= 0 || times % scale != 0) return false;
+  // A factor besides the length that is a variable may be zero.
+  const bool others_constant = std::all_of(product.begin(), product.end(), [&](const syntax::Symbol& symbol) {
+    return symbol.declaration < 0 || std::find(factor.begin(), factor.end(), symbol) != factor.end();
+  });
+  return others_constant && std::includes(product.begin(), product.end(), factor.begin(), factor.end());
 }
 
 /// Every array that the body writes is written and read at one and the same subscript, or far apart, so no iteration
