@@ -140,6 +140,21 @@ std::string inline_headers(const std::string& source, const std::filesystem::pat
   return edits.apply(source).value_or(source);
 }
 
+/// Without namespaces and `extern "C"` blocks that hold nothing, their comments included.
+std::string without_empty_blocks(std::string source) {
+  for (bool found = true; found;) {
+    found = false;
+    const std::vector<Chunk> chunks = top_level_chunks(source);
+    for (std::size_t i = 0; i + 1 < chunks.size() && !found; ++i) {
+      found = chunks[i].kind == Chunk::Kind::opening && chunks[i + 1].kind == Chunk::Kind::closing;
+      if (!found) continue;
+      const std::size_t end = std::min(source.find('\n', chunks[i + 1].extent.end), source.size());
+      source.erase(chunks[i].extent.begin, end - chunks[i].extent.begin);
+    }
+  }
+  return source;
+}
+
 /// A text with some of its chunks left out.
 class Reduction {
  public:
@@ -177,7 +192,9 @@ class Reduction {
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
       if (dropped_[i]) edits.replace(with_comments(i), "");
     }
-    std::string reduced = edits.apply(source_).value_or(source_);
+    // What stands above everything is about the whole file, unless the file begins with the function.
+    if (!chunks_.empty() && chunks_[0].kind != Chunk::Kind::function) edits.replace({0, chunks_[0].extent.begin}, "");
+    std::string reduced = without_empty_blocks(edits.apply(source_).value_or(source_));
     for (std::size_t at = 0; (at = reduced.find("\n\n\n", at)) != std::string::npos;) reduced.erase(at, 1);
     reduced.erase(0, reduced.find_first_not_of("\r\n"));
     return reduced;

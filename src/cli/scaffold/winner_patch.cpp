@@ -197,15 +197,24 @@ class Transplant {
     });
   }
 
-  /// Without directives, without `init`'s own remark, without runs of empty lines.
-  static std::string tidied(const std::string& text) {
+  /// Whether the line is a comment that the user's file has too.
+  bool repeats_comment(std::string_view line) const {
+    if (!line.starts_with("//")) return false;
+    const std::string& source = place_.unit.source;
+    const std::size_t at = source.find(line);
+    return at != std::string::npos && (at == 0 || source[at - 1] == '\n') && source.substr(at + line.size(), 1) == "\n";
+  }
+
+  /// Without directives, without `init`'s own remark and the function's own comments, without runs of empty lines.
+  std::string tidied(const std::string& text) const {
     std::string result;
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t end = std::min(text.find('\n', at), text.size());
       const std::string_view line = std::string_view(text).substr(at, end - at);
       const std::size_t first = line.find_first_not_of(" \t\r");
       const bool empty = first == std::string_view::npos;
-      const bool ours = line.starts_with("// Made by accelopt init") || line.starts_with("// SPDX-License-Identifier");
+      const bool ours = line.starts_with("// Made by accelopt init") ||
+                        line.starts_with("// SPDX-License-Identifier") || repeats_comment(line);
       const bool directive = !empty && line.substr(first).starts_with("//@");
       const bool second_empty = empty && (result.empty() || result.ends_with("\n\n"));
       if (!ours && !directive && !second_empty) result += std::string(line) + "\n";

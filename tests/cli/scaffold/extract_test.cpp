@@ -57,8 +57,8 @@ TEST(Extract, KeepsWhatTheFunctionNeeds) {
        {"square", "constexpr int K = 48;", "#define N 40", "<cmath>", "rms_product", "/// Row-wise"}) {
     EXPECT_NE(extract->source.find(kept), std::string::npos) << kept << "\n" << extract->source;
   }
-  for (const char* gone :
-       {"main", "iostream", "calls", "count_call", "Counts calls", "UNUSED_MACRO", "settings.h", "<vector>"}) {
+  for (const char* gone : {"main", "iostream", "calls", "count_call", "Counts calls", "UNUSED_MACRO", "settings.h",
+                           "<vector>", "host code"}) {
     EXPECT_EQ(extract->source.find(gone), std::string::npos) << gone << "\n" << extract->source;
   }
   EXPECT_EQ(extract->notes.size(), 1U);  // settings.h is not there
@@ -77,6 +77,17 @@ TEST(Extract, PutsTheUsersHeadersIn) {
   EXPECT_EQ(extract->source.find("kOther"), std::string::npos);
   EXPECT_EQ(extract->source.find("#include"), std::string::npos);
   EXPECT_TRUE(extract->notes.empty());
+}
+
+TEST(Extract, LeavesNoEmptyBlocks) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const auto extract = extract_function(
+      *clang,
+      "namespace a { namespace { int unused() { return 1; }\n}  // namespace\n}\nvoid f(float* y) { *y = 1; }\n",
+      Language::cpp, "f", "/nonexistent");
+  ASSERT_TRUE(extract.has_value());
+  EXPECT_EQ(extract->source, "void f(float* y) { *y = 1; }\n");
 }
 
 TEST(Extract, RefusesWhatIsNoPlainFunction) {

@@ -49,6 +49,16 @@ extern "C" void kernel(const float* weights, float eps, const float* x, float* o
 }
 )";
 
+/// Without headers, which take most of the time to read.
+constexpr const char* kSmallProgram =
+    "enum { K = 48, N = 40 };\n"
+    "void rms_product(float* out, int rows, const float* weights, float eps, const float* x) {\n"
+    "  for (int i = 0; i < rows * N; ++i) out[i] = x[i % K] * weights[i % K * N] + eps;\n}\n";
+constexpr const char* kSmallKernel =
+    "#include \"task.h\"\n"
+    "extern \"C\" void kernel(const float* weights, float eps, const float* x, float* out, int64_t rows) {\n"
+    "  for (int64_t row = 0; row < rows * N; ++row) out[row] = x[row % K] * weights[row % K * N] + eps;\n}\n";
+
 model::Task scaffolded(const syntax::Clang& clang, const Repository& repository) {
   ScaffoldOptions options;
   options.file = repository.file();
@@ -127,6 +137,10 @@ TEST(WinnerPatch, TakesTheScaffoldedBaselineItself) {
   repository.write("src/settings.h", kSettingsHeader);
   const model::Task task = scaffolded(*clang, repository);
   expect_same_answers(repository, task, task.baseline, "g++");
+  const std::string patched = repository.read("src/model.cpp");
+  const std::size_t comment = patched.find("/// Row-wise");
+  EXPECT_EQ(patched.find("/// Row-wise", comment + 1), std::string::npos) << patched;
+  EXPECT_EQ(patched.find("static float square", patched.find("static float square") + 1), std::string::npos) << patched;
 }
 
 TEST(WinnerPatch, KeepsTheOldBodyForOtherConstantsInC) {
@@ -186,24 +200,23 @@ TEST(WinnerPatch, WorksInsideBlocksAndWithoutALastLineEnd) {
 TEST(WinnerPatch, RefusesWhatDoesNotFit) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP();
-  const Repository repository("model.cpp", kUserProgram);
-  repository.write("src/settings.h", kSettingsHeader);
+  const Repository repository("model.cpp", kSmallProgram);
   const model::Task task = scaffolded(*clang, repository);
-  const model::Solution winner = solution(model::Language::cpp, kFasterKernel);
+  const model::Solution winner = solution(model::Language::cpp, kSmallKernel);
   const auto code = [&](const model::Task& changed, const model::Solution& other, const std::string& source) {
     const auto result = replace_entry(*clang, changed, other, source);
     return result ? ErrorCode::internal : result.error().code;
   };
-  EXPECT_EQ(code(task, solution(model::Language::c, "void kernel(void) {}"), kUserProgram), ErrorCode::unsupported);
-  EXPECT_EQ(code(task, solution(model::Language::cpp, "void other() {}"), kUserProgram), ErrorCode::unsupported);
+  EXPECT_EQ(code(task, solution(model::Language::c, "void kernel(void) {}"), kSmallProgram), ErrorCode::unsupported);
+  EXPECT_EQ(code(task, solution(model::Language::cpp, "void other() {}"), kSmallProgram), ErrorCode::unsupported);
   EXPECT_EQ(code(task, winner, "int main() {}"), ErrorCode::not_found);
   EXPECT_EQ(code(task, winner, "void rms_product(float* out, int rows) {}"), ErrorCode::invalid_argument);
   EXPECT_EQ(code(task, winner, "void rms_product(float* out, int rows, const double* w, float e, const float* x) {}"),
             ErrorCode::invalid_argument);
-  EXPECT_EQ(code(task, winner, std::string("#define normed 1 +\n") + kUserProgram), ErrorCode::unsupported);
+  EXPECT_EQ(code(task, winner, std::string("#define row 1 +\n") + kSmallProgram), ErrorCode::unsupported);
   model::Task without = task;
   without.entry.reset();
-  EXPECT_EQ(code(without, winner, kUserProgram), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(without, winner, kSmallProgram), ErrorCode::invalid_argument);
   model::Task lost = task;
   lost.entry->file = "../src/absent.cpp";
   const auto patch = make_winner_patch(lost, winner, repository.path() / "task");
