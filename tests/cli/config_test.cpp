@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/files.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+constexpr const char* kWhole = R"([models.default]
+api = "openai"
+base_url = "http://localhost:8000/v1"
+model = "some/model"
+key_env = "SOME_KEY"
+price = { input = 0.15, output = 0.60 }
+max_concurrency = 8
+temperature = 1.0
+
+[models.coder]
+base_url = "http://localhost:8001/v1"
+model = "coder"
+
+[roles]
+executor = "coder"
+)";
+
+TEST(ParseConfig, ReadsModelsPricesAndRoles) {
+  const auto config = parse_config(kWhole, "accelopt.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  const ModelConfig& model = config->models.at("default");
+  EXPECT_EQ(model.model, "some/model");
+  EXPECT_EQ(model.max_concurrency, 8);
+  EXPECT_EQ(model.temperature, 1.0);
+  ASSERT_TRUE(model.price);
+  EXPECT_DOUBLE_EQ(model.price->output, 0.60);
+  EXPECT_DOUBLE_EQ(model.price->cached_input, 0.15);  // as dear as other input unless told
+  EXPECT_FALSE(config->models.at("coder").price);
+  EXPECT_EQ(config->roles.at("executor"), "coder");
+}
+
+/// The message of a refused text.
+std::string refusal(const std::string& text) {
+  const auto config = parse_config(text, "accelopt.toml");
+  EXPECT_FALSE(config) << text;
+  return config ? "" : config.error().message;
+}
+
+TEST(ParseConfig, NamesFileLineAndKeyOfWhatItRefuses) {
+  EXPECT_NE(refusal("[models.a]\nbase_url = 3\nmodel = \"m\"\n").find("accelopt.toml:2: models.a.base_url"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal("[models.a]\nbase_url = \"u\"\nmodel = \"m\"\nmodle = \"n\"\n").find("accelopt.toml:4: models.a.modle"),
+      std::string::npos);
+  EXPECT_NE(refusal("[models.a]\nmodel = \"m\"\n").find("base_url"), std::string::npos);
+  EXPECT_NE(refusal("[models.a\n").find("accelopt.toml:1"), std::string::npos);
+  EXPECT_NE(refusal("[roles]\npainter = \"a\"\n").find("roles.painter"), std::string::npos);
+  EXPECT_NE(refusal("[models.a]\napi = \"telepathy\"\nbase_url = \"u\"\nmodel = \"m\"\n").find("telepathy"),
+            std::string::npos);
+}
+
+TEST(ParseConfig, RefusesKeysInFiles) {
+  const std::string message = refusal("[models.a]\nbase_url = \"u\"\nmodel = \"m\"\nkey = \"sk-secret\"\n");
+  EXPECT_NE(message.find("key_env"), std::string::npos);
+  EXPECT_EQ(message.find("sk-secret"), std::string::npos);
+}
+
+TEST(LoadConfig, TheWorkspaceWinsModelByModelAndAnUnknownModelOfARoleIsRefused) {
+  const auto folder = base::TemporaryFolder::create("accelopt-config");
+  ASSERT_TRUE(folder);
+  const auto workspace = folder->path() / ".accelopt";
+  ASSERT_TRUE(base::make_folders(workspace));
+  ASSERT_TRUE(base::write_file(workspace / "accelopt.toml", "[models.default]\nbase_url = \"near\"\nmodel = \"m\"\n"));
+  ASSERT_TRUE(base::write_file(folder->path() / "accelopt.toml", kWhole));
+  const auto config = load_config(workspace);
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->models.at("default").base_url, "near");
+  EXPECT_EQ(config->models.at("coder").model, "coder");
+
+  ASSERT_TRUE(base::write_file(workspace / "accelopt.toml", "[roles]\nfixer = \"nobody\"\n"));
+  const auto refused = load_config(workspace);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("nobody"), std::string::npos);
+}
+
+TEST(FindKey, ComesFromTheEnvironmentOrACommandAndSaysWhatIsMissing) {
+  ModelConfig model;
+  model.base_url = "http://localhost:8000/v1";
+  EXPECT_TRUE(find_key(model)->empty());
+  model.key_command = "echo key-of-command";
+  EXPECT_EQ(find_key(model)->reveal(), "key-of-command");
+  model.key_command = "exit 3";
+  EXPECT_EQ(find_key(model).error().code, base::ErrorCode::unauthenticated);
+  model.key_command.clear();
+  model.key_env = "ACCELOPT_TEST_KEY_THAT_IS_NOT_SET";
+  const auto missing = find_key(model);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, base::ErrorCode::unauthenticated);
+  EXPECT_NE(missing.error().message.find(model.key_env), std::string::npos);
+  ASSERT_EQ(setenv(model.key_env.c_str(), "from-environment", 1), 0);
+  EXPECT_EQ(find_key(model)->reveal(), "from-environment");
+  unsetenv(model.key_env.c_str());
+}
+
+}  // namespace
+}  // namespace accelopt::cli
