@@ -100,7 +100,7 @@ class Search {
                        .evaluation = opened_.baseline,
                        .score = {},
                        .workloads = opened_.baseline.workloads};
-    TRY(ports_.journal->record_solution(baseline.source_id, baseline.solution));
+    if (!recorder_.replaying()) TRY(ports_.journal->record_solution(baseline.source_id, baseline.solution));
     known_sources_[baseline.source_id] = baseline.evaluation;
     known_machine_code_[baseline.machine_code_id] = baseline.evaluation;
     beam_ = {baseline};
