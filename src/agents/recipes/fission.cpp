@@ -186,6 +186,9 @@ class Splitter {
     std::string type = variable.type;
     if (variable.dimensions.size() == 1) {
       count = variable.dimensions.front();
+    } else if (const auto elements = vector_elements(variable)) {
+      type = elements->first;
+      count = elements->second;
     } else if (variable.initializer) {
       const auto allocated = allocated_count(*variable.initializer);
       if (!allocated) return refuse();
@@ -209,6 +212,27 @@ class Splitter {
       if (auto found = find_variable(child, symbol)) return found;
     }
     return std::nullopt;
+  }
+
+  /// Element type and count of `std::vector<T> name(count)` or `name(count, value)`.
+  [[nodiscard]] std::optional<std::pair<std::string, std::string>> vector_elements(
+      const syntax::Variable& variable) const {
+    const std::size_t open = variable.type.find("vector<");
+    const std::size_t close = variable.type.rfind('>');
+    if (open == std::string::npos || close == std::string::npos || variable.type.find('*') != std::string::npos)
+      return std::nullopt;
+    const std::string type = variable.type.substr(open + 7, close - open - 7);
+    if (type != "float" && type != "double") return std::nullopt;
+    const std::string_view source = subject_.unit().source;
+    std::size_t at = static_cast<std::size_t>(variable.declaration) + variable.name.size();
+    if (at >= source.size() || source[at] != '(') return std::nullopt;
+    const std::size_t begin = ++at;
+    for (int depth = 1; at < source.size(); ++at) {
+      if (source[at] == '(') ++depth;
+      if (source[at] == ')' && --depth == 0) break;
+      if (source[at] == ',' && depth == 1) break;
+    }
+    return std::pair(type, std::string(source.substr(begin, at - begin)));
   }
 
   /// The N of malloc(N * sizeof(T)), calloc(N, sizeof(T)), aligned_alloc(64, N * sizeof(T)).

@@ -2,6 +2,8 @@
 #include "agents/recipes/legality.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 namespace accelopt::agents::recipes {
 
@@ -16,6 +18,10 @@ namespace {
 
 bool declared_in(const Effects& effects, const Symbol& symbol) {
   return std::find(effects.declared.begin(), effects.declared.end(), symbol) != effects.declared.end();
+}
+
+std::string plain_type(const std::string& type) {
+  return type.starts_with("const ") ? type.substr(6) : type;
 }
 
 bool scalars_stay_inside(const Effects& effects) {
@@ -101,6 +107,43 @@ std::string as_one_statement(const Loop& loop, const std::string& statements) {
   const bool in_block =
       loop.parent == nullptr || loop.parent->statement->children.front().kind == syntax::StatementKind::block;
   return in_block ? statements : "{\n" + indented(statements, "  ") + "\n}";
+}
+
+std::optional<std::string> perfected(Subject& subject, const Part& part, const Loop& outer) {
+  if (outer.body.size() < 2 || outer.children.size() != 1 || !outer.body.back()->loop) return std::nullopt;
+  const syntax::IndexScope& scope = part.tree->scope();
+  const Effects effects = syntax::effects_of(body_of(outer), scope);
+  std::map<std::int64_t, std::string> names;
+  syntax::Edits edits;
+  for (std::size_t i = 0; i + 1 < outer.body.size(); ++i) {
+    const syntax::Statement& statement = *outer.body[i];
+    if (statement.kind != syntax::StatementKind::declaration || statement.variables.size() != 1) return std::nullopt;
+    const syntax::Variable& variable = statement.variables.front();
+    const Symbol symbol{variable.name, variable.declaration};
+    const auto& assigned = effects.scalars_assigned;
+    if (!variable.initializer || !variable.dimensions.empty() ||
+        variable.initializer->type != plain_type(variable.type) ||
+        std::find(assigned.begin(), assigned.end(), symbol) != assigned.end()) {
+      return std::nullopt;
+    }
+    const Effects reads = syntax::effects_of(statement, scope);
+    if (reads.opaque || !reads.calls.empty() || !reads.scalars_assigned.empty()) return std::nullopt;
+    for (const ElementAccess& read : reads.accesses) {
+      const bool written =
+          std::any_of(effects.accesses.begin(), effects.accesses.end(),
+                      [&](const ElementAccess& other) { return other.write && other.base == read.base; });
+      if (written) return std::nullopt;
+    }
+    // A later value may be made from an earlier one.
+    names[variable.declaration] =
+        "(" + syntax::with_names(subject.unit(), *part.function, variable.initializer->extent, names) + ")";
+    edits.replace(statement.extent, "");
+  }
+  edits.replace(outer.body.back()->extent,
+                syntax::with_names(subject.unit(), *part.function, outer.body.back()->extent, names));
+  auto text = edits.apply(subject.unit().source);
+  if (!text) return std::nullopt;
+  return std::move(*text);
 }
 
 bool can_interchange(const Part& part, const Loop& outer) {

@@ -27,6 +27,10 @@ bool varies(const syntax::Expression& expression, const syntax::Loop& loop, cons
 /// Statements that take the loop's place: in braces of their own where the loop is the whole body of another statement.
 std::string as_one_statement(const syntax::Loop& loop, const std::string& statements);
 
+/// `for (k) { const float x = a[k]; for (j) use(x); }` with the values put where they are used, so that the loops
+/// become adjacent. None: the body has another form, or a value may change between the two places.
+std::optional<std::string> perfected(Subject& subject, const Part& part, const syntax::Loop& outer);
+
 /// Whether the loop and the one that is alone in it can change places.
 bool can_interchange(const Part& part, const syntax::Loop& outer);
 /// The kernel's text with them changed. Requires can_interchange.

@@ -307,13 +307,30 @@ std::optional<std::string> tile_one(const syntax::Clang& clang, Subject& subject
   return std::nullopt;
 }
 
+/// The loop of the same place in a kernel that was read again.
+std::optional<Place> same_place(const Subject& again, const Part& part, const Loop& loop) {
+  auto place = again.find(Subject::location(part, loop));
+  return place ? std::optional(*place) : std::nullopt;
+}
+
 /// `for i: for k: for j: c[i,j] += ...`: with k and j interchanged, the sum can be held in registers.
 std::optional<std::string> tile_interchanged(const syntax::Clang& clang, Subject& subject, const Tile& tile) {
   for (const Part& part : subject.parts()) {
     for (const auto& loop : part.tree->loops()) {
-      if (loop->parent == nullptr || subject.is_generated(*loop) || !can_interchange(part, *loop)) continue;
-      if (!only_child(*loop)->children.empty()) continue;
-      auto text = interchanged(subject, *loop);
+      if (loop->parent == nullptr || subject.is_generated(*loop) || loop->children.size() != 1) continue;
+      if (!loop->children.front()->children.empty()) continue;
+      std::unique_ptr<Subject> adjacent;
+      std::optional<Place> place = Place{&part, loop.get()};
+      if (only_child(*loop) == nullptr) {
+        auto text = perfected(subject, part, *loop);
+        if (!text) continue;
+        auto again = reread(clang, subject, std::move(*text));
+        if (!again) continue;
+        adjacent = std::move(*again);
+        place = same_place(*adjacent, part, *loop);
+      }
+      if (!place || !can_interchange(*place->part, *place->loop)) continue;
+      auto text = interchanged(adjacent ? *adjacent : subject, *place->loop);
       if (!text) continue;
       auto again = reread(clang, subject, std::move(*text));
       if (!again) continue;

@@ -63,6 +63,30 @@ TEST(RegisterTile, InterchangesWhereTheSumRunsOutside) {
   expect_same(sample, text);
 }
 
+TEST(RegisterTile, InterchangesPastAHoistedValue) {
+  const Sample sample = with_body(
+      "  for (int64_t i = 0; i < M; ++i)\n    for (int64_t j = 0; j < N; ++j) c[i * N + j] = 0;\n"
+      "  for (int64_t i = 0; i < M; ++i)\n    for (int64_t k = 0; k < K; ++k) {\n      const float x = a[i * K + k];\n"
+      "      const float y = x * 2;\n      for (int64_t j = 0; j < N; ++j) c[i * N + j] += (x + y) * b[k * N + j];\n   "
+      " }\n");
+  const std::string text = applied(sample, tile("6", "2", "2"));
+  EXPECT_NE(text.find("kept[tile_rows][tile_vectors]"), std::string::npos);
+  expect_same(sample, text);
+}
+
+TEST(RegisterTile, StandardVectorsAsRowBuffers) {
+  const Sample sample = with_body(
+      "  std::vector<float> row(K);\n  for (int i = 0; i < M; i++) {\n    for (int k = 0; k < K; k++) row[k] = a[i * K "
+      "+ k] * 2;\n"
+      "    for (int j = 0; j < N; j++) {\n      float s = 0;\n      for (int k = 0; k < K; k++) s += row[k] * b[k * N "
+      "+ j];\n"
+      "      c[i * N + j] = s;\n    }\n  }\n",
+      "#include <vector>\n");
+  const std::string text = applied(sample, tile("6", "2", "2"));
+  EXPECT_NE(text.find("row_all"), std::string::npos);
+  expect_same(sample, text);
+}
+
 TEST(RegisterTile, TwoSumsAndAnEpilogueWithExponential) {
   const Sample sample = with_body(
       "  for (int64_t i = 0; i < M; ++i)\n    for (int64_t j = 0; j < N; ++j) {\n      float up = 0, gate = 0;\n"
