@@ -111,10 +111,15 @@ base::Result<void> add(const Context& context, std::uint32_t action, std::span<c
   return {};
 }
 
+/// A condition on argument `place` of a system call.
+scmp_arg_cmp when(unsigned place, scmp_compare comparison, scmp_datum_t first, scmp_datum_t second = 0) {
+  return scmp_arg_cmp{place, comparison, first, second};
+}
+
 /// Memory may be mapped and protected, but never made executable; maps of files are left to the loading filter.
 base::Result<void> add_memory_rules(const Context& context) {
-  const scmp_arg_cmp not_executable = SCMP_CMP(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-  const scmp_arg_cmp anonymous = SCMP_CMP(3, SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS);
+  const scmp_arg_cmp not_executable = when(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+  const scmp_arg_cmp anonymous = when(3, SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS);
   const std::array map{not_executable, anonymous};
   if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, map.data());
       code != 0) {
@@ -131,7 +136,7 @@ base::Result<void> add_memory_rules(const Context& context) {
 /// is told that it does not exist and falls back to clone.
 base::Result<void> add_clone_rules(const Context& context) {
   constexpr std::uint64_t kThread = 0x00010000;  // CLONE_THREAD
-  const scmp_arg_cmp thread = SCMP_CMP(0, SCMP_CMP_MASKED_EQ, kThread, kThread);
+  const scmp_arg_cmp thread = when(0, SCMP_CMP_MASKED_EQ, kThread, kThread);
   if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, &thread); code != 0) {
     return base::fail_errno(-code, "seccomp rule for clone");
   }
@@ -146,8 +151,8 @@ base::Result<void> add_thread_rules(const Context& context) {
   // The C library installs handlers for its own real-time signals with the first thread, and may name stacks.
   constexpr std::uint64_t kFirstOfTheLibrary = 32;
   constexpr std::uint64_t kNameMemory = 0x53564d41;  // PR_SET_VMA
-  const scmp_arg_cmp library_signal = SCMP_CMP(0, SCMP_CMP_GE, kFirstOfTheLibrary, 0);
-  const scmp_arg_cmp name_memory = SCMP_CMP(0, SCMP_CMP_EQ, kNameMemory, 0);
+  const scmp_arg_cmp library_signal = when(0, SCMP_CMP_GE, kFirstOfTheLibrary);
+  const scmp_arg_cmp name_memory = when(0, SCMP_CMP_EQ, kNameMemory);
   if (const int code =
           seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(rt_sigaction), 1, &library_signal);
       code != 0) {

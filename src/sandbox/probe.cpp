@@ -23,7 +23,7 @@ int exit_at_once(void*) {
 
 /// Whether a child with these namespaces can be started.
 bool can_clone(int flags) {
-  constexpr std::size_t kStackBytes = 64 * 1024;
+  constexpr std::size_t kStackBytes = 64UL * 1024;
   void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (stack == MAP_FAILED) return false;
   const int pid =

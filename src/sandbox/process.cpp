@@ -25,7 +25,7 @@ namespace accelopt::sandbox {
 namespace {
 
 constexpr long kLandlockRestrictSelf = 446;
-constexpr std::size_t kChildStackBytes = 256 * 1024;
+constexpr std::size_t kChildStackBytes = 256UL * 1024;
 
 /// Everything the child needs between clone and exec, prepared before: it shares the parent's memory and must not
 /// allocate.

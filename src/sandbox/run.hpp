@@ -13,7 +13,7 @@ namespace accelopt::sandbox {
 
 struct RunLimits {
   std::chrono::milliseconds wall{60'000};      ///< time that the gate is closed does not count
-  std::size_t output_bytes = 4 * 1024 * 1024;  ///< of standard output and error together; more is dropped
+  std::size_t output_bytes = 4UL * 1024 * 1024;  ///< of standard output and error together; more is dropped
 };
 
 struct RunResult {

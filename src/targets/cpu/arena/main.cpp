@@ -43,7 +43,7 @@ void on_fatal(int number, siginfo_t* facts, void*) {
 
 /// On a stack of their own: a fault may be the end of the stack.
 void install_handlers() {
-  alignas(64) static char stack[64 * 1024];
+  alignas(64) static char stack[64UL * 1024];
   stack_t alternative{};
   alternative.ss_sp = stack;
   alternative.ss_size = sizeof stack;
