@@ -179,8 +179,8 @@ TEST(Scaffold, RefusesWhatItCannotAdapt) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP();
   const Repository repository("model.cpp",
-                              "#include <vector>\nint counted(float* y) { *y = 1; return 1; }\n"
-                              "void by_vector(std::vector<float>& y) { y[0] = 1; }\nvoid deep(float** y) { **y = 1; }\n"
+                              "struct Buffer { float* data; };\nint counted(float* y) { *y = 1; return 1; }\n"
+                              "void by_reference(Buffer& y) { y.data[0] = 1; }\nvoid deep(float** y) { **y = 1; }\n"
                               "void again(float* y, int n) { if (n > 0) again(y, n - 1); *y = 1; }\n"
                               "void plain(const float* x, float* y) { *y = *x; }\n");
   const auto code = [&](const std::string& function, const std::string& output, const std::string& shape = "") {
@@ -194,7 +194,7 @@ TEST(Scaffold, RefusesWhatItCannotAdapt) {
     return report ? ErrorCode::internal : report.error().code;
   };
   EXPECT_EQ(code("counted", "y"), ErrorCode::unsupported);
-  EXPECT_EQ(code("by_vector", "y"), ErrorCode::unsupported);
+  EXPECT_EQ(code("by_reference", "y"), ErrorCode::unsupported);
   EXPECT_EQ(code("deep", "y"), ErrorCode::unsupported);
   EXPECT_EQ(code("again", "y"), ErrorCode::unsupported);
   EXPECT_EQ(code("absent", "y"), ErrorCode::not_found);
