@@ -84,7 +84,9 @@ T load(const std::byte* bytes, std::size_t index) {
 template <class T, class Convert, class Out>
 void decode_as(std::span<const std::byte> bytes, std::span<Out> out, Convert convert) {
   ACCELOPT_ASSERT(bytes.size() == out.size() * sizeof(T), "a buffer holds whole elements, one for each value");
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<Out>(convert(load<T>(bytes.data(), i)));
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] =
+        static_cast<Out>(convert(load<T>(bytes.data(), i)));  // NOLINT(bugprone-signed-char-misuse): int8 is a number
 }
 
 template <class T, class Convert>

@@ -99,6 +99,7 @@ std::vector<int> Playoff::ranking() const {
     return left.second > right.second;
   });
   std::vector<int> result;
+  result.reserve(scored.size());
   for (const auto& [arm, score] : scored) result.push_back(arm);
   return result;
 }
