@@ -40,7 +40,7 @@ std::string likely_mend(const Failure& failure) {
 
 }  // namespace
 
-base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, std::stop_token stop) {
+base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, const std::stop_token& stop) {
   const model::Solution& baseline = measuring.task.baseline;
   model::Evaluation evaluation = blank_evaluation(measuring, baseline, "baseline");
   measuring.baseline_ns.assign(measuring.task.workloads.size(), 0.0);
@@ -65,7 +65,7 @@ base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, std::sto
   }
   TRY(reject_incredible(measuring, evaluation, stop));
   if (evaluation.status != model::Status::passed) return evaluation;
-  TRY_ASSIGN(evaluation.profile, run_profile(measuring, baseline, std::move(stop)));
+  TRY_ASSIGN(evaluation.profile, run_profile(measuring, baseline, stop));
   return evaluation;
 }
 

@@ -33,7 +33,7 @@ void BlockRunner::restart() {
   used_ = order_.size();
 }
 
-base::Result<Block> BlockRunner::next(const std::vector<int>& active, std::stop_token stop) {
+base::Result<Block> BlockRunner::next(const std::vector<int>& active, const std::stop_token& stop) {
   // Slots are drawn outside the machine's lock; after the first generation they are all there.
   if (used_ >= order_.size()) TRY(begin_generation(active, stop));
   if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");

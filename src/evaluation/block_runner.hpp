@@ -38,7 +38,7 @@ class BlockRunner {
   BlockRunner(Target& target, const model::Task& task, Slots& slots, Plan plan);
 
   /// The next block of these arms. @error cancelled; io; and those of the slots.
-  base::Result<Block> next(const std::vector<int>& active, std::stop_token stop);
+  base::Result<Block> next(const std::vector<int>& active, const std::stop_token& stop);
   /// Ends all processes: the next block begins with fresh ones.
   void restart();
   /// Why the arm is out.

@@ -32,15 +32,16 @@ class LocalEvaluator final : public Evaluator {
     }
     OpenReport report;
     TRY_ASSIGN(report.device, target_.open(task, settings, stop));
-    auto opened = std::unique_ptr<Measuring>(new Measuring{target_,
-                                                           task,
-                                                           settings,
-                                                           report.device.peaks,
-                                                           nullptr,
-                                                           {},
-                                                           std::mt19937_64(base::derive_seed(settings.seed, "orders")),
-                                                           0,
-                                                           {}});
+    auto opened =
+        std::make_unique<Measuring>(Measuring{.target = target_,
+                                              .task = task,
+                                              .settings = settings,
+                                              .peaks = report.device.peaks,
+                                              .slots = nullptr,
+                                              .baseline_ns = {},
+                                              .random = std::mt19937_64(base::derive_seed(settings.seed, "orders")),
+                                              .confirmations = 0,
+                                              .recorded_ns = {}});
     opened->slots =
         std::make_unique<Slots>(target_, opened->task, base::derive_seed(settings.seed, "slots"), settings.slots);
     TRY_ASSIGN(report.baseline, evaluate_baseline(*opened, std::move(stop)));

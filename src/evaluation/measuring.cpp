@@ -33,6 +33,7 @@ std::vector<std::size_t> Measuring::workloads(std::span<const model::Role> roles
 
 std::vector<double> Measuring::weights(const std::vector<std::size_t>& of) const {
   std::vector<double> out;
+  out.reserve(of.size());
   for (const std::size_t workload : of) {
     out.push_back(task.workloads[workload].role == model::Role::race ? task.workloads[workload].weight : 0.0);
   }
@@ -45,6 +46,7 @@ std::chrono::nanoseconds Measuring::hard_limit() const {
 
 std::vector<double> Measuring::expected_ns(const std::vector<std::size_t>& of) const {
   std::vector<double> out;
+  out.reserve(of.size());
   for (const std::size_t workload : of) out.push_back(workload < baseline_ns.size() ? baseline_ns[workload] : 0.0);
   return out;
 }
@@ -74,9 +76,9 @@ void set_failure(model::Evaluation& evaluation, const Failure& failure) {
 }
 
 base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solution, model::Evaluation& evaluation,
-                               std::stop_token stop) {
+                               const std::stop_token& stop) {
   const StageClock clock(evaluation, "build");
-  TRY_ASSIGN(const model::BuildReport report, measuring.target.build(solution, std::move(stop)));
+  TRY_ASSIGN(const model::BuildReport report, measuring.target.build(solution, stop));
   evaluation.machine_code_id = report.machine_code_id;
   if (report.built) return true;
   evaluation.status = model::Status::compile_error;
@@ -85,7 +87,7 @@ base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solu
 }
 
 base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Solution& solution,
-                                            const VerifyPlan& plan, std::stop_token stop) {
+                                            const VerifyPlan& plan, const std::stop_token& stop) {
   std::vector<std::size_t> workloads = plan.workloads;
   const model::Definition& definition = measuring.task.definition;
   std::sort(workloads.begin(), workloads.end(), [&](std::size_t a, std::size_t b) {
@@ -137,7 +139,7 @@ model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t wo
   return out;
 }
 
-base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& evaluation, std::stop_token stop) {
+base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& evaluation, const std::stop_token& stop) {
   const auto offender = [&]() -> const model::WorkloadTiming* {
     for (const model::WorkloadTiming& timing : evaluation.workloads) {
       const auto facts = std::find_if(measuring.task.workloads.begin(), measuring.task.workloads.end(),
@@ -150,7 +152,7 @@ base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& ev
   };
   if (offender() == nullptr) return {};
   // The stored peaks may come from a slow moment of the machine.
-  TRY_ASSIGN(measuring.peaks, measuring.target.probe_peaks_again(std::move(stop)));
+  TRY_ASSIGN(measuring.peaks, measuring.target.probe_peaks_again(stop));
   const model::WorkloadTiming* const found = offender();
   if (found == nullptr) return {};
   evaluation.status = model::Status::reward_hack;

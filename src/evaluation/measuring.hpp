@@ -61,7 +61,7 @@ void set_failure(model::Evaluation& evaluation, const Failure& failure);
 
 /// Builds; false: the evaluation says COMPILE_ERROR. @error as Target::build.
 base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solution, model::Evaluation& evaluation,
-                               std::stop_token stop);
+                               const std::stop_token& stop);
 
 /// How many slots of each workload a verification looks at; 0: all.
 struct VerifyPlan {
@@ -71,26 +71,27 @@ struct VerifyPlan {
 };
 /// Calls the solution in a fresh process, the smallest workload first. The first failure, or none.
 base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Solution& solution,
-                                            const VerifyPlan& plan, std::stop_token stop);
+                                            const VerifyPlan& plan, const std::stop_token& stop);
 
 /// The median time, the opponent's, the ratio and the roofline of one workload, from the blocks' times of two arms.
 model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t workload,
                                       const std::vector<double>& reference_ns, const std::vector<double>& candidate_ns);
 
 /// Rejects times that the machine cannot reach: measures the peaks anew before it says so. @error as probe_peaks_again.
-base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& evaluation, std::stop_token stop);
+base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& evaluation, const std::stop_token& stop);
 
 model::Interval to_model(const stats::Interval& interval);
 
 // The flows. Each holds the machine quiet and is one exclusive use of the device.
-base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, std::stop_token stop);
+base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, const std::stop_token& stop);
 base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Solution& candidate,
-                                           const model::Solution& opponent, std::stop_token stop);
+                                           const model::Solution& opponent, const std::stop_token& stop);
 base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<Arm>& arms, int places,
-                                        std::stop_token stop);
+                                        const std::stop_token& stop);
 base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const model::Solution& candidate,
-                                                 std::stop_token stop);
-base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solution& solution, std::stop_token stop);
+                                                 const std::stop_token& stop);
+base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solution& solution,
+                                         const std::stop_token& stop);
 
 /// The `paper` protocol: mean of ten calls a raced workload, repeated while it is not calm. A failure, or the
 /// latencies.
@@ -99,10 +100,12 @@ struct PaperLatency {
   std::vector<double> mean_ns;  ///< a raced workload
   int calls = 0;
 };
-base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solution& solution, std::stop_token stop);
+base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solution& solution,
+                                         const std::stop_token& stop);
 base::Result<model::Evaluation> paper_triage(Measuring& measuring, const model::Solution& candidate,
                                              const model::Solution& opponent, model::Evaluation evaluation,
-                                             std::stop_token stop);
-base::Result<PlayoffReport> paper_playoff(Measuring& measuring, const std::vector<Arm>& arms, std::stop_token stop);
+                                             const std::stop_token& stop);
+base::Result<PlayoffReport> paper_playoff(Measuring& measuring, const std::vector<Arm>& arms,
+                                          const std::stop_token& stop);
 
 }  // namespace accelopt::evaluation

@@ -67,7 +67,8 @@ std::vector<model::WorkloadTiming> timings(const Measuring& measuring, const std
 
 }  // namespace
 
-base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solution& solution, std::stop_token stop) {
+base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solution& solution,
+                                         const std::stop_token& stop) {
   PaperLatency out;
   const std::string id = model::source_id(solution);
   if (const auto known = measuring.recorded_ns.find(id); known != measuring.recorded_ns.end()) {
@@ -92,7 +93,7 @@ base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solu
 
 base::Result<model::Evaluation> paper_triage(Measuring& measuring, const model::Solution& candidate,
                                              const model::Solution& opponent, model::Evaluation evaluation,
-                                             std::stop_token stop) {
+                                             const std::stop_token& stop) {
   const StageClock clock(evaluation, "triage");
   TRY_ASSIGN(const PaperLatency parent, paper_latency(measuring, opponent, stop));
   if (parent.failure) {
@@ -119,7 +120,8 @@ base::Result<model::Evaluation> paper_triage(Measuring& measuring, const model::
   return evaluation;
 }
 
-base::Result<PlayoffReport> paper_playoff(Measuring& measuring, const std::vector<Arm>& arms, std::stop_token stop) {
+base::Result<PlayoffReport> paper_playoff(Measuring& measuring, const std::vector<Arm>& arms,
+                                          const std::stop_token& stop) {
   const auto quiet = measuring.target.quiet();
   const std::vector<double> weights = measuring.weights(measuring.workloads(kRaced));
   PlayoffReport report;

@@ -83,9 +83,9 @@ base::Result<PlayoffReport> race_arms(Measuring& measuring, const std::vector<Ar
 }  // namespace
 
 base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<Arm>& arms, int places,
-                                        std::stop_token stop) {
+                                        const std::stop_token& stop) {
   if (arms.empty()) return base::fail(base::ErrorCode::invalid_argument, "a play-off needs at least the baseline");
-  if (measuring.settings.protocol == "paper") return paper_playoff(measuring, arms, std::move(stop));
+  if (measuring.settings.protocol == "paper") return paper_playoff(measuring, arms, stop);
   stats::PlayoffRules rules;
   rules.places = places;
   rules.min_blocks = measuring.settings.playoff_min_blocks;
@@ -200,7 +200,7 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
 }  // namespace
 
 base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const model::Solution& candidate,
-                                                 std::stop_token stop) {
+                                                 const std::stop_token& stop) {
   model::Evaluation evaluation = blank_evaluation(measuring, candidate, "confirm");
   evaluation.opponent = model::source_id(measuring.task.baseline);
   TRY_ASSIGN(const bool built, build_stage(measuring, candidate, evaluation, stop));

@@ -83,7 +83,8 @@ void describe(const Measuring& measuring, std::size_t index, const Times& times,
 
 }  // namespace
 
-base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solution& solution, std::stop_token stop) {
+base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solution& solution,
+                                         const std::stop_token& stop) {
   TRY_ASSIGN(const model::BuildReport report, measuring.target.build(solution, stop));
   if (!report.built)
     return base::fail(base::ErrorCode::invalid_argument, "a solution that does not build cannot be profiled");

@@ -38,7 +38,7 @@ void keep(RaceData& data, const Block& block, model::Evaluation& evaluation) {
 
 /// Blocks until the race decides or its time is up.
 base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::vector<std::size_t>& workloads,
-                        model::Evaluation& evaluation, std::stop_token stop) {
+                        model::Evaluation& evaluation, const std::stop_token& stop) {
   const StageClock clock(evaluation, "triage");
   const std::vector<double> weights = measuring.weights(workloads);
   const auto deadline =
@@ -77,7 +77,7 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
 }  // namespace
 
 base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Solution& candidate,
-                                           const model::Solution& opponent, std::stop_token stop) {
+                                           const model::Solution& opponent, const std::stop_token& stop) {
   model::Evaluation evaluation = blank_evaluation(measuring, candidate, "triage");
   evaluation.opponent = model::source_id(opponent);
   TRY_ASSIGN(const bool built, build_stage(measuring, candidate, evaluation, stop));

@@ -52,6 +52,7 @@ base::Result<std::shared_ptr<WorkerProcess>> WorkerProcess::start(const std::vec
   posix_spawnattr_setsigmask(&attributes, &none);
   std::vector<std::string> texts = command;
   std::vector<char*> arguments;
+  arguments.reserve(texts.size() + 1);
   for (std::string& text : texts) arguments.push_back(text.data());
   arguments.push_back(nullptr);
   pid_t pid = -1;
@@ -114,7 +115,7 @@ void WorkerProcess::take(const Json& message) {
   changed_.notify_all();
 }
 
-Answer WorkerProcess::ask(Json request, std::chrono::seconds limit, std::stop_token stop) {
+Answer WorkerProcess::ask(Json request, std::chrono::seconds limit, const std::stop_token& stop) {
   auto pending = std::make_shared<Pending>();
   std::int64_t id = 0;
   {

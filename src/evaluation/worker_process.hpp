@@ -41,7 +41,7 @@ class WorkerProcess {
   ~WorkerProcess();
 
   /// Sends the request (an object with `op`; the id is added) and waits for its answer.
-  Answer ask(base::Json request, std::chrono::seconds limit, std::stop_token stop);
+  Answer ask(base::Json request, std::chrono::seconds limit, const std::stop_token& stop);
   [[nodiscard]] bool alive() const;
 
  private:

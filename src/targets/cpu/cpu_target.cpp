@@ -472,6 +472,7 @@ class CpuTarget final : public evaluation::Target {
       return base::fail(ErrorCode::invalid_argument,
                         "a solution that does not build cannot be started:\n" + built->report.diagnostics);
     }
+    const auto lock = lock_machine();  // loading takes the core that others may be measuring on
     TRY_ASSIGN(ArenaProcess arena, ArenaProcess::start(bench_->arena, *built, bench_->buffers));
     return std::make_unique<CpuLiveKernel>(*bench_, std::move(arena));
   }
