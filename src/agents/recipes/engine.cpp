@@ -45,6 +45,7 @@ const std::vector<Recipe>& all_recipes() {
                                                fission_recipe(),
                                                restrict_recipe(),
                                                parallelize_recipe(),
+                                               tile_size_recipe(),
                                                flags_recipe()};
   return kRecipes;
 }

@@ -22,6 +22,7 @@ struct Recipe {
 const std::vector<Recipe>& all_recipes();
 
 Recipe register_tile_recipe();
+Recipe tile_size_recipe();
 Recipe vectorize_recipe();
 Recipe flags_recipe();
 Recipe fission_recipe();

@@ -150,6 +150,7 @@ constexpr Sketch kSketches[] = {
      "pack[k]; store acc"},
     {"vectorize", "Write innermost loops for vectors", "for j: s += f(x[j])",
      "for j by lanes: v += f(x[j..]); s = sum of v; rest as before"},
+    {"tile size", "Another number of rows for a register tile", "acc[R][W]", "acc[R + d][W]"},
     {"interchange", "Interchange two loops", "for j: for k: c[j] += a[k] * b[k,j]",
      "for k: for j: c[j] += a[k] * b[k,j]"},
     {"tile", "Tile a loop", "for i: for j: body", "for jj by T: for i: for j in jj..jj+T: body"},

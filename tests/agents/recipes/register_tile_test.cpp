@@ -87,6 +87,16 @@ TEST(RegisterTile, StandardVectorsAsRowBuffers) {
   expect_same(sample, text);
 }
 
+TEST(TileSize, ChangesEveryTile) {
+  Sample sample = matmul();
+  EXPECT_EQ(refused(sample, application("tile size", "*", {{"change", "-1"}})), base::ErrorCode::unsupported);
+  const Sample original = sample;
+  sample.kernel.source = applied(sample, tile("6", "2", "2"));
+  const std::string text = applied(sample, application("tile size", "*", {{"change", "-1"}}));
+  EXPECT_NE(text.find("tile_rows = 5,"), std::string::npos);
+  expect_same(original, text);
+}
+
 TEST(RegisterTile, TwoSumsAndAnEpilogueWithExponential) {
   const Sample sample = with_body(
       "  for (int64_t i = 0; i < M; ++i)\n    for (int64_t j = 0; j < N; ++j) {\n      float up = 0, gate = 0;\n"
