@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/scaffold/signature.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -353,8 +355,8 @@ std::string kernel_definition(const Signature& signature, const std::string& nam
     if (!axis.is_variable) {
       // The task's constant of that name would be hidden by the variable in its own initializer.
       const std::string constant = "axis_" + axis.name;
-      lines += "  enum { " + constant + " = " + axis.name + " };\n" + qualifier + type + " " + parameter->name + " = " +
-               constant + ";\n";
+      lines += fmt::format("  enum {{ {} = {} }};\n{}{} {} = {};\n", constant, axis.name, qualifier, type,
+                           parameter->name, constant);
     } else if (type == "long") {
       parameters.push_back("int64_t " + parameter->name);
     } else {

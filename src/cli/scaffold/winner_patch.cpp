@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/scaffold/winner_patch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -230,8 +232,8 @@ class Transplant {
     std::string after;
     for (const std::string& macro : macros_) {
       if (has_word(place_.unit.source, macro)) {
-        before += "#pragma push_macro(\"" + macro + "\")\n#undef " + macro + "\n";
-        after += "#undef " + macro + "\n#pragma pop_macro(\"" + macro + "\")\n";
+        before += fmt::format("#pragma push_macro(\"{0}\")\n#undef {0}\n", macro);
+        after += fmt::format("#undef {0}\n#pragma pop_macro(\"{0}\")\n", macro);
       } else {
         after += "#undef " + macro + "\n";
       }
