@@ -173,10 +173,10 @@ base::Result<ArenaProcess> ArenaProcess::start(const ArenaOptions& options, cons
       .descriptors = 16};
   spawn.cores = options.cores;
   spawn.fixed_layout = true;
-  const Urgent urgent(options.one_core ? Urgent::Wanted::no : Urgent::Wanted::yes);
+  const Urgent urgent;
   TRY_ASSIGN(out.process_, sandbox::spawn(spawn));
   // The watchdog ends one that does not return.
-  if (!options.one_core) make_urgent(out.process_.pid());
+  make_urgent(out.process_.pid());
   TRY(out.await_loading());
   return out;
 }

@@ -93,14 +93,14 @@ KernelBuilder::KernelBuilder(const model::Task& task, Options options)
     : task_(task), options_(std::move(options)), header_(kernel_header(task.definition)) {}
 
 base::Result<std::unique_ptr<KernelBuilder>> KernelBuilder::create(const model::Task& task, Options options,
-                                                                   std::stop_token stop) {
+                                                                   const std::stop_token& stop) {
   std::unique_ptr<KernelBuilder> out(new KernelBuilder(task, std::move(options)));
   TRY_ASSIGN(out->glue_object_, out->compile_glue(out->header_, kernel_glue(task.definition), "", stop));
   return out;
 }
 
 base::Result<std::string> KernelBuilder::compile_glue(const std::string& header, const std::string& text,
-                                                      const std::string& definitions, std::stop_token stop) {
+                                                      const std::string& definitions, const std::stop_token& stop) {
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-glue"));
   TRY(base::write_file(folder.path() / "task.h", header));
   TRY(base::write_file(folder.path() / "glue.cpp", text));
@@ -137,7 +137,10 @@ base::Result<BuiltKernelPtr> KernelBuilder::build(const model::Solution& solutio
   if (solution.sources.empty()) return base::fail(ErrorCode::invalid_argument, "a solution without a source file");
   // Diagnostics name lines, which the source id does not see: the text itself is part of the key.
   std::string key = build_id(solution);
-  for (const model::SourceFile& file : solution.sources) key += base::sha256_hex(file.name + '\n' + file.text);
+  for (const model::SourceFile& file : solution.sources) {
+    key += base::sha256_hex(file.name);
+    key += base::sha256_hex(file.text);
+  }
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] {

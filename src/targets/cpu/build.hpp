@@ -36,7 +36,7 @@ class KernelBuilder {
 
   /// Compiles the task's glue. @error io and as compile: the toolchain does not work.
   static base::Result<std::unique_ptr<KernelBuilder>> create(const model::Task& task, Options options,
-                                                             std::stop_token stop);
+                                                             const std::stop_token& stop);
 
   /// Builds the solution, or returns what was built before. A solution that does not build is a report.
   /// @error as compile; invalid_argument: no source or a source's name with a path in it.
@@ -55,7 +55,7 @@ class KernelBuilder {
   KernelBuilder(const model::Task& task, Options options);
   base::Result<BuiltKernelPtr> build_now(const model::Solution& solution, std::stop_token stop);
   base::Result<std::string> compile_glue(const std::string& header, const std::string& text,
-                                         const std::string& definitions, std::stop_token stop);
+                                         const std::string& definitions, const std::stop_token& stop);
 
   model::Task task_;
   Options options_;

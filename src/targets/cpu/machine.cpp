@@ -97,6 +97,21 @@ std::vector<int> siblings_of(int core) {
   return out;
 }
 
+/// The cores that this process was given, before it put any of its threads on one of them.
+const std::vector<int>& cores_at_start() {
+  static const std::vector<int> cores = [] {
+    std::vector<int> out;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof set, &set);
+    for (int core = 0; core < CPU_SETSIZE; ++core) {
+      if (CPU_ISSET(static_cast<std::size_t>(core), &set)) out.push_back(core);
+    }
+    return out;
+  }();
+  return cores;
+}
+
 }  // namespace
 
 Machine examine_machine() {
@@ -104,12 +119,7 @@ Machine examine_machine() {
   machine.cpu_model = cpu_info("model name");
   if (machine.cpu_model.empty())
     machine.cpu_model = cpu_info("CPU part").empty() ? "unknown CPU" : "ARM part " + cpu_info("CPU part");
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  sched_getaffinity(0, sizeof set, &set);
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(static_cast<std::size_t>(core), &set)) machine.cores.push_back(core);
-  }
+  machine.cores = cores_at_start();
   read_caches(machine);
   read_features(machine);
   return machine;

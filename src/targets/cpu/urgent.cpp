@@ -6,18 +6,20 @@
 namespace accelopt::targets::cpu {
 namespace {
 
-constexpr int kLowestRealTime = 1;  ///< before every ordinary program, behind every other real-time one
+// Before every ordinary program; the clock comes before the kernel, for machines on which they share a core.
+constexpr int kKernelPriority = 1;
+constexpr int kClockPriority = 2;
 
 }  // namespace
 
 void make_urgent(pid_t process) {
-  const sched_param parameters{kLowestRealTime};
+  const sched_param parameters{kKernelPriority};
   sched_setscheduler(process, SCHED_FIFO, &parameters);
 }
 
-Urgent::Urgent(Wanted wanted) {
-  const sched_param parameters{kLowestRealTime};
-  raised_ = wanted == Wanted::yes && sched_setscheduler(0, SCHED_FIFO, &parameters) == 0;
+Urgent::Urgent() {
+  const sched_param parameters{kClockPriority};
+  raised_ = sched_setscheduler(0, SCHED_FIFO, &parameters) == 0;
 }
 
 Urgent::~Urgent() {
