@@ -120,6 +120,7 @@ base::Result<Exit> bench(Shell& shell, const Options& options) {
   }
   const auto workspace = find_workspace(options.workspace);
   TRY_ASSIGN(const Config config, load_config(workspace));
+  if (const auto settings = settings_from(options.search, config); !settings) return refuse_options(settings.error());
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
   const auto start = std::chrono::steady_clock::now();
   std::vector<Line> lines;

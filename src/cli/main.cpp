@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -46,6 +47,13 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
+    const std::string_view word = argv[1];
+    const bool no_command = problem.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
+                            app.get_subcommands().empty() && !word.starts_with("-");
+    if (no_command) {
+      fmt::print(stderr, "accelopt: there is no command \"{}\"; accelopt --help lists them\n", word);
+      return static_cast<int>(Exit::usage);
+    }
     const int code = app.exit(problem);
     return code == 0 ? 0 : static_cast<int>(Exit::usage);
   }

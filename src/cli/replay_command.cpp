@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
+#include "cli/search_flags.hpp"
 #include "cli/session.hpp"
 #include "cli/workspace.hpp"
 
@@ -30,10 +31,11 @@ base::Result<Exit> replay(Shell& shell, const Options& options) {
   for (const std::string& assignment : options.set) {
     const auto equals = assignment.find('=');
     if (equals == std::string::npos) {
-      return base::fail(base::ErrorCode::invalid_argument,
-                        "--set " + assignment + ": write NAME=VALUE, e.g. --set beam=2");
+      return refuse_options(
+          {base::ErrorCode::invalid_argument, "--set " + assignment + ": write NAME=VALUE, e.g. --set beam=2"});
     }
-    TRY(search::set_by_name(settings.search, assignment.substr(0, equals), assignment.substr(equals + 1)));
+    const auto set = search::set_by_name(settings.search, assignment.substr(0, equals), assignment.substr(equals + 1));
+    if (!set) return refuse_options(set.error());
   }
   const search::RunRequest request{.run = run.id,
                                    .task = run.task,

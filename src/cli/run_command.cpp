@@ -47,16 +47,17 @@ base::Result<Exit> start_run(Shell& shell, const Options& options) {
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
   const auto workspace = find_workspace(options.workspace);
   TRY_ASSIGN(const Config config, load_config(workspace));
-  TRY_ASSIGN(const RunSettings settings, settings_from(options.search, config));
+  const auto settings = settings_from(options.search, config);
+  if (!settings) return refuse_options(settings.error());
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
-  TRY_ASSIGN(const bool recipes, plays_recipes(settings.agents, config));
+  TRY_ASSIGN(const bool recipes, plays_recipes(settings->agents, config));
   if (!options.json) {
     fmt::print(stderr, "{}\n",
                recipes ? "no model is configured: the built-in recipes play all roles (accelopt run --help says how to "
                          "use a model)"
                        : "models: as configured");
   }
-  TRY_ASSIGN(const journal::RunInfo run, begin_run(*journal, task, options.task, settings));
+  TRY_ASSIGN(const journal::RunInfo run, begin_run(*journal, task, options.task, *settings));
   return carry_out_and_show(shell, *journal, run, config, options.json);
 }
 

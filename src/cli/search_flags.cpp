@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/hash.hpp"
@@ -44,6 +45,12 @@ base::Result<double> parse_duration(const std::string& text) {
     return fail(ErrorCode::invalid_argument, "cannot read \"" + text + "\" as a duration; write 90s, 3m or 2h");
   }
   return number * factor;
+}
+
+base::Result<Exit> refuse_options(const base::Error& error) {
+  if (error.code != ErrorCode::invalid_argument) return tl::make_unexpected(error);
+  fmt::print(stderr, "accelopt: {}\nRun with --help for more information.\n", error.message);
+  return Exit::usage;
 }
 
 base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& config) {

@@ -39,4 +39,7 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
 /// Seconds of "90s", "3m", "2h", "1.5h". @error invalid_argument.
 base::Result<double> parse_duration(const std::string& text);
 
+/// Why options cannot be used: a value that is none is printed and ends in Exit::usage, any other error is passed on.
+base::Result<Exit> refuse_options(const base::Error& error);
+
 }  // namespace accelopt::cli

@@ -78,7 +78,9 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
                                           const Config& config, model::EventSink& events) {
   TRY_ASSIGN(const RunSettings settings, run_settings_from(run.settings));
   search::Recorder chats(journal, run.id, search::Missing::do_it);
-  TRY_ASSIGN(const auto team, make_team(settings.agents, config, run.seed, chats));
+  const auto team = make_team(settings.agents, config, run.seed, chats);
+  if (!team)
+    return base::fail(base::ErrorCode::unavailable, team.error().message);  // of whatever kind: no verdict on the task
   const auto evaluator = make_evaluator(shell, settings.device);
   const search::RunRequest request{.run = run.id,
                                    .task = run.task,
@@ -86,7 +88,7 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
                                    .measure = settings.measure,
                                    .seed = run.seed,
                                    .missing = search::Missing::do_it};
-  const search::RunPorts ports{team->team(), evaluator.get(), &journal, &events};
+  const search::RunPorts ports{(*team)->team(), evaluator.get(), &journal, &events};
   auto report = search::run_search(request, ports, shell.stops);
   if (!report) {
     TRY(journal.finish_run(run.id, "failed", std::nullopt, ""));

@@ -40,7 +40,14 @@ base::Result<std::unique_ptr<journal::Journal>> open_workspace(const std::filesy
                           " holds no journal; start one with `accelopt run TASK`, or name another "
                           "workspace with --workspace DIR");
   }
-  if (access == journal::Access::read_write) TRY(base::make_folders(workspace));
+  if (access == journal::Access::read_write) {
+    const auto made = base::make_folders(workspace);
+    if (!made) {
+      return base::fail(made.error().code, made.error().message +
+                                               "; the runs are kept there: make it a folder that may be written, or "
+                                               "choose another workspace with --workspace DIR");
+    }
+  }
   return journal::open_journal(workspace, access);
 }
 

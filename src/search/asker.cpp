@@ -55,6 +55,10 @@ base::Result<Answer<T>> Asker::ask(const std::string& role, const journal::StepK
     budget_.charge(role, answer->usage);
     return answer;
   }
+  // What a server refuses for good says nothing about the task or the command line.
+  if (answer.error().code == ErrorCode::invalid_argument) {
+    return base::fail(ErrorCode::permission_denied, answer.error().message);
+  }
   if (!is_bad_luck(answer.error().code)) return answer;
   // The provider has retried what can be retried.
   Answer<T> lost;

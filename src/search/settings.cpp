@@ -103,7 +103,10 @@ base::Result<void> set_by_name(SearchSettings& settings, std::string_view name, 
   all[key] = parsed;
   if (key == "strategy") TRY(parse_strategy(value));
   auto decoded = base::decode<SearchSettings>(all, "--set " + key);
-  if (!decoded) return fail(ErrorCode::invalid_argument, decoded.error().message);
+  if (!decoded) {
+    return fail(ErrorCode::invalid_argument, "cannot read \"" + std::string(value) + "\" as a value of " + key +
+                                                 "; write one like " + Json(settings)[key].dump());
+  }
   TRY(check(*decoded));
   settings = *decoded;
   return {};
