@@ -42,7 +42,8 @@ bool drain(int pipe, std::string& output, std::size_t limit) {
 
 }  // namespace
 
-base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, PauseGate* gate, std::stop_token stop) {
+base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, PauseGate* gate,
+                            const std::stop_token& stop) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return base::fail_errno(errno, "pipe for a child's output");
   const base::FileDescriptor reader(ends[0]);

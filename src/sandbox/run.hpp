@@ -12,7 +12,7 @@
 namespace accelopt::sandbox {
 
 struct RunLimits {
-  std::chrono::milliseconds wall{60'000};      ///< time that the gate is closed does not count
+  std::chrono::milliseconds wall{60'000};        ///< time that the gate is closed does not count
   std::size_t output_bytes = 4UL * 1024 * 1024;  ///< of standard output and error together; more is dropped
 };
 
@@ -26,6 +26,7 @@ struct RunResult {
 /// Starts the program with its output captured and waits for its end. Its process group obeys `gate`, which may be
 /// null.
 /// @error as spawn; cancelled: `stop` was asked for, the program is dead.
-base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, PauseGate* gate, std::stop_token stop);
+base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, PauseGate* gate,
+                            const std::stop_token& stop);
 
 }  // namespace accelopt::sandbox

@@ -173,7 +173,7 @@ base::Result<std::shared_ptr<BuiltKernel>> lay_out(const model::Solution& soluti
     const model::SourceFile& file = solution.sources[i];
     const std::string name = i == 0 ? main_name(solution.language) : file.name;
     if (!plain_name(name)) {
-      return base::fail(ErrorCode::invalid_argument, "source file name \"" + file.name + "\" is not a plain name");
+      return base::fail(ErrorCode::invalid_argument, "not a plain source file name: " + file.name);
     }
     if (const std::string reason = refused_text(file.text); !reason.empty()) return refused(name + ":" + reason);
     TRY(base::write_file(shop.folder / name, file.text));

@@ -110,7 +110,7 @@ std::vector<std::string> compile_flags(const Compiler& compiler, model::Language
 }
 
 base::Result<sandbox::RunResult> compile(const Compiler& compiler, const CompileJob& job, sandbox::PauseGate* gate,
-                                         std::stop_token stop) {
+                                         const std::stop_token& stop) {
   static const auto filter = sandbox::compile_filter(sandbox::FilterKind::compile);
   sandbox::SpawnOptions options;
   options.program = job.cpp ? compiler.cpp : compiler.c;
@@ -129,7 +129,7 @@ base::Result<sandbox::RunResult> compile(const Compiler& compiler, const Compile
     TRY_ASSIGN(rules, sandbox::make_rule_set(compiler_files(compiler, job.folder)));
     options.file_rules = &rules;
   }
-  return sandbox::run(std::move(options), {kCompileWall, 2U << 20}, gate, std::move(stop));
+  return sandbox::run(std::move(options), {kCompileWall, 2U << 20}, gate, stop);
 }
 
 }  // namespace accelopt::targets::cpu

@@ -38,6 +38,6 @@ struct CompileJob {
 };
 /// @error as sandbox::run.
 base::Result<sandbox::RunResult> compile(const Compiler& compiler, const CompileJob& job, sandbox::PauseGate* gate,
-                                         std::stop_token stop);
+                                         const std::stop_token& stop);
 
 }  // namespace accelopt::targets::cpu

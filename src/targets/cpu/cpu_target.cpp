@@ -256,7 +256,7 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
 class Reference {
  public:
   static base::Result<std::unique_ptr<Reference>> create(const model::Task& task, KernelBuilder& builder,
-                                                         ArenaOptions arena, std::stop_token stop) {
+                                                         ArenaOptions arena, const std::stop_token& stop) {
     TRY_ASSIGN(Buffers buffers, Buffers::create(plan_buffers(task, &reference_element_bytes), base::random_seed()));
     std::unique_ptr<Reference> out(new Reference(task.definition, std::move(buffers), std::move(arena)));
     TRY_ASSIGN(out->as_double_, builder.build_reference("double", stop));
@@ -485,8 +485,7 @@ class CpuTarget final : public evaluation::Target {
   std::unique_ptr<evaluation::Hold> lock_machine() override { return std::make_unique<LockHold>(*lock_, lock_depth_); }
 
   base::Result<evaluation::Peaks> probe_peaks_again(std::stop_token stop) override {
-    TRY_ASSIGN(peaks_, measure_peaks_again(compiler_, machine_, cores_.arenas.front(), {options_.cache}, peaks_,
-                                           std::move(stop)));
+    TRY_ASSIGN(peaks_, measure_peaks_again(compiler_, machine_, cores_.arenas.front(), {options_.cache}, peaks_, stop));
     return peaks_;
   }
 

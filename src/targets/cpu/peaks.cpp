@@ -132,7 +132,7 @@ std::filesystem::path file_in(const PeakCache& cache, const Compiler& compiler, 
          ("peaks-" + base::sha256_hex(machine.cpu_model + "\n" + compiler.name + kProbe).substr(0, 16) + ".json");
 }
 
-base::Result<Peaks> run_probe(const Compiler& compiler, const Machine& machine, int core, std::stop_token stop) {
+base::Result<Peaks> run_probe(const Compiler& compiler, const Machine& machine, int core, const std::stop_token& stop) {
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-peaks"));
   TRY(base::write_file(folder.path() / "probe.cpp", kProbe));
   TRY_ASSIGN(const auto built,
@@ -178,19 +178,19 @@ base::Result<Peaks> stored(const std::filesystem::path& file) {
 }  // namespace
 
 base::Result<Peaks> measure_peaks(const Compiler& compiler, const Machine& machine, int core, const PeakCache& cache,
-                                  std::stop_token stop) {
+                                  const std::stop_token& stop) {
   const std::filesystem::path file = file_in(cache, compiler, machine);
   if (!file.empty()) {
     if (auto found = stored(file); found && found->flops_per_second > 0 && found->bytes_per_second > 0) return found;
   }
-  TRY_ASSIGN(const Peaks peaks, run_probe(compiler, machine, core, std::move(stop)));
+  TRY_ASSIGN(const Peaks peaks, run_probe(compiler, machine, core, stop));
   store(file, machine, peaks);
   return peaks;
 }
 
 base::Result<Peaks> measure_peaks_again(const Compiler& compiler, const Machine& machine, int core,
-                                        const PeakCache& cache, const Peaks& before, std::stop_token stop) {
-  TRY_ASSIGN(Peaks peaks, run_probe(compiler, machine, core, std::move(stop)));
+                                        const PeakCache& cache, const Peaks& before, const std::stop_token& stop) {
+  TRY_ASSIGN(Peaks peaks, run_probe(compiler, machine, core, stop));
   peaks.flops_per_second = std::max(peaks.flops_per_second, before.flops_per_second);
   peaks.flops_per_second_float64 = std::max(peaks.flops_per_second_float64, before.flops_per_second_float64);
   peaks.bytes_per_second = std::max(peaks.bytes_per_second, before.bytes_per_second);

@@ -19,11 +19,11 @@ struct PeakCache {
 /// One core's peaks, from the cache or measured in about two seconds. @error unsupported: the probe does not build or
 /// run.
 base::Result<evaluation::Peaks> measure_peaks(const Compiler& compiler, const Machine& machine, int core,
-                                              const PeakCache& cache, std::stop_token stop);
+                                              const PeakCache& cache, const std::stop_token& stop);
 
 /// Measures whatever the cache holds, keeps the larger value of each, and stores them.
 base::Result<evaluation::Peaks> measure_peaks_again(const Compiler& compiler, const Machine& machine, int core,
                                                     const PeakCache& cache, const evaluation::Peaks& before,
-                                                    std::stop_token stop);
+                                                    const std::stop_token& stop);
 
 }  // namespace accelopt::targets::cpu
