@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`accelopt run` with a model: all four roles against a scripted chat server, which also fails."""
 
-
 import chat_script
 import support
 
