@@ -44,7 +44,7 @@ class LocalEvaluator final : public Evaluator {
                                               .recorded_ns = {}});
     opened->slots =
         std::make_unique<Slots>(target_, opened->task, base::derive_seed(settings.seed, "slots"), settings.slots);
-    TRY_ASSIGN(report.baseline, evaluate_baseline(*opened, std::move(stop)));
+    TRY_ASSIGN(report.baseline, evaluate_baseline(*opened, stop));
     report.device.peaks = opened->peaks;
     report.task_header = target_.task_header();
     measuring_ = std::move(opened);
@@ -63,19 +63,19 @@ class LocalEvaluator final : public Evaluator {
     // Outside the exclusive part: others measure while this one compiles.
     TRY(target_.build(candidate, stop));
     const std::lock_guard exclusive(mutex_);
-    return run_triage(*measuring_, candidate, opponent, std::move(stop));
+    return run_triage(*measuring_, candidate, opponent, stop);
   }
 
   base::Result<model::Profile> profile(const model::Solution& solution, std::stop_token stop) override {
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
-    return run_profile(*measuring_, solution, std::move(stop));
+    return run_profile(*measuring_, solution, stop);
   }
 
   base::Result<PlayoffReport> playoff(const std::vector<Arm>& arms, int places, std::stop_token stop) override {
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
-    return run_playoff(*measuring_, arms, places, std::move(stop));
+    return run_playoff(*measuring_, arms, places, stop);
   }
 
   base::Result<model::Status> verify_held_out(const model::Solution& solution, std::stop_token stop) override {
@@ -84,15 +84,15 @@ class LocalEvaluator final : public Evaluator {
     TRY_ASSIGN(const model::BuildReport built, target_.build(solution, stop));
     if (!built.built) return model::Status::compile_error;
     const auto quiet = target_.quiet();
-    TRY_ASSIGN(const auto failure, verify(*measuring_, *measuring_->slots, solution,
-                                          {measuring_->workloads(kHeldOut), 0, nullptr}, std::move(stop)));
+    TRY_ASSIGN(const auto failure,
+               verify(*measuring_, *measuring_->slots, solution, {measuring_->workloads(kHeldOut), 0, nullptr}, stop));
     return failure ? failure->status : model::Status::passed;
   }
 
   base::Result<model::Evaluation> confirm(const model::Solution& solution, std::stop_token stop) override {
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
-    return run_confirmation(*measuring_, solution, std::move(stop));
+    return run_confirmation(*measuring_, solution, stop);
   }
 
  private:

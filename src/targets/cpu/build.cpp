@@ -175,7 +175,11 @@ base::Result<std::shared_ptr<BuiltKernel>> lay_out(const model::Solution& soluti
     if (!plain_name(name)) {
       return base::fail(ErrorCode::invalid_argument, "not a plain source file name: " + file.name);
     }
-    if (const std::string reason = refused_text(file.text); !reason.empty()) return refused(name + ":" + reason);
+    if (const std::string reason = refused_text(file.text); !reason.empty()) {
+      std::string text = name;
+      text.append(":").append(reason);
+      return refused(std::move(text));
+    }
     TRY(base::write_file(shop.folder / name, file.text));
     names.push_back(name);
   }
