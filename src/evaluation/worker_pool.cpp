@@ -72,8 +72,9 @@ class WorkerPool final : public Evaluator {
   static base::Error cancelled() { return {ErrorCode::cancelled, "stopped as asked"}; }
 
   base::Error too_many_deaths(const std::string& reason) const {
-    return {ErrorCode::unavailable, "the worker \"" + options_.command.front() + "\" died " + std::to_string(kDeathsOfNobody) +
-                                        " times; the last time " + reason + ". Try it alone: accelopt doctor"};
+    return {ErrorCode::unavailable, "the worker \"" + options_.command.front() + "\" died " +
+                                        std::to_string(kDeathsOfNobody) + " times; the last time " + reason +
+                                        ". Try it alone: accelopt doctor"};
   }
 
   /// The first open: starts the worker and remembers what to open again in the next one.
