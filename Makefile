@@ -8,6 +8,7 @@
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
+export CCACHE_SLOPPINESS := pch_defines,time_macros
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache,)
 
 .PHONY: demo test check build install deps deps-build asan tsan tidy format clean
@@ -17,9 +18,9 @@ demo: build
 	build/release/bin/accelopt best --workspace build/demo --output build/demo/matmul-best --force
 
 test: deps
-	cmake --preset dev $(LAUNCHER)
-	cmake --build --preset dev -j $(JOBS)
-	ctest --preset dev --no-tests=error
+	cmake --preset test $(LAUNCHER)
+	cmake --build --preset test -j $(JOBS)
+	ctest --preset test --no-tests=error
 
 build: deps-build
 	cmake --preset release $(LAUNCHER) -DACCELOPT_TESTS=OFF -DACCELOPT_BENCH=OFF -DACCELOPT_WERROR=OFF
@@ -29,12 +30,12 @@ check: test asan tsan tidy
 
 asan: deps
 	cmake --preset asan $(LAUNCHER)
-	cmake --build --preset asan -j $(JOBS)
+	cmake --build --preset asan -j $(JOBS) --target accelopt_tests
 	ctest --preset asan --no-tests=error
 
 tsan: deps
 	cmake --preset tsan $(LAUNCHER)
-	cmake --build --preset tsan -j $(JOBS)
+	cmake --build --preset tsan -j $(JOBS) --target accelopt_tests
 	ctest --preset tsan --no-tests=error
 
 tidy: deps

@@ -13,14 +13,39 @@ if(ACCELOPT_SANITIZE)
   target_link_options(accelopt_options INTERFACE -fsanitize=${ACCELOPT_SANITIZE})
 endif()
 
+# The shared precompiled header; every target that uses it is compiled with the same options.
+option(ACCELOPT_PCH "Precompile the headers that most sources include" ON)
+if(ACCELOPT_PCH)
+  find_package(tl-expected REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  add_library(accelopt_pch STATIC ${CMAKE_SOURCE_DIR}/cmake/pch.cpp)
+  target_link_libraries(accelopt_pch PRIVATE accelopt_options tl::expected nlohmann_json::nlohmann_json)
+  target_compile_options(accelopt_pch PUBLIC -fpch-preprocess)  # lets ccache work
+  target_precompile_headers(accelopt_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.hpp)
+endif()
+function(accelopt_use_pch target)
+  if(ACCELOPT_PCH)
+    target_compile_options(${target} PRIVATE -fpch-preprocess)
+    target_precompile_headers(${target} REUSE_FROM accelopt_pch)
+  endif()
+endfunction()
+
 # accelopt_library(base SOURCES a.cpp b.cpp DEPENDS accelopt_x PRIVATE_DEPENDS lib)
 # One folder, one static library named accelopt_<folder>; '/' in the folder's name becomes '_'.
+# Several sources are compiled as one where CMAKE_UNITY_BUILD says so; NO_UNITY: this folder's sources share local names.
 function(accelopt_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_UNITY" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   string(REPLACE "/" "_" target accelopt_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   target_link_libraries(${target} PUBLIC accelopt_options ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
+  accelopt_use_pch(${target})
+  if(ARG_NO_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  endif()
 endfunction()
+
+# Everything that accelopt_test declares, with what it needs.
+add_custom_target(accelopt_tests)
 
 # accelopt_test(base SOURCES result_test.cpp DEPENDS accelopt_base)
 # One folder of tests, one executable named <folder>_test, each test case a CTest case.
@@ -30,5 +55,8 @@ function(accelopt_test name)
   add_executable(${target} ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE accelopt_options ${ARG_DEPENDS} GTest::gtest GTest::gtest_main)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  accelopt_use_pch(${target})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  add_dependencies(accelopt_tests ${target})
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120 LABELS "${ARG_LABELS}")
 endfunction()
