@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agents that a search asks: typed question in, typed answer out. A role may be played by a language model
-// (model_agents.hpp) or by the built-in recipes (recipes/recipes_agents.hpp). All of them may be called from many threads.
+// (model_agents.hpp) or by the built-in recipes (recipes/recipes_agents.hpp). All of them may be called from many
+// threads.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +33,9 @@ struct Context {
 template <class T>
 struct Answer {
   std::optional<T> value;
-  std::string lost;     ///< empty when there is a value: why the answer could not be used
-  std::string raw;      ///< the last text that was given, for the journal
-  std::string author;   ///< model's name, or "recipes"
+  std::string lost;    ///< empty when there is a value: why the answer could not be used
+  std::string raw;     ///< the last text that was given, for the journal
+  std::string author;  ///< model's name, or "recipes"
   model::Usage usage;
 };
 
@@ -47,7 +48,7 @@ struct TriedPlan {
 struct PlanQuestion {
   Context context;
   model::Solution kernel;
-  model::Evaluation evaluation;  ///< of the kernel, with its profile
+  model::Evaluation evaluation;           ///< of the kernel, with its profile
   std::vector<model::Experience> memory;  ///< newest first
   std::vector<TriedPlan> tried;
 };
@@ -60,23 +61,23 @@ struct ExecuteQuestion {
 
 struct FixQuestion {
   Context context;
-  model::Solution parent;    ///< correct
+  model::Solution parent;  ///< correct
   model::Solution broken;
   model::Plan plan;
   model::Status status = model::Status::compile_error;
-  std::string diagnostics;   ///< trimmed, free of paths
+  std::string diagnostics;  ///< trimmed, free of paths
 };
 
 struct SummarizeQuestion {
   Context context;
   model::Solution slow;
   model::Solution fast;
-  std::string diff;          ///< unified, slow to fast
+  std::string diff;  ///< unified, slow to fast
   model::Plan plan;
   model::Evaluation slow_evaluation;
   model::Evaluation fast_evaluation;
   model::Polarity polarity = model::Polarity::improves;
-  model::Interval effect;    ///< of the child over its parent
+  model::Interval effect;  ///< of the child over its parent
 };
 
 /// What a summarizer writes; the search adds effect and provenance.
@@ -110,7 +111,8 @@ class Summarizer {
  public:
   virtual ~Summarizer() = default;
   /// A value of nullopt inside the answer's value: the summarizer saw no optimization.
-  virtual base::Result<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question, std::stop_token stop) = 0;
+  virtual base::Result<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question,
+                                                                std::stop_token stop) = 0;
 };
 
 /// The four roles of a run. None is null.

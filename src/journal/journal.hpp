@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The append-only record of runs: every step once, written before anything depends on it. And the kernel database: every
-// solution ever measured, by definition and device.
+// The append-only record of runs: every step once, written before anything depends on it. And the kernel database:
+// every solution ever measured, by definition and device.
 #pragma once
 
 #include <chrono>
@@ -36,21 +36,21 @@ struct StepRecord {
   std::string input_hash;
   base::Json output;
   model::Usage usage;
-  std::chrono::milliseconds started{};   ///< since the run's start
+  std::chrono::milliseconds started{};  ///< since the run's start
   std::chrono::milliseconds duration{};
 };
 
 struct RunInfo {
-  std::string id;            ///< unique; sorts by time of creation
+  std::string id;  ///< unique; sorts by time of creation
   std::string task_name;
-  std::string task_folder;   ///< as the user gave it, absolute
-  model::Task task;          ///< as it was at the start
-  base::Json settings;       ///< search, measurement and model settings
+  std::string task_folder;  ///< as the user gave it, absolute
+  model::Task task;         ///< as it was at the start
+  base::Json settings;      ///< search, measurement and model settings
   std::uint64_t seed = 0;
-  std::string created;       ///< UTC, ISO 8601
-  std::string status;        ///< "running", "done", "interrupted", "failed"
+  std::string created;               ///< UTC, ISO 8601
+  std::string status;                ///< "running", "done", "interrupted", "failed"
   std::optional<base::Json> result;  ///< the final result object
-  std::string decision_hash; ///< empty until done
+  std::string decision_hash;         ///< empty until done
   std::string program_version;
 };
 
@@ -60,7 +60,7 @@ struct KernelRecord {
   std::string definition;
   std::string device;
   std::string source_id;
-  std::string parent_source_id;   ///< empty for the baseline
+  std::string parent_source_id;  ///< empty for the baseline
   model::Identity identity;
   model::Status status = model::Status::not_measured;
   std::optional<double> speedup;  ///< over the baseline: confirmed if there is one, else play-off
@@ -72,12 +72,12 @@ class Journal {
   virtual ~Journal() = default;
 
   // Runs
-  virtual base::Result<void> create_run(const RunInfo& run) = 0;                       ///< @error already_exists
-  virtual base::Result<void> finish_run(std::string_view run, std::string_view status, const std::optional<base::Json>& result,
-                                        std::string_view decision_hash) = 0;
+  virtual base::Result<void> create_run(const RunInfo& run) = 0;  ///< @error already_exists
+  virtual base::Result<void> finish_run(std::string_view run, std::string_view status,
+                                        const std::optional<base::Json>& result, std::string_view decision_hash) = 0;
   /// By full id, unique prefix, or "last". @error not_found; invalid_argument: the prefix fits several (it lists them)
   virtual base::Result<RunInfo> find_run(std::string_view prefix) = 0;
-  virtual base::Result<std::vector<RunInfo>> list_runs() = 0;                          ///< newest first; without `task`
+  virtual base::Result<std::vector<RunInfo>> list_runs() = 0;  ///< newest first; without `task`
 
   // Steps
   /// The step's record, when it was written with the same input hash. A record with another input hash is not returned.
@@ -85,18 +85,19 @@ class Journal {
                                                             std::string_view input_hash) = 0;
   /// Durable when it returns. Writing the same key again with another input replaces it; the same input is a no-op.
   virtual base::Result<void> record_step(std::string_view run, const StepRecord& step) = 0;
-  virtual base::Result<std::vector<StepRecord>> steps(std::string_view run) = 0;       ///< in order of writing
+  virtual base::Result<std::vector<StepRecord>> steps(std::string_view run) = 0;  ///< in order of writing
 
   // Content-addressed texts (sources, prompts, raw answers, samples)
-  virtual base::Result<std::string> store(std::string_view bytes) = 0;                 ///< its SHA-256
-  virtual base::Result<std::string> load(std::string_view sha256) = 0;                 ///< @error not_found, corrupt
+  virtual base::Result<std::string> store(std::string_view bytes) = 0;  ///< its SHA-256
+  virtual base::Result<std::string> load(std::string_view sha256) = 0;  ///< @error not_found, corrupt
 
   // Kernel database
   virtual base::Result<void> record_solution(std::string_view source_id, const model::Solution& solution) = 0;
   virtual base::Result<model::Solution> load_solution(std::string_view source_id) = 0;
   virtual base::Result<void> record_kernel(const KernelRecord& record) = 0;
   /// Every solution measured for the definition on the device, best first; empty device: all devices.
-  virtual base::Result<std::vector<KernelRecord>> best_kernels(std::string_view definition, std::string_view device) = 0;
+  virtual base::Result<std::vector<KernelRecord>> best_kernels(std::string_view definition,
+                                                               std::string_view device) = 0;
   virtual base::Result<void> record_experience(std::string_view run, const model::Experience& experience) = 0;
   virtual base::Result<std::vector<model::Experience>> experiences(std::string_view run) = 0;
 };
@@ -105,9 +106,11 @@ class Journal {
 enum class Access { read_write, read_only };
 
 /// Opens or makes `folder`/accelopt.db (SQLite, WAL, synchronous=NORMAL) and `folder`/objects/.
-/// @error permission_denied, exhausted: the folder cannot be written; corrupt: damaged or of a newer version, file untouched;
+/// @error permission_denied, exhausted: the folder cannot be written; corrupt: damaged or of a newer version, file
+/// untouched;
 ///        unavailable: locked by another program for over 30 s; not_found: read_only and there is none.
-base::Result<std::unique_ptr<Journal>> open_journal(const std::filesystem::path& folder, Access access = Access::read_write);
+base::Result<std::unique_ptr<Journal>> open_journal(const std::filesystem::path& folder,
+                                                    Access access = Access::read_write);
 
 /// One in memory, for tests: the same contract, nothing on disk.
 base::Result<std::unique_ptr<Journal>> open_memory_journal();

@@ -20,8 +20,8 @@ struct Message {
   std::string text;
 };
 
-/// One question. `label` is its identity in the run ("planner i0.b1.p2 try0"): equal prompts with other labels are other
-/// questions.
+/// One question. `label` is its identity in the run ("planner i0.b1.p2 try0"): equal prompts with other labels are
+/// other questions.
 struct ChatRequest {
   std::string label;
   std::vector<Message> messages;
@@ -43,7 +43,8 @@ class ChatModel {
  public:
   virtual ~ChatModel() = default;
   /// Blocks until the whole answer is there, retrying what can be retried.
-  /// @error unauthenticated: 401 403; invalid_argument: 400 404 422; rate_limited, unavailable: still failing after all retries;
+  /// @error unauthenticated: 401 403; invalid_argument: 400 404 422; rate_limited, unavailable: still failing after all
+  /// retries;
   ///        timed_out: a stall or the total limit; cancelled: `stop` was asked for.
   virtual base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) = 0;
   /// The name to record with what it writes.

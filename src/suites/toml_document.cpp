@@ -6,8 +6,8 @@
 
 // Errors are values here, and the parser is compiled in rather than linked, so that no shared library is needed.
 #define TOML_EXCEPTIONS 0
-// The parser asserts, and in release builds assumes, what a malformed table header ("[=") breaks, right before it checks
-// the same and gives an error: only the check is wanted.
+// The parser asserts, and in release builds assumes, what a malformed table header ("[=") breaks, right before it
+// checks the same and gives an error: only the check is wanted.
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_assert(true)
 #define TOML_HEADER_ONLY 1

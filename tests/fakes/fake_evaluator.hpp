@@ -106,7 +106,7 @@ class FakeEvaluator : public evaluation::Evaluator {
 
   base::Result<model::Status> verify_held_out(const model::Solution& solution, std::stop_token) override {
     return claims(model::main_text(solution), "held_out_bad") ? model::Status::incorrect_numerical
-                                                                : model::Status::passed;
+                                                              : model::Status::passed;
   }
 
   base::Result<model::Evaluation> confirm(const model::Solution& solution, std::stop_token) override {
