@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
 #include <set>
 
 #include "base/files.hpp"
@@ -211,6 +212,13 @@ std::string format_toml(const Signature& signature, const Stated& stated, const 
   return toml.text();
 }
 
+/// The text without declarations of the function that are not its definition. What `init` takes returns nothing, so
+/// "void" before the name tells a declaration from a call.
+std::string without_prototypes(const std::string& text, const std::string& name) {
+  static const std::string before = R"re((?:extern\s+(?:"C"\s+)?|static\s+|inline\s+)*\bvoid\s+)re";
+  return std::regex_replace(text, std::regex(before + name + R"re(\s*\([^(){};]*\)\s*(?:noexcept\s*)?;)re"), "");
+}
+
 /// Names of the task that the user's file uses for something of its own get a suffix there.
 std::string without_clashes(const syntax::Unit& unit, const Stated& stated) {
   std::set<std::string> taken{"kernel", "reference"};
@@ -292,8 +300,8 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
   TRY_ASSIGN(const syntax::Function* const function, find_function(unit, options.function + (renamed ? "_own" : "")));
   TRY_ASSIGN(const Signature adapted, read_signature(unit, *function, stated));
   const std::size_t begin = begin_of_definition(kept, *function);
-  const std::string before = kept.substr(0, begin);
-  const std::string after = kept.substr(function->body.end);
+  const std::string before = without_prototypes(kept.substr(0, begin), function->name);
+  const std::string after = without_prototypes(kept.substr(function->body.end), function->name);
   if (has_word(before, function->name) || has_word(after, function->name) ||
       has_word(unit.text(function->body), function->name)) {
     return fail(ErrorCode::unsupported, options.function +

@@ -126,6 +126,30 @@ TEST(Scaffold, HandlesCWithConstantAxesThatAreArguments) {
   expect_builds(repository, *task, "gcc");
 }
 
+TEST(Scaffold, TakesAFunctionThatIsDeclaredBeforeItIsDefined) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const Repository repository("twice.cpp",
+                              "void twice(const float* in, float* out, int n);\n"
+                              "void user(const float* in, float* out) { twice(in, out, 8); }\n"
+                              "void twice(const float* in, float* out, int n) {\n"
+                              "  for (int i = 0; i < n; ++i) out[i] = 2.0f * in[i];\n"
+                              "}\n");
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "twice";
+  options.shapes = {"in=n", "out=n"};
+  options.outputs = {"out"};
+  options.axes = {"n=4096"};
+  options.inits = {"in=normal(0, 1)"};
+  options.folder = repository.path() / "task";
+  const auto report = scaffold_task(*clang, options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  const auto task = suites::load_task(options.folder);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  expect_builds(repository, *task, "g++");
+}
+
 TEST(Scaffold, AdaptsInputsThatAreNotConstAndOtherIntegerTypes) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP();
