@@ -48,7 +48,7 @@ std::optional<std::vector<double>> parse_numbers(std::string_view text) {
   return numbers;
 }
 
-std::string number(double value) {
+std::string shortest(double value) {
   char buffer[32];
   const auto [end, problem] = std::to_chars(buffer, buffer + sizeof buffer, value);
   return {buffer, end};
@@ -86,8 +86,8 @@ std::string to_string(const InitSpec& spec) {
   for (const Generator& generator : kGenerators) {
     if (generator.kind != spec.kind) continue;
     std::string text(generator.name);
-    if (generator.arguments == 1) text += "(" + number(spec.first) + ")";
-    if (generator.arguments == 2) text += "(" + number(spec.first) + ", " + number(spec.second) + ")";
+    if (generator.arguments == 1) text += "(" + shortest(spec.first) + ")";
+    if (generator.arguments == 2) text += "(" + shortest(spec.first) + ", " + shortest(spec.second) + ")";
     return text;
   }
   ACCELOPT_ASSERT(false, "an InitKind without a generator");
