@@ -5,7 +5,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
@@ -158,18 +157,18 @@ base::Result<Exit> bench(Shell& shell, const Options& options) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, Action& chosen) {
-  CLI::App* command = app.add_subcommand("bench", "Run every task of a suite and print the table");
-  command->footer(
+void add_bench(CommandLine& app, Action& chosen) {
+  Command command = app.add("bench", "Run every task of a suite and print the table");
+  command.footer(
       "Examples:\n  accelopt bench suites/nkibench-cpu\n  accelopt bench suites/nkibench-cpu --only silu --only matmul "
       "--json\n");
   auto options = std::make_shared<Options>();
-  command->add_option("suite", options->suite, "Folder whose sub-folders are tasks")->required();
-  command->add_option("--only", options->only, "Only the task of this name; may be repeated");
-  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
-  command->add_flag("--json", options->json, "JSON lines (docs/json.md)");
-  declare(*command, options->search);
-  command->callback([&chosen, options] { chosen = [options](Shell& shell) { return bench(shell, *options); }; });
+  command.option("suite", &options->suite, "Folder whose sub-folders are tasks").required();
+  command.option("--only", &options->only, "Only the task of this name; may be repeated");
+  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.flag("--json", options->json, "JSON lines (docs/json.md)");
+  declare(command, options->search);
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return bench(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -2,7 +2,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/files.hpp"
 #include "cli/command.hpp"
@@ -54,18 +53,16 @@ base::Result<Exit> best(const Options& options) {
 
 }  // namespace
 
-void add_best(CLI::App& app, Action& chosen) {
-  CLI::App* command =
-      app.add_subcommand("best", "The winner of a run: printed, or as a task folder and a patch of your file");
-  command->footer(
-      "Examples:\n  accelopt best\n  accelopt best last --output faster && git apply faster/winner.patch\n");
+void add_best(CommandLine& app, Action& chosen) {
+  Command command = app.add("best", "The winner of a run: printed, or as a task folder and a patch of your file");
+  command.footer("Examples:\n  accelopt best\n  accelopt best last --output faster && git apply faster/winner.patch\n");
   auto options = std::make_shared<Options>();
-  command->add_option("run", options->run, "A run's id, the beginning of one, or last")->capture_default_str();
-  command->add_option("-o,--output", options->output,
-                      "Folder to write: the winner as a task, winner.patch where there is an [entry]");
-  command->add_flag("--force", options->force, "Write into a folder that is not empty");
-  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
-  command->callback([&chosen, options] { chosen = [options](Shell&) { return best(*options); }; });
+  command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
+  command.option("-o,--output", &options->output,
+                 "Folder to write: the winner as a task, winner.patch where there is an [entry]");
+  command.flag("--force", options->force, "Write into a folder that is not empty");
+  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.chosen([&chosen, options] { chosen = [options](Shell&) { return best(*options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -6,12 +6,9 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "cli/command_line.hpp"
 #include "cli/exit.hpp"
 #include "search/attempt.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace accelopt::cli {
 
@@ -24,18 +21,18 @@ struct Shell {
 using Action = std::function<base::Result<Exit>(Shell&)>;
 
 /// Each declares one subcommand below `app`; parsing it sets `chosen`. Options live as long as the app.
-void add_init(CLI::App& app, Action& chosen);
-void add_lint(CLI::App& app, Action& chosen);
-void add_doctor(CLI::App& app, Action& chosen);
-void add_run(CLI::App& app, Action& chosen);
-void add_resume(CLI::App& app, Action& chosen);
-void add_replay(CLI::App& app, Action& chosen);
-void add_runs(CLI::App& app, Action& chosen);
-void add_show(CLI::App& app, Action& chosen);
-void add_best(CLI::App& app, Action& chosen);
-void add_diff(CLI::App& app, Action& chosen);
-void add_eval(CLI::App& app, Action& chosen);
-void add_bench(CLI::App& app, Action& chosen);
-void add_worker(CLI::App& app, Action& chosen);
+void add_init(CommandLine& app, Action& chosen);
+void add_lint(CommandLine& app, Action& chosen);
+void add_doctor(CommandLine& app, Action& chosen);
+void add_run(CommandLine& app, Action& chosen);
+void add_resume(CommandLine& app, Action& chosen);
+void add_replay(CommandLine& app, Action& chosen);
+void add_runs(CommandLine& app, Action& chosen);
+void add_show(CommandLine& app, Action& chosen);
+void add_best(CommandLine& app, Action& chosen);
+void add_diff(CommandLine& app, Action& chosen);
+void add_eval(CommandLine& app, Action& chosen);
+void add_bench(CommandLine& app, Action& chosen);
+void add_worker(CommandLine& app, Action& chosen);
 
 }  // namespace accelopt::cli

@@ -2,7 +2,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/unified_diff.hpp"
 #include "cli/command.hpp"
@@ -29,13 +28,13 @@ base::Result<Exit> diff(const Options& options) {
 
 }  // namespace
 
-void add_diff(CLI::App& app, Action& chosen) {
-  CLI::App* command = app.add_subcommand("diff", "What the winner changed: baseline to winner, as a unified diff");
-  command->footer("Example:\n  accelopt diff last\n");
+void add_diff(CommandLine& app, Action& chosen) {
+  Command command = app.add("diff", "What the winner changed: baseline to winner, as a unified diff");
+  command.footer("Example:\n  accelopt diff last\n");
   auto options = std::make_shared<Options>();
-  command->add_option("run", options->run, "A run's id, the beginning of one, or last")->capture_default_str();
-  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
-  command->callback([&chosen, options] { chosen = [options](Shell&) { return diff(*options); }; });
+  command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
+  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.chosen([&chosen, options] { chosen = [options](Shell&) { return diff(*options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/files.hpp"
 #include "cli/command.hpp"
@@ -173,13 +172,13 @@ base::Result<Exit> examine(Shell& shell, const Options& options) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Action& chosen) {
-  CLI::App* command = app.add_subcommand("doctor", "What this machine has, what is missing, and what to do about it");
-  command->footer("Example:\n  accelopt doctor\n");
+void add_doctor(CommandLine& app, Action& chosen) {
+  Command command = app.add("doctor", "What this machine has, what is missing, and what to do about it");
+  command.footer("Example:\n  accelopt doctor\n");
   auto options = std::make_shared<Options>();
-  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
-  command->add_flag("--json", options->json, "One JSON object a line (docs/json.md)");
-  command->callback([&chosen, options] { chosen = [options](Shell& shell) { return examine(shell, *options); }; });
+  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.flag("--json", options->json, "One JSON object a line (docs/json.md)");
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return examine(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -2,7 +2,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
@@ -119,20 +118,19 @@ base::Result<Exit> show_evaluation(Shell& shell, const Options& options) {
 
 }  // namespace
 
-void add_eval(CLI::App& app, Action& chosen) {
-  CLI::App* command = app.add_subcommand("eval", "Build, verify and race one kernel against the task's baseline");
-  command->footer(
+void add_eval(CommandLine& app, Action& chosen) {
+  Command command = app.add("eval", "Build, verify and race one kernel against the task's baseline");
+  command.footer(
       "Examples:\n"
       "  accelopt eval my_task faster.cpp        is it correct, and is it faster?\n"
       "  accelopt eval my_task                   the baseline against itself\n");
   auto options = std::make_shared<Options>();
-  command->add_option("task", options->task, "Folder of the task")->required();
-  command->add_option("file", options->file, "The kernel (default: the baseline itself)");
-  command->add_flag("--json", options->json, "One JSON object (docs/json.md)");
-  command->add_option("--seed", options->seed, "Of the inputs (default: drawn)");
-  declare(*command, options->device);
-  command->callback(
-      [&chosen, options] { chosen = [options](Shell& shell) { return show_evaluation(shell, *options); }; });
+  command.option("task", &options->task, "Folder of the task").required();
+  command.option("file", &options->file, "The kernel (default: the baseline itself)");
+  command.flag("--json", options->json, "One JSON object (docs/json.md)");
+  command.option("--seed", &options->seed, "Of the inputs (default: drawn)");
+  declare(command, options->device);
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return show_evaluation(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -3,7 +3,6 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 #include "suites/lint.hpp"
@@ -55,13 +54,13 @@ base::Result<Exit> lint(const Options& options) {
 
 }  // namespace
 
-void add_lint(CLI::App& app, Action& chosen) {
-  CLI::App* command = app.add_subcommand("lint", "Check a task without running anything");
-  command->footer("Example:\n  accelopt lint my_task\n");
+void add_lint(CommandLine& app, Action& chosen) {
+  Command command = app.add("lint", "Check a task without running anything");
+  command.footer("Example:\n  accelopt lint my_task\n");
   auto options = std::make_shared<Options>();
-  command->add_option("task", options->tasks, "Folders of tasks")->required();
-  command->add_flag("--json", options->json, "One JSON object a problem (docs/json.md)");
-  command->callback([&chosen, options] { chosen = [options](Shell&) { return lint(*options); }; });
+  command.option("task", &options->tasks, "Folders of tasks").required();
+  command.flag("--json", options->json, "One JSON object a problem (docs/json.md)");
+  command.chosen([&chosen, options] { chosen = [options](Shell&) { return lint(*options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -3,10 +3,8 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <string_view>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 #include "cli/signals.hpp"
@@ -31,10 +29,7 @@ std::string own_path() {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Makes a compute kernel faster, and proves it.", "accelopt");
-  app.footer(kFooter);
-  app.set_version_flag("--version", kVersion);
-  app.require_subcommand(1);
+  CommandLine app("Makes a compute kernel faster, and proves it.", kFooter, kVersion);
   Action chosen;
   for (const auto add : {add_init, add_lint, add_doctor, add_run, add_resume, add_replay, add_runs, add_show, add_best,
                          add_diff, add_eval, add_bench, add_worker}) {
@@ -44,19 +39,7 @@ int run(int argc, char** argv) {
     fmt::print("{}", app.help());
     return static_cast<int>(Exit::usage);
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    const std::string_view word = argv[1];
-    const bool no_command = problem.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
-                            app.get_subcommands().empty() && !word.starts_with("-");
-    if (no_command) {
-      fmt::print(stderr, "accelopt: there is no command \"{}\"; accelopt --help lists them\n", word);
-      return static_cast<int>(Exit::usage);
-    }
-    const int code = app.exit(problem);
-    return code == 0 ? 0 : static_cast<int>(Exit::usage);
-  }
+  if (const auto code = app.parse(argc, argv, static_cast<int>(Exit::usage))) return *code;
   Shell shell{own_path(), watch_signals()};
   auto exit = chosen(shell);
   if (exit) return static_cast<int>(*exit);

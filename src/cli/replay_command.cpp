@@ -2,7 +2,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
@@ -77,15 +76,15 @@ base::Result<Exit> replay(Shell& shell, const Options& options) {
 
 }  // namespace
 
-void add_replay(CLI::App& app, Action& chosen) {
-  CLI::App* command = app.add_subcommand("replay", "Repeat a run's decisions from its record: no model, no device");
-  command->footer("Examples:\n  accelopt replay\n  accelopt replay last --set beam=1 --set plans=2\n");
+void add_replay(CommandLine& app, Action& chosen) {
+  Command command = app.add("replay", "Repeat a run's decisions from its record: no model, no device");
+  command.footer("Examples:\n  accelopt replay\n  accelopt replay last --set beam=1 --set plans=2\n");
   auto options = std::make_shared<Options>();
-  command->add_option("run", options->run, "A run's id, the beginning of one, or last")->capture_default_str();
-  command->add_option("--set", options->set, "Another value for one setting: NAME=VALUE");
-  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
-  command->add_flag("--json", options->json, "One JSON object");
-  command->callback([&chosen, options] { chosen = [options](Shell& shell) { return replay(shell, *options); }; });
+  command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
+  command.option("--set", &options->set, "Another value for one setting: NAME=VALUE");
+  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.flag("--json", options->json, "One JSON object");
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return replay(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
@@ -79,29 +78,29 @@ base::Result<Exit> resume_run(Shell& shell, const ResumeOptions& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Action& chosen) {
-  CLI::App* command = app.add_subcommand("run", "Search for a faster kernel, verify it, measure it, confirm it");
-  command->footer(
+void add_run(CommandLine& app, Action& chosen) {
+  Command command = app.add("run", "Search for a faster kernel, verify it, measure it, confirm it");
+  command.footer(
       "Examples:\n"
       "  accelopt run suites/nkibench-cpu/matmul\n"
       "  accelopt run my_task --base-url http://localhost:8000/v1 --model openai/gpt-oss-120b\n"
       "  accelopt run my_task --iterations 10 --max-time 30m --json\n");
   auto options = std::make_shared<Options>();
-  command->add_option("task", options->task, "Folder of the task (task.toml, reference, baseline)")->required();
-  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
-  command->add_flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
-  declare(*command, options->search);
-  command->callback([&chosen, options] { chosen = [options](Shell& shell) { return start_run(shell, *options); }; });
+  command.option("task", &options->task, "Folder of the task (task.toml, reference, baseline)").required();
+  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
+  declare(command, options->search);
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return start_run(shell, *options); }; });
 }
 
-void add_resume(CLI::App& app, Action& chosen) {
-  CLI::App* command = app.add_subcommand("resume", "Continue a run that was killed, interrupted or failed");
-  command->footer("Examples:\n  accelopt resume\n  accelopt resume 20261121-1015\n");
+void add_resume(CommandLine& app, Action& chosen) {
+  Command command = app.add("resume", "Continue a run that was killed, interrupted or failed");
+  command.footer("Examples:\n  accelopt resume\n  accelopt resume 20261121-1015\n");
   auto options = std::make_shared<ResumeOptions>();
-  command->add_option("run", options->run, "A run's id, the beginning of one, or last")->capture_default_str();
-  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
-  command->add_flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
-  command->callback([&chosen, options] { chosen = [options](Shell& shell) { return resume_run(shell, *options); }; });
+  command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
+  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return resume_run(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

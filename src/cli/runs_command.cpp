@@ -2,7 +2,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 #include "cli/workspace.hpp"
@@ -50,13 +49,13 @@ base::Result<Exit> list_runs(const Options& options) {
 
 }  // namespace
 
-void add_runs(CLI::App& app, Action& chosen) {
-  CLI::App* command = app.add_subcommand("runs", "List the runs of this workspace, newest first");
-  command->footer("Example:\n  accelopt runs\n");
+void add_runs(CommandLine& app, Action& chosen) {
+  Command command = app.add("runs", "List the runs of this workspace, newest first");
+  command.footer("Example:\n  accelopt runs\n");
   auto options = std::make_shared<Options>();
-  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
-  command->add_flag("--json", options->json, "One JSON object a line");
-  command->callback([&chosen, options] { chosen = [options](Shell&) { return list_runs(*options); }; });
+  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.flag("--json", options->json, "One JSON object a line");
+  command.chosen([&chosen, options] { chosen = [options](Shell&) { return list_runs(*options); }; });
 }
 
 }  // namespace accelopt::cli

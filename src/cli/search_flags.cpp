@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/hash.hpp"
 
@@ -13,25 +12,23 @@ namespace accelopt::cli {
 using base::ErrorCode;
 using base::fail;
 
-void declare(CLI::App& command, SearchFlags& flags) {
-  command.add_option("--preset", flags.preset, "default, or paper: the published method to the letter")
-      ->capture_default_str();
-  command.add_option("--iterations", flags.iterations, "Rounds (default 6)");
-  command.add_option("--beam", flags.beam, "Candidates kept (default 3)");
-  command.add_option("--plans", flags.plans, "Plans a candidate (default 4)");
-  command.add_option("--attempts", flags.attempts, "Executor tries a plan (default 2; recipes 1)");
-  command.add_option("--fixes", flags.fixes, "Fixer tries an attempt (default 3)");
-  command.add_option("--patience", flags.patience,
-                     "Rounds without a new incumbent before stopping (default 2; 0: never)");
-  command.add_option("--strategy", flags.strategy, "beam (default), greedy, repeated-sampling");
-  command.add_flag("--no-memory", flags.no_memory, "Learn nothing from one round for the next");
-  command.add_option("--max-evaluations", flags.max_evaluations, "Candidates built and measured, at most");
-  command.add_option("--max-time", flags.max_time, "Wall time, e.g. 90s 3m 2h; a share is kept for the confirmation");
-  command.add_option("--max-tokens", flags.max_tokens, "Input and output tokens together, at most");
-  command.add_option("--max-usd", flags.max_usd, "Dollars, at most; needs a price in accelopt.toml");
-  command.add_option("--allow-regression", flags.allow_regression,
-                     "Most that one workload may certainly be slower (default 0.05)");
-  command.add_option("--seed", flags.seed, "Of inputs and of every shuffle (default: drawn)");
+void declare(Command& command, SearchFlags& flags) {
+  command.option("--preset", &flags.preset, "default, or paper: the published method to the letter").show_default();
+  command.option("--iterations", &flags.iterations, "Rounds (default 6)");
+  command.option("--beam", &flags.beam, "Candidates kept (default 3)");
+  command.option("--plans", &flags.plans, "Plans a candidate (default 4)");
+  command.option("--attempts", &flags.attempts, "Executor tries a plan (default 2; recipes 1)");
+  command.option("--fixes", &flags.fixes, "Fixer tries an attempt (default 3)");
+  command.option("--patience", &flags.patience, "Rounds without a new incumbent before stopping (default 2; 0: never)");
+  command.option("--strategy", &flags.strategy, "beam (default), greedy, repeated-sampling");
+  command.flag("--no-memory", flags.no_memory, "Learn nothing from one round for the next");
+  command.option("--max-evaluations", &flags.max_evaluations, "Candidates built and measured, at most");
+  command.option("--max-time", &flags.max_time, "Wall time, e.g. 90s 3m 2h; a share is kept for the confirmation");
+  command.option("--max-tokens", &flags.max_tokens, "Input and output tokens together, at most");
+  command.option("--max-usd", &flags.max_usd, "Dollars, at most; needs a price in accelopt.toml");
+  command.option("--allow-regression", &flags.allow_regression,
+                 "Most that one workload may certainly be slower (default 0.05)");
+  command.option("--seed", &flags.seed, "Of inputs and of every shuffle (default: drawn)");
   declare(command, flags.agents);
   declare(command, flags.device);
 }

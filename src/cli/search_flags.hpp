@@ -6,11 +6,8 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "cli/command_line.hpp"
 #include "cli/session.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace accelopt::cli {
 
@@ -30,7 +27,7 @@ struct SearchFlags {
   DeviceFlags device;
 };
 
-void declare(CLI::App& command, SearchFlags& flags);
+void declare(Command& command, SearchFlags& flags);
 
 /// The settings that the flags ask for; recipes try each plan once unless told otherwise, because they answer alike.
 /// @error invalid_argument: a value outside its range, an unknown preset or strategy, a malformed duration.

@@ -2,7 +2,6 @@
 #include "cli/session.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/hash.hpp"
 #include "cli/version.hpp"
@@ -16,9 +15,9 @@ namespace accelopt::cli {
 
 using base::Json;
 
-void declare(CLI::App& command, DeviceFlags& flags) {
-  command.add_option("--device", flags.device, "cpu, or cpu:N for kernels on core N")->capture_default_str();
-  command.add_option("--compiler", flags.compiler, "g++, clang++, or a path to one (default: the first that there is)");
+void declare(Command& command, DeviceFlags& flags) {
+  command.option("--device", &flags.device, "cpu, or cpu:N for kernels on core N").show_default();
+  command.option("--compiler", &flags.compiler, "g++, clang++, or a path to one (default: the first that there is)");
 }
 
 std::unique_ptr<evaluation::Evaluator> make_evaluator(const Shell& shell, const DeviceFlags& flags) {

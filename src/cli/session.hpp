@@ -8,14 +8,11 @@
 
 #include "base/result.hpp"
 #include "cli/command.hpp"
+#include "cli/command_line.hpp"
 #include "cli/team.hpp"
 #include "evaluation/evaluator.hpp"
 #include "journal/journal.hpp"
 #include "search/search.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace accelopt::cli {
 
@@ -25,7 +22,7 @@ struct DeviceFlags {
   std::string compiler;        ///< empty: the first that there is
 };
 
-void declare(CLI::App& command, DeviceFlags& flags);
+void declare(Command& command, DeviceFlags& flags);
 
 /// The evaluator that works through a worker process of its own.
 std::unique_ptr<evaluation::Evaluator> make_evaluator(const Shell& shell, const DeviceFlags& flags);

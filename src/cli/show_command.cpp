@@ -2,7 +2,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 #include "cli/workspace.hpp"
@@ -161,21 +160,20 @@ base::Result<Exit> show(const Options& options) {
 
 }  // namespace
 
-void add_show(CLI::App& app, Action& chosen) {
-  CLI::App* command = app.add_subcommand("show", "What a run did: plans, races, experiences, time");
-  command->footer(
+void add_show(CommandLine& app, Action& chosen) {
+  Command command = app.add("show", "What a run did: plans, races, experiences, time");
+  command.footer(
       "Examples:\n"
       "  accelopt show\n"
       "  accelopt show last i0.b0.p1.a0.f0      the source of one candidate\n"
       "  accelopt show last --samples           the raw times that every verdict rests on\n");
   auto options = std::make_shared<Options>();
-  command->add_option("run", options->run, "A run's id, the beginning of one, or last")->capture_default_str();
-  command->add_option("candidate", options->candidate,
-                      "An identity or the beginning of a source id: prints its source");
-  command->add_flag("--samples", options->samples, "Also the raw samples");
-  command->add_option("--workspace", options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
-  command->add_flag("--json", options->json, "One JSON object (docs/json.md)");
-  command->callback([&chosen, options] { chosen = [options](Shell&) { return show(*options); }; });
+  command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
+  command.option("candidate", &options->candidate, "An identity or the beginning of a source id: prints its source");
+  command.flag("--samples", options->samples, "Also the raw samples");
+  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.flag("--json", options->json, "One JSON object (docs/json.md)");
+  command.chosen([&chosen, options] { chosen = [options](Shell&) { return show(*options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -3,8 +3,6 @@
 
 #include <map>
 
-#include <CLI/CLI.hpp>
-
 #include "agents/model_agents.hpp"
 #include "agents/prompts.hpp"
 #include "agents/recipes/recipes_agents.hpp"
@@ -136,16 +134,15 @@ base::Result<std::pair<std::string, ModelConfig>> model_for(const std::string& r
 
 }  // namespace
 
-void declare(CLI::App& command, AgentFlags& flags) {
+void declare(Command& command, AgentFlags& flags) {
   command
-      .add_option("--agents", flags.agents,
-                  "Who plays the roles: auto (models where one is configured), recipes, model")
-      ->check(CLI::IsMember({"auto", "recipes", "model"}))
-      ->capture_default_str();
-  command.add_option("--model", flags.model, "A model of accelopt.toml, or a model's own name with --base-url");
-  command.add_option("--base-url", flags.base_url, "OpenAI-compatible endpoint, e.g. http://localhost:8000/v1");
-  command.add_option("--key-env", flags.key_env, "Environment variable that holds the key for --base-url");
-  command.add_option("--prompts", flags.prompts, "Folder of prompts in place of the built-in ones");
+      .option("--agents", &flags.agents, "Who plays the roles: auto (models where one is configured), recipes, model")
+      .one_of({"auto", "recipes", "model"})
+      .show_default();
+  command.option("--model", &flags.model, "A model of accelopt.toml, or a model's own name with --base-url");
+  command.option("--base-url", &flags.base_url, "OpenAI-compatible endpoint, e.g. http://localhost:8000/v1");
+  command.option("--key-env", &flags.key_env, "Environment variable that holds the key for --base-url");
+  command.option("--prompts", &flags.prompts, "Folder of prompts in place of the built-in ones");
 }
 
 base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config) {

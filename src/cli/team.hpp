@@ -7,12 +7,9 @@
 
 #include "agents/roles.hpp"
 #include "base/result.hpp"
+#include "cli/command_line.hpp"
 #include "cli/config.hpp"
 #include "search/recorder.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace accelopt::cli {
 
@@ -25,7 +22,7 @@ struct AgentFlags {
   std::string prompts;  ///< folder that replaces the built-in prompts
 };
 
-void declare(CLI::App& command, AgentFlags& flags);
+void declare(Command& command, AgentFlags& flags);
 
 /// The agents of one run with everything they need.
 class OwnedTeam {

@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.hpp"
 #include "evaluation/worker.hpp"
 #include "targets/cpu/cpu_target.hpp"
@@ -46,15 +44,14 @@ base::Result<Exit> serve(const Options& options) {
 
 }  // namespace
 
-void add_worker(CLI::App& app, Action& chosen) {
-  CLI::App* command =
-      app.add_subcommand("worker", "Build and measure for another accelopt: JSON lines on standard input and output");
-  command->footer("Example (what `accelopt run` starts by itself):\n  accelopt worker --device cpu:1\n");
+void add_worker(CommandLine& app, Action& chosen) {
+  Command command =
+      app.add("worker", "Build and measure for another accelopt: JSON lines on standard input and output");
+  command.footer("Example (what `accelopt run` starts by itself):\n  accelopt worker --device cpu:1\n");
   auto options = std::make_shared<Options>();
-  command->add_option("--device", options->device, "cpu, or cpu:N for kernels on core N")->capture_default_str();
-  command->add_option("--compiler", options->compiler,
-                      "g++, clang++, or a path to one (default: the first that there is)");
-  command->callback([&chosen, options] { chosen = [options](Shell&) { return serve(*options); }; });
+  command.option("--device", &options->device, "cpu, or cpu:N for kernels on core N").show_default();
+  command.option("--compiler", &options->compiler, "g++, clang++, or a path to one (default: the first that there is)");
+  command.chosen([&chosen, options] { chosen = [options](Shell&) { return serve(*options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command_line.hpp"
+
+#include <string_view>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+namespace accelopt::cli {
+
+Command& Command::option(const std::string& names, Target target, const std::string& help) {
+  last_ = std::visit([&](auto* value) { return app_->add_option(names, *value, help); }, target);
+  return *this;
+}
+
+Command& Command::flag(const std::string& names, bool& target, const std::string& help) {
+  last_ = app_->add_flag(names, target, help);
+  return *this;
+}
+
+Command& Command::required() {
+  last_->required();
+  return *this;
+}
+
+Command& Command::show_default() {
+  last_->capture_default_str();
+  return *this;
+}
+
+Command& Command::one_of(const std::vector<std::string>& values) {
+  last_->check(CLI::IsMember(values));
+  return *this;
+}
+
+Command& Command::footer(const std::string& text) {
+  app_->footer(text);
+  return *this;
+}
+
+Command& Command::chosen(std::function<void()> callback) {
+  app_->callback(std::move(callback));
+  return *this;
+}
+
+Command Command::add(const std::string& name, const std::string& description) {
+  app_->require_subcommand(1);
+  return Command(*app_->add_subcommand(name, description));
+}
+
+CommandLine::CommandLine(const std::string& description, const std::string& footer, const std::string& version)
+    : app_(std::make_unique<CLI::App>(description, "accelopt")) {
+  app_->footer(footer);
+  app_->set_version_flag("--version", version);
+  app_->require_subcommand(1);
+}
+
+CommandLine::~CommandLine() = default;
+
+Command CommandLine::add(const std::string& name, const std::string& description) {
+  return Command(*app_->add_subcommand(name, description));
+}
+
+std::string CommandLine::help() const {
+  return app_->help();
+}
+
+std::optional<int> CommandLine::parse(int argc, char** argv, int usage) {
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    const std::string_view word = argc > 1 ? argv[1] : "";
+    const bool no_command = problem.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
+                            app_->get_subcommands().empty() && !word.empty() && !word.starts_with("-");
+    if (no_command) {
+      fmt::print(stderr, "accelopt: there is no command \"{}\"; accelopt --help lists them\n", word);
+      return usage;
+    }
+    return app_->exit(problem) == 0 ? 0 : usage;
+  }
+  return std::nullopt;
+}
+
+}  // namespace accelopt::cli
