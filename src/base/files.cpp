@@ -25,6 +25,7 @@ ErrorCode code_of_errno(int number) {
       return ErrorCode::already_exists;
     case ENOSPC:
     case EDQUOT:
+    case EFBIG:
     case EMFILE:
     case ENOMEM:
       return ErrorCode::exhausted;

@@ -77,7 +77,8 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
                                           const Config& config, model::EventSink& events) {
   TRY_ASSIGN(const RunSettings settings, run_settings_from(run.settings));
   search::Recorder chats(journal, run.id, search::Missing::do_it);
-  const auto team = make_team(settings.agents, config, run.seed, chats);
+  const auto team = make_team(settings.agents, config, run.seed, chats,
+                              [&](const std::string& text) { events.on(model::Note{text}); });
   if (!team)
     return base::fail(base::ErrorCode::unavailable, team.error().message);  // of whatever kind: no verdict on the task
   const auto evaluator = make_evaluator(shell, settings.device);

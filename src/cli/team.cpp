@@ -43,8 +43,8 @@ class RecipesTeam : public OwnedTeam {
 /// Models by role; models of one endpoint share one gate.
 class ModelTeam : public OwnedTeam {
  public:
-  ModelTeam(agents::Prompts prompts, search::Recorder& chats)
-      : prompts_(std::move(prompts)), chats_(chats), clock_(llm::make_clock()) {}
+  ModelTeam(agents::Prompts prompts, search::Recorder& chats, Notice notice)
+      : prompts_(std::move(prompts)), chats_(chats), notice_(std::move(notice)), clock_(llm::make_clock()) {}
 
   base::Result<void> add_role(const std::string& role, const std::string& name, const ModelConfig& config,
                               std::uint64_t seed) {
@@ -84,6 +84,7 @@ class ModelTeam : public OwnedTeam {
     options.max_concurrency = config.max_concurrency;
     options.price = config.price;
     options.retry.seed = seed;
+    options.retry.notice = notice_;
     auto& gate = gates_[config.base_url];
     if (!gate) gate = std::make_shared<llm::Gate>(config.max_concurrency, *clock_);
     Connected connected;
@@ -94,6 +95,7 @@ class ModelTeam : public OwnedTeam {
 
   agents::Prompts prompts_;
   search::Recorder& chats_;
+  Notice notice_;
   std::unique_ptr<llm::Clock> clock_;
   http::Client http_;
   std::map<std::string, std::shared_ptr<llm::Gate>> gates_;
@@ -158,7 +160,7 @@ base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config) 
 }
 
 base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, const Config& config, std::uint64_t seed,
-                                                   search::Recorder& chats) {
+                                                   search::Recorder& chats, Notice notice) {
   TRY_ASSIGN(const bool recipes, plays_recipes(flags, config));
   if (recipes) {
     TRY_ASSIGN(const syntax::Clang clang, syntax::Clang::load());
@@ -167,7 +169,7 @@ base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, cons
   TRY_ASSIGN(
       agents::Prompts prompts,
       agents::load_prompts(flags.prompts.empty() ? std::nullopt : std::optional<std::filesystem::path>(flags.prompts)));
-  auto team = std::make_unique<ModelTeam>(std::move(prompts), chats);
+  auto team = std::make_unique<ModelTeam>(std::move(prompts), chats, std::move(notice));
   for (const std::string role : kRoles) {
     TRY_ASSIGN(const auto chosen, model_for(role, flags, config));
     TRY(team->add_role(role, chosen.first, chosen.second, seed));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,10 +38,13 @@ class OwnedTeam {
 /// @error invalid_argument: the flags contradict each other; the message says how.
 base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config);
 
+/// Told, from any thread, what a person should know while models are asked: a server that does not answer.
+using Notice = std::function<void(const std::string&)>;
+
 /// Builds the team. Replies of models are recorded through `chats`, which outlives the team.
 /// @error invalid_argument, not_found: flags or prompts; unauthenticated: no key; unsupported: recipes without
 /// libclang.
 base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, const Config& config, std::uint64_t seed,
-                                                   search::Recorder& chats);
+                                                   search::Recorder& chats, Notice notice);
 
 }  // namespace accelopt::cli

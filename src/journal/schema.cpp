@@ -68,8 +68,8 @@ CREATE TABLE definitions(
   definition TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE workloads(
   definition TEXT NOT NULL REFERENCES definitions(id),
-  name TEXT NOT NULL,
   workload TEXT NOT NULL,
+  name TEXT NOT NULL,
   PRIMARY KEY(definition, workload)) WITHOUT ROWID;
 CREATE TABLE solutions(
   source_id TEXT PRIMARY KEY,

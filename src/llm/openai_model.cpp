@@ -155,7 +155,7 @@ class OpenAiProvider final : public ChatProvider {
   [[nodiscard]] static Failure of_transport(Error error) {
     switch (error.code) {
       case ErrorCode::unavailable:
-        return {std::move(error), Again::yes};
+        return {.error = std::move(error), .again = Again::yes, .answered = false};
       case ErrorCode::timed_out:
         return {std::move(error), Again::once};
       // A model that rambles without end: asking again costs as much again. To whoever asks, it gave no answer.

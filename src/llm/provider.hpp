@@ -25,6 +25,7 @@ struct Failure {
   base::Error error;
   Again again = Again::never;
   std::optional<std::chrono::milliseconds> retry_after{};  ///< the server asked for this much patience
+  bool answered = true;                                    ///< false: nothing at all came from the server
 };
 
 class ChatProvider {

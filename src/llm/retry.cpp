@@ -2,6 +2,7 @@
 #include "llm/retry.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -23,14 +24,20 @@ class RetryingModel final : public ChatModel {
     for (int tried = 1;; ++tried) {
       auto reply = provider_->ask(request, stop);
       if (reply) {
+        heard_ = true;
         reply->usage.transport_retries += tried - 1;
         return std::move(*reply);
       }
       const Failure& failure = reply.error();
+      if (failure.answered) heard_ = true;
       if (failure.again == Again::once) ++tries_that_cost_a_limit;
       if (failure.again == Again::never) return tl::make_unexpected(failure.error);
-      if (tried >= policy_.max_tries || tries_that_cost_a_limit > 1) return given_up(failure.error, tried);
+      const int tries = heard_ ? policy_.max_tries : std::min(policy_.max_tries, policy_.max_tries_unheard);
+      if (tried >= tries || tries_that_cost_a_limit > 1) return given_up(failure.error, tried);
       if (failure.retry_after > policy_.longest_retry_after) return asks_too_much(failure);
+      if (!heard_ && policy_.notice) {
+        policy_.notice(failure.error.message + " (try " + std::to_string(tried) + " of " + std::to_string(tries) + ")");
+      }
       clock_.wait(wait_before_next(request.label, tried, failure), stop);
       if (stop.stop_requested()) {
         return base::fail(ErrorCode::cancelled, "stopped while waiting to ask " + name() + " again");
@@ -67,6 +74,7 @@ class RetryingModel final : public ChatModel {
   std::unique_ptr<ChatProvider> provider_;
   RetryPolicy policy_;
   Clock& clock_;
+  std::atomic<bool> heard_ = false;  ///< anything, an error included, has come from the endpoint
 };
 
 }  // namespace

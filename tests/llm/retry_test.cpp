@@ -93,6 +93,33 @@ TEST(RetryingModel, GivesUpAfterItsTries) {
   EXPECT_EQ(fixture.clock.waits().size(), 3U);
 }
 
+Outcome silence() {
+  return tl::make_unexpected(
+      Failure{.error = {ErrorCode::unavailable, "no connection to host"}, .again = Again::yes, .answered = false});
+}
+
+TEST(RetryingModel, GivesUpSoonOnAnEndpointNeverHeardFromAndSaysSoMeanwhile) {
+  std::vector<std::string> notices;
+  Fixture fixture({silence()}, {.notice = [&](const std::string& text) { notices.push_back(text); }});
+  const auto reply = fixture.chat();
+  ASSERT_FALSE(reply.has_value());
+  EXPECT_EQ(fixture.asked, 4);
+  EXPECT_EQ(notices,
+            (std::vector<std::string>{"no connection to host (try 1 of 4)", "no connection to host (try 2 of 4)",
+                                      "no connection to host (try 3 of 4)"}));
+}
+
+TEST(RetryingModel, IsPatientWithAnEndpointThatOnceAnswered) {
+  std::vector<Outcome> outcomes{failure(Again::yes)};
+  outcomes.insert(outcomes.end(), 6, silence());
+  outcomes.push_back(answer("hi"));
+  bool noticed = false;
+  Fixture fixture(outcomes, {.notice = [&](const std::string&) { noticed = true; }});
+  ASSERT_TRUE(fixture.chat().has_value());
+  EXPECT_EQ(fixture.asked, 8);
+  EXPECT_FALSE(noticed);
+}
+
 TEST(RetryingModel, GivesUpAfterTwoTimeLimits) {
   Fixture fixture({failure(Again::once, ErrorCode::timed_out), failure(Again::yes),
                    failure(Again::once, ErrorCode::timed_out), answer("late")});
