@@ -70,7 +70,7 @@ class UserKernel(support.TestCase):
 
     def build(self, name):
         program = self.folder / name
-        self.command("g++", "-O3", "-march=native", "-Wall", "src/mix.cpp", "-o", program)
+        self.command("g++", "-O3", "-march=native", "-Wall", "-Wextra", "-Werror", "src/mix.cpp", "-o", program)
         return program
 
     def best_seconds(self, program):

@@ -257,6 +257,12 @@ struct Adapted {
   std::string line;
 };
 
+/// A local that a faster body may leave unused without a warning.
+std::string local(const std::string& declaration, const std::string& value, model::Language language) {
+  const bool cpp = language != model::Language::c;
+  return std::string(cpp ? "  [[maybe_unused]] " : "  __attribute__((unused)) ") + declaration + " = " + value + ";\n";
+}
+
 Adapted adapt_tensor(const KernelParameter& parameter, model::Language language) {
   const bool input = parameter.role == ParameterRole::input;
   const bool same_type = parameter.element_type != "long long" && parameter.element_type != "char";
@@ -270,7 +276,7 @@ Adapted adapt_tensor(const KernelParameter& parameter, model::Language language)
     value = cast((input ? "const " : "") + parameter.element_type + "*", value, "reinterpret_cast", language);
   }
   if (input && !parameter.is_const) value = cast(wanted, value, "const_cast", language);
-  adapted.line = "  " + wanted + " const " + parameter.name + " = " + value + ";\n";
+  adapted.line = local(wanted + " const " + parameter.name, value, language);
   return adapted;
 }
 
@@ -278,8 +284,8 @@ Adapted adapt_scalar(const KernelParameter& parameter, model::Language language)
   if (parameter.element_type != "long long" && parameter.element_type != "char") return {parameter.declaration, ""};
   const std::string outer = parameter.name + "_given";
   return {std::string(model::c_name(parameter.dtype)) + " " + outer,
-          "  const " + parameter.element_type + " " + parameter.name + " = " +
-              cast(parameter.element_type, outer, "static_cast", language) + ";\n"};
+          local("const " + parameter.element_type + " " + parameter.name,
+                cast(parameter.element_type, outer, "static_cast", language), language)};
 }
 
 }  // namespace
@@ -351,18 +357,18 @@ std::string kernel_definition(const Signature& signature, const std::string& nam
         [&](const auto& candidate) { return candidate.role == ParameterRole::axis && candidate.axis == axis.name; });
     if (parameter == signature.parameters.end()) continue;
     const std::string type = parameter->element_type;
-    const std::string qualifier = is_assigned(parameter->name) ? "  " : "  const ";
+    const std::string qualifier = is_assigned(parameter->name) ? "" : "const ";
     if (!axis.is_variable) {
       // The task's constant of that name would be hidden by the variable in its own initializer.
       const std::string constant = "axis_" + axis.name;
-      lines += fmt::format("  enum {{ {} = {} }};\n{}{} {} = {};\n", constant, axis.name, qualifier, type,
-                           parameter->name, constant);
+      lines += fmt::format("  enum {{ {} = {} }};\n", constant, axis.name) +
+               local(qualifier + type + " " + parameter->name, constant, language);
     } else if (type == "long") {
       parameters.push_back("int64_t " + parameter->name);
     } else {
       parameters.push_back("int64_t axis_" + axis.name);
-      lines += qualifier + type + " " + parameter->name + " = " +
-               cast(type, "axis_" + axis.name, "static_cast", language) + ";\n";
+      lines += local(qualifier + type + " " + parameter->name, cast(type, "axis_" + axis.name, "static_cast", language),
+                     language);
     }
   }
   std::string list;
