@@ -28,8 +28,10 @@ struct MeasureSettings {
   double confirm_half_width = 0.01;  ///< of the 95 % interval, relative
   double allow_regression = 0.05;    ///< most that one workload may certainly be slower
   double call_limit_seconds = 10;    ///< hard watchdog a call
-  std::string protocol =
-      "blocks";  ///< "blocks" (default) or "paper": 2 warm-ups, 10 calls, mean, against the recorded latency
+  /// "blocks" (default); "paper": 2 warm-ups, 10 calls, mean, against the recorded latency; "verify": nothing is raced
+  /// or profiled, a triage calls every workload with every slot, and `reason` of what passed says how near its bound it
+  /// came.
+  std::string protocol = "blocks";
 };
 
 /// The machine as measured once and cached a CPU model.
@@ -47,11 +49,19 @@ struct DeviceInfo {
   Peaks peaks;
 };
 
+/// A family on which the reference built as float is not finite where the double one is: the slot was drawn as
+/// declared.
+struct DroppedFamily {
+  std::string workload;
+  std::string family;
+};
+
 /// The baseline verified and measured.
 struct OpenReport {
   DeviceInfo device;
   model::Evaluation baseline;  ///< its own evaluation; status says whether the run may begin
   std::string task_header;     ///< the generated task.h
+  std::vector<DroppedFamily> dropped_families;
 };
 
 /// One arm of a play-off. The first is the baseline.

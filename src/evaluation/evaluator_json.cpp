@@ -66,12 +66,20 @@ void from_json(const Json& in, DeviceInfo& value) {
 
 void to_json(Json& out, const OpenReport& value) {
   out = {{"device", value.device}, {"baseline", value.baseline}, {"task_header", value.task_header}};
+  Json dropped = Json::array();
+  for (const DroppedFamily& one : value.dropped_families) {
+    dropped.push_back({{"workload", one.workload}, {"family", one.family}});
+  }
+  out["dropped_families"] = std::move(dropped);
 }
 
 void from_json(const Json& in, OpenReport& value) {
   in.at("device").get_to(value.device);
   in.at("baseline").get_to(value.baseline);
   read_field(in, "task_header", value.task_header);
+  for (const Json& one : in.value("dropped_families", Json::array())) {
+    value.dropped_families.push_back({one.at("workload").get<std::string>(), one.at("family").get<std::string>()});
+  }
 }
 
 void to_json(Json& out, const Arm& value) {

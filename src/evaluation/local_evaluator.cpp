@@ -47,6 +47,7 @@ class LocalEvaluator final : public Evaluator {
     TRY_ASSIGN(report.baseline, evaluate_baseline(*opened, stop));
     report.device.peaks = opened->peaks;
     report.task_header = target_.task_header();
+    report.dropped_families = opened->slots->dropped();
     measuring_ = std::move(opened);
     open_ = true;
     return report;

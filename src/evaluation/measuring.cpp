@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/measuring.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "evaluation/dtype_codec.hpp"
 #include "evaluation/roofline.hpp"
 
 namespace accelopt::evaluation {
@@ -19,6 +22,46 @@ std::size_t bytes_of(const model::Definition& definition, const model::Workload&
     }
   }
   return bytes;
+}
+
+/// The outputs of one call, kept.
+struct Kept {
+  std::size_t workload = 0;
+  int slot = 0;
+  std::vector<Bytes> outputs;
+};
+
+/// Runs a call again in a fresh process, over other poison. A failure when the outputs do not agree with what was kept:
+/// the kernel then depends on memory that it did not write, or on the moment.
+base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& slots, const model::Solution& solution,
+                                                  const Kept& kept, const std::stop_token& stop) {
+  TRY_ASSIGN(const auto live, measuring.target.start(solution, stop));
+  TRY_ASSIGN(Slot * slot, slots.get(kept.workload, kept.slot));
+  const auto lock = measuring.target.lock_machine();
+  const CallOptions options{call_limit(measuring.expected_ns({kept.workload}).front(), measuring.hard_limit()),
+                            measuring.task.cpu.cache, measuring.random()};
+  TRY_ASSIGN(const CallOutcome outcome, live->call(slot->invocation, options));
+  const model::Workload& workload = measuring.task.workloads[kept.workload];
+  if (auto failure = judge(measuring.task, workload, *slot, outcome)) return failure;
+  for (std::size_t i = 0; i < outcome.outputs.size(); ++i) {
+    const Expected& expected = slot->expected[i];
+    const auto place = first_disagreement(expected, slot->bounds[i], kept.outputs[i], outcome.outputs[i]);
+    if (!place) continue;
+    Failure failure{model::Status::incorrect_numerical, {}, model::Mismatch{}};
+    model::Mismatch& where = *failure.mismatch;
+    where.workload = workload.name;
+    where.family = std::string(model::to_string(slot->family));
+    where.output = measuring.task.definition.outputs[i].name;
+    where.index = static_cast<std::int64_t>(*place);
+    where.expected = decode_element(expected.dtype, kept.outputs[i], *place);
+    where.actual = decode_element(expected.dtype, outcome.outputs[i], *place);
+    failure.reason = fmt::format(
+        "workload {} (family {}): output {}: two runs on the same inputs disagree: {:.9g} and {:.9g} at index {}; the "
+        "kernel depends on memory that it did not write, or on the order of its threads",
+        where.workload, where.family, where.output, where.expected, where.actual, where.index);
+    return std::optional(std::move(failure));
+  }
+  return std::optional<Failure>();
 }
 
 }  // namespace
@@ -93,7 +136,8 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
   std::sort(workloads.begin(), workloads.end(), [&](std::size_t a, std::size_t b) {
     return bytes_of(definition, measuring.task.workloads[a]) < bytes_of(definition, measuring.task.workloads[b]);
   });
-  TRY_ASSIGN(const auto live, measuring.target.start(solution, stop));
+  TRY_ASSIGN(auto live, measuring.target.start(solution, stop));
+  std::optional<Kept> kept;
   for (const std::size_t workload : workloads) {
     std::vector<int> order(static_cast<std::size_t>(slots.count()));
     std::iota(order.begin(), order.end(), 0);
@@ -108,12 +152,19 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
       const CallOptions options{call_limit(measuring.expected_ns({workload}).front(), measuring.hard_limit()),
                                 measuring.task.cpu.cache, measuring.random()};
       TRY_ASSIGN(const CallOutcome outcome, live->call(slot->invocation, options));
-      if (auto failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome)) return failure;
+      if (auto failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome, plan.margin)) {
+        return failure;
+      }
       times.push_back(outcome.time_ns);
+      if (kept) continue;
+      kept.emplace(Kept{workload, number, {}});
+      for (const auto& output : outcome.outputs) kept->outputs.emplace_back(output.begin(), output.end());
     }
     if (plan.median_ns != nullptr) (*plan.median_ns)[workload] = stats::median(times);
   }
-  return std::optional<Failure>();
+  if (!kept) return std::optional<Failure>();
+  live.reset();
+  return check_repeat(measuring, slots, solution, *kept, stop);
 }
 
 model::Interval to_model(const stats::Interval& interval) {

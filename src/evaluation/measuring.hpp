@@ -68,8 +68,10 @@ struct VerifyPlan {
   std::vector<std::size_t> workloads;
   int slots = 0;
   std::vector<double>* median_ns = nullptr;  ///< filled with the calls' median time, an entry a workload of the task
+  Margin* margin = nullptr;                  ///< widened by every output that is right
 };
-/// Calls the solution in a fresh process, the smallest workload first. The first failure, or none.
+/// Calls the solution in a fresh process, the smallest workload first; then once more on the first inputs in another
+/// process, over other poison: both must agree. The first failure, or none.
 base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Solution& solution,
                                             const VerifyPlan& plan, const std::stop_token& stop);
 

@@ -177,8 +177,9 @@ double norm_of(const Expected& expected, double scale, double threshold) {
   return std::sqrt(squares);
 }
 
-/// What every row may be off by at least, relative to its largest element.
-void set_row_bounds(const std::vector<double>& sizes, const std::vector<double>& errors, Bounds& bounds) {
+/// What every row may be off by: at least `stated` times its largest element.
+void set_row_bounds(const std::vector<double>& sizes, const std::vector<double>& errors, double stated,
+                    Bounds& bounds) {
   std::vector<double> ratios;
   for (std::size_t row = 0; row < sizes.size(); ++row) {
     if (sizes[row] > 0) ratios.push_back(errors[row] / sizes[row]);
@@ -197,7 +198,8 @@ void set_row_bounds(const std::vector<double>& sizes, const std::vector<double>&
   }
   for (std::size_t row = 0; row < sizes.size(); ++row) {
     const double size = larger(sizes[row], std::min(usual, kCancellationRoom * sizes[row]));
-    bounds.rows[row] = larger(bounds.absolute, kElementwiseRoom * larger(errors[row], floor * size));
+    const double calibrated = kElementwiseRoom * larger(errors[row], floor * size);
+    bounds.rows[row] = larger(bounds.absolute, larger(calibrated, stated * size));
   }
 }
 
@@ -388,7 +390,8 @@ Bounds calibrate(const Expected& expected, std::span<const double> float_output,
   bounds.honest_normwise = bounds.norm > 0 ? std::sqrt(squares) / bounds.norm : 0;
   const double least = (wide ? kLeastNormwiseWide : kLeastNormwiseNarrow) * u;
   bounds.normwise = numerics.normwise.value_or(larger(kNormwiseRoom * bounds.honest_normwise, least));
-  set_row_bounds(sizes, row_errors, bounds);
+  // A stated bound replaces the measured error, so the elements get their room over it too.
+  set_row_bounds(sizes, row_errors, numerics.normwise.value_or(0) / kNormwiseRoom * kElementwiseRoom, bounds);
   return bounds;
 }
 
@@ -421,6 +424,25 @@ Comparison compare(const Expected& expected, const Bounds& bounds, std::span<con
   if (floating) return compare_floating(expected, bounds, actual);
   const std::size_t index = first_difference(expected, actual);
   return index == count ? comparison : refuse(NumericalRule::exact, expected, bounds, actual, index);
+}
+
+std::optional<std::size_t> first_disagreement(const Expected& expected, const Bounds& bounds,
+                                              std::span<const std::byte> first, std::span<const std::byte> second) {
+  ACCELOPT_ASSERT(first.size() == second.size(), "two outputs of the same tensor have the same size");
+  if (std::memcmp(first.data(), second.data(), first.size()) == 0) return std::nullopt;
+  if (!model::is_floating(expected.dtype)) {
+    const auto [one, other] = std::mismatch(first.begin(), first.end(), second.begin());
+    return static_cast<std::size_t>(one - first.begin()) / model::size_of(expected.dtype);
+  }
+  const std::vector<double> one = decode(expected.dtype, first);
+  const std::vector<double> other = decode(expected.dtype, second);
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    if (one[i] == other[i] || (std::isnan(one[i]) && std::isnan(other[i]))) continue;
+    const double bound = larger(bounds.rows[i / static_cast<std::size_t>(bounds.row_length)],
+                                std::abs(expected.values[i]) * bounds.relative);
+    if (!(std::abs(one[i] - other[i]) <= bound)) return i;
+  }
+  return std::nullopt;
 }
 
 std::string explain(const Expected& expected, const Comparison& comparison) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,7 +24,7 @@ struct Expected {
   std::vector<std::int64_t> integers;  ///< the other dtypes
 };
 
-/// What an output may be off by. Made by `calibrate`.
+/// What an output may be off by. Made by `calibrate`; a task's own `normwise` stands for 4 e0 in all of it.
 struct Bounds {
   double normwise = 0;            ///< largest ||out - expected|| / ||expected||
   std::vector<double> rows;       ///< absolute, for every element of the row
@@ -59,6 +60,12 @@ struct Comparison {
 
 /// Compares an output buffer, elements of expected.dtype, with what it must be.
 Comparison compare(const Expected& expected, const Bounds& bounds, std::span<const std::byte> actual);
+
+/// Two outputs of one kernel on the same inputs, over other poison: the first element in which they differ by more than
+/// a right output may be off (integers: at all; NaN and infinity: anywhere else). None: they agree. Sizes must be those
+/// of `expected`.
+std::optional<std::size_t> first_disagreement(const Expected& expected, const Bounds& bounds,
+                                              std::span<const std::byte> first, std::span<const std::byte> second);
 
 /// "expected 1.5, got nan at index 7 (element [0, 7]); NaN or infinity where there must be none": one line for people
 /// and fixer.

@@ -50,6 +50,11 @@ base::Result<Slot*> Slots::get(std::size_t workload, int slot) {
   TRY_ASSIGN(auto drawn, draw(workload, slot, family));
   // A family on which the float reference is not finite says nothing; the slot is drawn as declared instead.
   if (!drawn && family != model::Family::as_declared) {
+    const DroppedFamily one{task_.workloads[workload].name, std::string(model::to_string(family))};
+    const auto known = std::find_if(dropped_.begin(), dropped_.end(), [&](const DroppedFamily& other) {
+      return other.workload == one.workload && other.family == one.family;
+    });
+    if (known == dropped_.end()) dropped_.push_back(one);
     TRY_ASSIGN(drawn, draw(workload, slot, model::Family::as_declared));
   }
   if (!drawn) {
@@ -129,7 +134,7 @@ base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<Refere
 }
 
 std::optional<Failure> judge(const model::Task& task, const model::Workload& workload, Slot& slot,
-                             const CallOutcome& outcome) {
+                             const CallOutcome& outcome, Margin* margin) {
   const std::string where =
       "workload " + workload.name + " (family " + std::string(model::to_string(slot.family)) + "): ";
   if (outcome.end == CallEnd::timed_out)
@@ -140,7 +145,7 @@ std::optional<Failure> judge(const model::Task& task, const model::Workload& wor
     return Failure{model::Status::runtime_error,
                    where + "the kernel wrote outside an output (bytes before or behind it changed)", std::nullopt};
   }
-  if (slot.accepted.size() == outcome.outputs.size() &&
+  if (margin == nullptr && slot.accepted.size() == outcome.outputs.size() &&
       std::equal(slot.accepted.begin(), slot.accepted.end(), outcome.outputs.begin(),
                  [](const Bytes& known, const auto& now) {
                    return known.size() == now.size() && std::memcmp(known.data(), now.data(), known.size()) == 0;
@@ -149,10 +154,15 @@ std::optional<Failure> judge(const model::Task& task, const model::Workload& wor
   }
   for (std::size_t i = 0; i < outcome.outputs.size(); ++i) {
     Comparison comparison = compare(slot.expected[i], slot.bounds[i], outcome.outputs[i]);
-    if (comparison.passed()) continue;
     comparison.mismatch.workload = workload.name;
     comparison.mismatch.family = std::string(model::to_string(slot.family));
     comparison.mismatch.output = task.definition.outputs[i].name;
+    if (comparison.passed()) {
+      const double bound = slot.bounds[i].normwise;
+      const double share = bound > 0 ? comparison.normwise_error / bound : 0;
+      if (margin != nullptr && share > margin->share) *margin = {share, comparison.mismatch};
+      continue;
+    }
     return Failure{model::Status::incorrect_numerical,
                    where + "output " + comparison.mismatch.output + ": " + explain(slot.expected[i], comparison),
                    comparison.mismatch};

@@ -34,6 +34,8 @@ class Slots {
   /// @error invalid_argument: the reference failed, or an input cannot be drawn; io.
   base::Result<Slot*> get(std::size_t workload, int slot);
   [[nodiscard]] int count() const { return count_; }
+  /// Families that were found unusable so far, each once a workload.
+  [[nodiscard]] const std::vector<DroppedFamily>& dropped() const { return dropped_; }
 
  private:
   base::Result<std::unique_ptr<Slot>> draw(std::size_t workload, int slot, model::Family family);
@@ -44,6 +46,7 @@ class Slots {
   const model::Task& task_;
   std::uint64_t seed_;
   int count_;
+  std::vector<DroppedFamily> dropped_;
   std::map<std::pair<std::size_t, int>, std::unique_ptr<Slot>> slots_;
 };
 
@@ -54,8 +57,14 @@ struct Failure {
   std::optional<model::Mismatch> mismatch;
 };
 
-/// What one call tells about the kernel: nothing, when it returned the right outputs.
+/// How near right outputs came to being refused: the largest share of a normwise bound that was used up, and where.
+struct Margin {
+  double share = -1;  ///< below 0: nothing was compared yet
+  model::Mismatch where;
+};
+
+/// What one call tells about the kernel: nothing, when it returned the right outputs. `margin` is widened by it.
 std::optional<Failure> judge(const model::Task& task, const model::Workload& workload, Slot& slot,
-                             const CallOutcome& outcome);
+                             const CallOutcome& outcome, Margin* margin = nullptr);
 
 }  // namespace accelopt::evaluation

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triage: the short race of a candidate against its own parent.
+#include <fmt/format.h>
+
 #include <array>
 
 #include "evaluation/measuring.hpp"
@@ -13,6 +15,7 @@ using model::Role;
 
 constexpr std::array kRaced{Role::race};
 constexpr std::array kVerified{Role::race, Role::check};
+constexpr std::array kEverything{Role::race, Role::check, Role::held_out};
 constexpr int kVerifiedSlots = 3;  ///< a workload, chosen anew each time; the race itself then verifies every call
 
 model::Verdict verdict_of(stats::RaceVerdict verdict) {
@@ -74,6 +77,32 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
   return {};
 }
 
+/// All workloads and slots, and no race. What passed says how near it came to its bound.
+base::Result<model::Evaluation> verify_alone(Measuring& measuring, const model::Solution& candidate,
+                                             model::Evaluation evaluation, const std::stop_token& stop) {
+  const auto quiet = measuring.target.quiet();
+  Margin margin;
+  std::optional<Failure> failure;
+  {
+    const StageClock clock(evaluation, "verify");
+    TRY_ASSIGN(failure, verify(measuring, *measuring.slots, candidate,
+                               {measuring.workloads(kEverything), 0, nullptr, &margin}, stop));
+  }
+  evaluation.kind = "verify";
+  if (failure) {
+    set_failure(evaluation, *failure);
+    return evaluation;
+  }
+  evaluation.status = model::Status::passed;
+  if (margin.share >= 0) {
+    evaluation.reason =
+        fmt::format("nearest to its bound in workload {}, family {}, output {}: normwise error {:.2g}, allowed {:.2g}",
+                    margin.where.workload, margin.where.family, margin.where.output, margin.where.normwise_error,
+                    margin.where.normwise_bound);
+  }
+  return evaluation;
+}
+
 }  // namespace
 
 base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Solution& candidate,
@@ -82,6 +111,7 @@ base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::So
   evaluation.opponent = model::source_id(opponent);
   TRY_ASSIGN(const bool built, build_stage(measuring, candidate, evaluation, stop));
   if (!built) return evaluation;
+  if (measuring.settings.protocol == "verify") return verify_alone(measuring, candidate, std::move(evaluation), stop);
   TRY_ASSIGN(const model::BuildReport opponent_report, measuring.target.build(opponent, stop));
   if (!opponent_report.built) {
     return base::fail(base::ErrorCode::invalid_argument,
