@@ -11,8 +11,30 @@ namespace {
 
 /// Deeper nesting than any expression that a person writes; bounds the parser's recursion.
 constexpr int kMaxDepth = 200;
+constexpr const char* kTooLarge = "the value does not fit into 64 bits";
 
-enum class Operation { constant, name, negate, add, subtract, multiply, divide, modulo, ceil_divide, minimum, maximum };
+enum class Operation {
+  constant,
+  name,
+  negate,
+  invert,
+  add,
+  subtract,
+  multiply,
+  divide,
+  modulo,
+  ceil_divide,
+  minimum,
+  maximum,
+  equal,
+  unequal,
+  less,
+  at_most,
+  greater,
+  at_least,
+  both,
+  either
+};
 
 /// One instruction of the expression in postfix order.
 struct Step {
@@ -28,6 +50,15 @@ struct Function {
 constexpr Function kFunctions[] = {
     {"cdiv", Operation::ceil_divide}, {"min", Operation::minimum}, {"max", Operation::maximum}};
 
+struct Comparison {
+  std::string_view sign;
+  Operation operation;
+};
+/// Longer signs first: the first that fits is the one that is meant.
+constexpr Comparison kComparisons[] = {{"==", Operation::equal},   {"!=", Operation::unequal},
+                                       {"<=", Operation::at_most}, {">=", Operation::at_least},
+                                       {"<", Operation::less},     {">", Operation::greater}};
+
 bool is_space(char letter) {
   return letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r';
 }
@@ -39,18 +70,22 @@ bool is_name_start(char letter) {
 }
 
 /// Recursive descent over the grammar
-///   sum: product {(+|-) product}; product: unary {(*|/|%) unary}; unary: -unary | primary;
-///   primary: integer | name | function(sum, sum) | (sum)
+///   either: both {|| both}; both: comparison {&& comparison}; comparison: sum [(==|!=|<=|>=|<|>) sum];
+///   sum: product {(+|-) product}; product: unary {(*|/|%) unary}; unary: -unary | !unary | primary;
+///   primary: integer | name | function(either, either) | (either)
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
 
   Result<std::vector<Step>> parse() {
-    TRY(sum(0));
+    TRY(either(0));
     skip_spaces();
     if (position_ < text_.size()) return refuse("expected an operator or the end");
     return std::move(steps_);
   }
+
+  /// Where and why `parse` failed.
+  const std::optional<ExpressionFault>& fault() const { return fault_; }
 
  private:
   void skip_spaces() {
@@ -70,13 +105,50 @@ class Parser {
   }
 
   tl::unexpected<Error> refuse(std::string_view reason) {
-    std::string message = "\"" + std::string(text_) + "\", column " + std::to_string(position_ + 1) + ": ";
-    message += reason;
-    if (position_ < text_.size()) message += ", found '" + std::string(1, text_[position_]) + "'";
-    return fail(ErrorCode::parse, std::move(message));
+    fault_ = ExpressionFault{position_, std::string(reason)};
+    if (position_ < text_.size()) fault_->reason += ", found '" + std::string(1, text_[position_]) + "'";
+    return fail(ErrorCode::parse,
+                "\"" + std::string(text_) + "\", column " + std::to_string(position_ + 1) + ": " + fault_->reason);
   }
 
   void emit(Operation operation) { steps_.push_back({operation, 0, {}}); }
+
+  bool take_sign(std::string_view sign) {
+    skip_spaces();
+    if (!text_.substr(position_).starts_with(sign)) return false;
+    position_ += sign.size();
+    return true;
+  }
+
+  Result<void> either(int depth) {
+    TRY(both(depth));
+    while (take_sign("||")) {
+      TRY(both(depth));
+      emit(Operation::either);
+    }
+    return {};
+  }
+
+  Result<void> both(int depth) {
+    TRY(comparison(depth));
+    while (take_sign("&&")) {
+      TRY(comparison(depth));
+      emit(Operation::both);
+    }
+    return {};
+  }
+
+  /// At most one sign: 1 < a < 3 would not mean what it seems to.
+  Result<void> comparison(int depth) {
+    TRY(sum(depth));
+    for (const Comparison& known : kComparisons) {
+      if (!take_sign(known.sign)) continue;
+      TRY(sum(depth));
+      emit(known.operation);
+      break;
+    }
+    return {};
+  }
 
   Result<void> sum(int depth) {
     TRY(product(depth));
@@ -102,9 +174,11 @@ class Parser {
 
   Result<void> unary(int depth) {
     if (depth > kMaxDepth) return refuse("nested too deeply");
-    if (!take('-')) return primary(depth);
+    const bool inverts = peek() == '!' && !text_.substr(position_).starts_with("!=");
+    if (!inverts && peek() != '-') return primary(depth);
+    ++position_;
     TRY(unary(depth + 1));
-    emit(Operation::negate);
+    emit(inverts ? Operation::invert : Operation::negate);
     return {};
   }
 
@@ -113,7 +187,7 @@ class Parser {
     if (is_digit(next)) return integer();
     if (is_name_start(next)) return name_or_call(depth);
     if (!take('(')) return refuse("expected a number, a name or '('");
-    TRY(sum(depth + 1));
+    TRY(either(depth + 1));
     if (!take(')')) return refuse("expected ')'");
     return {};
   }
@@ -146,9 +220,9 @@ class Parser {
       return refuse("unknown function \"" + name + "\"; known are cdiv, min, max");
     }
     take('(');
-    TRY(sum(depth + 1));
+    TRY(either(depth + 1));
     if (!take(',')) return refuse("expected ',': " + name + " takes two values");
-    TRY(sum(depth + 1));
+    TRY(either(depth + 1));
     if (!take(')')) return refuse("expected ')': " + name + " takes two values");
     emit(function->operation);
     return {};
@@ -157,6 +231,7 @@ class Parser {
   std::string_view text_;
   std::size_t position_ = 0;
   std::vector<Step> steps_;
+  std::optional<ExpressionFault> fault_;
 };
 
 /// floor(a / b); none when b is 0 or the quotient does not fit.
@@ -189,9 +264,24 @@ std::optional<std::int64_t> apply(Operation operation, std::int64_t a, std::int6
       return std::min(a, b);
     case Operation::maximum:
       return std::max(a, b);
+    case Operation::equal:
+      return a == b ? 1 : 0;
+    case Operation::unequal:
+      return a != b ? 1 : 0;
+    case Operation::less:
+      return a < b ? 1 : 0;
+    case Operation::at_most:
+      return a <= b ? 1 : 0;
+    case Operation::greater:
+      return a > b ? 1 : 0;
+    case Operation::at_least:
+      return a >= b ? 1 : 0;
     case Operation::constant:
     case Operation::name:
     case Operation::negate:
+    case Operation::invert:
+    case Operation::both:
+    case Operation::either:
       break;
   }
   ACCELOPT_ASSERT(false, "an operation that does not take two values");
@@ -199,6 +289,30 @@ std::optional<std::int64_t> apply(Operation operation, std::int64_t a, std::int6
 
 bool divides(Operation operation) {
   return operation == Operation::divide || operation == Operation::modulo || operation == Operation::ceil_divide;
+}
+
+/// A value, or why there is none: what && and || do not need may fail.
+struct Operand {
+  std::int64_t value = 0;
+  const char* failure = nullptr;
+};
+
+Operand combine(Operation operation, const Operand& only) {
+  if (only.failure != nullptr) return only;
+  if (operation == Operation::invert) return {only.value == 0 ? 1 : 0};
+  const auto value = apply(Operation::subtract, 0, only.value);
+  return value ? Operand{*value} : Operand{0, kTooLarge};
+}
+
+Operand combine(Operation operation, const Operand& left, const Operand& right) {
+  if (left.failure != nullptr) return left;
+  if (operation == Operation::both && left.value == 0) return {0};
+  if (operation == Operation::either && left.value != 0) return {1};
+  if (right.failure != nullptr) return right;
+  if (operation == Operation::both || operation == Operation::either) return {right.value != 0 ? 1 : 0};
+  const auto value = apply(operation, left.value, right.value);
+  if (value) return {*value};
+  return {0, divides(operation) && right.value == 0 ? "division by zero" : kTooLarge};
 }
 
 tl::unexpected<Error> refuse_value(std::string_view text, std::string_view reason) {
@@ -209,30 +323,29 @@ tl::unexpected<Error> refuse_value(std::string_view text, std::string_view reaso
 
 Result<std::int64_t> evaluate_expression(std::string_view text, const std::map<std::string, std::int64_t>& values) {
   TRY_ASSIGN(const std::vector<Step> steps, Parser(text).parse());
-  std::vector<std::int64_t> stack;
-  const auto pop = [&stack] {
-    const std::int64_t value = stack.back();
-    stack.pop_back();
-    return value;
-  };
+  std::vector<Operand> stack;
   for (const Step& step : steps) {
     if (step.operation == Operation::constant) {
-      stack.push_back(step.value);
+      stack.push_back({step.value});
     } else if (step.operation == Operation::name) {
       const auto found = values.find(step.name);
       if (found == values.end()) return refuse_value(text, "unknown name \"" + step.name + "\"");
-      stack.push_back(found->second);
+      stack.push_back({found->second});
     } else {
-      const std::int64_t right = pop();
-      const bool negates = step.operation == Operation::negate;
-      const auto value = negates ? apply(Operation::subtract, 0, right) : apply(step.operation, pop(), right);
-      if (!value && divides(step.operation) && right == 0) return refuse_value(text, "division by zero");
-      if (!value) return refuse_value(text, "the value does not fit into 64 bits");
-      stack.push_back(*value);
+      const Operand right = stack.back();
+      const bool unary = step.operation == Operation::negate || step.operation == Operation::invert;
+      if (!unary) stack.pop_back();
+      stack.back() = unary ? combine(step.operation, right) : combine(step.operation, stack.back(), right);
     }
   }
   ACCELOPT_ASSERT(stack.size() == 1, "an expression leaves one value");
-  return stack.back();
+  if (stack.back().failure != nullptr) return refuse_value(text, stack.back().failure);
+  return stack.back().value;
+}
+
+std::optional<ExpressionFault> expression_fault(std::string_view text) {
+  Parser parser(text);
+  return parser.parse() ? std::nullopt : parser.fault();
 }
 
 Result<std::vector<std::string>> expression_names(std::string_view text) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/expression.hpp"
+
 namespace accelopt::model {
 
 const std::vector<std::string_view>& allowed_flags() {
@@ -52,38 +54,252 @@ const std::vector<std::string_view>& allowed_flags() {
   return flags;
 }
 
-tl::expected<CpuDirectives, DirectiveProblem> parse_cpu_directives(std::string_view source) {
-  CpuDirectives directives;
-  int line_number = 0;
-  while (!source.empty()) {
-    ++line_number;
-    const auto end = source.find('\n');
-    const std::string_view line = source.substr(0, end);
-    source.remove_prefix(end == std::string_view::npos ? source.size() : end + 1);
-    const auto start = line.find_first_not_of(" \t");
-    if (start == std::string_view::npos || !line.substr(start).starts_with("//@")) continue;
+namespace {
 
-    std::size_t at = start + 3;
-    const auto next_word = [&]() -> std::string_view {
-      at = std::min(line.find_first_not_of(" \t\r", at), line.size());
-      const std::size_t word_end = std::min(line.find_first_of(" \t\r", at), line.size());
-      return line.substr(at, word_end - at);
-    };
-    const auto refuse = [&](std::string message) {
-      return tl::make_unexpected(DirectiveProblem{line_number, static_cast<int>(at) + 1, std::move(message)});
-    };
-    const std::string_view keyword = next_word();
-    if (keyword != "flags") {
-      return refuse("unknown directive \"//@ " + std::string(keyword) + "\"; C and C++ kernels know //@ flags");
+using Problem = DirectiveProblem;
+
+// More than anyone tunes: a slip of the pen is told at once.
+constexpr std::size_t kMostTunedNames = 16;
+constexpr std::size_t kMostValues = 64;
+constexpr std::int64_t kLargestValue = 0x7fffffff;  ///< a macro is an int
+
+bool is_blank(char letter) {
+  return letter == ' ' || letter == '\t' || letter == '\r';
+}
+bool is_digit(char letter) {
+  return letter >= '0' && letter <= '9';
+}
+bool is_letter(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_';
+}
+
+/// A line of the source that begins with `//@`.
+struct DirectiveLine {
+  std::string_view text;   ///< from the `//@` to the end of the line
+  std::size_t offset = 0;  ///< of the text in the source
+  int line = 1;
+  int column = 1;
+};
+
+/// Finds the lines, as a compiler's lexer sees the source.
+class LineFinder {
+ public:
+  explicit LineFinder(std::string_view source) : source_(source) {}
+
+  tl::expected<std::vector<DirectiveLine>, Problem> run() {
+    std::vector<DirectiveLine> lines;
+    if (source_.find("//@") == std::string_view::npos) return lines;
+    while (at_ < source_.size()) {
+      const std::string_view rest = source_.substr(at_);
+      if (rest.starts_with("//@")) {
+        const DirectiveLine found{rest.substr(0, rest.find('\n')), at_, line_, column()};
+        if (source_.substr(line_start_, at_ - line_start_).find_first_not_of(" \t") != std::string_view::npos) {
+          return tl::make_unexpected(Problem{found.line, found.column, "a //@ directive must begin its line"});
+        }
+        lines.push_back(found);
+        skip(found.text.size());
+      } else if (rest.starts_with("//")) {
+        skip_line_comment();
+      } else if (rest.starts_with("/*")) {
+        skip_past(rest.find("*/", 2), 2);
+      } else if (rest.starts_with("R\"") && !part_of_word()) {
+        skip_raw_string(rest);
+      } else if (rest.front() == '"' || (rest.front() == '\'' && !part_of_word())) {
+        skip_quoted(rest.front());
+      } else {
+        skip(1);
+      }
     }
-    at += keyword.size();
-    for (std::string_view flag = next_word(); !flag.empty(); at += flag.size(), flag = next_word()) {
+    return lines;
+  }
+
+ private:
+  [[nodiscard]] int column() const { return static_cast<int>(at_ - line_start_) + 1; }
+
+  /// A quote within a number separates digits; an R at the end of a word may still be a prefix (u8R), but no one's
+  /// name.
+  [[nodiscard]] bool part_of_word() const {
+    return at_ > 0 &&
+           (is_digit(source_[at_ - 1]) || (is_letter(source_[at_ - 1]) && !is_prefix_letter(source_[at_ - 1])));
+  }
+  static bool is_prefix_letter(char letter) { return letter == 'u' || letter == 'U' || letter == 'L'; }
+
+  void skip(std::size_t count) {
+    for (const std::size_t end = std::min(at_ + count, source_.size()); at_ < end; ++at_) {
+      if (source_[at_] != '\n') continue;
+      ++line_;
+      line_start_ = at_ + 1;
+    }
+  }
+
+  /// Behind what was found in the rest, or to the end when it was not.
+  void skip_past(std::size_t found, std::size_t length) {
+    skip(found == std::string_view::npos ? source_.size() : found + length);
+  }
+
+  /// A backslash at the end of the line takes the next line in.
+  void skip_line_comment() {
+    do {
+      skip_past(source_.substr(at_).find('\n'), 1);
+    } while (at_ >= 2 && at_ < source_.size() && source_[at_ - 2] == '\\');
+  }
+
+  void skip_raw_string(std::string_view rest) {
+    const auto open = rest.find('(');
+    if (open == std::string_view::npos || open > 18) return skip(2);
+    const std::string close = ")" + std::string(rest.substr(2, open - 2)) + "\"";
+    skip_past(rest.find(close, open), close.size());
+  }
+
+  void skip_quoted(char quote) {
+    skip(1);
+    while (at_ < source_.size() && source_[at_] != quote && source_[at_] != '\n') skip(source_[at_] == '\\' ? 2 : 1);
+    if (at_ < source_.size() && source_[at_] == quote) skip(1);
+  }
+
+  std::string_view source_;
+  std::size_t at_ = 0;
+  std::size_t line_start_ = 0;
+  int line_ = 1;
+};
+
+/// Reads one line.
+class LineReader {
+ public:
+  LineReader(const DirectiveLine& line, CpuDirectives& directives) : line_(line), directives_(directives) {}
+
+  tl::expected<void, Problem> read() {
+    at_ = 3;
+    const std::string_view keyword = next_word();
+    at_ += keyword.size();
+    if (keyword == "flags") return flags();
+    if (keyword == "tune") return tune();
+    if (keyword == "require") return require();
+    at_ -= keyword.size();
+    return refuse("unknown directive \"//@ " + std::string(keyword) +
+                  "\"; C and C++ kernels know //@ flags, //@ tune and //@ require");
+  }
+
+ private:
+  [[nodiscard]] char here() const { return at_ < line_.text.size() ? line_.text[at_] : '\0'; }
+  char peek() {
+    while (is_blank(here())) ++at_;
+    return here();
+  }
+
+  tl::unexpected<Problem> refuse(std::string message) const {
+    return tl::make_unexpected(Problem{line_.line, line_.column + static_cast<int>(at_), std::move(message)});
+  }
+
+  [[nodiscard]] std::string found_text() const {
+    return at_ < line_.text.size() ? ", found '" + std::string(1, here()) + "'" : ", found the end of the line";
+  }
+
+  std::string_view next_word() {
+    peek();
+    const std::size_t end = std::min(line_.text.find_first_of(" \t\r", at_), line_.text.size());
+    return line_.text.substr(at_, end - at_);
+  }
+
+  std::string_view identifier() {
+    peek();
+    std::size_t end = at_;
+    while (end < line_.text.size() && (is_letter(line_.text[end]) || is_digit(line_.text[end]))) ++end;
+    return line_.text.substr(at_, end - at_);
+  }
+
+  tl::expected<void, Problem> flags() {
+    for (std::string_view flag = next_word(); !flag.empty(); at_ += flag.size(), flag = next_word()) {
       const auto& allowed = allowed_flags();
       if (std::find(allowed.begin(), allowed.end(), flag) == allowed.end()) {
         return refuse("flag \"" + std::string(flag) + "\" is not on the allow-list of //@ flags");
       }
-      directives.flags.emplace_back(flag);
+      directives_.flags.emplace_back(flag);
     }
+    return {};
+  }
+
+  tl::expected<void, Problem> tune() {
+    if (peek() == '\0') return refuse("expected NAME in {VALUE, VALUE, ...} after //@ tune");
+    while (peek() != '\0') {
+      if (auto read = tuned_name(); !read) return read;
+    }
+    return {};
+  }
+
+  tl::expected<void, Problem> tuned_name() {
+    const std::string_view name = identifier();
+    TunedName tuned{std::string(name), {}, line_.line, line_.column + static_cast<int>(at_), 0, 0};
+    if (name.empty() || is_digit(name.front())) return refuse("expected a name" + found_text());
+    if (std::any_of(directives_.tuned.begin(), directives_.tuned.end(),
+                    [&](const TunedName& known) { return known.name == name; })) {
+      return refuse("\"" + tuned.name + "\" is tuned twice");
+    }
+    if (directives_.tuned.size() == kMostTunedNames) return refuse("more than 16 names are tuned");
+    at_ += name.size();
+    if (identifier() != "in") return refuse("expected \"in\" after " + tuned.name + found_text());
+    at_ += 2;
+    if (peek() != '{') return refuse("expected '{' and the values of " + tuned.name + found_text());
+    tuned.set_begin = line_.offset + at_;
+    ++at_;
+    if (peek() == '}') return refuse("the set of " + tuned.name + " is empty");
+    for (;;) {
+      if (auto value = tuned_value(tuned); !value) return value;
+      if (peek() == '}') break;
+      if (here() != ',') return refuse("expected ',' or '}' in the set of " + tuned.name + found_text());
+      ++at_;
+    }
+    ++at_;
+    tuned.set_end = line_.offset + at_;
+    directives_.tuned.push_back(std::move(tuned));
+    return {};
+  }
+
+  tl::expected<void, Problem> tuned_value(TunedName& tuned) {
+    peek();
+    std::size_t end = at_ + (here() == '-' ? 1 : 0);
+    const std::size_t digits = end;
+    std::int64_t value = 0;
+    for (; end < line_.text.size() && is_digit(line_.text[end]); ++end) {
+      value = value * 10 + (line_.text[end] - '0');
+      if (value > kLargestValue) return refuse("a value of " + tuned.name + " does not fit into 31 bits");
+    }
+    if (end == digits) return refuse("expected a whole number in the set of " + tuned.name + found_text());
+    if (here() == '-') value = -value;
+    if (std::find(tuned.values.begin(), tuned.values.end(), value) != tuned.values.end()) {
+      return refuse(std::to_string(value) + " stands twice in the set of " + tuned.name);
+    }
+    if (tuned.values.size() == kMostValues) return refuse("the set of " + tuned.name + " has more than 64 values");
+    tuned.values.push_back(value);
+    at_ = end;
+    return {};
+  }
+
+  tl::expected<void, Problem> require() {
+    if (peek() == '\0') return refuse("expected an expression after //@ require");
+    std::string_view text = line_.text.substr(at_);
+    while (is_blank(text.back())) text.remove_suffix(1);
+    if (const auto fault = base::expression_fault(text)) {
+      at_ += fault->offset;
+      return refuse(fault->reason);
+    }
+    directives_.required.push_back({std::string(text), line_.line, line_.column + static_cast<int>(at_)});
+    return {};
+  }
+
+  const DirectiveLine& line_;
+  CpuDirectives& directives_;
+  std::size_t at_ = 0;  ///< in the line's text
+};
+
+}  // namespace
+
+tl::expected<CpuDirectives, DirectiveProblem> parse_cpu_directives(std::string_view source) {
+  const auto lines = LineFinder(source).run();
+  if (!lines) return tl::make_unexpected(lines.error());
+  CpuDirectives directives;
+  for (const DirectiveLine& line : *lines) {
+    if (auto read = LineReader(line, directives).read(); !read) return tl::make_unexpected(read.error());
   }
   return directives;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,9 +11,28 @@
 
 namespace accelopt::model {
 
+/// A name of `//@ tune` and the values that it may have.
+struct TunedName {
+  std::string name;
+  std::vector<std::int64_t> values;  ///< in the order written, each once
+  int line = 1;                      ///< of the name, from 1
+  int column = 1;
+  std::size_t set_begin = 0;  ///< offset of the `{` in the source
+  std::size_t set_end = 0;    ///< behind the `}`
+};
+
+/// The expression of a `//@ require`.
+struct Requirement {
+  std::string text;
+  int line = 1;    ///< of the expression, from 1
+  int column = 1;  ///< of the expression, from 1
+};
+
 /// What `//@` lines in a C or C++ kernel declare.
 struct CpuDirectives {
   std::vector<std::string> flags;  ///< of `//@ flags`, each on the allow-list
+  std::vector<TunedName> tuned;    ///< of `//@ tune`, in order
+  std::vector<Requirement> required;
 };
 
 /// A malformed directive: where it stands and why it is refused.
@@ -21,7 +42,8 @@ struct DirectiveProblem {
   std::string message;
 };
 
-/// Reads the `//@` lines of a C or C++ kernel. The failing half says what a compiler would: line, column, reason.
+/// Reads the `//@` lines of a C or C++ kernel; those within block comments and raw strings are none. The failing half
+/// says what a compiler would: line, column, reason.
 tl::expected<CpuDirectives, DirectiveProblem> parse_cpu_directives(std::string_view source);
 
 /// The compile flags that `//@ flags` may name.

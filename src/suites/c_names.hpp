@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-#include <string_view>
+#include "model/c_names.hpp"
 
 namespace accelopt::suites {
 
-/// Why the name cannot be a parameter or an axis of a generated header; empty when it can. It must be a C identifier
-/// and no keyword of C or C++ and no name that the header uses itself.
-std::string refuse_c_name(std::string_view name);
-
-/// Letters, digits and underscores, not beginning with a digit.
-bool is_identifier(std::string_view name);
+using model::is_identifier;
+using model::refuse_c_name;
 
 }  // namespace accelopt::suites

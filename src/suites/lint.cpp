@@ -6,6 +6,7 @@
 
 #include "model/c_tokens.hpp"
 #include "model/directives.hpp"
+#include "model/tuning.hpp"
 
 namespace accelopt::suites {
 namespace {
@@ -66,11 +67,21 @@ class Linter {
     const model::SourceFile& baseline = task_.baseline.sources.front();
     check_source(task_.reference, "reference");
     check_source(baseline, "kernel");
+    check_directives(baseline);
+  }
+
+  void check_directives(const model::SourceFile& baseline) {
+    const auto refuse = [&](int line, int column, const std::string& message) {
+      problems_.push_back(
+          {line, "", "column " + std::to_string(column) + ": " + message, in_folder(baseline.name), Severity::error});
+    };
     const auto directives = model::parse_cpu_directives(baseline.text);
-    if (directives) return;
-    const model::DirectiveProblem& problem = directives.error();
-    problems_.push_back({problem.line, "", "column " + std::to_string(problem.column) + ": " + problem.message,
-                         in_folder(baseline.name), Severity::error});
+    if (!directives) return refuse(directives.error().line, directives.error().column, directives.error().message);
+    const auto space = model::expand_tuning(*directives, task_.definition);
+    if (!space) return refuse(space.error().line, space.error().column, space.error().message);
+    if (!space->open()) return;
+    const model::TunedName& first = directives->tuned.front();
+    refuse(first.line, first.column, "a baseline has one value a tuned name: it is what candidates are compared with");
   }
 
   void check_entry() {

@@ -57,6 +57,33 @@ TEST(Expression, Functions) {
   EXPECT_EQ(value_of("max (M, 4) + 1", {{"M", 9}}), 10);
 }
 
+TEST(Expression, ComparisonsAndLogicGiveOneOrZero) {
+  EXPECT_EQ(value_of("2*3 <= 6"), 1);
+  EXPECT_EQ(value_of("7 < 7"), 0);
+  EXPECT_EQ(value_of("3 > 2 && 2 >= 2"), 1);
+  EXPECT_EQ(value_of("1 == 2 || 1 != 1"), 0);
+  EXPECT_EQ(value_of("!(1 == 2) + 1"), 2);
+  EXPECT_EQ(value_of("1 || 0 && 0"), 1);
+  EXPECT_EQ(value_of("5 && -3"), 1);
+  EXPECT_EQ(value_of("(4 > 3) * 10"), 10);
+}
+
+TEST(Expression, LogicLooksNoFurtherThanItMust) {
+  EXPECT_EQ(value_of("0 && 1/0"), 0);
+  EXPECT_EQ(value_of("1 || 1/0"), 1);
+  EXPECT_NE(error_of("1 && 1/0").message.find("division by zero"), std::string::npos);
+  EXPECT_NE(error_of("1/0 || 1").message.find("division by zero"), std::string::npos);
+}
+
+TEST(Expression, AFaultHasAPlaceAndAReason) {
+  EXPECT_FALSE(expression_fault("A*B <= 96"));
+  const auto fault = expression_fault("A < B < C");
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->offset, 6U);
+  EXPECT_EQ(fault->reason, "expected an operator or the end, found '<'");
+  EXPECT_EQ(expression_fault("A = 3")->offset, 2U);
+}
+
 TEST(Expression, ANameMayBeSpelledLikeAFunction) {
   EXPECT_EQ(value_of("min + 1", {{"min", 4}}), 5);
 }

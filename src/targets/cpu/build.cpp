@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "model/directives.hpp"
+#include "model/tuning.hpp"
 #include "targets/cpu/arena/protocol.hpp"
 #include "targets/cpu/diagnostics.hpp"
 #include "targets/cpu/elf_object.hpp"
@@ -130,6 +131,7 @@ std::string KernelBuilder::build_id(const model::Solution& solution) const {
   std::string key = model::source_id(solution) + '\n' + options_.compiler.name + '\n' + header_ + '\n';
   for (const std::string& flag : compile_flags(options_.compiler, solution.language, task_.cpu.threads))
     key += flag + '\n';
+  // The values of a tuned kernel stand in its source, and so in the source id.
   return base::sha256_hex(key);
 }
 
@@ -258,12 +260,31 @@ base::Result<void> link_kernel(const Workshop& shop, int threads, const std::vec
   return {};
 }
 
+/// What the source's directives add to the compiler's arguments: flags, and a macro a tuned name.
+tl::expected<std::vector<std::string>, model::DirectiveProblem> own_flags(const model::Solution& solution,
+                                                                          const model::Definition& definition) {
+  auto directives = model::parse_cpu_directives(model::main_text(solution));
+  if (!directives) return tl::make_unexpected(directives.error());
+  const auto space = model::expand_tuning(*directives, definition);
+  if (!space) return tl::make_unexpected(space.error());
+  if (space->open()) {
+    const model::TunedName& first = directives->tuned.front();
+    return tl::make_unexpected(
+        model::DirectiveProblem{first.line, first.column,
+                                std::to_string(space->configurations.size()) +
+                                    " configurations are left open; a baseline needs one value a tuned name"});
+  }
+  const std::vector<std::string> macros = model::macro_flags(*directives);
+  directives->flags.insert(directives->flags.end(), macros.begin(), macros.end());
+  return std::move(directives->flags);
+}
+
 }  // namespace
 
 base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Solution& solution, std::stop_token stop) {
-  const auto directives = model::parse_cpu_directives(model::main_text(solution));
-  if (!directives) {
-    const model::DirectiveProblem& problem = directives.error();
+  const auto flags = own_flags(solution, task_.definition);
+  if (!flags) {
+    const model::DirectiveProblem& problem = flags.error();
     return refused(main_name(solution.language) + ":" + std::to_string(problem.line) + ":" +
                    std::to_string(problem.column) + ": error: " + problem.message);
   }
@@ -278,8 +299,7 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Solution& sol
   Compiled compiled;
   for (const std::string& name : names) {
     if (!is_translation_unit(name)) continue;
-    TRY_ASSIGN(const std::string diagnostics,
-               compile_unit(shop, task_.cpu.threads, directives->flags, name, names, compiled));
+    TRY_ASSIGN(const std::string diagnostics, compile_unit(shop, task_.cpu.threads, *flags, name, names, compiled));
     if (!diagnostics.empty()) {
       out->report.diagnostics = diagnostics;
       out->report.seconds = compiled.seconds;

@@ -8,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "evaluation/dtype_codec.hpp"
+#include "model/tuning.hpp"
 #include "small_task.hpp"
 #include "targets/cpu/buffers.hpp"
 #include "targets/cpu/build.hpp"
@@ -286,6 +287,54 @@ TEST(Builder, NamesDoNotReachTheMachineCode) {
     return built ? (*built)->report.machine_code_id : "";
   };
   EXPECT_EQ(with_name("dot"), with_name("another_name_for_it"));
+}
+
+/// A kernel that sums `WIDTH` elements at a time, under what stands above it.
+std::string tuned_kernel(const std::string& directives) {
+  return directives + R"(#include "task.h"
+extern "C" void kernel(const float* x, const float* g, float s, float* y, int64_t M) {
+  for (int64_t i = 0; i < M; ++i) {
+    float sums[WIDTH] = {};
+    for (int64_t k = 0; k < K; k += WIDTH)
+      for (int64_t l = 0; l < WIDTH; ++l) sums[l] += x[i * K + k + l] * x[i * K + k + l] * g[k + l];
+    float sum = 0.0f;
+    for (int64_t l = 0; l < WIDTH; ++l) sum += sums[l];
+    y[i] = sum + s;
+  }
+}
+)";
+}
+
+TEST(Builder, TunedNamesAreMacros) {
+  const auto compiler = find_compiler("", kPath);
+  ASSERT_TRUE(compiler);
+  const auto builder = KernelBuilder::create(small_task(), {*compiler, {}, nullptr}, {});
+  ASSERT_TRUE(builder);
+  const model::Solution open =
+      solution_of(tuned_kernel("//@ tune WIDTH in {4, 8, 1000}\n//@ require K % WIDTH == 0\n"));
+  const model::Solution four = model::with_values(open, {4});
+  const model::Solution eight = model::with_values(open, {8});
+  const auto with_four = (*builder)->build(four, {});
+  const auto with_eight = (*builder)->build(eight, {});
+  const auto defined = (*builder)->build(model::standing_alone(eight), {});
+  for (const auto& built : {with_four, with_eight, defined}) {
+    ASSERT_TRUE(built);
+    EXPECT_TRUE((*built)->report.built) << (*built)->report.diagnostics;
+  }
+  EXPECT_NE((*with_four)->report.build_id, (*with_eight)->report.build_id);
+  EXPECT_NE((*with_four)->report.machine_code_id, (*with_eight)->report.machine_code_id);
+  EXPECT_EQ((*with_eight)->report.machine_code_id, (*defined)->report.machine_code_id);
+
+  const auto undecided = (*builder)->build(open, {});
+  ASSERT_TRUE(undecided);
+  EXPECT_FALSE((*undecided)->report.built);
+  EXPECT_NE((*undecided)->report.diagnostics.find("kernel.cpp:1:10: error: 2 configurations are left open"),
+            std::string::npos)
+      << (*undecided)->report.diagnostics;
+  const auto rejected = (*builder)->build(model::with_values(open, {1000}), {});
+  ASSERT_TRUE(rejected);
+  EXPECT_NE((*rejected)->report.diagnostics.find("kernel.cpp:2:13: error: no configuration is left"), std::string::npos)
+      << (*rejected)->report.diagnostics;
 }
 
 TEST(Builder, AReferenceThatDoesNotBuildIsAnError) {

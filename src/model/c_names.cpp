@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/c_names.hpp"
+#include "model/c_names.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 
-namespace accelopt::suites {
+namespace accelopt::model {
 namespace {
 
 constexpr std::array kKeywords = std::to_array<std::string_view>({
@@ -147,4 +147,4 @@ std::string refuse_c_name(std::string_view name) {
   return {};
 }
 
-}  // namespace accelopt::suites
+}  // namespace accelopt::model
