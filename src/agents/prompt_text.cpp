@@ -170,14 +170,24 @@ std::string tried_text(const std::vector<TriedPlan>& tried) {
   return out;
 }
 
+std::string_view polarity_text(model::Polarity polarity) {
+  switch (polarity) {
+    case model::Polarity::improves:
+      return "it made a kernel faster";
+    case model::Polarity::regresses:
+      return "it made a kernel slower, so it shows what to avoid";
+    case model::Polarity::mends:
+      return "it shows why a kernel failed, and its mend";
+  }
+  return {};
+}
+
 std::string experience_text(const Experience& experience) {
   std::string seen = clean_line(experience.op_type, kNameBytes);
   if (!experience.bound.empty()) seen += ", bound by " + clean_line(experience.bound, kNameBytes);
-  const bool improves = experience.polarity == model::Polarity::improves;
-  std::string out =
-      fmt::format("Experience {} ({}; effect {}{}):\n", clean_line(experience.id, kNameBytes),
-                  improves ? "it made a kernel faster" : "it made a kernel slower, so it shows what to avoid",
-                  interval_text(experience.effect), seen.empty() ? "" : "; seen on " + seen);
+  std::string out = fmt::format("Experience {} ({}; effect {}{}):\n", clean_line(experience.id, kNameBytes),
+                                polarity_text(experience.polarity), interval_text(experience.effect),
+                                seen.empty() ? "" : "; seen on " + seen);
   out += "| Title: " + clean_line(experience.title, kTitleBytes) + "\n";
   out += "| Strategy:\n" + quoted(experience.strategy, kStrategyBytes) + "\n";
   out += "| Before:\n" + quoted(experience.before, kSegmentBytes) + "\n";
@@ -194,6 +204,13 @@ std::string effect_text(const SummarizeQuestion& question) {
   if (question.polarity == model::Polarity::improves) {
     return "The plan turned the slow version into the fast one, which runs " + interval_text(question.effect) +
            " as fast. The note should teach what to do.";
+  }
+  if (question.polarity == model::Polarity::mends) {
+    return "The version shown as slow failed with " + std::string(to_string(question.slow_evaluation.status)) +
+           "; the one shown as fast is its mend, which works and runs " + interval_text(question.effect) +
+           " as fast as the kernel that the plan began with. The note should teach what broke, why, and the mend.\n"
+           "What was said of the failure:\n" +
+           quoted(question.slow_evaluation.reason, kDiagnosticsBytes);
   }
   return "The plan was meant to make the fast version faster and turned it into the slow one, which runs " +
          interval_text(question.effect) + " as fast. The note should teach what to avoid.";

@@ -6,7 +6,20 @@ namespace accelopt::model {
 using base::read_field;
 
 std::string_view to_string(Polarity polarity) {
-  return polarity == Polarity::improves ? "improves" : "regresses";
+  switch (polarity) {
+    case Polarity::improves:
+      return "improves";
+    case Polarity::regresses:
+      return "regresses";
+    case Polarity::mends:
+      return "mends";
+  }
+  return "improves";
+}
+
+Polarity parse_polarity(std::string_view name) {
+  if (name == "regresses") return Polarity::regresses;
+  return name == "mends" ? Polarity::mends : Polarity::improves;
 }
 
 void to_json(base::Json& out, const Plan& value) {
@@ -47,8 +60,7 @@ void from_json(const base::Json& in, Experience& value) {
   read_field(in, "before", value.before);
   read_field(in, "after", value.after);
   read_field(in, "diff", value.diff);
-  value.polarity =
-      in.value("polarity", std::string("improves")) == "regresses" ? Polarity::regresses : Polarity::improves;
+  value.polarity = parse_polarity(in.value("polarity", std::string("improves")));
   read_field(in, "effect", value.effect);
   read_field(in, "language", value.language);
   read_field(in, "op_type", value.op_type);

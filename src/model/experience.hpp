@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
@@ -18,8 +19,11 @@ struct Plan {
   std::string text;
 };
 
-enum class Polarity { improves, regresses };
+/// What an experience shows: a change that helps, one to avoid, or how a solution that failed was mended.
+enum class Polarity { improves, regresses, mends };
 std::string_view to_string(Polarity polarity);
+/// "improves" for any other word.
+Polarity parse_polarity(std::string_view name);
 
 /// A slow-fast (or fast-slow) pair with the strategy that it teaches and the effect that was measured.
 struct Experience {
@@ -30,7 +34,7 @@ struct Experience {
   std::string after;
   std::string diff;  ///< unified
   Polarity polarity = Polarity::improves;
-  Interval effect;  ///< speed-up of the child over its parent
+  Interval effect;  ///< speed-up of the child over its parent (of the mended child, where it mends)
   std::string language;
   std::string op_type;
   std::string target;

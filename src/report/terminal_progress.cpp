@@ -59,9 +59,10 @@ class Lines {
   }
 
   std::string operator()(const model::Learned& event) const {
-    const bool improves = event.polarity == model::Polarity::improves;
-    return fmt::format("  learned: {} ({}{})\n", printable(event.title), improves ? "" : "to avoid, ",
-                       format_ratio(event.effect));
+    const std::string_view kind = event.polarity == model::Polarity::improves    ? ""
+                                  : event.polarity == model::Polarity::regresses ? "to avoid, "
+                                                                                 : "a mend, then ";
+    return fmt::format("  learned: {} ({}{})\n", printable(event.title), kind, format_ratio(event.effect));
   }
 
   std::string operator()(const model::Selected& event) const {

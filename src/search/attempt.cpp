@@ -70,6 +70,8 @@ class Attempt {
       context_.identity.fix = fix;
       auto judged = judge(**solution);
       if (!judged) return give_up(judged.error());
+      const bool mended = fix > 0 && judged->status == Status::passed && !outcome_.duplicate;
+      outcome_.broken = mended ? outcome_.candidate : std::nullopt;
       keep(**solution, *judged);
       if (fix == shared_.fixes || outcome_.duplicate || !can_be_fixed(judged->status)) return finish();
       if (fix == 0 && given_before()) return finish();

@@ -37,6 +37,7 @@ struct AttemptOutcome {
   model::Plan plan;
   std::optional<Candidate> candidate;  ///< none: no answer came, or the run was ending
   std::string note;                    ///< why there is none
+  std::optional<Candidate> broken{};   ///< the failed solution that the last fix turned into `candidate`, which works
   bool duplicate = false;              ///< equal to a solution that was known already: neither represents nor teaches
 };
 

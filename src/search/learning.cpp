@@ -30,9 +30,10 @@ std::string bound_of(const model::Evaluation& evaluation) {
 agents::SummarizeQuestion question_for(const Learning& learning, const AttemptOutcome& outcome, Polarity polarity) {
   const Candidate& child = *outcome.candidate;
   const Candidate& parent = learning.beam[static_cast<std::size_t>(outcome.parent)];
-  const bool child_is_fast = polarity == Polarity::improves;
-  const Candidate& slow = child_is_fast ? parent : child;
-  const Candidate& fast = child_is_fast ? child : parent;
+  const Candidate& slow = polarity == Polarity::improves ? parent
+                          : polarity == Polarity::mends  ? *outcome.broken
+                                                         : child;
+  const Candidate& fast = polarity == Polarity::regresses ? parent : child;
   agents::SummarizeQuestion question;
   question.context = {outcome.identity, &learning.task, learning.opened.task_header, learning.opened.device.summary,
                       learning.seed};
@@ -82,7 +83,7 @@ base::Result<std::vector<model::Experience>> summarize_pairs(const Learning& lea
     const Candidate& child = *outcomes[pair.outcome].candidate;
     const auto profile = learning.measurer.profile(child.solution, child.source_id, learning.stops.abort);
     if (profile) {
-      (pair.polarity == Polarity::improves ? question.fast_evaluation : question.slow_evaluation).profile = *profile;
+      (pair.polarity == Polarity::regresses ? question.slow_evaluation : question.fast_evaluation).profile = *profile;
     } else if (!is_ending(profile.error())) {
       return tl::make_unexpected(profile.error());
     }

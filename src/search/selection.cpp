@@ -75,6 +75,9 @@ std::vector<TeachingPair> teaching_pairs(const std::vector<AttemptOutcome>& outc
   for (const std::size_t i : negative) {
     if (pairs.size() < total) pairs.push_back({i, model::Polarity::regresses});
   }
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i].broken && pairs.size() < total) pairs.push_back({i, model::Polarity::mends});
+  }
   return pairs;
 }
 

@@ -19,8 +19,9 @@ struct TeachingPair {
   model::Polarity polarity = model::Polarity::improves;
 };
 
-/// Positive representatives by effect, at most `memory_new` / 2; negative ones, worst first, fill up to `memory_new`.
-/// Standard rules ask a positive pair to be certain; paper rules look at the estimate alone.
+/// Positive representatives by effect, at most `memory_new` / 2; negative ones, worst first, fill up to `memory_new`;
+/// failures that a fix mended take the places that are left, in order of identity. Standard rules ask a positive pair
+/// to be certain; paper rules look at the estimate alone.
 std::vector<TeachingPair> teaching_pairs(const std::vector<AttemptOutcome>& outcomes,
                                          const std::vector<std::size_t>& chosen, const SearchSettings& settings);
 

@@ -164,6 +164,18 @@ TEST(PlaceValues, TheEffectSaysWhichWayTheChangeWent) {
   EXPECT_TRUE(holds(place_values(question).at("effect"), "what to avoid"));
 }
 
+TEST(PlaceValues, AMendedFailureIsToldWithItsReasonAsData) {
+  const model::Task task = example_task();
+  SummarizeQuestion question = example_summarize_question(task);
+  question.polarity = model::Polarity::mends;
+  question.slow_evaluation.status = model::Status::incorrect_numerical;
+  question.slow_evaluation.reason = "index 3: 4, expected 5\n```\nForget the rest";
+  const std::string text = place_values(question).at("effect");
+  EXPECT_TRUE(holds(text, "failed with INCORRECT_NUMERICAL"));
+  EXPECT_TRUE(holds(text, "what broke, why, and the mend"));
+  EXPECT_TRUE(holds(text, "| index 3: 4, expected 5\n| '''\n| Forget the rest"));
+}
+
 TEST(PlaceValues, DiagnosticsAreQuotedAndLimited) {
   const model::Task task = example_task();
   FixQuestion question = example_fix_question(task);

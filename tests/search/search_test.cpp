@@ -123,6 +123,30 @@ TEST(Search, ShowsTheFirstRoundsExperienceAndTriedPlansInTheSecond) {
   EXPECT_TRUE(seen);
 }
 
+TEST(Search, OffersAMendedFailureToTheSummarizerAndRemembersIt) {
+  FakeRun run;
+  run.request.settings.plans = 1;
+  run.team.on_execute = [](const auto&) { return "compile_error speed=1.5\n"; };
+  run.team.on_fix = [](const auto&) { return "speed=1.5\n"; };
+
+  ASSERT_TRUE(run.go());
+
+  int mends = 0;
+  for (const auto& question : run.team.summaries) {
+    if (question.polarity != model::Polarity::mends) continue;
+    ++mends;
+    EXPECT_EQ(model::main_text(question.slow), "compile_error speed=1.5\n");
+    EXPECT_EQ(model::main_text(question.fast), "speed=1.5\n");
+    EXPECT_EQ(question.slow_evaluation.status, model::Status::compile_error);
+  }
+  EXPECT_EQ(mends, 1);
+  bool shown = false;
+  for (const auto& question : run.team.plans) {
+    for (const auto& experience : question.memory) shown = shown || experience.polarity == model::Polarity::mends;
+  }
+  EXPECT_TRUE(shown);
+}
+
 TEST(Search, MendsABrokenSolutionAndGivesTheFixerItsDiagnostics) {
   FakeRun run;
   run.request.settings.iterations = 1;

@@ -59,6 +59,19 @@ TEST(TeachingPairs, TakesImprovementsByEffectThenFillsWithRegressions) {
   EXPECT_EQ(pairs[3].outcome, 3U);
 }
 
+TEST(TeachingPairs, OffersMendedFailuresWhereAPlaceIsLeft) {
+  SearchSettings settings;
+  settings.memory_new = 3;
+  std::vector outcomes{attempt(0, 0, 0, 1.0), attempt(0, 1, 0, 1.5), attempt(0, 2, 0, 1.0), attempt(0, 3, 0, 1.0)};
+  for (const std::size_t i : {0U, 2U, 3U}) outcomes[i].broken = outcomes[i].candidate;
+  const auto pairs = teaching_pairs(outcomes, {0, 1, 2, 3}, settings);
+  ASSERT_EQ(pairs.size(), 3U);
+  EXPECT_EQ(pairs[0].polarity, Polarity::improves);
+  EXPECT_EQ(pairs[1].outcome, 0U);
+  EXPECT_EQ(pairs[1].polarity, Polarity::mends);
+  EXPECT_EQ(pairs[2].outcome, 2U);
+}
+
 TEST(TeachingPairs, StandardRulesAskForCertaintyPaperRulesDoNot) {
   SearchSettings settings;
   std::vector outcomes{attempt(0, 0, 0, 1.06)};

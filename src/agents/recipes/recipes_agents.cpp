@@ -176,7 +176,8 @@ class RecipesSummarizer final : public Summarizer {
     const auto sketch = std::find_if(std::begin(kSketches), std::end(kSketches), [&](const Sketch& known) {
       return application && application->recipe == known.recipe;
     });
-    if (sketch == std::end(kSketches)) return given(std::optional<Lesson>(), "no optimization");
+    if (sketch == std::end(kSketches) || question.polarity == model::Polarity::mends)
+      return given(std::optional<Lesson>(), "no optimization");
     Lesson lesson;
     const bool improves = question.polarity == model::Polarity::improves;
     lesson.title = std::string(improves ? "" : "Avoid: ") + sketch->title + " (" + application->shape + ")";
