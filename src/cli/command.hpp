@@ -33,6 +33,7 @@ void add_best(CommandLine& app, Action& chosen);
 void add_diff(CommandLine& app, Action& chosen);
 void add_eval(CommandLine& app, Action& chosen);
 void add_bench(CommandLine& app, Action& chosen);
+void add_selftest(CommandLine& app, Action& chosen);
 void add_worker(CommandLine& app, Action& chosen);
 
 }  // namespace accelopt::cli

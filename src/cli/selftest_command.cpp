@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tries every attack that is known, and honest kernels beside them, on this machine through the real worker.
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "base/hash.hpp"
+#include "cli/command.hpp"
+#include "cli/selftest_suite.hpp"
+#include "cli/session.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+constexpr double kSecondsPerWorkload = 0.6;  ///< of racing: an attack that gains anything worth having shows by then
+
+struct Options {
+  std::vector<std::string> only;
+  std::string exploits;
+  bool json = false;
+  std::optional<std::uint64_t> seed;
+  DeviceFlags device;
+};
+
+/// What became of one kernel.
+struct Outcome {
+  const SelftestKernel* kernel = nullptr;
+  model::Evaluation evaluation;
+  bool skipped = false;
+  bool as_it_should = false;
+  std::string note;  ///< why it is not as it should be, or why it was skipped
+};
+
+struct Tally {
+  int caught = 0;
+  int attacks = 0;
+  int passed = 0;
+  int honest = 0;
+  int skipped = 0;
+
+  [[nodiscard]] bool all() const { return caught == attacks && passed == honest; }
+};
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+std::string first_line(const std::string& text) {
+  constexpr std::size_t kMost = 150;
+  std::string line = text.substr(0, text.find('\n'));
+  if (line.size() > kMost) line = line.substr(0, kMost) + "...";
+  return line;
+}
+
+bool is_expected(const SelftestKernel& kernel, const model::Evaluation& evaluation) {
+  return std::any_of(kernel.expected.begin(), kernel.expected.end(), [&](const std::string& wanted) {
+    if (wanted == "NOT_FASTER")
+      return evaluation.status == model::Status::passed && evaluation.verdict != model::Verdict::faster;
+    return wanted == model::to_string(evaluation.status);
+  });
+}
+
+/// Decides whether the evaluation is the one that the kernel's header asks for.
+void judge(Outcome& outcome) {
+  const SelftestKernel& kernel = *outcome.kernel;
+  const model::Evaluation& evaluation = outcome.evaluation;
+  if (!kernel.attack) {
+    outcome.as_it_should = evaluation.status == model::Status::passed;
+    return;
+  }
+  if (!is_expected(kernel, evaluation)) {
+    outcome.note = fmt::format("expected {}", fmt::join(kernel.expected, " or "));
+    return;
+  }
+  if (lower(evaluation.reason).find(lower(kernel.reason)) == std::string::npos) {
+    outcome.note = fmt::format("the reason does not say \"{}\"", kernel.reason);
+    return;
+  }
+  if (!kernel.hides.empty() && evaluation.reason.find(kernel.hides) != std::string::npos) {
+    outcome.note = fmt::format("the reason leaks \"{}\"", kernel.hides);
+    return;
+  }
+  outcome.as_it_should = true;
+}
+
+std::string verdict_text(const model::Evaluation& evaluation) {
+  std::string text(model::to_string(evaluation.status));
+  if (evaluation.verdict != model::Verdict::none) {
+    text += fmt::format(" {}", model::to_string(evaluation.verdict));
+    if (evaluation.ratio) text += fmt::format(" {:.3f}x", evaluation.ratio->estimate);
+  }
+  return text;
+}
+
+void print(const Outcome& outcome, const Options& options) {
+  const SelftestKernel& kernel = *outcome.kernel;
+  const model::Evaluation& evaluation = outcome.evaluation;
+  if (options.json) {
+    double seconds = 0;
+    for (const auto& stage : evaluation.stages) seconds += stage.seconds;
+    const base::Json line = {{"type", kernel.attack ? "exploit" : "honest"},
+                             {"schema", 1},
+                             {"name", kernel.name},
+                             {"purpose", kernel.purpose},
+                             {"task", kernel.task},
+                             {"ok", outcome.as_it_should},
+                             {"skipped", outcome.skipped},
+                             {"note", outcome.note},
+                             {"status", model::to_string(evaluation.status)},
+                             {"verdict", model::to_string(evaluation.verdict)},
+                             {"ratio", evaluation.ratio ? base::Json(evaluation.ratio->estimate) : base::Json()},
+                             {"reason", evaluation.reason},
+                             {"isolation", evaluation.environment.isolation},
+                             {"seconds", seconds}};
+    fmt::print("{}\n", base::canonical(line));
+  } else if (outcome.skipped) {
+    fmt::print("{:<32} skipped: {}\n", kernel.name, outcome.note);
+  } else {
+    const char* word =
+        outcome.as_it_should ? (kernel.attack ? "caught" : "passed") : (kernel.attack ? "NOT CAUGHT" : "NOT PASSED");
+    fmt::print("{:<32} {}: {}", kernel.name, word, verdict_text(evaluation));
+    if (!evaluation.reason.empty()) fmt::print(": {}", first_line(evaluation.reason));
+    if (!outcome.note.empty()) fmt::print(" ({})", outcome.note);
+    fmt::print("\n");
+  }
+  std::fflush(stdout);
+}
+
+/// Builds the kernels of one task ahead of the measuring thread, on as many threads as the machine has cores.
+class BuildAhead {
+ public:
+  BuildAhead(evaluation::Evaluator& evaluator, const std::vector<const SelftestKernel*>& kernels, std::stop_token stop)
+      : evaluator_(evaluator), kernels_(kernels), stop_(std::move(stop)), done_(kernels.size()) {
+    const std::size_t count = std::max(1U, std::thread::hardware_concurrency());
+    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+  }
+  BuildAhead(const BuildAhead&) = delete;
+  BuildAhead& operator=(const BuildAhead&) = delete;
+  ~BuildAhead() {
+    {
+      const std::lock_guard lock(mutex_);
+      next_ = kernels_.size();
+    }
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  base::Result<model::BuildReport> get(std::size_t index) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_[index].has_value(); });
+    return *done_[index];
+  }
+
+ private:
+  void work() {
+    while (true) {
+      std::size_t index = 0;
+      {
+        const std::lock_guard lock(mutex_);
+        if (next_ >= kernels_.size()) return;
+        index = next_++;
+      }
+      auto report = evaluator_.build(kernels_[index]->solution, stop_);
+      const std::lock_guard lock(mutex_);
+      done_[index] = std::move(report);
+      changed_.notify_all();
+    }
+  }
+
+  evaluation::Evaluator& evaluator_;
+  const std::vector<const SelftestKernel*>& kernels_;
+  std::stop_token stop_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::optional<base::Result<model::BuildReport>>> done_;
+  std::size_t next_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+class Selftest {
+ public:
+  Selftest(Shell& shell, const Options& options, const SelftestSuite& suite)
+      : shell_(shell), options_(options), suite_(suite) {}
+
+  base::Result<Tally> run() {
+    for (const auto& [name, task] : suite_.tasks) {
+      std::vector<const SelftestKernel*> kernels;
+      for (const SelftestKernel& kernel : suite_.kernels) {
+        if (kernel.task != name || !wanted(kernel)) continue;
+        if (const auto cores = std::thread::hardware_concurrency(); static_cast<unsigned>(kernel.cores) > cores) {
+          skip(kernel, fmt::format("needs {} cores; this machine has {}", kernel.cores, cores));
+          continue;
+        }
+        kernels.push_back(&kernel);
+      }
+      if (!kernels.empty()) TRY(run_task(task, kernels));
+    }
+    return tally_;
+  }
+
+ private:
+  [[nodiscard]] bool wanted(const SelftestKernel& kernel) const {
+    return options_.only.empty() ||
+           std::find(options_.only.begin(), options_.only.end(), kernel.name) != options_.only.end();
+  }
+
+  void skip(const SelftestKernel& kernel, std::string why) {
+    ++tally_.skipped;
+    print(Outcome{&kernel, {}, true, true, std::move(why)}, options_);
+  }
+
+  base::Result<void> run_task(const model::Task& task, const std::vector<const SelftestKernel*>& kernels) {
+    const auto evaluator = make_evaluator(shell_, options_.device);
+    evaluation::MeasureSettings settings;
+    settings.seed = options_.seed.value_or(base::random_seed());
+    settings.max_seconds_per_workload = kSecondsPerWorkload;
+    TRY_ASSIGN(const auto opened, evaluator->open(task, settings, shell_.stops.abort));
+    if (opened.baseline.status != model::Status::passed) {
+      return base::fail(base::ErrorCode::unavailable,
+                        "the baseline of the task " + task.definition.name + " fails: " + opened.baseline.reason);
+    }
+    BuildAhead builds(*evaluator, kernels, shell_.stops.abort);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      Outcome outcome{kernels[i], opened.baseline, false, false, {}};
+      TRY_ASSIGN(const auto built, builds.get(i));
+      if (built.built) {
+        TRY_ASSIGN(outcome.evaluation, evaluator->triage(kernels[i]->solution, task.baseline, shell_.stops.abort));
+      } else {
+        outcome.evaluation.status = model::Status::compile_error;
+        outcome.evaluation.verdict = model::Verdict::none;
+        outcome.evaluation.ratio.reset();
+        outcome.evaluation.reason = built.diagnostics;
+        outcome.evaluation.stages = {{"build", built.seconds}};
+      }
+      judge(outcome);
+      count(outcome);
+      print(outcome, options_);
+    }
+    return {};
+  }
+
+  void count(const Outcome& outcome) {
+    (outcome.kernel->attack ? tally_.attacks : tally_.honest) += 1;
+    if (outcome.as_it_should) (outcome.kernel->attack ? tally_.caught : tally_.passed) += 1;
+  }
+
+  Shell& shell_;
+  const Options& options_;
+  const SelftestSuite& suite_;
+  Tally tally_;
+};
+
+base::Result<void> check_names(const Options& options, const SelftestSuite& suite) {
+  for (const std::string& name : options.only) {
+    if (std::none_of(suite.kernels.begin(), suite.kernels.end(),
+                     [&](const SelftestKernel& kernel) { return kernel.name == name; })) {
+      return base::fail(base::ErrorCode::not_found, "no kernel of the self-test is called \"" + name + "\"");
+    }
+  }
+  return {};
+}
+
+base::Result<Exit> selftest(Shell& shell, const Options& options) {
+  const auto began = std::chrono::steady_clock::now();
+  TRY_ASSIGN(const SelftestSuite suite,
+             options.exploits.empty() ? builtin_selftest() : load_selftest(options.exploits));
+  TRY(check_names(options, suite));
+  TRY_ASSIGN(const Tally tally, Selftest(shell, options, suite).run());
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  if (options.json) {
+    const base::Json line = {{"type", "selftest"},       {"schema", 1},
+                             {"caught", tally.caught},   {"exploits", tally.attacks},
+                             {"passed", tally.passed},   {"honest", tally.honest},
+                             {"skipped", tally.skipped}, {"seconds", seconds}};
+    fmt::print("{}\n", base::canonical(line));
+  } else {
+    fmt::print("\n{} of {} exploits caught, {} of {} honest kernels passed", tally.caught, tally.attacks, tally.passed,
+               tally.honest);
+    if (tally.skipped > 0) fmt::print(", {} skipped", tally.skipped);
+    fmt::print(" ({:.0f} s)\n", seconds);
+  }
+  return tally.all() ? Exit::done : Exit::check_failed;
+}
+
+}  // namespace
+
+void add_selftest(CommandLine& app, Action& chosen) {
+  Command command = app.add("selftest", "Tries to cheat this machine's evaluation in every known way");
+  command.footer(
+      "Examples:\n"
+      "  accelopt selftest                            every attack must be caught, every honest kernel must pass\n"
+      "  accelopt selftest --only replay_by_pointer   one of them\n");
+  auto options = std::make_shared<Options>();
+  command.option("--only", &options->only, "Names of the kernels to try (default: all)");
+  command.option("--exploits", &options->exploits,
+                 "Folder with tasks/, attacks/ and honest/ (default: the built-in one)");
+  command.flag("--json", options->json, "One JSON object a kernel, and one at the end (docs/json.md)");
+  command.option("--seed", &options->seed, "Of the inputs (default: drawn)");
+  declare(command, options->device);
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return selftest(shell, *options); }; });
+}
+
+}  // namespace accelopt::cli

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/selftest_suite.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "base/files.hpp"
+#include "cli/builtin_exploits.hpp"
+#include "model/evaluation.hpp"
+#include "suites/task_folder.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+
+constexpr std::string_view kNotFaster = "NOT_FASTER";
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+/// "key: value" of every comment line at the beginning of the file.
+std::map<std::string, std::string> header_of(std::string_view text) {
+  std::map<std::string, std::string> out;
+  while (text.starts_with("//")) {
+    const auto end = text.find('\n');
+    const std::string_view line = trimmed(text.substr(2, end == std::string_view::npos ? end : end - 2));
+    if (const auto colon = line.find(": "); colon != std::string_view::npos) {
+      out.emplace(line.substr(0, colon), trimmed(line.substr(colon + 2)));
+    }
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return out;
+}
+
+bool known_status(const std::string& name) {
+  return name == kNotFaster || name == "NOT_MEASURED" || model::parse_status(name) != model::Status::not_measured;
+}
+
+base::Result<std::vector<std::string>> words_of(const std::string& text, const std::string& file_name) {
+  std::istringstream words(text);
+  std::vector<std::string> out;
+  for (std::string word; words >> word;) {
+    if (!known_status(word))
+      return base::fail(ErrorCode::parse, file_name + ": expect: \"" + word + "\" is no status; see docs/security.md");
+    out.push_back(word);
+  }
+  return out;
+}
+
+base::Result<std::vector<fs::path>> kernels_in(const fs::path& folder) {
+  std::error_code problem;
+  std::vector<fs::path> out;
+  for (const auto& entry : fs::directory_iterator(folder, problem)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".cpp" || extension == ".c") out.push_back(entry.path());
+  }
+  if (problem) return base::fail_errno(problem.value(), folder.string());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace
+
+base::Result<SelftestKernel> parse_selftest_kernel(const std::string& file_name, const std::string& text) {
+  std::map<std::string, std::string> header = header_of(text);
+  SelftestKernel out;
+  out.attack = header.contains("exploit");
+  const auto take = [&](const std::string& key) {
+    const auto found = header.find(key);
+    std::string value = found == header.end() ? "" : found->second;
+    if (found != header.end()) header.erase(found);
+    return value;
+  };
+  take("SPDX-License-Identifier");
+  out.name = take(out.attack ? "exploit" : "honest");
+  out.purpose = take(out.attack ? "tries" : "shows");
+  out.task = take("task");
+  out.reason = take("reason");
+  out.hides = take("hides");
+  if (const std::string cores = take("cores"); !cores.empty()) {
+    std::from_chars(cores.data(), cores.data() + cores.size(), out.cores);
+  }
+  if (out.attack) {
+    TRY_ASSIGN(out.expected, words_of(take("expect"), file_name));
+  }
+  if (!header.empty()) {
+    return base::fail(ErrorCode::parse, file_name + ": unknown key \"" + header.begin()->first + "\" in its header");
+  }
+  if (out.name.empty() || out.purpose.empty() || out.task.empty() || (out.attack && out.expected.empty())) {
+    return base::fail(ErrorCode::parse,
+                      file_name + ": its header must name " +
+                          (out.attack ? "exploit, tries, task and expect" : "honest, shows and task"));
+  }
+  TRY_ASSIGN(out.solution.language, model::language_of_file(file_name));
+  out.solution.sources = {{file_name, text}};
+  return out;
+}
+
+base::Result<SelftestSuite> load_selftest(const fs::path& folder) {
+  SelftestSuite out;
+  TRY_ASSIGN(const auto tasks, suites::find_suite_tasks(folder / "tasks"));
+  for (const fs::path& task : tasks) {
+    TRY_ASSIGN(out.tasks[task.filename().string()], suites::load_task(task));
+  }
+  for (const char* part : {"attacks", "honest"}) {
+    TRY_ASSIGN(const auto files, kernels_in(folder / part));
+    for (const fs::path& file : files) {
+      TRY_ASSIGN(const std::string text, base::read_file(file));
+      TRY_ASSIGN(SelftestKernel kernel, parse_selftest_kernel(file.filename().string(), text));
+      if (!out.tasks.contains(kernel.task)) {
+        return base::fail(ErrorCode::parse, file.string() + ": there is no task \"" + kernel.task + "\"");
+      }
+      out.kernels.push_back(std::move(kernel));
+    }
+  }
+  return out;
+}
+
+base::Result<SelftestSuite> builtin_selftest() {
+  TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-selftest"));
+  for (const BuiltinExploit& file : builtin_exploits()) {
+    const fs::path path = folder.path() / file.name;
+    TRY(base::make_folders(path.parent_path()));
+    TRY(base::write_file(path, file.text));
+  }
+  return load_selftest(folder.path());
+}
+
+}  // namespace accelopt::cli

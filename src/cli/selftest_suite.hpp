@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of `accelopt selftest`: attacks that must be caught and honest kernels that must pass, with their tasks.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/solution.hpp"
+#include "model/task.hpp"
+
+namespace accelopt::cli {
+
+/// One kernel, as the comment at the beginning of its file describes it.
+struct SelftestKernel {
+  bool attack = true;  ///< false: an honest one, which must pass
+  std::string name;
+  std::string purpose;                ///< one line: what it tries, or what it shows
+  std::string task;                   ///< name of the task's folder
+  std::vector<std::string> expected;  ///< statuses, any of which is right; NOT_FASTER: passed, and no gain was seen
+  std::string reason;                 ///< must occur in the evaluation's reason, in any case; empty: anything
+  std::string hides;                  ///< must not occur there: a file's text that must not leak; empty: nothing
+  int cores = 1;                      ///< of the machine, that it needs
+  model::Solution solution;
+};
+
+struct SelftestSuite {
+  std::map<std::string, model::Task> tasks;
+  std::vector<SelftestKernel> kernels;  ///< attacks first, each part in the order of names
+};
+
+/// Reads the header of one kernel file:
+///
+///     // exploit: NAME           (or `honest: NAME`)
+///     // tries: one line         (`shows:` where it is honest)
+///     // task: NAME
+///     // expect: STATUS ...      (exploits only)
+///     // reason: TEXT            (optional)
+///     // hides: TEXT             (optional)
+///     // cores: N                (optional)
+///
+/// @error parse: a line is missing or unknown; the message names file and key.
+base::Result<SelftestKernel> parse_selftest_kernel(const std::string& file_name, const std::string& text);
+
+/// Reads tasks/, attacks/ and honest/ below `folder`. @error parse, not_found, io.
+base::Result<SelftestSuite> load_selftest(const std::filesystem::path& folder);
+
+/// The suite that was built into the program. @error io: no room for its files.
+base::Result<SelftestSuite> builtin_selftest();
+
+}  // namespace accelopt::cli
