@@ -24,7 +24,11 @@ std::chrono::nanoseconds call_limit(double parent_ns, std::chrono::nanoseconds h
 
 BlockRunner::BlockRunner(Target& target, const model::Task& task, Slots& slots, Plan plan)
     : target_(target), task_(task), slots_(slots), plan_(std::move(plan)), random_(plan_.seed) {
-  for (const model::Solution* solution : plan_.arms) arms_.push_back({solution, nullptr, std::nullopt});
+  for (const model::Solution* solution : plan_.arms) {
+    const std::size_t arm = arms_.size();
+    const Placement placement = arm < plan_.placements.size() ? plan_.placements[arm] : Placement::usual;
+    arms_.push_back({solution, placement, nullptr, std::nullopt});
+  }
   plan_.expected_ns.resize(plan_.workloads.size(), 0);
 }
 
@@ -53,7 +57,7 @@ base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active,
   for (const int index : active) {
     ArmState& arm = arms_[static_cast<std::size_t>(index)];
     if (arm.failure) continue;
-    TRY_ASSIGN(arm.live, target_.start(*arm.solution, stop));
+    TRY_ASSIGN(arm.live, target_.start(*arm.solution, arm.placement, stop));
   }
   const int warm_up = order_[used_++];
   for (const std::size_t workload : plan_.workloads) TRY(slots_.get(workload, warm_up));

@@ -30,6 +30,7 @@ class BlockRunner {
  public:
   struct Plan {
     std::vector<const model::Solution*> arms;  ///< built; the first one's times limit the others
+    std::vector<Placement> placements{};       ///< an entry an arm; fewer: the rest is as usual
     std::vector<std::size_t> workloads;        ///< indices into the task's
     std::vector<double> expected_ns;           ///< an entry a workload: limits the first calls; 0: unknown
     std::chrono::nanoseconds hard_limit{std::chrono::seconds(10)};
@@ -51,6 +52,7 @@ class BlockRunner {
  private:
   struct ArmState {
     const model::Solution* solution = nullptr;
+    Placement placement = Placement::usual;
     std::unique_ptr<LiveKernel> live;
     std::optional<Failure> failure;
   };

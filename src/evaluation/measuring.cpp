@@ -35,7 +35,7 @@ struct Kept {
 /// the kernel then depends on memory that it did not write, or on the moment.
 base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& slots, const model::Solution& solution,
                                                   const Kept& kept, const std::stop_token& stop) {
-  TRY_ASSIGN(const auto live, measuring.target.start(solution, stop));
+  TRY_ASSIGN(const auto live, measuring.target.start(solution, Placement::usual, stop));
   TRY_ASSIGN(Slot * slot, slots.get(kept.workload, kept.slot));
   const auto lock = measuring.target.lock_machine();
   const CallOptions options{call_limit(measuring.expected_ns({kept.workload}).front(), measuring.hard_limit()),
@@ -136,7 +136,7 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
   std::sort(workloads.begin(), workloads.end(), [&](std::size_t a, std::size_t b) {
     return bytes_of(definition, measuring.task.workloads[a]) < bytes_of(definition, measuring.task.workloads[b]);
   });
-  TRY_ASSIGN(auto live, measuring.target.start(solution, stop));
+  TRY_ASSIGN(auto live, measuring.target.start(solution, Placement::usual, stop));
   std::optional<Kept> kept;
   for (const std::size_t workload : workloads) {
     std::vector<int> order(static_cast<std::size_t>(slots.count()));

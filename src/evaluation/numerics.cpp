@@ -40,11 +40,15 @@ constexpr double kOutlierRoom = 16;
 /// A row of small elements may be as far off as a row of the usual size: what was added up to it cancelled out, and
 /// rounding errors did not. At most by this factor, so that a row of tiny values still has to be right.
 constexpr double kCancellationRoom = 100;
-/// Where an output hardly depends on its inputs (a softmax of almost equal values) the measured error can be 0 by luck.
-/// Wide types may be off by this many u of the element (8 units in the last place: twice what a vector math library
-/// promises), narrow ones, to which a kernel rounds once at the end, by one unit in the last place.
-constexpr double kWideElement = 16;
+/// Where an output hardly depends on its inputs (a softmax of almost equal values) the measured error can be 0 by luck,
+/// and a sum whose first term is by far the largest loses a little with each of the others, where the reference, with
+/// that term last, loses nothing. Wide types may be off by this many u of the element (a hundredth of what rounding the
+/// inputs to tf32 does), narrow ones, to which a kernel rounds once at the end, by one unit in the last place.
+constexpr double kWideElement = 32;
 constexpr double kNarrowElement = 2;
+/// In u of the row's largest element, which any element of wide type may be off by: a softmax's tail of 1e-20 beside a
+/// 1 has no digits that an honest order of its sums would keep.
+constexpr double kWideRow = 2;
 
 typedef double Vector __attribute__((vector_size(32)));
 typedef std::int64_t Mask __attribute__((vector_size(32)));
@@ -177,9 +181,8 @@ double norm_of(const Expected& expected, double scale, double threshold) {
   return std::sqrt(squares);
 }
 
-/// What every row may be off by: at least `stated` times its largest element.
-void set_row_bounds(const std::vector<double>& sizes, const std::vector<double>& errors, double stated,
-                    Bounds& bounds) {
+/// What every row may be off by: at least `least` times its largest element.
+void set_row_bounds(const std::vector<double>& sizes, const std::vector<double>& errors, double least, Bounds& bounds) {
   std::vector<double> ratios;
   for (std::size_t row = 0; row < sizes.size(); ++row) {
     if (sizes[row] > 0) ratios.push_back(errors[row] / sizes[row]);
@@ -199,7 +202,7 @@ void set_row_bounds(const std::vector<double>& sizes, const std::vector<double>&
   for (std::size_t row = 0; row < sizes.size(); ++row) {
     const double size = larger(sizes[row], std::min(usual, kCancellationRoom * sizes[row]));
     const double calibrated = kElementwiseRoom * larger(errors[row], floor * size);
-    bounds.rows[row] = larger(bounds.absolute, larger(calibrated, stated * size));
+    bounds.rows[row] = larger(bounds.absolute, larger(calibrated, least * sizes[row]));
   }
 }
 
@@ -352,15 +355,17 @@ std::size_t first_difference(const Expected& expected, std::span<const std::byte
 
 }  // namespace
 
-Bounds calibrate(const Expected& expected, std::span<const double> float_output, std::span<const double> perturbed_a,
-                 std::span<const double> perturbed_b, const model::Numerics& numerics) {
+Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics) {
   Bounds bounds;
   bounds.row_length = row_length_of(expected.shape);
   if (!model::is_floating(expected.dtype)) return bounds;
   const bool float_counts = expected.dtype != DType::float64 || numerics.lower_precision;
   const std::size_t count = expected.values.size();
-  ACCELOPT_ASSERT(perturbed_a.size() == count && perturbed_b.size() == count &&
-                      (float_output.size() == count || (!float_counts && float_output.empty())),
+  const auto has_size = [&](std::span<const double> run, bool optional) {
+    return run.size() == count || (optional && run.empty());
+  };
+  ACCELOPT_ASSERT(has_size(runs.perturbed_a, false) && has_size(runs.perturbed_b, false) &&
+                      has_size(runs.in_float, !float_counts) && has_size(runs.perturbed_in_float, true),
                   "every run of the reference has the output's size");
   const double u = model::unit_roundoff(expected.dtype);
   const bool wide = expected.dtype == DType::float32 || expected.dtype == DType::float64;
@@ -380,18 +385,20 @@ Bounds calibrate(const Expected& expected, std::span<const double> float_output,
   std::vector<double> row_errors(bounds.rows.size());
   double squares = 0;
   if (float_counts) {
-    const RunError error = measure_run(expected, float_output, bounds, threshold, row_errors);
+    const RunError error = measure_run(expected, runs.in_float, bounds, threshold, row_errors);
     bounds.float_is_finite = error.finite;
     squares = error.squares;
+    squares = larger(squares, measure_run(expected, runs.perturbed_in_float, bounds, threshold, row_errors).squares);
   }
-  for (const std::span<const double> run : {perturbed_a, perturbed_b}) {
+  for (const std::span<const double> run : {runs.perturbed_a, runs.perturbed_b}) {
     squares = larger(squares, measure_run(expected, run, bounds, threshold, row_errors).squares);
   }
   bounds.honest_normwise = bounds.norm > 0 ? std::sqrt(squares) / bounds.norm : 0;
   const double least = (wide ? kLeastNormwiseWide : kLeastNormwiseNarrow) * u;
   bounds.normwise = numerics.normwise.value_or(larger(kNormwiseRoom * bounds.honest_normwise, least));
   // A stated bound replaces the measured error, so the elements get their room over it too.
-  set_row_bounds(sizes, row_errors, numerics.normwise.value_or(0) / kNormwiseRoom * kElementwiseRoom, bounds);
+  const double stated = numerics.normwise.value_or(0) / kNormwiseRoom * kElementwiseRoom;
+  set_row_bounds(sizes, row_errors, larger(stated, wide ? kWideRow * u : 0), bounds);
   return bounds;
 }
 

@@ -39,11 +39,17 @@ struct Bounds {
       true;  ///< false: the float run has NaN or infinity where the double run has none; drop the family
 };
 
-/// Measures e0 from the reference run as float and from two double runs on perturbed inputs (see perturb), all on the
-/// same slot, given as doubles and not rounded. For float64 outputs the float run counts only under lower_precision; it
-/// may be empty there. Integer dtypes: the runs are not looked at. Sizes must be those of `expected`.
-Bounds calibrate(const Expected& expected, std::span<const double> float_output, std::span<const double> perturbed_a,
-                 std::span<const double> perturbed_b, const model::Numerics& numerics);
+/// One output of the reference as honest kernels might give it, all on the same slot, as doubles and not rounded.
+struct HonestRuns {
+  std::span<const double> in_float;     ///< built as float
+  std::span<const double> perturbed_a;  ///< in double on perturbed inputs (see perturb)
+  std::span<const double> perturbed_b;
+  std::span<const double> perturbed_in_float;  ///< both; empty: not run
+};
+
+/// Measures e0: the largest error of these runs. For float64 outputs the float runs count only under lower_precision;
+/// they may be empty there. Integer dtypes: the runs are not looked at. Sizes must be those of `expected`.
+Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics);
 
 enum class NumericalRule { none, size, pattern, normwise, elementwise, exact };
 /// "none", "size", "pattern" (NaN and infinity), "normwise", "elementwise", "exact".

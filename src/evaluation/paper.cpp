@@ -32,7 +32,7 @@ base::Result<std::optional<Failure>> run_series(Measuring& measuring, const mode
   for (int call = 0; call < kWarmUps + kCalls; ++call) {
     if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");
     if (call % slots == 0) {
-      TRY_ASSIGN(live, measuring.target.start(solution, stop));
+      TRY_ASSIGN(live, measuring.target.start(solution, Placement::usual, stop));
     }
     TRY_ASSIGN(Slot * slot, measuring.slots->get(workload, call % slots));
     const auto limit = call_limit(measuring.expected_ns({workload}).front(), measuring.hard_limit());

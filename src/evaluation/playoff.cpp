@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The play-off of parents and kept candidates, and the confirmation of its winner.
+#include <algorithm>
 #include <array>
 
 #include "base/hash.hpp"
@@ -105,9 +106,12 @@ base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<
   }
   const auto quiet = measuring.target.quiet();
   const std::vector<std::size_t> workloads = measuring.workloads(kRaced);
-  BlockRunner runner(
-      measuring.target, measuring.task, *measuring.slots,
-      {solutions, workloads, measuring.expected_ns(workloads), measuring.hard_limit(), measuring.random()});
+  BlockRunner runner(measuring.target, measuring.task, *measuring.slots,
+                     {.arms = solutions,
+                      .workloads = workloads,
+                      .expected_ns = measuring.expected_ns(workloads),
+                      .hard_limit = measuring.hard_limit(),
+                      .seed = measuring.random()});
   return race_arms(measuring, arms, playoff, runner, std::move(report), stop);
 }
 
@@ -158,41 +162,64 @@ void conclude(const Measuring& measuring, const std::vector<std::size_t>& worklo
   }
 }
 
-/// Restarts with fresh processes until the rules are content.
+/// The two copies of the candidate in a confirmation, and the worse of them: the one that does not confirm, else the
+/// slower.
+struct Copies {
+  Copies(const std::vector<double>& weights, const stats::ConfirmationRules& rules)
+      : confirmations{stats::Confirmation(weights, rules), stats::Confirmation(weights, rules)} {}
+
+  [[nodiscard]] int next_restart_blocks() const {
+    return std::max(confirmations[0].next_restart_blocks(), confirmations[1].next_restart_blocks());
+  }
+  [[nodiscard]] std::size_t worse() const {
+    const auto decisions = std::array{confirmations[0].decision(), confirmations[1].decision()};
+    if (decisions[0].confirmed != decisions[1].confirmed) return decisions[0].confirmed ? 1 : 0;
+    return decisions[1].log_ratio.estimate < decisions[0].log_ratio.estimate ? 1 : 0;
+  }
+
+  std::array<stats::Confirmation, 2> confirmations;
+  std::array<PairedTimes, 2> times;
+};
+
+/// Restarts with fresh processes until the rules are content. The candidate runs twice, the second time as a copy whose
+/// machine code lies elsewhere: a gain that hangs on where code happens to lie is not reported.
 base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model::Solution& candidate,
                                  model::Evaluation& evaluation, const std::stop_token& stop) {
   const StageClock clock(evaluation, "confirm");
   const std::vector<std::size_t> workloads = measuring.workloads(kTimed);
   BlockRunner runner(measuring.target, measuring.task, slots,
-                     {{&measuring.task.baseline, &candidate},
-                      workloads,
-                      measuring.expected_ns(workloads),
-                      measuring.hard_limit(),
-                      measuring.random()});
-  stats::Confirmation confirmation(measuring.weights(workloads), confirmation_rules(measuring));
-  PairedTimes times;
-  for (int blocks = confirmation.next_restart_blocks(); blocks > 0; blocks = confirmation.next_restart_blocks()) {
+                     {.arms = {&measuring.task.baseline, &candidate, &candidate},
+                      .placements = {Placement::usual, Placement::usual, Placement::shifted},
+                      .workloads = workloads,
+                      .expected_ns = measuring.expected_ns(workloads),
+                      .hard_limit = measuring.hard_limit(),
+                      .seed = measuring.random()});
+  Copies copies(measuring.weights(workloads), confirmation_rules(measuring));
+  for (int blocks = copies.next_restart_blocks(); blocks > 0; blocks = copies.next_restart_blocks()) {
     runner.restart();
-    std::vector<std::vector<double>> restart;
+    std::array<std::vector<std::vector<double>>, 2> restart;
     for (int i = 0; i < blocks; ++i) {
-      TRY_ASSIGN(const Block block, runner.next({0, 1}, stop));
-      if (runner.failure(1)) {
-        set_failure(evaluation, *runner.failure(1));
-        return {};
-      }
+      TRY_ASSIGN(const Block block, runner.next({0, 1, 2}, stop));
       if (runner.failure(0)) {
         return base::fail(base::ErrorCode::unavailable,
                           "the baseline failed in the confirmation: " + runner.failure(0)->reason);
       }
+      for (const int arm : {1, 2}) {
+        if (!runner.failure(arm)) continue;
+        set_failure(evaluation, *runner.failure(arm));
+        return {};
+      }
       const auto& reference = *block.times_ns[0];
-      const auto& own = *block.times_ns[1];
-      times.add(reference, own);
-      restart.push_back(log_ratios(reference, own));
-      evaluation.samples.push_back({reference, own, block.slot, block.disturbed});
+      for (std::size_t copy = 0; copy < 2; ++copy) {
+        copies.times[copy].add(reference, *block.times_ns[copy + 1]);
+        restart[copy].push_back(log_ratios(reference, *block.times_ns[copy + 1]));
+      }
+      evaluation.samples.push_back({reference, *block.times_ns[1], block.slot, block.disturbed, *block.times_ns[2]});
     }
-    confirmation.add_restart(restart);
+    for (std::size_t copy = 0; copy < 2; ++copy) copies.confirmations[copy].add_restart(restart[copy]);
   }
-  conclude(measuring, workloads, confirmation.decision(), times, evaluation);
+  const std::size_t worse = copies.worse();
+  conclude(measuring, workloads, copies.confirmations[worse].decision(), copies.times[worse], evaluation);
   evaluation.environment.noisy = runner.noisy();
   return {};
 }
@@ -206,6 +233,7 @@ base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const mod
   TRY_ASSIGN(const bool built, build_stage(measuring, candidate, evaluation, stop));
   if (!built) return evaluation;
   TRY(measuring.target.build(measuring.task.baseline, stop));
+  TRY(measuring.target.start(candidate, Placement::shifted, stop));  // builds the copy while compilers may run
   const auto quiet = measuring.target.quiet();
   const std::uint64_t seed =
       base::derive_seed(measuring.settings.seed, "confirmation " + std::to_string(measuring.confirmations++));

@@ -43,7 +43,7 @@ base::Result<Times> time_workload(Measuring& measuring, const model::Solution& s
   Times out;
   for (const auto& [cache, time] :
        {std::pair{model::Cache::cold, &out.cold_ns}, std::pair{model::Cache::warm, &out.warm_ns}}) {
-    TRY_ASSIGN(const auto live, measuring.target.start(solution, stop));
+    TRY_ASSIGN(const auto live, measuring.target.start(solution, Placement::usual, stop));
     TRY(median_call(measuring, *live, workload, cache, {0}));
     TRY_ASSIGN(*time, median_call(measuring, *live, workload, cache, slots));
   }

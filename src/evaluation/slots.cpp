@@ -113,6 +113,7 @@ base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<Refere
   TRY_ASSIGN(const auto narrow, run(Precision::float32, inputs));
   TRY_ASSIGN(const auto first, run(Precision::float64, perturbed(task_, inputs, seed)));
   TRY_ASSIGN(const auto second, run(Precision::float64, perturbed(task_, inputs, seed + 1)));
+  TRY_ASSIGN(const auto both, run(Precision::float32, perturbed(task_, inputs, seed + 2)));
   const model::AxisValues axes = model::bind_axes(task_.definition, workload);
   bool usable = true;
   for (std::size_t i = 0; i < task_.definition.outputs.size(); ++i) {
@@ -125,7 +126,8 @@ base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<Refere
     } else {
       expected.integers = decode_integers(output.dtype, exact[i].bytes);
     }
-    Bounds bounds = calibrate(expected, narrow[i].values, first[i].values, second[i].values, task_.definition.numerics);
+    const HonestRuns runs{narrow[i].values, first[i].values, second[i].values, both[i].values};
+    Bounds bounds = calibrate(expected, runs, task_.definition.numerics);
     usable = usable && bounds.float_is_finite;
     slot.expected.push_back(std::move(expected));
     slot.bounds.push_back(std::move(bounds));
@@ -141,6 +143,8 @@ std::optional<Failure> judge(const model::Task& task, const model::Workload& wor
     return Failure{model::Status::timeout, where + "the kernel " + outcome.reason, std::nullopt};
   if (outcome.end == CallEnd::died)
     return Failure{model::Status::runtime_error, where + "the kernel " + outcome.reason, std::nullopt};
+  if (!outcome.caught.empty())
+    return Failure{model::Status::reward_hack, where + "the kernel " + outcome.caught, std::nullopt};
   if (outcome.wrote_outside) {
     return Failure{model::Status::runtime_error,
                    where + "the kernel wrote outside an output (bytes before or behind it changed)", std::nullopt};

@@ -45,6 +45,7 @@ struct CallOutcome {
   double time_ns = 0;
   bool disturbed = false;                           ///< something else took time from the kernel or from the clock
   bool wrote_outside = false;                       ///< bytes around an output changed
+  std::string caught;                               ///< cheating that is proven: what the kernel did; else empty
   std::vector<std::span<const std::byte>> outputs;  ///< the target's memory; holds until its next call
 };
 
@@ -70,6 +71,10 @@ class Hold {
  public:
   virtual ~Hold() = default;
 };
+
+/// Where a kernel's machine code lies: as the linker puts it, or a few cache lines further, where the same code may be
+/// slower or faster by accident.
+enum class Placement { usual, shifted };
 
 class Target {
  public:
@@ -103,7 +108,8 @@ class Target {
   /// Starts a process with the solution loaded. Builds it when it is not built. One that does not load tells so when
   /// called.
   /// @error invalid_argument: it does not build; io.
-  virtual base::Result<std::unique_ptr<LiveKernel>> start(const model::Solution& solution, std::stop_token stop) = 0;
+  virtual base::Result<std::unique_ptr<LiveKernel>> start(const model::Solution& solution, Placement placement,
+                                                          std::stop_token stop) = 0;
   /// Builds pause while this is held, where the machine has no cores to spare.
   virtual std::unique_ptr<Hold> quiet() = 0;
   /// The machine's lock: nobody else on it measures while this is held.

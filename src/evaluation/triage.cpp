@@ -131,11 +131,11 @@ base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::So
     return paper_triage(measuring, candidate, opponent, std::move(evaluation), stop);
   const std::vector<std::size_t> workloads = measuring.workloads(kRaced);
   BlockRunner runner(measuring.target, measuring.task, *measuring.slots,
-                     {{&opponent, &candidate},
-                      workloads,
-                      measuring.expected_ns(workloads),
-                      measuring.hard_limit(),
-                      measuring.random()});
+                     {.arms = {&opponent, &candidate},
+                      .workloads = workloads,
+                      .expected_ns = measuring.expected_ns(workloads),
+                      .hard_limit = measuring.hard_limit(),
+                      .seed = measuring.random()});
   TRY(race(measuring, runner, workloads, evaluation, stop));
   evaluation.environment.noisy = runner.noisy();
   if (evaluation.status == model::Status::passed) TRY(reject_incredible(measuring, evaluation, stop));

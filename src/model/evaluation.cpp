@@ -152,6 +152,7 @@ void to_json(Json& out, const BlockSample& value) {
          {"candidate_ns", value.candidate_ns},
          {"slot", value.slot},
          {"disturbed", value.disturbed}};
+  if (!value.shifted_ns.empty()) out["shifted_ns"] = value.shifted_ns;
 }
 
 void from_json(const Json& in, BlockSample& value) {
@@ -159,6 +160,7 @@ void from_json(const Json& in, BlockSample& value) {
   in.at("candidate_ns").get_to(value.candidate_ns);
   read_field(in, "slot", value.slot);
   read_field(in, "disturbed", value.disturbed);
+  read_field(in, "shifted_ns", value.shifted_ns);
 }
 
 void to_json(Json& out, const Environment& value) {

@@ -83,6 +83,7 @@ struct BlockSample {
   std::vector<double> candidate_ns;
   int slot = 0;
   bool disturbed = false;
+  std::vector<double> shifted_ns{};  ///< of a confirmation: the candidate's copy whose code lies elsewhere
 };
 
 /// What the fixer may know of a wrong result.

@@ -183,6 +183,18 @@ TEST_F(Flows, ConfirmationWantsCertaintyAndHeldOutWorkloads) {
   EXPECT_EQ(wrong->status, Status::incorrect_numerical);
 }
 
+TEST_F(Flows, ConfirmationReportsTheWorseOfTwoPlacements) {
+  open();
+  const auto lucky = evaluator_->confirm(fake_kernel("time=800000 shifted_time=990000"), {});
+  ASSERT_TRUE(lucky) << lucky.error().message;
+  EXPECT_LT(lucky->ratio->estimate, 1.1);
+  ASSERT_FALSE(lucky->samples.empty());
+  EXPECT_EQ(lucky->samples[0].shifted_ns.size(), 2U);
+  const auto unconfirmed = evaluator_->confirm(fake_kernel("time=800000 shifted_time=1000000"), {});
+  ASSERT_TRUE(unconfirmed);
+  EXPECT_NE(unconfirmed->verdict, Verdict::faster);
+}
+
 TEST_F(Flows, ThePaperProtocolComparesMeans) {
   MeasureSettings settings;
   settings.protocol = "paper";

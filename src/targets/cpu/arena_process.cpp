@@ -29,6 +29,9 @@ constexpr std::uint64_t kCpuSeconds = 300;
 constexpr std::uint64_t kThreadMemoryBytes = 80ULL << 20;  ///< stack and heap area of one more thread
 constexpr auto kLoadingLimit = std::chrono::seconds(20);
 constexpr int kLandlockDescriptor = 7;
+/// What an arena that was stopped between "done" and its loop is given to get there, microseconds: a few instructions,
+/// unless something else has its core.
+constexpr std::array kComingHome{20, 100, 1000, 5000, 20000};
 
 base::Result<base::FileDescriptor> sealed_file(const std::string& bytes) {
   base::FileDescriptor file(memfd_create("kernel", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -146,7 +149,8 @@ base::Result<ArenaProcess> ArenaProcess::start(const ArenaOptions& options, cons
 
   sandbox::SpawnOptions spawn;
   spawn.program = options.program;
-  spawn.environment = {"LC_ALL=C"};
+  // Without restartable sequences: a kernel could have the operating system jump into it when its process is continued.
+  spawn.environment = {"LC_ALL=C", "GLIBC_TUNABLES=glibc.pthread.rseq=0"};
   if (options.threads > 1) {
     spawn.environment.push_back("OMP_NUM_THREADS=" + std::to_string(options.threads));
     spawn.environment.emplace_back("OMP_DYNAMIC=false");
@@ -204,7 +208,13 @@ base::Result<void> ArenaProcess::await_loading() {
   }
   const std::string path = "/proc/" + std::to_string(process_.pid()) + "/schedstat";
   schedule_file_ = base::FileDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  stop();
+  // Nothing of the candidate's has run so far: these are the arena's own words.
+  home_begin_ = control_->home_begin;
+  home_end_ = control_->home_end;
+  if (!stop() || home_begin_ == 0) return {};
+  const std::string place = "/proc/" + std::to_string(process_.pid()) + "/syscall";
+  place_file_ = base::FileDescriptor(open(place.c_str(), O_RDONLY | O_CLOEXEC));
+  if (place_file_.valid() && !instruction()) place_file_.reset();
   return {};
 }
 
@@ -212,6 +222,9 @@ ArenaProcess::ArenaProcess(ArenaProcess&& other) noexcept
     : process_(std::move(other.process_)),
       control_file_(std::move(other.control_file_)),
       schedule_file_(std::move(other.schedule_file_)),
+      place_file_(std::move(other.place_file_)),
+      home_begin_(other.home_begin_),
+      home_end_(other.home_end_),
       control_(std::exchange(other.control_, nullptr)),
       death_(std::move(other.death_)),
       calls_(other.calls_) {}
@@ -230,8 +243,12 @@ void ArenaProcess::bury(const sandbox::ExitState& state) {
   process_.end();
   const int refused = control_->refused_system_call;
   const int fault = control_->fatal_signal.load(std::memory_order_acquire);
-  if (fault == SIGSYS && refused >= 0) {
-    death_ = "used the system call " + sandbox::system_call_name(refused) +
+  const std::string call = refused >= 0 ? sandbox::system_call_name(refused) : std::string();
+  if (fault == SIGSYS && call == "tgkill") {
+    death_ =
+        "aborted or raised a signal (tgkill): a failed assertion, a corrupted heap or an exception that nothing caught";
+  } else if (fault == SIGSYS && refused >= 0) {
+    death_ = "used the system call " + call +
              ", which kernels may not use (they may allocate memory and compute, nothing else)";
   } else if (fault != 0) {
     death_ = meaning_of(fault);
@@ -248,6 +265,33 @@ bool ArenaProcess::stop() {
     return false;
   }
   return true;
+}
+
+std::optional<std::uint64_t> ArenaProcess::instruction() const {
+  // "-1 <stack> <instruction>", or the number of a system call and its arguments before them; in hexadecimal.
+  std::array<char, 256> text{};
+  const ssize_t got = place_file_.valid() ? pread(place_file_.get(), text.data(), text.size() - 1, 0) : 0;
+  if (got <= 0) return std::nullopt;
+  const std::string_view line(text.data(), static_cast<std::size_t>(got));
+  const auto last = line.rfind("0x");
+  if (last == std::string_view::npos) return std::nullopt;
+  std::uint64_t value = 0;
+  const auto parsed = std::from_chars(line.data() + last + 2, line.data() + line.size(), value, 16);
+  if (parsed.ec != std::errc{}) return std::nullopt;
+  return value;
+}
+
+bool ArenaProcess::comes_home() {
+  if (!place_file_.valid()) return true;
+  for (const int microseconds : kComingHome) {
+    const auto at = instruction();
+    if (at && *at >= home_begin_ && *at < home_end_) return true;
+    process_.resume();
+    const timespec pause{0, 1000L * microseconds};
+    nanosleep(&pause, nullptr);
+    if (!stop()) return false;
+  }
+  return false;
 }
 
 std::chrono::nanoseconds ArenaProcess::run_delay() const {

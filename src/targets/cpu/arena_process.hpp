@@ -51,6 +51,12 @@ class ArenaProcess {
   void bury(const sandbox::ExitState& state);
   /// Stops it; false when it turned out dead.
   bool stop();
+  /// Whether the stopped arena stands in the loop in which arenas wait for their next call, so that nothing but the
+  /// arena's own code runs until then. One that is on its way there is given a little time; it may turn out dead. True
+  /// as well where the machine does not tell (see watched).
+  bool comes_home();
+  /// Whether this machine tells where a stopped process stands.
+  [[nodiscard]] bool watched() const { return place_file_.valid(); }
   /// Time that it was ready to run and did not, since its start.
   [[nodiscard]] std::chrono::nanoseconds run_delay() const;
   std::uint32_t next_call() { return ++calls_; }
@@ -58,10 +64,14 @@ class ArenaProcess {
  private:
   ArenaProcess() = default;
   base::Result<void> await_loading();
+  [[nodiscard]] std::optional<std::uint64_t> instruction() const;
 
   sandbox::Process process_;
   base::FileDescriptor control_file_;
   base::FileDescriptor schedule_file_;
+  base::FileDescriptor place_file_;  ///< tells the next instruction of the stopped process
+  std::uint64_t home_begin_ = 0;     ///< addresses of the arena's waiting loop
+  std::uint64_t home_end_ = 0;
   ArenaControl* control_ = nullptr;
   std::string death_;
   std::uint32_t calls_ = 0;

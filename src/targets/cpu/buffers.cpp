@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kCanaryBefore = 4096;  ///< bytes watched before a tensor
+constexpr std::size_t kCanaryBefore = 4096;  ///< bytes watched before a tensor, at least
 constexpr std::size_t kGuard = 16 * kPage;   ///< without access between two regions
 
 std::size_t rounded(std::size_t value, std::size_t unit) {
@@ -113,35 +113,41 @@ std::uint64_t Buffers::there(std::size_t index, std::size_t bytes) const {
   return region.address + region.bytes - rounded(bytes, kAlignment);
 }
 
-std::uint64_t Buffers::canary(std::size_t index, std::size_t position) const {
-  std::uint64_t mixed = secret_ ^ (position * 0x9e3779b97f4a7c15ULL) ^ (index << 56);
+std::uint64_t Buffers::canary(std::size_t index) const {
+  std::uint64_t mixed = (secret_ ^ (index << 56)) * 0x9e3779b97f4a7c15ULL;
   mixed ^= mixed >> 29;
   return mixed * 0xbf58476d1ce4e5b9ULL;
 }
 
-void Buffers::write_canaries(std::size_t index, std::size_t bytes) const {
+// One word all over the region, so that looking at megabytes is one comparison of the memory with itself.
+void Buffers::write_canaries(std::size_t index, std::size_t bytes) {
+  Region& region = regions_.at(index);
+  const std::uint64_t word = canary(index);
   const std::span<std::byte> tensor = here(index, bytes);
-  for (std::size_t at = 0; at < kCanaryBefore; at += sizeof(std::uint64_t)) {
-    const std::uint64_t value = canary(index, at);
-    std::memcpy(tensor.data() - kCanaryBefore + at, &value, sizeof value);
-  }
-  const std::size_t slack = rounded(bytes, kAlignment) - bytes;
-  for (std::size_t at = 0; at < slack; ++at) {
-    tensor.data()[bytes + at] = static_cast<std::byte>(canary(index, kCanaryBefore + at));
-  }
+  const auto before = static_cast<std::size_t>(tensor.data() - base_of(region));
+  for (std::size_t at = region.canaries; at < before; at += sizeof word)
+    std::memcpy(base_of(region) + at, &word, sizeof word);
+  region.canaries = before;  // the tensor itself may be written
+  std::memcpy(tensor.data() + bytes, &word, std::min(sizeof word, rounded(bytes, kAlignment) - bytes));
+  for (std::size_t at = sizeof word; at < rounded(bytes, kAlignment) - bytes; ++at)
+    tensor.data()[bytes + at] = tensor.data()[bytes + at - sizeof word];
 }
 
 bool Buffers::canaries_whole(std::size_t index, std::size_t bytes) const {
+  const Region& region = regions_.at(index);
+  const std::uint64_t word = canary(index);
   const std::span<std::byte> tensor = here(index, bytes);
-  for (std::size_t at = 0; at < kCanaryBefore; at += sizeof(std::uint64_t)) {
-    const std::uint64_t value = canary(index, at);
-    if (std::memcmp(tensor.data() - kCanaryBefore + at, &value, sizeof value) != 0) return false;
-  }
-  const std::size_t slack = rounded(bytes, kAlignment) - bytes;
-  for (std::size_t at = 0; at < slack; ++at) {
-    if (tensor.data()[bytes + at] != static_cast<std::byte>(canary(index, kCanaryBefore + at))) return false;
-  }
-  return true;
+  const auto repeats = [&word](const std::byte* from, std::size_t size) {
+    const std::size_t first = std::min(size, sizeof word);
+    return std::memcmp(from, &word, first) == 0 &&
+           (size <= sizeof word || std::memcmp(from, from + sizeof word, size - sizeof word) == 0);
+  };
+  return repeats(base_of(region), static_cast<std::size_t>(tensor.data() - base_of(region))) &&
+         repeats(tensor.data() + bytes, rounded(bytes, kAlignment) - bytes);
+}
+
+void Buffers::distrust() {
+  for (Region& region : regions_) region.canaries = 0;
 }
 
 std::vector<ArenaRegion> Buffers::regions() const {

@@ -19,8 +19,9 @@ struct BufferPlan {
 };
 
 /// Shared memory for one task's tensors: one region each, the same physical pages and the same addresses for every arm.
-/// A tensor is 64-byte aligned and ends, but for the alignment's slack, at pages without access; outputs have canary
-/// bytes in the slack and before their first byte.
+/// A tensor is 64-byte aligned and ends, but for the alignment's slack, at pages without access. The rest of an
+/// output's region holds canary bytes: whoever writes there is found, and nothing can be left there for another
+/// process.
 class Buffers {
  public:
   /// @error exhausted, io: no memory to share; invalid_argument: more tensors than an arena takes.
@@ -35,9 +36,11 @@ class Buffers {
   [[nodiscard]] std::span<std::byte> here(std::size_t index, std::size_t bytes) const;
   /// Its address in an arena.
   [[nodiscard]] std::uint64_t there(std::size_t index, std::size_t bytes) const;
-  void write_canaries(std::size_t index, std::size_t bytes) const;
+  void write_canaries(std::size_t index, std::size_t bytes);
   /// False: something wrote outside the tensor.
   [[nodiscard]] bool canaries_whole(std::size_t index, std::size_t bytes) const;
+  /// After a call whose canaries were not whole, or not looked at: all of them are written anew next time.
+  void distrust();
 
   [[nodiscard]] int inputs() const { return inputs_.get(); }
   [[nodiscard]] int outputs() const { return outputs_.get(); }
@@ -53,10 +56,11 @@ class Buffers {
     std::uint64_t address = 0;
     std::size_t capacity = 0;
     bool output = false;
+    std::size_t canaries = 0;  ///< bytes from its beginning that hold them
   };
   Buffers() = default;
   [[nodiscard]] std::byte* base_of(const Region& region) const;
-  [[nodiscard]] std::uint64_t canary(std::size_t index, std::size_t position) const;
+  [[nodiscard]] std::uint64_t canary(std::size_t index) const;
 
   std::vector<Region> regions_;
   base::FileDescriptor inputs_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "evaluation/target.hpp"
 #include "model/evaluation.hpp"
 #include "model/task.hpp"
 #include "sandbox/pause_gate.hpp"
@@ -38,9 +39,11 @@ class KernelBuilder {
   static base::Result<std::unique_ptr<KernelBuilder>> create(const model::Task& task, Options options,
                                                              const std::stop_token& stop);
 
-  /// Builds the solution, or returns what was built before. A solution that does not build is a report.
+  /// Builds the solution, with its code placed as said, or returns what was built before. A solution that does not
+  /// build is a report.
   /// @error as compile; invalid_argument: no source or a source's name with a path in it.
-  base::Result<BuiltKernelPtr> build(const model::Solution& solution, std::stop_token stop);
+  base::Result<BuiltKernelPtr> build(const model::Solution& solution, std::stop_token stop,
+                                     evaluation::Placement placement = evaluation::Placement::usual);
 
   /// Builds the reference with `real` as "double" or "float". @error invalid_argument: it does not build, with
   /// diagnostics.
@@ -53,7 +56,8 @@ class KernelBuilder {
 
  private:
   KernelBuilder(const model::Task& task, Options options);
-  base::Result<BuiltKernelPtr> build_now(const model::Solution& solution, std::stop_token stop);
+  base::Result<BuiltKernelPtr> build_now(const model::Solution& solution, std::stop_token stop,
+                                         evaluation::Placement placement);
   base::Result<std::string> compile_glue(const std::string& header, const std::string& text,
                                          const std::string& definitions, const std::stop_token& stop);
 

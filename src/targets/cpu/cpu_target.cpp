@@ -17,6 +17,7 @@
 #include "targets/cpu/build.hpp"
 #include "targets/cpu/concealment.hpp"
 #include "targets/cpu/flush.hpp"
+#include "targets/cpu/late_writes.hpp"
 #include "targets/cpu/machine.hpp"
 #include "targets/cpu/machine_lock.hpp"
 #include "targets/cpu/peaks.hpp"
@@ -90,7 +91,7 @@ std::size_t reference_element_bytes(DType dtype) {
 /// Lays one call's tensors and values into the buffers and the arena's argument list.
 class Layout {
  public:
-  Layout(const model::Definition& definition, const Buffers& buffers) : definition_(definition), buffers_(buffers) {}
+  Layout(const model::Definition& definition, Buffers& buffers) : definition_(definition), buffers_(buffers) {}
 
   /// Points the arena's arguments at the tensors, and sets its scalars and axes.
   void set_arguments(ArenaControl& control, const Invocation& invocation) const {
@@ -180,7 +181,7 @@ class Layout {
   static std::uint64_t scalars_there() { return kControlAddress + offsetof(ArenaControl, scalars); }
 
   const model::Definition& definition_;
-  const Buffers& buffers_;
+  Buffers& buffers_;
 };
 
 /// What the measuring side of one open task shares between its live kernels.
@@ -207,14 +208,20 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
       const Layout layout(bench_.definition, bench_.buffers);
       lay_out(layout, invocation, options, attempt);
       const auto touched = bench_.concealment.lines();
-      const Bracket bracket = timed_call(arena_, options.limit, bench_.one_core, [&] {
+      LateWrites late_writes(layout.outputs(invocation), options.poison_seed + static_cast<std::uint64_t>(attempt));
+      const auto reveal = [&] {
         bench_.concealment.reveal();
         if (options.cache == model::Cache::cold) bench_.flusher.flush_now(touched);
-      });
+      };
+      const Bracket bracket =
+          timed_call(arena_, options.limit, bench_.one_core, reveal, [&] { late_writes.remember(); });
       bench_.concealment.reveal();
       if (bracket.end == Bracket::End::timed_out) timed_out_ = true;
       if (bracket.end != Bracket::End::returned) return dead();
-      if (layout.canaries_whole(invocation)) {
+      const bool whole = layout.canaries_whole(invocation);
+      if (!whole) bench_.buffers.distrust();
+      const std::string caught = caught_at(bracket, late_writes);
+      if (whole && caught.empty()) {
         least = std::max(least, bracket.time - bracket.lost);
         if (bracket.too_late && ++late <= kMostLateCalls) continue;
         if (bracket.disturbed && ++disturbed <= kMostDisturbedCalls) continue;
@@ -222,7 +229,8 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
       CallOutcome out;
       out.time_ns = static_cast<double>(std::max(bracket.time, least).count());
       out.disturbed = bracket.disturbed || bracket.too_late;
-      out.wrote_outside = !layout.canaries_whole(invocation);
+      out.wrote_outside = !whole;
+      out.caught = caught;
       out.outputs = layout.outputs(invocation);
       return out;
     }
@@ -240,7 +248,17 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
     if (options.cache == model::Cache::cold) layout.flush(invocation, bench_.flusher);
   }
 
-  [[nodiscard]] CallOutcome dead() const {
+  /// What proves that the kernel cheated in this call; empty: nothing.
+  static std::string caught_at(const Bracket& bracket, const LateWrites& late_writes) {
+    if (bracket.astray) {
+      return "said that it was done and did not return: it kept its process to itself, to begin before it is told to";
+    }
+    if (late_writes.seen()) return "went on writing its output after it had said that it was done";
+    return {};
+  }
+
+  [[nodiscard]] CallOutcome dead() {
+    bench_.buffers.distrust();
     CallOutcome out;
     out.end = timed_out_ ? CallEnd::timed_out : CallEnd::died;
     out.reason = arena_.death();
@@ -466,8 +484,9 @@ class CpuTarget final : public evaluation::Target {
   }
 
   base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution,
+                                                              evaluation::Placement placement,
                                                               std::stop_token stop) override {
-    TRY_ASSIGN(const BuiltKernelPtr built, builder_->build(solution, std::move(stop)));
+    TRY_ASSIGN(const BuiltKernelPtr built, builder_->build(solution, std::move(stop), placement));
     if (!built->report.built) {
       return base::fail(ErrorCode::invalid_argument,
                         "a solution that does not build cannot be started:\n" + built->report.diagnostics);

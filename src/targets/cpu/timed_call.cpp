@@ -100,7 +100,8 @@ Bracket::End bury(ArenaProcess& arena, const Wait& wait) {
 
 }  // namespace
 
-Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const std::function<void()>& reveal) {
+Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const std::function<void()>& reveal,
+                   const std::function<void()>& returned) {
   std::optional<Urgent> urgent(std::in_place);
   ArenaControl& control = arena.control();
   const std::uint32_t call = arena.next_call();
@@ -121,7 +122,14 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
     return out;
   }
   out.time = running.at - go;
+  if (returned) returned();
   if (!arena.stop()) {
+    out.end = Bracket::End::died;
+    return out;
+  }
+  const nanoseconds delay_after = arena.run_delay();
+  out.astray = !arena.comes_home();
+  if (!arena.death().empty()) {
     out.end = Bracket::End::died;
     return out;
   }
@@ -129,7 +137,7 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
   const nanoseconds wake = waking.at - continued;
   out.too_late = go - waking.at > std::max<nanoseconds>(kMostReadyToGo, part(20));
   // The wait for a core right after being continued is not part of the call.
-  const nanoseconds delay = arena.run_delay() - delay_before - wake;
+  const nanoseconds delay = delay_after - delay_before - wake;
   out.lost = std::clamp(delay + running.longest_gap, nanoseconds{0}, out.time);
   // On one core the clock has to sleep while the kernel runs: its gaps say nothing there.
   const bool clock_was_away = !one_core && running.longest_gap > std::max<nanoseconds>(kMostPollingGap, part(20));

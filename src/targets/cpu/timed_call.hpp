@@ -17,11 +17,13 @@ struct Bracket {
   std::chrono::nanoseconds lost{0};  ///< part of it that something else took, at most
   bool too_late = false;             ///< the go came so long after ready that the kernel could have started early
   bool disturbed = false;            ///< something else took time from the arena or from this thread
+  bool astray = false;               ///< when it was stopped it did not stand where an arena waits for its next call
 };
 
 /// Times one call. `reveal` runs when the arena is ready, just before the go; what it does counts as time between the
-/// two. The arena's death and its reason are in `arena.death()`.
+/// two. `returned` runs as soon as the arena says that it is done, before it is stopped. The arena's death and its
+/// reason are in `arena.death()`.
 Bracket timed_call(ArenaProcess& arena, std::chrono::nanoseconds limit, bool one_core,
-                   const std::function<void()>& reveal = {});
+                   const std::function<void()>& reveal = {}, const std::function<void()>& returned = {});
 
 }  // namespace accelopt::targets::cpu

@@ -23,10 +23,18 @@
 namespace accelopt::targets::cpu {
 namespace {
 
-using Entry = void (*)(void* const*);
+using Entry = void (*)(const void*);
 
 constexpr long kLandlockRestrictSelf = 446;
-ArenaControl* control = nullptr;
+
+/// By its address and not through a variable: a candidate can change variables.
+ArenaControl* const control = reinterpret_cast<ArenaControl*>(kControlAddress);
+
+#if defined(__x86_64__)
+// Where the waiting loop begins and ends; defined in it.
+extern "C" const char accelopt_home_begin[];
+extern "C" const char accelopt_home_end[];
+#endif
 
 [[noreturn]] void give_up(const char* what, const char* why) {
   std::snprintf(control->message, sizeof control->message, "%s: %s", what, why);
@@ -34,11 +42,20 @@ ArenaControl* control = nullptr;
   _exit(3);
 }
 
+/// Ends the process without a call through a table that a candidate can change.
+[[noreturn]] void end_at_once() {
+#if defined(__x86_64__)
+  while (true) asm volatile("syscall" : : "a"(SYS_exit_group), "D"(4) : "rcx", "r11", "memory");
+#else
+  _exit(4);
+#endif
+}
+
 /// A fault or a refused system call: leaves its number for the message and ends.
 void on_fatal(int number, siginfo_t* facts, void*) {
   if (number == SIGSYS) control->refused_system_call = facts->si_syscall;
   control->fatal_signal.store(number, std::memory_order_release);
-  _exit(4);
+  end_at_once();
 }
 
 /// On a stack of their own: a fault may be the end of the stack.
@@ -105,16 +122,65 @@ Entry load_kernel() {
   return reinterpret_cast<Entry>(entry);
 }
 
+void yield() {
+#if defined(__x86_64__)
+  long result = SYS_sched_yield;
+  asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+#else
+  syscall(SYS_sched_yield);
+#endif
+}
+
 std::uint32_t await(const ArenaFlag& flag, std::uint32_t seen) {
   while (true) {
     const std::uint32_t now = flag.call.load(std::memory_order_acquire);
     if (now != seen) return now;
     if (control->one_core != 0) {
-      syscall(SYS_sched_yield);
+      yield();
     } else {
       relax();
     }
   }
+}
+
+/// Waits for the next call. The worker looks, while the process is stopped, whether it stands exactly here: then
+/// nothing can run before the next call but what follows. So the flag's address is part of the instructions and not in
+/// a register or a variable, which a candidate could have changed before it came back.
+inline std::uint32_t await_request(std::uint32_t seen) {
+#if defined(__x86_64__)
+  static_assert(offsetof(ArenaControl, request) == 0);
+  std::uint32_t now = 0;
+  asm volatile(
+      "accelopt_home_begin:\n"
+      "  cmpl $0, %[one_core]\n"
+      "  jne 2f\n"
+      "1: pause\n"
+      "  movabsl %[request], %%eax\n"
+      "  cmpl %[seen], %%eax\n"
+      "  je 1b\n"
+      "  jmp 3f\n"
+      "2: movl %[sched_yield], %%eax\n"
+      "  syscall\n"
+      "  movabsl %[request], %%eax\n"
+      "  cmpl %[seen], %%eax\n"
+      "  je 2b\n"
+      "3:\n"
+      "accelopt_home_end:\n"
+      : "=&a"(now)
+      : [one_core] "r"(control->one_core), [seen] "r"(seen), [request] "i"(kControlAddress),
+        [sched_yield] "i"(SYS_sched_yield)
+      : "rcx", "r11", "cc", "memory");
+  return now;
+#else
+  return await(control->request, seen);
+#endif
+}
+
+/// Streaming stores may take longer than the flag that says that they were made.
+void finish_stores() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
 }
 
 /// The floating-point state that every call starts from, whatever the one before left behind.
@@ -126,19 +192,17 @@ void reset_floating_point() {
 #endif
 }
 
-[[noreturn]] void serve(Entry entry) {
+/// Not to be copied: the waiting loop has names. Calls nothing but the kernel.
+[[noreturn, gnu::noinline, gnu::noclone]] void serve(Entry entry) {
   std::uint32_t call = 0;
   while (true) {
-    call = await(control->request, call);
-    void* arguments[kMaxArguments];
-    for (std::uint32_t i = 0; i < control->argument_count && i < kMaxArguments; ++i) {
-      arguments[i] = reinterpret_cast<void*>(control->arguments[i]);
-    }
+    call = await_request(call);
     reset_floating_point();
     const std::uint32_t before = control->go.call.load(std::memory_order_relaxed);
     control->ready.call.store(call, std::memory_order_release);
     await(control->go, before);
-    entry(arguments);
+    entry(control->arguments);
+    finish_stores();
     control->done.call.store(call, std::memory_order_release);
   }
 }
@@ -149,7 +213,10 @@ int arena_main() {
   void* page = mmap(reinterpret_cast<void*>(kControlAddress), kControlBytes, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_POPULATE | MAP_FIXED_NOREPLACE, kControlDescriptor, 0);
   if (page == MAP_FAILED) return 2;
-  control = static_cast<ArenaControl*>(page);
+#if defined(__x86_64__)
+  control->home_begin = reinterpret_cast<std::uint64_t>(accelopt_home_begin);
+  control->home_end = reinterpret_cast<std::uint64_t>(accelopt_home_end);
+#endif
   map_regions();
   const Entry entry = load_kernel();
   control->state.store(static_cast<std::uint32_t>(ArenaState::loaded), std::memory_order_release);

@@ -62,6 +62,8 @@ struct ArenaControl {
   alignas(64) std::uint32_t argument_count = 0;
   std::uint64_t arguments[kMaxArguments] = {};  ///< addresses in the arena
   std::uint64_t scalars[kMaxArguments] = {};    ///< values that arguments point to
+  std::uint64_t home_begin = 0;  ///< arena, before it loads a candidate: where its waiting loop begins; 0: unknown
+  std::uint64_t home_end = 0;
 
   // Set-up, read once.
   alignas(64) std::uint32_t region_count = 0;
