@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stats/halving.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/result.hpp"
+
+namespace accelopt::stats {
+namespace {
+
+constexpr std::size_t kFewestToTrim = 5;    ///< the trimmed mean cuts nothing off fewer
+constexpr std::size_t kFewestToDecide = 3;  ///< of which one may be an outlier
+
+/// log(leader / own) with its interval: independent errors of both, of which the leader's is 0 where it is the
+/// reference.
+Interval against(std::span<const double> own, std::span<const double> leader, double alpha) {
+  const Interval mine = trimmed_interval(own, alpha);
+  const Interval its = trimmed_interval(leader, alpha);
+  const double estimate = robust_centre(own) - robust_centre(leader);
+  const double middle = mine.estimate - its.estimate;
+  const auto reach = [](const Interval& interval) { return (interval.high - interval.low) / 2; };
+  const double half_width = std::hypot(reach(mine), reach(its));
+  return {estimate, middle - half_width, middle + half_width};
+}
+
+bool all_slower(std::span<const double> own, double leader_centre, double loss) {
+  return std::all_of(own.begin(), own.end(), [&](double sample) { return sample < leader_centre - std::log1p(loss); });
+}
+
+}  // namespace
+
+std::string_view to_string(RungFate fate) {
+  switch (fate) {
+    case RungFate::absent:
+      return "absent";
+    case RungFate::leads:
+      return "leads";
+    case RungFate::stays:
+      return "stays";
+    case RungFate::slower:
+      return "slower";
+    case RungFate::level:
+      return "level";
+    case RungFate::outranked:
+      return "outranked";
+  }
+  return "absent";
+}
+
+double robust_centre(std::span<const double> samples) {
+  return samples.size() < kFewestToTrim ? median(samples) : trimmed_mean(samples);
+}
+
+std::vector<RungStanding> judge_rung(std::span<const std::vector<double>> samples, const HalvingRules& rules) {
+  std::vector<RungStanding> standings(samples.size());
+  std::vector<std::size_t> ranked;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (!samples[i].empty()) ranked.push_back(i);
+  }
+  if (ranked.empty()) return standings;
+  std::vector<double> centres(samples.size(), 0);
+  for (const std::size_t arm : ranked) centres[arm] = robust_centre(samples[arm]);
+  std::stable_sort(ranked.begin(), ranked.end(), [&](std::size_t a, std::size_t b) { return centres[a] > centres[b]; });
+  const std::size_t leader = ranked.front();
+  standings[leader].fate = RungFate::leads;
+
+  const double alpha = rules.alpha / static_cast<double>(std::max<std::size_t>(ranked.size() - 1, 1));
+  const std::size_t places = (ranked.size() + 1) / 2;
+  std::size_t taken = 1;
+  for (const std::size_t arm : ranked) {
+    if (arm == leader) continue;
+    const std::vector<double>& own = samples[arm];
+    RungStanding& standing = standings[arm];
+    standing.log_ratio = against(own, samples[leader], alpha);
+    const Interval& ratio = standing.log_ratio;
+    const bool may_level = own.size() >= static_cast<std::size_t>(rules.level_from);
+    if (own.size() < kFewestToDecide) {
+      standing.fate = RungFate::stays;
+    } else if (ratio.high < 0 || all_slower(own, centres[leader], rules.clear_loss)) {
+      standing.fate = RungFate::slower;
+    } else if (may_level && ratio.low > -std::log1p(rules.no_matter) && ratio.high < std::log1p(rules.no_matter)) {
+      standing.fate = RungFate::level;
+    } else {
+      standing.fate = taken < places ? RungFate::stays : RungFate::outranked;
+      ++taken;
+    }
+  }
+  return standings;
+}
+
+}  // namespace accelopt::stats
