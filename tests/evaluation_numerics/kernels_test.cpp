@@ -77,6 +77,17 @@ std::vector<double> run_in_double(const Case& test, const Floats& a, const Float
   return y;
 }
 
+std::vector<double> run_in_float(const Case& test, Floats a, Floats b, std::uint64_t perturbation) {
+  for (Floats* values : {&a, &b}) {
+    std::vector<double> wide(values->begin(), values->end());
+    perturb(wide, DType::float32, {}, perturbation++);
+    std::transform(wide.begin(), wide.end(), values->begin(), [](double value) { return static_cast<float>(value); });
+  }
+  Floats y(test.problem.rows * test.problem.columns);
+  test.in_float(test.problem, a, b, y);
+  return {y.begin(), y.end()};
+}
+
 Slot make_slot(const Case& test, Family family, std::uint64_t seed) {
   Slot slot;
   slot.a = draw_floats(test.problem.rows, test.a_columns, family, input_seed(seed, test.name, 0, "a"));
@@ -85,9 +96,11 @@ Slot make_slot(const Case& test, Family family, std::uint64_t seed) {
   slot.expected.values = run_in_double(test, slot.a, slot.b, 0);
   Floats in_float(slot.expected.values.size());
   test.in_float(test.problem, slot.a, slot.b, in_float);
-  slot.bounds = calibrate(slot.expected, std::vector<double>(in_float.begin(), in_float.end()),
-                          run_in_double(test, slot.a, slot.b, seed * 4 + 1),
-                          run_in_double(test, slot.a, slot.b, seed * 4 + 3), {});
+  const std::vector<double> as_float(in_float.begin(), in_float.end());
+  const std::vector<double> first = run_in_double(test, slot.a, slot.b, seed * 4 + 1);
+  const std::vector<double> second = run_in_double(test, slot.a, slot.b, seed * 4 + 3);
+  const std::vector<double> both = run_in_float(test, slot.a, slot.b, seed * 4 + 5);
+  slot.bounds = calibrate(slot.expected, {as_float, first, second, both}, {});
   return slot;
 }
 

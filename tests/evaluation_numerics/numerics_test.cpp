@@ -37,7 +37,7 @@ struct Identity {
     std::vector<double> runs[3] = {expected.values, expected.values, expected.values};
     perturb(runs[1], expected.dtype, numerics, 1);
     perturb(runs[2], expected.dtype, numerics, 2);
-    bounds = calibrate(expected, runs[0], runs[1], runs[2], numerics);
+    bounds = calibrate(expected, {runs[0], runs[1], runs[2], {}}, numerics);
   }
   Comparison with(const std::vector<double>& values) const {
     return compare(expected, bounds, bytes_of(expected.dtype, values));
@@ -164,7 +164,7 @@ TEST(Numerics, AnIllConditionedRowDoesNotLoosenTheOthers) {
   perturb(runs[1], DType::float32, {}, 1);
   perturb(runs[2], DType::float32, {}, 2);
   for (std::size_t i = 0; i < 64; ++i) runs[0][i] *= 1.5;
-  identity.bounds = calibrate(identity.expected, runs[0], runs[1], runs[2], {});
+  identity.bounds = calibrate(identity.expected, {runs[0], runs[1], runs[2], {}}, {});
   EXPECT_NEAR(identity.bounds.honest_elementwise, 0.5, 0.01);
   std::vector<double> values = identity.expected.values;
   values[0] *= 1.4;  // as far off as the honest run of that row
@@ -177,7 +177,7 @@ TEST(Numerics, AFloatRunThatOverflowsIsReported) {
   std::vector<double> overflowed = identity.expected.values;
   overflowed[7] = kInfinity;
   const Bounds bounds =
-      calibrate(identity.expected, overflowed, identity.expected.values, identity.expected.values, {});
+      calibrate(identity.expected, {overflowed, identity.expected.values, identity.expected.values, {}}, {});
   EXPECT_FALSE(bounds.float_is_finite);
 }
 
@@ -185,9 +185,10 @@ TEST(Numerics, Float64DoesNotTakeItsBoundFromAFloatRun) {
   Identity identity(DType::float64, 4, 63);  // quotients by 252 are no floats
   std::vector<double> as_float = identity.expected.values;
   for (double& value : as_float) value = static_cast<double>(static_cast<float>(value));
-  identity.bounds = calibrate(identity.expected, as_float, identity.expected.values, identity.expected.values, {});
+  identity.bounds =
+      calibrate(identity.expected, {as_float, identity.expected.values, identity.expected.values, {}}, {});
   EXPECT_FALSE(identity.with(as_float).passed());
-  identity.bounds = calibrate(identity.expected, {}, identity.expected.values, identity.expected.values, {});
+  identity.bounds = calibrate(identity.expected, {{}, identity.expected.values, identity.expected.values, {}}, {});
   EXPECT_FALSE(identity.with(as_float).passed());
   EXPECT_TRUE(identity.with(identity.expected.values).passed());
 }
@@ -216,7 +217,7 @@ TEST(Numerics, HugeAndTinyNumbersAreCompared) {
 
 TEST(Numerics, IntegersAreExact) {
   Expected expected{DType::int32, {2, 2}, {}, {1, -2, 3, 2147483647}};
-  const Bounds bounds = calibrate(expected, {}, {}, {}, {});
+  const Bounds bounds = calibrate(expected, {}, {});
   EXPECT_TRUE(compare(expected, bounds, bytes_of(DType::int32, {1, -2, 3, 2147483647})).passed());
   const Comparison comparison = compare(expected, bounds, bytes_of(DType::int32, {1, -2, 4, 2147483646}));
   EXPECT_EQ(comparison.violated, NumericalRule::exact);
@@ -235,10 +236,10 @@ TEST(Numerics, AnotherSizeIsRefused) {
 TEST(Numerics, ScalarsAndEmptyOutputsAreOutputs) {
   Expected scalar{DType::float32, {}, {2.0}, {}};
   const std::vector<double> run{2.0};
-  EXPECT_TRUE(compare(scalar, calibrate(scalar, run, run, run, {}), bytes_of(DType::float32, {2})).passed());
-  EXPECT_FALSE(compare(scalar, calibrate(scalar, run, run, run, {}), bytes_of(DType::float32, {2.1})).passed());
+  EXPECT_TRUE(compare(scalar, calibrate(scalar, {run, run, run, {}}, {}), bytes_of(DType::float32, {2})).passed());
+  EXPECT_FALSE(compare(scalar, calibrate(scalar, {run, run, run, {}}, {}), bytes_of(DType::float32, {2.1})).passed());
   Expected empty{DType::float32, {0, 5}, {}, {}};
-  EXPECT_TRUE(compare(empty, calibrate(empty, {}, {}, {}, {}), {}).passed());
+  EXPECT_TRUE(compare(empty, calibrate(empty, {}, {}), {}).passed());
 }
 
 }  // namespace
