@@ -1,53 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "base/hash.hpp"
 #include "cli/command.hpp"
+#include "cli/mutant_check.hpp"
 #include "suites/lint.hpp"
 #include "suites/task_folder.hpp"
 
 namespace accelopt::cli {
 namespace {
 
+using suites::Problem;
+using suites::Severity;
+
 struct Options {
   std::vector<std::string> tasks;
   bool json = false;
+  bool mutants = false;
+  std::optional<std::uint64_t> seed;
+  DeviceFlags device;
 };
 
-base::Result<std::vector<suites::Problem>> problems_of(const std::string& folder) {
-  auto problems = suites::task_problems(folder);
-  if (!problems.empty()) return problems;
-  TRY_ASSIGN(const model::Task task, suites::load_task(folder));
-  return suites::lint_task(task, {.cores = static_cast<int>(std::thread::hardware_concurrency()), .folder = folder});
+bool is_error(const Problem& problem) {
+  return problem.severity == Severity::error;
 }
 
-base::Result<Exit> lint(const Options& options) {
-  int errors = 0;
-  for (const std::string& folder : options.tasks) {
-    TRY_ASSIGN(const auto problems, problems_of(folder));
-    int own_errors = 0;
-    for (const suites::Problem& problem : problems) {
-      const bool error = problem.severity == suites::Severity::error;
-      own_errors += error ? 1 : 0;
-      const std::string file =
-          problem.file.empty() ? (std::filesystem::path(folder) / "task.toml").string() : problem.file;
-      if (options.json) {
-        const base::Json line = {{"type", "problem"},
-                                 {"schema", 1},
-                                 {"severity", error ? "error" : "advice"},
-                                 {"file", file},
-                                 {"line", problem.line},
-                                 {"key", problem.key},
-                                 {"message", problem.message}};
-        fmt::print("{}\n", base::canonical(line));
-      } else {
-        fmt::print("{}{}\n", error ? "" : "advice: ", suites::to_string(problem, file));
-      }
+void print(const Problem& problem, const std::string& folder, bool json) {
+  const std::string file = problem.file.empty() ? (std::filesystem::path(folder) / "task.toml").string() : problem.file;
+  if (!json) {
+    fmt::print("{}{}\n", is_error(problem) ? "" : "advice: ", suites::to_string(problem, file));
+    return;
+  }
+  const base::Json line = {{"type", "problem"},
+                           {"schema", 1},
+                           {"severity", is_error(problem) ? "error" : "advice"},
+                           {"file", file},
+                           {"line", problem.line},
+                           {"key", problem.key},
+                           {"message", problem.message}};
+  fmt::print("{}\n", base::canonical(line));
+}
+
+void print(const TriedMutant& mutant, const std::string& folder, bool json) {
+  if (json) {
+    const base::Json line = {{"type", "mutant"},
+                             {"schema", 1},
+                             {"task", folder},
+                             {"mutant", mutant.name},
+                             {"fate", std::string(to_string(mutant.fate))},
+                             {"reason", mutant.reason}};
+    fmt::print("{}\n", base::canonical(line));
+  } else if (mutant.fate == MutantFate::skipped || mutant.fate == MutantFate::equivalent) {
+    fmt::print("note: {}: mutant \"{}\" is no mutant here: {}\n", folder, mutant.name, mutant.reason);
+  }
+}
+
+/// What the task's last line says when nothing is wrong with it.
+std::string praise(const MutantCheck& check) {
+  if (check.mutants.empty()) return "ok";
+  const auto refused = std::count_if(check.mutants.begin(), check.mutants.end(),
+                                     [](const TriedMutant& one) { return one.fate == MutantFate::refused; });
+  return fmt::format("ok, {} of {} mutants apply and are refused", refused, check.mutants.size());
+}
+
+/// Prints what is wrong with one task; the number of errors.
+base::Result<std::ptrdiff_t> lint_folder(Shell& shell, const Options& options, const std::string& folder) {
+  std::vector<Problem> problems = suites::task_problems(folder);
+  MutantCheck check;
+  if (problems.empty()) {
+    TRY_ASSIGN(const model::Task task, suites::load_task(folder));
+    problems =
+        suites::lint_task(task, {.cores = static_cast<int>(std::thread::hardware_concurrency()), .folder = folder});
+    if (options.mutants && std::none_of(problems.begin(), problems.end(), is_error)) {
+      TRY_ASSIGN(check, check_mutants(shell, task, options.device, options.seed.value_or(base::random_seed())));
+      problems.insert(problems.end(), check.problems.begin(), check.problems.end());
     }
-    if (own_errors == 0 && !options.json) fmt::print("{}: ok\n", folder);
-    errors += own_errors;
+  }
+  for (const TriedMutant& mutant : check.mutants) print(mutant, folder, options.json);
+  for (const Problem& problem : problems) print(problem, folder, options.json);
+  const auto errors = std::count_if(problems.begin(), problems.end(), is_error);
+  if (errors == 0 && !options.json) fmt::print("{}: {}\n", folder, praise(check));
+  return errors;
+}
+
+base::Result<Exit> lint(Shell& shell, const Options& options) {
+  std::ptrdiff_t errors = 0;
+  for (const std::string& folder : options.tasks) {
+    TRY_ASSIGN(const std::ptrdiff_t own, lint_folder(shell, options, folder));
+    errors += own;
   }
   return errors == 0 ? Exit::done : Exit::check_failed;
 }
@@ -55,12 +99,19 @@ base::Result<Exit> lint(const Options& options) {
 }  // namespace
 
 void add_lint(CommandLine& app, Action& chosen) {
-  Command command = app.add("lint", "Check a task without running anything");
-  command.footer("Example:\n  accelopt lint my_task\n");
+  Command command = app.add("lint", "Check a task without running anything, or with kernels that are wrong on purpose");
+  command.footer(
+      "Examples:\n"
+      "  accelopt lint my_task                  problems by file, line and key\n"
+      "  accelopt lint --mutants my_task        would a wrong kernel pass?\n");
   auto options = std::make_shared<Options>();
   command.option("task", &options->tasks, "Folders of tasks").required();
-  command.flag("--json", options->json, "One JSON object a problem (docs/json.md)");
-  command.chosen([&chosen, options] { chosen = [options](Shell&) { return lint(*options); }; });
+  command.flag("--mutants", options->mutants,
+               "Also build and verify wrong kernels; a task that accepts one is refused");
+  command.option("--seed", &options->seed, "Of the mutants' inputs (default: drawn)");
+  command.flag("--json", options->json, "One JSON object a problem and a mutant (docs/json.md)");
+  declare(command, options->device);
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return lint(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/mutants.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace accelopt::suites {
+namespace {
+
+using model::DType;
+using model::TensorSpec;
+
+/// The baseline's name inside a mutant.
+constexpr const char* kBaselineName = "baseline_of_the_task";
+
+/// Arguments by name that a mutant passes on instead of the kernel's own.
+using Replaced = std::vector<std::pair<std::string, std::string>>;
+
+std::string parameter(const TensorSpec& tensor, bool output) {
+  const std::string type(model::c_name(tensor.dtype));
+  if (output) return type + "* " + tensor.name;
+  return tensor.shape ? "const " + type + "* " + tensor.name : type + " " + tensor.name;
+}
+
+std::string parameters(const model::Definition& definition) {
+  std::string out;
+  const auto add = [&](const std::string& text) { out += (out.empty() ? "" : ", ") + text; };
+  for (const TensorSpec& input : definition.inputs) add(parameter(input, false));
+  for (const TensorSpec& output : definition.outputs) add(parameter(output, true));
+  for (const std::string& axis : model::variable_axes(definition)) add("int64_t " + axis);
+  return out;
+}
+
+std::string call_of_baseline(const model::Definition& definition, const Replaced& replaced = {}) {
+  std::string out;
+  const auto add = [&](const std::string& name) {
+    const auto found =
+        std::find_if(replaced.begin(), replaced.end(), [&](const auto& pair) { return pair.first == name; });
+    out += (out.empty() ? "" : ", ") + (found == replaced.end() ? name : found->second);
+  };
+  for (const TensorSpec& input : definition.inputs) add(input.name);
+  for (const TensorSpec& output : definition.outputs) add(output.name);
+  for (const std::string& axis : model::variable_axes(definition)) add(axis);
+  return std::string("  ") + kBaselineName + "(" + out + ");\n";
+}
+
+/// The product of axes as an expression; "1" of none.
+std::string product(const std::vector<std::string>& axes, std::size_t first, std::size_t last) {
+  std::string out = "(int64_t)1";
+  for (std::size_t i = first; i < last; ++i) out += " * " + axes[i];
+  return out;
+}
+
+std::string elements(const TensorSpec& tensor) {
+  return tensor.shape ? product(*tensor.shape, 0, tensor.shape->size()) : "1";
+}
+
+/// The conversion to and from float that task.h has for a small type; none for those of C.
+std::string helper_of(DType dtype) {
+  switch (dtype) {
+    case DType::float16:
+      return "f16";
+    case DType::bfloat16:
+      return "bf16";
+    case DType::float8_e4m3fn:
+      return "fp8_e4m3";
+    case DType::float8_e5m2:
+      return "fp8_e5m2";
+    default:
+      return {};
+  }
+}
+
+std::string as_number(DType dtype, const std::string& expression) {
+  const std::string helper = helper_of(dtype);
+  return helper.empty() ? expression : helper + "_to_float(" + expression + ")";
+}
+
+std::string of_number(DType dtype, const std::string& expression) {
+  const std::string helper = helper_of(dtype);
+  const std::string type(model::c_name(dtype));
+  return helper.empty() ? "(" + type + ")(" + expression + ")" : helper + "_from_float((float)(" + expression + "))";
+}
+
+constexpr const char* kRounding = R"(
+static inline float rounded(float value, unsigned dropped) {  /* to nearest, ties to even, with fewer bits of fraction */
+  uint32_t bits;
+  memcpy(&bits, &value, 4);
+  if ((bits & 0x7f800000u) == 0x7f800000u) return value;
+  bits += ((1u << (dropped - 1)) - 1u) + ((bits >> dropped) & 1u);
+  bits = bits >> dropped << dropped;
+  memcpy(&value, &bits, 4);
+  return value;
+}
+)";
+
+/// Builds the solutions, and knows what applies to the task.
+class Breeder {
+ public:
+  explicit Breeder(const model::Task& task) : task_(task), definition_(task.definition) {}
+
+  std::vector<Mutant> breed() {
+    for_outputs(MutantKind::zeros, "zeros", &Breeder::zeros);
+    for_outputs(MutantKind::constant, "constant", &Breeder::constant);
+    for_outputs(MutantKind::copy, "copy of input", &Breeder::copy);
+    for_outputs(MutantKind::last_tile, "last tile skipped", &Breeder::last_tile);
+    shorten_reductions();
+    for_outputs(MutantKind::row, "one row unwritten", &Breeder::row);
+    mutate_input();
+    lower_precision();
+    return std::move(mutants_);
+  }
+
+ private:
+  /// What a mutant does to one output, as statements after the baseline's call; or why it does not apply.
+  struct Spoiled {
+    std::string code;
+    std::string does;
+    std::string skipped;
+  };
+
+  void for_outputs(MutantKind kind, const std::string& name, Spoiled (Breeder::*spoil)(const TensorSpec&) const) {
+    const bool several = definition_.outputs.size() > 1;
+    for (const TensorSpec& output : definition_.outputs) {
+      const Spoiled spoiled = (this->*spoil)(output);
+      add(kind, several ? name + " (output " + output.name + ")" : name, spoiled.does, spoiled.skipped,
+          call_of_baseline(definition_) + spoiled.code);
+    }
+  }
+
+  void add(MutantKind kind, std::string name, std::string does, std::string skipped, const std::string& body) {
+    Mutant mutant{kind, std::move(name), std::move(does), std::move(skipped), {}};
+    if (mutant.skipped.empty()) mutant.solution = solution(body);
+    mutants_.push_back(std::move(mutant));
+  }
+
+  [[nodiscard]] model::Solution solution(const std::string& body) const {
+    const std::string prototype = "(" + parameters(definition_) + ")";
+    model::Solution out;
+    out.language = model::Language::cpp;
+    const model::SourceFile& kernel = task_.baseline.sources.front();
+    out.sources.push_back({"mutant.cpp", flags(kernel.text) +
+                                             "#include \"task.h\"\n#include <stdlib.h>\n#include <string.h>\n" +
+                                             "extern \"C\" void " + kBaselineName + prototype + ";\n" + kRounding +
+                                             "extern \"C\" void kernel" + prototype + " {\n" + body + "}\n"});
+    const bool c = task_.baseline.language == model::Language::c;
+    out.sources.push_back({c ? "baseline.c" : "baseline.cpp", std::string("#define kernel ") + kBaselineName + "\n" +
+                                                                  (c ? "void " : "extern \"C\" void ") + kBaselineName +
+                                                                  prototype + ";\n#line 1\n" + kernel.text});
+    for (std::size_t i = 1; i < task_.baseline.sources.size(); ++i) out.sources.push_back(task_.baseline.sources[i]);
+    return out;
+  }
+
+  /// The baseline's `//@ flags` lines: the program reads them in the main file alone.
+  static std::string flags(const std::string& text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      const std::string line = text.substr(at, end - at);
+      const auto start = line.find_first_not_of(" \t");
+      if (start != std::string::npos && line.compare(start, 3, "//@") == 0 &&
+          line.find("flags", start) != std::string::npos) {
+        out += line + "\n";
+      }
+      at = end + 1;
+    }
+    return out;
+  }
+
+  /// The most elements of a tensor over all workloads.
+  [[nodiscard]] std::int64_t most(const TensorSpec& tensor) const {
+    std::int64_t out = 0;
+    for (const model::Workload& workload : task_.workloads) {
+      out = std::max(out, model::element_count(tensor, model::bind_axes(definition_, workload)));
+    }
+    return out;
+  }
+
+  [[nodiscard]] Spoiled zeros(const TensorSpec& output) const {
+    return {"  memset(" + output.name + ", 0, sizeof *" + output.name + " * (" + elements(output) + "));\n",
+            "every element of " + output.name + " is 0",
+            {}};
+  }
+
+  [[nodiscard]] Spoiled constant(const TensorSpec& output) const {
+    const std::string& y = output.name;
+    if (most(output) < 2) return {{}, {}, "output " + y + " has one element only"};
+    std::string value = y + "[0]";
+    if (model::is_floating(output.dtype)) {
+      value = of_number(output.dtype, "sum / (double)count");
+    }
+    const std::string sum = model::is_floating(output.dtype)
+                                ? "    double sum = 0;\n    for (int64_t i = 0; i < count; ++i) sum += " +
+                                      as_number(output.dtype, y + "[i]") + ";\n"
+                                : "";
+    return {"  {\n    const int64_t count = " + elements(output) + ";\n" + sum + "    const " +
+                std::string(model::c_name(output.dtype)) + " value = " + value +
+                ";\n    for (int64_t i = 0; i < count; ++i) " + y + "[i] = value;\n  }\n",
+            model::is_floating(output.dtype) ? "every element of " + y + " is their mean"
+                                             : "every element of " + y + " is the first one",
+            {}};
+  }
+
+  [[nodiscard]] Spoiled copy(const TensorSpec& output) const {
+    const TensorSpec* source = nullptr;
+    for (const TensorSpec& input : definition_.inputs) {
+      if (!input.shape || input.dtype != output.dtype) continue;
+      if (input.shape == output.shape) {
+        source = &input;
+        break;
+      }
+      if (source == nullptr) source = &input;
+    }
+    if (source == nullptr) {
+      return {{}, {}, "no input tensor has the type of output " + output.name};
+    }
+    return {"  for (int64_t i = 0; i < " + elements(output) + "; ++i) " + output.name + "[i] = " + source->name +
+                "[i % (" + elements(*source) + ")];\n",
+            output.name + " is a copy of " + source->name,
+            {}};
+  }
+
+  [[nodiscard]] Spoiled last_tile(const TensorSpec& output) const {
+    const std::string& y = output.name;
+    if (most(output) < 2) return {{}, {}, "output " + y + " has one element only"};
+    return {"  {\n    const int64_t count = " + elements(output) +
+                ";\n    const int64_t first = count > 8 ? count - 8 : 1;\n" +
+                "    for (int64_t i = first; i < count; ++i) " + y + "[i] = " + y + "[first - 1];\n  }\n",
+            "the last 8 elements of " + y + " repeat the one before them",
+            {}};
+  }
+
+  [[nodiscard]] Spoiled row(const TensorSpec& output) const {
+    const std::string& y = output.name;
+    if (!output.shape || output.shape->size() < 2) return {{}, {}, "output " + y + " has no row axis"};
+    TensorSpec first_axes = output;
+    first_axes.shape->pop_back();
+    if (most(first_axes) < 2) return {{}, {}, "output " + y + " has one row only"};
+    const std::size_t rank = output.shape->size();
+    const std::string length = product(*output.shape, rank - 1, rank);
+    return {"  {\n    const int64_t rows = " + product(*output.shape, 0, rank - 1) +
+                ";\n    const int64_t length = " + length + ";\n    if (rows > 1) memcpy(" + y +
+                " + rows / 2 * length, " + y + " + (rows / 2 - 1) * length, sizeof *" + y + " * length);\n  }\n",
+            "one row of " + y + " in the middle repeats the row before it",
+            {}};
+  }
+
+  /// Statements that copy an input into changed_<name>, which `change` then alters; the mutant frees it at the end.
+  [[nodiscard]] static std::string copied(const TensorSpec& input, const std::string& change) {
+    const std::string type(model::c_name(input.dtype));
+    const std::string name = "changed_" + input.name;
+    return "  " + type + "* " + name + " = (" + type + "*)malloc(sizeof(" + type + ") * (" + elements(input) +
+           " + 1));\n" + "  if (!" + name + ") abort();\n  memcpy(" + name + ", " + input.name + ", sizeof(" + type +
+           ") * (" + elements(input) + "));\n" + change;
+  }
+
+  /// The baseline on changed copies of inputs.
+  void add_on_changed(MutantKind kind, std::string name, std::string does,
+                      const std::vector<std::pair<const TensorSpec*, std::string>>& changes) {
+    std::string body;
+    std::string freed;
+    Replaced replaced;
+    for (const auto& [input, change] : changes) {
+      body += copied(*input, change);
+      freed += "  free(changed_" + input->name + ");\n";
+      replaced.emplace_back(input->name, "changed_" + input->name);
+    }
+    add(kind, std::move(name), std::move(does), {}, body + call_of_baseline(definition_, replaced) + freed);
+  }
+
+  static bool has_axis(const TensorSpec& tensor, const std::string& axis) {
+    return tensor.shape && std::find(tensor.shape->begin(), tensor.shape->end(), axis) != tensor.shape->end();
+  }
+
+  /// Axes that inputs have and no output has: what is summed up over, or otherwise reduced.
+  void shorten_reductions() {
+    std::vector<std::string> reduced;
+    for (const model::Axis& axis : definition_.axes) {
+      const auto has = [&](const TensorSpec& tensor) { return has_axis(tensor, axis.name); };
+      const auto counts = [&](const TensorSpec& tensor) { return has(tensor) && model::is_floating(tensor.dtype); };
+      if (std::none_of(definition_.outputs.begin(), definition_.outputs.end(), has) &&
+          std::any_of(definition_.inputs.begin(), definition_.inputs.end(), counts)) {
+        reduced.push_back(axis.name);
+      }
+    }
+    const std::string name = "1 % of the reduction skipped";
+    if (reduced.empty()) {
+      add(MutantKind::reduction, name, {}, "every axis of the floating inputs is also one of the outputs", {});
+    }
+    for (const std::string& axis : reduced) shorten(axis, reduced.size() > 1 ? name + " (over " + axis + ")" : name);
+  }
+
+  void shorten(const std::string& axis, const std::string& name) {
+    std::vector<std::pair<const TensorSpec*, std::string>> changes;
+    for (const TensorSpec& input : definition_.inputs) {
+      if (!has_axis(input, axis) || !model::is_floating(input.dtype)) continue;
+      const std::vector<std::string>& shape = *input.shape;
+      const auto place = static_cast<std::size_t>(std::find(shape.begin(), shape.end(), axis) - shape.begin());
+      const std::string changed = "changed_" + input.name;
+      changes.emplace_back(&input, "  for (int64_t outer = 0; outer < " + product(shape, 0, place) +
+                                       "; ++outer) {\n    const int64_t extent = " + axis +
+                                       ", inner = " + product(shape, place + 1, shape.size()) +
+                                       ", skipped = extent < 200 ? 1 : extent / 100;\n    memset(" + changed +
+                                       " + (outer * extent + extent - skipped) * inner, 0, sizeof *" + changed +
+                                       " * (skipped * inner));\n  }\n");
+    }
+    add_on_changed(MutantKind::reduction, name, "the last 1 % along " + axis + " (at least one) counts as 0", changes);
+  }
+
+  void mutate_input() {
+    const auto input = std::find_if(definition_.inputs.begin(), definition_.inputs.end(),
+                                    [](const TensorSpec& one) { return one.shape.has_value(); });
+    const std::string name = "inputs mutated";
+    if (input == definition_.inputs.end()) {
+      add(MutantKind::mutated_input, name, {}, "there is no input tensor", {});
+      return;
+    }
+    add(MutantKind::mutated_input, name, "the baseline, which then writes into " + input->name, {},
+        call_of_baseline(definition_) + "  *(volatile unsigned char*)" + input->name + " ^= 1;\n");
+  }
+
+  void lower_precision() {
+    const std::string name = "computed one precision lower";
+    std::string reason;
+    std::string to;
+    std::vector<std::pair<const TensorSpec*, std::string>> changes;
+    for (const TensorSpec& input : definition_.inputs) {
+      if (!input.shape || !model::is_floating(input.dtype) || model::size_of(input.dtype) == 1) continue;
+      const std::string changed = "changed_" + input.name + "[i]";
+      std::string value = "rounded(" + as_number(input.dtype, changed) + ", " + dropped_bits(input.dtype) + ")";
+      if (input.dtype == DType::float64) value = "(float)" + changed;
+      to = input.dtype == DType::float64   ? "float32"
+           : input.dtype == DType::float32 ? "bfloat16"
+                                           : "4 bits of precision";
+      changes.emplace_back(&input, "  for (int64_t i = 0; i < " + elements(input) + "; ++i) " + changed + " = " +
+                                       of_number(input.dtype, value) + ";\n");
+    }
+    if (changes.empty()) reason = "no input tensor has a floating type with a lower one below it";
+    const auto floating = [](const TensorSpec& output) { return model::is_floating(output.dtype); };
+    if (std::none_of(definition_.outputs.begin(), definition_.outputs.end(), floating)) {
+      reason = "every output is exact (integers or masks)";
+    }
+    if (definition_.numerics.lower_precision) reason = "the task permits it: numerics.lower_precision = true";
+    if (reason.empty()) {
+      add_on_changed(MutantKind::lower_precision, name, "the baseline on inputs rounded to " + to, changes);
+    } else {
+      add(MutantKind::lower_precision, name, {}, reason, {});
+    }
+  }
+
+  /// Bits of a float's fraction that the next lower type has not.
+  static std::string dropped_bits(DType dtype) { return dtype == DType::float32 ? "16" : "20"; }
+
+  const model::Task& task_;
+  const model::Definition& definition_;
+  std::vector<Mutant> mutants_;
+};
+
+}  // namespace
+
+std::vector<Mutant> derive_mutants(const model::Task& task) {
+  return Breeder(task).breed();
+}
+
+model::Task with_measured_bounds(const model::Task& task) {
+  model::Task out = task;
+  out.definition.numerics = {};
+  return out;
+}
+
+model::Task with_rich_inputs(const model::Task& task) {
+  using model::Family;
+  model::Task out = with_measured_bounds(task);
+  for (TensorSpec& input : out.definition.inputs) {
+    if (!model::is_floating(input.dtype)) continue;
+    input.init = {model::InitKind::normal, 0, 1};
+    if (!input.shape) continue;
+    input.families = {Family::positive, Family::scaled_up, Family::scaled_down,
+                      Family::heavy,    Family::sparse,    Family::rows};
+  }
+  return out;
+}
+
+}  // namespace accelopt::suites
