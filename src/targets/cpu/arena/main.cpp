@@ -131,11 +131,20 @@ void yield() {
 #endif
 }
 
-std::uint32_t await(const ArenaFlag& flag, std::uint32_t seen) {
+/// The shared page, its address taken from the instructions at every use: what a register holds when a kernel returns
+/// is the kernel's choice.
+inline ArenaControl& shared_page() {
+  std::uint64_t address = kControlAddress;
+#if defined(__x86_64__)
+  asm volatile("movabsq $0x0ff000000000, %0" : "=r"(address));
+#endif
+  return *reinterpret_cast<ArenaControl*>(address);
+}
+
+void await_go(std::uint32_t seen) {
   while (true) {
-    const std::uint32_t now = flag.call.load(std::memory_order_acquire);
-    if (now != seen) return now;
-    if (control->one_core != 0) {
+    if (shared_page().go.call.load(std::memory_order_acquire) != seen) return;
+    if (shared_page().one_core != 0) {
       yield();
     } else {
       relax();
@@ -148,31 +157,35 @@ std::uint32_t await(const ArenaFlag& flag, std::uint32_t seen) {
 /// a register or a variable, which a candidate could have changed before it came back.
 inline std::uint32_t await_request(std::uint32_t seen) {
 #if defined(__x86_64__)
-  static_assert(offsetof(ArenaControl, request) == 0);
+  static_assert(offsetof(ArenaControl, request) == 0 && kControlAddress == 0x0ff000000000);
   std::uint32_t now = 0;
   asm volatile(
       "accelopt_home_begin:\n"
       "  cmpl $0, %[one_core]\n"
       "  jne 2f\n"
       "1: pause\n"
-      "  movabsl %[request], %%eax\n"
+      "  movabsl 0x0ff000000000, %%eax\n"
       "  cmpl %[seen], %%eax\n"
       "  je 1b\n"
       "  jmp 3f\n"
       "2: movl %[sched_yield], %%eax\n"
       "  syscall\n"
-      "  movabsl %[request], %%eax\n"
+      "  movabsl 0x0ff000000000, %%eax\n"
       "  cmpl %[seen], %%eax\n"
       "  je 2b\n"
       "3:\n"
       "accelopt_home_end:\n"
       : "=&a"(now)
-      : [one_core] "r"(control->one_core), [seen] "r"(seen), [request] "i"(kControlAddress),
-        [sched_yield] "i"(SYS_sched_yield)
+      : [one_core] "r"(shared_page().one_core), [seen] "r"(seen), [sched_yield] "i"(SYS_sched_yield)
       : "rcx", "r11", "cc", "memory");
   return now;
 #else
-  return await(control->request, seen);
+  std::uint32_t now = seen;
+  while (now == seen) {
+    now = control->request.call.load(std::memory_order_acquire);
+    if (control->one_core != 0) yield();
+  }
+  return now;
 #endif
 }
 
@@ -198,12 +211,12 @@ void reset_floating_point() {
   while (true) {
     call = await_request(call);
     reset_floating_point();
-    const std::uint32_t before = control->go.call.load(std::memory_order_relaxed);
-    control->ready.call.store(call, std::memory_order_release);
-    await(control->go, before);
-    entry(control->arguments);
+    const std::uint32_t before = shared_page().go.call.load(std::memory_order_relaxed);
+    shared_page().ready.call.store(call, std::memory_order_release);
+    await_go(before);
+    entry(shared_page().arguments);
     finish_stores();
-    control->done.call.store(call, std::memory_order_release);
+    shared_page().done.call.store(call, std::memory_order_release);
   }
 }
 
