@@ -12,18 +12,6 @@ namespace {
 constexpr std::size_t kFewestToTrim = 5;    ///< the trimmed mean cuts nothing off fewer
 constexpr std::size_t kFewestToDecide = 3;  ///< of which one may be an outlier
 
-/// log(leader / own) with its interval: independent errors of both, of which the leader's is 0 where it is the
-/// reference.
-Interval against(std::span<const double> own, std::span<const double> leader, double alpha) {
-  const Interval mine = trimmed_interval(own, alpha);
-  const Interval its = trimmed_interval(leader, alpha);
-  const double estimate = robust_centre(own) - robust_centre(leader);
-  const double middle = mine.estimate - its.estimate;
-  const auto reach = [](const Interval& interval) { return (interval.high - interval.low) / 2; };
-  const double half_width = std::hypot(reach(mine), reach(its));
-  return {estimate, middle - half_width, middle + half_width};
-}
-
 bool all_slower(std::span<const double> own, double leader_centre, double loss) {
   return std::all_of(own.begin(), own.end(), [&](double sample) { return sample < leader_centre - std::log1p(loss); });
 }
@@ -52,6 +40,15 @@ double robust_centre(std::span<const double> samples) {
   return samples.size() < kFewestToTrim ? median(samples) : trimmed_mean(samples);
 }
 
+Interval compare_samples(std::span<const double> own, std::span<const double> other, double alpha) {
+  const Interval mine = trimmed_interval(own, alpha);
+  const Interval its = trimmed_interval(other, alpha);
+  const double middle = mine.estimate - its.estimate;
+  const auto reach = [](const Interval& interval) { return (interval.high - interval.low) / 2; };
+  const double half_width = std::hypot(reach(mine), reach(its));
+  return {robust_centre(own) - robust_centre(other), middle - half_width, middle + half_width};
+}
+
 std::vector<RungStanding> judge_rung(std::span<const std::vector<double>> samples, const HalvingRules& rules) {
   std::vector<RungStanding> standings(samples.size());
   std::vector<std::size_t> ranked;
@@ -72,7 +69,7 @@ std::vector<RungStanding> judge_rung(std::span<const std::vector<double>> sample
     if (arm == leader) continue;
     const std::vector<double>& own = samples[arm];
     RungStanding& standing = standings[arm];
-    standing.log_ratio = against(own, samples[leader], alpha);
+    standing.log_ratio = compare_samples(own, samples[leader], alpha);
     const Interval& ratio = standing.log_ratio;
     const bool may_level = own.size() >= static_cast<std::size_t>(rules.level_from);
     if (own.size() < kFewestToDecide) {

@@ -39,6 +39,10 @@ struct RungStanding {
 /// The middle of few samples, which one outlier does not move: the median of fewer than five, else the trimmed mean.
 double robust_centre(std::span<const double> samples);
 
+/// log(other's time / own time) from samples against a common reference, with an interval that takes their errors as
+/// independent; an arm that is the reference itself has none. The estimate is the difference of the robust centres.
+Interval compare_samples(std::span<const double> own, std::span<const double> other, double alpha);
+
 /// The standings after a rung. A sample is log(common reference's time / own time) in one block; an arm without samples
 /// is absent. At most half of the present arms, rounded up, lead or stay. No arm goes because of a single sample:
 /// ranks follow `robust_centre`, and with fewer than three samples everything stays.

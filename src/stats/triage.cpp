@@ -21,8 +21,10 @@ TriageDecision look(std::span<const double> samples, const TriageRules& rules) {
       samples.size() >= clear && std::all_of(samples.begin(), samples.begin() + rules.clear_blocks,
                                              [&](double sample) { return sample < -std::log1p(rules.clear_loss); });
   const bool worth_it = interval.low > std::log1p(rules.least_gain);
-  const bool futile =
-      interval.high < std::log1p(rules.hopeless_gain) || (interval.high - interval.low < rules.narrow && !worth_it);
+  // What looks slower than a tie races on: SLOWER is near, and says more.
+  const bool looks_level = interval.estimate > -std::log1p(rules.tie_within);
+  const bool futile = looks_level && (interval.high < std::log1p(rules.hopeless_gain) ||
+                                      (interval.high - interval.low < rules.narrow && !worth_it));
   if (interval.high < 0 || clearly_slower) {
     decision.verdict = RaceVerdict::slower;
     decision.decided_by = DecidedBy::race;

@@ -73,6 +73,15 @@ TEST(Triage, IsFutileWhenCertainlyUnderOnePercent) {
   EXPECT_LT(triage.decision().log_ratio.high, std::log1p(0.01));
 }
 
+TEST(Triage, WhatLooksSlowerThanATieRacesOnUntilThatIsCertain) {
+  Triage triage;
+  // Around 5 % slower with such noise that after four blocks only "no gain" is certain.
+  const std::vector<double> blocks = {-0.045, -0.055, -0.040, -0.060, -0.050, -0.048, -0.052, -0.050};
+  for (const double block : blocks) triage.add(block);
+  EXPECT_EQ(triage.decision().verdict, RaceVerdict::slower);
+  EXPECT_EQ(triage.decision().decided_by, DecidedBy::race);
+}
+
 TEST(Triage, IsFutileWhenTheIntervalIsNarrowAndTheGainSmall) {
   Triage triage;
   for (int block = 0; !triage.decided(); ++block) triage.add(0.008 + (block % 2 == 0 ? 0.007 : -0.007));
