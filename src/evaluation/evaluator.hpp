@@ -20,6 +20,7 @@ struct MeasureSettings {
   std::uint64_t seed = 0;               ///< secret to the run: inputs are drawn from it
   int slots = 8;                        ///< input sets a workload
   double max_seconds_per_workload = 2;  ///< triage gives up after this much measuring, seconds
+  double max_tuning_seconds = 60;       ///< a race of configurations takes its leader after this much measuring
   int playoff_min_blocks = 12;
   int playoff_max_blocks = 48;
   int confirm_min_blocks = 32;

@@ -10,6 +10,7 @@ void to_json(Json& out, const MeasureSettings& value) {
   out = {{"seed", value.seed},
          {"slots", value.slots},
          {"max_seconds_per_workload", value.max_seconds_per_workload},
+         {"max_tuning_seconds", value.max_tuning_seconds},
          {"playoff_min_blocks", value.playoff_min_blocks},
          {"playoff_max_blocks", value.playoff_max_blocks},
          {"confirm_min_blocks", value.confirm_min_blocks},
@@ -25,6 +26,7 @@ void from_json(const Json& in, MeasureSettings& value) {
   read_field(in, "seed", value.seed);
   read_field(in, "slots", value.slots);
   read_field(in, "max_seconds_per_workload", value.max_seconds_per_workload);
+  read_field(in, "max_tuning_seconds", value.max_tuning_seconds);
   read_field(in, "playoff_min_blocks", value.playoff_min_blocks);
   read_field(in, "playoff_max_blocks", value.playoff_max_blocks);
   read_field(in, "confirm_min_blocks", value.confirm_min_blocks);

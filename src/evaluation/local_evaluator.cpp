@@ -8,6 +8,7 @@
 
 #include "base/hash.hpp"
 #include "evaluation/measuring.hpp"
+#include "evaluation/tuning.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -55,14 +56,14 @@ class LocalEvaluator final : public Evaluator {
 
   base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) override {
     TRY(opened());
-    return target_.build(solution, std::move(stop));
+    return build_candidate(target_, measuring_->task.definition, solution, stop);
   }
 
   base::Result<model::Evaluation> triage(const model::Solution& candidate, const model::Solution& opponent,
                                          std::stop_token stop) override {
     TRY(opened());
     // Outside the exclusive part: others measure while this one compiles.
-    TRY(target_.build(candidate, stop));
+    TRY(build_candidate(target_, measuring_->task.definition, candidate, stop));
     const std::lock_guard exclusive(mutex_);
     return run_triage(*measuring_, candidate, opponent, stop);
   }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "evaluation/measuring.hpp"
+#include "evaluation/tuning.hpp"
 #include "stats/triage.hpp"
 
 namespace accelopt::evaluation {
@@ -107,6 +108,8 @@ base::Result<model::Evaluation> verify_alone(Measuring& measuring, const model::
 
 base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Solution& candidate,
                                            const model::Solution& opponent, const std::stop_token& stop) {
+  if (const auto space = model::tuning_space(candidate, measuring.task.definition); space && space->open())
+    return run_tuned_triage(measuring, candidate, *space, opponent, stop);
   model::Evaluation evaluation = blank_evaluation(measuring, candidate, "triage");
   evaluation.opponent = model::source_id(opponent);
   TRY_ASSIGN(const bool built, build_stage(measuring, candidate, evaluation, stop));

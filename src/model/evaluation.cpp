@@ -177,6 +177,61 @@ void from_json(const Json& in, Environment& value) {
   read_field(in, "noisy", value.noisy);
 }
 
+static void to_json(Json& out, const TunedConfiguration& value) {
+  out = {{"values", value.values},
+         {"fate", value.fate},
+         {"status", to_string(value.status)},
+         {"reason", value.reason},
+         {"blocks", value.blocks}};
+  out["ratio"] = value.ratio ? Json(*value.ratio) : Json();
+}
+
+static void from_json(const Json& in, TunedConfiguration& value) {
+  in.at("values").get_to(value.values);
+  in.at("fate").get_to(value.fate);
+  value.status = parse_status(in.at("status").get<std::string>());
+  read_field(in, "reason", value.reason);
+  read_field(in, "blocks", value.blocks);
+  if (in.contains("ratio") && !in.at("ratio").is_null()) value.ratio = in.at("ratio").get<Interval>();
+}
+
+static void to_json(Json& out, const TuningHeat& value) {
+  out = {{"rung", value.rung}, {"arms", value.arms}, {"offset", value.offset}, {"log_ratios", value.log_ratios}};
+}
+
+static void from_json(const Json& in, TuningHeat& value) {
+  in.at("rung").get_to(value.rung);
+  in.at("arms").get_to(value.arms);
+  in.at("offset").get_to(value.offset);
+  in.at("log_ratios").get_to(value.log_ratios);
+}
+
+void to_json(Json& out, const Tuning& value) {
+  out = {{"source_id", value.source_id},
+         {"names", value.names},
+         {"sets", value.sets},
+         {"combinations", value.combinations},
+         {"configurations", value.configurations},
+         {"chosen", Json(value.chosen)},
+         {"field", Json::array()},
+         {"heats", Json::array()},
+         {"seconds", value.seconds}};
+  for (const TunedConfiguration& configuration : value.field) to_json(out["field"].emplace_back(), configuration);
+  for (const TuningHeat& heat : value.heats) to_json(out["heats"].emplace_back(), heat);
+}
+
+void from_json(const Json& in, Tuning& value) {
+  in.at("source_id").get_to(value.source_id);
+  in.at("names").get_to(value.names);
+  in.at("sets").get_to(value.sets);
+  read_field(in, "combinations", value.combinations);
+  read_field(in, "configurations", value.configurations);
+  if (in.contains("chosen")) in.at("chosen").get_to(value.chosen);
+  for (const Json& configuration : in.at("field")) from_json(configuration, value.field.emplace_back());
+  for (const Json& heat : in.value("heats", Json::array())) from_json(heat, value.heats.emplace_back());
+  read_field(in, "seconds", value.seconds);
+}
+
 static Json mismatch_to_json(const Mismatch& value) {
   return {{"workload", value.workload},
           {"family", value.family},
@@ -219,6 +274,7 @@ void to_json(Json& out, const Evaluation& value) {
   out["mismatch"] = value.mismatch ? mismatch_to_json(*value.mismatch) : Json();
   out["ratio"] = value.ratio ? Json(*value.ratio) : Json();
   out["profile"] = value.profile ? Json(*value.profile) : Json();
+  out["tuning"] = value.tuning ? Json(*value.tuning) : Json();
   out["stages"] = Json::array();
   for (const StageTime& stage : value.stages)
     out["stages"].push_back({{"name", stage.name}, {"seconds", stage.seconds}});
@@ -242,6 +298,7 @@ void from_json(const Json& in, Evaluation& value) {
   if (in.contains("mismatch") && !in.at("mismatch").is_null()) value.mismatch = mismatch_from_json(in.at("mismatch"));
   if (in.contains("ratio") && !in.at("ratio").is_null()) value.ratio = in.at("ratio").get<Interval>();
   if (in.contains("profile") && !in.at("profile").is_null()) value.profile = in.at("profile").get<Profile>();
+  if (in.contains("tuning") && !in.at("tuning").is_null()) value.tuning = in.at("tuning").get<Tuning>();
   for (const Json& stage : in.value("stages", Json::array())) {
     value.stages.push_back({stage.at("name").get<std::string>(), stage.at("seconds").get<double>()});
   }

@@ -118,6 +118,37 @@ struct BuildReport {
   double seconds = 0;
 };
 
+/// One configuration of a tuned kernel that was tried, and how far it got.
+struct TunedConfiguration {
+  std::vector<std::int64_t> values;  ///< in the order of Tuning::names
+  std::string fate;                  ///< "chosen", "level", "outranked", "slower", "failed", "unfinished"
+  Status status = Status::passed;    ///< of a failed one
+  std::string reason;                ///< why it failed
+  int blocks = 0;                    ///< that it was timed in
+  std::optional<Interval> ratio;     ///< the chosen one's time / its time: under 1 is slower than the chosen one
+};
+
+/// Configurations that ran side by side.
+struct TuningHeat {
+  int rung = 0;
+  std::vector<int> arms;                        ///< indices into Tuning::field; the others are compared with the first
+  double offset = 0;                            ///< log-ratio of the first arm to the field's first reference
+  std::vector<std::vector<double>> log_ratios;  ///< by arm, by block: log(the first arm's time / its time)
+};
+
+/// What became of `//@ tune`: the values that were chosen, and the field that lost.
+struct Tuning {
+  std::string source_id;  ///< of the source with its sets open
+  std::vector<std::string> names;
+  std::vector<std::vector<std::int64_t>> sets;  ///< by name
+  std::int64_t combinations = 0;                ///< of the sets
+  std::int64_t configurations = 0;              ///< that `//@ require` leaves
+  std::optional<std::vector<std::int64_t>> chosen;
+  std::vector<TunedConfiguration> field;  ///< those that were tried, in order
+  std::vector<TuningHeat> heats;          ///< what the decisions rest on
+  double seconds = 0;                     ///< builds and races
+};
+
 struct Evaluation {
   Status status = Status::not_measured;
   std::string reason;  ///< for people and for the fixer: diagnostics, or what was wrong where
@@ -132,6 +163,7 @@ struct Evaluation {
   std::vector<StageTime> stages;
   std::vector<BlockSample> samples;
   std::optional<Profile> profile;
+  std::optional<Tuning> tuning;  ///< of a kernel that left values open; `source_id` is that of the chosen one
   Environment environment;
   std::string trust;  ///< "device-code", "isolated", "shared"
   std::string source_id;
@@ -149,6 +181,8 @@ void to_json(base::Json& out, const BuildReport& value);
 void from_json(const base::Json& in, BuildReport& value);
 void to_json(base::Json& out, const BlockSample& value);
 void from_json(const base::Json& in, BlockSample& value);
+void to_json(base::Json& out, const Tuning& value);
+void from_json(const base::Json& in, Tuning& value);
 void to_json(base::Json& out, const Environment& value);
 void from_json(const base::Json& in, Environment& value);
 void to_json(base::Json& out, const Evaluation& value);

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine without hardware: y = 2 x, and a kernel's text says how long it takes and what is wrong with it.
 //   time=<ns>  cold time of workloads of 100 elements (in proportion for others); noise of half a per cent is added
+//   cost=<expression>;  the same over the values of //@ tune and the elements M; so are compiles_if, right_if, lives_if
+//   spiky  one call in twenty takes twice as long
 //   wrong  crash  hang  outside  disturbed  broken (does not build)  wrong_on=<elements>
 #pragma once
 
+#include <atomic>
 #include <cstring>
 #include <random>
 #include <set>
 #include <string>
 
+#include "base/expression.hpp"
 #include "evaluation/target.hpp"
 #include "fakes/fake_evaluator.hpp"
+#include "model/tuning.hpp"
 
 namespace accelopt::evaluation {
 
@@ -41,13 +46,27 @@ inline model::Task fake_task() {
   return task;
 }
 
+/// The value of "word=<expression>;" in the text; none without one.
+inline std::optional<std::int64_t> fake_claim(const std::string& text, const std::string& word, std::int64_t elements) {
+  const auto at = text.find(word + "=");
+  if (at == std::string::npos) return std::nullopt;
+  const auto begin = at + word.size() + 1;
+  std::map<std::string, std::int64_t> values{{"M", elements}};
+  if (const auto directives = model::parse_cpu_directives(text)) {
+    for (const model::TunedName& tuned : directives->tuned) values[tuned.name] = tuned.values.front();
+  }
+  return base::evaluate_expression(text.substr(begin, text.find(';', begin) - begin), values).value_or(-1);
+}
+
 class FakeTarget final : public Target {
  public:
   // What happened.
   int starts = 0, calls = 0, locks = 0, held_locks = 0, quiets = 0, held_quiets = 0, probes = 0, repeats = 0;
   int calls_outside_lock = 0;
+  std::atomic<int> builds = 0;
   // How it is.
   Peaks peaks{1e12, 1e12, 1e12};
+  int builders = 1;
 
   base::Result<DeviceInfo> open(const model::Task&, const MeasureSettings&, std::stop_token) override {
     return DeviceInfo{"fake", "fake device", "fake++", "none", peaks};
@@ -57,14 +76,21 @@ class FakeTarget final : public Target {
   std::string trust() const override { return "isolated"; }
   std::int64_t last_level_bytes() const override { return 1 << 20; }
   base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token) override {
+    ++builds;
     model::BuildReport report;
-    report.built = !fakes::claims(main_text(solution), "broken");
+    const std::string& text = main_text(solution);
+    if (const auto space = model::tuning_space(solution, fake_task().definition); !space || space->open()) {
+      report.diagnostics =
+          space ? "left open" : "kernel.cpp:" + std::to_string(space.error().line) + ": " + space.error().message;
+      return report;
+    }
+    report.built = !fakes::claims(text, "broken") && fake_claim(text, "compiles_if", 0).value_or(1) != 0;
     if (!report.built) report.diagnostics = "kernel.cpp:1:1: error: broken";
     report.machine_code_id = main_text(solution);
     return report;
   }
   void settle_helper_thread() override {}
-  int build_threads() const override { return 1; }
+  int build_threads() const override { return builders; }
 
   base::Result<std::vector<ReferenceTensor>> reference(Precision, const std::vector<ReferenceTensor>& inputs,
                                                        const Invocation&) override {
@@ -113,14 +139,19 @@ class FakeTarget final : public Target {
       if (target_.held_locks == 0) ++target_.calls_outside_lock;
       if (!seen_.insert(invocation.number).second) ++target_.repeats;
       CallOutcome out;
-      if (fakes::claims(text_, "crash")) return CallOutcome{CallEnd::died, "crashed (SIGSEGV)", 0, false, false, {}};
-      if (fakes::claims(text_, "hang")) return CallOutcome{CallEnd::timed_out, "did not return", 0, false, false, {}};
+      const std::int64_t size = invocation.axes.at(0);
+      if (fakes::claims(text_, "crash") || fake_claim(text_, "lives_if", size).value_or(1) == 0)
+        return ended(CallEnd::died, "crashed (SIGSEGV)");
+      if (fakes::claims(text_, "hang")) return ended(CallEnd::timed_out, "did not return");
       const auto elements = static_cast<double>(invocation.axes.at(0));
       std::normal_distribution<double> noise(0, 0.005);
       const auto at = text_.find("time=");
-      out.time_ns = std::stod(text_.substr(at + 5)) * elements / 100 * std::exp(noise(target_.random_));
+      const auto cost = fake_claim(text_, "cost", size);
+      const double quiet_ns = cost ? static_cast<double>(*cost) : std::stod(text_.substr(at + 5));
+      out.time_ns = quiet_ns * elements / 100 * std::exp(noise(target_.random_));
+      if (fakes::claims(text_, "spiky") && target_.random_() % 20 == 0) out.time_ns *= 2;
       if (out.time_ns > static_cast<double>(options.limit.count())) {
-        return CallOutcome{CallEnd::timed_out, "did not return", 0, false, false, {}};
+        return ended(CallEnd::timed_out, "did not return");
       }
       out.disturbed = fakes::claims(text_, "disturbed");
       out.wrote_outside = fakes::claims(text_, "outside");
@@ -133,7 +164,7 @@ class FakeTarget final : public Target {
         const auto wrong_at = text_.find("wrong_on=");
         const bool wrong = wrong_at == std::string::npos ? fakes::claims(text_, "wrong")
                                                          : std::stod(text_.substr(wrong_at + 9)) == elements;
-        if (last && wrong) value += 1;
+        if (last && (wrong || fake_claim(text_, "right_if", size).value_or(1) == 0)) value += 1;
         std::memcpy(target_.output_.data() + i, &value, sizeof value);
       }
       out.outputs = {target_.output_};
@@ -141,6 +172,13 @@ class FakeTarget final : public Target {
     }
 
    private:
+    static CallOutcome ended(CallEnd end, std::string reason) {
+      CallOutcome out;
+      out.end = end;
+      out.reason = std::move(reason);
+      return out;
+    }
+
     FakeTarget& target_;
     std::string text_;
     std::set<std::uint64_t> seen_;

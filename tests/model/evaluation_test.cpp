@@ -41,6 +41,36 @@ TEST(Evaluation, SurvivesJsonWithNanAndInfinity) {
   EXPECT_EQ(back->samples[0].slot, 5);
 }
 
+TEST(Evaluation, TuningSurvivesJson) {
+  Evaluation evaluation;
+  Tuning tuning;
+  tuning.source_id = "abc";
+  tuning.names = {"MR", "NR"};
+  tuning.sets = {{4, 6}, {8}};
+  tuning.combinations = 2;
+  tuning.configurations = 2;
+  tuning.chosen = {6, 8};
+  tuning.field = {{{4, 8}, "failed", Status::timeout, "did not return", 3, std::nullopt},
+                  {{6, 8}, "chosen", Status::passed, "", 45, Interval{1, 0.99, 1.01}}};
+  tuning.heats = {{1, {1, 0}, 0.25, {{0, 0}, {-0.5, -0.25}}}};
+  tuning.seconds = 1.5;
+  evaluation.tuning = tuning;
+
+  const auto back =
+      base::decode<Evaluation>(*base::parse_json(base::canonical(base::Json(evaluation)), "evaluation"), "evaluation");
+
+  ASSERT_TRUE(back) << back.error().message;
+  ASSERT_TRUE(back->tuning);
+  EXPECT_EQ(base::Json(*back), base::Json(evaluation));
+  EXPECT_EQ(back->tuning->chosen, (std::vector<std::int64_t>{6, 8}));
+  EXPECT_EQ(back->tuning->field[0].status, Status::timeout);
+  EXPECT_EQ(back->tuning->heats[0].log_ratios[1][1], -0.25);
+
+  tuning.chosen.reset();
+  evaluation.tuning = tuning;
+  EXPECT_FALSE(base::decode<Evaluation>(base::Json(evaluation), "evaluation")->tuning->chosen);
+}
+
 TEST(Status, NamesAreTheDocumentedOnes) {
   EXPECT_EQ(to_string(Status::incorrect_numerical), "INCORRECT_NUMERICAL");
   EXPECT_EQ(parse_status("TIMEOUT"), Status::timeout);
