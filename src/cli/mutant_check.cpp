@@ -159,7 +159,7 @@ class Checker {
       workloads += (workloads.empty() ? "" : ", ") + workload.name;
     report(Severity::error, key,
            "accepts the mutant " + suites::in_quotes(mutant.name) + " (" + mutant.does + ") on all workloads (" +
-               workloads + ")" + (nearest.empty() ? "" : "; " + nearest) + ". " + mend);
+               workloads + ")" + (nearest.empty() ? "" : "; " + nearest) + "; " + mend);
     return {};
   }
 

@@ -63,7 +63,7 @@ void set_failure(model::Evaluation& evaluation, const Failure& failure);
 base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solution, model::Evaluation& evaluation,
                                const std::stop_token& stop);
 
-/// How many slots of each workload a verification looks at; 0: all.
+/// How many slots of each workload but the smallest a verification looks at; 0, and the smallest: all.
 struct VerifyPlan {
   std::vector<std::size_t> workloads;
   int slots = 0;

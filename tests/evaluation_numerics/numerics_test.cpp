@@ -242,5 +242,74 @@ TEST(Numerics, ScalarsAndEmptyOutputsAreOutputs) {
   EXPECT_TRUE(compare(empty, calibrate(empty, {}, {}), {}).passed());
 }
 
+TEST(Numerics, AStatedBoundStandsForTheMeasuredErrorInAllRules) {
+  Identity identity(DType::float32, 4, 64);
+  std::vector<double> values = identity.expected.values;
+  values[5] *= 1.01;
+  EXPECT_FALSE(identity.with(values).passed());
+  identity.calibrate_again({false, 1e-2});
+  EXPECT_EQ(identity.bounds.normwise, 1e-2);
+  EXPECT_TRUE(identity.with(values).passed()) << "an element has twice the room";
+  values[5] *= 1.02;
+  EXPECT_EQ(identity.with(values).violated, NumericalRule::elementwise);
+  for (double& value : values) value = 0.98 * value;
+  EXPECT_FALSE(identity.with(values).passed());
+}
+
+TEST(Numerics, WhatIsBelowOneUnitOfTheRowsLargestElementHasNoDigits) {
+  Identity identity(DType::float32, 1, 40);
+  identity.expected.values.assign(40, 1e-20);
+  identity.expected.values[7] = 1;
+  const std::vector<double>& exact = identity.expected.values;
+  identity.bounds = calibrate(identity.expected, {exact, exact, exact, {}}, {});
+  std::vector<double> values = exact;
+  values[20] = 2e-20;
+  EXPECT_TRUE(identity.with(values).passed());
+  values[20] = 1e-6;
+  EXPECT_EQ(identity.with(values).violated, NumericalRule::elementwise);
+  values = exact;
+  values[7] = 0.999;
+  EXPECT_EQ(identity.with(values).violated, NumericalRule::elementwise);
+}
+
+TEST(Numerics, TheFloatRunOnPerturbedInputsCounts) {
+  Identity identity(DType::float32, 4, 64);
+  const std::vector<double>& exact = identity.expected.values;
+  std::vector<double> off = exact;
+  for (double& value : off) value *= 1 + 1e-4;
+  identity.bounds = calibrate(identity.expected, {exact, exact, exact, off}, {});
+  EXPECT_NEAR(identity.bounds.honest_normwise, 1e-4, 1e-6);
+  EXPECT_TRUE(identity.with(off).passed());
+}
+
+TEST(Agreement, OfRunsIsWithinWhatARightOutputMayBeOff) {
+  const Identity identity(DType::float32, 2, 40);
+  const auto run = [&](double share) {
+    std::vector<double> values = identity.expected.values;
+    values[79] *= 1 + share * 32 * 0x1p-24;
+    return bytes_of(DType::float32, values);
+  };
+  const auto disagree = [&](double one, double other) {
+    return first_disagreement(identity.expected, identity.bounds, run(one), run(other));
+  };
+  EXPECT_EQ(disagree(0.5, 0.5), std::nullopt);
+  EXPECT_EQ(disagree(0.4, -0.4), std::nullopt);
+  EXPECT_EQ(disagree(0.9, -0.9), std::optional<std::size_t>(79));
+  std::vector<double> hole = identity.expected.values;
+  hole[3] = std::numeric_limits<double>::quiet_NaN();
+  const auto with_hole = bytes_of(DType::float32, hole);
+  EXPECT_EQ(first_disagreement(identity.expected, identity.bounds, run(0), with_hole), std::optional<std::size_t>(3));
+  EXPECT_EQ(first_disagreement(identity.expected, identity.bounds, with_hole, with_hole), std::nullopt);
+}
+
+TEST(Agreement, OfIntegersIsExact) {
+  Expected expected{DType::int32, {3}, {}, {1, 2, 3}};
+  const Bounds bounds = calibrate(expected, {}, {});
+  const auto one = bytes_of(DType::int32, {1, 2, 3});
+  EXPECT_EQ(first_disagreement(expected, bounds, one, one), std::nullopt);
+  EXPECT_EQ(first_disagreement(expected, bounds, one, bytes_of(DType::int32, {1, 2, 4})),
+            std::optional<std::size_t>(2));
+}
+
 }  // namespace
 }  // namespace accelopt::evaluation

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verification alone: the protocol "verify", two runs that must agree, and families that float cannot compute.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "evaluation/evaluator_json.hpp"
+#include "evaluation/local_evaluator.hpp"
+#include "fake_target.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+using model::Status;
+
+/// A fake target whose processes may differ from each other, and whose float reference may overflow.
+class MoodyTarget final : public Target {
+ public:
+  double overflows_at = std::numeric_limits<double>::infinity();
+  int starts() const { return fake_.starts; }
+  int calls() const { return fake_.calls; }
+
+  base::Result<DeviceInfo> open(const model::Task& task, const MeasureSettings& settings,
+                                std::stop_token stop) override {
+    return fake_.open(task, settings, stop);
+  }
+  const std::string& task_header() const override { return fake_.task_header(); }
+  model::Environment environment() const override { return fake_.environment(); }
+  std::string trust() const override { return fake_.trust(); }
+  std::int64_t last_level_bytes() const override { return fake_.last_level_bytes(); }
+  base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) override {
+    return fake_.build(solution, stop);
+  }
+  void settle_helper_thread() override {}
+  int build_threads() const override { return 1; }
+  base::Result<std::vector<ReferenceTensor>> reference(Precision precision, const std::vector<ReferenceTensor>& inputs,
+                                                       const Invocation& invocation) override {
+    auto out = fake_.reference(precision, inputs, invocation);
+    if (out && precision == Precision::float32) {
+      for (double& value : out->at(0).values) {
+        if (std::abs(value) >= overflows_at) value = std::numeric_limits<double>::infinity();
+      }
+    }
+    return out;
+  }
+  base::Result<std::unique_ptr<LiveKernel>> start(const model::Solution& solution, Placement placement,
+                                                  std::stop_token stop) override {
+    TRY_ASSIGN(auto live, fake_.start(solution, placement, stop));
+    const bool unsteady = fakes::claims(main_text(solution), "unsteady");
+    return std::make_unique<Live>(std::move(live), !unsteady ? 0.0 : fake_.starts % 2 == 0 ? 0.75 : -0.75);
+  }
+  std::unique_ptr<Hold> quiet() override { return fake_.quiet(); }
+  std::unique_ptr<Hold> lock_machine() override { return fake_.lock_machine(); }
+  base::Result<Peaks> probe_peaks_again(std::stop_token stop) override { return fake_.probe_peaks_again(stop); }
+
+ private:
+  /// Moves the smallest element by a share of what it may be off by: 16 u of the largest.
+  class Live final : public LiveKernel {
+   public:
+    Live(std::unique_ptr<LiveKernel> live, double share) : live_(std::move(live)), share_(share) {}
+    base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) override {
+      TRY_ASSIGN(CallOutcome out, live_->call(invocation, options));
+      if (share_ == 0 || out.end != CallEnd::returned) return out;
+      std::vector<float> values(out.outputs.at(0).size() / sizeof(float));
+      std::memcpy(values.data(), out.outputs.at(0).data(), out.outputs.at(0).size());
+      const auto by_size = [](float a, float b) { return std::abs(a) < std::abs(b); };
+      const auto [smallest, largest] = std::minmax_element(values.begin(), values.end(), by_size);
+      *smallest += static_cast<float>(share_ * 16 * 0x1p-24) * *largest;
+      output_.resize(values.size() * sizeof(float));
+      std::memcpy(output_.data(), values.data(), output_.size());
+      out.outputs = {output_};
+      return out;
+    }
+
+   private:
+    std::unique_ptr<LiveKernel> live_;
+    double share_;
+    Bytes output_;
+  };
+
+  FakeTarget fake_;
+};
+
+class Verification : public testing::Test {
+ protected:
+  Verification() : evaluator_(make_local_evaluator(target_)) {}
+
+  OpenReport open(const std::string& protocol, const model::Task& task = fake_task()) {
+    MeasureSettings settings;
+    settings.seed = 4711;
+    settings.protocol = protocol;
+    auto report = evaluator_->open(task, settings, {});
+    EXPECT_TRUE(report) << report.error().message;
+    return report ? *report : OpenReport{};
+  }
+  model::Evaluation triage(const std::string& text) {
+    auto out = evaluator_->triage(fake_kernel(text), fake_kernel("time=1000000"), {});
+    EXPECT_TRUE(out) << out.error().message;
+    return out ? *out : model::Evaluation{};
+  }
+
+  MoodyTarget target_;
+  std::unique_ptr<Evaluator> evaluator_;
+};
+
+TEST_F(Verification, RacesNothingAndLooksAtEverything) {
+  const OpenReport report = open("verify");
+  EXPECT_EQ(report.baseline.status, Status::passed) << report.baseline.reason;
+  EXPECT_FALSE(report.baseline.profile.has_value());
+  const int calls = target_.calls();
+  const model::Evaluation right = triage("time=1000000");
+  EXPECT_EQ(right.status, Status::passed) << right.reason;
+  EXPECT_EQ(right.kind, "verify");
+  EXPECT_EQ(right.blocks, 0);
+  EXPECT_EQ(target_.calls() - calls, 3 * 8 + 1) << "three workloads, eight slots, and one call again";
+  EXPECT_NE(right.reason.find("nearest to its bound in workload"), std::string::npos) << right.reason;
+  const model::Evaluation hidden = triage("time=1000000 wrong_on=61");
+  EXPECT_EQ(hidden.status, Status::incorrect_numerical);
+  EXPECT_EQ(hidden.mismatch->workload, "hidden");
+  EXPECT_EQ(triage("broken").status, Status::compile_error);
+}
+
+TEST_F(Verification, TheSmallestWorkloadSeesEveryFamily) {
+  open("blocks");
+  const int calls = target_.calls();
+  triage("time=1 wrong_on=100");
+  EXPECT_EQ(target_.calls() - calls, 8 + 1) << "all slots of the smaller workload, then the first of the other";
+}
+
+TEST_F(Verification, RunsThatAreRightButDisagreeAreRefused) {
+  open("blocks");
+  const model::Evaluation unsteady = triage("time=1000000 unsteady");
+  EXPECT_EQ(unsteady.status, Status::incorrect_numerical);
+  EXPECT_NE(unsteady.reason.find("two runs on the same inputs disagree"), std::string::npos) << unsteady.reason;
+  ASSERT_TRUE(unsteady.mismatch);
+  EXPECT_EQ(unsteady.mismatch->output, "y");
+  EXPECT_NE(unsteady.mismatch->expected, unsteady.mismatch->actual);
+}
+
+TEST_F(Verification, FamiliesThatFloatCannotComputeAreDroppedByName) {
+  model::Task task = fake_task();
+  task.definition.inputs[0].families = {model::Family::positive, model::Family::scaled_up};
+  target_.overflows_at = 100;
+  const OpenReport report = open("verify", task);
+  EXPECT_EQ(report.baseline.status, Status::passed) << report.baseline.reason;
+  ASSERT_EQ(report.dropped_families.size(), 3U) << "once a workload";
+  for (const DroppedFamily& dropped : report.dropped_families) EXPECT_EQ(dropped.family, "scaled_up");
+  base::Json json = report;
+  const auto again = json.get<OpenReport>();
+  ASSERT_EQ(again.dropped_families.size(), 3U);
+  EXPECT_EQ(again.dropped_families[0].workload, report.dropped_families[0].workload);
+}
+
+}  // namespace
+}  // namespace accelopt::evaluation
