@@ -66,11 +66,27 @@ constexpr std::array kRefusedToCompilers{"socket",
                                          "acct"};
 
 /// What memory management, waiting and returning need.
-constexpr std::array kAllowedToCalls{
-    "brk",           "munmap",       "mremap",         "madvise", "futex",           "sched_yield", "exit",
-    "exit_group",    "rt_sigreturn", "rt_sigprocmask", "gettid",  "getpid",          "getcpu",      "sched_getaffinity",
-    "clock_gettime", "clock_getres", "gettimeofday",   "time",    "restart_syscall", "getrandom",   "sysinfo",
-    "membarrier"};
+constexpr std::array kAllowedToCalls{"brk",
+                                     "munmap",
+                                     "mremap",
+                                     "futex",
+                                     "sched_yield",
+                                     "exit",
+                                     "exit_group",
+                                     "rt_sigreturn",
+                                     "rt_sigprocmask",
+                                     "gettid",
+                                     "getpid",
+                                     "getcpu",
+                                     "sched_getaffinity",
+                                     "clock_gettime",
+                                     "clock_getres",
+                                     "gettimeofday",
+                                     "time",
+                                     "restart_syscall",
+                                     "getrandom",
+                                     "sysinfo",
+                                     "membarrier"};
 
 /// What the dynamic linker needs besides.
 constexpr std::array kAllowedToLoads{"open",
@@ -98,7 +114,7 @@ constexpr std::array kAllowedToLoads{"open",
                                      "landlock_restrict_self",
                                      "rt_sigaction"};
 
-constexpr std::array kAllowedToThreads{"set_robust_list", "rseq", "sched_setaffinity", "prlimit64", "getrlimit"};
+constexpr std::array kAllowedToThreads{"set_robust_list", "sched_setaffinity", "prlimit64", "getrlimit"};
 
 base::Result<void> add(const Context& context, std::uint32_t action, std::span<const char* const> names) {
   for (const char* name : names) {
@@ -114,6 +130,17 @@ base::Result<void> add(const Context& context, std::uint32_t action, std::span<c
 /// A condition on argument `place` of a system call.
 scmp_arg_cmp when(unsigned place, scmp_compare comparison, scmp_datum_t first, scmp_datum_t second = 0) {
   return scmp_arg_cmp{place, comparison, first, second};
+}
+
+/// Advice on memory, but not what tests a machine by breaking its pages (MADV_HWPOISON, MADV_SOFT_OFFLINE).
+base::Result<void> add_advice_rule(const Context& context) {
+  constexpr std::uint64_t kFirstThatBreaks = 100;
+  const scmp_arg_cmp harmless = when(2, SCMP_CMP_LT, kFirstThatBreaks);
+  if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(madvise), 1, &harmless);
+      code != 0) {
+    return base::fail_errno(-code, "seccomp rule for madvise");
+  }
+  return {};
 }
 
 /// Memory may be mapped and protected, but never made executable; maps of files are left to the loading filter.
@@ -168,6 +195,7 @@ base::Result<void> add_thread_rules(const Context& context) {
 base::Result<void> add_rules(const Context& context, FilterKind kind) {
   if (kind == FilterKind::compile) return add(context, SCMP_ACT_ERRNO(EPERM), kRefusedToCompilers);
   TRY(add(context, SCMP_ACT_ALLOW, kAllowedToCalls));
+  TRY(add_advice_rule(context));
   if (kind == FilterKind::load) {
     // Filters add up: this one stays in force, so that it must allow all that a later one does.
     TRY(add_clone_rules(context));

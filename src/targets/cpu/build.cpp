@@ -11,6 +11,7 @@
 #include "targets/cpu/arena/protocol.hpp"
 #include "targets/cpu/diagnostics.hpp"
 #include "targets/cpu/elf_object.hpp"
+#include "targets/cpu/source_check.hpp"
 #include "targets/cpu/task_header.hpp"
 
 namespace accelopt::targets::cpu {
@@ -255,6 +256,10 @@ base::Result<void> link_kernel(const Workshop& shop, int threads, const std::vec
   }
   TRY_ASSIGN(out.shared_object, base::read_file(shop.folder / "kernel.so"));
   TRY_ASSIGN(const ObjectFacts facts, read_object(out.shared_object));
+  if (facts.runs_at_load) {  // whatever the sections of the objects were called
+    out.report.diagnostics = "error: code that runs before the first call is refused; do the work inside kernel";
+    return {};
+  }
   for (const std::string& library : facts.libraries) {
     if (known_library(library)) continue;
     out.report.diagnostics = "error: the kernel needs " + library + ", which an arena does not have";

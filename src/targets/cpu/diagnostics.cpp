@@ -45,6 +45,11 @@ bool is_own(std::string_view file, const std::vector<std::string>& own) {
   return std::find(own.begin(), own.end(), file) != own.end();
 }
 
+/// Where standard headers live. What is wrong in any other file may quote that file.
+bool is_standard(std::string_view file) {
+  return file.starts_with("/usr/") || file.starts_with("/opt/") || file.starts_with("/nix/store/") || file == "task.h";
+}
+
 /// The message of an error in a file that is not the candidate's: what was wrong there, without where and without its
 /// text.
 std::string_view foreign_error(std::string_view line) {
@@ -93,7 +98,7 @@ std::string own_diagnostics(std::string_view output, const std::vector<std::stri
       keep_excerpt = is_own(place->file, own);
       if (keep_excerpt) {
         add(out, line);
-      } else if (const auto message = foreign_error(line); !message.empty()) {
+      } else if (const auto message = foreign_error(line); !message.empty() && is_standard(place->file)) {
         add(foreign, "in a standard header: " + std::string(message));
       }
     } else if (const auto complaint = linker_error(line); !complaint.empty()) {
@@ -146,35 +151,6 @@ std::vector<std::string> own_remarks(std::string_view output, const std::vector<
     }
   }
   return out;
-}
-
-std::string refused_text(std::string_view source) {
-  int number = 0;
-  for (const std::string_view line : lines_of(source)) {
-    ++number;
-    const auto refuse = [&](std::size_t column, const std::string& reason) {
-      return std::to_string(number) + ":" + std::to_string(column + 1) + ": error: " + reason;
-    };
-    for (const std::string_view word : {".incbin", ".include"}) {
-      if (const auto at = line.find(word); at != std::string_view::npos) {
-        return refuse(at, std::string(word) + " reads files into the kernel and is refused");
-      }
-    }
-    const auto hash = line.find_first_not_of(" \t");
-    if (hash == std::string_view::npos || line[hash] != '#') continue;
-    const auto word = line.find_first_not_of(" \t", hash + 1);
-    if (word == std::string_view::npos) continue;
-    const std::string_view directive = line.substr(word);
-    if (directive.starts_with("embed")) return refuse(hash, "#embed reads files into the kernel and is refused");
-    if (!directive.starts_with("include")) continue;
-    const auto open = line.find_first_of("<\"", word);
-    if (open == std::string_view::npos) return refuse(hash, "#include of a macro is refused; name the header");
-    const std::string_view path = line.substr(open + 1);
-    if (path.starts_with('/') || path.find("..") != std::string_view::npos) {
-      return refuse(open, "#include by an absolute or parent path is refused; include standard headers by name");
-    }
-  }
-  return {};
 }
 
 }  // namespace accelopt::targets::cpu

@@ -15,8 +15,4 @@ std::string own_diagnostics(std::string_view output, const std::vector<std::stri
 /// "line 12: loop vectorized using 32 byte vectors".
 std::vector<std::string> own_remarks(std::string_view output, const std::vector<std::string>& own, std::size_t most);
 
-/// Why the text may not be compiled at all ("line:column: reason"), or "": includes by absolute or parent path, files
-/// embedded by the assembler.
-std::string refused_text(std::string_view source);
-
 }  // namespace accelopt::targets::cpu

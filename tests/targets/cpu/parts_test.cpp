@@ -17,6 +17,7 @@
 #include "targets/cpu/elf_object.hpp"
 #include "targets/cpu/machine.hpp"
 #include "targets/cpu/machine_lock.hpp"
+#include "targets/cpu/source_check.hpp"
 #include "targets/cpu/task_header.hpp"
 
 namespace accelopt::targets::cpu {
@@ -153,8 +154,8 @@ TEST(Diagnostics, RemarksAreSortedAndCountedOnce) {
 
 TEST(Diagnostics, RefusedTextNamesItsPlace) {
   EXPECT_EQ(refused_text("#include <math.h>\n#include \"task.h\"\n"), "");
-  EXPECT_TRUE(refused_text("int a;\n  # include </etc/passwd>\n").starts_with("2:13: error:"));
-  EXPECT_TRUE(refused_text("#include \"../../x\"\n").starts_with("1:10: error:"));
+  EXPECT_TRUE(refused_text("int a;\n  # include </etc/passwd>\n").starts_with("2:3: error:"));
+  EXPECT_TRUE(refused_text("#include \"../../x\"\n").starts_with("1:1: error:"));
   EXPECT_FALSE(refused_text("asm(\".incbin \\\"x\\\"\");").empty());
   EXPECT_FALSE(refused_text("#include MACRO\n").empty());
 }
@@ -173,7 +174,7 @@ TEST(ElfObject, DamagedFilesAreRefused) {
 TEST(BuffersTest, TensorsEndAtTheirRegionAndCanariesNoticeWrites) {
   auto created = Buffers::create({{1000, false}, {250, true}}, 7);
   ASSERT_TRUE(created) << created.error().message;
-  const Buffers buffers = std::move(*created);
+  Buffers buffers = std::move(*created);
   const auto output = buffers.here(1, 250);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(output.data()) % 64, 0U);
   const auto region = buffers.regions().at(1);

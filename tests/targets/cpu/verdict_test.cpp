@@ -241,7 +241,7 @@ TEST_F(Verdicts, WaysOutAreRuntimeErrors) {
   EXPECT_EQ(leaves.status, Status::runtime_error);
 }
 
-TEST_F(Verdicts, AKernelThatTakesOverItsArenaAndStartsEarlyIsIncorrect) {
+TEST_F(Verdicts, AKernelThatTakesOverItsArenaAndStartsEarlyIsCaught) {
   // It never returns: it plays the arena's part itself and computes as soon as a call is laid out, before it says
   // ready.
   const std::string control = std::to_string(kControlAddress) + "UL";
@@ -267,7 +267,9 @@ TEST_F(Verdicts, AKernelThatTakesOverItsArenaAndStartsEarlyIsIncorrect) {
   }
 )";
   const Evaluation result = triage(body, before);
-  EXPECT_EQ(result.status, Status::incorrect_numerical) << result.reason << (result.ratio ? result.ratio->estimate : 0);
+  // Where the machine does not tell where a stopped process stands, the lines that were concealed give it away.
+  EXPECT_TRUE(result.status == Status::reward_hack || result.status == Status::incorrect_numerical)
+      << result.reason << (result.ratio ? result.ratio->estimate : 0);
 }
 
 TEST_F(Verdicts, EqualMachineCodeHasEqualIds) {
