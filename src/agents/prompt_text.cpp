@@ -10,6 +10,7 @@
 #include "agents/quote.hpp"
 #include "base/hash.hpp"
 #include "model/directives.hpp"
+#include "model/tuning.hpp"
 
 namespace accelopt::agents {
 namespace {
@@ -31,6 +32,7 @@ constexpr std::size_t kHintsBytes = 8'000;
 constexpr std::size_t kRemarkBytes = 200;
 constexpr std::size_t kRemarks = 40;
 constexpr std::size_t kTried = 60;
+constexpr std::size_t kTunedShown = 24;  ///< configurations
 constexpr std::size_t kDiffBytes = 60'000;
 
 const Task& task_of(const Context& context) {
@@ -88,6 +90,40 @@ std::string workloads_text(const Task& task, model::Role role) {
   std::string out;
   for (const model::Workload& workload : task.workloads) {
     if (workload.role == role) out += workload_text(workload);
+  }
+  return out;
+}
+
+/// How the values of a tuned kernel came about: which configurations were raced, and what the others took.
+std::string tuning_text(const model::Tuning& tuning) {
+  if (!tuning.chosen) return "";
+  std::string sets;
+  for (std::size_t i = 0; i < tuning.names.size(); ++i) {
+    std::vector<std::string> values;
+    for (const std::int64_t value : tuning.sets[i]) values.push_back(std::to_string(value));
+    sets += (i == 0 ? "" : ", ") + tuning.names[i] + " in {" + joined(values, ", ") + "}";
+  }
+  std::string out = fmt::format(
+      "\nThe values of its //@ tune lines were chosen by measuring {} of the {} configurations that {} allowed. The "
+      "chosen "
+      "one: {}. Times of the others, over its time:\n",
+      tuning.field.size(), tuning.configurations, sets, model::configuration_text(tuning.names, *tuning.chosen));
+  std::vector<const model::TunedConfiguration*> field;
+  for (const model::TunedConfiguration& one : tuning.field) {
+    if (one.fate != "chosen") field.push_back(&one);
+  }
+  const auto speed = [](const model::TunedConfiguration* one) { return one->ratio ? one->ratio->estimate : 0; };
+  std::ranges::stable_sort(field, std::greater<>(), speed);
+  for (std::size_t i = 0; i < std::min(field.size(), kTunedShown); ++i) {
+    const model::TunedConfiguration& one = *field[i];
+    out += "- " + model::configuration_text(tuning.names, one.values) + ": ";
+    if (one.ratio && one.ratio->estimate > 0) {
+      out += fmt::format("{:.2f}\n", 1 / one.ratio->estimate);
+    } else if (one.fate == "failed") {
+      out += std::string(model::to_string(one.status)) + "\n";
+    } else {
+      out += "not known\n";
+    }
   }
   return out;
 }
@@ -310,6 +346,7 @@ std::string timing_text(const Evaluation& evaluation) {
     out += "\n";
   }
   if (out.empty()) return "There are no timings of it.";
+  if (evaluation.tuning) out += tuning_text(*evaluation.tuning);
   out.pop_back();
   return out;
 }

@@ -25,7 +25,7 @@ PlaceValues place_values(const SummarizeQuestion& question);
 
 /// The items of a profile, one a line, in an order drawn from the run's seed and the question's identity.
 std::string profile_text(const model::Profile& profile, const Context& context);
-/// Times and shares of the roofline on the timed workloads.
+/// Times and shares of the roofline on the timed workloads; of a tuned kernel, also what its other configurations took.
 std::string timing_text(const model::Evaluation& evaluation);
 /// The experiences as quoted data with id, effect and direction.
 std::string memory_text(const std::vector<model::Experience>& memory);

@@ -7,12 +7,16 @@
 #include "base/hash.hpp"
 #include "cli/command.hpp"
 #include "cli/session.hpp"
+#include "model/tuning.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
+#include "report/tuning_text.hpp"
 #include "suites/task_folder.hpp"
 
 namespace accelopt::cli {
 namespace {
+
+constexpr int kTunedRows = 8;
 
 struct Options {
   std::string task;
@@ -26,6 +30,7 @@ struct Options {
 base::Json to_output(const model::Task& task, const model::Evaluation& evaluation) {
   base::Json out = evaluation;
   out.erase("samples");
+  if (evaluation.tuning) out["tuning"].erase("heats");
   out["type"] = "evaluation";
   out["schema"] = 1;
   out["task"] = task.definition.name;
@@ -41,6 +46,10 @@ std::string describe(const model::Task& task, const model::Evaluation& evaluatio
   }
   text += "\n";
   if (!evaluation.reason.empty()) text += evaluation.reason + "\n";
+  if (evaluation.tuning) {
+    text += fmt::format("tuned: {}\n\n{}", report::tuning_line(*evaluation.tuning),
+                        report::tuning_table(*evaluation.tuning, kTunedRows));
+  }
   if (!evaluation.workloads.empty()) {
     report::TextTable table({{"workload"},
                              {"role"},
@@ -97,7 +106,11 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const Options& options, c
     return failed;
   }
   TRY_ASSIGN(auto evaluation, evaluator->triage(candidate, task.baseline, shell.stops.abort));
-  evaluation.machine_code_id = build.machine_code_id;
+  if (evaluation.tuning && evaluation.tuning->chosen) {
+    candidate = model::with_values(candidate, *evaluation.tuning->chosen);
+  } else {
+    evaluation.machine_code_id = build.machine_code_id;
+  }
   evaluation.source_id = model::source_id(candidate);
   evaluation.stages.insert(evaluation.stages.begin(), {"build", build.seconds});
   if (evaluation.status == model::Status::passed) {

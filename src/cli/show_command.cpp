@@ -7,6 +7,7 @@
 #include "cli/workspace.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
+#include "report/tuning_text.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -84,6 +85,21 @@ void print_races(const std::vector<journal::StepRecord>& steps) {
   fmt::print("\nRaces (triage: against its parent; confirm: against the baseline)\n{}", table.render());
 }
 
+/// What became of the candidates that left values open.
+void print_tuning(const std::vector<journal::StepRecord>& steps) {
+  constexpr int kRows = 5;
+  bool first = true;
+  for (const journal::StepRecord& step : steps) {
+    if (!is_kind(step, "triage")) continue;
+    const auto evaluation = base::decode<model::Evaluation>(step.output, "journal");
+    if (!evaluation || !evaluation->tuning) continue;
+    if (first) fmt::print("\nTuned kernels (speed: the chosen configuration's time / its time)\n");
+    first = false;
+    fmt::print("{} {}: {}\n{}", model::to_string(step.key.identity), evaluation->source_id.substr(0, 10),
+               report::tuning_line(*evaluation->tuning), report::tuning_table(*evaluation->tuning, kRows));
+  }
+}
+
 /// Where the time went, by kind of step.
 void print_times(const std::vector<journal::StepRecord>& steps) {
   std::map<std::string, std::pair<int, double>> kinds;
@@ -147,6 +163,7 @@ base::Result<Exit> show(const Options& options) {
   }
   print_plans(steps);
   print_races(steps);
+  print_tuning(steps);
   TRY_ASSIGN(const auto experiences, journal->experiences(run.id));
   if (!experiences.empty()) fmt::print("\nExperiences\n");
   for (const model::Experience& experience : experiences) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/winner.hpp"
 
+#include "model/tuning.hpp"
+
 namespace accelopt::cli {
 
 base::Result<model::Solution> winner_of(const journal::RunInfo& run) {
@@ -14,7 +16,8 @@ base::Result<model::Solution> winner_of(const journal::RunInfo& run) {
                                                       run.result->value("outcome", "no result") +
                                                       ": there is no confirmed winner; see: accelopt show " + run.id);
   }
-  return base::decode<model::Solution>(solution, "the winner of run " + run.id);
+  TRY_ASSIGN(const auto winner, base::decode<model::Solution>(solution, "the winner of run " + run.id));
+  return model::standing_alone(winner);
 }
 
 }  // namespace accelopt::cli

@@ -6,7 +6,8 @@
 
 namespace accelopt::cli {
 
-/// The confirmed winner of a run. @error not_found: the run has none; the message says why and what to do.
+/// The confirmed winner of a run, such as a build without directives can take: tuned values are macros. @error
+/// not_found: the run has none; the message says why and what to do.
 base::Result<model::Solution> winner_of(const journal::RunInfo& run);
 
 }  // namespace accelopt::cli

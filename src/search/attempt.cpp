@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "model/tuning.hpp"
+
 namespace accelopt::search {
 
 using base::ErrorCode;
@@ -151,9 +153,28 @@ class Attempt {
     TRY_ASSIGN(Evaluation evaluation,
                shared_.measurer.triage(context_.identity, solution, build.machine_code_id, parent_.solution,
                                        parent_.source_id, shared_.stops.abort));
-    evaluation.machine_code_id = build.machine_code_id;
     evaluation.stages.insert(evaluation.stages.begin(), {"build", build.seconds});
+    if (evaluation.tuning) return settled(solution, evaluation, source_id);
+    evaluation.machine_code_id = build.machine_code_id;
     return with_source(evaluation, source_id);
+  }
+
+  /// Of a solution that left values open, the configuration that was chosen: it may turn out to be a known program.
+  Evaluation settled(const Solution& open, const Evaluation& evaluation, const std::string& open_id) {
+    const std::optional<Solution> chosen = chosen_configuration(open, evaluation);
+    if (!chosen) return with_source(evaluation, open_id);
+    const std::string source_id = model::source_id(*chosen);
+    const auto known = shared_.known_machine_code.find(evaluation.machine_code_id);
+    const bool parents = evaluation.machine_code_id == parent_.machine_code_id;
+    if (!parents && known == shared_.known_machine_code.end()) return with_source(evaluation, source_id);
+    Evaluation same = parents ? duplicate_of_parent(source_id) : duplicate_of(known->second, source_id);
+    same.tuning = evaluation.tuning;
+    return same;
+  }
+
+  static std::optional<Solution> chosen_configuration(const Solution& open, const Evaluation& evaluation) {
+    if (!evaluation.tuning || !evaluation.tuning->chosen) return std::nullopt;
+    return model::with_values(open, *evaluation.tuning->chosen);
   }
 
   /// A tripwire for what no compiler needs to see; not a verdict on intent.
@@ -194,8 +215,13 @@ class Attempt {
     return with_source(copy, source_id);
   }
 
-  void keep(const Solution& solution, const Evaluation& evaluation) {
+  void keep(const Solution& answer, Evaluation evaluation) {
     outcome_.identity = context_.identity;
+    // A duplicate of an open solution brings the tuning of the first with it.
+    const bool open = evaluation.tuning && evaluation.tuning->source_id == model::source_id(answer);
+    const std::optional<Solution> chosen = open ? chosen_configuration(answer, evaluation) : std::nullopt;
+    const Solution& solution = chosen ? *chosen : answer;
+    if (chosen) evaluation.source_id = model::source_id(*chosen);
     outcome_.candidate = Candidate{.identity = context_.identity,
                                    .solution = solution,
                                    .source_id = evaluation.source_id,
@@ -204,7 +230,8 @@ class Attempt {
                                    .parent_source_id = parent_.source_id,
                                    .evaluation = evaluation,
                                    .score = {},
-                                   .workloads = {}};
+                                   .workloads = {},
+                                   .open = chosen ? std::optional(answer) : std::nullopt};
   }
 
   bool given_before() {

@@ -25,6 +25,7 @@ struct Candidate {
   model::Evaluation evaluation;  ///< triage against its parent; for the baseline its own
   model::Interval score;  ///< baseline time / its time, from the last play-off it was in; exactly 1 for the baseline
   std::vector<model::WorkloadTiming> workloads;  ///< from that play-off
+  std::optional<model::Solution> open{};  ///< as it was written, where it left values open that tuning has chosen
 };
 
 /// Faster than its parent with certainty, or probably so and worth another look: a place in the play-off.

@@ -80,6 +80,7 @@ class Explorer {
     agents::PlanQuestion question{context(identity), kernel.solution, kernel.evaluation, x_.memory, {}};
     if (!kernel.workloads.empty()) question.evaluation.workloads = kernel.workloads;
     question.evaluation.samples.clear();
+    if (question.evaluation.tuning) question.evaluation.tuning->heats.clear();
     if (const auto tried = x_.tried.find(kernel.source_id); tried != x_.tried.end()) question.tried = tried->second;
     return x_.asker.plan(question, x_.stops.wind_down);
   }

@@ -168,10 +168,12 @@ class Search {
       const Candidate& candidate = *outcome.candidate;
       ++counts_[std::string(model::to_string(candidate.evaluation.status))];
       known_sources_.try_emplace(candidate.source_id, candidate.evaluation);
+      if (candidate.open) known_sources_.try_emplace(candidate.evaluation.tuning->source_id, candidate.evaluation);
       if (!candidate.machine_code_id.empty())
         known_machine_code_.try_emplace(candidate.machine_code_id, candidate.evaluation);
       if (recorder_.replaying()) continue;
       TRY(ports_.journal->record_solution(candidate.source_id, candidate.solution));
+      if (candidate.open) TRY(ports_.journal->record_solution(candidate.evaluation.tuning->source_id, *candidate.open));
       TRY(ports_.journal->record_kernel(kernel_record(candidate, "triage", std::nullopt)));
     }
     return {};

@@ -38,6 +38,26 @@ TEST(TimingText, TellsOfTimedWorkloadsOnly) {
   EXPECT_EQ(timing_text({}), "There are no timings of it.");
 }
 
+TEST(TimingText, TellsWhatTheOtherConfigurationsOfATunedKernelTook) {
+  model::Evaluation evaluation = example_evaluation();
+  model::Tuning tuning;
+  tuning.names = {"MR", "NR"};
+  tuning.sets = {{4, 6}, {8, 16}};
+  tuning.combinations = 4;
+  tuning.configurations = 3;
+  tuning.chosen = {6, 16};
+  tuning.field = {{{4, 8}, "slower", model::Status::passed, "", 3, model::Interval{0.5, 0.4, 0.6}},
+                  {{6, 16}, "chosen", model::Status::passed, "", 45, model::Interval{1, 1, 1}},
+                  {{4, 16}, "failed", model::Status::timeout, "did not return", 0, std::nullopt}};
+  evaluation.tuning = tuning;
+  const std::string text = timing_text(evaluation);
+  EXPECT_TRUE(holds(text,
+                    "chosen by measuring 3 of the 3 configurations that MR in {4, 6}, NR in {8, 16} allowed. The "
+                    "chosen one: MR=6 NR=16."))
+      << text;
+  EXPECT_TRUE(text.ends_with("- MR=4 NR=8: 2.00\n- MR=4 NR=16: TIMEOUT")) << text;
+}
+
 TEST(ProfileText, ShufflesByRunAndQuestionAndLosesNothing) {
   const model::Task task = example_task();
   const model::Profile profile = *example_evaluation().profile;

@@ -2,9 +2,11 @@
 // A deterministic target: what a source claims about itself is what is measured. A source is lines such as
 //   speed=2.5        its speed relative to the baseline; 1 if absent
 //   compile_error    does not build            wrong   gives wrong results       crash   dies
+//   //@ tune A in {1, 2}   the largest values are chosen
 //   held_out_bad   fails on held-out workloads             unconfirmed   does not confirm
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -13,6 +15,7 @@
 
 #include "base/hash.hpp"
 #include "evaluation/evaluator.hpp"
+#include "model/tuning.hpp"
 
 namespace accelopt::fakes {
 
@@ -72,6 +75,10 @@ class FakeEvaluator : public evaluation::Evaluator {
     if (claims(text, "wrong")) return failed(model::Status::incorrect_numerical, "y[3] is 1 instead of 2");
     const double speed = claimed_speed(text);
     evaluation = measured(text, speed);
+    if (const auto tuning = chosen_largest(candidate)) {
+      evaluation.tuning = tuning;
+      evaluation.machine_code_id = machine_code(model::main_text(model::with_values(candidate, *tuning->chosen)));
+    }
     const double ratio = speed / claimed_speed(model::main_text(opponent));
     evaluation.kind = "triage";
     evaluation.ratio = model::Interval{ratio, ratio * 0.99, ratio * 1.01};
@@ -126,6 +133,22 @@ class FakeEvaluator : public evaluation::Evaluator {
   }
 
  private:
+  /// Of an open solution, the largest value of every name.
+  static std::optional<model::Tuning> chosen_largest(const model::Solution& solution) {
+    const auto directives = model::parse_cpu_directives(model::main_text(solution));
+    model::Tuning tuning;
+    bool open = false;
+    tuning.chosen.emplace();
+    for (const model::TunedName& name : directives ? directives->tuned : std::vector<model::TunedName>()) {
+      open = open || name.values.size() > 1;
+      tuning.names.push_back(name.name);
+      tuning.sets.push_back(name.values);
+      tuning.chosen->push_back(*std::max_element(name.values.begin(), name.values.end()));
+    }
+    tuning.source_id = model::source_id(solution);
+    return open ? std::optional(tuning) : std::nullopt;
+  }
+
   static std::string machine_code(const std::string& text) {
     // Lines beginning with "note" do not reach the machine code.
     std::string code;

@@ -183,6 +183,38 @@ TEST(Search, FixesAtMostFTimesAndStopsAtAFixThatFailedBefore) {
   EXPECT_EQ(report->result.counts.at("RUNTIME_ERROR"), 2);
 }
 
+TEST(Search, AnOpenSolutionGoesOnAsTheConfigurationThatWasChosen) {
+  FakeRun run;
+  const std::string open = "//@ tune A in {1, 2}\nspeed=4\n";
+  run.team.on_execute = [&](const auto&) { return open; };
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.outcome, Outcome::improved);
+  const std::string chosen = "//@ tune A in {2}\nspeed=4\n";
+  ASSERT_TRUE(report->result.solution);
+  EXPECT_EQ(model::main_text(*report->result.solution), chosen);
+  EXPECT_EQ(report->result.solution_id, model::source_id(*report->result.solution));
+  EXPECT_EQ(run.evaluator.triages, 1) << "the same open solution is not tuned again in the second iteration";
+  const auto second =
+      std::find_if(run.team.plans.begin(), run.team.plans.end(), [&](const agents::PlanQuestion& question) {
+        return question.context.identity.iteration == 1 && model::main_text(question.kernel) == chosen;
+      });
+  ASSERT_NE(second, run.team.plans.end());
+  ASSERT_TRUE(second->evaluation.tuning);
+  EXPECT_EQ(second->evaluation.tuning->chosen, (std::vector<std::int64_t>{2}));
+  EXPECT_TRUE(run.journal->load_solution(report->result.solution_id));
+  model::Solution as_written = *report->result.solution;
+  as_written.sources[0].text = open;
+  EXPECT_TRUE(run.journal->load_solution(model::source_id(as_written)));
+
+  run.request.missing = Missing::leave_it;
+  const auto again = run.go();
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->result.decision_hash, report->result.decision_hash);
+}
+
 TEST(Search, EqualFailingAnswersAreBuiltOnceAndFixedOnce) {
   FakeRun run;
   run.request.settings.iterations = 1;

@@ -14,6 +14,7 @@
 #include "cli/scaffold/words.hpp"
 #include "model/c_tokens.hpp"
 #include "model/directives.hpp"
+#include "model/tuning.hpp"
 #include "syntax/edit.hpp"
 #include "targets/cpu/task_header.hpp"
 
@@ -458,7 +459,7 @@ Result<std::string> replace_entry(const syntax::Clang& clang, const model::Task&
   TRY_ASSIGN(const syntax::Function* const function, find_function(unit, task.entry->function));
   const Place place = place_of(unit, *function);
   Transplant transplant(task, place, language, function->name + "_accelopt");
-  TRY_ASSIGN(const std::string block, transplant.block(clang, model::main_text(winner)));
+  TRY_ASSIGN(const std::string block, transplant.block(clang, model::main_text(model::standing_alone(winner))));
   TRY_ASSIGN(const std::string body,
              Adapter(task, *function, language).body(transplant.callee(), unit.text(function->body)));
 
