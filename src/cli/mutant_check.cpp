@@ -117,7 +117,8 @@ class Checker {
     }
     if (verdict.status != Status::passed) {
       add(mutant, MutantFate::untried, std::string(model::to_string(verdict.status)) + ": " + verdict.reason);
-      report(Severity::advice, "",
+      // Nothing is known of a mutant that does not build; one that crashes would be found out.
+      report(verdict.status == Status::compile_error ? Severity::error : Severity::advice, "",
              "the mutant " + suites::in_quotes(mutant.name) + " could not be tried: " + out_.mutants.back().reason);
       return {};
     }
@@ -142,16 +143,21 @@ class Checker {
     }
     if (mend.empty()) {
       TRY_ASSIGN(const auto verdict, try_again(rich_, suites::with_rich_inputs(task_), mutant));
-      const bool ignores_inputs = mutant.kind == MutantKind::zeros || mutant.kind == MutantKind::constant;
-      if (verdict && verdict->status == Status::passed && !ignores_inputs) {
+      const bool may_be_right = mutant.kind == MutantKind::copy || mutant.kind == MutantKind::lower_precision;
+      const bool passed_again = verdict && verdict->status == Status::passed;
+      if (passed_again && may_be_right) {
         add(mutant, MutantFate::equivalent, "on this operator it computes what is asked for, whatever the inputs");
         return {};
       }
-      mend = verdict && wrong(verdict->status)
-                 ? "the inputs are too weak: drawn from normal(0, 1) under all families it is refused (" +
-                       verdict->reason + "); widen init, or name more families"
-             : ignores_inputs ? "the output does not depend on the inputs; check the reference, or draw other inputs"
-                              : "draw inputs on which it differs (init), or name more families";
+      mend =
+          verdict && wrong(verdict->status)
+              ? "the inputs are too weak: drawn from normal(0, 1) under all families it is refused (" +
+                    verdict->reason + "); widen init, or name more families"
+          : passed_again
+              ? "it passes with the bounds as measured and inputs from normal(0, 1) too: the output hardly depends on "
+                "the inputs, or its type is too coarse for the size of the workloads; check the reference, or add "
+                "workloads of other sizes"
+              : "draw inputs on which it differs (init), or name more families";
     }
     add(mutant, MutantFate::accepted, nearest);
     std::string workloads;

@@ -2,6 +2,7 @@
 #include "suites/mutants.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace accelopt::suites {
@@ -146,7 +147,7 @@ class Breeder {
     const bool c = task_.baseline.language == model::Language::c;
     out.sources.push_back({c ? "baseline.c" : "baseline.cpp", std::string("#define kernel ") + kBaselineName + "\n" +
                                                                   (c ? "void " : "extern \"C\" void ") + kBaselineName +
-                                                                  prototype + ";\n#line 1\n" + kernel.text});
+                                                                  prototype + ";\n" + kernel.text});
     for (std::size_t i = 1; i < task_.baseline.sources.size(); ++i) out.sources.push_back(task_.baseline.sources[i]);
     return out;
   }
@@ -319,22 +320,40 @@ class Breeder {
         call_of_baseline(definition_) + "  *(volatile unsigned char*)" + input->name + " ^= 1;\n");
   }
 
+  /// Inputs rounded to another type, or to fewer bits, before they are used.
+  struct Rounding {
+    std::string name;
+    std::function<bool(DType)> applies;
+    std::function<std::string(DType)> to;  ///< the type that is rounded to, for people
+    unsigned dropped_of_float32 = 16;      ///< bits of fraction
+  };
+
   void lower_precision() {
-    const std::string name = "computed one precision lower";
-    std::string reason;
+    add_rounded(
+        {"computed one precision lower", [](DType dtype) { return model::size_of(dtype) > 1; },
+         [](DType dtype) {
+           return dtype == DType::float64 ? "float32" : dtype == DType::float32 ? "bfloat16" : "4 bits of precision";
+         },
+         16});
+    add_rounded({"computed in tf32", [](DType dtype) { return dtype == DType::float32; },
+                 [](DType) { return "tf32 (11 bits of precision)"; }, 13});
+  }
+
+  void add_rounded(const Rounding& rounding) {
     std::string to;
     std::vector<std::pair<const TensorSpec*, std::string>> changes;
     for (const TensorSpec& input : definition_.inputs) {
-      if (!input.shape || !model::is_floating(input.dtype) || model::size_of(input.dtype) == 1) continue;
+      if (!input.shape || !model::is_floating(input.dtype) || !rounding.applies(input.dtype)) continue;
       const std::string changed = "changed_" + input.name + "[i]";
-      std::string value = "rounded(" + as_number(input.dtype, changed) + ", " + dropped_bits(input.dtype) + ")";
-      if (input.dtype == DType::float64) value = "(float)" + changed;
-      to = input.dtype == DType::float64   ? "float32"
-           : input.dtype == DType::float32 ? "bfloat16"
-                                           : "4 bits of precision";
+      const unsigned dropped = input.dtype == DType::float32 ? rounding.dropped_of_float32 : kDroppedOfSmallTypes;
+      const std::string value = input.dtype == DType::float64 ? "(float)" + changed
+                                                              : "rounded(" + as_number(input.dtype, changed) + ", " +
+                                                                    std::to_string(dropped) + ")";
+      to = rounding.to(input.dtype);
       changes.emplace_back(&input, "  for (int64_t i = 0; i < " + elements(input) + "; ++i) " + changed + " = " +
                                        of_number(input.dtype, value) + ";\n");
     }
+    std::string reason;
     if (changes.empty()) reason = "no input tensor has a floating type with a lower one below it";
     const auto floating = [](const TensorSpec& output) { return model::is_floating(output.dtype); };
     if (std::none_of(definition_.outputs.begin(), definition_.outputs.end(), floating)) {
@@ -342,14 +361,14 @@ class Breeder {
     }
     if (definition_.numerics.lower_precision) reason = "the task permits it: numerics.lower_precision = true";
     if (reason.empty()) {
-      add_on_changed(MutantKind::lower_precision, name, "the baseline on inputs rounded to " + to, changes);
+      add_on_changed(MutantKind::lower_precision, rounding.name, "the baseline on inputs rounded to " + to, changes);
     } else {
-      add(MutantKind::lower_precision, name, {}, reason, {});
+      add(MutantKind::lower_precision, rounding.name, {}, reason, {});
     }
   }
 
-  /// Bits of a float's fraction that the next lower type has not.
-  static std::string dropped_bits(DType dtype) { return dtype == DType::float32 ? "16" : "20"; }
+  /// Bits of a float's fraction that a number of four bits of precision has not.
+  static constexpr unsigned kDroppedOfSmallTypes = 20;
 
   const model::Task& task_;
   const model::Definition& definition_;

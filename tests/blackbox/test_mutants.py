@@ -5,7 +5,7 @@ import support
 from support import TASK
 
 MUTANTS = ["zeros", "constant", "copy of input", "last tile skipped", "1 % of the reduction skipped", "one row unwritten",
-           "inputs mutated", "computed one precision lower"]
+           "inputs mutated", "computed one precision lower", "computed in tf32"]
 
 WEAK = TASK.replace('init = "normal(0, 1)"', 'init = "abs_normal(0, 1)"') + "\n[numerics]\nnormwise = 1e-2\n"
 
