@@ -127,6 +127,17 @@ class Layout {
     }
   }
 
+  /// Whether the inputs are still what was laid out.
+  [[nodiscard]] bool inputs_hold(const Invocation& invocation) const {
+    std::size_t region = 0;
+    for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
+      if (!definition_.inputs[i].shape) continue;
+      const Bytes& bytes = invocation.inputs[i];
+      if (std::memcmp(buffers_.here(region++, bytes.size()).data(), bytes.data(), bytes.size()) != 0) return false;
+    }
+    return true;
+  }
+
   [[nodiscard]] std::vector<std::span<std::byte>> inputs(const Invocation& invocation) const {
     std::vector<std::span<std::byte>> out;
     for (std::size_t i = 0, region = 0; i < definition_.inputs.size(); ++i) {
@@ -220,7 +231,11 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
       if (bracket.end != Bracket::End::returned) return dead();
       const bool whole = layout.canaries_whole(invocation);
       if (!whole) bench_.buffers.distrust();
-      const std::string caught = caught_at(bracket, late_writes);
+      std::string caught = caught_at(bracket, late_writes);
+      // Where memory can be sealed no process but this one can write to the inputs.
+      if (caught.empty() && !bench_.buffers.sealed() && !layout.inputs_hold(invocation)) {
+        caught = "wrote into its inputs";
+      }
       if (whole && caught.empty()) {
         least = std::max(least, bracket.time - bracket.lost);
         if (bracket.too_late && ++late <= kMostLateCalls) continue;
