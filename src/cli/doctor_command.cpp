@@ -98,7 +98,14 @@ int check_cpu(Report& report) {
     report.add("cores", State::ok, "builds pause while a kernel is timed (no core to spare)");
   }
   const std::string lacking = sandbox::missing_isolation();
-  report.add("sandbox", lacking.empty() ? State::ok : State::degraded, sandbox::isolation(), lacking);
+  report.add("sandbox", lacking.empty() ? State::ok : State::degraded, sandbox::isolation(),
+             lacking.empty() ? "" : "results say less than they could, and say so (isolation, in every evaluation)");
+  for (const sandbox::Layer& layer : sandbox::layers()) {
+    const bool present = layer.state == sandbox::LayerState::present;
+    report.add(layer.name, present ? State::ok : State::degraded,
+               fmt::format("{}: {}", sandbox::to_string(layer.state), present ? layer.gives : layer.costs),
+               layer.advice);
+  }
   return missing;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/command.hpp"
 #include "cli/selftest_suite.hpp"
 #include "cli/session.hpp"
+#include "sandbox/probe.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -271,6 +272,14 @@ base::Result<Exit> selftest(Shell& shell, const Options& options) {
   TRY_ASSIGN(const SelftestSuite suite,
              options.exploits.empty() ? builtin_selftest() : load_selftest(options.exploits));
   TRY(check_names(options, suite));
+  if (!options.json) {
+    fmt::print("sandbox: {}\n", sandbox::isolation());
+    for (const sandbox::Layer& layer : sandbox::layers()) {
+      if (layer.state != sandbox::LayerState::present)
+        fmt::print("{} is {}: {}\n", layer.name, sandbox::to_string(layer.state), layer.costs);
+    }
+    fmt::print("\n");
+  }
   TRY_ASSIGN(const Tally tally, Selftest(shell, options, suite).run());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (options.json) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/probe.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "base/files.hpp"
 #include "sandbox/landlock.hpp"
 
 namespace accelopt::sandbox {
@@ -21,38 +23,83 @@ int exit_at_once(void*) {
   _exit(0);
 }
 
-/// Whether a child with these namespaces can be started.
-bool can_clone(int flags) {
+/// Whether a child with these namespaces can be started: 0, or the errno.
+int try_clone(int flags) {
   constexpr std::size_t kStackBytes = 64UL * 1024;
   void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (stack == MAP_FAILED) return false;
+  if (stack == MAP_FAILED) return errno;
   const int pid =
       clone(&exit_at_once, static_cast<char*>(stack) + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD | flags, nullptr);
+  const int failure = pid > 0 ? 0 : errno;
   if (pid > 0) waitpid(pid, nullptr, 0);
   munmap(stack, kStackBytes);
-  return pid > 0;
+  return failure;
 }
 
 /// The richest set that works: a user namespace brings the right to the others; without one, root may still have them.
-int usable_namespaces() {
+void find_namespaces(Capabilities& found) {
   constexpr int kOthers = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
   constexpr std::array kSets{CLONE_NEWUSER | kOthers | CLONE_NEWNET, CLONE_NEWUSER | kOthers, kOthers | CLONE_NEWNET,
                              static_cast<int>(CLONE_NEWUSER)};
   for (const int flags : kSets) {
-    if (can_clone(flags)) return flags;
+    const int failure = try_clone(flags);
+    if (failure == 0) {
+      found.namespace_flags = flags;
+      return;
+    }
+    if (found.namespace_error == 0) found.namespace_error = failure;
   }
-  return 0;
 }
 
-bool has_filters() {
+int wait_for_a_signal(void*) {
+  while (true) pause();
+}
+
+/// Whether a stopped child in these namespaces can be asked where it stands.
+bool can_watch(int flags) {
+  constexpr std::size_t kStackBytes = 64UL * 1024;
+  void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (stack == MAP_FAILED) return false;
+  const int pid = clone(&wait_for_a_signal, static_cast<char*>(stack) + kStackBytes, SIGCHLD | flags, nullptr);
+  bool told = false;
+  if (pid > 0) {
+    kill(pid, SIGSTOP);
+    siginfo_t facts{};
+    waitid(P_PID, static_cast<id_t>(pid), &facts, WEXITED | WSTOPPED);
+    const auto text = base::read_file("/proc/" + std::to_string(pid) + "/syscall");
+    told = text && text->find("0x") != std::string::npos;
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+  }
+  munmap(stack, kStackBytes);
+  return told;
+}
+
+Capabilities probe() {
+  Capabilities found;
+  find_namespaces(found);
   const unsigned action = SECCOMP_RET_TRAP;
-  return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+  found.filters = syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+  if (!found.filters) found.filter_error = errno;
+  found.landlock = landlock_version();
+  if (found.landlock == 0) found.landlock_error = errno;
+  found.watching = can_watch(found.namespace_flags);
+  return found;
+}
+
+Layer layer(const char* name, LayerState state, const char* gives, const char* costs, const char* advice) {
+  return {name, state, gives, costs, state == LayerState::present ? "" : advice};
+}
+
+LayerState state_of(bool present, bool kernel_has_it) {
+  if (present) return LayerState::present;
+  return kernel_has_it ? LayerState::refused : LayerState::absent;
 }
 
 }  // namespace
 
 const Capabilities& capabilities() {
-  static const Capabilities found{usable_namespaces(), has_filters(), landlock_version()};
+  static const Capabilities found = probe();
   return found;
 }
 
@@ -63,21 +110,64 @@ std::string isolation() {
     out += (found.namespace_flags & CLONE_NEWNET) != 0 ? "namespaces+" : "namespaces-without-net+";
   if (found.landlock > 0) out += "landlock+";
   if (found.filters) out += "seccomp+";
-  return out + "rlimits";
+  out += "rlimits";
+  return found.watching ? out + "+watched" : out;
 }
 
 std::string missing_isolation() {
-  const Capabilities& found = capabilities();
   std::string out;
-  const auto add = [&out](bool present, const char* text) {
-    if (present) return;
+  for (const Layer& layer : layers()) {
+    if (layer.state == LayerState::present) continue;
     if (!out.empty()) out += "; ";
-    out += text;
-  };
-  add(found.namespace_flags != 0, "no namespaces (candidates see the machine's processes; allow user namespaces)");
-  add(found.landlock > 0, "no Landlock (compilers can read the user's files; needs Linux 5.13 with Landlock on)");
-  add(found.filters, "no seccomp (candidates may use any system call; run a kernel with seccomp filters)");
+    out.append("no ").append(layer.name).append(" (").append(layer.costs).append("; ").append(layer.advice).append(")");
+  }
   return out;
+}
+
+std::string_view to_string(LayerState state) {
+  switch (state) {
+    case LayerState::present:
+      return "present";
+    case LayerState::absent:
+      return "absent";
+    case LayerState::refused:
+      return "refused";
+  }
+  return "absent";
+}
+
+std::vector<Layer> layers() {
+  const Capabilities& found = capabilities();
+  const bool has_namespaces = found.namespace_error != EINVAL && found.namespace_error != ENOSYS;
+  const auto of_namespace = [&](int flags) {
+    return state_of((found.namespace_flags & flags) == flags, has_namespaces);
+  };
+  const char* const allow =
+      "allow user namespaces (sysctl user.max_user_namespaces, the container's seccomp profile, AppArmor)";
+  return {
+      layer("user-ns", of_namespace(CLONE_NEWUSER), "candidates and compilers have no rights on this machine",
+            "they run with this user's own rights, and their number of processes has no limit of its own", allow),
+      layer("pid-ns", of_namespace(CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS),
+            "they see no process, mount or shared memory of others", "they can see this machine's processes", allow),
+      layer("net-ns", of_namespace(CLONE_NEWNET), "they have no network device",
+            "only the system call filter keeps them off the network", allow),
+      layer("landlock", state_of(found.landlock > 0, found.landlock_error != ENOSYS),
+            "candidates reach no file, compilers only the toolchain's and their own folder",
+            "a compiler can be made to read any file that this user can read",
+            "run Linux 5.13 or later with lsm=...,landlock at boot"),
+      layer(
+          "seccomp", state_of(found.filters, found.filter_error != ENOSYS && found.filter_error != EINVAL),
+          "candidates can allocate memory and compute, nothing else",
+          "candidates may use any system call: threads, signals and files are open to them, and speed-ups prove little",
+          "run a kernel with CONFIG_SECCOMP_FILTER"),
+      layer("watching", state_of(found.watching, true),
+            "a candidate that keeps its process and begins before it is told to is found at once",
+            "only the concealed parts of the inputs give such a candidate away",
+            "let this user read /proc/<pid>/syscall of its children (ptrace_scope at most 1, hidepid off)"),
+      layer("no-new-privs", LayerState::present, "no program that they start can gain rights", "", ""),
+      layer("limits", LayerState::present, "memory, time, file size and descriptors are limited; nothing is inherited",
+            "", ""),
+  };
 }
 
 }  // namespace accelopt::sandbox

@@ -3,6 +3,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <thread>
 
@@ -200,8 +201,30 @@ TEST(ProcessTest, DyingTakesTheChildrenAlong) {
 
 TEST(Probe, SaysWhatThereIs) {
   EXPECT_NE(isolation().find("rlimits"), std::string::npos);
+  EXPECT_EQ(isolation().find("watched") != std::string::npos, capabilities().watching);
+  const auto all = layers();
   EXPECT_EQ(missing_isolation().empty(),
-            capabilities().namespace_flags != 0 && capabilities().filters && capabilities().landlock > 0);
+            std::all_of(all.begin(), all.end(), [](const Layer& layer) { return layer.state == LayerState::present; }));
+}
+
+TEST(Probe, EveryLayerSaysWhatItGivesAndWhatItsAbsenceCosts) {
+  const auto all = layers();
+  ASSERT_EQ(all.size(), 8U);
+  for (const Layer& layer : all) {
+    EXPECT_FALSE(layer.gives.empty()) << layer.name;
+    EXPECT_EQ(layer.advice.empty(), layer.state == LayerState::present) << layer.name;
+    if (layer.state != LayerState::present) {
+      EXPECT_FALSE(layer.costs.empty()) << layer.name;
+      EXPECT_NE(missing_isolation().find(layer.costs), std::string::npos) << layer.name;
+    }
+  }
+  const auto state_of = [&](const std::string& name) {
+    return std::find_if(all.begin(), all.end(), [&](const Layer& layer) { return layer.name == name; })->state;
+  };
+  EXPECT_EQ(state_of("landlock") == LayerState::present, capabilities().landlock > 0);
+  EXPECT_EQ(state_of("seccomp") == LayerState::present, capabilities().filters);
+  EXPECT_EQ(state_of("watching") == LayerState::present, capabilities().watching);
+  EXPECT_EQ(state_of("no-new-privs"), LayerState::present);
 }
 
 }  // namespace
