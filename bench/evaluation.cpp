@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an evaluation costs. Takes the candidates of real searches (the recipes agents on some operators of the suite)
+// and evaluates each against its parent twice: as accelopt does, and in the usual way (a fresh process a candidate, one
+// pass for correctness, 10 warm-ups, 3 x 50 timed calls of the raced workload). Builds are done before in both, and not
+// counted. Also: how soon a clear loser is dismissed, what an evaluation costs beside the kernels' own calls, and what
+// a start of a confined process costs.
+//
+//   evaluation [--task NAME]... [--suite DIR] [--accelopt FILE]
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/json.hpp"
+#include "evaluation/target.hpp"
+#include "evaluation/worker_pool.hpp"
+#include "figures.hpp"
+#include "journal/journal.hpp"
+#include "suites/task_folder.hpp"
+#include "targets/cpu/cpu_target.hpp"
+#include "targets/cpu/task_header.hpp"
+
+namespace accelopt::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  fs::path suite = ACCELOPT_SUITE;
+  fs::path accelopt = ACCELOPT_PROGRAM;
+  std::vector<std::string> tasks;
+};
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+base::Result<int> command(const std::string& text) {
+  const int status = std::system(text.c_str());  // NOLINT(concurrency-mt-unsafe): one thread
+  if (status == -1 || !WIFEXITED(status)) return base::fail(base::ErrorCode::io, "cannot run: " + text);
+  return WEXITSTATUS(status);
+}
+
+/// A candidate that a search raced, and the parent that it was raced against.
+struct Candidate {
+  model::Solution solution;
+  model::Solution parent;
+};
+
+/// Searches, and gives the candidates that were raced.
+base::Result<std::vector<Candidate>> candidates_of(const Options& options, const fs::path& task, const fs::path& work) {
+  const std::string workspace = (work / "workspace").string();
+  TRY_ASSIGN(const int code,
+             command(options.accelopt.string() + " run " + task.string() + " --agents recipes --iterations 2 " +
+                     "--workspace " + workspace + " > /dev/null 2>&1"));
+  if (code != 0 && code != 3) return base::fail(base::ErrorCode::io, "the search on " + task.string() + " failed");
+  TRY_ASSIGN(const auto journal, journal::open_journal(workspace, journal::Access::read_only));
+  TRY_ASSIGN(const auto runs, journal->list_runs());
+  TRY_ASSIGN(const auto steps, journal->steps(runs.front().id));
+  std::vector<Candidate> out;
+  std::set<std::string> seen;
+  for (const journal::StepRecord& step : steps) {
+    if (!step.key.kind.starts_with("triage:")) continue;
+    const std::string source = step.output.value("source_id", "");
+    const std::string opponent = step.output.value("opponent", "");
+    if (source.empty() || opponent.empty() || !seen.insert(source + opponent).second) continue;
+    auto solution = journal->load_solution(source);
+    auto parent = journal->load_solution(opponent);
+    if (solution && parent) out.push_back({std::move(*solution), std::move(*parent)});
+  }
+  return out;
+}
+
+/// The program of the usual way, for one task's raced workload: reads what is expected (or writes it), and times.
+std::string usual_program(const model::Task& task, const model::Workload& workload) {
+  const model::AxisValues axes = model::bind_axes(task.definition, workload);
+  std::string fill;
+  std::string arguments;
+  std::string outputs;
+  int number = 0;
+  const auto argument = [&](const std::string& text) { arguments += (arguments.empty() ? "" : ", ") + text; };
+  for (const model::TensorSpec& input : task.definition.inputs) {
+    const std::string name = "t" + std::to_string(number++);
+    if (!input.shape) {
+      argument("0.01f");
+      continue;
+    }
+    fill += "  static std::vector<float> " + name + "(" + std::to_string(model::element_count(input, axes)) +
+            "); for (float& v : " + name + ") v = drawn(random);\n";
+    argument(name + ".data()");
+  }
+  for (const model::TensorSpec& output : task.definition.outputs) {
+    const std::string name = "t" + std::to_string(number++);
+    fill += "  static std::vector<float> " + name + "(" + std::to_string(model::element_count(output, axes)) + ");\n";
+    argument(name + ".data()");
+    outputs += "  check(" + name + ", write);\n";
+  }
+  for (const std::string& axis : model::variable_axes(task.definition)) argument(std::to_string(axes.at(axis)));
+  return R"(#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <vector>
+#include "task.h"
+static FILE* file;
+static bool good = true;
+static void check(const std::vector<float>& out, bool write) {
+  if (write) { std::fwrite(out.data(), 4, out.size(), file); return; }
+  std::vector<float> expected(out.size());
+  if (std::fread(expected.data(), 4, expected.size(), file) != expected.size()) good = false;
+  for (std::size_t i = 0; i < out.size(); ++i) good = good && std::fabs(out[i] - expected[i]) <= 1e-4f + 1e-4f * std::fabs(expected[i]);
+}
+int main(int count, char** words) {
+  const bool write = count > 1 && std::string(words[1]) == "write";
+  file = std::fopen("expected.bin", write ? "wb" : "rb");
+  std::mt19937 random(7);
+  std::normal_distribution<float> drawn(0, 1);
+)" + fill +
+         "  const auto call = [&] { kernel(" + arguments + "); };\n  call();\n" + outputs +
+         R"(  if (write || !good) return good ? 0 : 1;
+  for (int i = 0; i < 10; ++i) call();
+  double best = 1e300;
+  for (int round = 0; round < 3; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 50; ++i) call();
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / 50);
+  }
+  std::printf("%g\n", best);
+}
+)";
+}
+
+/// Evaluates in the usual way; seconds without the build.
+class UsualWay {
+ public:
+  static base::Result<UsualWay> create(const model::Task& task, fs::path folder) {
+    UsualWay out(std::move(folder));
+    const auto raced = std::find_if(task.workloads.begin(), task.workloads.end(),
+                                    [](const model::Workload& workload) { return workload.role == model::Role::race; });
+    TRY(base::write_file(out.folder_ / "task.h", targets::cpu::kernel_header(task.definition)));
+    TRY(base::write_file(out.folder_ / "main.cpp", usual_program(task, *raced)));
+    TRY(out.seconds(task.baseline, " write"));
+    return out;
+  }
+
+  /// @error invalid_argument: it does not build here.
+  base::Result<double> seconds(const model::Solution& solution, const std::string& argument = "") {
+    TRY(base::write_file(folder_ / "kernel.cpp", model::main_text(solution)));
+    const std::string in = "cd " + folder_.string() + " && ";
+    TRY_ASSIGN(const int built,
+               command(in + "g++ -std=gnu++20 -O3 -march=native -w -include task.h main.cpp kernel.cpp -o usual"));
+    if (built != 0) return base::fail(base::ErrorCode::invalid_argument, "a candidate does not build in the usual way");
+    const auto begin = Clock::now();
+    TRY(command(in + "./usual" + argument + " > /dev/null"));
+    return seconds_since(begin);
+  }
+
+ private:
+  explicit UsualWay(fs::path folder) : folder_(std::move(folder)) {}
+  fs::path folder_;
+};
+
+struct Sums {
+  int candidates = 0;
+  double ours = 0;
+  double usual = 0;
+};
+
+base::Result<void> compare(const Options& options, const fs::path& folder, Sums& sums) {
+  TRY_ASSIGN(const auto work, base::TemporaryFolder::create("accelopt-bench"));
+  TRY_ASSIGN(const model::Task task, suites::load_task(folder));
+  TRY_ASSIGN(const auto candidates, candidates_of(options, folder, work.path()));
+  TRY_ASSIGN(UsualWay usual, UsualWay::create(task, work.path()));
+  const auto evaluator = evaluation::make_worker_pool({.command = {options.accelopt.string(), "worker"}});
+  evaluation::MeasureSettings settings;
+  settings.seed = base::random_seed();
+  TRY(evaluator->open(task, settings, {}));
+  Sums own;
+  int blocks = 0;
+  for (const Candidate& candidate : candidates) {
+    TRY(evaluator->build(candidate.solution, {}));
+    TRY(evaluator->build(candidate.parent, {}));
+    const auto begin = Clock::now();
+    TRY_ASSIGN(const auto evaluation, evaluator->triage(candidate.solution, candidate.parent, {}));
+    own.ours += seconds_since(begin);
+    blocks += evaluation.blocks;
+    TRY_ASSIGN(const double seconds, usual.seconds(candidate.solution));
+    own.usual += seconds;
+    ++own.candidates;
+  }
+  std::printf("# %s: %d candidates, %.1f blocks each; %.0f a minute, in the usual way %.0f\n",
+              task.definition.name.c_str(), own.candidates,
+              own.candidates == 0 ? 0.0 : static_cast<double>(blocks) / own.candidates, 60 * own.candidates / own.ours,
+              60 * own.candidates / own.usual);
+  std::fflush(stdout);
+  sums.candidates += own.candidates;
+  sums.ours += own.ours;
+  sums.usual += own.usual;
+  return {};
+}
+
+/// The baseline with a wait of a share of each call at its end.
+model::Solution slower(const model::Solution& baseline, double share) {
+  std::string text = model::main_text(baseline);
+  text.insert(text.find('{', text.find("void kernel(")) + 1, "\n  const accelopt_wait wait_at_the_end;\n");
+  return model::with_main_text(
+      baseline,
+      "#include <immintrin.h>\n#include <x86intrin.h>\nnamespace { struct accelopt_wait { unsigned long long begin = "
+      "__rdtsc(); ~accelopt_wait() { const unsigned long long end = __rdtsc(); const auto until = end + "
+      "static_cast<unsigned long long>(static_cast<double>(end - begin) * " +
+          std::to_string(share) + "); while (__rdtsc() < until) _mm_pause(); } }; }\n" + text);
+}
+
+/// Dismissal of a clear loser, and what its evaluation costs beside the calls, on the small tasks (inputs and outputs
+/// up to 2 MB).
+base::Result<void> dismiss(const Options& options, const fs::path& folder, int& most_blocks, double& most_overhead) {
+  TRY_ASSIGN(const model::Task task, suites::load_task(folder));
+  const auto evaluator = evaluation::make_worker_pool({.command = {options.accelopt.string(), "worker"}});
+  evaluation::MeasureSettings settings;
+  settings.seed = base::random_seed();
+  TRY_ASSIGN(const auto opened, evaluator->open(task, settings, {}));
+  std::int64_t bytes = 0;
+  double race_ns = 0;
+  double check_ns = 0;
+  for (const model::Workload& workload : task.workloads) {
+    const auto axes = model::bind_axes(task.definition, workload);
+    std::int64_t own = 0;
+    for (const auto* tensors : {&task.definition.inputs, &task.definition.outputs}) {
+      for (const model::TensorSpec& tensor : *tensors) own += 4 * model::element_count(tensor, axes);
+    }
+    bytes = std::max(bytes, own);
+  }
+  for (const auto& timing : opened.baseline.workloads) (timing.role == "race" ? race_ns : check_ns) += timing.time_ns;
+  const model::Solution loser = slower(task.baseline, 0.3);
+  TRY_ASSIGN(const auto built, evaluator->build(loser, {}));
+  if (!built.built) return base::fail(base::ErrorCode::invalid_argument, built.diagnostics);
+  TRY(evaluator->triage(loser, task.baseline, {}));  // slots and expected outputs are there from now on, as in a search
+  for (int i = 0; i < 5; ++i) {
+    const auto begin = Clock::now();
+    TRY_ASSIGN(const auto evaluation, evaluator->triage(loser, task.baseline, {}));
+    const double seconds = seconds_since(begin);
+    most_blocks = std::max(most_blocks, evaluation.verdict == model::Verdict::slower ? evaluation.blocks : 1000);
+    // A warm-up and the blocks, both arms; verification calls every race and check workload and is counted as overhead.
+    const double calls = static_cast<double>(evaluation.blocks + 1) * 2.3 * race_ns / 1e9;
+    if (bytes <= 2'000'000) most_overhead = std::max(most_overhead, seconds - calls);
+  }
+  return {};
+}
+
+/// Milliseconds from the order to start a confined process until it has loaded the kernel: median of 50.
+base::Result<double> start_ms(const Options& options, const fs::path& folder) {
+  TRY_ASSIGN(const model::Task task, suites::load_task(folder));
+  targets::cpu::CpuOptions cpu;
+  cpu.arena = (options.accelopt.parent_path() / "accelopt-arena").string();
+  const auto target = targets::cpu::make_cpu_target(cpu);
+  TRY(target->open(task, {}, {}));
+  TRY(target->start(task.baseline, evaluation::Placement::usual, {}));
+  std::vector<double> times;
+  for (int i = 0; i < 50; ++i) {
+    const auto begin = Clock::now();
+    TRY_ASSIGN(const auto live, target->start(task.baseline, evaluation::Placement::usual, {}));
+    times.push_back(seconds_since(begin) * 1e3);
+  }
+  std::nth_element(times.begin(), times.begin() + 25, times.end());
+  return times[25];
+}
+
+base::Result<int> run(const Options& options) {
+  Figures figures;
+  Sums sums;
+  for (const std::string& name : options.tasks) TRY(compare(options, options.suite / name, sums));
+  figures.report("candidates_a_minute_over_the_usual_way", sums.usual / sums.ours, Bound::at_least, 5);
+  int blocks = 0;
+  double overhead = 0;
+  for (const std::string& name : options.tasks) TRY(dismiss(options, options.suite / name, blocks, overhead));
+  figures.report("clear_loser_blocks", blocks, Bound::at_most, 8);
+  figures.report("evaluation_overhead", overhead * 1e3, Bound::at_most, 150, "ms");
+  TRY_ASSIGN(const double start, start_ms(options, options.suite / options.tasks.front()));
+  figures.report("confined_start", start, Bound::at_most, 5, "ms");
+  return figures.exit_status();
+}
+
+}  // namespace
+}  // namespace accelopt::bench
+
+int main(int argc, char** argv) {
+  accelopt::bench::Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string flag = argv[i];
+    if (flag == "--task") options.tasks.emplace_back(argv[i + 1]);
+    if (flag == "--suite") options.suite = argv[i + 1];
+    if (flag == "--accelopt") options.accelopt = argv[i + 1];
+  }
+  if (argc % 2 == 0) {
+    std::fprintf(stderr, "usage: evaluation [--task NAME]... [--suite DIR] [--accelopt FILE]\n");
+    return 2;
+  }
+  if (options.tasks.empty()) options.tasks = {"matmul", "silu", "rmsnorm_matmul", "bmm_softmax", "transpose_matmul"};
+  const auto status = accelopt::bench::run(options);
+  if (!status) {
+    std::fprintf(stderr, "evaluation: %s\n", status.error().message.c_str());
+    return 1;
+  }
+  return *status;
+}
