@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Outputs of steps over this size lie in the object store, so that the database stays small and quick to scan.
-constexpr std::size_t kMaxInlineBytes = 16 * 1024;
+constexpr std::size_t kMaxInlineBytes = std::size_t{16} << 10U;
 
 /// How many runs a message lists when a prefix fits several.
 constexpr std::size_t kMaxListedRuns = 8;

@@ -12,7 +12,6 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 using base::Result;
-using syntax::Loop;
 
 // ---- restrict
 

@@ -15,7 +15,6 @@ using base::Result;
 using syntax::ElementAccess;
 using syntax::Loop;
 using syntax::Polynomial;
-using syntax::Symbol;
 
 /// A strided operand: `base[fast * stride + slow + ...]` read in the loop `fast`, `slow` being a loop around it.
 struct Operand {

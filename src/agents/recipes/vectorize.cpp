@@ -98,7 +98,7 @@ bool can_vectorize(Subject& subject, const Part& part, const Loop& loop) {
 /// As many vectors as asked for, or as the loop's trip count, where it is known, can fill (vectors of eight).
 int fitting(const Part& part, const Loop& loop, int vectors) {
   const auto trip = trip_count(loop, part.tree->scope());
-  while (trip && vectors > 1 && *trip < vectors * 16) vectors /= 2;
+  while (trip && vectors > 1 && *trip < std::int64_t{vectors} * 16) vectors /= 2;
   return std::max(1, vectors);
 }
 
