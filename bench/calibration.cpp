@@ -242,7 +242,8 @@ std::optional<Options> parse(int argc, char** argv) {
       return std::nullopt;
     }
   }
-  if (options.quick && options.tasks.empty()) options.tasks = {"matmul", "silu", "rmsnorm_matmul", "rope_single_freq_apply"};
+  if (options.quick && options.tasks.empty())
+    options.tasks = {"matmul", "silu", "rmsnorm_matmul", "rope_single_freq_apply"};
   return options;
 }
 

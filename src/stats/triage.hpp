@@ -37,7 +37,7 @@ struct TriageRules {
   double narrow = 0.02;         ///< futile: the interval is narrower than this and FASTER is not near
   int clear_blocks = 4;         ///< SLOWER at once: the first so many blocks are all ...
   double clear_loss = 0.15;     ///< ... slower by more than this
-  double tie_within = 0.03;     ///< at the cap: TIE when the interval lies within this of 1; futile: not slower than this
+  double tie_within = 0.03;  ///< at the cap: TIE when the interval lies within this of 1; futile: not slower than this
 };
 
 struct TriageDecision {
