@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "model/directives.hpp"
 #include "model/tuning.hpp"
+#include "sandbox/probe.hpp"
 #include "targets/cpu/arena/protocol.hpp"
 #include "targets/cpu/diagnostics.hpp"
 #include "targets/cpu/elf_object.hpp"
@@ -215,6 +216,22 @@ void merge(ObjectFacts& all, const ObjectFacts& more) {
   all.code_bytes += more.code_bytes;
 }
 
+/// Where nothing keeps the assembler from the user's files, its input is looked at first. What is wrong, else "".
+base::Result<std::string> assemble(const Workshop& shop, const std::string& assembly, const std::string& object,
+                                   const std::vector<std::string>& own, Compiled& compiled) {
+  TRY_ASSIGN(const std::string text, base::read_file(shop.folder / assembly));
+  if (std::string reason = refused_assembly(text); !reason.empty()) return reason;
+  std::vector<std::string> arguments{"-c", assembly, "-o", object};
+  if (shop.compiler.clang) {
+    arguments.emplace_back("-mbranches-within-32B-boundaries");
+  } else if (shop.compiler.keeps_branches) {
+    arguments.emplace_back("-Wa,-mbranches-within-32B-boundaries");
+  }
+  TRY_ASSIGN(const auto ran, shop.run(arguments, true));
+  compiled.seconds += ran.seconds;
+  return !ran.state.exited || ran.state.code != 0 ? failure_text(ran, own) : std::string();
+}
+
 /// Compiles one file of the candidate. Its diagnostics when it does not compile, else "".
 base::Result<std::string> compile_unit(const Workshop& shop, int threads, const std::vector<std::string>& flags,
                                        const std::string& name, const std::vector<std::string>& own,
@@ -229,10 +246,16 @@ base::Result<std::string> compile_unit(const Workshop& shop, int threads, const 
     arguments.push_back("-fopt-info-vec-optimized-missed=" + name + ".remarks");
   }
   const std::string object = name + ".o";
-  arguments.insert(arguments.end(), {"-include", "task.h", "-c", name, "-o", object});
+  const bool in_two_steps = sandbox::capabilities().landlock == 0;
+  const std::string made = in_two_steps ? name + ".s" : object;
+  arguments.insert(arguments.end(), {"-include", "task.h", in_two_steps ? "-S" : "-c", name, "-o", made});
   TRY_ASSIGN(const auto ran, shop.run(arguments, cpp));
   compiled.seconds += ran.seconds;
   if (!ran.state.exited || ran.state.code != 0) return failure_text(ran, own);
+  if (in_two_steps) {
+    TRY_ASSIGN(std::string problem, assemble(shop, made, object, own, compiled));
+    if (!problem.empty()) return problem;
+  }
   compiled.remarks +=
       shop.compiler.clang ? ran.output : base::read_file(shop.folder / (name + ".remarks")).value_or("");
   TRY_ASSIGN(const std::string bytes, base::read_file(shop.folder / object));

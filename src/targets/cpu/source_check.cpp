@@ -217,7 +217,36 @@ std::string refused_anywhere(std::string_view line) {
   return line.find("_Pragma") == std::string_view::npos ? std::string() : refused_pragma(line);
 }
 
+/// In lower case and without what stands in quotes: directives are neither.
+std::string directives_only(std::string_view line) {
+  std::string out;
+  bool quoted = false;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (quoted && line[at] == '\\') {
+      ++at;
+    } else if (line[at] == '"') {
+      quoted = !quoted;
+    } else if (!quoted) {
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(line[at])));
+    }
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string refused_assembly(std::string_view assembly) {
+  while (!assembly.empty()) {
+    const auto end = assembly.find('\n');
+    const std::string line = directives_only(assembly.substr(0, end));
+    for (const std::string_view word : {".incbin", ".include", ".macro", ".irp", ".altmacro"}) {
+      if (line.find(word) != std::string::npos)
+        return "error: the assembler's " + std::string(word) + " can read files into the kernel and is refused";
+    }
+    assembly.remove_prefix(end == std::string_view::npos ? assembly.size() : end + 1);
+  }
+  return {};
+}
 
 std::string refused_text(std::string_view source) {
   for (const LogicalLine& line : LineReader(source).lines()) {

@@ -14,4 +14,8 @@ namespace accelopt::targets::cpu {
 /// nothing. Empty when it may.
 std::string refused_text(std::string_view source);
 
+/// The same of what the compiler wrote for the assembler: by then strings are joined and escapes resolved. Refuses
+/// .incbin, .include, and macros, which could put their names together. Empty when it may be assembled.
+std::string refused_assembly(std::string_view assembly);
+
 }  // namespace accelopt::targets::cpu

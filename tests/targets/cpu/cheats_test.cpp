@@ -61,6 +61,15 @@ TEST(SourceCheck, TheRefusalNamesItsLine) {
       << refused_text("int a;\\\n\n/* b\n */ #include \"/x\"\n");
 }
 
+TEST(SourceCheck, TheAssemblersOwnWaysToFilesAreRefused) {
+  for (const char* text :
+       {"\t.text\n#APP\n\t.incbin \"/etc/passwd\"\n", "x: .INCBIN \"/etc/passwd\"", "\t.include \"/x\"\n",
+        "\t.string \"a\\\"b\"; .incbin \"x\"\n", "\t.macro take a b\n", "\t.irpc c,abc\n"}) {
+    EXPECT_NE(refused_assembly(text).find("refused"), std::string::npos) << text;
+  }
+  EXPECT_EQ(refused_assembly("\t.text\nkernel:\n\tret\n\t.string \"say \\\".incbin\\\"\"\n\t.ascii \".macro\"\n"), "");
+}
+
 TEST(LateWritesTest, AChangeAfterTheLookIsSeen) {
   std::array<std::byte, 256> output{};
   LateWrites watched({output}, 1);
