@@ -29,6 +29,8 @@ constexpr std::int64_t kLeastRow = 32;
 /// Honest kernels differ from the reference in the order of their operations: room over the measured error.
 constexpr double kNormwiseRoom = 4;
 constexpr double kElementwiseRoom = 8;
+/// Rounding errors grow with u: what double loses in a sum's order is this share of what float loses in it.
+constexpr double kDoublePerFloat = 0x1p-29;
 /// In u of the output. Wide types get twice that: where all elements of an output share few random numbers (constant
 /// rows) the one float run may be right by luck; bfloat16 inputs are off by 100 times as much even where all terms are
 /// positive.
@@ -144,14 +146,15 @@ struct RunError {
   bool finite = true;  ///< wherever the expected output is
 };
 
+/// `share` of every difference counts.
 RunError measure_run(const Expected& expected, std::span<const double> run, const Bounds& bounds, double threshold,
-                     std::vector<double>& row_errors) {
+                     double share, std::vector<double>& row_errors) {
   RunError error;
   const auto length = static_cast<std::size_t>(bounds.row_length);
   for (std::size_t i = 0; i < run.size(); ++i) {
     const double wanted = expected.values[i];
     if (!(std::abs(wanted) < threshold)) continue;
-    const double difference = std::abs(run[i] - wanted);
+    const double difference = std::abs(run[i] - wanted) * share;
     if (!std::isfinite(difference)) {
       error.finite = false;
       continue;
@@ -384,15 +387,16 @@ Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::
 
   std::vector<double> row_errors(bounds.rows.size());
   double squares = 0;
-  if (float_counts) {
-    const RunError error = measure_run(expected, runs.in_float, bounds, threshold, row_errors);
-    bounds.float_is_finite = error.finite;
-    squares = error.squares;
-    squares = larger(squares, measure_run(expected, runs.perturbed_in_float, bounds, threshold, row_errors).squares);
-  }
-  for (const std::span<const double> run : {runs.perturbed_a, runs.perturbed_b}) {
-    squares = larger(squares, measure_run(expected, run, bounds, threshold, row_errors).squares);
-  }
+  const auto measure = [&](std::span<const double> run, double share) {
+    const RunError error = measure_run(expected, run, bounds, threshold, share, row_errors);
+    squares = larger(squares, error.squares);
+    return error.finite;
+  };
+  const bool finite = measure(runs.in_float, float_counts ? 1 : kDoublePerFloat);
+  bounds.float_is_finite = finite || !float_counts;
+  measure(runs.perturbed_in_float, float_counts ? 1 : kDoublePerFloat);
+  measure(runs.perturbed_a, 1);
+  measure(runs.perturbed_b, 1);
   bounds.honest_normwise = bounds.norm > 0 ? std::sqrt(squares) / bounds.norm : 0;
   const double least = (wide ? kLeastNormwiseWide : kLeastNormwiseNarrow) * u;
   bounds.normwise = numerics.normwise.value_or(larger(kNormwiseRoom * bounds.honest_normwise, least));

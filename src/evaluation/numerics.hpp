@@ -47,8 +47,9 @@ struct HonestRuns {
   std::span<const double> perturbed_in_float;  ///< both; empty: not run
 };
 
-/// Measures e0: the largest error of these runs. For float64 outputs the float runs count only under lower_precision;
-/// they may be empty there. Integer dtypes: the runs are not looked at. Sizes must be those of `expected`.
+/// Measures e0: the largest error of these runs. For float64 outputs the errors of the float runs count as what they
+/// would be in double, or, under lower_precision, as they are; without it these runs may be empty. Integer dtypes: the
+/// runs are not looked at. Sizes must be those of `expected`.
 Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics);
 
 enum class NumericalRule { none, size, pattern, normwise, elementwise, exact };

@@ -282,6 +282,42 @@ TEST(Numerics, TheFloatRunOnPerturbedInputsCounts) {
   EXPECT_TRUE(identity.with(off).passed());
 }
 
+/// The sum of `length` times the same number, one after the other or in pairs of pairs.
+template <class Real>
+double sum_of_equal(Real value, std::size_t length, bool pairwise) {
+  if (!pairwise) {
+    Real sum = 0;
+    for (std::size_t i = 0; i < length; ++i) sum += value;
+    return static_cast<double>(sum);
+  }
+  for (; length > 1; length /= 2) value += value;
+  return static_cast<double>(value);
+}
+
+TEST(Numerics, LongSumsInDoubleMayTakeAnotherOrderAndNoLowerPrecision) {
+  constexpr std::size_t kLength = std::size_t{1} << 16;
+  constexpr std::size_t kRows = 40;
+  std::vector<double> values;
+  for (std::size_t i = 0; i < kRows; ++i) values.push_back(1 + static_cast<double>(i) * 0.0123456789);
+  // As for every row of constants: the roundings of one sum all go the same way, in the perturbed runs too.
+  const auto sums = [&](std::uint64_t perturbation, bool pairwise) {
+    std::vector<double> rows = values;
+    if (perturbation != 0) perturb(rows, DType::float64, {}, perturbation);
+    for (double& row : rows) row = sum_of_equal(row, kLength, pairwise);
+    return rows;
+  };
+  std::vector<double> in_float = values;
+  for (double& row : in_float) row = sum_of_equal(static_cast<float>(row), kLength, false);
+  const Expected expected{DType::float64, {kRows}, sums(0, false), {}};
+  const std::vector<double> first = sums(1, false);
+  const std::vector<double> second = sums(2, false);
+  const Bounds bounds = calibrate(expected, {in_float, first, second, {}}, {});
+  const Comparison exact = compare(expected, bounds, bytes_of(DType::float64, sums(0, true)));
+  EXPECT_TRUE(exact.passed()) << exact.normwise_error << " of " << bounds.normwise;
+  EXPECT_GT(exact.normwise_error, 16 * 0x1p-53) << "more than what is always allowed";
+  EXPECT_FALSE(compare(expected, bounds, bytes_of(DType::float64, in_float)).passed());
+}
+
 TEST(Agreement, OfRunsIsWithinWhatARightOutputMayBeOff) {
   const Identity identity(DType::float32, 2, 40);
   const auto run = [&](double share) {
