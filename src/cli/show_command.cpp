@@ -46,6 +46,10 @@ base::Result<Exit> show_json(const journal::RunInfo& run, const std::vector<jour
                  {"seconds", seconds(step)},
                  {"usage", step.usage}};
     if (samples && step.output.contains("samples")) line["samples"] = step.output["samples"];
+    if (step.output.contains("tuning") && !step.output["tuning"].is_null()) {
+      line["tuning"] = step.output["tuning"];
+      if (!samples) line["tuning"].erase("heats");
+    }
     out["steps"].push_back(std::move(line));
   }
   fmt::print("{}\n", base::canonical(out));

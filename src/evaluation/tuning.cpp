@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <limits>
+#include <optional>
 
 #include "base/hash.hpp"
-#include "stats/grid_search.hpp"
+#include "evaluation/build_ahead.hpp"
+#include "evaluation/tuning_plan.hpp"
 #include "stats/halving.hpp"
 
 namespace accelopt::evaluation {
@@ -24,41 +27,6 @@ constexpr double kAlpha = 0.05;                ///< of the intervals in the reco
 std::string cut(std::string text) {
   if (text.size() > kMostReasonBytes) text = text.substr(0, kMostReasonBytes) + " ...";
   return text;
-}
-
-/// How many configurations are tried at most, and how many of them before anything is known.
-struct Shares {
-  std::size_t all = 0;
-  std::size_t first = 0;
-  std::size_t wave = 0;
-};
-
-Shares shares_of(std::size_t configurations, const TuningRules& rules) {
-  if (configurations <= rules.whole) return {configurations, configurations, 0};
-  const std::size_t all = std::clamp(configurations / rules.share, rules.whole, rules.most);
-  return {all, (all + 1) / 2, std::max<std::size_t>(all / 6, 4)};
-}
-
-/// The configurations as places in their sets.
-std::vector<stats::GridPoint> grid_of(const model::TuningSpace& space) {
-  std::vector<stats::GridPoint> points;
-  for (const model::TuningValues& values : space.configurations) {
-    stats::GridPoint point;
-    for (std::size_t name = 0; name < values.size(); ++name) {
-      // In the order of size, whatever the order in the source: neighbours in value are neighbours on the grid.
-      point.push_back(static_cast<int>(std::count_if(space.sets[name].begin(), space.sets[name].end(),
-                                                     [&](std::int64_t other) { return other < values[name]; })));
-    }
-    points.push_back(std::move(point));
-  }
-  return points;
-}
-
-/// Which configurations are tried first. The same for the builder, which comes before, and for the race.
-std::vector<std::size_t> first_wave(const model::Solution& open, const std::vector<stats::GridPoint>& points,
-                                    const TuningRules& rules) {
-  return stats::spread_points(points, shares_of(points.size(), rules).first,
-                              base::derive_seed(0, model::source_id(open)));
 }
 
 Failure not_compiled(const model::BuildReport& report) {
@@ -419,46 +387,6 @@ class Tuner {
 };
 
 }  // namespace
-
-BuildAhead::BuildAhead(Target& target, std::stop_token stop) : target_(target), stop_(std::move(stop)) {}
-
-BuildAhead::~BuildAhead() {
-  {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-  }
-  changed_.notify_all();
-}
-
-std::size_t BuildAhead::add(const model::Solution& solution) {
-  const std::lock_guard lock(mutex_);
-  jobs_.push_back({solution, std::nullopt});
-  const auto wanted = static_cast<std::size_t>(std::max(target_.build_threads(), 1));
-  if (threads_.size() < std::min(wanted, jobs_.size())) threads_.emplace_back([this] { serve(); });
-  changed_.notify_all();
-  return jobs_.size() - 1;
-}
-
-base::Result<model::BuildReport> BuildAhead::wait(std::size_t number) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return jobs_[number].report.has_value(); });
-  return *jobs_[number].report;
-}
-
-void BuildAhead::serve() {
-  target_.settle_helper_thread();
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [&] { return closed_ || begun_ < jobs_.size(); });
-    if (closed_) return;
-    Job& job = jobs_[begun_++];
-    lock.unlock();
-    auto report = target_.build(job.solution, stop_);
-    lock.lock();
-    job.report = std::move(report);
-    changed_.notify_all();
-  }
-}
 
 base::Result<model::BuildReport> build_candidate(Target& target, const model::Definition& definition,
                                                  const model::Solution& solution, const std::stop_token& stop) {

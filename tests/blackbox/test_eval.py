@@ -50,12 +50,36 @@ def kernel(body, before=""):
     return FRAME.format(body=body, before=before)
 
 
+TUNED = "//@ tune REPEAT in {4, 0, 2, 1, 8}\n//@ require REPEAT < 8\n" + kernel(
+    "  for (int r = 0; r < REPEAT; ++r) compute(lhs, rhs, y, M);")
+
+
 class Eval(support.TestCase):
     def evaluate(self, text, *options):
         finished = self.accelopt("eval", self.task(), self.file("candidate.cpp", text), "--json", *options)
         self.assertEqual(len(finished.lines), 1, finished)
         self.assertEqual(set(finished.last) & EVALUATION_FIELDS, EVALUATION_FIELDS, finished)
         return finished, finished.last
+
+    def test_a_tuned_kernel_stands_with_its_fastest_correct_values(self):
+        finished, evaluation = self.evaluate(TUNED)
+        self.assertEqual(evaluation["status"], "PASSED", finished)
+        tuning = evaluation["tuning"]
+        self.assertEqual((tuning["names"], tuning["chosen"]), (["REPEAT"], [1]), finished)
+        self.assertEqual((tuning["combinations"], tuning["configurations"]), (5, 4))
+        fates = {one["values"][0]: (one["fate"], one["status"]) for one in tuning["field"]}
+        self.assertEqual(fates[0], ("failed", "INCORRECT_NUMERICAL"))
+        self.assertEqual(fates[4], ("slower", "PASSED"))
+        self.assertNotIn("heats", tuning)
+
+    def test_the_field_of_a_tuned_kernel_is_shown(self):
+        shown = self.accelopt("eval", self.task(), self.file("candidate.cpp", TUNED))
+        self.assertRegex(shown.out, r"tuned: REPEAT=1, the fastest of 4 tried of 4 configurations \(1 failed\)")
+        self.assertRegex(shown.out, r"(?m)^REPEAT=4 .*slower$")
+
+    def test_a_malformed_directive_is_a_compile_error_with_its_place(self):
+        refused = self.assert_status(TUNED.replace("< 8", "< M0"), "COMPILE_ERROR")
+        self.assertIn('kernel.cpp:2:22: error: "M0" is neither tuned nor a constant axis', refused["reason"])
 
     def assert_status(self, text, *statuses):
         """The status, exit code 5, no measurement, and a reason."""

@@ -68,6 +68,17 @@ TEST(Lint, DirectivesOfTheBaselineAreRead) {
   expect_one(task, Severity::error, "tasks/scale/baseline.cpp:2: column ");
 }
 
+TEST(Lint, ABaselineLeavesNoValueOpen) {
+  model::Task task = sound_task();
+  const std::string text = task.baseline.sources[0].text;
+  task.baseline.sources[0].text = "//@ tune WIDTH in {4}\n" + text;
+  EXPECT_TRUE(lint_task(task, {.cores = 4, .folder = "tasks/scale"}).empty());
+  task.baseline.sources[0].text = "//@ tune WIDTH in {4, 8}\n" + text;
+  expect_one(task, Severity::error, "tasks/scale/baseline.cpp:1: column 10: a baseline has one value a tuned name");
+  task.baseline.sources[0].text = "//@ tune WIDTH in {4}\n//@ require WIDTH < 4\n" + text;
+  expect_one(task, Severity::error, "tasks/scale/baseline.cpp:2: column 13: no configuration is left");
+}
+
 TEST(Lint, TheEntryIsAFile) {
   const auto folder = base::TemporaryFolder::create("accelopt-lint");
   ASSERT_TRUE(folder);

@@ -130,6 +130,22 @@ TEST(WinnerPatch, GivesTheSameAnswersWithAHandMadeKernel) {
   EXPECT_LT(patched.find("namespace rms_product_accelopt {"), patched.find("/// Row-wise root mean square"));
 }
 
+TEST(WinnerPatch, TunedValuesAreMacrosThatEndWithTheKernel) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP();
+  const Repository repository("model.cpp", kUserProgram);
+  repository.write("src/settings.h", kSettingsHeader);
+  const model::Task task = scaffolded(*clang, repository);
+  std::string tuned = kFasterKernel;
+  tuned.replace(tuned.find("N / 5"), 5, "N / STRIPS");
+  tuned.insert(tuned.find("//@ flags"), "//@ tune STRIPS in {5}\n//@ require N % STRIPS == 0\n");
+  expect_same_answers(repository, task, solution(model::Language::cpp, tuned), "g++");
+  const std::string patched = repository.read("src/model.cpp");
+  EXPECT_NE(patched.find("#define STRIPS 5\n"), std::string::npos) << patched;
+  EXPECT_NE(patched.find("#undef STRIPS\n"), std::string::npos) << patched;
+  EXPECT_EQ(patched.find("//@"), std::string::npos) << patched;
+}
+
 TEST(WinnerPatch, TakesTheScaffoldedBaselineItself) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP();
