@@ -35,11 +35,21 @@ struct MeasureSettings {
   std::string protocol = "blocks";
 };
 
+/// The rate of fused multiply-adds in vectors of one width.
+struct VectorPeak {
+  std::string dtype;  ///< "float32", "float64"
+  int bits = 0;       ///< of a vector; the dtype's own width: one value at a time
+  double flops_per_second = 0;
+};
+
 /// The machine as measured once and cached a CPU model.
 struct Peaks {
   double flops_per_second = 0;  ///< one core, FMA, float32
   double flops_per_second_float64 = 0;
-  double bytes_per_second = 0;  ///< triad, one core
+  double bytes_per_second = 0;             ///< triad, one core
+  double last_level_bytes_per_second = 0;  ///< triad over arrays that the last-level cache holds; 0: not measured
+  std::vector<VectorPeak> by_width{};      ///< narrowest first
+  std::string measured{};                  ///< when, "2026-11-21"
 };
 
 struct DeviceInfo {

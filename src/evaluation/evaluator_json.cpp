@@ -38,16 +38,32 @@ void from_json(const Json& in, MeasureSettings& value) {
   read_field(in, "protocol", value.protocol);
 }
 
+void to_json(Json& out, const VectorPeak& value) {
+  out = {{"dtype", value.dtype}, {"bits", value.bits}, {"flops_per_second", value.flops_per_second}};
+}
+
+void from_json(const Json& in, VectorPeak& value) {
+  in.at("dtype").get_to(value.dtype);
+  in.at("bits").get_to(value.bits);
+  in.at("flops_per_second").get_to(value.flops_per_second);
+}
+
 void to_json(Json& out, const Peaks& value) {
   out = {{"flops_per_second", value.flops_per_second},
          {"flops_per_second_float64", value.flops_per_second_float64},
-         {"bytes_per_second", value.bytes_per_second}};
+         {"bytes_per_second", value.bytes_per_second},
+         {"last_level_bytes_per_second", value.last_level_bytes_per_second},
+         {"by_width", value.by_width},
+         {"measured", value.measured}};
 }
 
 void from_json(const Json& in, Peaks& value) {
   in.at("flops_per_second").get_to(value.flops_per_second);
   read_field(in, "flops_per_second_float64", value.flops_per_second_float64);
   in.at("bytes_per_second").get_to(value.bytes_per_second);
+  read_field(in, "last_level_bytes_per_second", value.last_level_bytes_per_second);
+  read_field(in, "by_width", value.by_width);
+  read_field(in, "measured", value.measured);
 }
 
 void to_json(Json& out, const DeviceInfo& value) {

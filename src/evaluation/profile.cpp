@@ -89,6 +89,7 @@ base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solu
   if (!report.built)
     return base::fail(base::ErrorCode::invalid_argument, "a solution that does not build cannot be profiled");
   model::Profile profile;
+  const std::vector<model::ProfileItem> code = measuring.target.machine_code_profile(solution, stop);
   const auto quiet = measuring.target.quiet();
   const std::vector<std::size_t> raced = measuring.workloads(kRaced);
   for (const std::size_t workload : raced) {
@@ -99,6 +100,7 @@ base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solu
   }
   profile.items.push_back(
       {"code size", static_cast<double>(report.code_bytes), "bytes", "machine code of the kernel's file"});
+  profile.items.insert(profile.items.end(), code.begin(), code.end());
   profile.remarks = report.remarks;
   return profile;
 }

@@ -110,6 +110,9 @@ class Target {
   /// @error invalid_argument: it does not build; io.
   virtual base::Result<std::unique_ptr<LiveKernel>> start(const model::Solution& solution, Placement placement,
                                                           std::stop_token stop) = 0;
+  /// What the machine code of a solution that was built tells a planner; empty where it cannot be read.
+  virtual std::vector<model::ProfileItem> machine_code_profile(const model::Solution& solution,
+                                                               std::stop_token stop) = 0;
   /// Builds pause while this is held, where the machine has no cores to spare.
   virtual std::unique_ptr<Hold> quiet() = 0;
   /// The machine's lock: nobody else on it measures while this is held.

@@ -109,6 +109,9 @@ class FakeTarget final : public Target {
     }
     return std::make_unique<Live>(*this, text);
   }
+  std::vector<model::ProfileItem> machine_code_profile(const model::Solution&, std::stop_token) override {
+    return {{"inner loop", 7, "instructions", "one turn"}};
+  }
   std::unique_ptr<Hold> quiet() override { return std::make_unique<Counted>(quiets, held_quiets); }
   std::unique_ptr<Hold> lock_machine() override { return std::make_unique<Counted>(locks, held_locks); }
   base::Result<Peaks> probe_peaks_again(std::stop_token) override {

@@ -50,6 +50,9 @@ class MoodyTarget final : public Target {
     const bool unsteady = fakes::claims(main_text(solution), "unsteady");
     return std::make_unique<Live>(std::move(live), !unsteady ? 0.0 : fake_.starts % 2 == 0 ? 0.75 : -0.75);
   }
+  std::vector<model::ProfileItem> machine_code_profile(const model::Solution& solution, std::stop_token stop) override {
+    return fake_.machine_code_profile(solution, stop);
+  }
   std::unique_ptr<Hold> quiet() override { return fake_.quiet(); }
   std::unique_ptr<Hold> lock_machine() override { return fake_.lock_machine(); }
   base::Result<Peaks> probe_peaks_again(std::stop_token stop) override { return fake_.probe_peaks_again(stop); }

@@ -20,17 +20,6 @@ constexpr std::uint64_t kCompileMemoryBytes = 6ULL << 30;
 constexpr std::uint64_t kCompileFileBytes = 64ULL << 20;
 constexpr std::uint64_t kCompileProcesses = 64;
 
-std::string in_path(const std::string& name, std::string_view rest) {
-  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : std::string();
-  while (!rest.empty()) {
-    const auto end = rest.find(':');
-    const fs::path candidate = fs::path(rest.substr(0, end)) / name;
-    if (candidate.is_absolute() && access(candidate.c_str(), X_OK) == 0) return candidate.string();
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  }
-  return {};
-}
-
 /// Toolchains live under these; nothing else can be read by a compiler.
 sandbox::FileRules compiler_files(const Compiler& compiler, const fs::path& folder) {
   sandbox::FileRules rules{{"/usr", "/lib", "/lib64", "/bin", "/opt", "/etc/ld.so.cache", "/etc/alternatives"},
@@ -65,6 +54,18 @@ base::Result<Compiler> examine(Compiler compiler) {
 
 }  // namespace
 
+std::string find_program(const std::string& name, std::string_view search_path) {
+  std::string_view rest = search_path;
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : std::string();
+  while (!rest.empty()) {
+    const auto end = rest.find(':');
+    const fs::path candidate = fs::path(rest.substr(0, end)) / name;
+    if (candidate.is_absolute() && access(candidate.c_str(), X_OK) == 0) return candidate.string();
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  return {};
+}
+
 base::Result<Compiler> find_compiler(const std::string& wanted, const std::string& search_path) {
   const std::array<std::string, 2> known{"g++", "clang++"};
   for (const std::string& name : known) {
@@ -72,10 +73,10 @@ base::Result<Compiler> find_compiler(const std::string& wanted, const std::strin
     const std::string chosen = wanted.empty() ? name : wanted;
     Compiler compiler;
     compiler.clang = name == "clang++";
-    compiler.cpp = in_path(chosen, search_path);
+    compiler.cpp = find_program(chosen, search_path);
     std::string c_name = chosen;
     c_name.replace(c_name.rfind(name), name.size(), compiler.clang ? "clang" : "gcc");
-    compiler.c = in_path(c_name, search_path);
+    compiler.c = find_program(c_name, search_path);
     if (!compiler.cpp.empty() && !compiler.c.empty()) return examine(compiler);
   }
   return base::fail(base::ErrorCode::unsupported,

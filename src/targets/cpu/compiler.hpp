@@ -21,6 +21,10 @@ struct Compiler {
   bool keeps_branches = false;  ///< the assembler can keep branches within 32-byte boundaries
 };
 
+/// A program's path: the name itself where it has a slash, else the first of that name in the folders of `search_path`.
+/// Empty: none that can be run.
+std::string find_program(const std::string& name, std::string_view search_path);
+
 /// Finds "g++" (with gcc) or "clang++" (with clang) in the folders of `search_path` (colons between them); empty takes
 /// the first that there is.
 /// @error unsupported: none is installed; the message names the package.

@@ -5,9 +5,10 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include "base/hash.hpp"
 #include "sandbox/pause_gate.hpp"
@@ -17,6 +18,7 @@
 #include "targets/cpu/build.hpp"
 #include "targets/cpu/concealment.hpp"
 #include "targets/cpu/flush.hpp"
+#include "targets/cpu/instruction_mix.hpp"
 #include "targets/cpu/late_writes.hpp"
 #include "targets/cpu/machine.hpp"
 #include "targets/cpu/machine_lock.hpp"
@@ -511,6 +513,13 @@ class CpuTarget final : public evaluation::Target {
     return std::make_unique<CpuLiveKernel>(*bench_, std::move(arena));
   }
 
+  std::vector<model::ProfileItem> machine_code_profile(const model::Solution& solution, std::stop_token stop) override {
+    const auto built = builder_->build(solution, stop);
+    if (!built || !(*built)->report.built) return {};
+    const auto text = disassemble(compiler_, options_.search_path, (*built)->shared_object, stop);
+    return text ? describe(loops_of(*text)) : std::vector<model::ProfileItem>();
+  }
+
   std::unique_ptr<evaluation::Hold> quiet() override {
     run_on({cores_.worker});
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // short sleeps stay short: nanoseconds of slack
@@ -529,10 +538,20 @@ class CpuTarget final : public evaluation::Target {
                       machine_.vector_set + " (" + std::to_string(machine_.vector_bits) + "-bit vectors), L1d " +
                       kibibytes(machine_.l1_bytes) + ", L2 " + kibibytes(machine_.l2_bytes) + ", last level " +
                       kibibytes(machine_.last_level_bytes);
-    char peaks[160];
-    std::snprintf(peaks, sizeof peaks, "; one core peaks at %.1f GFLOP/s float32, %.1f GFLOP/s float64, %.1f GB/s",
-                  peaks_.flops_per_second / 1e9, peaks_.flops_per_second_float64 / 1e9, peaks_.bytes_per_second / 1e9);
-    return out + peaks;
+    out += fmt::format("; one core peaks at {:.1f} GFLOP/s float32, {:.1f} GFLOP/s float64, {:.1f} GB/s of memory",
+                       peaks_.flops_per_second / 1e9, peaks_.flops_per_second_float64 / 1e9,
+                       peaks_.bytes_per_second / 1e9);
+    if (peaks_.last_level_bytes_per_second > 0) {
+      out += fmt::format(", {:.1f} GB/s of last-level cache", peaks_.last_level_bytes_per_second / 1e9);
+    }
+    std::string widths;
+    for (const evaluation::VectorPeak& peak : peaks_.by_width) {
+      if (peak.dtype != "float32") continue;
+      widths += fmt::format("{}{}-bit {:.1f}", widths.empty() ? "" : ", ", peak.bits, peak.flops_per_second / 1e9);
+    }
+    if (!widths.empty()) out += "; float32 GFLOP/s by vector width: " + widths;
+    if (!peaks_.measured.empty()) out += "; measured " + peaks_.measured;
+    return out;
   }
 
   CpuOptions options_;

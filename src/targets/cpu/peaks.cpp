@@ -2,6 +2,8 @@
 #include "targets/cpu/peaks.hpp"
 
 #include <algorithm>
+#include <ctime>
+#include <sstream>
 #include <utility>
 
 #include "base/files.hpp"
@@ -15,8 +17,8 @@ using base::ErrorCode;
 using evaluation::Peaks;
 
 /// Fused multiply-adds on as many independent accumulators as hide their latency and fit the registers; then the best
-/// of a triad and a sum over arrays that no cache holds. Prints flop/s of float, of double, and bytes/s, each the best
-/// of many runs.
+/// of a triad and a sum over arrays that no cache holds, and over arrays that the last-level cache holds. Each is the
+/// best of many runs. Prints a line a peak: "fma float32 256 <flop/s>", "memory <bytes/s>", "cache <bytes/s>".
 constexpr const char* kProbe = R"(
 #include <chrono>
 #include <cstdio>
@@ -32,10 +34,14 @@ constexpr const char* kProbe = R"(
 using Clock = std::chrono::steady_clock;
 static double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-template <class T> struct Vector { typedef T type __attribute__((vector_size(WIDTH))); };
+template <class T, int B = WIDTH> struct Vector { typedef T type __attribute__((vector_size(B))); };
+template <class T> struct Vector<T, (int)sizeof(T)> { typedef T type; };
+static float first(float v) { return v; }
+static double first(double v) { return v; }
+template <class V> static auto first(V v) -> decltype(v[0] + 0) { return v[0]; }
 
-template <class T> __attribute__((noinline)) double fma_run(long steps, T factor, T& out) {
-  typedef typename Vector<T>::type V;
+template <class T, int B> __attribute__((noinline)) double fma_run(long steps, T factor, T& out) {
+  typedef typename Vector<T, B>::type V;
   V a0{}, a1{}, a2{}, a3{}, a4{}, a5{}, a6{}, a7{}, a8{}, a9{}, b = V{} + factor, c = V{} + (T)1e-3;
   const auto start = Clock::now();
   for (long i = 0; i < steps; ++i) {
@@ -45,15 +51,15 @@ template <class T> __attribute__((noinline)) double fma_run(long steps, T factor
   }
   const double seconds = since(start);
   const V sum = a0 + a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9;
-  out = sum[0];
-  return 2.0 * 10 * (WIDTH / sizeof(T)) * (double)steps / seconds;
+  out = first(sum);
+  return 2.0 * 10 * (B / sizeof(T)) * (double)steps / seconds;
 }
 
-template <class T> double fma_peak(double seconds, T factor) {
+template <class T, int B> double fma_peak(double seconds, T factor) {
   double best = 0;
   T sink = 0;
   for (const auto start = Clock::now(); since(start) < seconds;) {
-    const double rate = fma_run<T>(200000, factor, sink);
+    const double rate = fma_run<T, B>(50000, factor, sink);
     if (rate > best) best = rate;
   }
   if (sink == (T)12345) std::puts("");
@@ -81,7 +87,7 @@ __attribute__((noinline)) double total(const double* b, size_t n) {
   return s[0];
 }
 
-double memory_peak(double seconds, size_t bytes) {
+double memory_peak(double seconds, size_t bytes, size_t piece) {
   const size_t n = bytes / sizeof(double);
   double* arrays[3];
   for (auto& array : arrays) {
@@ -90,7 +96,7 @@ double memory_peak(double seconds, size_t bytes) {
     for (size_t i = 0; i < n; ++i) array[i] = (double)(i & 7);
   }
   // Piece by piece through arrays that no cache holds: a piece is short enough that nobody interrupts the best of them.
-  const size_t piece = (size_t)4 << 20, step = piece / sizeof(double);
+  const size_t step = piece / sizeof(double);
   double best = 0, sink = 0;
   for (const auto start = Clock::now(); since(start) < seconds;) {
     for (size_t at = 0; at + step <= n; at += step) {
@@ -116,13 +122,25 @@ double memory_peak(double seconds, size_t bytes) {
   return best;
 }
 
+template <class T, int B> void report(const char* name, double seconds, T factor) {
+  std::printf("fma %s %d %.6e\n", name, 8 * B, fma_peak<T, B>(seconds, factor));
+}
+template <class T> void report_all(const char* name, T factor) {
+  report<T, (int)sizeof(T)>(name, 0.1, factor);
+  if (WIDTH > 16) report<T, 16>(name, 0.1, factor);
+#if WIDTH > 32
+  report<T, 32>(name, 0.1, factor);
+#endif
+  report<T, WIDTH>(name, 0.3, factor);
+}
+
 int main(int argc, char** argv) {
   const size_t bytes = argc > 1 ? strtoull(argv[1], nullptr, 10) : 64u << 20;
-  const float factor32 = argc > 2 ? 1.5f : 0.999f;
-  const double factor64 = argc > 2 ? 1.5 : 0.999;
-  const double f32 = fma_peak<float>(0.4, factor32);
-  const double f64 = fma_peak<double>(0.3, factor64);
-  std::printf("%.6e %.6e %.6e\n", f32, f64, memory_peak(0.6, bytes));
+  const size_t cache = argc > 2 ? strtoull(argv[2], nullptr, 10) : 0;
+  report_all<float>("float32", argc > 3 ? 1.5f : 0.999f);
+  report_all<double>("float64", argc > 3 ? 1.5 : 0.999);
+  std::printf("memory %.6e\n", memory_peak(0.5, bytes, (size_t)4 << 20));
+  if (cache >= 3 << 20) std::printf("cache %.6e\n", memory_peak(0.2, cache / 3 & ~(size_t)4095, cache / 3 & ~(size_t)4095));
 }
 )";
 
@@ -130,6 +148,33 @@ std::filesystem::path file_in(const PeakCache& cache, const Compiler& compiler, 
   if (cache.folder.empty()) return {};
   return cache.folder /
          ("peaks-" + base::sha256_hex(machine.cpu_model + "\n" + compiler.name + kProbe).substr(0, 16) + ".json");
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[sizeof "2026-11-21"];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d", &utc)};
+}
+
+/// The probe's lines; a peak that is not among them stays 0. The peak of a dtype is that of its best width.
+Peaks read_probe(const std::string& output) {
+  Peaks peaks;
+  std::istringstream lines(output);
+  for (std::string word; lines >> word;) {
+    evaluation::VectorPeak peak;
+    if (word == "memory") {
+      lines >> peaks.bytes_per_second;
+    } else if (word == "cache") {
+      lines >> peaks.last_level_bytes_per_second;
+    } else if (word == "fma" && lines >> peak.dtype >> peak.bits >> peak.flops_per_second) {
+      double& best = peak.dtype == "float32" ? peaks.flops_per_second : peaks.flops_per_second_float64;
+      best = std::max(best, peak.flops_per_second);
+      peaks.by_width.push_back(peak);
+    }
+  }
+  return peaks;
 }
 
 base::Result<Peaks> run_probe(const Compiler& compiler, const Machine& machine, int core, const std::stop_token& stop) {
@@ -149,15 +194,17 @@ base::Result<Peaks> run_probe(const Compiler& compiler, const Machine& machine, 
   options.program = (folder.path() / "probe").string();
   // Each array alone is larger than the last cache; three of them stay modest.
   const std::int64_t bytes = std::clamp<std::int64_t>(2 * machine.last_level_bytes, 16LL << 20, 128LL << 20);
-  options.arguments = {std::to_string(bytes)};
+  // Half of the last-level cache, and only where that is well over what is nearer to the core.
+  const std::int64_t held = machine.last_level_bytes / 2 > 2 * machine.l2_bytes ? machine.last_level_bytes / 2 : 0;
+  options.arguments = {std::to_string(bytes), std::to_string(held)};
   options.cores = {core};
   options.own_namespaces = false;
   TRY_ASSIGN(const auto ran, sandbox::run(options, {}, nullptr, stop));
-  Peaks peaks;
-  if (std::sscanf(ran.output.c_str(), "%le %le %le", &peaks.flops_per_second, &peaks.flops_per_second_float64,
-                  &peaks.bytes_per_second) != 3) {
+  Peaks peaks = read_probe(ran.output);
+  if (peaks.flops_per_second <= 0 || peaks.flops_per_second_float64 <= 0 || peaks.bytes_per_second <= 0) {
     return base::fail(ErrorCode::unsupported, "the probe of the machine's peaks does not run: " + ran.output);
   }
+  peaks.measured = today();
   return peaks;
 }
 
@@ -194,6 +241,7 @@ base::Result<Peaks> measure_peaks_again(const Compiler& compiler, const Machine&
   peaks.flops_per_second = std::max(peaks.flops_per_second, before.flops_per_second);
   peaks.flops_per_second_float64 = std::max(peaks.flops_per_second_float64, before.flops_per_second_float64);
   peaks.bytes_per_second = std::max(peaks.bytes_per_second, before.bytes_per_second);
+  peaks.last_level_bytes_per_second = std::max(peaks.last_level_bytes_per_second, before.last_level_bytes_per_second);
   store(file_in(cache, compiler, machine), machine, peaks);
   return peaks;
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "targets/cpu/buffers.hpp"
+#include "targets/cpu/diagnostics.hpp"
 #include "targets/cpu/late_writes.hpp"
 #include "targets/cpu/source_check.hpp"
 
@@ -59,6 +60,11 @@ TEST(SourceCheck, NothingHidesARequestForFiles) {
 TEST(SourceCheck, TheRefusalNamesItsLine) {
   EXPECT_TRUE(refused_text("int a;\\\n\n/* b\n */ #include \"/x\"\n").starts_with("4:5: error: "))
       << refused_text("int a;\\\n\n/* b\n */ #include \"/x\"\n");
+}
+
+TEST(Diagnostics, NothingThatATerminalActsOnIsQuoted) {
+  EXPECT_EQ(own_diagnostics("kernel.cpp:1:2: error: #error \x1b[2J\x07\tgone\r\n", {"kernel.cpp"}),
+            "kernel.cpp:1:2: error: #error ?[2J?\tgone?\n");
 }
 
 TEST(SourceCheck, TheAssemblersOwnWaysToFilesAreRefused) {

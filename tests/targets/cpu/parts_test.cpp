@@ -15,9 +15,9 @@
 #include "targets/cpu/compiler.hpp"
 #include "targets/cpu/diagnostics.hpp"
 #include "targets/cpu/elf_object.hpp"
+#include "targets/cpu/source_check.hpp"
 #include "targets/cpu/machine.hpp"
 #include "targets/cpu/machine_lock.hpp"
-#include "targets/cpu/source_check.hpp"
 #include "targets/cpu/task_header.hpp"
 
 namespace accelopt::targets::cpu {
@@ -268,6 +268,21 @@ TEST(Builder, CBuildsToo) {
                                        {});
   ASSERT_TRUE(built);
   EXPECT_TRUE((*built)->report.built) << (*built)->report.diagnostics;
+}
+
+TEST(Builder, AShiftedCopyIsTheSameCodeElsewhere) {
+  const auto compiler = find_compiler("", kPath);
+  ASSERT_TRUE(compiler);
+  const auto builder = KernelBuilder::create(small_task(), {*compiler, {}, nullptr}, {});
+  ASSERT_TRUE(builder) << builder.error().message;
+  const model::Solution solution = small_task().baseline;
+  const auto usual = (*builder)->build(solution, {});
+  const auto shifted = (*builder)->build(solution, {}, evaluation::Placement::shifted);
+  ASSERT_TRUE(usual && shifted);
+  ASSERT_TRUE((*shifted)->report.built) << (*shifted)->report.diagnostics;
+  EXPECT_NE((*usual)->report.machine_code_id, (*shifted)->report.machine_code_id);
+  EXPECT_NE((*shifted)->shared_object.find(std::string(1216, '\x90')), std::string::npos);
+  EXPECT_EQ((*usual)->report.code_bytes, (*shifted)->report.code_bytes);
 }
 
 TEST(Builder, NamesDoNotReachTheMachineCode) {
