@@ -18,7 +18,6 @@ using evaluation::Evaluator;
 using model::Status;
 using suites::Mutant;
 using suites::MutantKind;
-using suites::Problem;
 using suites::Severity;
 
 /// A worker in which one variant of the task is open, for verification alone.

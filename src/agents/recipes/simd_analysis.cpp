@@ -204,7 +204,8 @@ bool SimdBody::are_apart(const Polynomial& a, const Polynomial& b) const {
   const auto length_value = length.value(scope_.constants);
   if (distance_value && length_value) return std::abs(*distance_value) >= *length_value;
   if (length.terms().size() != 1 || distance.terms().size() != 1) return false;
-  const auto& [factor, scale] = *length.terms().begin();
+  const auto& factor = length.terms().begin()->first;
+  const auto scale = length.terms().begin()->second;
   const auto& [product, times] = *distance.terms().begin();
   if (scale <= 0 || times % scale != 0) return false;
   // A factor besides the length that is a variable may be zero.
