@@ -132,13 +132,15 @@ scmp_arg_cmp when(unsigned place, scmp_compare comparison, scmp_datum_t first, s
   return scmp_arg_cmp{place, comparison, first, second};
 }
 
-/// Advice on memory, but not what tests a machine by breaking its pages (MADV_HWPOISON, MADV_SOFT_OFFLINE).
-base::Result<void> add_advice_rule(const Context& context) {
-  constexpr std::uint64_t kFirstThatBreaks = 100;
-  const scmp_arg_cmp harmless = when(2, SCMP_CMP_LT, kFirstThatBreaks);
-  if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(madvise), 1, &harmless);
-      code != 0) {
-    return base::fail_errno(-code, "seccomp rule for madvise");
+/// Advice on memory that allocators and careful kernels give. What frees the pages of shared memory, pages out or
+/// breaks pages would reach other processes.
+base::Result<void> add_advice_rules(const Context& context) {
+  for (const int advice : {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED, MADV_FREE,
+                           MADV_HUGEPAGE, MADV_NOHUGEPAGE}) {
+    const scmp_arg_cmp is = when(2, SCMP_CMP_EQ, static_cast<scmp_datum_t>(advice));
+    if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(madvise), 1, &is); code != 0) {
+      return base::fail_errno(-code, "seccomp rule for madvise");
+    }
   }
   return {};
 }
@@ -195,7 +197,7 @@ base::Result<void> add_thread_rules(const Context& context) {
 base::Result<void> add_rules(const Context& context, FilterKind kind) {
   if (kind == FilterKind::compile) return add(context, SCMP_ACT_ERRNO(EPERM), kRefusedToCompilers);
   TRY(add(context, SCMP_ACT_ALLOW, kAllowedToCalls));
-  TRY(add_advice_rule(context));
+  TRY(add_advice_rules(context));
   if (kind == FilterKind::load) {
     // Filters add up: this one stays in force, so that it must allow all that a later one does.
     TRY(add_clone_rules(context));

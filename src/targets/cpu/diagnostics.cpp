@@ -86,13 +86,22 @@ std::string without_paths(std::string_view text) {
   return out;
 }
 
+/// Without characters that a terminal acts on: the compiler quotes the candidate's lines as they are.
+std::string printable(std::string text) {
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\t') || byte == 0x7f) c = '?';
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string own_diagnostics(std::string_view output, const std::vector<std::string>& own) {
   std::string out;
   std::string foreign;
   bool keep_excerpt = false;
-  const auto add = [](std::string& to, std::string_view text) { to += without_paths(text) + '\n'; };
+  const auto add = [](std::string& to, std::string_view text) { to += printable(without_paths(text)) + '\n'; };
   for (const std::string_view line : lines_of(output)) {
     if (const auto place = located(line)) {
       keep_excerpt = is_own(place->file, own);
