@@ -100,6 +100,7 @@ class Exhaustive {
 
   /// log(the chosen one's time / its time) of each configuration; lowest for one that fails.
   Result<std::vector<double>> run(const Solution& chosen, int blocks) {
+    const auto began = Clock::now();
     std::vector<Solution> all;
     {
       evaluation::BuildAhead builds(*target_, {});
@@ -112,6 +113,7 @@ class Exhaustive {
         if (!report.built) all[i].sources.clear();
       }
     }
+    std::printf("all built after %.1f s\n", seconds_since(began));
     std::vector<double> scores(all.size(), -1e9);
     for (std::size_t at = 0; at < all.size(); at += kHeat) {
       std::vector<std::size_t> heat;

@@ -96,6 +96,10 @@ class Tuner {
     return ranked;
   }
 
+  /// Since it began, builds and races.
+  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+  /// Over half of the calls of some heat were disturbed.
+  [[nodiscard]] bool noisy() const { return noisy_; }
   [[nodiscard]] const model::Solution& solution(int i) const { return entrant(i).solution; }
   [[nodiscard]] std::string values_text(int i) const {
     return model::configuration_text(space_.names, space_.configurations[entrant(i).configuration]);
@@ -123,7 +127,7 @@ class Tuner {
     if (chosen) out.chosen = space_.configurations[entrant(*chosen).configuration];
     for (int i = 0; i < count(); ++i) out.field.push_back(record_of(i, chosen));
     out.heats = heats_;
-    out.seconds = std::chrono::duration<double>(Clock::now() - began_).count();
+    out.seconds = seconds();
     return out;
   }
 
@@ -131,7 +135,10 @@ class Tuner {
   [[nodiscard]] int count() const { return static_cast<int>(entrants_.size()); }
   [[nodiscard]] const Entrant& entrant(int i) const { return entrants_[static_cast<std::size_t>(i)]; }
   [[nodiscard]] int rungs() const { return static_cast<int>(halving_.rung_blocks.size()); }
-  [[nodiscard]] bool out_of_time() const { return raced_seconds_ > measuring_.settings.max_tuning_seconds; }
+  [[nodiscard]] bool out_of_time() const {
+    const double limit = measuring_.settings.max_tuning_seconds;
+    return raced_seconds_ > limit || seconds() > rules_.wall_factor * limit;
+  }
 
   /// The middle of the last rung that it ran in; lowest without one.
   [[nodiscard]] double latest(int i) const {
@@ -232,7 +239,8 @@ class Tuner {
     const std::optional<int> anchor = rung == 0 ? std::nullopt : leader();
     std::vector<int> rest = arms;
     if (anchor) std::erase(rest, *anchor);
-    for (std::size_t at = 0; at < rest.size() && !out_of_time(); at += rules_.heat) {
+    for (std::size_t at = 0; at < rest.size(); at += rules_.heat) {
+      if (out_of_time() && !heats_.empty()) break;
       std::vector<int> heat(rest.begin() + static_cast<std::ptrdiff_t>(at),
                             rest.begin() + static_cast<std::ptrdiff_t>(std::min(at + rules_.heat, rest.size())));
       TRY(wait_for_builds(heat));
@@ -392,6 +400,7 @@ base::Result<model::BuildReport> build_candidate(Target& target, const model::De
                                                  const model::Solution& solution, const std::stop_token& stop) {
   const auto space = model::tuning_space(solution, definition);
   if (!space || !space->open()) return target.build(solution, stop);
+  const auto began = Clock::now();
   const TuningRules rules;
   const std::vector<stats::GridPoint> points = grid_of(*space);
   const std::vector<std::size_t> wave = first_wave(solution, points, rules);
@@ -410,6 +419,7 @@ base::Result<model::BuildReport> build_candidate(Target& target, const model::De
     out.built = out.built || report.built;
     if (i == 0) first = report.diagnostics;
     if (out.built) add_up_to(wave.size());
+    if (out.built && std::chrono::duration<double>(Clock::now() - began).count() > rules.build_seconds) break;
     if (out.built || i + 1 < probes) continue;
     out.diagnostics =
         none_compiles(probes, model::configuration_text(space->names, space->configurations[wave.front()]), first)
@@ -426,9 +436,8 @@ base::Result<model::Evaluation> run_tuned_triage(Measuring& measuring, const mod
                                                  const model::TuningSpace& space, const model::Solution& opponent,
                                                  const std::stop_token& stop) {
   Tuner tuner(measuring, candidate, space, stop);
-  const auto began = Clock::now();
   TRY(tuner.run());
-  const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  const double seconds = tuner.seconds();
   std::vector<int> ranking = tuner.ranking();
   ranking.resize(std::min(ranking.size(), TuningRules{}.verify_tries));
   std::optional<model::Evaluation> failed;
@@ -437,6 +446,7 @@ base::Result<model::Evaluation> run_tuned_triage(Measuring& measuring, const mod
     const bool ours = evaluation.status != model::Status::passed && evaluation.status != model::Status::not_measured;
     if (!ours) {
       evaluation.tuning = tuner.record(entrant);
+      evaluation.environment.noisy = evaluation.environment.noisy || tuner.noisy();
       evaluation.stages.insert(evaluation.stages.begin(), {"tune", seconds});
       return evaluation;
     }

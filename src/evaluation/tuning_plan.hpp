@@ -22,6 +22,8 @@ struct TuningRules {
   int idle_waves = 2;            ///< the rest of the share is left when so many waves in a row gained less than
   double least_gain = 0.01;      ///< ... this
   std::size_t verify_tries = 4;  ///< configurations that are verified until one passes
+  double build_seconds = 60;     ///< building before the race begins ends after this much, once something is built
+  double wall_factor = 4;        ///< the whole search ends after so many times what its measuring may take
 };
 
 /// How many configurations are tried at most, how many of them before anything is known, and how many at once after

@@ -246,7 +246,7 @@ TEST_F(Tuning, GivesUpRacingWhenTheTimeIsUp) {
   const model::Evaluation result = triage(std::string(kSmall) + kSmallCost);
   EXPECT_EQ(result.status, Status::passed) << result.reason;
   EXPECT_TRUE(result.tuning->chosen);
-  for (const model::TuningHeat& heat : result.tuning->heats) EXPECT_EQ(heat.rung, 0);
+  EXPECT_EQ(result.tuning->heats.size(), 1U) << "one heat runs, so that the choice rests on something";
 }
 
 TEST_F(Tuning, AStopIsCancelled) {
