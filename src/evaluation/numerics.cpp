@@ -31,11 +31,11 @@ constexpr double kNormwiseRoom = 4;
 constexpr double kElementwiseRoom = 8;
 /// Rounding errors grow with u: what double loses in a sum's order is this share of what float loses in it.
 constexpr double kDoublePerFloat = 0x1p-29;
-/// In u of the output. Wide types get twice that: where all elements of an output share few random numbers (constant
-/// rows) the one float run may be right by luck; bfloat16 inputs are off by 100 times as much even where all terms are
-/// positive.
+/// In u of the output. Wide types get four times that: where all elements of an output share few random numbers
+/// (constant rows) the one float run may be right by luck; bfloat16 inputs are off by 100 times as much even where all
+/// terms are positive.
 constexpr double kLeastNormwiseNarrow = 8;
-constexpr double kLeastNormwiseWide = 16;
+constexpr double kLeastNormwiseWide = 32;
 /// One row with ill-conditioned elements has its own bound and must not loosen the others': the rows' floor is at most
 /// this many times the median row's honest error.
 constexpr double kOutlierRoom = 16;
