@@ -5,6 +5,8 @@
 
 #include "cli/command.hpp"
 #include "cli/workspace.hpp"
+#include "evaluation/evaluator_json.hpp"
+#include "evaluation/recompute.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
 #include "report/tuning_text.hpp"
@@ -117,7 +119,22 @@ void print_times(const std::vector<journal::StepRecord>& steps) {
   fmt::print("\nTime by step (steps overlap)\n{}", table.render());
 }
 
-void print_samples(const std::vector<journal::StepRecord>& steps) {
+/// The verdict that the samples give, by the rules of today.
+void print_recomputed(const journal::RunInfo& run, const journal::StepRecord& step) {
+  const auto evaluation = base::decode<model::Evaluation>(step.output, "journal");
+  const auto measure =
+      base::decode<evaluation::MeasureSettings>(run.settings.value("measure", Json::object()), "journal");
+  if (!evaluation || !measure) return;
+  const auto again = evaluation::recompute(run.task, *measure, *evaluation);
+  if (!again) return;
+  fmt::print("  from these samples: {} {} after {} blocks{}\n", model::to_string(again->verdict),
+             report::format_ratio(again->ratio), again->blocks,
+             again->verdict == evaluation->verdict
+                 ? ", as recorded"
+                 : fmt::format("; recorded was {}", model::to_string(evaluation->verdict)));
+}
+
+void print_samples(const journal::RunInfo& run, const std::vector<journal::StepRecord>& steps) {
   for (const journal::StepRecord& step : steps) {
     if (!step.output.contains("samples") || step.output["samples"].empty()) continue;
     fmt::print("\n{} {}: nanoseconds by block, opponent then candidate\n", step.key.kind,
@@ -126,6 +143,7 @@ void print_samples(const std::vector<journal::StepRecord>& steps) {
       fmt::print("  {} {}{}\n", sample["reference_ns"].dump(), sample["candidate_ns"].dump(),
                  sample.value("disturbed", false) ? " disturbed" : "");
     }
+    print_recomputed(run, step);
   }
 }
 
@@ -175,7 +193,7 @@ base::Result<Exit> show(const Options& options) {
                report::format_ratio(experience.effect));
   }
   print_times(steps);
-  if (options.samples) print_samples(steps);
+  if (options.samples) print_samples(run, steps);
   return Exit::done;
 }
 

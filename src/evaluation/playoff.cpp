@@ -5,6 +5,7 @@
 
 #include "base/hash.hpp"
 #include "evaluation/measuring.hpp"
+#include "evaluation/recompute.hpp"
 #include "stats/confirmation.hpp"
 #include "stats/playoff.hpp"
 
@@ -117,24 +118,6 @@ base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<
 
 namespace {
 
-stats::ConfirmationRules confirmation_rules(const Measuring& measuring) {
-  stats::ConfirmationRules rules;
-  rules.min_restarts = measuring.settings.confirm_restarts;
-  rules.min_blocks = measuring.settings.confirm_min_blocks;
-  rules.max_blocks = measuring.settings.confirm_max_blocks;
-  rules.half_width = measuring.settings.confirm_half_width;
-  rules.allow_regression = measuring.settings.allow_regression;
-  return rules;
-}
-
-std::vector<double> log_ratios(const std::vector<double>& reference, const std::vector<double>& candidate) {
-  std::vector<double> out;
-  for (std::size_t i = 0; i < reference.size(); ++i) {
-    out.push_back(stats::block_log_ratio({&reference[i], 1}, {&candidate[i], 1}, std::vector<double>{1.0}));
-  }
-  return out;
-}
-
 void conclude(const Measuring& measuring, const std::vector<std::size_t>& workloads,
               const stats::ConfirmationDecision& decision, const PairedTimes& times, model::Evaluation& evaluation) {
   evaluation.status = model::Status::passed;
@@ -146,40 +129,16 @@ void conclude(const Measuring& measuring, const std::vector<std::size_t>& worklo
     evaluation.workloads[i].ratio = to_model(stats::as_ratio(decision.workloads[i]));
   }
   const model::Interval& ratio = *evaluation.ratio;
-  if (decision.confirmed) {
-    evaluation.verdict = model::Verdict::faster;
-  } else if (decision.regressed) {
-    evaluation.verdict = model::Verdict::undecided;
+  evaluation.verdict = verdict_of(decision);
+  if (decision.regressed) {
     evaluation.reason = "not confirmed: workload " +
                         measuring.task.workloads[workloads[static_cast<std::size_t>(*decision.regressed)]].name +
                         " is certainly slower than allowed";
-  } else {
-    evaluation.verdict = ratio.high < 1  ? model::Verdict::slower
-                         : ratio.low > 1 ? model::Verdict::undecided
-                                         : model::Verdict::tie;
+  } else if (!decision.confirmed) {
     evaluation.reason =
         "not confirmed: the low end of the speed-up's interval, " + std::to_string(ratio.low) + ", is not over 1.005";
   }
 }
-
-/// The two copies of the candidate in a confirmation, and the worse of them: the one that does not confirm, else the
-/// slower.
-struct Copies {
-  Copies(const std::vector<double>& weights, const stats::ConfirmationRules& rules)
-      : confirmations{stats::Confirmation(weights, rules), stats::Confirmation(weights, rules)} {}
-
-  [[nodiscard]] int next_restart_blocks() const {
-    return std::max(confirmations[0].next_restart_blocks(), confirmations[1].next_restart_blocks());
-  }
-  [[nodiscard]] std::size_t worse() const {
-    const auto decisions = std::array{confirmations[0].decision(), confirmations[1].decision()};
-    if (decisions[0].confirmed != decisions[1].confirmed) return decisions[0].confirmed ? 1 : 0;
-    return decisions[1].log_ratio.estimate < decisions[0].log_ratio.estimate ? 1 : 0;
-  }
-
-  std::array<stats::Confirmation, 2> confirmations;
-  std::array<PairedTimes, 2> times;
-};
 
 /// Restarts with fresh processes until the rules are content. The candidate runs twice, the second time as a copy whose
 /// machine code lies elsewhere: a gain that hangs on where code happens to lie is not reported.
@@ -194,7 +153,8 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
                       .expected_ns = measuring.expected_ns(workloads),
                       .hard_limit = measuring.hard_limit(),
                       .seed = measuring.random()});
-  Copies copies(measuring.weights(workloads), confirmation_rules(measuring));
+  stats::TwinConfirmation copies(measuring.weights(workloads), confirmation_rules(measuring.settings));
+  std::array<PairedTimes, 2> times;
   for (int blocks = copies.next_restart_blocks(); blocks > 0; blocks = copies.next_restart_blocks()) {
     runner.restart();
     std::array<std::vector<std::vector<double>>, 2> restart;
@@ -211,15 +171,14 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
       }
       const auto& reference = *block.times_ns[0];
       for (std::size_t copy = 0; copy < 2; ++copy) {
-        copies.times[copy].add(reference, *block.times_ns[copy + 1]);
+        times[copy].add(reference, *block.times_ns[copy + 1]);
         restart[copy].push_back(log_ratios(reference, *block.times_ns[copy + 1]));
       }
       evaluation.samples.push_back({reference, *block.times_ns[1], block.slot, block.disturbed, *block.times_ns[2]});
     }
-    for (std::size_t copy = 0; copy < 2; ++copy) copies.confirmations[copy].add_restart(restart[copy]);
+    copies.add_restart(restart);
   }
-  const std::size_t worse = copies.worse();
-  conclude(measuring, workloads, copies.confirmations[worse].decision(), copies.times[worse], evaluation);
+  conclude(measuring, workloads, copies.decision(), times[copies.worse()], evaluation);
   evaluation.environment.noisy = runner.noisy();
   return {};
 }

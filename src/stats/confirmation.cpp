@@ -84,4 +84,19 @@ void Confirmation::add_restart(std::span<const std::vector<double>> log_ratios_b
   decision_ = decide_confirmation(blocks_, weights_, rules_);
 }
 
+int TwinConfirmation::next_restart_blocks() const {
+  return std::max(copies_[0].next_restart_blocks(), copies_[1].next_restart_blocks());
+}
+
+void TwinConfirmation::add_restart(const std::array<std::vector<std::vector<double>>, 2>& log_ratios_by_block) {
+  for (std::size_t copy = 0; copy < copies_.size(); ++copy) copies_[copy].add_restart(log_ratios_by_block[copy]);
+}
+
+std::size_t TwinConfirmation::worse() const {
+  const ConfirmationDecision& first = copies_[0].decision();
+  const ConfirmationDecision& second = copies_[1].decision();
+  if (first.confirmed != second.confirmed) return first.confirmed ? 1 : 0;
+  return second.log_ratio.estimate < first.log_ratio.estimate ? 1 : 0;
+}
+
 }  // namespace accelopt::stats

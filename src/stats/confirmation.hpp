@@ -2,6 +2,7 @@
 // The measurement in fresh processes that alone is reported.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -67,6 +68,24 @@ class Confirmation {
   ConfirmationDecision decision_;
   int restarts_ = 0;
   bool stuck_ = false;
+};
+
+/// One candidate confirmed as two copies in the same blocks, of which the worse is reported: the one that does not
+/// confirm, else the slower.
+class TwinConfirmation {
+ public:
+  TwinConfirmation(const std::vector<double>& weights, const ConfirmationRules& rules)
+      : copies_{Confirmation(weights, rules), Confirmation(weights, rules)} {}
+
+  /// Blocks that the next restart is to run until both copies are content; 0: enough.
+  int next_restart_blocks() const;
+  /// The same blocks of both.
+  void add_restart(const std::array<std::vector<std::vector<double>>, 2>& log_ratios_by_block);
+  std::size_t worse() const;
+  const ConfirmationDecision& decision() const { return copies_[worse()].decision(); }
+
+ private:
+  std::array<Confirmation, 2> copies_;
 };
 
 }  // namespace accelopt::stats

@@ -4,6 +4,7 @@
 
 #include "evaluation/block_runner.hpp"
 #include "evaluation/local_evaluator.hpp"
+#include "evaluation/recompute.hpp"
 #include "evaluation/roofline.hpp"
 #include "fake_target.hpp"
 
@@ -193,6 +194,28 @@ TEST_F(Flows, ConfirmationReportsTheWorseOfTwoPlacements) {
   const auto unconfirmed = evaluator_->confirm(fake_kernel("time=800000 shifted_time=1000000"), {});
   ASSERT_TRUE(unconfirmed);
   EXPECT_NE(unconfirmed->verdict, Verdict::faster);
+}
+
+TEST_F(Flows, StoredSamplesGiveTheVerdictAgain) {
+  open();
+  const model::Task task = fake_task();
+  const auto check = [&](const model::Evaluation& evaluation) {
+    const auto again = recompute(task, {}, evaluation);
+    ASSERT_TRUE(again) << evaluation.kind;
+    EXPECT_EQ(again->verdict, evaluation.verdict);
+    EXPECT_DOUBLE_EQ(again->ratio.estimate, evaluation.ratio->estimate);
+    EXPECT_DOUBLE_EQ(again->ratio.low, evaluation.ratio->low);
+    EXPECT_EQ(again->blocks, evaluation.blocks);
+  };
+  check(triage("time=500000"));
+  check(triage("time=1000000"));
+  check(triage("time=1100000"));
+  check(*evaluator_->confirm(fake_kernel("time=800000 shifted_time=850000"), {}));
+  check(*evaluator_->confirm(fake_kernel("time=1000000"), {}));
+  model::Evaluation damaged = triage("time=500000");
+  damaged.samples.front().candidate_ns.clear();
+  EXPECT_FALSE(recompute(task, {}, damaged));
+  EXPECT_FALSE(recompute(task, {}, model::Evaluation{}));
 }
 
 TEST_F(Flows, ThePaperProtocolComparesMeans) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verdicts from stored samples: what was measured decides, and anyone can decide again.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "evaluation/evaluator.hpp"
+#include "model/evaluation.hpp"
+#include "model/task.hpp"
+#include "stats/confirmation.hpp"
+
+namespace accelopt::evaluation {
+
+/// What the samples of one evaluation say.
+struct Recomputed {
+  model::Verdict verdict = model::Verdict::none;
+  model::Interval ratio;
+  int blocks = 0;
+};
+
+/// Decides a triage or a confirmation again from its samples. Nothing for other kinds, for an evaluation without
+/// samples, and for samples that do not fit the task's workloads.
+std::optional<Recomputed> recompute(const model::Task& task, const MeasureSettings& settings,
+                                    const model::Evaluation& evaluation);
+
+// Shared with the evaluator.
+
+stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings);
+/// log(reference / candidate) of each workload.
+std::vector<double> log_ratios(const std::vector<double>& reference_ns, const std::vector<double>& candidate_ns);
+/// The verdict that a confirmation's decision gives.
+model::Verdict verdict_of(const stats::ConfirmationDecision& decision);
+
+}  // namespace accelopt::evaluation
