@@ -10,6 +10,7 @@
 #include "evaluation/worker_pool.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
+#include "sandbox/probe.hpp"
 
 namespace accelopt::cli {
 
@@ -20,7 +21,21 @@ void declare(Command& command, DeviceFlags& flags) {
   command.option("--compiler", &flags.compiler, "g++, clang++, or a path to one (default: the first that there is)");
 }
 
+namespace {
+
+/// Once a command, and where it cannot be missed: what kernels that a model wrote could do on this machine.
+void warn_of_missing_isolation() {
+  static const std::string missing = sandbox::missing_isolation();
+  static bool said = false;
+  if (missing.empty() || said) return;
+  said = true;
+  fmt::print(stderr, "accelopt: the sandbox is incomplete: {}\n", missing);
+}
+
+}  // namespace
+
 std::unique_ptr<evaluation::Evaluator> make_evaluator(const Shell& shell, const DeviceFlags& flags) {
+  warn_of_missing_isolation();
   std::vector<std::string> command{shell.program, "worker", "--device", flags.device};
   if (!flags.compiler.empty()) command.insert(command.end(), {"--compiler", flags.compiler});
   return evaluation::make_worker_pool({.command = command});

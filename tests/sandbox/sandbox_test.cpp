@@ -199,6 +199,13 @@ TEST(ProcessTest, DyingTakesTheChildrenAlong) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
 }
 
+TEST(ProcessTest, WithoutMemoryTheChildGoesFirstAndNotItsParent) {
+  const auto own = [] { return base::read_file("/proc/self/oom_score_adj").value_or(""); };
+  const std::string before = own();
+  EXPECT_EQ(run_to_end(prisoner({"sacrifice"})).output, "1000\n");
+  EXPECT_EQ(own(), before);
+}
+
 TEST(Probe, SaysWhatThereIs) {
   EXPECT_NE(isolation().find("rlimits"), std::string::npos);
   EXPECT_EQ(isolation().find("watched") != std::string::npos, capabilities().watching);
