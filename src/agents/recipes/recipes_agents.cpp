@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/hash.hpp"
+#include "model/tuning.hpp"
 
 namespace accelopt::agents::recipes {
 namespace {
@@ -16,7 +17,8 @@ constexpr const char* kAuthor = "recipes";
 
 KernelSource source_of(const Context& context, const model::Solution& kernel) {
   KernelSource result;
-  result.source = model::main_text(kernel);
+  // Recipes read C and C++, where a tuned value is a macro.
+  result.source = model::main_text(model::standing_alone(kernel));
   result.task_header = context.task_header;
   result.language = kernel.language;
   result.threads = context.task == nullptr ? 1 : context.task->cpu.threads;

@@ -36,6 +36,21 @@ TEST(RecipesPlanner, NumbersGiveDifferentPlansBestFirst) {
   EXPECT_EQ(plan_of(*planner, question(matmul(), 0)).text, first.text) << "asked again, answered again";
 }
 
+TEST(RecipesPlanner, ReadsTunedValuesAsMacros) {
+  const auto planner = make_recipes_planner(clang());
+  PlanQuestion asked = question(matmul(), 0);
+  std::string& text = asked.kernel.sources[0].text;
+  text.replace(text.find("++k"), 3, "k += STEP");
+  text.insert(0, "//@ tune STEP in {1}\n");
+  const model::Plan plan = plan_of(*planner, asked);
+  ASSERT_FALSE(plan.title.empty());
+  const auto executor = make_recipes_executor(clang());
+  const auto answer = executor->execute({asked.context, asked.kernel, plan}, {});
+  ASSERT_TRUE(answer && answer->value) << (answer ? answer->lost : answer.error().message);
+  EXPECT_NE(model::main_text(*answer->value).find("#define STEP 1\n"), std::string::npos)
+      << model::main_text(*answer->value);
+}
+
 TEST(RecipesPlanner, TriedPlansAreLeftOut) {
   const auto planner = make_recipes_planner(clang());
   PlanQuestion asked = question(matmul(), 0);
