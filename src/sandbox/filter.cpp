@@ -68,7 +68,6 @@ constexpr std::array kRefusedToCompilers{"socket",
 /// What memory management, waiting and returning need.
 constexpr std::array kAllowedToCalls{"brk",
                                      "munmap",
-                                     "mremap",
                                      "futex",
                                      "sched_yield",
                                      "exit",
@@ -145,6 +144,17 @@ base::Result<void> add_advice_rules(const Context& context) {
   return {};
 }
 
+/// Memory may move to where the kernel finds room, as realloc has it moved, but not to a place of one's choice: a
+/// candidate could put code of its own where the arena's is, with the same address and the right to be executed.
+base::Result<void> add_move_rule(const Context& context) {
+  const scmp_arg_cmp anywhere = when(3, SCMP_CMP_MASKED_EQ, ~static_cast<scmp_datum_t>(MREMAP_MAYMOVE), 0);
+  if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(mremap), 1, &anywhere);
+      code != 0) {
+    return base::fail_errno(-code, "seccomp rule for mremap");
+  }
+  return {};
+}
+
 /// Memory may be mapped and protected, but never made executable; maps of files are left to the loading filter.
 base::Result<void> add_memory_rules(const Context& context) {
   const scmp_arg_cmp not_executable = when(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
@@ -198,6 +208,7 @@ base::Result<void> add_rules(const Context& context, FilterKind kind) {
   if (kind == FilterKind::compile) return add(context, SCMP_ACT_ERRNO(EPERM), kRefusedToCompilers);
   TRY(add(context, SCMP_ACT_ALLOW, kAllowedToCalls));
   TRY(add_advice_rules(context));
+  TRY(add_move_rule(context));
   if (kind == FilterKind::load) {
     // Filters add up: this one stays in force, so that it must allow all that a later one does.
     TRY(add_clone_rules(context));
