@@ -19,7 +19,8 @@ constexpr std::size_t kMostConfigurations = 4096;
 
 /// Macros of these names would break the headers that every kernel includes.
 constexpr std::array kTakenNames =
-    std::to_array<std::string_view>({"NULL", "cdiv", "defined", "linux", "max", "min", "offsetof", "std", "unix"});
+    std::to_array<std::string_view>({"NULL", "bits", "cdiv", "defined", "linux", "low", "max", "min", "offsetof", "out",
+                                     "shifted", "sign", "std", "tiny", "unix", "value"});
 constexpr std::array kTakenPrefixes =
     std::to_array<std::string_view>({"_", "ACCELOPT_", "accelopt_", "bf16_", "f16_", "fp8_"});
 

@@ -6,7 +6,9 @@
 
 #include <map>
 
+#include "evaluation/build_ahead.hpp"
 #include "evaluation/local_evaluator.hpp"
+#include "evaluation/tuning_plan.hpp"
 #include "fake_target.hpp"
 #include "stats/halving.hpp"
 
@@ -42,6 +44,37 @@ class Tuning : public testing::Test {
 int count_of(const model::Tuning& tuning, const std::string& fate) {
   return static_cast<int>(std::count_if(tuning.field.begin(), tuning.field.end(),
                                         [&](const auto& configuration) { return configuration.fate == fate; }));
+}
+
+TEST(TuningPlan, TriesSmallSpacesWholeAndAShareOfLargeOnes) {
+  const auto all = [](std::size_t configurations) { return shares_of(configurations, {}).all; };
+  EXPECT_EQ(all(1), 1U);
+  EXPECT_EQ(all(32), 32U);
+  EXPECT_EQ(all(33), 32U);
+  EXPECT_EQ(all(264), 52U);
+  EXPECT_EQ(all(4096), 96U);
+  EXPECT_EQ(shares_of(264, {}).first, 26U);
+  EXPECT_EQ(shares_of(32, {}).first, 32U);
+}
+
+TEST(TuningPlan, NeighboursOnTheGridAreNeighboursInValue) {
+  const auto space = model::tuning_space(fake_kernel("//@ tune A in {8, 2, 4}  B in {1}\n"), fake_task().definition);
+  ASSERT_TRUE(space);
+  EXPECT_EQ(grid_of(*space), (std::vector<stats::GridPoint>{{2, 0}, {0, 0}, {1, 0}}));
+}
+
+TEST(BuildAhead, GivesEachReportHoweverOftenItIsAskedFor) {
+  FakeTarget target;
+  target.builders = 2;
+  {
+    BuildAhead builds(target, {});
+    for (int i = 0; i < 20; ++i) builds.add(fake_kernel(i % 2 == 0 ? "time=" + std::to_string(i) : "broken"));
+    EXPECT_FALSE(builds.wait(19)->built);
+    EXPECT_EQ(builds.wait(4)->machine_code_id, "time=4");
+    EXPECT_TRUE(builds.wait(4)->built) << "may be asked for again";
+  }
+  EXPECT_EQ(target.builds, 20);
+  { const BuildAhead idle(target, {}); }
 }
 
 TEST_F(Tuning, FindsTheFastestConfigurationAndRacesItAgainstTheOpponent) {

@@ -93,6 +93,7 @@ TEST(ExpandTuning, RefusesWithLineColumnAndReason) {
            Case{"//@ tune x in {1, 2}\n", 1, 10, "is an input or output of the task"},
            Case{"//@ tune f16_to_float in {1}\n", 1, 10, "taken by task.h"},
            Case{"//@ tune _A in {1}\n", 1, 10, "taken by task.h"},
+           Case{"//@ tune low in {1}\n", 1, 10, "taken by task.h"},
            Case{"//@ tune max in {1}\n", 1, 10, "taken by task.h"},
            Case{"//@ tune A in {1}\n//@ require\n", 2, 12, "expected an expression"},
            Case{"//@ tune A in {1}\n//@ require A <\n", 2, 16, "expected a number, a name or '('"},
