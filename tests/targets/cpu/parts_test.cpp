@@ -15,9 +15,9 @@
 #include "targets/cpu/compiler.hpp"
 #include "targets/cpu/diagnostics.hpp"
 #include "targets/cpu/elf_object.hpp"
-#include "targets/cpu/source_check.hpp"
 #include "targets/cpu/machine.hpp"
 #include "targets/cpu/machine_lock.hpp"
+#include "targets/cpu/source_check.hpp"
 #include "targets/cpu/task_header.hpp"
 
 namespace accelopt::targets::cpu {
