@@ -158,6 +158,7 @@ class FakeTarget final : public Target {
       }
       out.disturbed = fakes::claims(text_, "disturbed");
       out.wrote_outside = fakes::claims(text_, "outside");
+      if (fakes::claims(text_, "cheats")) out.caught = "was caught cheating";
       target_.output_.resize(invocation.output_bytes.at(0));
       for (std::size_t i = 0; i < target_.output_.size(); i += sizeof(float)) {
         float value = 0;

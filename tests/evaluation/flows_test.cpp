@@ -108,6 +108,10 @@ TEST_F(Flows, FailuresAreStatusesAndNeverNameHeldOutWorkloads) {
   EXPECT_EQ(triage("time=1 crash").status, Status::runtime_error);
   EXPECT_EQ(triage("time=1 hang").status, Status::timeout);
   EXPECT_EQ(triage("time=1 outside").status, Status::runtime_error);
+  // What proves intent comes before what the kernel did besides.
+  const model::Evaluation caught = triage("time=1 cheats outside wrong");
+  EXPECT_EQ(caught.status, Status::reward_hack);
+  EXPECT_NE(caught.reason.find("caught cheating"), std::string::npos) << caught.reason;
   EXPECT_EQ(triage("time=900000000").status, Status::timeout) << "five times the baseline and 50 ms";
   const model::Evaluation wrong = triage("time=1 wrong_on=37");
   EXPECT_EQ(wrong.status, Status::incorrect_numerical);
