@@ -57,6 +57,7 @@ class Explorer {
       return;
     }
     std::vector<std::jthread> attempts;
+    attempts.reserve(static_cast<std::size_t>(x_.settings.attempts));
     for (int attempt = 0; attempt < x_.settings.attempts; ++attempt) {
       attempts.emplace_back([this, identity, attempt, &plan_text = *answer->value] {
         Identity own = identity;
