@@ -18,25 +18,21 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
+// The formatter would move a long macro a little further each time.
+// clang-format off
 #define ACCELOPT_CLANG_FUNCTIONS(X)                                                                                   \
-  X(createIndex)                                                                                                      \
-  X(disposeIndex)                                                                                                     \
-  X(parseTranslationUnit2)                                                                                            \
-  X(disposeTranslationUnit)                                                                                           \
-  X(getTranslationUnitCursor) X(visitChildren) X(getCursorKind) X(getCursorExtent) X(getCursorLocation)               \
-      X(getRangeStart) X(getRangeEnd) X(getExpansionLocation) X(getSpellingLocation) X(getFileLocation) X(getFile)    \
-          X(getFileName) X(getCursorSpelling) X(getCString) X(disposeString) X(getCursorType) X(getCanonicalType)     \
-              X(getTypeSpelling) X(getCursorReferenced) X(getCursorResultType) X(isExpression) X(isStatement)         \
-                  X(isConstQualifiedType) X(getPointeeType) X(getArrayElementType) X(isRestrictQualifiedType)         \
-                      X(Cursor_getVarDeclInitializer) X(getCursorBinaryOperatorKind) X(getBinaryOperatorKindSpelling) \
-                          X(getCursorUnaryOperatorKind) X(getUnaryOperatorKindSpelling) X(Cursor_Evaluate)            \
-                              X(EvalResult_getKind) X(EvalResult_getAsLongLong) X(EvalResult_dispose)                 \
-                                  X(getEnumConstantDeclValue) X(isCursorDefinition) X(Cursor_getNumArguments)         \
-                                      X(Cursor_getArgument) X(Cursor_getStorageClass) X(getArraySize)                 \
-                                          X(getNumDiagnostics) X(getDiagnostic) X(disposeDiagnostic)                  \
-                                              X(getDiagnosticSeverity) X(getDiagnosticLocation)                       \
-                                                  X(getDiagnosticSpelling) X(Cursor_isNull) X(equalCursors)           \
-                                                      X(getTypeDeclaration) X(getCursorTLSKind)
+  X(createIndex) X(disposeIndex) X(parseTranslationUnit2) X(disposeTranslationUnit) X(getTranslationUnitCursor)       \
+  X(visitChildren) X(getCursorKind) X(getCursorExtent) X(getCursorLocation) X(getRangeStart) X(getRangeEnd)           \
+  X(getExpansionLocation) X(getSpellingLocation) X(getFileLocation) X(getFile) X(getFileName) X(getCursorSpelling)    \
+  X(getCString) X(disposeString) X(getCursorType) X(getCanonicalType) X(getTypeSpelling) X(getCursorReferenced)       \
+  X(getCursorResultType) X(isExpression) X(isStatement) X(isConstQualifiedType) X(getPointeeType)                     \
+  X(getArrayElementType) X(isRestrictQualifiedType) X(Cursor_getVarDeclInitializer) X(getCursorBinaryOperatorKind)    \
+  X(getBinaryOperatorKindSpelling) X(getCursorUnaryOperatorKind) X(getUnaryOperatorKindSpelling) X(Cursor_Evaluate)   \
+  X(EvalResult_getKind) X(EvalResult_getAsLongLong) X(EvalResult_dispose) X(getEnumConstantDeclValue)                 \
+  X(isCursorDefinition) X(Cursor_getNumArguments) X(Cursor_getArgument) X(Cursor_getStorageClass) X(getArraySize)     \
+  X(getNumDiagnostics) X(getDiagnostic) X(disposeDiagnostic) X(getDiagnosticSeverity) X(getDiagnosticLocation)        \
+  X(getDiagnosticSpelling) X(Cursor_isNull) X(equalCursors) X(getTypeDeclaration) X(getCursorTLSKind)
+// clang-format on
 
 struct Api {
 #define ACCELOPT_DECLARE(name) decltype(&clang_##name) name = nullptr;

@@ -28,12 +28,15 @@ using Entry = void (*)(const void*);
 constexpr long kLandlockRestrictSelf = 446;
 
 /// By its address and not through a variable: a candidate can change variables.
+// NOLINTNEXTLINE(readability-identifier-naming): used like a variable
 ArenaControl* const control = reinterpret_cast<ArenaControl*>(kControlAddress);
 
 #if defined(__x86_64__)
 // Where the waiting loop begins and ends; defined in it.
+// NOLINTBEGIN(readability-identifier-naming): assembler labels
 extern "C" const char accelopt_home_begin[];
 extern "C" const char accelopt_home_end[];
+// NOLINTEND(readability-identifier-naming)
 #endif
 
 [[noreturn]] void give_up(const char* what, const char* why) {
