@@ -35,7 +35,9 @@ agents::SummarizeQuestion question_for(const Learning& learning, const AttemptOu
                                                          : child;
   const Candidate& fast = polarity == Polarity::regresses ? parent : child;
   agents::SummarizeQuestion question;
-  question.context = {outcome.identity, &learning.task, learning.opened.task_header, learning.opened.device.summary,
+  // One outcome may teach twice: its effect, and the mend. The mend goes by the identity of what was broken.
+  const model::Identity& identity = polarity == Polarity::mends ? outcome.broken->identity : outcome.identity;
+  question.context = {identity, &learning.task, learning.opened.task_header, learning.opened.device.summary,
                       learning.seed};
   question.slow = slow.solution;
   question.fast = fast.solution;

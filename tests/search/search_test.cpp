@@ -140,6 +140,9 @@ TEST(Search, OffersAMendedFailureToTheSummarizerAndRemembersIt) {
     EXPECT_EQ(question.slow_evaluation.status, model::Status::compile_error);
   }
   EXPECT_EQ(mends, 1);
+  std::set<std::string> identities;
+  for (const auto& question : run.team.summaries) identities.insert(model::to_string(question.context.identity));
+  EXPECT_EQ(identities.size(), run.team.summaries.size()) << "every question has an identity of its own";
   bool shown = false;
   for (const auto& question : run.team.plans) {
     for (const auto& experience : question.memory) shown = shown || experience.polarity == model::Polarity::mends;
