@@ -110,6 +110,11 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const Options& options, c
     candidate = model::with_values(candidate, *evaluation.tuning->chosen);
   } else {
     evaluation.machine_code_id = build.machine_code_id;
+    TRY_ASSIGN(const auto baseline, evaluator->build(task.baseline, shell.stops.abort));
+    if (evaluation.status == model::Status::passed && build.machine_code_id == baseline.machine_code_id) {
+      evaluation.verdict = model::Verdict::tie;  // one session in a hundred or so would find a difference
+      evaluation.reason = "the same machine code as the baseline: a difference is this machine's noise";
+    }
   }
   evaluation.source_id = model::source_id(candidate);
   evaluation.stages.insert(evaluation.stages.begin(), {"build", build.seconds});
