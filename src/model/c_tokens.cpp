@@ -8,165 +8,201 @@
 namespace accelopt::model {
 namespace {
 
-bool is_word(char c) {
+bool is_name_start(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+}
+bool is_name_part(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
 }
-
-/// Longest first, so that the first match is the longest.
-constexpr std::array<std::string_view, 26> kPunctuators{"<<=", ">>=", "...", "->*", "<=>", "::", "->", "++", "--",
-                                                        "<<",  ">>",  "<=",  ">=",  "==",  "!=", "&&", "||", "+=",
-                                                        "-=",  "*=",  "/=",  "%=",  "&=",  "|=", "^=", "##"};
+bool is_decimal(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v';
+}
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view source) : rest_(source) {}
+  explicit Lexer(std::string_view source) : source_(source) {}
 
-  std::vector<std::string> run() {
-    bool line_start = true;
-    while (!rest_.empty()) {
-      const char c = rest_.front();
-      if (c == '\n') {
-        line_start = true;
-        rest_.remove_prefix(1);
-      } else if (std::isspace(static_cast<unsigned char>(c)) != 0) {
-        rest_.remove_prefix(1);
-      } else if (rest_.starts_with("\\\n")) {
-        rest_.remove_prefix(2);
-      } else if (rest_.starts_with("//@")) {
-        tokens_.push_back(collapsed(take_line()));
-      } else if (rest_.starts_with("//")) {
-        take_line();
-      } else if (rest_.starts_with("/*")) {
-        const auto end = rest_.find("*/", 2);
-        rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 2);
-      } else if (c == '#' && line_start) {
-        tokens_.push_back(collapsed(without_comments(take_line())));
-      } else {
-        line_start = false;
-        take_token();
-      }
-    }
+  std::vector<Token> run() {
+    while (at_ < source_.size()) step();
     return std::move(tokens_);
   }
 
  private:
-  /// Up to the end of the line, continuation lines joined; the line end itself stays.
-  std::string take_line() {
-    std::string line;
-    while (!rest_.empty() && rest_.front() != '\n') {
-      if (rest_.starts_with("\\\n")) {
-        rest_.remove_prefix(2);
-        line += ' ';
-        continue;
-      }
-      line += rest_.front();
-      rest_.remove_prefix(1);
-    }
-    return line;
+  [[nodiscard]] char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < source_.size() ? source_[at_ + ahead] : '\0';
   }
 
-  static std::string without_comments(const std::string& line) {
-    std::string kept;
+  void step() {
+    const char c = peek();
+    if (c == '\n') {
+      line_start_ = true;
+      ++at_;
+    } else if (is_space(c)) {
+      ++at_;
+    } else if (splice() > 0) {
+      at_ += splice();
+    } else if (c == '/' && peek(1) == '/') {
+      line_comment();
+    } else if (c == '/' && peek(1) == '*') {
+      block_comment();
+    } else if (c == '#' && line_start_) {
+      preprocessor_line();
+    } else {
+      line_start_ = false;
+      token();
+    }
+  }
+
+  /// Length of a backslash and the line end that follows it; 0 where there is none.
+  [[nodiscard]] std::size_t splice() const {
+    if (peek() != '\\') return 0;
+    return peek(1) == '\n' ? 2 : peek(1) == '\r' && peek(2) == '\n' ? 3 : 0;
+  }
+
+  /// To the line's end, continuation lines joined.
+  void line_comment() {
+    const bool is_directive = source_.substr(at_).starts_with("//@");
+    Token result{TokenKind::directive, "", at_};
+    bool space = false;
+    while (at_ < source_.size() && peek() != '\n') {
+      const std::size_t joined = splice();
+      append_spaced(result.text, joined > 0 ? ' ' : peek(), space);
+      at_ += std::max<std::size_t>(joined, 1);
+    }
+    if (is_directive) tokens_.push_back(std::move(result));
+  }
+
+  static void append_spaced(std::string& text, char c, bool& space) {
+    if (is_space(c)) {
+      space = !text.empty();
+      return;
+    }
+    if (space) text += ' ';
+    space = false;
+    text += c;
+  }
+
+  void preprocessor_line() {
+    Token result{TokenKind::preprocessor, "", at_};
+    bool space = false;
     char quote = '\0';
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      const std::string_view here = std::string_view(line).substr(i);
-      if (quote == '\0' && here.starts_with("//")) break;
-      if (quote == '\0' && here.starts_with("/*")) {
-        const auto end = line.find("*/", i + 2);
-        if (end == std::string::npos) break;
-        kept += ' ';
-        i = end + 1;
-        continue;
+    while (at_ < source_.size() && peek() != '\n') {
+      const bool in_code = quote == '\0';
+      if (const std::size_t joined = splice(); joined > 0) {
+        at_ += joined;
+        append_spaced(result.text, ' ', space);
+      } else if (in_code && peek() == '/' && peek(1) == '/') {
+        break;
+      } else if (in_code && peek() == '/' && peek(1) == '*') {
+        block_comment();
+        append_spaced(result.text, ' ', space);
+      } else {
+        if (!in_code && peek() == '\\')
+          append_spaced(result.text, source_[at_++], space);
+        else if (peek() == quote)
+          quote = '\0';
+        else if (in_code && (peek() == '"' || peek() == '\''))
+          quote = peek();
+        if (at_ < source_.size()) append_spaced(result.text, source_[at_++], space);
       }
-      if (quote != '\0' && line[i] == '\\' && i + 1 < line.size())
-        kept += line[i++];
-      else if (line[i] == quote)
-        quote = '\0';
-      else if (quote == '\0' && (line[i] == '"' || line[i] == '\''))
-        quote = line[i];
-      kept += line[i];
     }
-    return kept;
+    tokens_.push_back(std::move(result));
+    if (peek() == '/') line_comment();
   }
 
-  static std::string collapsed(std::string_view line) {
-    std::string text;
-    for (const char c : line) {
-      const bool space = std::isspace(static_cast<unsigned char>(c)) != 0;
-      if (!space)
-        text += c;
-      else if (!text.empty() && text.back() != ' ')
-        text += ' ';
-    }
-    while (!text.empty() && text.back() == ' ') text.pop_back();
-    return text;
+  void block_comment() {
+    const std::size_t end = source_.find("*/", at_ + 2);
+    at_ = end == std::string_view::npos ? source_.size() : end + 2;
   }
 
-  void take_token() {
-    if (take_raw_string()) return;
-    const char c = rest_.front();
-    if (c == '"' || c == '\'') return take(quoted_length(c));
-    if (std::isdigit(static_cast<unsigned char>(c)) != 0 ||
-        (c == '.' && rest_.size() > 1 && std::isdigit(static_cast<unsigned char>(rest_[1])) != 0)) {
-      return take(number_length());
-    }
-    if (is_word(c)) {
-      const auto end = std::find_if_not(rest_.begin(), rest_.end(), is_word);
-      return take(static_cast<std::size_t>(end - rest_.begin()));
-    }
-    for (const std::string_view punctuator : kPunctuators) {
-      if (rest_.starts_with(punctuator)) return take(punctuator.size());
-    }
-    take(1);
+  void push(TokenKind kind, std::size_t begin) {
+    tokens_.push_back(Token{kind, std::string(source_.substr(begin, at_ - begin)), begin});
   }
 
-  bool take_raw_string() {
-    for (const std::string_view prefix : {"R\"", "u8R\"", "uR\"", "UR\"", "LR\""}) {
-      if (!rest_.starts_with(prefix)) continue;
-      const auto open = rest_.find('(', prefix.size());
-      if (open == std::string_view::npos || open - prefix.size() > 16) return false;
-      const std::string close = ")" + std::string(rest_.substr(prefix.size(), open - prefix.size())) + "\"";
-      const auto end = rest_.find(close, open);
-      take(end == std::string_view::npos ? rest_.size() : end + close.size());
-      return true;
+  void token() {
+    const std::size_t begin = at_;
+    const char c = peek();
+    if (is_name_start(c)) {
+      while (is_name_part(peek())) ++at_;
+      const std::string_view name = source_.substr(begin, at_ - begin);
+      const bool raw = name == "R" || name == "u8R" || name == "uR" || name == "UR" || name == "LR";
+      if (peek() == '"' && raw) return raw_string(begin);
+      if ((peek() == '"' || peek() == '\'') && (name == "u8" || name == "u" || name == "U" || name == "L"))
+        return quoted(begin);
+      return push(TokenKind::identifier, begin);
     }
-    return false;
+    if (is_decimal(c) || (c == '.' && is_decimal(peek(1)))) return number(begin);
+    if (c == '"' || c == '\'') return quoted(begin);
+    punctuator(begin);
   }
 
-  [[nodiscard]] std::size_t quoted_length(char quote) const {
-    std::size_t i = 1;
-    while (i < rest_.size() && rest_[i] != quote && rest_[i] != '\n') i += rest_[i] == '\\' ? 2 : 1;
-    return std::min(rest_.size(), i < rest_.size() && rest_[i] == '\n' ? i : i + 1);
-  }
-
-  /// A preprocessing number: digits, letters, points, digit separators, and signs after an exponent.
-  [[nodiscard]] std::size_t number_length() const {
-    std::size_t i = 1;
-    while (i < rest_.size()) {
-      const char c = rest_[i];
-      const char before = rest_[i - 1];
-      const bool exponent_sign =
-          (c == '+' || c == '-') && (before == 'e' || before == 'E' || before == 'p' || before == 'P');
-      const bool separator = c == '\'' && i + 1 < rest_.size() && is_word(rest_[i + 1]);
-      if (!is_word(c) && c != '.' && !exponent_sign && !separator) break;
-      ++i;
+  void number(std::size_t begin) {
+    while (at_ < source_.size()) {
+      const char c = peek();
+      const char previous = at_ > begin ? source_[at_ - 1] : '\0';
+      const bool sign =
+          (c == '+' || c == '-') && (previous == 'e' || previous == 'E' || previous == 'p' || previous == 'P');
+      const bool separator = c == '\'' && is_name_part(peek(1));
+      if (!is_name_part(c) && c != '.' && !sign && !separator) break;
+      ++at_;
     }
-    return i;
+    push(TokenKind::number, begin);
   }
 
-  void take(std::size_t length) {
-    tokens_.emplace_back(rest_.substr(0, length));
-    rest_.remove_prefix(length);
+  void quoted(std::size_t begin) {
+    const char quote = peek();
+    ++at_;
+    while (at_ < source_.size() && peek() != quote && peek() != '\n') at_ += peek() == '\\' ? 2 : 1;
+    if (peek() == quote) ++at_;
+    at_ = std::min(at_, source_.size());
+    push(quote == '"' ? TokenKind::string : TokenKind::character, begin);
   }
 
-  std::string_view rest_;
-  std::vector<std::string> tokens_;
+  void raw_string(std::size_t begin) {
+    const std::size_t open = source_.find('(', at_);
+    if (open == std::string_view::npos) {
+      at_ = source_.size();
+    } else {
+      const std::string close = ")" + std::string(source_.substr(at_ + 1, open - at_ - 1)) + "\"";
+      const std::size_t end = source_.find(close, open);
+      at_ = end == std::string_view::npos ? source_.size() : end + close.size();
+    }
+    push(TokenKind::string, begin);
+  }
+
+  void punctuator(std::size_t begin) {
+    static constexpr std::array<std::string_view, 26> kLong = {
+        "<<=", ">>=", "...", "->*", "<=>", "::", "->", "++", "--", "<<", ">>", "<=", ">=",
+        "==",  "!=",  "&&",  "||",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=", "##"};
+    for (const std::string_view candidate : kLong) {
+      if (source_.substr(at_).starts_with(candidate)) {
+        at_ += candidate.size();
+        return push(TokenKind::punctuator, begin);
+      }
+    }
+    ++at_;
+    push(TokenKind::punctuator, begin);
+  }
+
+  std::string_view source_;
+  std::size_t at_ = 0;
+  bool line_start_ = true;
+  std::vector<Token> tokens_;
 };
 
 }  // namespace
 
-std::vector<std::string> canonical_tokens(std::string_view source) {
+std::vector<Token> c_tokens(std::string_view source) {
   return Lexer(source).run();
+}
+
+std::vector<std::string> canonical_tokens(std::string_view source) {
+  std::vector<std::string> texts;
+  for (Token& token : c_tokens(source)) texts.push_back(std::move(token.text));
+  return texts;
 }
 
 }  // namespace accelopt::model

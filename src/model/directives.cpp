@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/expression.hpp"
+#include "model/c_tokens.hpp"
 
 namespace accelopt::model {
 
@@ -81,87 +82,24 @@ struct DirectiveLine {
   int column = 1;
 };
 
-/// Finds the lines, as a compiler's lexer sees the source.
-class LineFinder {
- public:
-  explicit LineFinder(std::string_view source) : source_(source) {}
-
-  tl::expected<std::vector<DirectiveLine>, Problem> run() {
-    std::vector<DirectiveLine> lines;
-    if (source_.find("//@") == std::string_view::npos) return lines;
-    while (at_ < source_.size()) {
-      const std::string_view rest = source_.substr(at_);
-      if (rest.starts_with("//@")) {
-        const DirectiveLine found{rest.substr(0, rest.find('\n')), at_, line_, column()};
-        if (source_.substr(line_start_, at_ - line_start_).find_first_not_of(" \t") != std::string_view::npos) {
-          return tl::make_unexpected(Problem{found.line, found.column, "a //@ directive must begin its line"});
-        }
-        lines.push_back(found);
-        skip(found.text.size());
-      } else if (rest.starts_with("//")) {
-        skip_line_comment();
-      } else if (rest.starts_with("/*")) {
-        skip_past(rest.find("*/", 2), 2);
-      } else if (rest.starts_with("R\"") && !part_of_word()) {
-        skip_raw_string(rest);
-      } else if (rest.front() == '"' || (rest.front() == '\'' && !part_of_word())) {
-        skip_quoted(rest.front());
-      } else {
-        skip(1);
-      }
+tl::expected<std::vector<DirectiveLine>, Problem> lines_of(std::string_view source) {
+  std::vector<DirectiveLine> lines;
+  if (source.find("//@") == std::string_view::npos) return lines;
+  for (const Token& token : c_tokens(source)) {
+    if (token.kind != TokenKind::directive) continue;
+    const std::string_view before = source.substr(0, token.offset);
+    const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+    const std::string_view rest = source.substr(token.offset);
+    const DirectiveLine found{rest.substr(0, rest.find('\n')), token.offset,
+                              static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1,
+                              static_cast<int>(token.offset - line_start) + 1};
+    if (before.substr(line_start).find_first_not_of(" \t") != std::string_view::npos) {
+      return tl::make_unexpected(Problem{found.line, found.column, "a //@ directive must begin its line"});
     }
-    return lines;
+    lines.push_back(found);
   }
-
- private:
-  [[nodiscard]] int column() const { return static_cast<int>(at_ - line_start_) + 1; }
-
-  /// A quote within a number separates digits; an R at the end of a word may still be a prefix (u8R), but no one's
-  /// name.
-  [[nodiscard]] bool part_of_word() const {
-    return at_ > 0 &&
-           (is_digit(source_[at_ - 1]) || (is_letter(source_[at_ - 1]) && !is_prefix_letter(source_[at_ - 1])));
-  }
-  static bool is_prefix_letter(char letter) { return letter == 'u' || letter == 'U' || letter == 'L'; }
-
-  void skip(std::size_t count) {
-    for (const std::size_t end = std::min(at_ + count, source_.size()); at_ < end; ++at_) {
-      if (source_[at_] != '\n') continue;
-      ++line_;
-      line_start_ = at_ + 1;
-    }
-  }
-
-  /// Behind what was found in the rest, or to the end when it was not.
-  void skip_past(std::size_t found, std::size_t length) {
-    skip(found == std::string_view::npos ? source_.size() : found + length);
-  }
-
-  /// A backslash at the end of the line takes the next line in.
-  void skip_line_comment() {
-    do {
-      skip_past(source_.substr(at_).find('\n'), 1);
-    } while (at_ >= 2 && at_ < source_.size() && source_[at_ - 2] == '\\');
-  }
-
-  void skip_raw_string(std::string_view rest) {
-    const auto open = rest.find('(');
-    if (open == std::string_view::npos || open > 18) return skip(2);
-    const std::string close = ")" + std::string(rest.substr(2, open - 2)) + "\"";
-    skip_past(rest.find(close, open), close.size());
-  }
-
-  void skip_quoted(char quote) {
-    skip(1);
-    while (at_ < source_.size() && source_[at_] != quote && source_[at_] != '\n') skip(source_[at_] == '\\' ? 2 : 1);
-    if (at_ < source_.size() && source_[at_] == quote) skip(1);
-  }
-
-  std::string_view source_;
-  std::size_t at_ = 0;
-  std::size_t line_start_ = 0;
-  int line_ = 1;
-};
+  return lines;
+}
 
 /// Reads one line.
 class LineReader {
@@ -295,7 +233,7 @@ class LineReader {
 }  // namespace
 
 tl::expected<CpuDirectives, DirectiveProblem> parse_cpu_directives(std::string_view source) {
-  const auto lines = LineFinder(source).run();
+  const auto lines = lines_of(source);
   if (!lines) return tl::make_unexpected(lines.error());
   CpuDirectives directives;
   for (const DirectiveLine& line : *lines) {

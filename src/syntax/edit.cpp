@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "syntax/lexer.hpp"
-
 namespace accelopt::syntax {
 
 using base::ErrorCode;

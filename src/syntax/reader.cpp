@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the tree of source.hpp from libclang's cursors.
-#include <clang-c/Index.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "syntax/lexer.hpp"
+#include "syntax/libclang.hpp"
 #include "syntax/source.hpp"
+#include "syntax/text.hpp"
 
 namespace accelopt::syntax {
 namespace {
@@ -17,56 +16,6 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 using base::Result;
-
-// The formatter would move a long macro a little further each time.
-// clang-format off
-#define ACCELOPT_CLANG_FUNCTIONS(X)                                                                                   \
-  X(createIndex) X(disposeIndex) X(parseTranslationUnit2) X(disposeTranslationUnit) X(getTranslationUnitCursor)       \
-  X(visitChildren) X(getCursorKind) X(getCursorExtent) X(getCursorLocation) X(getRangeStart) X(getRangeEnd)           \
-  X(getExpansionLocation) X(getSpellingLocation) X(getFileLocation) X(getFile) X(getFileName) X(getCursorSpelling)    \
-  X(getCString) X(disposeString) X(getCursorType) X(getCanonicalType) X(getTypeSpelling) X(getCursorReferenced)       \
-  X(getCursorResultType) X(isExpression) X(isStatement) X(isConstQualifiedType) X(getPointeeType)                     \
-  X(getArrayElementType) X(isRestrictQualifiedType) X(Cursor_getVarDeclInitializer) X(getCursorBinaryOperatorKind)    \
-  X(getBinaryOperatorKindSpelling) X(getCursorUnaryOperatorKind) X(getUnaryOperatorKindSpelling) X(Cursor_Evaluate)   \
-  X(EvalResult_getKind) X(EvalResult_getAsLongLong) X(EvalResult_dispose) X(getEnumConstantDeclValue)                 \
-  X(isCursorDefinition) X(Cursor_getNumArguments) X(Cursor_getArgument) X(Cursor_getStorageClass) X(getArraySize)     \
-  X(getNumDiagnostics) X(getDiagnostic) X(disposeDiagnostic) X(getDiagnosticSeverity) X(getDiagnosticLocation)        \
-  X(getDiagnosticSpelling) X(Cursor_isNull) X(equalCursors) X(getTypeDeclaration) X(getCursorTLSKind)
-// clang-format on
-
-struct Api {
-#define ACCELOPT_DECLARE(name) decltype(&clang_##name) name = nullptr;
-  ACCELOPT_CLANG_FUNCTIONS(ACCELOPT_DECLARE)
-#undef ACCELOPT_DECLARE
-};
-
-Result<Api> bind(const Clang& clang) {
-  Api api;
-#define ACCELOPT_BIND(name)                                                      \
-  api.name = reinterpret_cast<decltype(api.name)>(clang.symbol("clang_" #name)); \
-  if (api.name == nullptr) return fail(ErrorCode::unsupported, clang.library() + " lacks clang_" #name);
-  ACCELOPT_CLANG_FUNCTIONS(ACCELOPT_BIND)
-#undef ACCELOPT_BIND
-  return api;
-}
-
-/// Deletes through the library that made the object.
-class Translation {
- public:
-  explicit Translation(const Api& api) : api_(api), index_(api.createIndex(0, 0)) {}
-  Translation(const Translation&) = delete;
-  Translation& operator=(const Translation&) = delete;
-  ~Translation() {
-    if (unit != nullptr) api_.disposeTranslationUnit(unit);
-    api_.disposeIndex(index_);
-  }
-  [[nodiscard]] CXIndex index() const { return index_; }
-  CXTranslationUnit unit = nullptr;
-
- private:
-  const Api& api_;
-  CXIndex index_;
-};
 
 class Reader {
  public:
@@ -598,7 +547,7 @@ Result<Unit> parse(const Clang& clang, const ParseInput& input) {
   if (input.language != model::Language::c && input.language != model::Language::cpp) {
     return fail(ErrorCode::invalid_argument, "only C and C++ sources can be read as a syntax tree");
   }
-  TRY_ASSIGN(const Api api, bind(clang));
+  TRY_ASSIGN(const Api api, Api::bind(clang));
   const bool is_c = input.language == model::Language::c;
   // A folder that does not exist: the files in it exist in memory only, and nothing on disk is included by accident.
   const std::string folder = "/accelopt-memory/";

@@ -5,7 +5,6 @@
 
 #include "agents/recipes/legality.hpp"
 #include "agents/recipes/recipes.hpp"
-#include "syntax/lexer.hpp"
 
 namespace accelopt::agents::recipes {
 namespace {

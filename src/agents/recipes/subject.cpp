@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "syntax/lexer.hpp"
+#include "model/c_tokens.hpp"
+#include "syntax/text.hpp"
 
 namespace accelopt::agents::recipes {
 
@@ -139,8 +140,8 @@ Subject::Subject(KernelSource kernel, syntax::Unit unit) : kernel_(std::move(ker
     collect_generated(unit_, function.block, generated_);
   }
   for (const std::string* text : {&unit_.source, &kernel_.task_header}) {
-    for (const syntax::Token& token : syntax::tokens(*text)) {
-      if (token.kind == syntax::TokenKind::identifier) identifiers_.insert(token.text);
+    for (const model::Token& token : model::c_tokens(*text)) {
+      if (token.kind == model::TokenKind::identifier) identifiers_.insert(token.text);
     }
   }
 }
@@ -281,8 +282,8 @@ Extent with_pragmas(const Subject& subject, const Loop& loop) {
 
 std::vector<std::string> flags_of(std::string_view source) {
   std::vector<std::string> result;
-  for (const syntax::Token& token : syntax::tokens(source)) {
-    if (token.kind != syntax::TokenKind::directive) continue;
+  for (const model::Token& token : model::c_tokens(source)) {
+    if (token.kind != model::TokenKind::directive) continue;
     std::istringstream words(token.text.substr(3));
     std::string word;
     words >> word;
@@ -299,8 +300,8 @@ std::string with_flags(std::string source, const std::vector<std::string>& flags
     if (std::find(present.begin(), present.end(), flag) == present.end()) added += " " + flag;
   }
   if (added.empty()) return source;
-  for (const syntax::Token& token : syntax::tokens(source)) {
-    if (token.kind != syntax::TokenKind::directive || !token.text.substr(3).starts_with(" flags")) continue;
+  for (const model::Token& token : model::c_tokens(source)) {
+    if (token.kind != model::TokenKind::directive || !token.text.substr(3).starts_with(" flags")) continue;
     std::size_t end = std::min(source.find('\n', token.offset), source.size());
     while (end > token.offset && (source[end - 1] == ' ' || source[end - 1] == '\r')) --end;
     return source.insert(end, added);

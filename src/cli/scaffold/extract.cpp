@@ -7,8 +7,9 @@
 
 #include "base/files.hpp"
 #include "cli/scaffold/words.hpp"
+#include "model/c_tokens.hpp"
 #include "syntax/edit.hpp"
-#include "syntax/lexer.hpp"
+#include "syntax/text.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -16,9 +17,9 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 using base::Result;
+using model::Token;
+using model::TokenKind;
 using syntax::Extent;
-using syntax::Token;
-using syntax::TokenKind;
 
 /// Headers that include one another stop here.
 constexpr int kDeepestInclude = 8;
@@ -33,7 +34,7 @@ const std::set<std::string> kKeptHeaders{"<cmath>",   "<math.h>",   "<cstdlib>",
 /// Splits the token stream of a file into chunks.
 class Splitter {
  public:
-  explicit Splitter(const std::string& source) : source_(source), tokens_(syntax::tokens(source)) {}
+  explicit Splitter(const std::string& source) : source_(source), tokens_(model::c_tokens(source)) {}
 
   std::vector<Chunk> run() {
     for (at_ = 0; at_ < tokens_.size(); ++at_) {
@@ -215,7 +216,7 @@ class Reduction {
   bool seems_used(const Chunk& chunk, const std::string& text) const {
     std::string name = chunk.name;
     if (chunk.kind == Chunk::Kind::declaration) {
-      for (const Token& token : syntax::tokens(source_.substr(chunk.extent.begin, chunk.extent.size()))) {
+      for (const Token& token : model::c_tokens(source_.substr(chunk.extent.begin, chunk.extent.size()))) {
         if (!name.empty() && (token.kind == TokenKind::punctuator && token.text != "*" && token.text != "&" &&
                               token.text != "<" && token.text != "::" && token.text != ">")) {
           break;

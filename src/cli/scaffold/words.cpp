@@ -3,24 +3,24 @@
 
 #include <algorithm>
 
-#include "syntax/lexer.hpp"
+#include "model/c_tokens.hpp"
 
 namespace accelopt::cli {
 namespace {
 
 void collect(std::string_view source, std::size_t base, std::vector<Word>& result) {
   std::string previous;
-  for (const syntax::Token& token : syntax::tokens(source)) {
-    if (token.kind == syntax::TokenKind::preprocessor) {
+  for (const model::Token& token : model::c_tokens(source)) {
+    if (token.kind == model::TokenKind::preprocessor) {
       const bool is_include = token.text.find("include") != std::string::npos && token.text.size() > 1 &&
                               token.text.find("include") <= token.text.find_first_not_of("# ");
       const std::size_t begin = token.offset + 1;  // past '#': the rest of the line reads as ordinary tokens
       if (!is_include) {
         collect(source.substr(begin, end_of_logical_line(source, begin) - begin), base + begin, result);
       }
-    } else if (token.kind == syntax::TokenKind::identifier || token.kind == syntax::TokenKind::number) {
+    } else if (token.kind == model::TokenKind::identifier || token.kind == model::TokenKind::number) {
       const bool qualified = previous == "." || previous == "->" || previous == "::";
-      result.push_back({token.text, base + token.offset, token.kind == syntax::TokenKind::number, qualified});
+      result.push_back({token.text, base + token.offset, token.kind == model::TokenKind::number, qualified});
     }
     previous = token.text;
   }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// libclang's C interface as the reader uses it. Only for the sources of this folder: it needs libclang's headers.
+#pragma once
+
+#include <clang-c/Index.h>
+
+#include "base/result.hpp"
+#include "syntax/clang.hpp"
+
+namespace accelopt::syntax {
+
+// The formatter would move a long macro a little further each time.
+// clang-format off
+#define ACCELOPT_CLANG_FUNCTIONS(X)                                                                                   \
+  X(createIndex) X(disposeIndex) X(parseTranslationUnit2) X(disposeTranslationUnit) X(getTranslationUnitCursor)       \
+  X(visitChildren) X(getCursorKind) X(getCursorExtent) X(getCursorLocation) X(getRangeStart) X(getRangeEnd)           \
+  X(getExpansionLocation) X(getSpellingLocation) X(getFileLocation) X(getFile) X(getFileName) X(getCursorSpelling)    \
+  X(getCString) X(disposeString) X(getCursorType) X(getCanonicalType) X(getTypeSpelling) X(getCursorReferenced)       \
+  X(getCursorResultType) X(isExpression) X(isStatement) X(isConstQualifiedType) X(getPointeeType)                     \
+  X(getArrayElementType) X(isRestrictQualifiedType) X(Cursor_getVarDeclInitializer) X(getCursorBinaryOperatorKind)    \
+  X(getBinaryOperatorKindSpelling) X(getCursorUnaryOperatorKind) X(getUnaryOperatorKindSpelling) X(Cursor_Evaluate)   \
+  X(EvalResult_getKind) X(EvalResult_getAsLongLong) X(EvalResult_dispose) X(getEnumConstantDeclValue)                 \
+  X(isCursorDefinition) X(Cursor_getNumArguments) X(Cursor_getArgument) X(Cursor_getStorageClass) X(getArraySize)     \
+  X(getNumDiagnostics) X(getDiagnostic) X(disposeDiagnostic) X(getDiagnosticSeverity) X(getDiagnosticLocation)        \
+  X(getDiagnosticSpelling) X(Cursor_isNull) X(equalCursors) X(getTypeDeclaration) X(getCursorTLSKind)
+// clang-format on
+
+/// The functions of libclang that the reader calls, found in the library that was opened.
+struct Api {
+  /// @error unsupported: the library lacks one.
+  static base::Result<Api> bind(const Clang& clang);
+
+#define ACCELOPT_DECLARE(name) decltype(&clang_##name) name = nullptr;
+  ACCELOPT_CLANG_FUNCTIONS(ACCELOPT_DECLARE)
+#undef ACCELOPT_DECLARE
+};
+
+/// Deletes through the library that made the object.
+class Translation {
+ public:
+  explicit Translation(const Api& api) : api_(api), index_(api.createIndex(0, 0)) {}
+  Translation(const Translation&) = delete;
+  Translation& operator=(const Translation&) = delete;
+  ~Translation() {
+    if (unit != nullptr) api_.disposeTranslationUnit(unit);
+    api_.disposeIndex(index_);
+  }
+  [[nodiscard]] CXIndex index() const { return index_; }
+  CXTranslationUnit unit = nullptr;
+
+ private:
+  const Api& api_;
+  CXIndex index_;
+};
+
+}  // namespace accelopt::syntax
