@@ -50,7 +50,7 @@ TEST(RealSource, ReplacesTypesLiteralsAndFunctions) {
 
 TEST(Extract, KeepsWhatTheFunctionNeeds) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const auto extract = extract_function(*clang, kUserProgram, Language::cpp, "rms_product", "/nonexistent");
   ASSERT_TRUE(extract.has_value()) << extract.error().message;
   for (const char* kept :
@@ -66,7 +66,7 @@ TEST(Extract, KeepsWhatTheFunctionNeeds) {
 
 TEST(Extract, PutsTheUsersHeadersIn) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("a.cpp", "");
   repository.write("src/sizes.h", "#pragma once\nconstexpr int kSize = 12;\nconstexpr int kOther = 3;\n");
   const auto extract =
@@ -81,7 +81,7 @@ TEST(Extract, PutsTheUsersHeadersIn) {
 
 TEST(Extract, LeavesNoEmptyBlocks) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const auto extract = extract_function(
       *clang,
       "namespace a { namespace { int unused() { return 1; }\n}  // namespace\n}\nvoid f(float* y) { *y = 1; }\n",
@@ -92,7 +92,7 @@ TEST(Extract, LeavesNoEmptyBlocks) {
 
 TEST(Extract, RefusesWhatIsNoPlainFunction) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const auto code = [&](const std::string& source) {
     const auto extract = extract_function(*clang, source, Language::cpp, "f", "/nonexistent");
     return extract ? base::ErrorCode::internal : extract.error().code;

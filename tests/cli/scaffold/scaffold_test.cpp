@@ -49,7 +49,7 @@ void expect_builds(const Repository& repository, const model::Task& task, const 
 
 TEST(Scaffold, MakesATaskFromAUsersFunction) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("model.cpp", kUserProgram);
   repository.write("src/settings.h", kSettingsHeader);
   const auto report = scaffold_task(*clang, options_for(repository));
@@ -90,7 +90,7 @@ TEST(Scaffold, MakesATaskFromAUsersFunction) {
 
 TEST(Scaffold, TakesWhatIsStated) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("model.cpp", kUserProgram);
   repository.write("src/settings.h", kSettingsHeader);
   ScaffoldOptions options = options_for(repository);
@@ -106,7 +106,7 @@ TEST(Scaffold, TakesWhatIsStated) {
 
 TEST(Scaffold, HandlesCWithConstantAxesThatAreArguments) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("rows.c", kCProgram);
   ScaffoldOptions options;
   options.file = repository.file();
@@ -128,7 +128,7 @@ TEST(Scaffold, HandlesCWithConstantAxesThatAreArguments) {
 
 TEST(Scaffold, TakesAFunctionThatIsDeclaredBeforeItIsDefined) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("twice.cpp",
                               "void twice(const float* in, float* out, int n);\n"
                               "void user(const float* in, float* out) { twice(in, out, 8); }\n"
@@ -152,7 +152,7 @@ TEST(Scaffold, TakesAFunctionThatIsDeclaredBeforeItIsDefined) {
 
 TEST(Scaffold, AdaptsInputsThatAreNotConstAndOtherIntegerTypes) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository(
       "odd.cpp",
       "static void gather(long long* index, char* flags, float* table, double y[], unsigned long n) {\n"
@@ -179,7 +179,7 @@ TEST(Scaffold, AdaptsInputsThatAreNotConstAndOtherIntegerTypes) {
 
 TEST(Scaffold, RenamesWhatTheTaskCallsOtherwise) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository(
       "kernel.cpp",
       "const int N = 64;\nstatic float reference(float v) { return v + 1; }\n"
@@ -201,7 +201,7 @@ TEST(Scaffold, RenamesWhatTheTaskCallsOtherwise) {
 
 TEST(Scaffold, RefusesWhatItCannotAdapt) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("model.cpp",
                               "struct Buffer { float* data; };\nint counted(float* y) { *y = 1; return 1; }\n"
                               "void by_reference(Buffer& y) { y.data[0] = 1; }\nvoid deep(float** y) { **y = 1; }\n"
@@ -232,7 +232,7 @@ TEST(Scaffold, RefusesWhatItCannotAdapt) {
 
 TEST(Scaffold, DoesNotWriteIntoAFolderThatIsInUse) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("model.cpp", kUserProgram);
   ScaffoldOptions options = options_for(repository);
   options.folder = repository.path() / "src";

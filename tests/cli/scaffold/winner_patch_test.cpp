@@ -114,7 +114,7 @@ void expect_same_answers(const Repository& repository, const model::Task& task, 
 
 TEST(WinnerPatch, GivesTheSameAnswersWithAHandMadeKernel) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("model.cpp", kUserProgram);
   repository.write("src/settings.h", kSettingsHeader);
   const model::Task task = scaffolded(*clang, repository);
@@ -132,7 +132,7 @@ TEST(WinnerPatch, GivesTheSameAnswersWithAHandMadeKernel) {
 
 TEST(WinnerPatch, TunedValuesAreMacrosThatEndWithTheKernel) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("model.cpp", kUserProgram);
   repository.write("src/settings.h", kSettingsHeader);
   const model::Task task = scaffolded(*clang, repository);
@@ -148,7 +148,7 @@ TEST(WinnerPatch, TunedValuesAreMacrosThatEndWithTheKernel) {
 
 TEST(WinnerPatch, TakesTheScaffoldedBaselineItself) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("model.cpp", kUserProgram);
   repository.write("src/settings.h", kSettingsHeader);
   const model::Task task = scaffolded(*clang, repository);
@@ -161,7 +161,7 @@ TEST(WinnerPatch, TakesTheScaffoldedBaselineItself) {
 
 TEST(WinnerPatch, KeepsTheOldBodyForOtherConstantsInC) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("rows.c", kCProgram);
   const model::Task task = scaffolded_c(*clang, repository);
   const model::Solution winner =
@@ -180,7 +180,7 @@ TEST(WinnerPatch, KeepsTheOldBodyForOtherConstantsInC) {
 
 TEST(WinnerPatch, TakesTheScaffoldedBaselineInC) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("rows.c", kCProgram);
   const model::Task task = scaffolded_c(*clang, repository);
   expect_same_answers(repository, task, task.baseline, "gcc -std=gnu11");
@@ -188,7 +188,7 @@ TEST(WinnerPatch, TakesTheScaffoldedBaselineInC) {
 
 TEST(WinnerPatch, WorksInsideBlocksAndWithoutALastLineEnd) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const std::string program =
       "#if defined(_OPENMP)\n#include <omp.h>\n#endif\n#include <cstdio>\nint main2();\nextern \"C\" {\n"
       "void twice(const float* x, float* y, long n) { for (long i = 0; i < n; ++i) y[i] = 2 * x[i]; }\n}\n"
@@ -215,7 +215,7 @@ TEST(WinnerPatch, WorksInsideBlocksAndWithoutALastLineEnd) {
 
 TEST(WinnerPatch, RefusesWhatDoesNotFit) {
   const auto clang = load_clang();
-  if (!clang) GTEST_SKIP();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("model.cpp", kSmallProgram);
   const model::Task task = scaffolded(*clang, repository);
   const model::Solution winner = solution(model::Language::cpp, kSmallKernel);
