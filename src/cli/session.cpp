@@ -109,10 +109,14 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
     TRY(journal.finish_run(run.id, "failed", std::nullopt, ""));
     return tl::make_unexpected(report.error());
   }
-  const bool interrupted = report->result.outcome == search::Outcome::interrupted;
+  const bool waiting = report->result.outcome == search::Outcome::waiting;
+  const bool interrupted = waiting || report->result.outcome == search::Outcome::interrupted;
   const std::optional<Json> result(std::in_place, search::to_result_json(report->result));
-  TRY(journal.finish_run(run.id, interrupted ? "interrupted" : "done", result,
-                         interrupted ? "" : report->result.decision_hash));
+  TRY(journal.finish_run(run.id,
+                         waiting       ? "waiting"
+                         : interrupted ? "interrupted"
+                                       : "done",
+                         result, interrupted ? "" : report->result.decision_hash));
   return report->result;
 }
 
@@ -126,6 +130,8 @@ Exit exit_of(search::Outcome outcome) {
       return Exit::budget;
     case search::Outcome::interrupted:
       return Exit::interrupted;
+    case search::Outcome::waiting:
+      return Exit::waiting;
   }
   return Exit::error;
 }
@@ -151,6 +157,9 @@ std::string describe(const search::RunResult& result) {
   } else if (result.outcome == search::Outcome::interrupted) {
     text += fmt::format("\n{}: interrupted; everything is kept, continue with: accelopt resume {}\n", result.task,
                         result.run);
+  } else if (result.outcome == search::Outcome::waiting) {
+    text += fmt::format("\n{}: waiting: {}; when they are there, continue with: accelopt resume {}\n", result.task,
+                        result.reason, result.run);
   } else {
     text += fmt::format("\n{}: no gain: {}\n", result.task, result.reason);
   }

@@ -22,6 +22,8 @@ std::string_view to_string(Outcome outcome) {
       return "budget";
     case Outcome::interrupted:
       return "interrupted";
+    case Outcome::waiting:
+      return "waiting";
   }
   return "no_gain";
 }

@@ -13,7 +13,8 @@
 
 namespace accelopt::search {
 
-enum class Outcome { improved, no_gain, budget, interrupted };
+/// waiting: nothing can go on without an answer or a measurement that somebody elsewhere has to give.
+enum class Outcome { improved, no_gain, budget, interrupted, waiting };
 std::string_view to_string(Outcome outcome);
 
 /// What a run came to. Ratios are baseline time / candidate time, from the confirmation alone.

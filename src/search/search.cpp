@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <set>
+#include <thread>
 
 #include "base/hash.hpp"
 #include "memory/queue.hpp"
@@ -44,6 +45,9 @@ double least_roofline(const std::vector<model::WorkloadTiming>& workloads) {
   return any ? least : 0;
 }
 
+/// Most attempts of one iteration where all of them have to stand side by side, each on a thread of its own.
+constexpr int kMostAttemptsInStages = 4096;
+
 /// A replay spends nothing: where a budget ended the run is on record.
 SearchSettings without_budgets(SearchSettings settings) {
   settings.max_seconds.reset();
@@ -65,25 +69,29 @@ class Search {
         asker_(ports.team, recorder_, budget_),
         measurer_(ports.evaluator, recorder_, request_.task, request_.measure) {}
 
-  /// The method. Each iteration: plan and attempt (explore), summarize the telling pairs (learn), race what was found
-  /// beside its parents and keep the best (select); at the end the incumbent is confirmed in fresh processes, and only
-  /// that is reported.
+  /// The method. Each iteration: plan and attempt (explore), summarize the telling pairs and, meanwhile, race what was
+  /// found beside its parents and keep the best (learn_and_select); at the end the incumbent is confirmed in fresh
+  /// processes, and only that is reported.
   Result<RunReport> run() {
     TRY(verify_baseline());
     while (!stopped_by_) {
       auto outcomes = explore();
       if (!outcomes) return tl::make_unexpected(outcomes.error());
-      if (stops_.wind_down.stop_requested()) break;
-      TRY(learn(*outcomes));
-      TRY(select(*outcomes));
-      if (stops_.wind_down.stop_requested()) break;
+      if (stopping()) break;
+      TRY(learn_and_select(*outcomes));
+      if (stopping()) break;
       TRY(decide_whether_to_stop());
     }
-    if (!stops_.wind_down.stop_requested()) TRY(confirm());
+    if (!stopping()) TRY(confirm());
     return finish();
   }
 
  private:
+  [[nodiscard]] bool interrupted() const { return stops_.wind_down.stop_requested(); }
+  /// Something was put off for somebody elsewhere: what depends on it may not be decided without it.
+  [[nodiscard]] bool waiting() const { return ports_.waiting != nullptr && *ports_.waiting > 0; }
+  [[nodiscard]] bool stopping() const { return interrupted() || waiting(); }
+
   Result<void> verify_baseline() {
     TRY_ASSIGN(opened_, measurer_.open(stops_.abort));
     if (opened_.baseline.status != Status::passed) {
@@ -119,15 +127,6 @@ class Search {
   /// Plans and attempts of one iteration, in order of identity.
   Result<std::vector<AttemptOutcome>> explore() {
     ports_.events->on(model::IterationStarted{iteration_, static_cast<int>(beam_.size())});
-    for (Candidate& parent : beam_) {
-      if (parent.evaluation.profile) continue;
-      auto profile = measurer_.profile(parent.solution, parent.source_id, stops_.abort);
-      if (profile)
-        parent.evaluation.profile = *profile;
-      else if (profile.error().code != ErrorCode::cancelled && profile.error().code != ErrorCode::not_found) {
-        return tl::make_unexpected(profile.error());
-      }
-    }
     Exploration exploration{.task = request_.task,
                             .opened = opened_,
                             .settings = settings_,
@@ -142,18 +141,37 @@ class Search {
                             .measurer = measurer_,
                             .budget = budget_,
                             .events = *ports_.events,
-                            .stops = stops_};
+                            .stops = stops_,
+                            .schedule = schedule(),
+                            .flow = request_.flow};
     TRY_ASSIGN(auto outcomes, search::explore(exploration));
+    TRY(keep_profiles());
     const bool any =
         std::any_of(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.candidate.has_value(); });
-    if (const auto reason = asker_.asked_in_vain(); reason && !any && !stops_.wind_down.stop_requested()) {
+    if (const auto reason = asker_.asked_in_vain(); reason && !any && !stopping()) {
       return tl::make_unexpected(
           base::with_context(*reason, "no question of iteration " + std::to_string(iteration_ + 1) + " was answered"));
     }
-    if (!stops_.wind_down.stop_requested()) TRY(asker_.settle());
+    if (!stopping()) TRY(asker_.settle());
     TRY(remember(outcomes));
     return outcomes;
   }
+
+  /// The profiles that the planners were shown stay with the parents, for the summarizer.
+  Result<void> keep_profiles() {
+    for (Candidate& parent : beam_) {
+      if (parent.evaluation.profile || stopping()) continue;
+      auto profile = measurer_.profile(parent.solution, parent.source_id, stops_.abort);
+      if (profile)
+        parent.evaluation.profile = *profile;
+      else if (profile.error().code != ErrorCode::cancelled && profile.error().code != ErrorCode::not_found)
+        return tl::make_unexpected(profile.error());
+    }
+    return {};
+  }
+
+  /// A replay has nothing to wait for.
+  [[nodiscard]] Schedule schedule() const { return recorder_.replaying() ? Schedule::serial : request_.schedule; }
 
   /// Files what an iteration found: known sources and machine code, plans tried on each kernel, the kernel database,
   /// counts.
@@ -192,7 +210,33 @@ class Search {
             kind};
   }
 
-  Result<void> learn(const std::vector<AttemptOutcome>& outcomes) {
+  /// The play-off needs no lesson and the lessons need no play-off: in a pipeline the device races while the summarizer
+  /// writes.
+  Result<void> learn_and_select(const std::vector<AttemptOutcome>& outcomes) {
+    const std::vector<Candidate> parents = beam_;  // the play-off replaces them
+    const std::vector<std::string> best_before = finalist_ids();
+    Result<std::vector<model::Experience>> lessons;
+    Result<void> selected;
+    if (schedule() == Schedule::pipeline) {
+      const std::jthread learner([&] { lessons = learn(outcomes, parents); });
+      selected = select(outcomes);
+    } else {
+      lessons = learn(outcomes, parents);
+      if (lessons && !stopping()) selected = select(outcomes);
+    }
+    if (!lessons) return tl::make_unexpected(lessons.error());
+    TRY(selected);
+    if (stopping()) return {};  // some lessons may be missing: a resumed run learns them all
+    TRY(remember_lessons(*lessons));
+    rounds_without_new_incumbent_ = finalist_ids() == best_before ? rounds_without_new_incumbent_ + 1 : 0;
+    ++iteration_;
+    log_decision(outcomes);
+    announce_selection();
+    return {};
+  }
+
+  Result<std::vector<model::Experience>> learn(const std::vector<AttemptOutcome>& outcomes,
+                                               const std::vector<Candidate>& parents) {
     if (settings_.memory_capacity == 0 || settings_.memory_new == 0 || !budget_.may_ask()) return {};
     const Learning learning{.task = request_.task,
                             .opened = opened_,
@@ -200,12 +244,16 @@ class Search {
                             .run = request_.run,
                             .seed = request_.seed,
                             .iteration = iteration_,
-                            .beam = beam_,
+                            .beam = parents,
                             .asker = asker_,
                             .measurer = measurer_,
                             .events = *ports_.events,
-                            .stops = stops_};
-    TRY_ASSIGN(const auto fresh, summarize_pairs(learning, outcomes, experiences_));
+                            .stops = stops_,
+                            .schedule = schedule()};
+    return summarize_pairs(learning, outcomes, experiences_);
+  }
+
+  Result<void> remember_lessons(const std::vector<model::Experience>& fresh) {
     TRY(asker_.settle());
     experiences_ += static_cast<int>(fresh.size());
     if (!recorder_.replaying()) {
@@ -220,21 +268,18 @@ class Search {
   }
 
   Result<void> select(const std::vector<AttemptOutcome>& outcomes) {
-    const std::vector<std::string> best_before = finalist_ids();
-    if (settings_.rules == Rules::paper)
-      select_as_published(outcomes);
-    else
-      TRY(play_off(outcomes));
-    rounds_without_new_incumbent_ = finalist_ids() == best_before ? rounds_without_new_incumbent_ + 1 : 0;
-    ++iteration_;
-    log_decision(outcomes);
+    if (settings_.rules == Rules::standard) return play_off(outcomes);
+    select_as_published(outcomes);
+    return {};
+  }
+
+  void announce_selection() {
     model::Selected selected{iteration_ - 1, {}, std::nullopt, budget_.evaluations(), budget_.total()};
     for (const Candidate& member : beam_) selected.beam.push_back({member.identity, member.plan.title, member.score});
     if (!finalists_.empty()) {
       selected.incumbent = {finalists_.front().identity, finalists_.front().plan.title, finalists_.front().score};
     }
     ports_.events->on(selected);
-    return {};
   }
 
   /// The incumbent's id, or nothing.
@@ -483,16 +528,17 @@ class Search {
     RunResult& result = report.result;
     result.run = request_.run;
     result.task = request_.task.definition.name;
-    result.stopped_by = stops_.wind_down.stop_requested() ? "signal" : stopped_by_.value_or("");
+    result.stopped_by = interrupted() ? "signal" : waiting() ? "waiting" : stopped_by_.value_or("");
     result.outcome = winner_                                        ? Outcome::improved
-                     : stops_.wind_down.stop_requested()            ? Outcome::interrupted
+                     : interrupted()                                ? Outcome::interrupted
+                     : waiting()                                    ? Outcome::waiting
                      : stopped_by_.value_or("").starts_with("max_") ? Outcome::budget
                                                                     : Outcome::no_gain;
     if (winner_) {
       result.solution = winner_->solution;
       result.solution_id = winner_->source_id;
     } else {
-      result.reason = why_no_gain();
+      result.reason = waiting() ? "it waits for answers from elsewhere" : why_no_gain();
     }
     result.confirmation = confirmation_;
     result.baseline = opened_.baseline.workloads;
@@ -555,6 +601,13 @@ class Search {
 
 base::Result<RunReport> run_search(const RunRequest& request, const RunPorts& ports, const Stops& stops) {
   TRY(check(request.settings));
+  const SearchSettings& settings = request.settings;
+  if (request.schedule == Schedule::stages &&
+      settings.beam * settings.plans * settings.attempts > kMostAttemptsInStages) {
+    return base::fail(ErrorCode::invalid_argument, "beam x plans x attempts is over " +
+                                                       std::to_string(kMostAttemptsInStages) +
+                                                       ", too many for --schedule stages; use pipeline");
+  }
   return Search(request, ports, stops).run();
 }
 

@@ -2,6 +2,7 @@
 // The search over one task. The loop itself is `Search::run` in search.cpp.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -11,6 +12,7 @@
 #include "model/events.hpp"
 #include "model/task.hpp"
 #include "search/attempt.hpp"
+#include "search/flow.hpp"
 #include "search/result.hpp"
 #include "search/settings.hpp"
 
@@ -23,7 +25,9 @@ struct RunRequest {
   SearchSettings settings;
   evaluation::MeasureSettings measure;
   std::uint64_t seed = 0;
-  Missing missing = Missing::do_it;  ///< leave_it: replay from the record alone
+  Missing missing = Missing::do_it;        ///< leave_it: replay from the record alone
+  Schedule schedule = Schedule::pipeline;  ///< what may overlap; decides nothing
+  FlowLimits flow{};
 };
 
 /// What a run works with. Everything outlives it.
@@ -32,6 +36,9 @@ struct RunPorts {
   evaluation::Evaluator* evaluator = nullptr;  ///< may be null in a replay
   journal::Journal* journal = nullptr;
   model::EventSink* events = nullptr;
+  /// How many questions and measurements were put off for somebody elsewhere to answer; may be null. Whoever puts one
+  /// off counts it here and fails with `cancelled`: the run does all else that can be done, and ends as waiting.
+  const std::atomic<int>* waiting = nullptr;
 };
 
 /// What a run came to, and how much of what it asked was on record.
