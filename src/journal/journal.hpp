@@ -70,6 +70,8 @@ struct KernelRecord {
 class Journal {
  public:
   virtual ~Journal() = default;
+  /// The folder that it lies in; empty: in memory.
+  [[nodiscard]] virtual std::filesystem::path folder() const = 0;
 
   // Runs
   virtual base::Result<void> create_run(const RunInfo& run) = 0;  ///< @error already_exists

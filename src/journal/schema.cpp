@@ -100,6 +100,39 @@ CREATE TABLE experiences(
   UNIQUE(run, id));
 )sql";
 
+/// What each version has added to the one before; the first entry makes version 2 of version 1.
+constexpr std::array kAdditions{
+    R"sql(
+CREATE TABLE sessions(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  run INTEGER NOT NULL REFERENCES runs(number),
+  pid INTEGER NOT NULL,
+  host TEXT NOT NULL,
+  born TEXT NOT NULL,
+  started_ms INTEGER NOT NULL,
+  beat_ms INTEGER NOT NULL,
+  wall_ms INTEGER NOT NULL,
+  device_ms INTEGER NOT NULL,
+  ended INTEGER NOT NULL);
+CREATE INDEX sessions_by_run ON sessions(run);
+CREATE TABLE requests(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  run INTEGER NOT NULL REFERENCES runs(number),
+  kind TEXT NOT NULL,
+  made_ms INTEGER NOT NULL);
+CREATE TABLE events(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  run INTEGER NOT NULL REFERENCES runs(number),
+  at_ms INTEGER NOT NULL,
+  event TEXT NOT NULL);
+CREATE INDEX events_by_run ON events(run, number);
+CREATE TABLE facts(
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL) WITHOUT ROWID;
+)sql",
+};
+static_assert(kAdditions.size() + 1 == kSchemaVersion, "an addition for each version");
+
 std::int64_t big_endian(const std::array<unsigned char, kHeaderBytes>& header, std::size_t at, std::size_t bytes) {
   std::int64_t value = 0;
   for (std::size_t byte = 0; byte < bytes; ++byte) value = value * 256 + header.at(at + byte);
@@ -167,13 +200,40 @@ Result<bool> check_schema(Database& database) {
   return true;
 }
 
+namespace {
+
+/// The additions that the version lacks. To be called in a transaction.
+Result<void> add_to(Database& database, std::int64_t version) {
+  for (std::int64_t next = version; next < kSchemaVersion; ++next)
+    TRY(database.execute(kAdditions.at(static_cast<std::size_t>(next) - 1)));
+  return database.execute(("PRAGMA user_version = " + std::to_string(kSchemaVersion)).c_str());
+}
+
+}  // namespace
+
+Result<void> upgrade_schema(Database& database) {
+  const auto version = [&]() -> Result<std::int64_t> {
+    TRY_ASSIGN(Statement select, database.prepare("PRAGMA user_version"));
+    Query query(select);
+    TRY(query.next());
+    return query.integer(0);
+  };
+  TRY_ASSIGN(const std::int64_t seen, version());
+  if (seen >= kSchemaVersion) return {};
+  TRY_ASSIGN(Transaction transaction, Transaction::begin(database));
+  TRY_ASSIGN(const std::int64_t now, version());  // another process may just have done it
+  if (now >= kSchemaVersion) return {};
+  TRY(add_to(database, now));
+  return transaction.commit();
+}
+
 Result<void> create_schema(Database& database) {
   TRY_ASSIGN(Transaction transaction, Transaction::begin(database));
   TRY_ASSIGN(const bool there, check_schema(database));
   if (there) return {};
   TRY(database.execute(kTables));
   TRY(database.execute(("PRAGMA application_id = " + std::to_string(kApplicationId)).c_str()));
-  TRY(database.execute(("PRAGMA user_version = " + std::to_string(kSchemaVersion)).c_str()));
+  TRY(add_to(database, 1));
   return transaction.commit();
 }
 

@@ -117,8 +117,10 @@ std::string text_of(Sql sql) {
 
 class SqliteJournal final : public Journal {
  public:
-  SqliteJournal(std::unique_ptr<Database> database, std::unique_ptr<ObjectStore> objects)
-      : database_(std::move(database)), objects_(std::move(objects)) {}
+  SqliteJournal(std::unique_ptr<Database> database, std::unique_ptr<ObjectStore> objects, fs::path folder)
+      : database_(std::move(database)), objects_(std::move(objects)), folder_(std::move(folder)) {}
+
+  [[nodiscard]] fs::path folder() const override { return folder_; }
 
   Result<void> create_run(const RunInfo& run) override {
     const std::lock_guard lock(mutex_);
@@ -383,6 +385,7 @@ class SqliteJournal final : public Journal {
   std::array<Statement, static_cast<std::size_t>(Sql::count)> statements_;  ///< must go before the database
   std::unordered_map<std::string, std::int64_t> run_numbers_;
   std::unique_ptr<ObjectStore> objects_;
+  fs::path folder_;
 };
 
 /// SQLite answers "busy" at once, without waiting, when two processes switch a new file to WAL together.
@@ -409,6 +412,7 @@ Result<std::unique_ptr<Database>> open_for_writing(const fs::path& file, std::ch
     TRY(switch_to_wal(*database, busy_timeout));
     TRY(create_schema(*database));
   }
+  TRY(upgrade_schema(*database));
   return database;
 }
 
@@ -435,15 +439,18 @@ Result<std::unique_ptr<Database>> open_for_reading(const fs::path& file, std::ch
 
 }  // namespace
 
-Result<std::unique_ptr<Journal>> open_sqlite_journal(const fs::path& folder, OpenOptions options) {
+Result<std::unique_ptr<Database>> open_journal_database(const fs::path& folder, OpenOptions options) {
   const fs::path file = folder / "accelopt.db";
-  const fs::path objects = folder / "objects";
-  const bool writing = options.access == Access::read_write;
-  if (writing) TRY(base::make_folders(objects));
   TRY(check_file(file));
-  TRY_ASSIGN(std::unique_ptr<Database> database,
-             writing ? open_for_writing(file, options.busy_timeout) : open_for_reading(file, options.busy_timeout));
-  return std::make_unique<SqliteJournal>(std::move(database), make_file_objects(objects, options.access));
+  return options.access == Access::read_write ? open_for_writing(file, options.busy_timeout)
+                                              : open_for_reading(file, options.busy_timeout);
+}
+
+Result<std::unique_ptr<Journal>> open_sqlite_journal(const fs::path& folder, OpenOptions options) {
+  const fs::path objects = folder / "objects";
+  if (options.access == Access::read_write) TRY(base::make_folders(objects));
+  TRY_ASSIGN(std::unique_ptr<Database> database, open_journal_database(folder, options));
+  return std::make_unique<SqliteJournal>(std::move(database), make_file_objects(objects, options.access), folder);
 }
 
 Result<std::unique_ptr<Journal>> open_journal(const fs::path& folder, Access access) {
@@ -453,7 +460,7 @@ Result<std::unique_ptr<Journal>> open_journal(const fs::path& folder, Access acc
 Result<std::unique_ptr<Journal>> open_memory_journal() {
   TRY_ASSIGN(std::unique_ptr<Database> database, Database::open({}, OpenMode::in_memory, kBusyTimeout));
   TRY(create_schema(*database));
-  return std::make_unique<SqliteJournal>(std::move(database), make_memory_objects());
+  return std::make_unique<SqliteJournal>(std::move(database), make_memory_objects(), fs::path());
 }
 
 }  // namespace accelopt::journal

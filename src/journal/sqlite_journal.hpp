@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "journal/journal.hpp"
+#include "journal/sqlite.hpp"
 
 namespace accelopt::journal {
 
@@ -20,5 +21,8 @@ struct OpenOptions {
 
 /// open_journal with another patience. @error as open_journal.
 base::Result<std::unique_ptr<Journal>> open_sqlite_journal(const std::filesystem::path& folder, OpenOptions options);
+
+/// A connection to the folder's database, made or brought up to date where that is allowed. @error as open_journal.
+base::Result<std::unique_ptr<Database>> open_journal_database(const std::filesystem::path& folder, OpenOptions options);
 
 }  // namespace accelopt::journal

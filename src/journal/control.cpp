@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/control.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+
+#include "journal/rows.hpp"
+#include "journal/schema.hpp"
+#include "journal/sqlite_journal.hpp"
+
+namespace accelopt::journal {
+namespace {
+
+using base::canonical;
+using base::ErrorCode;
+using base::fail;
+using base::Json;
+using base::Result;
+
+/// A process of another machine that has given no sign of life for this long may have died; it gives one a second.
+constexpr std::int64_t kSilentMs = 15'000;
+
+std::string first_line(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
+/// The time at which a process began, in the kernel's own unit; empty when there is none. Fields of /proc/PID/stat are
+/// counted from behind the last parenthesis, because a program's name may hold anything.
+std::string born_of(std::int64_t pid) {
+  constexpr int kStartTimeAfterName = 20;  // @source proc(5): starttime is field 22, the name field 2
+  const std::string line = first_line("/proc/" + std::to_string(pid) + "/stat");
+  const std::size_t name_ends = line.rfind(')');
+  if (name_ends == std::string::npos) return {};
+  std::istringstream fields(line.substr(name_ends + 1));
+  std::string field;
+  for (int i = 0; i < kStartTimeAfterName; ++i) fields >> field;
+  return field;
+}
+
+std::string_view name_of(Request request) {
+  return request == Request::stop_now ? "stop_now" : "stop";
+}
+
+class SqliteControl final : public Control {
+ public:
+  SqliteControl(std::unique_ptr<Database> database, bool has_tables)
+      : database_(std::move(database)), has_tables_(has_tables) {}
+
+  Result<std::int64_t> begin_session(std::string_view run, const Session& session) override {
+    TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
+    TRY_ASSIGN(const std::int64_t number, run_number(run));
+    TRY(change("DELETE FROM requests WHERE run = ?", number));
+    std::int64_t made = 0;
+    {
+      TRY_ASSIGN(Statement insert,
+                 database_->prepare("INSERT INTO sessions(run, pid, host, born, started_ms, beat_ms, wall_ms, "
+                                    "device_ms, ended) VALUES(?,?,?,?,?,?,0,0,0) RETURNING number"));
+      Query query(insert, number, session.pid, session.host, session.born, session.started_ms, session.beat_ms);
+      TRY(query.next());
+      made = query.integer(0);
+      TRY(query.next());
+    }
+    TRY(transaction.commit());
+    return made;
+  }
+
+  Result<Request> beat(const Session& session, const std::vector<EventLine>& events) override {
+    TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
+    TRY(change("UPDATE sessions SET beat_ms = ?2, wall_ms = ?3, device_ms = ?4, ended = ?5 WHERE number = ?1",
+               session.number, session.beat_ms, milliseconds(session.wall_seconds),
+               milliseconds(session.device_seconds), session.ended ? 1 : 0));
+    for (const EventLine& event : events) {
+      TRY(change("INSERT INTO events(run, at_ms, event) SELECT run, ?2, ?3 FROM sessions WHERE number = ?1",
+                 session.number, event.at_ms, event.text));
+    }
+    Request request = Request::none;
+    {
+      TRY_ASSIGN(Statement select, database_->prepare("SELECT kind FROM requests WHERE run = (SELECT run FROM sessions "
+                                                      "WHERE number = ?) ORDER BY number"));
+      Query query(select, session.number);
+      for (;;) {
+        TRY_ASSIGN(const bool there, query.next());
+        if (!there) break;
+        request = query.text(0) == name_of(Request::stop_now) ? Request::stop_now : std::max(request, Request::stop);
+      }
+    }
+    TRY(transaction.commit());
+    return request;
+  }
+
+  Result<std::vector<Session>> sessions(std::string_view run) override {
+    std::vector<Session> list;
+    if (!has_tables_) return list;
+    TRY_ASSIGN(Statement select,
+               database_->prepare("SELECT number, pid, host, born, started_ms, beat_ms, wall_ms, device_ms, ended FROM "
+                                  "sessions WHERE run = (SELECT number FROM runs WHERE id = ?) ORDER BY number"));
+    Query query(select, run);
+    for (;;) {
+      TRY_ASSIGN(const bool there, query.next());
+      if (!there) return list;
+      list.push_back({.number = query.integer(0),
+                      .pid = query.integer(1),
+                      .host = query.text(2),
+                      .born = query.text(3),
+                      .started_ms = query.integer(4),
+                      .beat_ms = query.integer(5),
+                      .wall_seconds = seconds(query.integer(6)),
+                      .device_seconds = seconds(query.integer(7)),
+                      .ended = query.integer(8) != 0});
+    }
+  }
+
+  Result<void> ask(std::string_view run, Request request) override {
+    TRY_ASSIGN(const std::int64_t number, run_number(run));
+    return change("INSERT INTO requests(run, kind, made_ms) VALUES(?,?,?)", number, name_of(request), unix_ms());
+  }
+
+  Result<std::vector<EventLine>> events(std::string_view run, std::int64_t after, int most) override {
+    std::vector<EventLine> list;
+    if (!has_tables_) return list;
+    TRY_ASSIGN(Statement select,
+               database_->prepare("SELECT number, at_ms, event FROM events WHERE run = (SELECT number FROM runs WHERE "
+                                  "id = ?) AND number > ? ORDER BY number LIMIT ?"));
+    Query query(select, run, after, most);
+    for (;;) {
+      TRY_ASSIGN(const bool there, query.next());
+      if (!there) return list;
+      list.push_back({query.integer(0), query.integer(1), query.text(2)});
+    }
+  }
+
+  Result<Spent> spent(std::string_view run) override {
+    TRY_ASSIGN(const std::int64_t number, run_number(run));
+    Spent spent;
+    {
+      TRY_ASSIGN(Statement select,
+                 database_->prepare("SELECT usage FROM steps WHERE run = ? AND kind >= 'chat:' AND kind < 'chat;'"));
+      Query query(select, number);
+      for (;;) {
+        TRY_ASSIGN(const bool there, query.next());
+        if (!there) break;
+        TRY_ASSIGN(const auto usage, decode_stored<model::Usage>(query.text(0), "usage of an answer"));
+        spent.usage += usage;
+      }
+    }
+    {
+      TRY_ASSIGN(Statement select, database_->prepare("SELECT count(*) FROM steps WHERE run = ? AND kind >= 'build:' "
+                                                      "AND kind < 'build;'"));
+      Query query(select, number);
+      TRY(query.next());
+      spent.evaluations = static_cast<int>(query.integer(0));
+    }
+    TRY_ASSIGN(const auto all, sessions(run));
+    for (const Session& session : all) {
+      spent.wall_seconds += session.wall_seconds;
+      spent.device_seconds += session.device_seconds;
+    }
+    return spent;
+  }
+
+  Result<std::string> status(std::string_view run) override {
+    TRY_ASSIGN(Statement select, database_->prepare("SELECT status FROM runs WHERE id = ?"));
+    Query query(select, run);
+    TRY_ASSIGN(const bool there, query.next());
+    if (!there) return no_run(run);
+    return query.text(0);
+  }
+
+  Result<std::optional<Json>> fact(std::string_view name) override {
+    if (!has_tables_) return std::optional<Json>();
+    TRY_ASSIGN(Statement select, database_->prepare("SELECT value FROM facts WHERE name = ?"));
+    Query query(select, name);
+    TRY_ASSIGN(const bool there, query.next());
+    if (!there) return std::optional<Json>();
+    TRY_ASSIGN(Json value, decode_stored<Json>(query.text(0), "fact " + std::string(name)));
+    return std::optional<Json>(std::in_place, std::move(value));
+  }
+
+  Result<void> set_fact(std::string_view name, const Json& value) override {
+    return change("INSERT INTO facts(name, value) VALUES(?1,?2) ON CONFLICT(name) DO UPDATE SET value = ?2", name,
+                  canonical(value));
+  }
+
+ private:
+  static std::int64_t milliseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e3); }
+  static double seconds(std::int64_t milliseconds) { return static_cast<double>(milliseconds) / 1e3; }
+
+  template <class... Values>
+  Result<void> change(const char* sql, const Values&... values) {
+    TRY_ASSIGN(Statement statement, database_->prepare(sql));
+    return Query(statement, values...).run();
+  }
+
+  tl::unexpected<base::Error> no_run(std::string_view run) const {
+    return fail(ErrorCode::not_found,
+                database_->name() + ": there is no run \"" + std::string(run) + "\"; `accelopt runs` lists them");
+  }
+
+  Result<std::int64_t> run_number(std::string_view run) {
+    TRY_ASSIGN(Statement select, database_->prepare("SELECT number FROM runs WHERE id = ?"));
+    Query query(select, run);
+    TRY_ASSIGN(const bool there, query.next());
+    if (!there) return no_run(run);
+    return query.integer(0);
+  }
+
+  std::unique_ptr<Database> database_;
+  bool has_tables_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Control>> open_control(const std::filesystem::path& folder, Access access) {
+  TRY_ASSIGN(std::unique_ptr<Database> database, open_journal_database(folder, {.access = access}));
+  TRY_ASSIGN(Statement select,
+             database->prepare("SELECT count(*) FROM sqlite_master WHERE name IN ('sessions', 'events', 'facts')"));
+  std::int64_t tables = 0;
+  {
+    Query query(select);
+    TRY(query.next());
+    tables = query.integer(0);
+  }
+  select = {};
+  return std::make_unique<SqliteControl>(std::move(database), tables == 3);
+}
+
+Process this_process() {
+  std::error_code ignored;
+  // The boot tells machines apart, and the namespace containers: a pid means something only within both.
+  const std::string space = std::filesystem::read_symlink("/proc/self/ns/pid", ignored).string();
+  return {::getpid(), first_line("/proc/sys/kernel/random/boot_id") + " " + space, born_of(::getpid())};
+}
+
+Alive is_alive(const Session& session) {
+  if (session.ended) return Alive::no;
+  if (session.host == this_process().host) return born_of(session.pid) == session.born ? Alive::yes : Alive::no;
+  return unix_ms() - session.beat_ms <= kSilentMs ? Alive::yes : Alive::unknown;
+}
+
+std::int64_t unix_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace accelopt::journal

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// How programs that work on one run hear of each other: who works on it and when it was last alive, what it tells while
+// it goes on, what others ask of it, what it has spent. All of it lies in the journal's database.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "journal/journal.hpp"
+#include "model/usage.hpp"
+
+namespace accelopt::journal {
+
+/// One process's work on a run, from its start or resumption on.
+struct Session {
+  std::int64_t number = 0;
+  std::int64_t pid = 0;
+  std::string host;             ///< tells processes of other machines apart (Process::host)
+  std::string born;             ///< tells a process from a later one with the same pid (Process::born)
+  std::int64_t started_ms = 0;  ///< UNIX time
+  std::int64_t beat_ms = 0;     ///< UNIX time of its last sign of life
+  double wall_seconds = 0;      ///< that it has worked
+  double device_seconds = 0;    ///< that it has measured
+  bool ended = false;           ///< it said so
+};
+
+/// What another program asks of the one that works on a run. `stop`: come to a confirmed result of what there is;
+/// `stop_now`: end at once, to be resumed.
+enum class Request { none, stop, stop_now };
+
+/// One event of a run, as a line of JSON.
+struct EventLine {
+  std::int64_t number = 0;
+  std::int64_t at_ms = 0;  ///< UNIX time
+  std::string text;
+};
+
+/// What a run has used, over all its sessions.
+struct Spent {
+  model::Usage usage;   ///< of every answer on record
+  int evaluations = 0;  ///< builds on record
+  double wall_seconds = 0;
+  double device_seconds = 0;
+};
+
+class Control {
+ public:
+  virtual ~Control() = default;
+
+  /// Enters a session and takes back requests that an earlier one did not hear. Its number.
+  virtual base::Result<std::int64_t> begin_session(std::string_view run, const Session& session) = 0;
+  /// A sign of life with what was told since the last one; gives what is asked. All in one transaction.
+  virtual base::Result<Request> beat(const Session& session, const std::vector<EventLine>& events) = 0;
+  /// Every session of the run, oldest first.
+  virtual base::Result<std::vector<Session>> sessions(std::string_view run) = 0;
+
+  virtual base::Result<void> ask(std::string_view run, Request request) = 0;
+
+  /// The run's events after that number, at most `most` of them.
+  virtual base::Result<std::vector<EventLine>> events(std::string_view run, std::int64_t after, int most) = 0;
+
+  virtual base::Result<Spent> spent(std::string_view run) = 0;
+  /// "running", "done", "interrupted", "failed". @error not_found.
+  virtual base::Result<std::string> status(std::string_view run) = 0;
+
+  /// A fact about the workspace, by name; nothing when it was never set.
+  virtual base::Result<std::optional<base::Json>> fact(std::string_view name) = 0;
+  virtual base::Result<void> set_fact(std::string_view name, const base::Json& value) = 0;
+};
+
+/// A connection of its own to the database of the journal in `folder`: it may be used by another thread than the
+/// journal, and one that waits does not hold up the other. Used by one thread at a time. A journal that an older
+/// version wrote has no sessions, events and facts when it is only read. @error as open_journal.
+base::Result<std::unique_ptr<Control>> open_control(const std::filesystem::path& folder, Access access);
+
+/// This process, as sessions name it. Of another machine, or another container, `host` differs.
+struct Process {
+  std::int64_t pid = 0;
+  std::string host;
+  std::string born;
+};
+Process this_process();
+
+enum class Alive { yes, no, unknown };
+/// Whether the session's process still works: it is looked up where it is this machine's, else its last sign of life
+/// tells: `unknown` when that was too long ago to be sure.
+Alive is_alive(const Session& session);
+
+/// Milliseconds of UNIX time.
+std::int64_t unix_ms();
+
+}  // namespace accelopt::journal

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/control.hpp"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "base/files.hpp"
+#include "journal/samples.hpp"
+
+namespace accelopt::journal {
+namespace {
+
+using base::ErrorCode;
+using base::Json;
+
+class ControlTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_.emplace(std::move(*base::TemporaryFolder::create("accelopt-control")));
+    journal_ = std::move(*open_journal(workspace()));
+    ASSERT_TRUE(journal_->create_run(sample_run("r1")));
+    ASSERT_TRUE(journal_->create_run(sample_run("r2")));
+    control_ = std::move(*open_control(workspace(), Access::read_write));
+  }
+
+  [[nodiscard]] std::filesystem::path workspace() const { return folder_->path() / "w"; }
+
+  Session begin(const std::string& run) {
+    const Process process = this_process();
+    Session session{
+        .pid = process.pid, .host = process.host, .born = process.born, .started_ms = unix_ms(), .beat_ms = unix_ms()};
+    const auto number = control_->begin_session(run, session);
+    EXPECT_TRUE(number) << number.error().message;
+    session.number = number.value_or(0);
+    return session;
+  }
+
+  void sql(const char* statement) const {
+    sqlite3* handle = nullptr;
+    ASSERT_EQ(sqlite3_open((workspace() / "accelopt.db").c_str(), &handle), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(handle, statement, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(handle);
+    sqlite3_close(handle);
+  }
+
+  std::optional<base::TemporaryFolder> folder_;
+  std::unique_ptr<Journal> journal_;
+  std::unique_ptr<Control> control_;
+};
+
+TEST_F(ControlTest, EventsAreToldToWhoeverAsksInTheirOrderAndByRun) {
+  const Session one = begin("r1");
+  const Session two = begin("r2");
+  ASSERT_TRUE(control_->beat(one, {{0, 5, "a"}, {0, 6, "b"}}));
+  ASSERT_TRUE(control_->beat(two, {{0, 7, "of another run"}}));
+  ASSERT_TRUE(control_->beat(one, {{0, 8, "c"}}));
+  const auto reader = open_control(workspace(), Access::read_only);
+  ASSERT_TRUE(reader) << reader.error().message;
+
+  const auto first = (*reader)->events("r1", 0, 2);
+
+  ASSERT_TRUE(first) << first.error().message;
+  ASSERT_EQ(first->size(), 2U);
+  EXPECT_EQ(first->at(0).text, "a");
+  EXPECT_EQ(first->at(1).at_ms, 6);
+  const auto rest = (*reader)->events("r1", first->at(1).number, 100);
+  ASSERT_EQ(rest->size(), 1U);
+  EXPECT_EQ(rest->at(0).text, "c");
+}
+
+TEST_F(ControlTest, ARequestReachesItsRunAloneAndNoLaterSession) {
+  const Session one = begin("r1");
+  const Session two = begin("r2");
+  ASSERT_TRUE(control_->ask("r1", Request::stop));
+  EXPECT_EQ(*control_->beat(one, {}), Request::stop);
+  EXPECT_EQ(*control_->beat(two, {}), Request::none);
+  ASSERT_TRUE(control_->ask("r1", Request::stop_now));
+  EXPECT_EQ(*control_->beat(one, {}), Request::stop_now);
+  const Session resumed = begin("r1");
+  EXPECT_EQ(*control_->beat(resumed, {}), Request::none)
+      << "what an earlier session was asked is not asked of this one";
+  EXPECT_EQ(control_->ask("r9", Request::stop).error().code, ErrorCode::not_found);
+}
+
+TEST_F(ControlTest, WhatARunHasSpentIsTheSumOverItsSessions) {
+  Session session = begin("r1");
+  session.wall_seconds = 12.5;
+  session.device_seconds = 3.25;
+  ASSERT_TRUE(control_->beat(session, {}));
+  session = begin("r1");
+  session.wall_seconds = 1;
+  ASSERT_TRUE(control_->beat(session, {}));
+  ASSERT_TRUE(journal_->record_step("r1", sample_step(0, "chat:planner i0 try0", "a", "text")));
+  ASSERT_TRUE(journal_->record_step("r1", sample_step(1, "chat:planner i0 try1", "b", "text")));
+  ASSERT_TRUE(journal_->record_step("r1", sample_step(0, "plan", "c", "text")));  // the same calls once more
+  ASSERT_TRUE(journal_->record_step("r1", sample_step(0, "build:abc", "d", "text")));
+
+  const auto spent = control_->spent("r1");
+
+  ASSERT_TRUE(spent) << spent.error().message;
+  EXPECT_DOUBLE_EQ(spent->wall_seconds, 13.5);
+  EXPECT_DOUBLE_EQ(spent->device_seconds, 3.25);
+  EXPECT_EQ(spent->usage.calls, 2);
+  EXPECT_EQ(spent->usage.tokens(), 2400);
+  EXPECT_DOUBLE_EQ(*spent->usage.total_usd(), 0.5);
+  EXPECT_EQ(spent->evaluations, 1);
+  EXPECT_EQ(control_->spent("r2")->usage.calls, 0);
+}
+
+TEST_F(ControlTest, ASessionIsAliveWhileItsProcessIs) {
+  Session session = begin("r1");
+  EXPECT_EQ(is_alive(session), Alive::yes);
+  session.born = "1";  // the pid belongs to a later process
+  EXPECT_EQ(is_alive(session), Alive::no);
+  session.host = "another machine";
+  EXPECT_EQ(is_alive(session), Alive::yes);
+  session.beat_ms -= 60'000;
+  EXPECT_EQ(is_alive(session), Alive::unknown);
+  session.ended = true;
+  EXPECT_EQ(is_alive(session), Alive::no);
+  ASSERT_TRUE(control_->beat(session, {}));
+  const auto sessions = control_->sessions("r1");
+  ASSERT_EQ(sessions->size(), 1U);
+  EXPECT_TRUE(sessions->front().ended);
+  EXPECT_EQ(sessions->front().pid, ::getpid());
+}
+
+TEST_F(ControlTest, AFactIsKeptAndReplaced) {
+  EXPECT_EQ(*control_->fact("noise"), std::nullopt);
+  ASSERT_TRUE(control_->set_fact("noise", {{"sd", 0.01}}));
+  ASSERT_TRUE(control_->set_fact("noise", {{"sd", 0.02}}));
+  EXPECT_EQ((*control_->fact("noise"))->at("sd"), 0.02);
+}
+
+TEST_F(ControlTest, AnOlderJournalIsReadWithoutSessionsAndUpgradedWhenItIsWritten) {
+  control_.reset();
+  journal_.reset();
+  sql("DROP TABLE sessions; DROP TABLE requests; DROP TABLE events; DROP TABLE facts; PRAGMA user_version = 1");
+  {
+    const auto reader = open_control(workspace(), Access::read_only);
+    ASSERT_TRUE(reader) << reader.error().message;
+    EXPECT_TRUE((*reader)->sessions("r1")->empty());
+    EXPECT_TRUE((*reader)->events("r1", 0, 10)->empty());
+    EXPECT_EQ(*(*reader)->fact("noise"), std::nullopt);
+    EXPECT_EQ(*(*reader)->status("r1"), "running");
+  }
+  ASSERT_TRUE(open_journal(workspace()));
+  control_ = std::move(*open_control(workspace(), Access::read_write));
+  begin("r1");
+  EXPECT_EQ(control_->sessions("r1")->size(), 1U);
+}
+
+}  // namespace
+}  // namespace accelopt::journal
