@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "evaluation/fingerprint.hpp"
 #include "evaluation/inputs.hpp"
 #include "evaluation/numerics.hpp"
 #include "evaluation/target.hpp"
@@ -23,7 +24,8 @@ struct Slot {
   Invocation invocation;
   std::vector<Expected> expected;
   std::vector<Bounds> bounds;
-  std::vector<Bytes> accepted;  ///< outputs that were found right: equal bytes need no second look
+  std::vector<Fingerprint>
+      accepted;  ///< of outputs that were found right, the last ones: equal bytes need no second look
 };
 
 /// Draws slots when they are first asked for and keeps them, on the trusted side. For the measuring thread only.

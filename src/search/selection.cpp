@@ -28,7 +28,9 @@ double effect(const AttemptOutcome& outcome) {
 
 bool kept_for_playoff(const model::Evaluation& triage) {
   if (triage.status != Status::passed || !triage.ratio) return false;
-  return triage.verdict == Verdict::faster || (triage.verdict == Verdict::undecided && triage.ratio->estimate > 1);
+  const bool given_up = triage.decided_by == "futility";
+  return triage.verdict == Verdict::faster ||
+         (triage.verdict == Verdict::undecided && !given_up && triage.ratio->estimate > 1);
 }
 
 std::vector<std::size_t> representatives(const std::vector<AttemptOutcome>& outcomes) {

@@ -10,6 +10,28 @@
 namespace accelopt::stats {
 namespace {
 
+double standard_normal_quantile(double p) {
+  constexpr double kManyDegrees = 1e6;
+  return student_quantile(p, kManyDegrees);
+}
+
+/// Whether the race, if it goes on as it has gone so far, will hardly be certain of a gain by its last look: the
+/// estimate still moves by what the blocks to come add, and the interval narrows with the root of their number.
+bool falls_short(const Interval& interval, std::size_t blocks, const TriageRules& rules) {
+  const int last = rules.looks.back();
+  if (blocks < static_cast<std::size_t>(rules.hope_from) || blocks >= static_cast<std::size_t>(last)) return false;
+  const double done = static_cast<double>(blocks) / last;
+  const double reach = (interval.high - interval.low) / 2;
+  const double critical = standard_normal_quantile(1 - rules.alpha / static_cast<double>(2 * rules.looks.size()));
+  const double needed = std::log1p(rules.least_gain) + reach * std::sqrt(done);
+  const double moves = reach / critical * std::sqrt(1 - done);
+  return interval.estimate + standard_normal_quantile(1 - rules.least_hope) * moves < needed;
+}
+
+bool level(const Interval& interval, const TriageRules& rules) {
+  return interval.low > -std::log1p(rules.tie_within) && interval.high < std::log1p(rules.tie_within);
+}
+
 /// What the first look over exactly these samples would say; running when it says nothing.
 TriageDecision look(std::span<const double> samples, const TriageRules& rules) {
   TriageDecision decision;
@@ -34,15 +56,16 @@ TriageDecision look(std::span<const double> samples, const TriageRules& rules) {
   } else if (futile) {
     decision.verdict = RaceVerdict::tie;
     decision.decided_by = DecidedBy::futility;
+  } else if (looks_level && falls_short(interval, samples.size(), rules)) {
+    decision.verdict = level(interval, rules) ? RaceVerdict::tie : RaceVerdict::undecided;
+    decision.decided_by = DecidedBy::futility;
   }
   return decision;
 }
 
 TriageDecision cap(TriageDecision decision, const TriageRules& rules) {
   if (decision.verdict != RaceVerdict::running) return decision;
-  const bool level =
-      decision.log_ratio.low > -std::log1p(rules.tie_within) && decision.log_ratio.high < std::log1p(rules.tie_within);
-  decision.verdict = level ? RaceVerdict::tie : RaceVerdict::undecided;
+  decision.verdict = level(decision.log_ratio, rules) ? RaceVerdict::tie : RaceVerdict::undecided;
   decision.decided_by = DecidedBy::cap;
   return decision;
 }

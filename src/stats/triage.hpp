@@ -15,7 +15,7 @@ enum class RaceVerdict {
   faster,     ///< certainly faster by more than TriageRules::least_gain
   slower,     ///< certainly slower
   tie,        ///< no gain worth having
-  undecided,  ///< blocks or time are used up
+  undecided,  ///< blocks or time are used up, or more of them would hardly show a gain
 };
 /// "RUNNING", "FASTER", "SLOWER", "TIE", "UNDECIDED": but for the first as model::Verdict spells them.
 std::string_view to_string(RaceVerdict verdict);
@@ -35,6 +35,8 @@ struct TriageRules {
   double least_gain = 0.005;    ///< FASTER: certain to be faster by more than this
   double hopeless_gain = 0.01;  ///< futile: certain to be faster by less than this
   double narrow = 0.02;         ///< futile: the interval is narrower than this and FASTER is not near
+  int hope_from = 16;           ///< blocks: from here on a race is futile ...
+  double least_hope = 0.1;      ///< ... when FASTER by the last look has a smaller probability, as the race went so far
   int clear_blocks = 4;         ///< SLOWER at once: the first so many blocks are all ...
   double clear_loss = 0.15;     ///< ... slower by more than this
   double tie_within = 0.03;  ///< at the cap: TIE when the interval lies within this of 1; futile: not slower than this

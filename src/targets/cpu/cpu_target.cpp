@@ -23,6 +23,7 @@
 #include "targets/cpu/machine.hpp"
 #include "targets/cpu/machine_lock.hpp"
 #include "targets/cpu/peaks.hpp"
+#include "targets/cpu/stream.hpp"
 #include "targets/cpu/timed_call.hpp"
 
 namespace accelopt::targets::cpu {
@@ -63,12 +64,6 @@ std::uint64_t poison_word(DType dtype, std::uint64_t random) {
   }
 }
 
-void fill(std::span<std::byte> bytes, std::uint64_t word) {
-  std::size_t at = 0;
-  for (; at + sizeof word <= bytes.size(); at += sizeof word) std::memcpy(bytes.data() + at, &word, sizeof word);
-  std::memcpy(bytes.data() + at, &word, bytes.size() - at);
-}
-
 /// Largest size of every tensor over all workloads; scalars need none.
 std::vector<BufferPlan> plan_buffers(const model::Task& task, std::size_t (*element_bytes)(DType)) {
   std::vector<BufferPlan> plans;
@@ -93,7 +88,8 @@ std::size_t reference_element_bytes(DType dtype) {
 /// Lays one call's tensors and values into the buffers and the arena's argument list.
 class Layout {
  public:
-  Layout(const model::Definition& definition, Buffers& buffers) : definition_(definition), buffers_(buffers) {}
+  Layout(const model::Definition& definition, Buffers& buffers, Past past)
+      : definition_(definition), buffers_(buffers), past_(past) {}
 
   /// Points the arena's arguments at the tensors, and sets its scalars and axes.
   void set_arguments(ArenaControl& control, const Invocation& invocation) const {
@@ -125,7 +121,7 @@ class Layout {
     for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
       if (!definition_.inputs[i].shape) continue;
       const Bytes& bytes = invocation.inputs[i];
-      std::memcpy(buffers_.here(region++, bytes.size()).data(), bytes.data(), bytes.size());
+      copy(bytes, buffers_.here(region++, bytes.size()), past_);
     }
   }
 
@@ -150,8 +146,8 @@ class Layout {
 
   void poison_outputs(const Invocation& invocation, std::uint64_t seed) const {
     for_outputs(invocation, [&](std::size_t region, std::size_t output, std::size_t bytes) {
-      fill(buffers_.here(region, bytes),
-           poison_word(definition_.outputs[output].dtype, base::derive_seed(seed, std::to_string(output))));
+      const std::uint64_t own_seed = base::derive_seed(seed, std::to_string(output));
+      fill(buffers_.here(region, bytes), poison_word(definition_.outputs[output].dtype, own_seed), past_);
       buffers_.write_canaries(region, bytes);
     });
   }
@@ -161,7 +157,9 @@ class Layout {
     for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
       if (definition_.inputs[i].shape) flusher.flush(buffers_.here(region++, invocation.inputs[i].size()));
     }
-    for (const std::size_t bytes : invocation.output_bytes) flusher.flush(buffers_.here(region++, bytes));
+    if (past_ == Past::nothing || !streams()) {  // else the poison is in no cache
+      for (const std::size_t bytes : invocation.output_bytes) flusher.flush(buffers_.here(region++, bytes));
+    }
     flusher.finish();
   }
 
@@ -195,6 +193,7 @@ class Layout {
 
   const model::Definition& definition_;
   Buffers& buffers_;
+  Past past_;
 };
 
 /// What the measuring side of one open task shares between its live kernels.
@@ -218,7 +217,8 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
     std::chrono::nanoseconds least{0};  // a repetition meets the same inputs: it may not undercut what came before
     for (int attempt = 0;; ++attempt) {
       if (!arena_.death().empty()) return dead();
-      const Layout layout(bench_.definition, bench_.buffers);
+      const Layout layout(bench_.definition, bench_.buffers,
+                          options.cache == model::Cache::cold ? Past::caches : Past::nothing);
       lay_out(layout, invocation, options, attempt);
       const auto touched = bench_.concealment.lines();
       LateWrites late_writes(layout.outputs(invocation), options.poison_seed + static_cast<std::uint64_t>(attempt));
@@ -308,7 +308,7 @@ class Reference {
       live.emplace(std::move(started));
     }
     const Invocation call = converted(precision, inputs, shape);
-    const Layout layout(definition_, buffers_);
+    const Layout layout(definition_, buffers_, Past::nothing);
     layout.set_arguments(live->control(), call);
     layout.place_inputs(call);
     layout.poison_outputs(call, 0);
