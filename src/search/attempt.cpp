@@ -23,15 +23,19 @@ void FirstAnswers::announce(const Identity& attempt, const std::string& source_i
   changed_.notify_all();
 }
 
-bool FirstAnswers::given_before(const Identity& attempt, const std::string& source_id, int before) {
+bool FirstAnswers::given_before(const Identity& attempt, const std::string& source_id, int before,
+                                std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   const auto earlier = [&](const Identity& other) { return other.parent == attempt.parent && other < attempt; };
-  changed_.wait(lock, [&] {
-    return std::count_if(answers_.begin(), answers_.end(), [&](const auto& answer) { return earlier(answer.first); }) >=
-           before;
+  const auto equal = [&] {
+    return std::any_of(answers_.begin(), answers_.end(),
+                       [&](const auto& answer) { return earlier(answer.first) && answer.second == source_id; });
+  };
+  changed_.wait_for(lock, patience, [&] {
+    return equal() || std::count_if(answers_.begin(), answers_.end(),
+                                    [&](const auto& answer) { return earlier(answer.first); }) >= before;
   });
-  return std::any_of(answers_.begin(), answers_.end(),
-                     [&](const auto& answer) { return earlier(answer.first) && answer.second == source_id; });
+  return equal();
 }
 
 namespace {
@@ -51,8 +55,9 @@ bool is_ending(const base::Error& error) {
 
 class Attempt {
  public:
-  Attempt(AttemptShared& shared, agents::Context context, const Candidate& parent, const model::Plan& plan)
-      : shared_(shared), context_(std::move(context)), parent_(parent), plan_(plan) {
+  Attempt(AttemptShared& shared, Flow::Seat& seat, agents::Context context, const Candidate& parent,
+          const model::Plan& plan)
+      : shared_(shared), seat_(seat), context_(std::move(context)), parent_(parent), plan_(plan) {
     outcome_.identity = context_.identity;
     outcome_.parent = context_.identity.parent;
     outcome_.plan = plan;
@@ -70,6 +75,7 @@ class Attempt {
     if (!*solution) return finish();
     for (int fix = 0;; ++fix) {
       context_.identity.fix = fix;
+      seat_.enter(Flow::Stage::judge(fix));
       auto judged = judge(**solution);
       if (!judged) return give_up(judged.error());
       const bool mended = fix > 0 && judged->status == Status::passed && !outcome_.duplicate;
@@ -77,6 +83,7 @@ class Attempt {
       keep(**solution, *judged);
       if (fix == shared_.fixes || outcome_.duplicate || !can_be_fixed(judged->status)) return finish();
       if (fix == 0 && given_before()) return finish();
+      if (fix == 0) outcome_.first_failure = outcome_.candidate;
       failed_.insert(outcome_.candidate->source_id);
       solution = mend(**solution, *judged, fix + 1);
       if (!solution) return give_up(solution.error());
@@ -87,6 +94,8 @@ class Attempt {
  private:
   /// The executor's solution; nothing when the answer was lost.
   base::Result<std::optional<Solution>> execute() {
+    seat_.enter(Flow::Stage::execute());
+    shared_.flow.before_question(shared_.stops.wind_down);
     if (ending()) return base::fail(ErrorCode::cancelled, "the run is ending");
     move_to(AttemptState::executing);
     context_.identity.fix = 0;
@@ -101,6 +110,8 @@ class Attempt {
 
   /// The fixer's solution; nothing when there is none, or when it is one that has failed already.
   base::Result<std::optional<Solution>> mend(const Solution& broken, const Evaluation& judged, int fix) {
+    seat_.enter(Flow::Stage::fix(fix));
+    shared_.flow.before_question(shared_.stops.wind_down);
     if (ending()) return std::nullopt;  // the failed solution stands
     move_to(AttemptState::fixing);
     context_.identity.fix = fix;
@@ -128,6 +139,7 @@ class Attempt {
     if (const auto known = shared_.known_sources.find(source_id); known != shared_.known_sources.end()) {
       return duplicate_of(known->second, source_id);
     }
+    const Flow::Judging judging(shared_.flow);
     if (winding_down()) return base::fail(ErrorCode::cancelled, "the run is ending");
     TRY_ASSIGN(const OnRecord on_record, shared_.measurer.build_on_record(source_id));
     if (!shared_.budget.take_evaluation(on_record))
@@ -237,7 +249,8 @@ class Attempt {
   bool given_before() {
     const Identity& id = context_.identity;
     const bool before = shared_.first_answers.given_before(first_identity(), outcome_.candidate->source_id,
-                                                           id.plan * shared_.attempts + id.attempt);
+                                                           id.plan * shared_.attempts + id.attempt,
+                                                           shared_.flow.limits().equal_answers);
     outcome_.duplicate = outcome_.duplicate || before;
     return before;
   }
@@ -280,6 +293,7 @@ class Attempt {
   }
 
   AttemptShared& shared_;
+  Flow::Seat& seat_;
   agents::Context context_;
   const Candidate& parent_;
   const model::Plan& plan_;
@@ -290,9 +304,9 @@ class Attempt {
 
 }  // namespace
 
-base::Result<AttemptOutcome> run_attempt(AttemptShared& shared, const agents::Context& context, const Candidate& parent,
-                                         const model::Plan& plan) {
-  return Attempt(shared, context, parent, plan).run();
+base::Result<AttemptOutcome> run_attempt(AttemptShared& shared, Flow::Seat& seat, const agents::Context& context,
+                                         const Candidate& parent, const model::Plan& plan) {
+  return Attempt(shared, seat, context, parent, plan).run();
 }
 
 }  // namespace accelopt::search

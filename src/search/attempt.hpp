@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include "search/asker.hpp"
 #include "search/budget.hpp"
 #include "search/candidate.hpp"
+#include "search/flow.hpp"
 #include "search/measurer.hpp"
 
 namespace accelopt::search {
@@ -22,9 +24,10 @@ class FirstAnswers {
  public:
   /// To be called exactly once for each attempt; an empty id: it had no answer.
   void announce(const model::Identity& attempt, const std::string& source_id);
-  /// Whether an attempt of the same parent that comes before this one by identity gave this source. Waits until all of
-  /// those, `before` in number, have announced theirs.
-  bool given_before(const model::Identity& attempt, const std::string& source_id, int before);
+  /// Whether an attempt of the same parent that comes before this one by identity is known to have given this source.
+  /// Waits until one is, or all of those, `before` in number, have announced theirs, but no longer than `patience`.
+  bool given_before(const model::Identity& attempt, const std::string& source_id, int before,
+                    std::chrono::milliseconds patience);
 
  private:
   std::mutex mutex_;
@@ -46,6 +49,7 @@ struct AttemptShared {
   Budget& budget;
   model::EventSink& events;
   FirstAnswers& first_answers;
+  Flow& flow;
   const std::map<std::string, model::Evaluation>& known_sources;       ///< of earlier iterations
   const std::map<std::string, model::Evaluation>& known_machine_code;  ///< likewise
   int attempts = 1;                                                    ///< K
@@ -53,9 +57,10 @@ struct AttemptShared {
   Stops stops;
 };
 
-/// One try of the executor at a plan, with the fixes that follow: a straight line. Errors are the run's: the journal or
-/// the device failed, or a key was refused. An ending run or budget gives an outcome without a candidate.
-base::Result<AttemptOutcome> run_attempt(AttemptShared& shared, const agents::Context& context, const Candidate& parent,
-                                         const model::Plan& plan);
+/// One try of the executor at a plan, with the fixes that follow: a straight line. `seat` is where it stands in the
+/// iteration's flow. Errors are the run's: the journal or the device failed, or a key was refused. An ending run or
+/// budget gives an outcome without a candidate.
+base::Result<AttemptOutcome> run_attempt(AttemptShared& shared, Flow::Seat& seat, const agents::Context& context,
+                                         const Candidate& parent, const model::Plan& plan);
 
 }  // namespace accelopt::search

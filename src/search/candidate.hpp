@@ -39,7 +39,9 @@ struct AttemptOutcome {
   std::optional<Candidate> candidate;  ///< none: no answer came, or the run was ending
   std::string note;                    ///< why there is none
   std::optional<Candidate> broken{};   ///< the failed solution that the last fix turned into `candidate`, which works
-  bool duplicate = false;              ///< equal to a solution that was known already: neither represents nor teaches
+  /// The first answer, when it failed and went to the fixer before all earlier attempts had given theirs.
+  std::optional<Candidate> first_failure{};
+  bool duplicate = false;  ///< equal to a solution that was known already: neither represents nor teaches
 };
 
 }  // namespace accelopt::search

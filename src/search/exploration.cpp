@@ -17,12 +17,14 @@ class Explorer {
  public:
   explicit Explorer(const Exploration& exploration)
       : x_(exploration),
+        flow_(x_.schedule, x_.flow, static_cast<int>(x_.beam.size()) * x_.settings.plans * x_.settings.attempts),
         shared_{.task = x_.task,
                 .asker = x_.asker,
                 .measurer = x_.measurer,
                 .budget = x_.budget,
                 .events = x_.events,
                 .first_answers = first_answers_,
+                .flow = flow_,
                 .known_sources = x_.known_sources,
                 .known_machine_code = x_.known_machine_code,
                 .attempts = x_.settings.attempts,
@@ -30,11 +32,20 @@ class Explorer {
                 .stops = x_.stops} {}
 
   base::Result<std::vector<AttemptOutcome>> run() {
+    const int attempts = x_.settings.attempts;
     {
       std::vector<std::jthread> branches;
       for (int parent = 0; parent < static_cast<int>(x_.beam.size()); ++parent) {
         for (int plan = 0; plan < x_.settings.plans; ++plan) {
-          branches.emplace_back([this, parent, plan] { explore_branch(parent, plan); });
+          if (x_.schedule == Schedule::serial) {
+            explore_branch(parent, plan);
+            continue;
+          }
+          flow_.admit(attempts);
+          branches.emplace_back([this, parent, plan, attempts] {
+            explore_branch(parent, plan);
+            flow_.release(attempts);
+          });
         }
       }
     }
@@ -43,12 +54,13 @@ class Explorer {
       return std::tie(a.identity.parent, a.identity.plan, a.identity.attempt) <
              std::tie(b.identity.parent, b.identity.plan, b.identity.attempt);
     });
+    drop_late_fixes();
     mark_duplicates();
     return std::move(outcomes_);
   }
 
  private:
-  /// One plan and its K attempts, each on a thread of its own.
+  /// One plan and its K attempts, each on a thread of its own unless everything is done one by one.
   void explore_branch(int parent, int plan) {
     const Identity identity{.iteration = x_.iteration, .parent = parent, .plan = plan};
     const auto answer = ask_for_plan(identity);
@@ -59,20 +71,28 @@ class Explorer {
     std::vector<std::jthread> attempts;
     attempts.reserve(static_cast<std::size_t>(x_.settings.attempts));
     for (int attempt = 0; attempt < x_.settings.attempts; ++attempt) {
-      attempts.emplace_back([this, identity, attempt, &plan_text = *answer->value] {
-        Identity own = identity;
-        own.attempt = attempt;
-        auto outcome = run_attempt(shared_, context(own), x_.beam[static_cast<std::size_t>(own.parent)], plan_text);
-        const std::scoped_lock lock(mutex_);
-        if (outcome)
-          outcomes_.push_back(std::move(*outcome));
-        else if (!error_)
-          error_ = outcome.error();
-      });
+      Identity own = identity;
+      own.attempt = attempt;
+      if (x_.schedule == Schedule::serial)
+        carry_out(own, *answer->value);
+      else
+        attempts.emplace_back([this, own, &plan_text = *answer->value] { carry_out(own, plan_text); });
     }
   }
 
+  void carry_out(const Identity& identity, const model::Plan& plan) {
+    Flow::Seat seat(flow_);
+    auto outcome =
+        run_attempt(shared_, seat, context(identity), x_.beam[static_cast<std::size_t>(identity.parent)], plan);
+    const std::scoped_lock lock(mutex_);
+    if (outcome)
+      outcomes_.push_back(std::move(*outcome));
+    else if (!error_)
+      error_ = outcome.error();
+  }
+
   base::Result<agents::Answer<model::Plan>> ask_for_plan(const Identity& identity) {
+    flow_.before_question(x_.stops.wind_down);
     if (x_.stops.wind_down.stop_requested() || !x_.budget.may_ask())
       return base::fail(ErrorCode::cancelled, "the run is ending");
     const Candidate& kernel = x_.beam[static_cast<std::size_t>(identity.parent)];
@@ -81,12 +101,21 @@ class Explorer {
     agents::PlanQuestion question{context(identity), kernel.solution, kernel.evaluation, x_.memory, {}};
     if (!kernel.workloads.empty()) question.evaluation.workloads = kernel.workloads;
     question.evaluation.samples.clear();
+    if (!question.evaluation.profile) {
+      // Recorded once a kernel: whichever of its plans comes first has it measured.
+      auto profile = x_.measurer.profile(kernel.solution, kernel.source_id, x_.stops.abort);
+      if (profile)
+        question.evaluation.profile = *profile;
+      else if (profile.error().code != ErrorCode::cancelled && profile.error().code != ErrorCode::not_found)
+        return tl::make_unexpected(profile.error());
+    }
     if (question.evaluation.tuning) question.evaluation.tuning->heats.clear();
     if (const auto tried = x_.tried.find(kernel.source_id); tried != x_.tried.end()) question.tried = tried->second;
     return x_.asker.plan(question, x_.stops.wind_down);
   }
 
   void lose(const Identity& branch, int attempt, const base::Result<agents::Answer<model::Plan>>& answer) {
+    const Flow::Seat seat(flow_);
     AttemptOutcome outcome;
     outcome.identity = branch;
     outcome.identity.attempt = attempt;
@@ -106,6 +135,23 @@ class Explorer {
     return {identity, &x_.task, x_.opened.task_header, x_.opened.device.summary, x_.seed};
   }
 
+  /// An attempt whose failing answer turned out to be the one that an earlier attempt gave too stands as it failed, as
+  /// it would had it heard in time: its fixes would else be a decision that the order of arrival made.
+  void drop_late_fixes() {
+    for (AttemptOutcome& outcome : outcomes_) {
+      if (!outcome.first_failure) continue;
+      const Candidate& first = *outcome.first_failure;
+      Identity identity = first.identity;
+      identity.fix = -1;
+      if (!first_answers_.given_before(identity, first.source_id, 0, std::chrono::milliseconds(0))) continue;
+      outcome.identity = first.identity;
+      outcome.candidate = first;
+      outcome.broken.reset();
+      outcome.note.clear();
+      outcome.duplicate = true;
+    }
+  }
+
   /// Of equal programs of one parent, whichever was measured first, the first by identity is the original.
   void mark_duplicates() {
     std::set<std::pair<int, std::string>> seen;
@@ -121,6 +167,7 @@ class Explorer {
 
   const Exploration& x_;
   FirstAnswers first_answers_;
+  Flow flow_;
   AttemptShared shared_;
   std::mutex mutex_;
   std::vector<AttemptOutcome> outcomes_;

@@ -33,11 +33,13 @@ struct Exploration {
   Budget& budget;
   model::EventSink& events;
   Stops stops;
+  Schedule schedule = Schedule::pipeline;
+  FlowLimits flow{};
 };
 
-/// Asks the planner N times for every beam member and the executor K times for every plan, all at once; judges and
-/// mends each answer. Gives the outcomes in order of identity, equal solutions of one parent marked as duplicates of
-/// the first.
+/// Asks the planner N times for every beam member and the executor K times for every plan, as the schedule says; judges
+/// and mends each answer. Gives the outcomes in order of identity, equal solutions of one parent marked as duplicates
+/// of the first.
 /// @error the first one that ends the run (run_attempt).
 base::Result<std::vector<AttemptOutcome>> explore(const Exploration& exploration);
 

@@ -81,22 +81,29 @@ base::Result<std::vector<model::Experience>> summarize_pairs(const Learning& lea
   const auto pairs = teaching_pairs(outcomes, representatives(outcomes), learning.settings);
   std::vector<agents::SummarizeQuestion> questions;
   for (const TeachingPair& pair : pairs) {
-    auto question = question_for(learning, outcomes[pair.outcome], pair.polarity);
-    const Candidate& child = *outcomes[pair.outcome].candidate;
+    questions.push_back(question_for(learning, outcomes[pair.outcome], pair.polarity));
+  }
+  const auto ask = [&](std::size_t i) -> LessonAnswer {
+    agents::SummarizeQuestion& question = questions[i];
+    const Candidate& child = *outcomes[pairs[i].outcome].candidate;
     const auto profile = learning.measurer.profile(child.solution, child.source_id, learning.stops.abort);
     if (profile) {
-      (pair.polarity == Polarity::regresses ? question.slow_evaluation : question.fast_evaluation).profile = *profile;
+      (pairs[i].polarity == Polarity::regresses ? question.slow_evaluation : question.fast_evaluation).profile =
+          *profile;
     } else if (!is_ending(profile.error())) {
       return tl::make_unexpected(profile.error());
     }
-    questions.push_back(std::move(question));
-  }
+    return learning.asker.summarize(question, learning.stops.wind_down);
+  };
 
   std::vector<LessonAnswer> answers(questions.size(), base::fail(ErrorCode::cancelled, "the run is ending"));
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < questions.size(); ++i) {
-      threads.emplace_back([&, i] { answers[i] = learning.asker.summarize(questions[i], learning.stops.wind_down); });
+      if (learning.schedule == Schedule::serial)
+        answers[i] = ask(i);
+      else
+        threads.emplace_back([&, i] { answers[i] = ask(i); });
     }
   }
 

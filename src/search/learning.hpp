@@ -24,10 +24,12 @@ struct Learning {
   Measurer& measurer;
   model::EventSink& events;
   Stops stops;
+  Schedule schedule = Schedule::pipeline;
 };
 
-/// Asks the summarizer for each telling pair, all at once, and gives what it taught: improvements by effect first, ids
-/// from "e<known + 1>" on. A summarizer that sees no optimization teaches nothing.
+/// Profiles each telling pair and asks the summarizer about it, all at once unless everything is done one by one, and
+/// gives what it taught: improvements by effect first, ids from "e<known + 1>" on. A summarizer that sees no
+/// optimization teaches nothing.
 /// @error as Asker::summarize and Measurer::profile, ending runs apart.
 base::Result<std::vector<model::Experience>> summarize_pairs(const Learning& learning,
                                                              const std::vector<AttemptOutcome>& outcomes, int known);

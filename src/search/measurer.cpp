@@ -71,11 +71,13 @@ base::Result<Evaluation> Measurer::triage(const model::Identity& identity, const
 
 base::Result<model::Profile> Measurer::profile(const model::Solution& solution, const std::string& source_id,
                                                std::stop_token stop) {
-  return recorder_.once<model::Profile>({{}, "profile:" + source_id}, {{"task", task_id_}, {"source", source_id}},
-                                        [&]() -> base::Result<model::Profile> {
-                                          TRY(ensure_open(stop));
-                                          return evaluator_->profile(solution, stop);
-                                        });
+  return profiles_.share(source_id, [&] {
+    return recorder_.once<model::Profile>({{}, "profile:" + source_id}, {{"task", task_id_}, {"source", source_id}},
+                                          [&]() -> base::Result<model::Profile> {
+                                            TRY(ensure_open(stop));
+                                            return evaluator_->profile(solution, stop);
+                                          });
+  });
 }
 
 base::Result<PlayoffReport> Measurer::playoff(int iteration, const std::vector<evaluation::Arm>& arms, int places,

@@ -53,6 +53,7 @@ class Measurer {
   std::optional<evaluation::OpenReport> opened_;
   InFlight<model::BuildReport> builds_;
   InFlight<model::Evaluation> triages_;
+  InFlight<model::Profile> profiles_;
 };
 
 }  // namespace accelopt::search
