@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/version.hpp"
 #include "evaluation/worker.hpp"
 #include "targets/cpu/cpu_target.hpp"
 
@@ -25,6 +28,27 @@ std::filesystem::path cache_folder() {
                                           : std::filesystem::path(home) / ".cache" / "accelopt";
 }
 
+/// What the coordinator is told of this machine before it asks for anything.
+evaluation::Hello introduce(const Options& options) {
+  evaluation::Hello hello;
+  hello.version = kVersion;
+  hello.target = options.device.substr(0, options.device.find(':'));
+  hello.device = options.device;
+  utsname system{};
+  if (uname(&system) == 0) {
+    hello.host = system.nodename;
+    hello.system = std::string(system.sysname) + " " + system.release + " " + system.machine;
+  }
+  hello.cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  std::ifstream processors("/proc/cpuinfo");
+  for (std::string line; std::getline(processors, line);) {
+    if (!line.starts_with("model name")) continue;
+    if (const auto at = line.find(": "); at != std::string::npos) hello.machine = line.substr(at + 2);
+    break;
+  }
+  return hello;
+}
+
 base::Result<Exit> serve(const Options& options) {
   if (options.device != "cpu" && !options.device.starts_with("cpu:")) {
     return base::fail(
@@ -38,7 +62,7 @@ base::Result<Exit> serve(const Options& options) {
   const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): before any thread
   if (path != nullptr && *path != '\0') cpu.search_path = path;
   const auto target = targets::cpu::make_cpu_target(cpu);
-  TRY(evaluation::serve_worker(*target, STDIN_FILENO, STDOUT_FILENO));
+  TRY(evaluation::serve_worker(*target, introduce(options), STDIN_FILENO, STDOUT_FILENO));
   return Exit::done;
 }
 

@@ -12,20 +12,61 @@ namespace accelopt::evaluation {
 using base::ErrorCode;
 using base::Json;
 
+namespace {
+
+/// Keys are written in order, so every hello begins with this.
+constexpr std::string_view kHelloStart = R"({"accelopt":"worker")";
+
+}  // namespace
+
+void to_json(Json& out, const Hello& value) {
+  out = {{"accelopt", "worker"},   {"protocol", value.protocol}, {"version", value.version},
+         {"target", value.target}, {"device", value.device},     {"host", value.host},
+         {"system", value.system}, {"machine", value.machine},   {"cores", value.cores}};
+}
+
+void from_json(const Json& in, Hello& value) {
+  in.at("protocol").get_to(value.protocol);
+  base::read_field(in, "version", value.version);
+  base::read_field(in, "target", value.target);
+  base::read_field(in, "device", value.device);
+  base::read_field(in, "host", value.host);
+  base::read_field(in, "system", value.system);
+  base::read_field(in, "machine", value.machine);
+  base::read_field(in, "cores", value.cores);
+}
+
+std::optional<Hello> find_hello(std::string_view line) {
+  const auto at = line.find(kHelloStart);
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto end = line.find_last_of('}');  // a terminal in between may end lines with a carriage return
+  if (end == std::string_view::npos || end < at) return std::nullopt;
+  const auto json = base::parse_json(line.substr(at, end + 1 - at), "hello");
+  if (!json) return std::nullopt;
+  const auto hello = base::decode<Hello>(*json, "hello");
+  return hello ? std::optional(*hello) : std::nullopt;
+}
+
+std::optional<std::string> LineBuffer::next() {
+  const auto end = buffer_.find('\n', searched_);
+  if (end == std::string::npos) {
+    searched_ = buffer_.size();
+    return std::nullopt;
+  }
+  std::string line = buffer_.substr(0, end);
+  buffer_.erase(0, end + 1);
+  searched_ = 0;
+  return line;
+}
+
 std::optional<std::string> LineReader::next() {
   while (true) {
-    if (const auto end = buffer_.find('\n', searched_); end != std::string::npos) {
-      std::string line = buffer_.substr(0, end);
-      buffer_.erase(0, end + 1);
-      searched_ = 0;
-      return line;
-    }
-    searched_ = buffer_.size();
+    if (auto line = lines_.next()) return line;
     std::array<char, 65536> chunk;
     const ssize_t got = read(descriptor_, chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return std::nullopt;
-    buffer_.append(chunk.data(), static_cast<std::size_t>(got));
+    lines_.add({chunk.data(), static_cast<std::size_t>(got)});
   }
 }
 

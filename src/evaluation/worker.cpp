@@ -16,6 +16,7 @@
 #include "evaluation/evaluator_json.hpp"
 #include "evaluation/local_evaluator.hpp"
 #include "evaluation/protocol.hpp"
+#include "evaluation/requests.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -62,12 +63,6 @@ class Queue {
   bool closed_ = false;
 };
 
-template <class T>
-base::Result<Json> as_json(const base::Result<T>& result) {
-  if (!result) return tl::make_unexpected(result.error());
-  return Json(*result);
-}
-
 class Server {
  public:
   Server(Evaluator& evaluator, const WorkerOptions& options, int out)
@@ -76,6 +71,7 @@ class Server {
   }
 
   base::Result<void> run(int in) {
+    answer(options_.hello);
     LineReader reader(in);
     while (const auto line = reader.next()) {
       if (!line->empty()) receive(*line);
@@ -112,16 +108,16 @@ class Server {
       stop = stops_[id].get_token();
     }
     if (op == "build") {
-      building_.push([this, id, request, stop] { finish(id, build(request, stop)); });
+      building_.push([this, id, request, stop] { finish(id, perform(evaluator_, request, stop)); });
       start_builders();
       return;
     }
-    const auto measure = [this, id, op, request, stop] {
-      measuring_.push([this, id, op, request, stop] {
+    const auto measure = [this, id, request, stop] {
+      measuring_.push([this, id, request, stop] {
         answer({{"id", id}, {"event", "started"}});
         finish(id, stop.stop_requested()
                        ? base::Result<Json>(base::fail(ErrorCode::cancelled, "stopped before it began"))
-                       : this->measure(op, request, stop));
+                       : perform(evaluator_, request, stop));
       });
     };
     if (op != "triage") {
@@ -136,38 +132,6 @@ class Server {
       measure();
     });
     start_builders();
-  }
-
-  base::Result<Json> build(const Json& request, const std::stop_token& stop) {
-    TRY_ASSIGN(const auto solution, base::decode<Solution>(request.value("solution", Json()), "solution"));
-    return as_json(evaluator_.build(solution, stop));
-  }
-
-  base::Result<Json> measure(const std::string& op, const Json& request, const std::stop_token& stop) {
-    if (op == "open") {
-      TRY_ASSIGN(const auto task, base::decode<model::Task>(request.value("task", Json()), "task"));
-      TRY_ASSIGN(const auto settings,
-                 base::decode<MeasureSettings>(request.value("settings", Json::object()), "settings"));
-      return as_json(evaluator_.open(task, settings, stop));
-    }
-    if (op == "triage") {
-      TRY_ASSIGN(const auto candidate, base::decode<Solution>(request.value("candidate", Json()), "candidate"));
-      TRY_ASSIGN(const auto opponent, base::decode<Solution>(request.value("opponent", Json()), "opponent"));
-      return as_json(evaluator_.triage(candidate, opponent, stop));
-    }
-    if (op == "playoff") {
-      TRY_ASSIGN(const auto arms, base::decode<std::vector<Arm>>(request.value("arms", Json()), "arms"));
-      TRY_ASSIGN(const int places, base::decode<int>(request.value("places", Json()), "places"));
-      return as_json(evaluator_.playoff(arms, places, stop));
-    }
-    TRY_ASSIGN(const auto solution, base::decode<Solution>(request.value("solution", Json()), "solution"));
-    if (op == "profile") return as_json(evaluator_.profile(solution, stop));
-    if (op == "confirm") return as_json(evaluator_.confirm(solution, stop));
-    if (op == "verify_held_out") {
-      TRY_ASSIGN(const model::Status status, evaluator_.verify_held_out(solution, stop));
-      return Json(std::string(model::to_string(status)));
-    }
-    return base::fail(ErrorCode::invalid_argument, "unknown operation \"" + op + "\"");
   }
 
   void finish(std::int64_t id, const base::Result<Json>& result) {
@@ -225,9 +189,9 @@ base::Result<void> serve_evaluator(Evaluator& evaluator, const WorkerOptions& op
   return Server(evaluator, options, out).run(in);
 }
 
-base::Result<void> serve_worker(Target& target, int in, int out) {
+base::Result<void> serve_worker(Target& target, const Hello& hello, int in, int out) {
   const auto evaluator = make_local_evaluator(target);
-  return serve_evaluator(*evaluator, {&target, 0}, in, out);
+  return serve_evaluator(*evaluator, {.target = &target, .build_threads = 0, .hello = hello}, in, out);
 }
 
 }  // namespace accelopt::evaluation

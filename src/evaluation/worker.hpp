@@ -3,6 +3,7 @@
 
 #include "base/result.hpp"
 #include "evaluation/evaluator.hpp"
+#include "evaluation/protocol.hpp"
 #include "evaluation/target.hpp"
 
 namespace accelopt::evaluation {
@@ -11,6 +12,7 @@ namespace accelopt::evaluation {
 struct WorkerOptions {
   Target* target = nullptr;  ///< builder threads are settled off its measuring cores, and it says how many there are
   int build_threads = 2;     ///< without a target
+  Hello hello{};             ///< its first line
 };
 
 /// Answers requests (protocol.hpp) from `in` on `out` until `in` ends: builds on several threads, measuring one request
@@ -19,6 +21,6 @@ struct WorkerOptions {
 base::Result<void> serve_evaluator(Evaluator& evaluator, const WorkerOptions& options, int in, int out);
 
 /// The same for an evaluator that measures on `target`: what `accelopt worker` does.
-base::Result<void> serve_worker(Target& target, int in, int out);
+base::Result<void> serve_worker(Target& target, const Hello& hello, int in, int out);
 
 }  // namespace accelopt::evaluation

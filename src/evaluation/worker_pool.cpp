@@ -27,6 +27,7 @@ class WorkerPool final : public Evaluator {
       const std::lock_guard lock(mutex_);
       if (open_request_) return base::fail(ErrorCode::invalid_argument, "a task is open already; make another pool");
     }
+    target_ = task.target;
     const Json request{{"op", "open"}, {"task", task}, {"settings", settings}};
     TRY_ASSIGN(const Json result, ask_open(request, stop));
     return base::decode<OpenReport>(result, "the worker's answer to open");
@@ -71,10 +72,32 @@ class WorkerPool final : public Evaluator {
 
   static base::Error cancelled() { return {ErrorCode::cancelled, "stopped as asked"}; }
 
+  std::string name() const {
+    std::string text;
+    for (const std::string& word : options_.command) text += (text.empty() ? "" : " ") + word;
+    return "the worker \"" + text + "\"";
+  }
+
   base::Error too_many_deaths(const std::string& reason) const {
-    return {ErrorCode::unavailable, "the worker \"" + options_.command.front() + "\" died " +
-                                        std::to_string(kDeathsOfNobody) + " times; the last time " + reason +
-                                        ". Try it alone: accelopt doctor"};
+    return {ErrorCode::unavailable, name() + " died " + std::to_string(kDeathsOfNobody) + " times; the last time " +
+                                        reason + ". Try it alone: accelopt doctor"};
+  }
+
+  /// A worker that has said hello; nothing: it died before, which may be tried again (`reason` says how).
+  base::Result<std::shared_ptr<WorkerProcess>> start(std::string& reason, const std::stop_token& stop) const {
+    TRY_ASSIGN(auto worker, WorkerProcess::start(options_.command, options_.withheld));
+    const auto hello = worker->greet(options_.hello_limit, stop);
+    if (hello) {
+      if (options_.greeted) options_.greeted(*hello);
+      if (target_.empty() || hello->target.empty() || hello->target == target_) return worker;
+      return base::fail(ErrorCode::unsupported, name() + " measures on " + hello->device + "; the task is for target " +
+                                                    target_ + ": start it with a device of that kind");
+    }
+    if (hello.error().code == ErrorCode::cancelled) return tl::make_unexpected(cancelled());
+    if (hello.error().code != ErrorCode::unavailable)
+      return tl::make_unexpected(base::with_context(hello.error(), name()));
+    reason = hello.error().message;
+    return nullptr;
   }
 
   /// The first open: starts the worker and remembers what to open again in the next one.
@@ -82,11 +105,12 @@ class WorkerPool final : public Evaluator {
     const std::lock_guard starting(start_mutex_);
     std::string reason;
     for (int deaths = 0; deaths < kDeathsOfNobody; ++deaths) {
-      TRY_ASSIGN(auto worker, WorkerProcess::start(options_.command));
+      TRY_ASSIGN(auto worker, start(reason, stop));
+      if (!worker) continue;
       Answer answer = worker->ask(request, options_.answer_limit, stop);
       if (answer.end == Answer::End::cancelled) return tl::make_unexpected(cancelled());
       if (answer.end == Answer::End::died) {
-        reason = answer.reason;
+        reason = answer.reason + answer.last_words;
         continue;
       }
       if (!answer.result) return tl::make_unexpected(answer.result.error());
@@ -108,7 +132,8 @@ class WorkerPool final : public Evaluator {
     }
     std::string reason;
     for (int deaths = 0; deaths < kDeathsOfNobody; ++deaths) {
-      TRY_ASSIGN(auto worker, WorkerProcess::start(options_.command));
+      TRY_ASSIGN(auto worker, start(reason, stop));
+      if (!worker) continue;
       const Answer answer = worker->ask(*open_request_, options_.answer_limit, stop);
       if (answer.end == Answer::End::cancelled) return tl::make_unexpected(cancelled());
       if (answer.end == Answer::End::answered) {
@@ -118,7 +143,7 @@ class WorkerPool final : public Evaluator {
         worker_ = std::move(worker);
         return worker_;
       }
-      reason = answer.reason;
+      reason = answer.reason + answer.last_words;
     }
     return tl::make_unexpected(too_many_deaths(reason));
   }
@@ -142,7 +167,7 @@ class WorkerPool final : public Evaluator {
           return std::optional<Json>();
         }
       } else if (++deaths_of_nobody == kDeathsOfNobody) {
-        return tl::make_unexpected(too_many_deaths(answer.reason));
+        return tl::make_unexpected(too_many_deaths(answer.reason + answer.last_words));
       }
     }
   }
@@ -165,9 +190,50 @@ class WorkerPool final : public Evaluator {
   std::shared_ptr<WorkerProcess> worker_;
   std::optional<Json> open_request_;
   std::string last_reason_;
+  std::string target_;  ///< of the task; set before the first worker starts
 };
 
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\n';
+}
+
 }  // namespace
+
+base::Result<std::vector<std::string>> split_command(std::string_view text) {
+  const auto refuse = [&](const std::string& why) {
+    return base::fail(ErrorCode::invalid_argument, "the worker's command " + std::string(text) + ": " + why);
+  };
+  std::vector<std::string> words;
+  bool in_word = false;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote == 0 && is_blank(c)) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    const bool escapes = c == '\\' && quote != '\'';
+    if (escapes && i + 1 == text.size()) return refuse("nothing follows its last backslash");
+    if (escapes && (quote == 0 || text[i + 1] == '"' || text[i + 1] == '\\'))
+      words.back() += text[++i];
+    else if (c == quote)
+      quote = 0;
+    else if (quote == 0 && (c == '\'' || c == '"'))
+      quote = c;
+    else
+      words.back() += c;
+  }
+  if (quote != 0) return refuse(std::string("a quote (") + quote + ") is not closed");
+  if (words.empty()) return refuse("it is empty; give a program, e.g. \"ssh host accelopt worker\"");
+  return words;
+}
+
+base::Result<Hello> greet_worker(const PoolOptions& options, std::stop_token stop) {
+  TRY_ASSIGN(const auto worker, WorkerProcess::start(options.command, options.withheld));
+  return worker->greet(options.hello_limit, stop);
+}
 
 std::unique_ptr<Evaluator> make_worker_pool(PoolOptions options) {
   return std::make_unique<WorkerPool>(std::move(options));

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "evaluation/evaluator.hpp"
+#include "evaluation/protocol.hpp"
 
 namespace accelopt::evaluation {
 
@@ -15,7 +19,23 @@ struct PoolOptions {
   std::vector<std::string> command;
   /// Longest wait for the answer to one request; a worker that is silent for longer is ended and counts as dead.
   std::chrono::seconds answer_limit{1800};
+  /// Longest wait for a worker's hello: a connection, a queue of a site's scheduler, an image that is fetched.
+  std::chrono::milliseconds hello_limit{300'000};
+  /// Variables that stay out of a worker's environment beside all whose name sounds like a secret.
+  std::vector<std::string> withheld{};
+  /// Told once a worker that was started, before it is asked anything. Any thread.
+  std::function<void(const Hello&)> greeted{};
 };
+
+/// Words of a command as a shell splits them, without a shell: blanks part words; '...' is literal; "..." keeps blanks,
+/// \\ and \" in it stand for themselves without the backslash; a backslash elsewhere takes the next character as it is.
+/// $, `, *, ~, | and > mean nothing.
+/// @error invalid_argument: a quote or a backslash at the end is left open, or there is no word.
+base::Result<std::vector<std::string>> split_command(std::string_view text);
+
+/// Starts the worker, hears its hello and ends it: whether it can be reached, and what it is.
+/// @error as WorkerProcess::start and greet.
+base::Result<Hello> greet_worker(const PoolOptions& options, std::stop_token stop);
 
 /// An evaluator that measures in a worker process, started at the first `open`. Any thread may call any function.
 ///

@@ -13,12 +13,14 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/result.hpp"
+#include "evaluation/protocol.hpp"
 
 namespace accelopt::evaluation {
 
@@ -27,18 +29,29 @@ struct Answer {
   enum class End { answered, died, cancelled } end = End::answered;
   base::Result<base::Json> result;  ///< of `answered`
   bool started = false;             ///< measuring had begun
-  std::string reason;               ///< of `died`
+  std::string reason;               ///< of `died`: how
+  std::string last_words;           ///< of `died`: what it said last, for people; may be empty
 };
 
-/// One worker process and the requests that wait for it. Any thread may ask.
+/// One worker process and the requests that wait for it. Any thread may ask. What it writes to standard error goes on
+/// to this process's own, and its end is part of the reason when it dies.
 class WorkerProcess {
  public:
+  /// Variables named in `withheld`, and all whose name sounds like a secret (is_secret_name), stay out of its
+  /// environment.
   /// @error not_found, permission_denied, io: the command cannot be started.
-  static base::Result<std::shared_ptr<WorkerProcess>> start(const std::vector<std::string>& command);
+  static base::Result<std::shared_ptr<WorkerProcess>> start(const std::vector<std::string>& command,
+                                                            const std::vector<std::string>& withheld = {});
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
-  /// Ends the input and gives the worker a moment before it is killed.
+  /// Ends the input and gives the worker a moment before it and what it started is killed.
   ~WorkerProcess();
+
+  /// Waits for its hello; lines that a host prints before it are passed over. To be called before the first `ask`.
+  /// @error unavailable: it ended first (the message tells how and what it said); not_found: it ended because there is
+  /// no such program at the other end; timed_out: it said no hello within the limit; unsupported: what it says is no
+  /// worker's, or of another protocol; cancelled.
+  base::Result<Hello> greet(std::chrono::milliseconds limit, const std::stop_token& stop);
 
   /// Sends the request (an object with `op`; the id is added) and waits for its answer.
   Answer ask(base::Json request, std::chrono::seconds limit, const std::stop_token& stop);
@@ -49,21 +62,36 @@ class WorkerProcess {
     std::optional<base::Result<base::Json>> result;
     bool started = false;
   };
-  WorkerProcess(pid_t pid, base::FileDescriptor socket);
-  void read_answers();
+  WorkerProcess(pid_t pid, base::FileDescriptor socket, base::FileDescriptor errors);
+  void listen();
+  bool read_answers(LineBuffer& lines);
+  bool read_errors();
+  void take_line(const std::string& line);
   void take(const base::Json& message);
+  void bury();
   void kill_now();
+  /// What it said that was no message, for an error's text; under the lock.
+  [[nodiscard]] std::string last_words() const;
 
   pid_t pid_;
   base::FileDescriptor socket_;
+  base::FileDescriptor errors_;
   mutable std::mutex mutex_;
   std::mutex output_mutex_;
   std::condition_variable_any changed_;
   std::map<std::int64_t, std::shared_ptr<Pending>> pending_;
   std::int64_t last_id_ = 0;
+  std::optional<Hello> hello_;
+  std::size_t noise_bytes_ = 0;  ///< before the hello
+  std::string noise_;            ///< the end of what it printed that was no message
+  std::string complaint_;        ///< the end of what it wrote to standard error
   bool dead_ = false;
-  std::string reason_;
+  int status_ = 0;  ///< of waitpid, once dead
   std::thread reader_;
 };
+
+/// Names that a program keeps keys under: they hold KEY, TOKEN, SECRET, PASSWORD, PASSWD or CREDENTIAL as a word
+/// between underscores or at an end, in any case.
+bool is_secret_name(std::string_view name);
 
 }  // namespace accelopt::evaluation

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace accelopt::model {
@@ -40,7 +41,10 @@ Json number(double value) {
 }
 
 double number_from(const Json& in) {
-  if (in.is_string()) return std::stod(in.get<std::string>());
+  if (in.is_string()) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    return in == "inf" ? kInfinity : in == "-inf" ? -kInfinity : std::nan("");
+  }
   return in.is_null() ? std::nan("") : in.get<double>();
 }
 

@@ -3,9 +3,18 @@
 //   die_always            in the middle of its triage, every time
 //   die_once=<file>       the same, unless the file is there; it is made before
 //   die_building          while it is built
-// The first argument, if any, is a file to which one byte is added at each start.
+//   environment=<file>    writes its environment there
+// The first argument, if any, is a file to which one byte is added at each start; the second is how it misbehaves:
+//   fail  exits with 3    banner  prints lines before its hello    babble  prints what is no hello, without end
+//   silent  says nothing  old  speaks another version of the protocol    cuda  measures on another target
+//   missing  exits with 127 and a shell's words    orphan  leaves behind a program that holds its channel
+#include <unistd.h>
+
 #include <csignal>
 #include <fstream>
+#include <iostream>
+#include <limits>
+#include <string>
 #include <thread>
 
 #include "evaluation/worker.hpp"
@@ -33,6 +42,10 @@ class DyingEvaluator final : public accelopt::fakes::FakeEvaluator {
         std::raise(SIGKILL);
       }
     }
+    if (const auto at = text.find("environment="); at != std::string::npos) {
+      std::ofstream out(text.substr(at + 12));
+      for (char** entry = environ; *entry != nullptr; ++entry) out << *entry << '\n';
+    }
     if (accelopt::fakes::claims(text, "wait_for_stop")) {
       while (!stop.stop_requested()) std::this_thread::yield();
       return accelopt::base::fail(accelopt::base::ErrorCode::cancelled, "stopped in the middle");
@@ -45,7 +58,27 @@ class DyingEvaluator final : public accelopt::fakes::FakeEvaluator {
 
 int main(int argc, char** argv) {
   if (argc > 1) std::ofstream(argv[1], std::ios::app) << 'x';
-  if (argc > 2) return 3;  // asked to fail at the start
+  const std::string manner = argc > 2 ? argv[2] : "";
+  accelopt::evaluation::Hello hello;
+  hello.version = "9.9.9";
+  hello.device = "fake";
+  if (manner == "fail") return 3;  // asked to fail at the start
+  if (manner == "missing") {
+    std::cerr << "sh: 1: accelopt: not found" << std::endl;
+    return 127;
+  }
+  if (manner == "banner") std::cout << "Welcome to \x1b[1mhost\x1b[0m!\n{\"id\": 1}\nYou have mail. " << std::flush;
+  while (manner == "babble") {
+    if (!(std::cout << "no such words are spoken by a worker\n")) return 0;
+  }
+  if (manner == "silent") std::cin.ignore(std::numeric_limits<std::streamsize>::max());
+  if (manner == "old") hello.protocol = 0;
+  if (manner == "cuda") hello.target = "cuda";
+  if (manner == "orphan" && fork() == 0) {
+    setsid();
+    pause();
+  }
+  if (manner == "orphan") return 4;
   DyingEvaluator evaluator;
-  return accelopt::evaluation::serve_evaluator(evaluator, {}, 0, 1) ? 0 : 1;
+  return accelopt::evaluation::serve_evaluator(evaluator, {.hello = hello}, 0, 1) ? 0 : 1;
 }

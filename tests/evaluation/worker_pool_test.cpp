@@ -134,6 +134,91 @@ TEST_F(WorkerPoolTest, AWorkerThatNeverStartsIsAnError) {
   EXPECT_EQ(starts(), 3U);
 }
 
+TEST_F(WorkerPoolTest, BannersBeforeTheHelloArePassedOver) {
+  std::vector<Hello> heard;
+  const auto evaluator = make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file(), "banner"},
+                                           .greeted = [&](const Hello& hello) { heard.push_back(hello); }});
+  const auto opened = evaluator->open(task(), {}, {});
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(opened->device.name, "fake");
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(heard[0].version, "9.9.9");
+}
+
+/// How a worker misbehaves at its start, and what is said about it.
+struct BadStart {
+  const char* manner;
+  ErrorCode code;
+  std::vector<const char*> words;
+  std::size_t starts;
+  int limit_ms = 60'000;  ///< for the hello
+};
+
+class BadStarts : public WorkerPoolTest, public testing::WithParamInterface<BadStart> {};
+
+TEST_P(BadStarts, AreErrorsWithTheReasonAndTheNextStep) {
+  const auto evaluator = make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file(), GetParam().manner},
+                                           .hello_limit = std::chrono::milliseconds(GetParam().limit_ms)});
+  model::Task cpu_task = task();
+  cpu_task.target = "cpu";
+  const auto opened = evaluator->open(cpu_task, {}, {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, GetParam().code) << opened.error().message;
+  for (const char* word : GetParam().words)
+    EXPECT_NE(opened.error().message.find(word), std::string::npos) << opened.error().message;
+  EXPECT_EQ(starts(), GetParam().starts);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    WorkerPool, BadStarts,
+    testing::Values(
+        BadStart{"fail", ErrorCode::unavailable, {"exit code 3", "before it said hello", "doctor"}, 3},
+        BadStart{"orphan", ErrorCode::unavailable, {"exit code 4"}, 3},
+        BadStart{"missing", ErrorCode::not_found, {"accelopt: not found", "PATH"}, 1},
+        BadStart{"babble", ErrorCode::unsupported, {"no such words are spoken", "accelopt worker"}, 1},
+        BadStart{"silent", ErrorCode::timed_out, {"did not say hello within 1 s", "password"}, 1, 1000},
+        BadStart{"old", ErrorCode::unsupported, {"accelopt 9.9.9", "version 0", "version 1", "same accelopt"}, 1},
+        BadStart{"cuda", ErrorCode::unsupported, {"measures on fake", "target cpu"}, 1}),
+    [](const auto& tested) { return std::string(tested.param.manner); });
+
+TEST_F(WorkerPoolTest, KeysStayOutOfItsEnvironment) {
+  setenv("SOME_VENDOR_API_KEY", "sk-hidden", 1);          // NOLINT(concurrency-mt-unsafe): one thread
+  setenv("MY_UNUSUAL_NAME", "sk-withheld", 1);            // NOLINT(concurrency-mt-unsafe): one thread
+  setenv("KEYBOARD_AND_MONKEY", "these may be seen", 1);  // NOLINT(concurrency-mt-unsafe): one thread
+  const auto evaluator =
+      make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file()}, .withheld = {"MY_UNUSUAL_NAME"}});
+  ASSERT_TRUE(evaluator->open(task(), {}, {}));
+  const std::string file = (folder_.path() / "environment").string();
+  ASSERT_TRUE(evaluator->triage(source("speed=2 environment=" + file), source("speed=1"), {}));
+  const std::string seen = base::read_file(file).value_or("");
+  EXPECT_NE(seen.find("PATH="), std::string::npos) << seen;
+  EXPECT_NE(seen.find("these may be seen"), std::string::npos) << seen;
+  EXPECT_EQ(seen.find("sk-"), std::string::npos) << seen;
+}
+
+TEST(SplitCommand, PartsWordsAsAShellDoes) {
+  const auto words = [](const std::string& text) { return split_command(text).value(); };
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(words("ssh host accelopt worker --device cpu:0"),
+            (Words{"ssh", "host", "accelopt", "worker", "--device", "cpu:0"}));
+  EXPECT_EQ(words("  a\t b\n"), (Words{"a", "b"}));
+  EXPECT_EQ(words("'a b' \"c d\" e\\ f"), (Words{"a b", "c d", "e f"}));
+  EXPECT_EQ(words("a'b c'd\"e f\""), (Words{"ab cde f"}));
+  EXPECT_EQ(words("'' \"\" x"), (Words{"", "", "x"}));
+  EXPECT_EQ(words(R"("a\"b\\c\d" 'e\f' \'g)"), (Words{R"(a"b\c\d)", R"(e\f)", "'g"}));
+  EXPECT_EQ(words("$HOME `x` *.c ~ a|b >c"), (Words{"$HOME", "`x`", "*.c", "~", "a|b", ">c"})) << "there is no shell";
+}
+
+TEST(SplitCommand, RefusesWhatIsLeftOpen) {
+  for (const auto& [text, word] : std::vector<std::pair<const char*, const char*>>{
+           {"", "empty"}, {"  ", "empty"}, {"a 'b", "quote"}, {"a \"b", "quote"}, {"a\\", "backslash"}}) {
+    const auto refused = split_command(text);
+    ASSERT_FALSE(refused) << text;
+    EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+    EXPECT_NE(refused.error().message.find(word), std::string::npos) << refused.error().message;
+  }
+}
+
 TEST_F(WorkerPoolTest, AMissingWorkerIsNamed) {
   const auto opened = make_worker_pool({.command = {"/nowhere/accelopt-worker"}})->open(task(), {}, {});
   ASSERT_FALSE(opened);

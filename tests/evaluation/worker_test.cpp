@@ -37,6 +37,9 @@ class Conversation {
       served_ = serve_evaluator(evaluator, {}, in_.reader.get(), out_.writer.get());
       out_.writer.reset();
     });
+    const auto first = reader_.next();
+    const auto hello = find_hello(first.value_or(""));
+    EXPECT_TRUE(hello && hello->protocol == kProtocolVersion) << "a worker begins with its hello";
   }
   ~Conversation() {
     end_input();
@@ -152,6 +155,28 @@ TEST(Protocol, ErrorsKeepTheirCode) {
   EXPECT_EQ(back.message, error.message);
   EXPECT_EQ(parse_error_code("no such code"), base::ErrorCode::internal);
   EXPECT_EQ(error_from_json(Json(3)).code, base::ErrorCode::internal);
+}
+
+TEST(Protocol, AHelloIsFoundBehindABannerAndNowhereElse) {
+  Hello hello;
+  hello.version = "1.2.3";
+  hello.device = "cpu:1";
+  hello.target = "cpu";
+  hello.cores = 8;
+  const std::string line = base::canonical(hello);
+  for (const std::string& text : {line, "Welcome! $ " + line, line + "\r"}) {
+    const auto found = find_hello(text);
+    ASSERT_TRUE(found) << text;
+    EXPECT_EQ(found->version, "1.2.3");
+    EXPECT_EQ(found->device, "cpu:1");
+    EXPECT_EQ(found->target, "cpu");
+    EXPECT_EQ(found->cores, 8);
+  }
+  for (const std::string& text :
+       {std::string("Welcome!"), line.substr(0, line.size() / 2), std::string(R"({"accelopt":"worker"})"),
+        std::string(R"({"accelopt":"worker","protocol":"one"})"), std::string(R"({"id":1,"result":true})")}) {
+    EXPECT_FALSE(find_hello(text)) << text;
+  }
 }
 
 TEST(Protocol, LinesArriveWhole) {
