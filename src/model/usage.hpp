@@ -18,7 +18,7 @@ struct Usage {
   std::int64_t output_tokens = 0;
   std::int64_t reasoning_tokens = 0;  ///< part of the output tokens; 0 where the server does not tell
   std::int64_t transport_retries = 0;
-  std::optional<double> usd;         ///< dollars of the calls with a known price; empty where there are none
+  std::optional<double> usd{};       ///< dollars of the calls with a known price; empty where there are none
   std::int64_t unpriced_calls = 0;   ///< calls of a sum that `usd` leaves out, because their price is unknown
   std::int64_t estimated_calls = 0;  ///< calls whose server told no tokens: counted from the length of the texts
   Usage& operator+=(const Usage& other);

@@ -50,7 +50,11 @@ bool is_bad_luck(ErrorCode code) {
 
 template <class T, class Ask>
 base::Result<Answer<T>> Asker::ask(const std::string& role, const journal::StepKey& key, const Json& input, Ask&& ask) {
-  auto answer = recorder_.once<Answer<T>>(key, input, ask);
+  // A budget that is used up refuses what is not on record, and only that: a resumed run decides as it did.
+  auto answer = recorder_.once<Answer<T>>(key, input, [&]() -> base::Result<Answer<T>> {
+    if (!budget_.may_ask()) return base::fail(ErrorCode::cancelled, "the budget is used up: " + budget_.explanation());
+    return ask();
+  });
   if (answer) {
     budget_.charge(role, answer->usage);
     return answer;

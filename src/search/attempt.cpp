@@ -267,7 +267,8 @@ class Attempt {
   }
 
   [[nodiscard]] bool winding_down() const { return shared_.stops.wind_down.stop_requested(); }
-  [[nodiscard]] bool ending() const { return winding_down() || !shared_.budget.may_ask(); }
+  // The budget does not count here: what is on record is read whatever is left, and the rest it refuses itself.
+  [[nodiscard]] bool ending() const { return winding_down(); }
 
   base::Result<AttemptOutcome> give_up(const base::Error& error) {
     if (!is_ending(error)) return tl::make_unexpected(error);

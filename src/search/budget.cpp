@@ -1,33 +1,130 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/budget.hpp"
 
+#include <algorithm>
+#include <cstdio>
+
 namespace accelopt::search {
+
+using base::ErrorCode;
+using base::fail;
+
 namespace {
 
-/// Part of the wall time that is kept back for the last play-off and the confirmation.
-constexpr double kConfirmationShare = 0.15;
+/// Part of the time that is kept back at least for the last play-off and the confirmation, and at most: with less than
+/// half of it nothing would be found that could be confirmed.
+constexpr double kLeastKeptBack = 0.15;
+constexpr double kMostKeptBack = 0.5;
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+Amounts sum(const Amounts& a, const Amounts& b) {
+  return {a.tokens + b.tokens, a.usd + b.usd, a.device_seconds + b.device_seconds};
+}
 
 }  // namespace
 
-Budget::Budget(const SearchSettings& settings, Clock clock)
-    : settings_(settings), clock_(std::move(clock)), start_(clock_()) {}
+Budget::Budget(const SearchSettings& settings, Clock clock, const journal::Spent& before)
+    : settings_(settings), clock_(std::move(clock)), start_(clock_()), before_(before) {}
 
-double Budget::elapsed_seconds() const {
+double Budget::session_seconds() const {
   return std::chrono::duration<double>(clock_() - start_).count();
 }
 
-std::optional<std::string> Budget::limit_reached() const {
-  if (settings_.max_seconds && elapsed_seconds() >= *settings_.max_seconds * (1 - kConfirmationShare))
+double Budget::elapsed_seconds() const {
+  return before_.wall_seconds + session_seconds();
+}
+
+double Budget::kept_back(double whole) const {
+  return std::clamp(conclusion_seconds_, kLeastKeptBack * whole, kMostKeptBack * whole);
+}
+
+Amounts Budget::spent() const {
+  // Answers of agents that reserve nothing are known from what is charged alone.
+  return {std::max(before_.usage.tokens() + used_.tokens, total_.tokens()),
+          std::max(before_.usage.usd.value_or(0) + used_.usd, total_.usd.value_or(0)),
+          before_.device_seconds + used_.device_seconds};
+}
+
+std::optional<std::string> Budget::exceeded_by(Use use, const Amounts& amounts) const {
+  const Amounts now = spent();
+  const Amounts after = sum(now, amounts);
+  // Where nothing is left, a work of no size does not fit either.
+  if (settings_.max_seconds && elapsed_seconds() >= *settings_.max_seconds - kept_back(*settings_.max_seconds))
     return "max_seconds";
-  if (settings_.max_tokens && total_.input_tokens + total_.output_tokens >= *settings_.max_tokens) return "max_tokens";
-  if (settings_.max_usd && total_.usd.value_or(0) >= *settings_.max_usd) return "max_usd";
+  if (settings_.max_device_seconds) {
+    const double share = *settings_.max_device_seconds - kept_back(*settings_.max_device_seconds);
+    if (after.device_seconds > share || now.device_seconds >= share) return "max_device_seconds";
+  }
+  if (use == Use::measuring) return std::nullopt;
+  if (settings_.max_tokens && (after.tokens > *settings_.max_tokens || now.tokens >= *settings_.max_tokens))
+    return "max_tokens";
+  if (settings_.max_usd && (after.usd > *settings_.max_usd || now.usd >= *settings_.max_usd)) return "max_usd";
   return std::nullopt;
+}
+
+void Budget::end_by(const std::string& limit, const Amounts& wanted) {
+  ended_by_ = limit;
+  const Amounts used = spent();
+  if (limit == "max_seconds") {
+    explanation_ = number(elapsed_seconds()) + " of " + number(*settings_.max_seconds) +
+                   " s were used, and the rest is kept for the confirmation";
+  } else if (limit == "max_tokens") {
+    explanation_ = std::to_string(used.tokens) + " of " + std::to_string(*settings_.max_tokens) +
+                   " tokens were used, and the next question may take " + std::to_string(wanted.tokens);
+  } else if (limit == "max_usd") {
+    explanation_ = "$" + number(used.usd) + " of $" + number(*settings_.max_usd) +
+                   " were used, and the next question may cost $" + number(wanted.usd);
+  } else if (limit == "max_device_seconds") {
+    explanation_ = number(used.device_seconds) + " of " + number(*settings_.max_device_seconds) +
+                   " s of the device were used, and the rest is kept for the confirmation";
+  } else if (limit == "max_evaluations") {
+    explanation_ = "all of " + std::to_string(*settings_.max_evaluations) + " evaluations were used";
+  } else {
+    explanation_ = "it was asked to end";
+  }
+  // What tokens or dollars in flight have paid for is worth waiting for; the rest could not be measured any more.
+  if (limit != "max_tokens" && limit != "max_usd") time_is_up_.request_stop();
+  ++releases_;
+  released_.notify_all();
+}
+
+void Budget::look_at_limits() {
+  if (measuring_ended()) return;
+  if (const auto limit = exceeded_by(Use::measuring, {}))
+    end_by(*limit, {});
+  else if (const auto other = ended_by_ ? std::nullopt : exceeded_by(Use::asking, {}))
+    end_by(*other, {});
+}
+
+bool Budget::measuring_ended() const {
+  return ended_by_ && *ended_by_ != "max_tokens" && *ended_by_ != "max_usd" && *ended_by_ != "max_evaluations";
 }
 
 bool Budget::may_ask() {
   const std::scoped_lock lock(mutex_);
-  if (!ended_by_) ended_by_ = limit_reached();
+  look_at_limits();
   return !ended_by_;
+}
+
+bool Budget::may_measure() {
+  const std::scoped_lock lock(mutex_);
+  look_at_limits();
+  return !measuring_ended();
+}
+
+void Budget::tick() {
+  const std::scoped_lock lock(mutex_);
+  look_at_limits();
+}
+
+void Budget::end(const std::string& reason) {
+  const std::scoped_lock lock(mutex_);
+  if (!measuring_ended()) end_by(reason, {});
 }
 
 bool Budget::take_evaluation(OnRecord on_record) {
@@ -36,11 +133,14 @@ bool Budget::take_evaluation(OnRecord on_record) {
     ++evaluations_;
     return true;
   }
-  if (!ended_by_) ended_by_ = limit_reached();
-  if (!ended_by_ && settings_.max_evaluations && evaluations_ >= *settings_.max_evaluations)
-    ended_by_ = "max_evaluations";
-  if (ended_by_) return false;
+  look_at_limits();
+  if (measuring_ended()) return false;
+  if (settings_.max_evaluations && std::max(evaluations_, before_.evaluations + taken_) >= *settings_.max_evaluations) {
+    if (!ended_by_) end_by("max_evaluations", {});
+    return false;
+  }
   ++evaluations_;
+  ++taken_;
   return true;
 }
 
@@ -48,6 +148,48 @@ void Budget::charge(const std::string& role, const model::Usage& usage) {
   const std::scoped_lock lock(mutex_);
   by_role_[role] += usage;
   total_ += usage;
+}
+
+base::Result<Budget::Reservation> Budget::reserve(const Amounts& amounts, const std::stop_token& stop) {
+  const Use use = amounts.device_seconds > 0 ? Use::measuring : Use::asking;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    look_at_limits();
+    if (use == Use::measuring ? measuring_ended() : ended_by_.has_value())
+      return fail(ErrorCode::cancelled, "the budget is used up: " + explanation_);
+    if (stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped while waiting for the budget");
+    if (const auto limit = exceeded_by(use, amounts)) {
+      end_by(*limit, amounts);
+      continue;
+    }
+    if (!exceeded_by(use, sum(amounts, reserved_))) break;
+    released_.wait(lock, stop, [this, seen = releases_] { return releases_ != seen; });
+  }
+  reserved_ = sum(reserved_, amounts);
+  return Reservation(*this, amounts);
+}
+
+Budget::Reservation::~Reservation() {
+  if (budget_ != nullptr) settle({});
+}
+
+void Budget::Reservation::settle(const Amounts& used) {
+  Budget& budget = *std::exchange(budget_, nullptr);
+  const std::scoped_lock lock(budget.mutex_);
+  budget.reserved_ = sum(budget.reserved_, {-amounts_.tokens, -amounts_.usd, -amounts_.device_seconds});
+  budget.used_ = sum(budget.used_, used);
+  ++budget.releases_;
+  budget.released_.notify_all();
+}
+
+void Budget::spend(const Amounts& used) {
+  const std::scoped_lock lock(mutex_);
+  used_ = sum(used_, used);
+}
+
+void Budget::expect_conclusion(double seconds) {
+  const std::scoped_lock lock(mutex_);
+  conclusion_seconds_ = std::max(conclusion_seconds_, seconds);
 }
 
 int Budget::evaluations() const {
@@ -65,9 +207,30 @@ model::Usage Budget::total() const {
   return total_;
 }
 
+double Budget::device_seconds() const {
+  const std::scoped_lock lock(mutex_);
+  return spent().device_seconds;
+}
+
+double Budget::session_device_seconds() const {
+  const std::scoped_lock lock(mutex_);
+  return used_.device_seconds;
+}
+
+bool Budget::exhausted() const {
+  const std::scoped_lock lock(mutex_);
+  return (settings_.max_seconds && elapsed_seconds() >= *settings_.max_seconds) ||
+         (settings_.max_device_seconds && spent().device_seconds >= *settings_.max_device_seconds);
+}
+
 std::optional<std::string> Budget::ended_by() const {
   const std::scoped_lock lock(mutex_);
   return ended_by_;
+}
+
+std::string Budget::explanation() const {
+  const std::scoped_lock lock(mutex_);
+  return explanation_;
 }
 
 }  // namespace accelopt::search

@@ -2,12 +2,18 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <utility>
 
+#include "base/result.hpp"
+#include "journal/control.hpp"
 #include "model/usage.hpp"
 #include "search/settings.hpp"
 
@@ -16,38 +22,116 @@ namespace accelopt::search {
 /// Whether something was done and paid for before.
 enum class OnRecord { no, yes };
 
-/// What a run may still spend, and what it has spent. May be used from many threads.
+/// What a piece of work uses, or is expected to use.
+struct Amounts {
+  std::int64_t tokens = 0;
+  double usd = 0;
+  double device_seconds = 0;
+};
+
+/// What a run may still spend, and what it has spent. What is about to be spent is reserved first, so that work in
+/// flight cannot exceed a limit together. May be used from many threads.
+///
+/// Any limit that is reached ends the asking. What was answered is still measured, unless it was time or device time
+/// that ran out, or the run was asked to end. A share of both is kept back for the last play-off and the confirmation,
+/// which are never refused.
 class Budget {
  public:
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
-  explicit Budget(const SearchSettings& settings, Clock clock = std::chrono::steady_clock::now);
+  /// `before`: what earlier sessions of the run have used.
+  explicit Budget(const SearchSettings& settings, Clock clock = std::chrono::steady_clock::now,
+                  const journal::Spent& before = {});
 
   /// Whether another question may be asked. False from the first limit on that is reached.
   bool may_ask();
+  /// Whether another candidate may be measured.
+  bool may_measure();
   /// Takes one evaluation off the budget; false, and nothing taken, when there is none left. One that is on record was
   /// paid for already and is only counted.
   bool take_evaluation(OnRecord on_record = OnRecord::no);
-  /// Adds what an answer used. `role`: planner, executor, fixer, summarizer.
+  /// Files what an answer used. `role`: planner, executor, fixer, summarizer.
   void charge(const std::string& role, const model::Usage& usage);
+
+  /// Amounts that nobody else may use meanwhile; given back at its end. Must not outlive the budget.
+  class Reservation {
+   public:
+    Reservation(Budget& budget, const Amounts& amounts) : budget_(&budget), amounts_(amounts) {}
+    Reservation(Reservation&& other) noexcept
+        : budget_(std::exchange(other.budget_, nullptr)), amounts_(other.amounts_) {}
+    Reservation& operator=(Reservation&&) = delete;
+    Reservation(const Reservation&) = delete;
+    Reservation& operator=(const Reservation&) = delete;
+    ~Reservation();
+    /// Puts what was really used in its place.
+    void settle(const Amounts& used);
+
+   private:
+    Budget* budget_;
+    Amounts amounts_;
+  };
+  /// Waits while only other reservations stand in the way, and ends the budget when the amounts do not fit without
+  /// them.
+  /// @error cancelled: the budget has ended, or `stop` was asked for.
+  base::Result<Reservation> reserve(const Amounts& amounts, const std::stop_token& stop);
+
+  /// Adds what could not be reserved: the work that concludes a run.
+  void spend(const Amounts& used);
+  /// What play-off and confirmation are expected to take, seconds of the device; the greatest estimate counts.
+  void expect_conclusion(double seconds);
+
+  /// Begins nothing new from now on; what there is will be raced and confirmed. `reason` becomes the run's stopped_by.
+  void end(const std::string& reason);
+  /// Looks at the clock; to be called now and then while a limit on time could be reached by waiting.
+  void tick();
+  /// Requested when the time is up or the run was asked to end: whoever waits for a model should wait no longer.
+  [[nodiscard]] std::stop_token time_is_up() const { return time_is_up_.get_token(); }
 
   [[nodiscard]] int evaluations() const;
   [[nodiscard]] std::map<std::string, model::Usage> by_role() const;
   [[nodiscard]] model::Usage total() const;
+  /// Of all sessions, seconds.
   [[nodiscard]] double elapsed_seconds() const;
+  [[nodiscard]] double session_seconds() const;
+  /// Of all sessions, and of this one, seconds that the device was measuring.
+  [[nodiscard]] double device_seconds() const;
+  [[nodiscard]] double session_device_seconds() const;
+  /// Whether the whole of a limit on time or device time is used, the share for the confirmation included.
+  [[nodiscard]] bool exhausted() const;
   /// The name of the limit that ended it ("max_seconds", ...), once one did.
   [[nodiscard]] std::optional<std::string> ended_by() const;
+  /// The same for people, with the numbers; empty while it has not ended.
+  [[nodiscard]] std::string explanation() const;
 
  private:
-  std::optional<std::string> limit_reached() const;  // under the lock
+  enum class Use { asking, measuring };
+
+  // All of these under the lock.
+  [[nodiscard]] Amounts spent() const;
+  /// The limit that these amounts, on top of what is spent, would exceed.
+  [[nodiscard]] std::optional<std::string> exceeded_by(Use use, const Amounts& amounts) const;
+  [[nodiscard]] double kept_back(double whole) const;
+  void look_at_limits();
+  void end_by(const std::string& limit, const Amounts& wanted);
+  [[nodiscard]] bool measuring_ended() const;
 
   const SearchSettings settings_;
   const Clock clock_;
   const std::chrono::steady_clock::time_point start_;
-  mutable std::mutex mutex_;
+  const journal::Spent before_;
+  std::stop_source time_is_up_;
+
+  mutable std::mutex mutex_;  ///< guards all that follows
+  std::condition_variable_any released_;
   std::map<std::string, model::Usage> by_role_;
   model::Usage total_;
+  Amounts used_;      ///< in this session
+  Amounts reserved_;  ///< in flight
+  std::uint64_t releases_ = 0;
   int evaluations_ = 0;
+  int taken_ = 0;  ///< evaluations that were not on record
+  double conclusion_seconds_ = 0;
   std::optional<std::string> ended_by_;
+  std::string explanation_;
 };
 
 }  // namespace accelopt::search

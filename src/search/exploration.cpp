@@ -93,8 +93,7 @@ class Explorer {
 
   base::Result<agents::Answer<model::Plan>> ask_for_plan(const Identity& identity) {
     flow_.before_question(x_.stops.wind_down);
-    if (x_.stops.wind_down.stop_requested() || !x_.budget.may_ask())
-      return base::fail(ErrorCode::cancelled, "the run is ending");
+    if (x_.stops.wind_down.stop_requested()) return base::fail(ErrorCode::cancelled, "the run is ending");
     const Candidate& kernel = x_.beam[static_cast<std::size_t>(identity.parent)];
     x_.events.on(model::AttemptMoved{identity, model::AttemptState::planning, "", model::Status::not_measured,
                                      std::nullopt, ""});

@@ -44,6 +44,9 @@ Json to_result_json(const RunResult& result) {
               {"evaluations", result.evaluations},
               {"iterations", result.iterations},
               {"experiences", result.experiences},
+              {"plans", result.plans},
+              {"gains", result.gains},
+              {"device_seconds", result.device_seconds},
               {"device", result.device},
               {"trust", nullptr},
               {"derived_reference", result.derived_reference},
@@ -81,12 +84,13 @@ Json to_result_json(const RunResult& result) {
     calls[role] = usage.calls;
     total += usage;
   }
-  out["usage"] = {{"calls", calls},
-                  {"input_tokens", total.input_tokens},
-                  {"cached_input_tokens", total.cached_input_tokens},
-                  {"output_tokens", total.output_tokens},
-                  {"transport_retries", total.transport_retries},
-                  {"usd", Json(total.usd)}};
+  out["usage"] = total;
+  out["usage"]["calls"] = calls;
+  out["usage"]["roles"] = result.usage;
+  const auto usd = total.total_usd();
+  const auto shared = [&](int among) { return usd && among > 0 ? Json(*usd / among) : Json(); };
+  out["usage"]["usd_a_plan"] = shared(result.plans);
+  out["usage"]["usd_a_gain"] = shared(result.gains);
   return out;
 }
 

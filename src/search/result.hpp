@@ -33,6 +33,9 @@ struct RunResult {
   int evaluations = 0;
   int iterations = 0;  ///< completed
   int experiences = 0;
+  int plans = 0;              ///< that were answered
+  int gains = 0;              ///< accepted: times that another kernel became the incumbent
+  double device_seconds = 0;  ///< that the device measured
   double wall_seconds = 0;
   std::string device;
   std::string decision_hash;

@@ -51,6 +51,7 @@ constexpr int kMostAttemptsInStages = 4096;
 /// A replay spends nothing: where a budget ended the run is on record.
 SearchSettings without_budgets(SearchSettings settings) {
   settings.max_seconds.reset();
+  settings.max_device_seconds.reset();
   settings.max_evaluations.reset();
   settings.max_tokens.reset();
   settings.max_usd.reset();
@@ -65,7 +66,8 @@ class Search {
         ports_(ports),
         stops_(stops),
         recorder_(*ports.journal, request.run, request.missing),
-        budget_(request.missing == Missing::leave_it ? without_budgets(request.settings) : request.settings),
+        own_budget_(request.missing == Missing::leave_it ? without_budgets(request.settings) : request.settings),
+        budget_(ports.budget != nullptr ? *ports.budget : own_budget_),
         asker_(ports.team, recorder_, budget_),
         measurer_(ports.evaluator, recorder_, request_.task, request_.measure) {}
 
@@ -178,6 +180,7 @@ class Search {
   Result<void> remember(const std::vector<AttemptOutcome>& outcomes) {
     for (const AttemptOutcome& outcome : outcomes) {
       const Candidate& parent = beam_[static_cast<std::size_t>(outcome.parent)];
+      if (outcome.identity.attempt == 0 && !outcome.plan.title.empty()) ++plans_;
       tried_[parent.source_id].push_back({outcome.plan.title, outcome_text(outcome)});
       if (!outcome.candidate) {
         ++counts_["NO_ANSWER"];
@@ -228,7 +231,9 @@ class Search {
     TRY(selected);
     if (stopping()) return {};  // some lessons may be missing: a resumed run learns them all
     TRY(remember_lessons(*lessons));
-    rounds_without_new_incumbent_ = finalist_ids() == best_before ? rounds_without_new_incumbent_ + 1 : 0;
+    const bool same = finalist_ids() == best_before;
+    rounds_without_new_incumbent_ = same ? rounds_without_new_incumbent_ + 1 : 0;
+    if (!same && !finalists_.empty()) ++gains_;
     ++iteration_;
     log_decision(outcomes);
     announce_selection();
@@ -237,7 +242,7 @@ class Search {
 
   Result<std::vector<model::Experience>> learn(const std::vector<AttemptOutcome>& outcomes,
                                                const std::vector<Candidate>& parents) {
-    if (settings_.memory_capacity == 0 || settings_.memory_new == 0 || !budget_.may_ask()) return {};
+    if (settings_.memory_capacity == 0 || settings_.memory_new == 0) return {};
     const Learning learning{.task = request_.task,
                             .opened = opened_,
                             .settings = settings_,
@@ -478,6 +483,7 @@ class Search {
   /// The best of the last play-off, in fresh processes on fresh inputs; the next ones when it does not hold.
   Result<void> confirm() {
     for (const Candidate& finalist : finalists_) {
+      if (confirmation_ && budget_.exhausted()) return {};
       ports_.events->on(model::Confirming{finalist.identity, finalist.plan.title});
       auto evaluation = measurer_.confirm(finalist.solution, finalist.source_id, stops_.abort);
       if (!evaluation &&
@@ -539,6 +545,8 @@ class Search {
       result.solution_id = winner_->source_id;
     } else {
       result.reason = waiting() ? "it waits for answers from elsewhere" : why_no_gain();
+      if (result.outcome == Outcome::budget && !budget_.explanation().empty())
+        result.reason += "; the budget ended it: " + budget_.explanation();
     }
     result.confirmation = confirmation_;
     result.baseline = opened_.baseline.workloads;
@@ -548,6 +556,9 @@ class Search {
     result.evaluations = budget_.evaluations();
     result.iterations = iteration_;
     result.experiences = experiences_;
+    result.plans = plans_;
+    result.gains = gains_;
+    result.device_seconds = budget_.device_seconds();
     result.wall_seconds = budget_.elapsed_seconds();
     result.device = opened_.device.name;
     result.decision_hash = base::sha256_hex(base::canonical(decisions_));
@@ -576,7 +587,8 @@ class Search {
   const RunPorts& ports_;
   const Stops& stops_;
   Recorder recorder_;
-  Budget budget_;
+  Budget own_budget_;  ///< where none is given
+  Budget& budget_;
   Asker asker_;
   Measurer measurer_;
 
@@ -591,6 +603,8 @@ class Search {
   std::map<std::string, int> counts_;
   int experiences_ = 0;
   int rounds_without_new_incumbent_ = 0;
+  int plans_ = 0;
+  int gains_ = 0;  ///< times that another kernel became the incumbent
   std::optional<std::string> stopped_by_;
   std::optional<model::Evaluation> confirmation_;
   std::optional<Candidate> winner_;

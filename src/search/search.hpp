@@ -36,6 +36,7 @@ struct RunPorts {
   evaluation::Evaluator* evaluator = nullptr;  ///< may be null in a replay
   journal::Journal* journal = nullptr;
   model::EventSink* events = nullptr;
+  Budget* budget = nullptr;  ///< that agents and evaluator share with the search; null: one of its own
   /// How many questions and measurements were put off for somebody elsewhere to answer; may be null. Whoever puts one
   /// off counts it here and fails with `cancelled`: the run does all else that can be done, and ends as waiting.
   const std::atomic<int>* waiting = nullptr;

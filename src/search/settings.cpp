@@ -69,6 +69,13 @@ base::Result<void> check(const SearchSettings& settings) {
                                                    std::to_string(range.high));
     }
   }
+  const bool no_limit = (settings.max_seconds && !(*settings.max_seconds > 0)) ||
+                        (settings.max_device_seconds && !(*settings.max_device_seconds > 0)) ||
+                        (settings.max_evaluations && *settings.max_evaluations < 1) ||
+                        (settings.max_tokens && *settings.max_tokens < 1) ||
+                        (settings.max_usd && !(*settings.max_usd > 0));
+  if (no_limit)
+    return fail(ErrorCode::invalid_argument, "a budget must be more than nothing; leave out what has no limit");
   if (settings.memory_positive < 1 || settings.memory_negative < 1) {
     return fail(ErrorCode::invalid_argument, "memory_positive and memory_negative are factors of at least 1");
   }
@@ -128,6 +135,7 @@ void to_json(Json& out, const SearchSettings& value) {
          {"strategy", to_string(value.strategy)},
          {"rules", value.rules == Rules::paper ? "paper" : "standard"},
          {"max_seconds", Json(value.max_seconds)},
+         {"max_device_seconds", Json(value.max_device_seconds)},
          {"max_evaluations", Json(value.max_evaluations)},
          {"max_tokens", Json(value.max_tokens)},
          {"max_usd", Json(value.max_usd)}};
@@ -143,6 +151,7 @@ void from_json(const Json& in, SearchSettings& value) {
   }
   value.rules = in.value("rules", std::string("standard")) == "paper" ? Rules::paper : Rules::standard;
   read_field(in, "max_seconds", value.max_seconds);
+  read_field(in, "max_device_seconds", value.max_device_seconds);
   read_field(in, "max_evaluations", value.max_evaluations);
   read_field(in, "max_tokens", value.max_tokens);
   read_field(in, "max_usd", value.max_usd);

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/budgeted_chat.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+
+namespace accelopt::search {
+
+using base::ErrorCode;
+
+namespace {
+
+/// Bytes of code and English that make a token, at least, for the tokenizers in use.
+constexpr double kBytesPerToken = 3.0;
+/// Of a message, besides its text: the marks of its role.
+constexpr std::int64_t kTokensPerMessage = 8;
+/// Answer that is reserved for while no answer of the role is known, tokens.
+constexpr std::int64_t kFirstAnswer = 8192;
+/// The longest answer so far may be outdone by this factor and this many tokens.
+constexpr double kAnswerMargin = 1.5;
+constexpr std::int64_t kAnswerSlack = 256;
+constexpr double kPromptMargin = 1.05;
+
+/// What the answers so far teach of the next: prompt tokens a byte, and the longest answer of each role.
+class Lore {
+ public:
+  [[nodiscard]] std::int64_t prompt(std::size_t bytes, std::size_t messages) const {
+    const std::scoped_lock lock(mutex_);
+    const double ratio = tokens_per_byte_ > 0 ? tokens_per_byte_ * kPromptMargin : 1 / kBytesPerToken;
+    return static_cast<std::int64_t>(std::ceil(static_cast<double>(bytes) * ratio)) +
+           kTokensPerMessage * static_cast<std::int64_t>(messages);
+  }
+
+  [[nodiscard]] std::int64_t answer(const std::string& role, const std::optional<int>& limit) const {
+    const std::scoped_lock lock(mutex_);
+    const auto longest = longest_.find(role);
+    const std::int64_t expected =
+        longest == longest_.end()
+            ? kFirstAnswer
+            : static_cast<std::int64_t>(kAnswerMargin * static_cast<double>(longest->second)) + kAnswerSlack;
+    return limit ? std::min<std::int64_t>(expected, *limit) : expected;
+  }
+
+  void learn(const std::string& role, std::size_t prompt_bytes, const model::Usage& usage) {
+    const std::scoped_lock lock(mutex_);
+    if (prompt_bytes > 0) {
+      tokens_per_byte_ =
+          std::max(tokens_per_byte_, static_cast<double>(usage.input_tokens) / static_cast<double>(prompt_bytes));
+    }
+    std::int64_t& longest = longest_[role];
+    longest = std::max(longest, usage.output_tokens);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  double tokens_per_byte_ = 0;
+  std::map<std::string, std::int64_t> longest_;
+};
+
+class BudgetedChat final : public llm::ChatModel {
+ public:
+  BudgetedChat(llm::ChatModel& model, ChatTerms terms, Budget& budget)
+      : model_(model), terms_(std::move(terms)), budget_(budget) {}
+
+  base::Result<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
+    const std::string role = request.label.substr(0, request.label.find(' '));
+    std::size_t bytes = 0;
+    for (const llm::Message& message : request.messages) bytes += message.text.size();
+    model::Usage expected;
+    expected.input_tokens = lore_.prompt(bytes, request.messages.size());
+    expected.output_tokens =
+        lore_.answer(role, request.max_output_tokens ? request.max_output_tokens : terms_.max_output_tokens);
+    TRY_ASSIGN(auto reservation, budget_.reserve(amounts(expected), stop));
+
+    std::stop_source either;
+    const std::stop_callback on_stop(stop, [&either] { either.request_stop(); });
+    const std::stop_callback on_time(budget_.time_is_up(), [&either] { either.request_stop(); });
+    auto reply = model_.chat(request, either.get_token());
+    if (!reply) {
+      // The server had the question, and has charged for it.
+      const bool heard = reply.error().code == ErrorCode::cancelled || reply.error().code == ErrorCode::timed_out;
+      reservation.settle(heard ? amounts({.input_tokens = expected.input_tokens}) : Amounts{});
+      return reply;
+    }
+    complete(reply->usage, bytes, request.messages.size(), reply->text.size());
+    lore_.learn(role, bytes, reply->usage);
+    reservation.settle(amounts(reply->usage));
+    return reply;
+  }
+
+  [[nodiscard]] std::string name() const override { return model_.name(); }
+
+ private:
+  [[nodiscard]] Amounts amounts(const model::Usage& usage) const {
+    const double usd = usage.usd ? *usage.usd : terms_.price ? llm::cost_usd(usage, *terms_.price) : 0;
+    return {usage.tokens(), usd, 0};
+  }
+
+  void complete(model::Usage& usage, std::size_t prompt_bytes, std::size_t messages, std::size_t answer_bytes) const {
+    if (usage.tokens() == 0) {
+      usage.estimated_calls = std::max<std::int64_t>(usage.calls, 1);
+      usage.input_tokens = lore_.prompt(prompt_bytes, messages);
+      usage.output_tokens = estimated_tokens(answer_bytes);
+      usage.usd.reset();
+    }
+    if (!usage.usd && terms_.price) usage.usd = llm::cost_usd(usage, *terms_.price);
+  }
+
+  llm::ChatModel& model_;
+  ChatTerms terms_;
+  Budget& budget_;
+  Lore lore_;
+};
+
+}  // namespace
+
+std::unique_ptr<llm::ChatModel> make_budgeted_chat(llm::ChatModel& model, const ChatTerms& terms, Budget& budget) {
+  return std::make_unique<BudgetedChat>(model, terms, budget);
+}
+
+std::int64_t estimated_tokens(std::size_t bytes) {
+  return static_cast<std::int64_t>(std::ceil(static_cast<double>(bytes) / kBytesPerToken));
+}
+
+}  // namespace accelopt::search

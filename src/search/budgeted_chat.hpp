@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "llm/chat_model.hpp"
+#include "llm/price.hpp"
+#include "search/budget.hpp"
+
+namespace accelopt::search {
+
+/// What a model's questions are paid with.
+struct ChatTerms {
+  std::optional<llm::Price> price;       ///< none: unknown
+  std::optional<int> max_output_tokens;  ///< of one answer, where the model has a limit
+};
+
+/// A chat model that reserves what a question may take before it asks: the prompt's tokens, and for the answer the most
+/// that answers of this role were so far and a half, or the model's limit if that is less. What the answer used takes
+/// the place of the reservation; where a server tells no tokens, they are estimated from the texts and said to be
+/// (Usage::estimated_calls). A question in flight is broken off when the budget's time is up. Both outlive it.
+/// @error as the model; cancelled: the budget is used up.
+std::unique_ptr<llm::ChatModel> make_budgeted_chat(llm::ChatModel& model, const ChatTerms& terms, Budget& budget);
+
+/// Tokens of a text, where nothing is known of the model: on the high side for code and English.
+std::int64_t estimated_tokens(std::size_t bytes);
+
+}  // namespace accelopt::search
