@@ -9,7 +9,7 @@
 #include "http/client.hpp"
 #include "llm/clock.hpp"
 #include "llm/gate.hpp"
-#include "llm/openai_model.hpp"
+#include "llm/endpoint.hpp"
 #include "search/journaled_chat.hpp"
 #include "syntax/clang.hpp"
 
@@ -73,13 +73,13 @@ class ModelTeam : public OwnedTeam {
 
   base::Result<Connected> connect(const ModelConfig& config, std::uint64_t seed) {
     TRY_ASSIGN(llm::Secret key, find_key(config));
-    llm::OpenAiOptions options;
+    llm::EndpointOptions options;
     options.base_url = config.base_url;
     options.model = config.model;
     options.key = std::move(key);
     options.key_source = !config.key_env.empty() ? config.key_env : config.key_command;
     options.temperature = config.temperature;
-    options.reasoning = config.reasoning;
+    options.reasoning.effort = config.reasoning;
     options.max_output_tokens = config.max_output_tokens;
     options.max_concurrency = config.max_concurrency;
     options.price = config.price;
@@ -88,7 +88,7 @@ class ModelTeam : public OwnedTeam {
     auto& gate = gates_[config.base_url];
     if (!gate) gate = std::make_shared<llm::Gate>(config.max_concurrency, *clock_);
     Connected connected;
-    TRY_ASSIGN(connected.model, llm::make_openai_model(std::move(options), http_, *clock_, gate));
+    TRY_ASSIGN(connected.model, llm::make_endpoint_model(std::move(options), http_, *clock_, gate));
     connected.journaled = search::make_journaled_chat(*connected.model, chats_);
     return connected;
   }

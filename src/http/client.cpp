@@ -209,6 +209,7 @@ void configure(const Lane& lane, const Request& request, const Origin& origin, c
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
     curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
   }
+  if (!request.ca_file.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, request.ca_file.c_str());
   if (is_loopback(origin)) curl_easy_setopt(easy, CURLOPT_PROXY, "");
   curl_easy_setopt(easy, CURLOPT_USERAGENT, "accelopt");
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers.get());

@@ -43,6 +43,7 @@ struct Request {
   std::string body{};  ///< of a post
   Limits limits{};
   Connection connection = Connection::kept;
+  std::string ca_file{};  ///< certificates to trust in place of the machine's; empty: the machine's
 };
 
 /// Status line and headers of an answer.

@@ -21,15 +21,20 @@ class RetryingModel final : public ChatModel {
 
   base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
     int tries_that_cost_a_limit = 0;
+    model::Usage broken;  // what the tries before took
     for (int tried = 1;; ++tried) {
       auto reply = provider_->ask(request, stop);
       if (reply) {
         heard_ = true;
+        broken.calls = 0;  // the question is one call, however often it was tried
+        broken.unpriced_calls = 0;
+        reply->usage += broken;
         reply->usage.transport_retries += tried - 1;
         return std::move(*reply);
       }
       const Failure& failure = reply.error();
       if (failure.answered) heard_ = true;
+      broken += failure.used;
       if (failure.again == Again::once) ++tries_that_cost_a_limit;
       if (failure.again == Again::never) return tl::make_unexpected(failure.error);
       const int tries = heard_ ? policy_.max_tries : std::min(policy_.max_tries, policy_.max_tries_unheard);

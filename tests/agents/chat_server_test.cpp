@@ -7,7 +7,7 @@
 #include "agents/model_agents.hpp"
 #include "agents/questions.hpp"
 #include "fakes/fake_clock.hpp"
-#include "llm/openai_model.hpp"
+#include "llm/endpoint.hpp"
 
 namespace accelopt::agents {
 namespace {
@@ -33,12 +33,12 @@ class ChatServerTest : public testing::Test {
   /// Starts the server and a model that asks it.
   void start(const Json& script, const std::string& key = "sk-test") {
     server_ = std::make_unique<fakes::ChatServer>(ACCELOPT_CHAT_SERVER, script);
-    llm::OpenAiOptions options;
+    llm::EndpointOptions options;
     options.base_url = server_->base_url();
     options.model = "asked-for";
     options.key = llm::Secret(key);
     options.limits.stall = std::chrono::milliseconds(200);
-    model_ = llm::make_openai_model(std::move(options), client_, clock_).value();
+    model_ = llm::make_endpoint_model(std::move(options), client_, clock_).value();
   }
 
   std::unique_ptr<fakes::ChatServer> server_;

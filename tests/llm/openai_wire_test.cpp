@@ -3,10 +3,32 @@
 
 #include <gtest/gtest.h>
 
+#include "llm/wire_json.hpp"
+
 namespace accelopt::llm {
 namespace {
 
 using base::Json;
+
+std::string request_body(const ChatRequest& request, const WireSettings& settings, const Dialect& dialect) {
+  return openai_wire().body(request, settings, dialect);
+}
+
+std::optional<Dialect> other_dialect(std::string_view words, const Dialect& refused) {
+  return openai_wire().other_dialect(words, refused, {.model = "m"});
+}
+
+/// A reader by value, as the tests use it.
+class ReplyReader {
+ public:
+  auto take(std::string_view json) { return reader_->take(json); }
+  [[nodiscard]] bool finished() const { return reader_->finished(); }
+  [[nodiscard]] bool has_usage() const { return reader_->has_usage(); }
+  [[nodiscard]] ChatReply reply() const { return reader_->reply(); }
+
+ private:
+  std::unique_ptr<AnswerReader> reader_ = openai_wire().reader();
+};
 
 ChatRequest question() {
   ChatRequest request;
@@ -23,7 +45,8 @@ TEST(RequestBody, HoldsTheMessagesAndAsksForAStreamWithUsage) {
 }
 
 TEST(RequestBody, CarriesTheSettings) {
-  const WireSettings settings{.model = "m", .temperature = 0.5, .max_output_tokens = 100, .reasoning = "high"};
+  const WireSettings settings{
+      .model = "m", .temperature = 0.5, .max_output_tokens = 100, .reasoning = {.effort = "high"}};
   const Json body = Json::parse(request_body(question(), settings, {}));
   EXPECT_EQ(body["temperature"], 0.5);
   EXPECT_EQ(body["max_tokens"], 100);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole model (provider, gate, retries) against a real server in this process.
-#include "llm/openai_model.hpp"
+#include "llm/endpoint.hpp"
 
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ struct Fixture {
   SocketServer server;
   http::Client client;
   FakeClock clock;
-  OpenAiOptions options;
+  EndpointOptions options;
   std::unique_ptr<ChatModel> model;
 
   explicit Fixture(Handler handler) : server(std::move(handler)) {
@@ -66,7 +66,7 @@ struct Fixture {
   }
   base::Result<ChatReply> chat(std::stop_token stop = {}) {
     if (!model) {
-      auto made = make_openai_model(options, client, clock);
+      auto made = make_endpoint_model(options, client, clock);
       EXPECT_TRUE(made.has_value()) << made.error().message;
       model = std::move(*made);
     }
@@ -86,7 +86,7 @@ struct Fixture {
   }
 };
 
-TEST(OpenAiModel, StreamsAnAnswerWithUsageAndCost) {
+TEST(EndpointModel, StreamsAnAnswerWithUsageAndCost) {
   Fixture fixture(answers_in_turn({http_answer(200, chunk("Hel") + chunk("lo") + kEnd, "text/event-stream")}));
   fixture.options.price = Price{.input = 1, .cached_input = 0.5, .output = 2};
   const auto reply = fixture.chat();
@@ -109,22 +109,24 @@ TEST(OpenAiModel, StreamsAnAnswerWithUsageAndCost) {
   EXPECT_EQ(fixture.model->name(), "some-model");
 }
 
-TEST(OpenAiModel, CostIsUnknownWithoutAPriceOrWithoutUsage) {
+TEST(EndpointModel, CostIsUnknownWithoutAPriceAndTokensAreEstimatedWithoutUsage) {
   Fixture unpriced(answers_in_turn({stream("x")}));
   EXPECT_EQ(unpriced.chat()->usage.usd, std::nullopt);
   Fixture unreported(answers_in_turn({http_answer(200, R"({"choices":[{"message":{"content":"x"}}]})")}));
-  unreported.options.price = Price{};
-  EXPECT_EQ(unreported.chat()->usage.usd, std::nullopt);
+  const auto estimated = unreported.chat();
+  EXPECT_EQ(estimated->usage.usd, std::nullopt);
+  EXPECT_EQ(estimated->usage.estimated_calls, 1) << "the server told no tokens: they are counted from the texts";
+  EXPECT_GT(estimated->usage.input_tokens, 0);
 }
 
-TEST(OpenAiModel, SendsNoKeyWhereThereIsNone) {
+TEST(EndpointModel, SendsNoKeyWhereThereIsNone) {
   Fixture fixture(answers_in_turn({stream("x")}));
   fixture.options.key = Secret();
   ASSERT_TRUE(fixture.chat().has_value());
   EXPECT_FALSE(fixture.server.requests().at(0).headers.contains("authorization"));
 }
 
-TEST(OpenAiModel, UnderstandsAServerThatDoesNotStream) {
+TEST(EndpointModel, UnderstandsAServerThatDoesNotStream) {
   Fixture fixture(answers_in_turn(
       {http_answer(200, R"({"model":"real","choices":[{"message":{"content":"whole"},"finish_reason":"stop"}]})")}));
   const auto reply = fixture.chat();
@@ -133,14 +135,14 @@ TEST(OpenAiModel, UnderstandsAServerThatDoesNotStream) {
   EXPECT_EQ(reply->model, "real");
 }
 
-TEST(OpenAiModel, UnderstandsAStreamUnderAnotherName) {
+TEST(EndpointModel, UnderstandsAStreamUnderAnotherName) {
   Fixture fixture(answers_in_turn({http_answer(200, chunk("hi") + kEnd, "text/plain")}));
   const auto reply = fixture.chat();
   ASSERT_TRUE(reply.has_value()) << reply.error().message;
   EXPECT_EQ(reply->text, "hi");
 }
 
-TEST(OpenAiModel, EndsAtTheEndOfTheAnswerThoughTheConnectionStaysOpen) {
+TEST(EndpointModel, EndsAtTheEndOfTheAnswerThoughTheConnectionStaysOpen) {
   Fixture fixture([](const ReceivedRequest&, const Wire& wire) {
     wire.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + chunk("hi") + kEnd);
     wire.wait_for_peer_to_close();
@@ -151,7 +153,7 @@ TEST(OpenAiModel, EndsAtTheEndOfTheAnswerThoughTheConnectionStaysOpen) {
   EXPECT_EQ(reply->text, "hi");
 }
 
-TEST(OpenAiModel, AcceptsAFinishedAnswerWithoutTheLastMarker) {
+TEST(EndpointModel, AcceptsAFinishedAnswerWithoutTheLastMarker) {
   Fixture fixture(answers_in_turn({http_answer(
       200, chunk("hi") + "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"length\"}]}\n", "text/event-stream")}));
   const auto reply = fixture.chat();
@@ -160,7 +162,7 @@ TEST(OpenAiModel, AcceptsAFinishedAnswerWithoutTheLastMarker) {
   EXPECT_EQ(reply->finish, Finish::cut_by_length);
 }
 
-TEST(OpenAiModel, RetriesEveryStatusThatMayPass) {
+TEST(EndpointModel, RetriesEveryStatusThatMayPass) {
   for (const int status : {408, 409, 425, 429, 500, 502, 503, 504, 529}) {
     Fixture fixture(answers_in_turn({error_answer(status, "busy"), stream("at last")}));
     const auto reply = fixture.chat();
@@ -171,7 +173,7 @@ TEST(OpenAiModel, RetriesEveryStatusThatMayPass) {
   }
 }
 
-TEST(OpenAiModel, GivesUpOnAServerThatKeepsFailing) {
+TEST(EndpointModel, GivesUpOnAServerThatKeepsFailing) {
   Fixture fixture(answers_in_turn({error_answer(503, "overloaded")}));
   const base::Error error = fixture.failing();
   EXPECT_EQ(error.code, ErrorCode::unavailable);
@@ -180,13 +182,13 @@ TEST(OpenAiModel, GivesUpOnAServerThatKeepsFailing) {
   EXPECT_EQ(fixture.server.requests().size(), 3U);
 }
 
-TEST(OpenAiModel, ARateLimitThatStaysIsRateLimited) {
+TEST(EndpointModel, ARateLimitThatStaysIsRateLimited) {
   Fixture fixture(answers_in_turn({error_answer(429, "too many requests")}));
   EXPECT_EQ(fixture.failing().code, ErrorCode::rate_limited);
   EXPECT_EQ(fixture.server.requests().size(), 3U);
 }
 
-TEST(OpenAiModel, AnEmptyAccountIsNotTriedAgain) {
+TEST(EndpointModel, AnEmptyAccountIsNotTriedAgain) {
   Fixture fixture(answers_in_turn(
       {http_answer(429, R"({"error":{"message":"You exceeded your quota","code":"insufficient_quota"}})")}));
   const base::Error error = fixture.failing();
@@ -195,7 +197,7 @@ TEST(OpenAiModel, AnEmptyAccountIsNotTriedAgain) {
   EXPECT_EQ(fixture.server.requests().size(), 1U);
 }
 
-TEST(OpenAiModel, WaitsAsLongAsRetryAfterSays) {
+TEST(EndpointModel, WaitsAsLongAsRetryAfterSays) {
   Fixture fixture(answers_in_turn({error_answer(429, "slow down", {"Retry-After: 17"}), stream("ok")}));
   ASSERT_TRUE(fixture.chat().has_value());
   ASSERT_FALSE(fixture.clock.waits().empty());
@@ -203,7 +205,7 @@ TEST(OpenAiModel, WaitsAsLongAsRetryAfterSays) {
   EXPECT_LT(fixture.clock.waits()[0], milliseconds{19'000});
 }
 
-TEST(OpenAiModel, WaitsUntilTheDateOfRetryAfter) {
+TEST(EndpointModel, WaitsUntilTheDateOfRetryAfter) {
   Fixture fixture(answers_in_turn(
       {error_answer(503, "maintenance", {"Retry-After: Sun, 06 Nov 1994 08:50:07 GMT"}), stream("ok")}));
   using namespace std::chrono_literals;
@@ -214,7 +216,7 @@ TEST(OpenAiModel, WaitsUntilTheDateOfRetryAfter) {
   EXPECT_LT(fixture.clock.waits()[0], milliseconds{32'000});
 }
 
-TEST(OpenAiModel, DoesNotRetryWhatTheUserMustMend) {
+TEST(EndpointModel, DoesNotRetryWhatTheUserMustMend) {
   struct Case {
     int status;
     ErrorCode code;
@@ -235,18 +237,18 @@ TEST(OpenAiModel, DoesNotRetryWhatTheUserMustMend) {
   }
 }
 
-TEST(OpenAiModel, SaysThatNoKeyWasSent) {
+TEST(EndpointModel, SaysThatNoKeyWasSent) {
   Fixture fixture(answers_in_turn({error_answer(401, "who are you")}));
   fixture.options.key = Secret();
   EXPECT_TRUE(holds(fixture.failing().message, "no key was sent; set key_env"));
 }
 
-TEST(OpenAiModel, BlotsOutAKeyThatTheServerRepeats) {
+TEST(EndpointModel, BlotsOutAKeyThatTheServerRepeats) {
   Fixture fixture(answers_in_turn({error_answer(401, std::string("Incorrect API key: ") + kKey + "!")}));
   EXPECT_TRUE(holds(fixture.failing().message, "Incorrect API key: [key]!"));
 }
 
-TEST(OpenAiModel, RetriesAConnectionThatBreaksInTheAnswer) {
+TEST(EndpointModel, RetriesAConnectionThatBreaksInTheAnswer) {
   std::atomic<int> turn = 0;
   Fixture fixture([&turn](const ReceivedRequest&, const Wire& wire) {
     if (turn++ > 0) return wire.send(stream("whole")) ? Then::keep : Then::close;
@@ -261,14 +263,14 @@ TEST(OpenAiModel, RetriesAConnectionThatBreaksInTheAnswer) {
   EXPECT_EQ(reply->usage.transport_retries, 1);
 }
 
-TEST(OpenAiModel, RetriesAStreamThatEndsBeforeTheAnswerDoes) {
+TEST(EndpointModel, RetriesAStreamThatEndsBeforeTheAnswerDoes) {
   Fixture fixture(answers_in_turn({http_answer(200, chunk("half"), "text/event-stream"), stream("whole")}));
   const auto reply = fixture.chat();
   ASSERT_TRUE(reply.has_value()) << reply.error().message;
   EXPECT_EQ(reply->text, "whole");
 }
 
-TEST(OpenAiModel, RetriesAnErrorInTheMiddleOfAStream) {
+TEST(EndpointModel, RetriesAnErrorInTheMiddleOfAStream) {
   Fixture fixture(answers_in_turn(
       {http_answer(200, chunk("half") + "data: {\"error\":{\"message\":\"engine died\"}}\n\n", "text/event-stream"),
        stream("whole")}));
@@ -277,7 +279,7 @@ TEST(OpenAiModel, RetriesAnErrorInTheMiddleOfAStream) {
   EXPECT_EQ(reply->text, "whole");
 }
 
-TEST(OpenAiModel, AStallIsTriedOnceMore) {
+TEST(EndpointModel, AStallIsTriedOnceMore) {
   std::atomic<int> turn = 0;
   Fixture fixture([&turn](const ReceivedRequest&, const Wire& wire) {
     if (turn++ > 0) return wire.send(stream("awake")) ? Then::keep : Then::close;
@@ -291,7 +293,7 @@ TEST(OpenAiModel, AStallIsTriedOnceMore) {
   EXPECT_EQ(reply->text, "awake");
 }
 
-TEST(OpenAiModel, TwoStallsAreATimeOut) {
+TEST(EndpointModel, TwoStallsAreATimeOut) {
   Fixture fixture([](const ReceivedRequest&, const Wire& wire) {
     wire.wait_for_peer_to_close();
     return Then::close;
@@ -301,7 +303,7 @@ TEST(OpenAiModel, TwoStallsAreATimeOut) {
   EXPECT_EQ(fixture.server.requests().size(), 2U);
 }
 
-TEST(OpenAiModel, GarbageInsteadOfJsonIsTriedAgain) {
+TEST(EndpointModel, GarbageInsteadOfJsonIsTriedAgain) {
   Fixture whole(answers_in_turn({http_answer(200, R"({"choices":[{"mess)"), stream("sense")}));
   EXPECT_EQ(whole.chat()->text, "sense");
   Fixture in_stream(answers_in_turn({http_answer(200, "data: {{{\n\n", "text/event-stream"), stream("sense")}));
@@ -312,7 +314,7 @@ TEST(OpenAiModel, GarbageInsteadOfJsonIsTriedAgain) {
   EXPECT_TRUE(holds(error.message, "check that base_url")) << error.message;
 }
 
-TEST(OpenAiModel, APageInsteadOfAnAnswerIsNotTriedAgain) {
+TEST(EndpointModel, APageInsteadOfAnAnswerIsNotTriedAgain) {
   Fixture fixture(answers_in_turn({http_answer(200, "<html>Welcome</html>", "text/html; charset=utf-8")}));
   const base::Error error = fixture.failing();
   EXPECT_EQ(error.code, ErrorCode::invalid_argument);
@@ -321,7 +323,7 @@ TEST(OpenAiModel, APageInsteadOfAnAnswerIsNotTriedAgain) {
   EXPECT_EQ(fixture.server.requests().size(), 1U);
 }
 
-TEST(OpenAiModel, RefusesAnAnswerWithoutEnd) {
+TEST(EndpointModel, RefusesAnAnswerWithoutEnd) {
   std::atomic<std::size_t> sent = 0;
   Fixture fixture([&sent](const ReceivedRequest&, const Wire& wire) {
     wire.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n");
@@ -337,7 +339,7 @@ TEST(OpenAiModel, RefusesAnAnswerWithoutEnd) {
   EXPECT_LT(sent, std::size_t{50} << 20U);
 }
 
-TEST(OpenAiModel, FollowsNoRedirectWithItsKey) {
+TEST(EndpointModel, FollowsNoRedirectWithItsKey) {
   SocketServer other(answers_in_turn({stream("stolen")}));
   Fixture fixture(
       answers_in_turn({http_answer(307, "", "text/plain", {"Location: " + other.url() + "/v1/chat/completions"})}));
@@ -348,7 +350,7 @@ TEST(OpenAiModel, FollowsNoRedirectWithItsKey) {
   EXPECT_EQ(fixture.server.requests().size(), 1U);
 }
 
-TEST(OpenAiModel, SpeaksTheDialectThatTheServerKnows) {
+TEST(EndpointModel, SpeaksTheDialectThatTheServerKnows) {
   Fixture fixture([](const ReceivedRequest& request, const Wire& wire) {
     const Json body = Json::parse(request.body);
     std::string answer = stream("understood");
@@ -368,7 +370,7 @@ TEST(OpenAiModel, SpeaksTheDialectThatTheServerKnows) {
   EXPECT_EQ(fixture.server.requests().size(), 4U) << "what was learnt is kept";
 }
 
-TEST(OpenAiModel, StopsAtOnce) {
+TEST(EndpointModel, StopsAtOnce) {
   std::stop_source stop;
   Fixture fixture([&stop](const ReceivedRequest&, const Wire& wire) {
     stop.request_stop();
@@ -382,7 +384,7 @@ TEST(OpenAiModel, StopsAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
-TEST(OpenAiModel, KeepsToItsConcurrencyWithManyThreads) {
+TEST(EndpointModel, KeepsToItsConcurrencyWithManyThreads) {
   std::atomic<int> inside = 0;
   std::atomic<int> most = 0;
   Fixture fixture([&](const ReceivedRequest&, const Wire& wire) {
@@ -410,28 +412,28 @@ TEST(OpenAiModel, KeepsToItsConcurrencyWithManyThreads) {
   EXPECT_LE(most, 3);
 }
 
-TEST(MakeOpenAiModel, RefusesOptionsThatCannotWork) {
+TEST(MakeEndpointModel, RefusesOptionsThatCannotWork) {
   http::Client client;
   FakeClock clock;
   const auto refuse = [&](auto change, const char* word) {
-    OpenAiOptions options;
+    EndpointOptions options;
     options.base_url = "http://localhost:1/v1";
     options.model = "m";
     change(options);
-    const auto model = make_openai_model(options, client, clock);
+    const auto model = make_endpoint_model(options, client, clock);
     ASSERT_FALSE(model.has_value()) << word;
     EXPECT_EQ(model.error().code, ErrorCode::invalid_argument);
     EXPECT_TRUE(holds(model.error().message, word)) << model.error().message;
   };
-  refuse([](OpenAiOptions& o) { o.model = ""; }, "model");
-  refuse([](OpenAiOptions& o) { o.base_url = ""; }, "base_url");
-  refuse([](OpenAiOptions& o) { o.base_url = "localhost:8000/v1"; }, "base_url");
-  refuse([](OpenAiOptions& o) { o.temperature = -1; }, "temperature");
-  refuse([](OpenAiOptions& o) { o.max_output_tokens = 0; }, "max_output_tokens");
-  refuse([](OpenAiOptions& o) { o.max_concurrency = 0; }, "max_concurrency");
+  refuse([](EndpointOptions& o) { o.model = ""; }, "model");
+  refuse([](EndpointOptions& o) { o.base_url = ""; }, "base_url");
+  refuse([](EndpointOptions& o) { o.base_url = "localhost:8000/v1"; }, "base_url");
+  refuse([](EndpointOptions& o) { o.temperature = -1; }, "temperature");
+  refuse([](EndpointOptions& o) { o.max_output_tokens = 0; }, "max_output_tokens");
+  refuse([](EndpointOptions& o) { o.max_concurrency = 0; }, "max_concurrency");
 }
 
-TEST(MakeOpenAiModel, TakesTheAddressWithOrWithoutItsPath) {
+TEST(MakeEndpointModel, TakesTheAddressWithOrWithoutItsPath) {
   for (const char* tail : {"/v1", "/v1/", "/v1/chat/completions"}) {
     Fixture fixture(answers_in_turn({stream("x")}));
     fixture.options.base_url = fixture.server.url() + tail;

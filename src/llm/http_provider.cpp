@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// One try at one question over HTTP, whatever the API: sends the request, reads the answer as it arrives, and says of
+// every failure whether it may pass and what to check.
+#include <mutex>
+#include <utility>
+
+#include "http/url.hpp"
+#include "llm/endpoint.hpp"
+#include "llm/retry_after.hpp"
+#include "llm/sse.hpp"
+#include "llm/wire.hpp"
+#include "llm/wire_json.hpp"
+
+namespace accelopt::llm {
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+using std::chrono::milliseconds;
+
+/// An answer may be refused for its dialect once for each thing that servers differ in.
+constexpr int kMostDialects = 4;
+/// Of what a stream sends, at most this part may be text: the rest frames it.
+constexpr std::size_t kStreamBytesAByteOfText = 8;
+
+/// What the server sent, read as it arrived.
+struct Received {
+  std::unique_ptr<AnswerReader> reader;
+  std::size_t longest_text = 0;  ///< bytes, of a body that is no stream and of the answer itself
+  SseReader events{};
+  std::string body{};                    ///< of an answer that is not a stream
+  std::optional<WireProblem> problem{};  ///< that ended the reading
+  bool done = false;                     ///< the stream said so
+  bool too_long = false;
+};
+
+bool is_stream(const http::Head& head) {
+  return head.status == 200 &&
+         http::find_header(head, "content-type").value_or("").find("text/event-stream") != std::string_view::npos;
+}
+
+/// Takes events into the answer until the stream says it is done or one of them cannot be used.
+http::Flow take_events(Received& received, const std::vector<std::string>& events) {
+  for (const std::string& event : events) {
+    if (event.starts_with("[DONE]")) {
+      received.done = true;
+      return http::Flow::enough;
+    }
+    if (auto taken = received.reader->take(event); !taken) {
+      received.problem = std::move(taken).error();
+      return http::Flow::enough;
+    }
+    received.too_long = received.reader->reply().text.size() > received.longest_text;
+    received.done = received.reader->closed();
+    if (received.done || received.too_long) return http::Flow::enough;
+  }
+  return http::Flow::more;
+}
+
+http::Flow take_piece(Received& received, const http::Head& head, std::string_view piece) {
+  if (is_stream(head)) return take_events(received, received.events.feed(piece));
+  received.body += piece;
+  received.too_long = received.body.size() > received.longest_text;
+  return received.too_long ? http::Flow::enough : http::Flow::more;
+}
+
+/// The text with the key blotted out: servers like to quote it.
+std::string without_key(std::string text, const Secret& secret) {
+  const std::string& key = secret.reveal();
+  if (key.empty()) return text;
+  for (std::size_t at = 0; (at = text.find(key, at)) != std::string::npos;) text.replace(at, key.size(), "[key]");
+  return text;
+}
+
+/// For a server that tells no tokens: about what the texts took.
+model::Usage estimated_usage(const ChatRequest& request, const std::string& answer) {
+  constexpr std::size_t kBytesAToken = 4;
+  std::size_t asked = 0;
+  for (const Message& message : request.messages) asked += message.text.size();
+  model::Usage usage;
+  usage.input_tokens = static_cast<std::int64_t>(asked / kBytesAToken + 1);
+  usage.output_tokens = static_cast<std::int64_t>(answer.size() / kBytesAToken + 1);
+  usage.estimated_calls = 1;
+  return usage;
+}
+
+class HttpProvider final : public ChatProvider {
+ public:
+  HttpProvider(EndpointOptions options, http::Origin origin, http::Client& client, Clock& clock,
+               std::shared_ptr<Gate> gate)
+      : options_(std::move(options)),
+        wire_(wire_format(options_.api)),
+        host_(http::to_string(origin)),
+        client_(client),
+        clock_(clock),
+        gate_(std::move(gate)) {}
+
+  tl::expected<ChatReply, Failure> ask(const ChatRequest& request, std::stop_token stop) override {
+    for (int tried = 1;; ++tried) {
+      const Dialect dialect = current_dialect();
+      Received received{.reader = wire_.reader(), .longest_text = options_.limits.body_bytes / kStreamBytesAByteOfText};
+      const auto response = client_.send(
+          to_http(request, dialect), stop,
+          [&](const http::Head& head, std::string_view piece) { return take_piece(received, head, piece); });
+      if (!response) return tl::make_unexpected(with_usage(of_transport(response.error()), received));
+      const http::Head& head = response->head;
+      if (gate_) gate_->learn(parse_rate_headers(head, clock_.time_of_day()));
+      if (received.too_long) return tl::make_unexpected(with_usage(of_length(received), received));
+      if (head.status / 100 == 2) return read_reply(request, head, received);
+      const auto other = head.status == 400 || head.status == 422
+                             ? wire_.other_dialect(server_words(received.body), dialect, settings())
+                             : std::nullopt;
+      if (!other || tried >= kMostDialects) {
+        return tl::make_unexpected(of_status(head.status, received.body, patience(head, received.body)));
+      }
+      const std::scoped_lock lock(mutex_);
+      dialect_ = *other;
+    }
+  }
+
+  [[nodiscard]] std::string name() const override { return options_.model; }
+
+ private:
+  [[nodiscard]] Dialect current_dialect() {
+    const std::scoped_lock lock(mutex_);
+    return dialect_;
+  }
+
+  [[nodiscard]] WireSettings settings() const {
+    return {options_.model, options_.temperature, options_.max_output_tokens, options_.reasoning};
+  }
+
+  [[nodiscard]] http::Request to_http(const ChatRequest& request, const Dialect& dialect) const {
+    http::Request out{
+        .method = http::Method::post,
+        .url = options_.base_url + wire_.path(options_.model),
+        .headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream, application/json"}},
+        .body = wire_.body(request, settings(), dialect),
+        .limits = options_.limits,
+        .connection = http::Connection::fresh,
+        .ca_file = options_.ca_file};
+    for (http::Header& header : wire_.headers(options_.key)) out.headers.push_back(std::move(header));
+    return out;
+  }
+
+  /// The answer of a 2xx, streamed or whole.
+  tl::expected<ChatReply, Failure> read_reply(const ChatRequest& request, const http::Head& head,
+                                              Received& received) const {
+    if (!is_stream(head)) {
+      if (received.body.starts_with("data:") || received.body.starts_with("event:")) {  // a stream under another name
+        static_cast<void>(take_events(received, received.events.feed(received.body)));
+      } else {
+        if (const auto wrong = wrong_kind(head, received.body)) return tl::make_unexpected(*wrong);
+        if (auto taken = received.reader->take(received.body); !taken) received.problem = std::move(taken).error();
+        received.done = true;
+      }
+    }
+    if (!received.problem && !received.done) {
+      static_cast<void>(take_events(received, received.events.finish()));
+    }
+    if (received.too_long) return tl::make_unexpected(with_usage(of_length(received), received));
+    if (received.problem) return tl::make_unexpected(with_usage(of_problem(*received.problem), received));
+    if (!received.done && !received.reader->finished()) {
+      return tl::make_unexpected(with_usage(
+          {{ErrorCode::unavailable, "the answer of " + host_ + " broke off before its end; try again"}, Again::yes},
+          received));
+    }
+    ChatReply reply = received.reader->reply();
+    if (!received.reader->has_usage()) reply.usage = estimated_usage(request, reply.text);
+    complete(reply.usage);
+    if (reply.model.empty()) reply.model = options_.model;
+    return reply;
+  }
+
+  /// One call, with its price.
+  void complete(model::Usage& usage) const {
+    usage.calls = 1;
+    if (options_.price) usage.usd = cost_usd(usage, *options_.price);
+  }
+
+  /// A broken answer whose tokens the server has told costs what they cost.
+  [[nodiscard]] Failure with_usage(Failure failure, const Received& received) const {
+    if (!received.reader->has_usage()) return failure;
+    failure.used = received.reader->reply().usage;
+    complete(failure.used);
+    return failure;
+  }
+
+  /// A page instead of an answer: the address is wrong, and will be the next time.
+  [[nodiscard]] std::optional<Failure> wrong_kind(const http::Head& head, const std::string& body) const {
+    const std::string_view type = http::find_header(head, "content-type").value_or("");
+    const std::size_t first = body.find_first_not_of(" \t\r\n");
+    const bool looks_like_json = first != std::string::npos && (body[first] == '{' || body[first] == '[');
+    if (looks_like_json || type.find("json") != std::string_view::npos) return std::nullopt;
+    return Failure{
+        {ErrorCode::invalid_argument,
+         host_ + " answers with " + (type.empty() ? std::string("something unnamed") : blot(server_words(type))) +
+             " instead of an answer in the form of api = \"" + std::string(to_string(options_.api)) +
+             "\"; check base_url (" + options_.base_url + "), which often ends in /v1, and api"},
+        Again::never};
+  }
+
+  [[nodiscard]] std::optional<milliseconds> patience(const http::Head& head, const std::string& body) const {
+    if (const auto in_ms = http::find_header(head, "retry-after-ms")) {
+      if (const auto parsed = parse_retry_after(*in_ms, clock_.time_of_day())) return *parsed / 1000;
+    }
+    if (const auto value = http::find_header(head, "retry-after")) {
+      return parse_retry_after(*value, clock_.time_of_day());
+    }
+    return server_patience(body);
+  }
+
+  [[nodiscard]] std::string blot(std::string text) const { return without_key(std::move(text), options_.key); }
+
+  [[nodiscard]] static Failure of_transport(Error error) {
+    switch (error.code) {
+      case ErrorCode::unavailable:
+        return {.error = std::move(error), .again = Again::yes, .answered = false};
+      case ErrorCode::timed_out:
+        return {std::move(error), Again::once};
+      // A model that rambles without end: asking again costs as much again. To whoever asks, it gave no answer.
+      case ErrorCode::exhausted:
+        return {{ErrorCode::unavailable, error.message + "; set max_output_tokens"}, Again::never};
+      case ErrorCode::permission_denied:
+        return {{ErrorCode::invalid_argument, std::move(error.message)}, Again::never};
+      default:
+        return {std::move(error), Again::never};
+    }
+  }
+
+  [[nodiscard]] Failure of_length(const Received& received) const {
+    return {
+        {ErrorCode::unavailable, "the answer of " + host_ + " is longer than " + std::to_string(received.longest_text) +
+                                     " bytes and was refused; set max_output_tokens"},
+        Again::never};
+  }
+
+  [[nodiscard]] Failure of_problem(const WireProblem& problem) const {
+    if (problem.kind == WireProblem::Kind::server_error) {
+      return of_status_words(problem.status == 0 ? 500 : problem.status, blot(problem.words), {}, std::nullopt);
+    }
+    return {{ErrorCode::unavailable, "the answer of " + host_ + " cannot be read: " + blot(problem.words) +
+                                         "; check that base_url is that of a server that speaks api = \"" +
+                                         std::string(to_string(options_.api)) + "\""},
+            Again::yes};
+  }
+
+  [[nodiscard]] Failure of_status(int status, const std::string& body, std::optional<milliseconds> retry_after) const {
+    const std::string words = blot(server_words(body));
+    // Gemini's way of refusing a key.
+    const bool names_key = status == 400 && (words.find("API key not valid") != std::string::npos ||
+                                             body.find("API_KEY_INVALID") != std::string::npos);
+    return of_status_words(names_key ? 401 : status, words, server_code(body), retry_after);
+  }
+
+  [[nodiscard]] Failure of_status_words(int status, const std::string& words, const std::string& code,
+                                        std::optional<milliseconds> retry_after) const {
+    const std::string said = host_ + " (model " + options_.model + ") answers " + std::to_string(status) +
+                             (words.empty() ? "" : ": " + words);
+    switch (status) {
+      case 401:
+      case 403:
+        return {{ErrorCode::unauthenticated, said + "; " + key_advice()}, Again::never};
+      case 402:
+        return {{ErrorCode::rate_limited, said + "; check the account's balance"}, Again::never};
+      case 404:
+        return {{ErrorCode::invalid_argument,
+                 said + "; check base_url (" + options_.base_url + ") and that the server has this model"},
+                Again::never};
+      case 413:
+        return {{ErrorCode::invalid_argument, said + "; the prompt is too long for it: choose another model, or learn "
+                                                     "less (--no-memory)"},
+                Again::never};
+      case 429:
+        if (code == "insufficient_quota") {
+          return {{ErrorCode::rate_limited, said + "; check the account's balance and limits"}, Again::never};
+        }
+        return {{ErrorCode::rate_limited, said + "; set requests_per_minute or lower max_concurrency, or wait"},
+                Again::yes,
+                retry_after};
+      case 408:
+      case 409:
+      case 425:
+        return {{ErrorCode::unavailable, said + "; try again later"}, Again::yes, retry_after};
+      default:
+        break;
+    }
+    if (status >= 500) return {{ErrorCode::unavailable, said + "; try again later"}, Again::yes, retry_after};
+    return {{ErrorCode::invalid_argument, said + "; check the settings of this model"}, Again::never};
+  }
+
+  [[nodiscard]] std::string key_advice() const {
+    if (options_.key.empty()) return "no key was sent; set key_env or key_command of this model";
+    return "check the key" + (options_.key_source.empty() ? std::string() : " in " + options_.key_source) +
+           " and that it may use this model";
+  }
+
+  EndpointOptions options_;
+  const WireFormat& wire_;
+  std::string host_;
+  http::Client& client_;
+  Clock& clock_;
+  std::shared_ptr<Gate> gate_;
+  std::mutex mutex_;
+  Dialect dialect_;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<ChatProvider>> make_endpoint_provider(EndpointOptions options, http::Client& client,
+                                                                   Clock& clock, std::shared_ptr<Gate> gate) {
+  TRY_ASSIGN(options, normalized(std::move(options)));
+  TRY_ASSIGN(http::Origin origin, http::origin_of(options.base_url));
+  return std::make_unique<HttpProvider>(std::move(options), std::move(origin), client, clock, std::move(gate));
+}
+
+}  // namespace accelopt::llm

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading JSON that a stranger wrote.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json.hpp"
+
+namespace accelopt::llm {
+
+/// The member of an object, or null.
+const base::Json& member(const base::Json& object, const char* key);
+
+/// A number that is a count, 0 where it is none.
+std::int64_t count_of(const base::Json& value);
+
+/// Text as a string, or as a list of parts with a `text` each.
+std::string text_of(const base::Json& content);
+
+/// One line of printable ASCII, at most 300 bytes.
+std::string tame(std::string_view text);
+
+/// What a server says in an error's body: `error.message`, `error`, `message` or `detail`, else the text itself; one
+/// line of printable characters, at most 300 bytes.
+std::string server_words(std::string_view body);
+
+/// Likewise of a parsed value; empty where it says nothing.
+std::string words_of(const base::Json& value);
+
+/// Machine-readable reason in an error's body (`error.code`, else `error.type`, else `error.status`), or empty.
+std::string server_code(std::string_view body);
+
+/// The patience that an error's body asks for (`error.details[].retryDelay`), where it does.
+std::optional<std::chrono::milliseconds> server_patience(std::string_view body);
+
+/// The status that an error object names (`code` or `status`, 400 to 599), or 0.
+int status_of(const base::Json& error);
+
+}  // namespace accelopt::llm
