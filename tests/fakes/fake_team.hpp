@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agents/roles.hpp"
+#include "model/events.hpp"
 
 namespace accelopt::fakes {
 
