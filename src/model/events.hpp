@@ -74,13 +74,21 @@ struct RunFinished {
   double wall_seconds = 0;
 };
 
+/// What the run has used so far; told when it has changed, at most once a second.
+struct Spending {
+  Usage usage;
+  int evaluations = 0;
+  double device_seconds = 0;
+  double wall_seconds = 0;
+};
+
 /// Something a person should know: a degraded sandbox, a noisy machine, a lost answer.
 struct Note {
   std::string text;
 };
 
-using Event =
-    std::variant<RunStarted, IterationStarted, AttemptMoved, Learned, Selected, Confirming, RunFinished, Note>;
+using Event = std::variant<RunStarted, IterationStarted, AttemptMoved, Learned, Selected, Confirming, RunFinished,
+                           Spending, Note>;
 
 /// Gets a run's events, one at a time, from any thread.
 class EventSink {

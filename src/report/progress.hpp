@@ -8,8 +8,8 @@
 #include <memory>
 #include <optional>
 
-#include "base/json.hpp"
 #include "model/events.hpp"
+#include "report/event_json.hpp"
 
 namespace accelopt::report {
 
@@ -25,10 +25,7 @@ struct TerminalOptions {
 std::unique_ptr<model::EventSink> make_terminal_progress(std::FILE* stream, TerminalOptions options);
 std::unique_ptr<model::EventSink> make_terminal_progress(std::FILE* stream, bool is_terminal);
 
-/// Writes each event as one line of JSON, as docs/json.md describes, and flushes it.
+/// Writes each event as one line of JSON, as docs/events.md describes, and flushes it.
 std::unique_ptr<model::EventSink> make_json_progress(std::FILE* stream);
-
-/// The event as docs/json.md describes it.
-base::Json event_json(const model::Event& event);
 
 }  // namespace accelopt::report

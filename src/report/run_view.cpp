@@ -45,6 +45,8 @@ void RunView::apply(const model::Event& event, Time now) {
     last_selection_ = now;
     selected_ = true;
     attempts_.clear();
+  } else if (const auto* spending = std::get_if<model::Spending>(&event)) {
+    usage_ = spending->usage;
   } else if (const auto* confirming = std::get_if<model::Confirming>(&event)) {
     phase_ =
         "confirming " + (confirming->title.empty() ? to_string(confirming->identity) : printable(confirming->title));
@@ -80,7 +82,7 @@ std::string RunView::attempts_text() const {
 }
 
 std::string RunView::spend_text() const {
-  if (usage_.usd) return " | " + format_usd(*usage_.usd);
+  if (const auto usd = usage_.total_usd(); usd && usage_.usd) return " | " + format_usd(*usd);
   const std::int64_t tokens = usage_.input_tokens + usage_.output_tokens;
   return tokens > 0 ? " | " + format_count(tokens) + " tokens" : "";
 }

@@ -82,6 +82,8 @@ class Lines {
     return fmt::format("{}; {}; stopped by {}\n", text, format_seconds(event.wall_seconds), event.stopped_by);
   }
 
+  std::string operator()(const model::Spending&) const { return {}; }
+
   std::string operator()(const model::Note& event) const { return "  note: " + printable(event.text) + "\n"; }
 
  private:
