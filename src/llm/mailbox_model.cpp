@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "llm/mailbox_model.hpp"
+
+#include <utility>
+
+#include "base/files.hpp"
+#include "llm/recording.hpp"
+
+namespace accelopt::llm {
+namespace {
+
+using base::ErrorCode;
+
+constexpr std::uintmax_t kLongestAnswerBytes = std::uintmax_t{32} << 20U;
+
+std::string question_text(const ChatRequest& request, const std::string& answer_file) {
+  std::string text = "A question of accelopt: " + request.label + "\n\nAnswer it in the file " + answer_file +
+                     " in this folder. The file is the answer, word for word. Write it under another name first\n"
+                     "and rename it when it is whole.\n";
+  for (const Message& message : request.messages) {
+    text += "\n======== " + std::string(speaker_name(message.speaker)) + " ========\n\n" + message.text;
+    if (!message.text.ends_with('\n')) text += '\n';
+  }
+  return text;
+}
+
+class MailboxModel final : public ChatModel {
+ public:
+  MailboxModel(MailboxOptions options, Clock& clock) : options_(std::move(options)), clock_(clock) {}
+
+  base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
+    const std::string name = mailbox_name(request);
+    const std::filesystem::path question = options_.folder / (name + ".question.md");
+    const std::filesystem::path answer = options_.folder / (name + ".answer.md");
+    std::error_code ignored;
+    if (!std::filesystem::exists(question, ignored)) {
+      TRY(base::write_file(question, question_text(request, answer.filename().string())));
+    }
+    std::uintmax_t seen_bytes = 0;
+    for (;;) {
+      const std::uintmax_t bytes = size_of(answer);
+      const bool whole = bytes > 0 && (options_.unanswered == Unanswered::put_off || bytes == seen_bytes);
+      if (whole) return read(request, answer);
+      if (stop.stop_requested())
+        return base::fail(ErrorCode::cancelled, "stopped while waiting for " + answer.string());
+      if (options_.unanswered == Unanswered::put_off) {
+        if (options_.put_off != nullptr) ++*options_.put_off;
+        return base::fail(ErrorCode::cancelled, "the answer is not there yet: " + answer.string());
+      }
+      seen_bytes = bytes;
+      clock_.wait(options_.look_every, stop);
+    }
+  }
+
+  [[nodiscard]] std::string name() const override { return options_.name; }
+
+ private:
+  /// 0 where there is no such file.
+  static std::uintmax_t size_of(const std::filesystem::path& file) {
+    std::error_code problem;
+    const std::uintmax_t bytes = std::filesystem::file_size(file, problem);
+    return problem ? 0 : bytes;
+  }
+
+  base::Result<ChatReply> read(const ChatRequest& request, const std::filesystem::path& answer) const {
+    if (size_of(answer) > kLongestAnswerBytes) {
+      return base::fail(
+          ErrorCode::unavailable,
+          answer.string() + " is larger than " + std::to_string(kLongestAnswerBytes) + " bytes; an answer is one text");
+    }
+    TRY_ASSIGN(std::string text, base::read_file(answer));
+    ChatReply reply;
+    reply.model = options_.name;
+    std::size_t asked = 0;
+    for (const Message& message : request.messages) asked += message.text.size();
+    constexpr std::size_t kBytesAToken = 4;
+    reply.usage.calls = 1;
+    reply.usage.estimated_calls = 1;
+    reply.usage.input_tokens = static_cast<std::int64_t>(asked / kBytesAToken + 1);
+    reply.usage.output_tokens = static_cast<std::int64_t>(text.size() / kBytesAToken + 1);
+    if (options_.price) reply.usage.usd = cost_usd(reply.usage, *options_.price);
+    reply.text = std::move(text);
+    return reply;
+  }
+
+  MailboxOptions options_;
+  Clock& clock_;
+};
+
+}  // namespace
+
+std::string mailbox_name(const ChatRequest& request) {
+  return file_name_of(request.label) + "-" + request_hash(request).substr(0, 12);
+}
+
+base::Result<std::unique_ptr<ChatModel>> make_mailbox_model(MailboxOptions options, Clock& clock) {
+  if (auto made = base::make_folders(options.folder); !made) {
+    return tl::make_unexpected(base::with_context(std::move(made).error(), "the mailbox"));
+  }
+  return std::make_unique<MailboxModel>(std::move(options), clock);
+}
+
+}  // namespace accelopt::llm

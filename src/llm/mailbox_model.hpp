@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder as a model: one file a question, one file an answer. Whoever can read and write files can play the model.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "llm/chat_model.hpp"
+#include "llm/clock.hpp"
+#include "llm/price.hpp"
+
+namespace accelopt::llm {
+
+/// What is done while there is no answer.
+enum class Unanswered {
+  wait,     ///< looks for it again and again until it is there
+  put_off,  ///< counts the question as put off and gives it up for now
+};
+
+struct MailboxOptions {
+  std::filesystem::path folder{};
+  std::string name = "mailbox";  ///< who answers, for the record
+  std::optional<Price> price{};
+  Unanswered unanswered = Unanswered::wait;
+  std::atomic<int>* put_off = nullptr;        ///< counts the questions that were put off; outlives the model
+  std::chrono::milliseconds look_every{200};  ///< while it waits
+};
+
+/// Writes the question to FOLDER/NAME.question.md and takes the answer from FOLDER/NAME.answer.md, where NAME is the
+/// question's label and a part of the hash of its messages: the same question always has the same name, so an answer is
+/// found by a later run too, and never taken for another question. Both are written at once and never half: whoever
+/// answers writes to another name and renames. A file that is empty, or still grows while the model waits, is no answer
+/// yet. Tokens are counted from the length of the texts.
+/// The model's errors: cancelled: `stop` was asked for, or the question was put off; permission_denied, exhausted, io,
+/// not_found: the folder cannot be used. @error the same, of the folder.
+base::Result<std::unique_ptr<ChatModel>> make_mailbox_model(MailboxOptions options, Clock& clock);
+
+/// The name that a question's files begin with.
+std::string mailbox_name(const ChatRequest& request);
+
+}  // namespace accelopt::llm

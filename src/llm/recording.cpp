@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "llm/recording.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/json.hpp"
+#include "llm/wire_json.hpp"
+
+namespace accelopt::llm {
+namespace {
+
+using base::ErrorCode;
+using base::Json;
+
+/// Of the files; raised when a field changes its meaning.
+constexpr int kRecordingSchema = 1;
+constexpr std::array<std::string_view, 3> kFinishes{"complete", "cut_by_length", "filtered"};
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
+    lines.push_back(text.substr(0, end));
+  }
+  lines.push_back(text);
+  return lines;
+}
+
+/// A text as a list of its lines, so that files can be read and compared.
+Json text_json(std::string_view text) {
+  Json lines = Json::array();
+  for (const std::string_view line : lines_of(text)) lines.push_back(std::string(line));
+  return lines;
+}
+
+std::string text_from(const Json& lines) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    text += (i == 0 ? "" : "\n") + lines[i].get_ref<const std::string&>();
+  }
+  return text;
+}
+
+Json messages_json(const std::vector<Message>& messages) {
+  Json out = Json::array();
+  for (const Message& message : messages) {
+    out.push_back({{"speaker", speaker_name(message.speaker)}, {"text", text_json(message.text)}});
+  }
+  return out;
+}
+
+Speaker speaker_from(const std::string& name) {
+  return name == "system" ? Speaker::system : name == "assistant" ? Speaker::assistant : Speaker::user;
+}
+
+std::string blotted(std::string text, const std::vector<Secret>& keys) {
+  for (const Secret& secret : keys) {
+    const std::string& key = secret.reveal();
+    if (key.empty()) continue;
+    for (std::size_t at = 0; (at = text.find(key, at)) != std::string::npos;) text.replace(at, key.size(), "[key]");
+  }
+  return text;
+}
+
+class RecordingModel final : public ChatModel {
+ public:
+  RecordingModel(std::unique_ptr<ChatModel> model, std::filesystem::path folder, std::vector<Secret> keys)
+      : model_(std::move(model)), folder_(std::move(folder)), keys_(std::move(keys)) {}
+
+  base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
+    TRY_ASSIGN(ChatReply reply, model_->chat(request, std::move(stop)));
+    ChatRequest clean = request;
+    for (Message& message : clean.messages) message.text = blotted(std::move(message.text), keys_);
+    const std::string hash = request_hash(clean);
+    const Json file = {{"schema", kRecordingSchema},
+                       {"label", request.label},
+                       {"request_hash", hash},
+                       {"model", blotted(reply.model, keys_)},
+                       {"asked_of", model_->name()},
+                       {"temperature", Json(request.temperature)},
+                       {"max_output_tokens", Json(request.max_output_tokens)},
+                       {"messages", messages_json(clean.messages)},
+                       {"answer", text_json(blotted(reply.text, keys_))},
+                       {"finish", kFinishes.at(static_cast<std::size_t>(reply.finish))},
+                       {"usage", reply.usage}};
+    const std::filesystem::path path = folder_ / (file_name_of(request.label) + "-" + hash.substr(0, 12) + ".json");
+    if (auto written = base::write_file(path, file.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+        !written) {
+      return tl::make_unexpected(base::with_context(std::move(written).error(), "recording an answer"));
+    }
+    return reply;
+  }
+
+  [[nodiscard]] std::string name() const override { return model_->name(); }
+
+ private:
+  std::unique_ptr<ChatModel> model_;
+  std::filesystem::path folder_;
+  std::vector<Secret> keys_;
+};
+
+class ReplayingModel final : public ChatModel {
+ public:
+  ReplayingModel(std::shared_ptr<const Recording> recording, const std::string& role)
+      : recording_(std::move(recording)), name_(recording_->model_of(role)) {}
+
+  base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
+    if (stop.stop_requested()) return base::fail(ErrorCode::cancelled, "stopped");
+    return recording_->find(request);
+  }
+  [[nodiscard]] std::string name() const override { return name_; }
+
+ private:
+  std::shared_ptr<const Recording> recording_;
+  std::string name_;
+};
+
+/// Where two prompts part: message and line, from 0.
+struct Parting {
+  std::size_t message = 0;
+  std::size_t line = 0;
+};
+
+/// The first place where the prompts differ but for measured numbers; none when there is none.
+std::optional<Parting> parting_of(const std::vector<Message>& recorded, const std::vector<Message>& asked) {
+  const std::size_t common = std::min(recorded.size(), asked.size());
+  for (std::size_t message = 0; message < common; ++message) {
+    if (recorded[message].speaker != asked[message].speaker) return Parting{message, 0};
+    const std::string a = without_numbers(recorded[message].text);
+    const std::string b = without_numbers(asked[message].text);
+    if (a == b) continue;
+    const auto in_a = lines_of(a);
+    const auto in_b = lines_of(b);
+    std::size_t line = 0;
+    while (line < in_a.size() && line < in_b.size() && in_a[line] == in_b[line]) ++line;
+    return Parting{message, line};
+  }
+  if (recorded.size() == asked.size()) return std::nullopt;
+  return Parting{common, 0};
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_word(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/// Length of the number at the start of the text, with its unit; 0 where there is none.
+std::size_t number_length(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size() && is_digit(text[at])) ++at;
+  if (at == 0) return 0;
+  if (at + 1 < text.size() && text[at] == '.' && is_digit(text[at + 1])) {
+    for (++at; at < text.size() && is_digit(text[at]);) ++at;
+  }
+  if (at + 2 < text.size() && text[at] == 'e' && (text[at + 1] == '+' || text[at + 1] == '-')) {
+    std::size_t exponent = at + 2;
+    while (exponent < text.size() && is_digit(text[exponent])) ++exponent;
+    if (exponent > at + 2) at = exponent;
+  }
+  for (const std::string_view unit : {" ns", " us", " ms", " s", "x", " %", "%"}) {
+    const std::string_view rest = text.substr(at);
+    if (rest.starts_with(unit) && (rest.size() == unit.size() || !is_word(rest[unit.size()]))) return at + unit.size();
+  }
+  return at;
+}
+
+}  // namespace
+
+std::string_view speaker_name(Speaker speaker) {
+  switch (speaker) {
+    case Speaker::system:
+      return "system";
+    case Speaker::user:
+      return "user";
+    case Speaker::assistant:
+      return "assistant";
+  }
+  return "user";
+}
+
+std::string request_hash(const ChatRequest& request) {
+  Json messages = Json::array();
+  for (const Message& message : request.messages) messages.push_back({speaker_name(message.speaker), message.text});
+  return base::sha256_hex(base::canonical(messages));
+}
+
+std::string file_name_of(std::string_view label) {
+  std::string name(label.substr(0, 120));
+  std::ranges::replace_if(
+      name, [](char c) { return !is_word(c) && c != '.' && c != '-'; }, '-');
+  return name;
+}
+
+std::string without_numbers(std::string_view text) {
+  std::string out;
+  bool fenced = false;
+  for (std::string_view line : lines_of(text)) {
+    if (!out.empty() || line.data() != text.data()) out += '\n';
+    if (line.starts_with("```")) fenced = !fenced;
+    if (fenced) {
+      out += line;
+      continue;
+    }
+    for (char before = ' '; !line.empty();) {
+      // Digits inside of a name belong to it.
+      const std::size_t length = is_word(before) ? 0 : number_length(line);
+      if (length > 0) {
+        out += '#';
+        before = '#';
+        line.remove_prefix(length);
+        continue;
+      }
+      before = line.front();
+      out += before;
+      line.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+base::Result<Recording> Recording::load(const std::filesystem::path& folder) {
+  Recording recording;
+  recording.folder_ = folder;
+  std::error_code problem;
+  std::vector<std::filesystem::path> files;
+  for (std::filesystem::directory_iterator entry(folder, problem), end; !problem && entry != end;
+       entry.increment(problem)) {
+    if (entry->path().extension() == ".json") files.push_back(entry->path());
+  }
+  if (problem) {
+    return base::fail(ErrorCode::not_found, folder.string() + " cannot be read as a folder of recorded answers: " +
+                                                problem.message() + "; name one that run --record wrote");
+  }
+  std::ranges::sort(files);
+  for (const std::filesystem::path& file : files) {
+    TRY_ASSIGN(const std::string text, base::read_file(file));
+    const Json value = Json::parse(text, nullptr, false);
+    try {
+      Answer answer;
+      answer.file = file.filename().string();
+      value.at("request_hash").get_to(answer.hash);
+      for (const Json& message : value.at("messages")) {
+        answer.messages.push_back(
+            {speaker_from(message.at("speaker").get<std::string>()), text_from(message.at("text"))});
+      }
+      answer.reply.text = text_from(value.at("answer"));
+      value.at("model").get_to(answer.reply.model);
+      const auto finish =
+          std::ranges::find(kFinishes, std::string_view(value.at("finish").get_ref<const std::string&>()));
+      answer.reply.finish =
+          finish == kFinishes.end() ? Finish::complete : static_cast<Finish>(finish - kFinishes.begin());
+      value.at("usage").get_to(answer.reply.usage);
+      recording.by_label_[value.at("label").get<std::string>()].push_back(std::move(answer));
+      ++recording.size_;
+    } catch (const Json::exception& wrong) {
+      return base::fail(ErrorCode::corrupt, file.string() + " cannot be read as a recorded answer: " + wrong.what() +
+                                                "; take it out of the folder, or record again");
+    }
+  }
+  if (recording.size_ == 0) {
+    return base::fail(ErrorCode::not_found, folder.string() +
+                                                " holds no recorded answers; name a folder that "
+                                                "run --record wrote");
+  }
+  return recording;
+}
+
+base::Result<ChatReply> Recording::find(const ChatRequest& request) const {
+  const auto found = by_label_.find(request.label);
+  if (found == by_label_.end()) {
+    return base::fail(ErrorCode::invalid_argument,
+                      "no answer to \"" + request.label + "\" is recorded in " + folder_.string() +
+                          ": no question of that name was asked then; replay with the settings of the recorded run, or "
+                          "ask a model");
+  }
+  const std::string hash = request_hash(request);
+  const std::vector<Answer>& answers = found->second;
+  if (const auto same = std::ranges::find(answers, hash, &Answer::hash); same != answers.end()) return same->reply;
+  for (const Answer& answer : answers) {
+    if (!parting_of(answer.messages, request.messages)) return answer.reply;
+  }
+  return base::fail(ErrorCode::invalid_argument, difference(answers, request));
+}
+
+std::string Recording::difference(const std::vector<Answer>& answers, const ChatRequest& request) const {
+  const Answer* nearest = nullptr;
+  Parting latest;
+  for (const Answer& answer : answers) {
+    const auto parting = parting_of(answer.messages, request.messages);
+    if (!parting) continue;
+    if (nearest != nullptr && std::pair(parting->message, parting->line) <= std::pair(latest.message, latest.line))
+      continue;
+    nearest = &answer;
+    latest = *parting;
+  }
+  if (nearest == nullptr) return "no answer to \"" + request.label + "\" is recorded";
+  // Shown as they are, numbers included.
+  const auto line_in = [&](const std::vector<Message>& messages) -> std::string {
+    if (latest.message >= messages.size()) return "(no such message)";
+    const auto lines = lines_of(messages[latest.message].text);
+    return latest.line < lines.size() ? tame(lines[latest.line]) : "(the text has ended)";
+  };
+  const std::vector<Message>& named = latest.message < request.messages.size() ? request.messages : nearest->messages;
+  return "the prompt of \"" + request.label + "\" differs from the recorded one in " +
+         (folder_ / nearest->file).string() + ", message " + std::to_string(latest.message + 1) + " (" +
+         std::string(speaker_name(named[latest.message].speaker)) + "), line " + std::to_string(latest.line + 1) +
+         "\n  recorded: " + line_in(nearest->messages) + "\n  asked:    " + line_in(request.messages);
+}
+
+std::string Recording::model_of(std::string_view role) const {
+  const std::string prefix = std::string(role) + " ";
+  for (const auto& [label, answers] : by_label_) {
+    if (label.starts_with(prefix) && !answers.empty()) return answers.front().reply.model;
+  }
+  return by_label_.empty() ? "recorded" : by_label_.begin()->second.front().reply.model;
+}
+
+std::unique_ptr<ChatModel> make_recording_model(std::unique_ptr<ChatModel> model, std::filesystem::path folder,
+                                                std::vector<Secret> keys) {
+  return std::make_unique<RecordingModel>(std::move(model), std::move(folder), std::move(keys));
+}
+
+std::unique_ptr<ChatModel> make_replaying_model(std::shared_ptr<const Recording> recording, const std::string& role) {
+  return std::make_unique<ReplayingModel>(std::move(recording), role);
+}
+
+}  // namespace accelopt::llm
