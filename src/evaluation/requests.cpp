@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "evaluation/evaluator_json.hpp"
+#include "model/directives.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -50,10 +51,6 @@ base::Result<void> check_evaluation(const Json& result, bool raced) {
   if (evaluation.status != model::Status::passed) return {};
   if (raced && !evaluation.ratio) return refuse("it passed and has no ratio");
   if (evaluation.ratio) TRY(check_interval(*evaluation.ratio, "the ratio"));
-  if (evaluation.tuning && evaluation.tuning->chosen &&
-      evaluation.tuning->chosen->size() != evaluation.tuning->names.size()) {
-    return refuse("as many values must be chosen as there are names");
-  }
   return check_workloads(evaluation.workloads);
 }
 
@@ -79,6 +76,12 @@ base::Result<void> check_open(const Json& result) {
 }
 
 }  // namespace
+
+bool takes_values(const Solution& solution, const std::vector<std::int64_t>& values) {
+  if (solution.sources.empty()) return false;
+  const auto directives = model::parse_cpu_directives(model::main_text(solution));
+  return directives && directives->tuned.size() == values.size();
+}
 
 base::Result<Json> perform(Evaluator& evaluator, const Json& request, std::stop_token stop) {
   TRY_ASSIGN(const auto op, argument<std::string>(request, "op"));
@@ -113,7 +116,16 @@ base::Result<void> check_form(const Json& request, const Json& result) {
   TRY_ASSIGN(const auto op, argument<std::string>(request, "op"));
   if (op == "open") return check_open(result);
   if (op == "playoff") return check_playoff(request, result);
-  if (op == "triage" || op == "confirm") return check_evaluation(result, op == "triage");
+  if (op == "confirm") return check_evaluation(result, false);
+  if (op == "triage") {
+    TRY(check_evaluation(result, true));
+    const auto tuning = result.value("tuning", Json());
+    if (!tuning.is_object() || tuning.value("chosen", Json()).is_null()) return {};
+    TRY_ASSIGN(const auto candidate, argument<Solution>(request, "candidate"));
+    TRY_ASSIGN(const auto chosen, base::decode<std::vector<std::int64_t>>(tuning["chosen"], "chosen"));
+    if (!takes_values(candidate, chosen)) return refuse("as many values must be chosen as the candidate leaves open");
+    return {};
+  }
   if (op == "build") {
     TRY_ASSIGN(const auto report, base::decode<model::BuildReport>(result, "build"));
     if (report.built && report.machine_code_id.empty()) return refuse("it built and has no machine code");
