@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "cli/command.hpp"
+#include "cli/search_flags.hpp"
 #include "cli/session.hpp"
 #include "model/tuning.hpp"
 #include "report/format.hpp"
@@ -84,7 +85,8 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const Options& options, c
     TRY_ASSIGN(std::string text, base::read_file(options.file));
     candidate.sources = {{std::filesystem::path(options.file).filename().string(), std::move(text)}};
   }
-  const auto evaluator = make_evaluator(shell, options.device);
+  TRY_ASSIGN(const auto evaluator, make_evaluator(shell, options.device, {},
+                                                  [](const std::string& text) { fmt::print(stderr, "{}\n", text); }));
   evaluation::MeasureSettings settings;
   settings.seed = options.seed.value_or(base::random_seed());
   TRY_ASSIGN(const auto opened, evaluator->open(task, settings, shell.stops.abort));
@@ -125,6 +127,7 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const Options& options, c
 }
 
 base::Result<Exit> show_evaluation(Shell& shell, const Options& options) {
+  if (const auto usable = check(options.device); !usable) return refuse_options(usable.error());
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
   TRY_ASSIGN(const auto evaluation, evaluate(shell, options, task));
   if (options.json)
@@ -141,7 +144,8 @@ void add_eval(CommandLine& app, Action& chosen) {
   command.footer(
       "Examples:\n"
       "  accelopt eval my_task faster.cpp        is it correct, and is it faster?\n"
-      "  accelopt eval my_task                   the baseline against itself\n");
+      "  accelopt eval my_task                   the baseline against itself\n"
+      "  accelopt eval my_task faster.cpp --worker \"ssh host accelopt worker --device cpu:1\"\n");
   auto options = std::make_shared<Options>();
   command.option("task", &options->task, "Folder of the task").required();
   command.option("file", &options->file, "The kernel (default: the baseline itself)");

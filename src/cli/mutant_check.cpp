@@ -25,7 +25,8 @@ class Bench {
  public:
   static Result<std::unique_ptr<Bench>> open(Shell& shell, const DeviceFlags& device, const model::Task& task,
                                              std::uint64_t seed) {
-    std::unique_ptr<Bench> out(new Bench(shell, device, task));
+    TRY_ASSIGN(auto evaluator, make_evaluator(shell, device));
+    std::unique_ptr<Bench> out(new Bench(std::move(evaluator), shell, task));
     evaluation::MeasureSettings settings;
     settings.seed = seed;
     settings.protocol = "verify";
@@ -41,8 +42,8 @@ class Bench {
   }
 
  private:
-  Bench(Shell& shell, const DeviceFlags& device, const model::Task& task)
-      : evaluator_(make_evaluator(shell, device)), baseline_(task.baseline), abort_(shell.stops.abort) {}
+  Bench(std::unique_ptr<Evaluator> evaluator, Shell& shell, const model::Task& task)
+      : evaluator_(std::move(evaluator)), baseline_(task.baseline), abort_(shell.stops.abort) {}
 
   std::unique_ptr<Evaluator> evaluator_;
   model::Solution baseline_;

@@ -21,6 +21,13 @@ void declare(Command& command, SearchFlags& flags) {
   command.option("--fixes", &flags.fixes, "Fixer tries an attempt (default 3)");
   command.option("--patience", &flags.patience, "Rounds without a new incumbent before stopping (default 2; 0: never)");
   command.option("--strategy", &flags.strategy, "beam (default), greedy, repeated-sampling");
+  command
+      .option(
+          "--schedule", &flags.schedule,
+          "pipeline: calls, builds and measurements overlap; stages: one stage after the other, as published; serial: "
+          "one thing at a time. The decisions are the same")
+      .one_of({"pipeline", "stages", "serial"})
+      .show_default();
   command.flag("--no-memory", flags.no_memory, "Learn nothing from one round for the next");
   command.option("--max-evaluations", &flags.max_evaluations, "Candidates built and measured, at most");
   command.option("--max-time", &flags.max_time, "Wall time, e.g. 90s 3m 2h; a share is kept for the confirmation");
@@ -76,7 +83,9 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
   settings.measure.seed = flags.seed.value_or(base::random_seed());
   settings.measure.allow_regression = flags.allow_regression;
   if (search.rules == search::Rules::paper) settings.measure.protocol = "paper";
+  TRY_ASSIGN(settings.schedule, search::parse_schedule(flags.schedule));
   settings.agents = flags.agents;
+  TRY(check(flags.device));
   settings.device = flags.device;
   return settings;
 }

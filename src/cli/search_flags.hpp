@@ -16,6 +16,7 @@ struct SearchFlags {
   std::string preset = "default";
   std::optional<int> iterations, beam, plans, attempts, fixes, patience;
   std::string strategy;
+  std::string schedule = "pipeline";
   bool no_memory = false;
   std::optional<int> max_evaluations;
   std::optional<std::int64_t> max_tokens;

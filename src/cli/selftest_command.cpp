@@ -217,7 +217,7 @@ class Selftest {
   }
 
   base::Result<void> run_task(const model::Task& task, const std::vector<const SelftestKernel*>& kernels) {
-    const auto evaluator = make_evaluator(shell_, options_.device);
+    TRY_ASSIGN(const auto evaluator, make_evaluator(shell_, options_.device));
     evaluation::MeasureSettings settings;
     settings.seed = options_.seed.value_or(base::random_seed());
     settings.max_seconds_per_workload = kSecondsPerWorkload;

@@ -4,42 +4,17 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
+#include "cli/run_control.hpp"
 #include "cli/version.hpp"
 #include "cli/workspace.hpp"
 #include "evaluation/evaluator_json.hpp"
-#include "evaluation/worker_pool.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
-#include "sandbox/probe.hpp"
+#include "search/metered_evaluator.hpp"
 
 namespace accelopt::cli {
 
 using base::Json;
-
-void declare(Command& command, DeviceFlags& flags) {
-  command.option("--device", &flags.device, "cpu, or cpu:N for kernels on core N").show_default();
-  command.option("--compiler", &flags.compiler, "g++, clang++, or a path to one (default: the first that there is)");
-}
-
-namespace {
-
-/// Once a command, and where it cannot be missed: what kernels that a model wrote could do on this machine.
-void warn_of_missing_isolation() {
-  static const std::string missing = sandbox::missing_isolation();
-  static bool said = false;
-  if (missing.empty() || said) return;
-  said = true;
-  fmt::print(stderr, "accelopt: the sandbox is incomplete: {}\n", missing);
-}
-
-}  // namespace
-
-std::unique_ptr<evaluation::Evaluator> make_evaluator(const Shell& shell, const DeviceFlags& flags) {
-  warn_of_missing_isolation();
-  std::vector<std::string> command{shell.program, "worker", "--device", flags.device};
-  if (!flags.compiler.empty()) command.insert(command.end(), {"--compiler", flags.compiler});
-  return evaluation::make_worker_pool({.command = command});
-}
 
 Json to_json(const RunSettings& settings) {
   return {{"search", settings.search},
@@ -50,7 +25,11 @@ Json to_json(const RunSettings& settings) {
             {"base_url", settings.agents.base_url},
             {"key_env", settings.agents.key_env},
             {"prompts", settings.agents.prompts}}},
-          {"device", {{"device", settings.device.device}, {"compiler", settings.device.compiler}}}};
+          {"device",
+           {{"device", settings.device.device},
+            {"compiler", settings.device.compiler},
+            {"worker", settings.device.worker}}},
+          {"schedule", search::to_string(settings.schedule)}};
 }
 
 base::Result<RunSettings> run_settings_from(const Json& json) {
@@ -68,6 +47,10 @@ base::Result<RunSettings> run_settings_from(const Json& json) {
   const Json device = json.value("device", Json::object());
   base::read_field(device, "device", settings.device.device);
   base::read_field(device, "compiler", settings.device.compiler);
+  base::read_field(device, "worker", settings.device.worker);
+  std::string schedule(search::to_string(settings.schedule));
+  base::read_field(json, "schedule", schedule);
+  TRY_ASSIGN(settings.schedule, search::parse_schedule(schedule));
   return settings;
 }
 
@@ -89,26 +72,38 @@ base::Result<journal::RunInfo> begin_run(journal::Journal& journal, const model:
 }
 
 base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journal, const journal::RunInfo& run,
-                                          const Config& config, model::EventSink& events) {
+                                          const Config& config, model::EventSink& sink) {
   TRY_ASSIGN(const RunSettings settings, run_settings_from(run.settings));
+  TRY_ASSIGN(const auto control, RunControl::start(journal.folder(), run.id, settings.search, shell.stops, sink));
+  model::EventSink& events = *control;
+  if (run.status != "done") TRY(journal.finish_run(run.id, "running", std::nullopt, ""));
   search::Recorder chats(journal, run.id, search::Missing::do_it);
-  const auto team = make_team(settings.agents, config, run.seed, chats,
+  const auto team = make_team(settings.agents, config, run.seed, chats, control->budget(),
                               [&](const std::string& text) { events.on(model::Note{text}); });
   if (!team)
     return base::fail(base::ErrorCode::unavailable, team.error().message);  // of whatever kind: no verdict on the task
-  const auto evaluator = make_evaluator(shell, settings.device);
+  Config keys = config;                                                     // of the flags' own model as well
+  keys.models["flags"].key_env = settings.agents.key_env;
+  TRY_ASSIGN(const auto evaluator, make_evaluator(shell, settings.device, keys,
+                                                  [&](const std::string& text) { events.on(model::Note{text}); }));
   const search::RunRequest request{.run = run.id,
                                    .task = run.task,
                                    .settings = settings.search,
                                    .measure = settings.measure,
                                    .seed = run.seed,
-                                   .missing = search::Missing::do_it};
-  const search::RunPorts ports{(*team)->team(), evaluator.get(), &journal, &events};
-  auto report = search::run_search(request, ports, shell.stops);
+                                   .missing = search::Missing::do_it,
+                                   .schedule = settings.schedule};
+  const auto metered = search::make_metered_evaluator(*evaluator, control->budget());
+  search::RunPorts ports{(*team)->team(), metered.get(), &journal, &events};
+  ports.budget = &control->budget();
+  auto report = search::run_search(request, ports, control->stops());
   if (!report) {
     TRY(journal.finish_run(run.id, "failed", std::nullopt, ""));
     return tl::make_unexpected(report.error());
   }
+  const bool asked_to_end = report->result.outcome == search::Outcome::interrupted &&
+                            control->asked() == journal::Request::stop_now && !shell.stops.wind_down.stop_requested();
+  if (asked_to_end) report->result.stopped_by = "stop";
   const bool waiting = report->result.outcome == search::Outcome::waiting;
   const bool interrupted = waiting || report->result.outcome == search::Outcome::interrupted;
   const std::optional<Json> result(std::in_place, search::to_result_json(report->result));

@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "cli/command.hpp"
 #include "cli/command_line.hpp"
+#include "cli/device.hpp"
 #include "cli/team.hpp"
 #include "evaluation/evaluator.hpp"
 #include "journal/journal.hpp"
@@ -16,23 +17,13 @@
 
 namespace accelopt::cli {
 
-/// Where and with what kernels are built and measured.
-struct DeviceFlags {
-  std::string device = "cpu";  ///< "cpu" or "cpu:<core>"
-  std::string compiler;        ///< empty: the first that there is
-};
-
-void declare(Command& command, DeviceFlags& flags);
-
-/// The evaluator that works through a worker process of its own.
-std::unique_ptr<evaluation::Evaluator> make_evaluator(const Shell& shell, const DeviceFlags& flags);
-
 /// A run as the journal keeps its settings: enough to resume it without the command line that began it.
 struct RunSettings {
   search::SearchSettings search;
   evaluation::MeasureSettings measure;
   AgentFlags agents;
   DeviceFlags device;
+  search::Schedule schedule = search::Schedule::pipeline;
 };
 
 base::Json to_json(const RunSettings& settings);

@@ -8,8 +8,9 @@
 #include "agents/recipes/recipes_agents.hpp"
 #include "http/client.hpp"
 #include "llm/clock.hpp"
-#include "llm/gate.hpp"
 #include "llm/endpoint.hpp"
+#include "llm/gate.hpp"
+#include "search/budgeted_chat.hpp"
 #include "search/journaled_chat.hpp"
 #include "syntax/clang.hpp"
 
@@ -43,8 +44,12 @@ class RecipesTeam : public OwnedTeam {
 /// Models by role; models of one endpoint share one gate.
 class ModelTeam : public OwnedTeam {
  public:
-  ModelTeam(agents::Prompts prompts, search::Recorder& chats, Notice notice)
-      : prompts_(std::move(prompts)), chats_(chats), notice_(std::move(notice)), clock_(llm::make_clock()) {}
+  ModelTeam(agents::Prompts prompts, search::Recorder& chats, search::Budget& budget, Notice notice)
+      : prompts_(std::move(prompts)),
+        chats_(chats),
+        budget_(budget),
+        notice_(std::move(notice)),
+        clock_(llm::make_clock()) {}
 
   base::Result<void> add_role(const std::string& role, const std::string& name, const ModelConfig& config,
                               std::uint64_t seed) {
@@ -68,6 +73,7 @@ class ModelTeam : public OwnedTeam {
  private:
   struct Connected {
     std::unique_ptr<llm::ChatModel> model;
+    std::unique_ptr<llm::ChatModel> budgeted;
     std::unique_ptr<llm::ChatModel> journaled;
   };
 
@@ -89,12 +95,16 @@ class ModelTeam : public OwnedTeam {
     if (!gate) gate = std::make_shared<llm::Gate>(config.max_concurrency, *clock_);
     Connected connected;
     TRY_ASSIGN(connected.model, llm::make_endpoint_model(std::move(options), http_, *clock_, gate));
-    connected.journaled = search::make_journaled_chat(*connected.model, chats_);
+    // A reply on record costs nothing: the budget stands behind the journal.
+    connected.budgeted = search::make_budgeted_chat(
+        *connected.model, {.price = config.price, .max_output_tokens = config.max_output_tokens}, budget_);
+    connected.journaled = search::make_journaled_chat(*connected.budgeted, chats_);
     return connected;
   }
 
   agents::Prompts prompts_;
   search::Recorder& chats_;
+  search::Budget& budget_;
   Notice notice_;
   std::unique_ptr<llm::Clock> clock_;
   http::Client http_;
@@ -160,7 +170,7 @@ base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config) 
 }
 
 base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, const Config& config, std::uint64_t seed,
-                                                   search::Recorder& chats, Notice notice) {
+                                                   search::Recorder& chats, search::Budget& budget, Notice notice) {
   TRY_ASSIGN(const bool recipes, plays_recipes(flags, config));
   if (recipes) {
     TRY_ASSIGN(const syntax::Clang clang, syntax::Clang::load());
@@ -169,7 +179,7 @@ base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, cons
   TRY_ASSIGN(
       agents::Prompts prompts,
       agents::load_prompts(flags.prompts.empty() ? std::nullopt : std::optional<std::filesystem::path>(flags.prompts)));
-  auto team = std::make_unique<ModelTeam>(std::move(prompts), chats, std::move(notice));
+  auto team = std::make_unique<ModelTeam>(std::move(prompts), chats, budget, std::move(notice));
   for (const std::string role : kRoles) {
     TRY_ASSIGN(const auto chosen, model_for(role, flags, config));
     TRY(team->add_role(role, chosen.first, chosen.second, seed));

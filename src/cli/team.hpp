@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "cli/command_line.hpp"
 #include "cli/config.hpp"
+#include "search/budget.hpp"
 #include "search/recorder.hpp"
 
 namespace accelopt::cli {
@@ -41,10 +42,10 @@ base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config);
 /// Told, from any thread, what a person should know while models are asked: a server that does not answer.
 using Notice = std::function<void(const std::string&)>;
 
-/// Builds the team. Replies of models are recorded through `chats`, which outlives the team.
+/// Builds the team. Replies of models are recorded through `chats` and paid from `budget`, which outlive the team.
 /// @error invalid_argument, not_found: flags or prompts; unauthenticated: no key; unsupported: recipes without
 /// libclang.
 base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, const Config& config, std::uint64_t seed,
-                                                   search::Recorder& chats, Notice notice);
+                                                   search::Recorder& chats, search::Budget& budget, Notice notice);
 
 }  // namespace accelopt::cli

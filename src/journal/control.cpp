@@ -23,6 +23,9 @@ using base::Result;
 /// A process of another machine that has given no sign of life for this long may have died; it gives one a second.
 constexpr std::int64_t kSilentMs = 15'000;
 
+/// How long a call waits for another program's lock: signs of life come again, and a person who asks can ask again.
+constexpr std::chrono::milliseconds kPatience{5'000};
+
 std::string first_line(const std::filesystem::path& file) {
   std::ifstream stream(file);
   std::string line;
@@ -217,7 +220,7 @@ class SqliteControl final : public Control {
 }  // namespace
 
 Result<std::unique_ptr<Control>> open_control(const std::filesystem::path& folder, Access access) {
-  TRY_ASSIGN(std::unique_ptr<Database> database, open_journal_database(folder, {.access = access}));
+  TRY_ASSIGN(std::unique_ptr<Database> database, open_journal_database(folder, {.access = access, .busy_timeout = kPatience}));
   TRY_ASSIGN(Statement select,
              database->prepare("SELECT count(*) FROM sqlite_master WHERE name IN ('sessions', 'events', 'facts')"));
   std::int64_t tables = 0;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/device.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/version.hpp"
+#include "sandbox/probe.hpp"
+
+namespace accelopt::cli {
+
+void declare(Command& command, DeviceFlags& flags) {
+  command.option("--device", &flags.device, "cpu, or cpu:N for kernels on core N").show_default();
+  command.option("--compiler", &flags.compiler, "g++, clang++, or a path to one (default: the first that there is)");
+  command.option("--worker", &flags.worker,
+                 "Command that starts a worker elsewhere, e.g. \"ssh host accelopt worker --device cpu:1\" "
+                 "(docs/devices.md)");
+}
+
+namespace {
+
+/// Once a command, and where it cannot be missed: what kernels that a model wrote could do on this machine.
+void warn_of_missing_isolation() {
+  static const std::string missing = sandbox::missing_isolation();
+  static bool said = false;
+  if (missing.empty() || said) return;
+  said = true;
+  fmt::print(stderr, "accelopt: the sandbox is incomplete: {}\n", missing);
+}
+
+std::string describe(const evaluation::Hello& hello) {
+  std::string text = fmt::format("measuring on {}", hello.host.empty() ? "another machine" : hello.host);
+  if (!hello.device.empty()) text += fmt::format(", device {}", hello.device);
+  if (!hello.machine.empty()) text += fmt::format(" ({}, {} cores, {})", hello.machine, hello.cores, hello.system);
+  if (hello.version != kVersion)
+    text += fmt::format("; its accelopt is {}, this one {}: they understand each other", hello.version, kVersion);
+  return text;
+}
+
+}  // namespace
+
+base::Result<void> check(const DeviceFlags& flags) {
+  if (flags.worker.empty()) return {};
+  if (flags.device != DeviceFlags().device || !flags.compiler.empty()) {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "--device and --compiler belong into the worker's own command: --worker \"... accelopt worker "
+                      "--device " +
+                          flags.device + "\"");
+  }
+  TRY(evaluation::split_command(flags.worker));
+  return {};
+}
+
+base::Result<evaluation::PoolOptions> pool_options(const Shell& shell, const DeviceFlags& flags, const Config& config) {
+  TRY(check(flags));
+  evaluation::PoolOptions options;
+  if (flags.worker.empty()) {
+    options.command = {shell.program, "worker", "--device", flags.device};
+    if (!flags.compiler.empty()) options.command.insert(options.command.end(), {"--compiler", flags.compiler});
+  } else {
+    TRY_ASSIGN(options.command, evaluation::split_command(flags.worker));
+  }
+  for (const auto& [name, model] : config.models) {
+    if (!model.key_env.empty()) options.withheld.push_back(model.key_env);
+  }
+  return options;
+}
+
+base::Result<std::unique_ptr<evaluation::Evaluator>> make_evaluator(const Shell& shell, const DeviceFlags& flags,
+                                                                    const Config& config,
+                                                                    std::function<void(const std::string&)> notice) {
+  TRY_ASSIGN(auto options, pool_options(shell, flags, config));
+  if (flags.worker.empty()) {
+    warn_of_missing_isolation();
+  } else if (notice) {
+    options.greeted = [notice = std::move(notice)](const evaluation::Hello& hello) { notice(describe(hello)); };
+  }
+  return evaluation::make_worker_pool(std::move(options));
+}
+
+}  // namespace accelopt::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where kernels are built and measured, as the command line says it: a device of this machine, or a worker that any
+// command starts.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/command.hpp"
+#include "cli/command_line.hpp"
+#include "cli/config.hpp"
+#include "evaluation/evaluator.hpp"
+#include "evaluation/worker_pool.hpp"
+
+namespace accelopt::cli {
+
+/// Where and with what kernels are built and measured.
+struct DeviceFlags {
+  std::string device = "cpu";  ///< "cpu" or "cpu:<core>"
+  std::string compiler;        ///< empty: the first that there is
+  std::string worker;          ///< command of a worker elsewhere; empty: one on this machine
+};
+
+void declare(Command& command, DeviceFlags& flags);
+
+/// Whether the flags can be used together. @error invalid_argument: they contradict one another, or the worker's
+/// command cannot be split into words.
+base::Result<void> check(const DeviceFlags& flags);
+
+/// How the worker is started: its command, and the variables that hold keys and stay out of its environment.
+/// @error as check.
+base::Result<evaluation::PoolOptions> pool_options(const Shell& shell, const DeviceFlags& flags,
+                                                   const Config& config = {});
+
+/// The evaluator that works through a worker process of its own. `notice` is told where a worker elsewhere runs.
+/// @error as check.
+base::Result<std::unique_ptr<evaluation::Evaluator>> make_evaluator(
+    const Shell& shell, const DeviceFlags& flags, const Config& config = {},
+    std::function<void(const std::string&)> notice = {});
+
+}  // namespace accelopt::cli
