@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "delayed.hpp"
 #include "evaluation/evaluator.hpp"
 #include "evaluation/worker_pool.hpp"
 #include "figures.hpp"
@@ -45,32 +46,6 @@ struct Options {
   fs::path accelopt = ACCELOPT_PROGRAM;
   std::vector<std::string> tasks;
 };
-
-/// The baseline with a wait at the end of each call; nothing when the kernel's head is not found in its text.
-std::optional<model::Solution> delayed(const model::Solution& baseline, double share) {
-  std::string text = model::main_text(baseline);
-  const std::size_t head = text.find("void kernel(");
-  if (head == std::string::npos) return std::nullopt;
-  const std::size_t body = text.find('{', head);
-  if (body == std::string::npos) return std::nullopt;
-  text.insert(body + 1, "\n  const accelopt_wait wait_at_the_end;\n");
-  text.insert(0,
-              "#include <immintrin.h>\n"
-              "#include <x86intrin.h>\n"
-              "namespace {\n"
-              "struct accelopt_wait {\n"
-              "  unsigned long long begin = __rdtsc();\n"
-              "  ~accelopt_wait() {\n"
-              "    const unsigned long long end = __rdtsc();\n"
-              "    const auto until = end + static_cast<unsigned long long>(static_cast<double>(end - begin) * " +
-                  std::to_string(share) +
-                  ");\n"
-                  "    while (__rdtsc() < until) _mm_pause();\n"
-                  "  }\n"
-                  "};\n"
-                  "}\n");
-  return model::with_main_text(baseline, text);
-}
 
 /// One kind of session: who is raced against whom.
 struct Race {

@@ -18,7 +18,7 @@ namespace accelopt::evaluation {
 /// How a run measures. Every number is a limit or a schedule that the design names.
 struct MeasureSettings {
   std::uint64_t seed = 0;               ///< secret to the run: inputs are drawn from it
-  int slots = 8;                        ///< input sets a workload
+  int slots = 9;                        ///< input sets a workload: one to warm up, and the eight blocks of FASTER
   double max_seconds_per_workload = 2;  ///< triage gives up after this much measuring, seconds
   double max_tuning_seconds = 60;       ///< a race of configurations takes its leader after this much measuring
   int playoff_min_blocks = 12;

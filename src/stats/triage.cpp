@@ -42,6 +42,9 @@ TriageDecision look(std::span<const double> samples, const TriageRules& rules) {
   const bool clearly_slower =
       samples.size() >= clear && std::all_of(samples.begin(), samples.begin() + rules.clear_blocks,
                                              [&](double sample) { return sample < -std::log1p(rules.clear_loss); });
+  const bool clearly_faster =
+      samples.size() >= clear && std::all_of(samples.begin(), samples.begin() + rules.clear_blocks,
+                                             [&](double sample) { return sample > std::log1p(rules.clear_gain); });
   const bool worth_it = interval.low > std::log1p(rules.least_gain);
   // What looks slower than a tie races on: SLOWER is near, and says more.
   const bool looks_level = interval.estimate > -std::log1p(rules.tie_within);
@@ -50,7 +53,7 @@ TriageDecision look(std::span<const double> samples, const TriageRules& rules) {
   if (interval.high < 0 || clearly_slower) {
     decision.verdict = RaceVerdict::slower;
     decision.decided_by = DecidedBy::race;
-  } else if (worth_it && decision.blocks >= rules.faster_from) {
+  } else if (worth_it && (clearly_faster || decision.blocks >= rules.faster_from)) {
     decision.verdict = RaceVerdict::faster;
     decision.decided_by = DecidedBy::race;
   } else if (futile) {

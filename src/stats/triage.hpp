@@ -31,14 +31,15 @@ enum class Clock { running, expired };
 struct TriageRules {
   std::vector<int> looks = {3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 100};  ///< blocks after which it may decide, ascending
   double alpha = 0.05;          ///< probability of a wrong certainty in the whole race; split evenly over the looks
-  int faster_from = 8;          ///< blocks: FASTER is never said earlier
+  int faster_from = 8;          ///< blocks: FASTER is not said earlier, unless it is clear
   double least_gain = 0.005;    ///< FASTER: certain to be faster by more than this
   double hopeless_gain = 0.01;  ///< futile: certain to be faster by less than this
   double narrow = 0.02;         ///< futile: the interval is narrower than this and FASTER is not near
   int hope_from = 16;           ///< blocks: from here on a race is futile ...
   double least_hope = 0.1;      ///< ... when FASTER by the last look has a smaller probability, as the race went so far
-  int clear_blocks = 4;         ///< SLOWER at once: the first so many blocks are all ...
+  int clear_blocks = 4;         ///< SLOWER at once, or FASTER: the first so many blocks are all ...
   double clear_loss = 0.15;     ///< ... slower by more than this
+  double clear_gain = 0.30;     ///< ... faster by more than this, which is certain, too
   double tie_within = 0.03;  ///< at the cap: TIE when the interval lies within this of 1; futile: not slower than this
 };
 

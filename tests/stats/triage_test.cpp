@@ -41,13 +41,24 @@ Tally simulate(unsigned seed, double deviation, double effect, int races) {
   return tally;
 }
 
+TEST(Triage, KeepsTheClearlyFasterAfterFourBlocks) {
+  EXPECT_EQ(decide_triage(std::vector<double>{0.70, 0.72, 0.71}).verdict, RaceVerdict::running);
+  const TriageDecision clear = decide_triage(std::vector<double>{0.70, 0.72, 0.71, 0.73});
+  EXPECT_EQ(clear.verdict, RaceVerdict::faster);
+  EXPECT_EQ(clear.decided_by, DecidedBy::race);
+  EXPECT_EQ(clear.blocks, 4);
+  // One block that is not, or an interval that knows nothing yet, and it races on.
+  EXPECT_EQ(decide_triage(std::vector<double>{0.70, 0.72, 0.25, 0.73}).verdict, RaceVerdict::running);
+  EXPECT_EQ(decide_triage(std::vector<double>{0.30, 2.50, 0.40, 1.90}).verdict, RaceVerdict::running);
+}
+
 TEST(Triage, SaysFasterOnlyAfterEightBlocks) {
   Triage triage;
   for (int block = 1; block < 8; ++block) {
-    triage.add(0.30 + 0.001 * (block % 3));
+    triage.add(0.20 + 0.001 * (block % 3));
     EXPECT_FALSE(triage.decided()) << block;
   }
-  triage.add(0.30);
+  triage.add(0.20);
   EXPECT_EQ(triage.decision().verdict, RaceVerdict::faster);
   EXPECT_EQ(triage.decision().decided_by, DecidedBy::race);
   EXPECT_EQ(triage.decision().blocks, 8);
@@ -148,7 +159,7 @@ TEST(Triage, DecidesWithWhatThereIsWhenTheTimeIsUp) {
 
 TEST(Triage, IgnoresBlocksAfterItsDecision) {
   Triage triage;
-  for (int block = 0; block < 8; ++block) triage.add(0.3 + 0.001 * (block % 2));
+  for (int block = 0; block < 8; ++block) triage.add(0.2 + 0.001 * (block % 2));
   const TriageDecision decided = triage.decision();
   triage.add(-5);
   triage.expire();
