@@ -328,7 +328,9 @@ Resolved resolve(const Bundle& bundle, std::size_t item, const Outcomes& before)
   const When when = asked.only_if->when;
   const auto found = before.find(asked.only_if->item);
   if (found == before.end()) return skipped("what it depends on is not known");
-  const Outcome& cause = found->second;
+  const auto twin = found->second.same_as.empty() ? found : before.find(found->second.same_as);
+  if (twin == before.end()) return skipped("what it depends on is not known");
+  const Outcome& cause = twin->second;
   if (when == When::unconfirmed) {
     if (!cause.result || held(cause)) return skipped("one before it is confirmed");
     return wanted(asked.request);

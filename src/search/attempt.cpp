@@ -141,12 +141,18 @@ class Attempt {
     }
     const Flow::Judging judging(shared_.flow);
     if (winding_down()) return base::fail(ErrorCode::cancelled, "the run is ending");
-    TRY_ASSIGN(const OnRecord on_record, shared_.measurer.build_on_record(source_id));
+    TRY_ASSIGN(const OnRecord on_record, shared_.measurer.build_on_record(solution, source_id));
     if (!shared_.budget.take_evaluation(on_record))
       return base::fail(ErrorCode::cancelled, "no evaluation is left in the budget");
 
     move_to(AttemptState::building);
-    TRY_ASSIGN(const model::BuildReport build, shared_.measurer.build(solution, source_id, shared_.stops.abort));
+    const auto built = shared_.measurer.build(solution, source_id, shared_.stops.abort);
+    if (!built) {
+      if (built.error().code == ErrorCode::cancelled)
+        shared_.measurer.expect_race(solution, parent_.solution, parent_.machine_code_id);
+      return tl::make_unexpected(built.error());
+    }
+    const model::BuildReport& build = *built;
     if (!build.built) {
       Evaluation failed;
       failed.status = Status::compile_error;

@@ -107,6 +107,8 @@ class Explorer {
         question.evaluation.profile = *profile;
       else if (profile.error().code != ErrorCode::cancelled && profile.error().code != ErrorCode::not_found)
         return tl::make_unexpected(profile.error());
+      else if (x_.waiting != nullptr && *x_.waiting > 0)
+        return tl::make_unexpected(profile.error());  // put off: the question would be another one without it
     }
     if (question.evaluation.tuning) question.evaluation.tuning->heats.clear();
     if (const auto tried = x_.tried.find(kernel.source_id); tried != x_.tried.end()) question.tried = tried->second;

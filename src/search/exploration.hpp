@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -33,6 +34,7 @@ struct Exploration {
   Budget& budget;
   model::EventSink& events;
   Stops stops;
+  const std::atomic<int>* waiting = nullptr;  ///< as RunPorts::waiting
   Schedule schedule = Schedule::pipeline;
   FlowLimits flow{};
 };

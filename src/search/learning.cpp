@@ -92,6 +92,8 @@ base::Result<std::vector<model::Experience>> summarize_pairs(const Learning& lea
           *profile;
     } else if (!is_ending(profile.error())) {
       return tl::make_unexpected(profile.error());
+    } else if (learning.waiting != nullptr && *learning.waiting > 0) {
+      return tl::make_unexpected(profile.error());  // put off: the question would be another one without it
     }
     return learning.asker.summarize(question, learning.stops.wind_down);
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct Learning {
   Measurer& measurer;
   model::EventSink& events;
   Stops stops;
+  const std::atomic<int>* waiting = nullptr;  ///< as RunPorts::waiting
   Schedule schedule = Schedule::pipeline;
 };
 

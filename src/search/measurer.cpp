@@ -13,8 +13,13 @@ using model::BuildReport;
 using model::Evaluation;
 
 Measurer::Measurer(evaluation::Evaluator* evaluator, Recorder& recorder, const model::Task& task,
-                   const evaluation::MeasureSettings& settings)
-    : evaluator_(evaluator), recorder_(recorder), task_(task), settings_(settings), task_id_(model::task_id(task)) {}
+                   const evaluation::MeasureSettings& settings, evaluation::Foresight* foresight)
+    : evaluator_(evaluator),
+      recorder_(recorder),
+      task_(task),
+      settings_(settings),
+      foresight_(foresight),
+      task_id_(model::task_id(task)) {}
 
 base::Result<void> Measurer::ensure_open(std::stop_token stop) {
   const std::scoped_lock lock(open_mutex_);
@@ -50,10 +55,20 @@ base::Result<BuildReport> Measurer::build(const model::Solution& solution, const
   });
 }
 
-base::Result<OnRecord> Measurer::build_on_record(const std::string& source_id) {
+base::Result<OnRecord> Measurer::build_on_record(const model::Solution& solution, const std::string& source_id) {
+  if (foresight_ != nullptr && foresight_->put_off_before(solution)) return OnRecord::yes;
   TRY_ASSIGN(const bool known,
              recorder_.on_record({{}, "build:" + source_id}, {{"task", task_id_}, {"source", source_id}}));
   return known ? OnRecord::yes : OnRecord::no;
+}
+
+void Measurer::expect_race(const model::Solution& candidate, const model::Solution& parent,
+                           const std::string& parent_machine_code_id) {
+  if (foresight_ != nullptr) foresight_->expect_race(candidate, parent, parent_machine_code_id);
+}
+
+void Measurer::expect_confirmations(const std::vector<model::Solution>& finalists) {
+  if (foresight_ != nullptr) foresight_->expect_confirmations(finalists);
 }
 
 base::Result<Evaluation> Measurer::triage(const model::Identity& identity, const model::Solution& candidate,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "evaluation/evaluator.hpp"
+#include "evaluation/foresight.hpp"
 #include "search/budget.hpp"
 #include "search/in_flight.hpp"
 #include "search/recorder.hpp"
@@ -20,15 +21,19 @@ class Measurer {
  public:
   /// `evaluator` may be null in a replay. All arguments outlive the measurer.
   Measurer(evaluation::Evaluator* evaluator, Recorder& recorder, const model::Task& task,
-           const evaluation::MeasureSettings& settings);
+           const evaluation::MeasureSettings& settings, evaluation::Foresight* foresight = nullptr);
 
   base::Result<evaluation::OpenReport> open(std::stop_token stop);
   /// Keyed by source: one build a source and run.
   base::Result<model::BuildReport> build(const model::Solution& solution, const std::string& source_id,
                                          std::stop_token stop);
+  /// Whether the source's build is on record, or was asked for in an earlier part of the run and put off.
+  base::Result<OnRecord> build_on_record(const model::Solution& solution, const std::string& source_id);
+  /// The candidate's build was put off: it will be raced against its parent if it builds.
+  void expect_race(const model::Solution& candidate, const model::Solution& parent,
+                   const std::string& parent_machine_code_id);
+  void expect_confirmations(const std::vector<model::Solution>& finalists);
   /// Keyed by (iteration, parent, machine code): equal code is raced once against one parent.
-  /// Whether the source's build is on record.
-  base::Result<OnRecord> build_on_record(const std::string& source_id);
   base::Result<model::Evaluation> triage(const model::Identity& identity, const model::Solution& candidate,
                                          const std::string& machine_code_id, const model::Solution& parent,
                                          const std::string& parent_source_id, std::stop_token stop);
@@ -48,6 +53,7 @@ class Measurer {
   Recorder& recorder_;
   const model::Task& task_;
   const evaluation::MeasureSettings& settings_;
+  evaluation::Foresight* foresight_;
   std::string task_id_;
   std::mutex open_mutex_;
   std::optional<evaluation::OpenReport> opened_;

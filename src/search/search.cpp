@@ -69,22 +69,28 @@ class Search {
         own_budget_(request.missing == Missing::leave_it ? without_budgets(request.settings) : request.settings),
         budget_(ports.budget != nullptr ? *ports.budget : own_budget_),
         asker_(ports.team, recorder_, budget_),
-        measurer_(ports.evaluator, recorder_, request_.task, request_.measure) {}
+        measurer_(ports.evaluator, recorder_, request_.task, request_.measure, ports.foresight) {}
 
   /// The method. Each iteration: plan and attempt (explore), summarize the telling pairs and, meanwhile, race what was
   /// found beside its parents and keep the best (learn_and_select); at the end the incumbent is confirmed in fresh
   /// processes, and only that is reported.
-  Result<RunReport> run() {
+  Result<void> search() {
     TRY(verify_baseline());
     while (!stopped_by_) {
-      auto outcomes = explore();
-      if (!outcomes) return tl::make_unexpected(outcomes.error());
+      TRY_ASSIGN(const auto outcomes, explore());
       if (stopping()) break;
-      TRY(learn_and_select(*outcomes));
+      TRY(learn_and_select(outcomes));
       if (stopping()) break;
       TRY(decide_whether_to_stop());
     }
-    if (!stopping()) TRY(confirm());
+    return stopping() ? Result<void>() : confirm();
+  }
+
+  Result<RunReport> run() {
+    const auto searched = search();
+    // What needs something that was put off fails as if it were stopped.
+    const bool put_off = !searched && searched.error().code == ErrorCode::cancelled && waiting();
+    if (!searched && !put_off) return tl::make_unexpected(searched.error());
     return finish();
   }
 
@@ -144,6 +150,7 @@ class Search {
                             .budget = budget_,
                             .events = *ports_.events,
                             .stops = stops_,
+                            .waiting = ports_.waiting,
                             .schedule = schedule(),
                             .flow = request_.flow};
     TRY_ASSIGN(auto outcomes, search::explore(exploration));
@@ -254,6 +261,7 @@ class Search {
                             .measurer = measurer_,
                             .events = *ports_.events,
                             .stops = stops_,
+                            .waiting = ports_.waiting,
                             .schedule = schedule()};
     return summarize_pairs(learning, outcomes, experiences_);
   }
@@ -376,9 +384,14 @@ class Search {
       }
       const std::vector<std::size_t> chosen = fill_beam(entrants, places);
       std::optional<std::size_t> failed;
+      std::optional<base::Error> put_off;
       for (const std::size_t arm : chosen) {
         if (arm < first_child) continue;
         const auto status = measurer_.verify_held_out(field[arm].solution, field[arm].source_id, stops_.abort);
+        if (!status && status.error().code == ErrorCode::cancelled && waiting()) {
+          put_off = status.error();  // the others can be asked for as well
+          continue;
+        }
         const bool unknown = !status && status.error().code == ErrorCode::not_found;
         if (!status && !unknown) return tl::make_unexpected(status.error());
         if (unknown || *status == Status::passed) continue;
@@ -386,6 +399,7 @@ class Search {
         ++counts_["HELD_OUT_FAILED"];
         break;
       }
+      if (put_off) return tl::make_unexpected(*put_off);
       if (failed) {
         out.insert(*failed);
         continue;
@@ -482,12 +496,14 @@ class Search {
 
   /// The best of the last play-off, in fresh processes on fresh inputs; the next ones when it does not hold.
   Result<void> confirm() {
-    for (const Candidate& finalist : finalists_) {
+    for (std::size_t place = 0; place < finalists_.size(); ++place) {
+      const Candidate& finalist = finalists_[place];
       if (confirmation_ && budget_.exhausted()) return {};
       ports_.events->on(model::Confirming{finalist.identity, finalist.plan.title});
       auto evaluation = measurer_.confirm(finalist.solution, finalist.source_id, stops_.abort);
       if (!evaluation &&
           (evaluation.error().code == ErrorCode::cancelled || evaluation.error().code == ErrorCode::not_found)) {
+        if (waiting()) expect_confirmations(place);
         return {};
       }
       if (!evaluation) return tl::make_unexpected(evaluation.error());
@@ -502,6 +518,12 @@ class Search {
       return ports_.journal->record_kernel(kernel_record(finalist, "confirm", evaluation->ratio->estimate));
     }
     return {};
+  }
+
+  void expect_confirmations(std::size_t first) {
+    std::vector<model::Solution> rest;
+    for (std::size_t place = first; place < finalists_.size(); ++place) rest.push_back(finalists_[place].solution);
+    measurer_.expect_confirmations(rest);
   }
 
   /// One line of the decision log: nothing in it depends on time or on the order of arrival.

@@ -8,6 +8,7 @@
 
 #include "agents/roles.hpp"
 #include "evaluation/evaluator.hpp"
+#include "evaluation/foresight.hpp"
 #include "journal/journal.hpp"
 #include "model/events.hpp"
 #include "model/task.hpp"
@@ -40,6 +41,8 @@ struct RunPorts {
   /// How many questions and measurements were put off for somebody elsewhere to answer; may be null. Whoever puts one
   /// off counts it here and fails with `cancelled`: the run does all else that can be done, and ends as waiting.
   const std::atomic<int>* waiting = nullptr;
+  /// Of an evaluator that puts its requests off: told what will be asked if all goes well; may be null.
+  evaluation::Foresight* foresight = nullptr;
 };
 
 /// What a run came to, and how much of what it asked was on record.
