@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/config.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
-#include <cstdio>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <utility>
 
 #include "base/files.hpp"
 #include "suites/toml_document.hpp"
@@ -38,25 +46,85 @@ std::optional<llm::Price> read_price(suites::TableReader& model, std::vector<sui
   return price;
 }
 
+/// Seconds above zero; leaves the target alone when the key is absent or wrong.
+void read_seconds(suites::TableReader& table, std::string_view key, std::optional<double>& target) {
+  const auto value = table.real(key, "seconds");
+  if (!value) return;
+  constexpr double kLongest = 86'400;
+  if (!(*value > 0 && *value <= kLongest)) return table.refuse(key, "must be seconds, above 0 and at most a day");
+  target = *value;
+}
+
+void read_timeouts(suites::TableReader& model, ModelConfig& target, std::vector<suites::Problem>& problems) {
+  if (const suites::TomlNode* node = model.table("timeouts", "{ connect = 15, stall = 300, total = 1800 }, seconds")) {
+    suites::TableReader table(*node, model.path("timeouts"), problems);
+    read_seconds(table, "connect", target.connect_seconds);
+    read_seconds(table, "stall", target.stall_seconds);
+    read_seconds(table, "total", target.total_seconds);
+    table.finish();
+  }
+  if (const suites::TomlNode* node = model.table("retries", "{ tries = 8, first_wait = 1, longest_wait = 60 }")) {
+    suites::TableReader table(*node, model.path("retries"), problems);
+    if (table.has("tries")) read_count(table, "tries", target.tries.emplace(1));
+    read_seconds(table, "first_wait", target.first_wait_seconds);
+    read_seconds(table, "longest_wait", target.longest_wait_seconds);
+    table.finish();
+  }
+}
+
+/// An effort or a number of tokens.
+void read_reasoning(suites::TableReader& table, llm::Reasoning& target) {
+  constexpr const char* kForm = "none, low, medium, high, or a number of tokens";
+  const suites::TomlKind* kind = table.kind("reasoning");
+  if (kind == nullptr) return;
+  if (*kind == suites::TomlKind::integer) {
+    const auto tokens = table.integer("reasoning", kForm);
+    if (*tokens < 0 || *tokens > 1'000'000) return table.refuse("reasoning", "must be from 0 to 1000000 tokens");
+    target.tokens = static_cast<int>(*tokens);
+    return;
+  }
+  target.effort = table.string("reasoning", kForm).value_or("");
+  if (const auto known = llm::check(target); !known) table.refuse("reasoning", known.error().message);
+}
+
+/// Where the model is: an address and a name, or a folder.
+void read_place(suites::TableReader& table, ModelConfig& model) {
+  constexpr const char* kAddress = "the endpoint, e.g. \"http://localhost:8000/v1\"";
+  model.api = table.string("api", "\"openai\", \"anthropic\", \"gemini\" or \"mailbox\"").value_or(model.api);
+  const bool mailbox = model.api == "mailbox";
+  const auto api = llm::parse_api(model.api);
+  if (!mailbox && !api) table.refuse("api", api.error().message);
+  model.base_url = table.string("base_url", kAddress).value_or("");
+  model.model = table.string("model", "the model's name at that endpoint").value_or("");
+  model.dir = table.string("dir", "the folder for questions and answers").value_or("");
+  if (mailbox) {
+    if (model.dir.empty()) table.require("dir", "the folder for questions and answers");
+    if (model.model.empty()) model.model = "mailbox";
+    return;
+  }
+  if (!model.dir.empty()) table.refuse("dir", "only a model with api = \"mailbox\" has a folder");
+  if (model.base_url.empty() && (!api || llm::default_base_url(*api).empty())) table.require("base_url", kAddress);
+  if (model.model.empty()) table.require("model", "the model's name at that endpoint");
+}
+
 ModelConfig read_model(const suites::TomlEntry& entry, std::vector<suites::Problem>& problems) {
   suites::TableReader table(entry.value, "models." + entry.key, problems);
   ModelConfig model;
-  model.api = table.string("api", "\"openai\"").value_or(model.api);
-  if (model.api != "openai") table.refuse("api", "unknown api \"" + model.api + "\"; this version speaks openai");
-  model.base_url = table.string("base_url", "the endpoint, e.g. \"http://localhost:8000/v1\"").value_or("");
-  if (model.base_url.empty()) table.require("base_url", "the endpoint, e.g. \"http://localhost:8000/v1\"");
-  model.model = table.string("model", "the model's name at that endpoint").value_or("");
-  if (model.model.empty()) table.require("model", "the model's name at that endpoint");
+  read_place(table, model);
   model.key_env = table.string("key_env", "the name of an environment variable").value_or("");
   model.key_command = table.string("key_command", "a command that prints the key").value_or("");
   if (table.has("key")) {
     static_cast<void>(table.string("key", "nothing"));
     table.refuse("key", "keys never stand in files; name a variable in key_env or a command in key_command");
   }
-  model.reasoning = table.string("reasoning", "an effort: \"low\", \"medium\", \"high\"").value_or("");
+  model.ca_file = table.string("ca_file", "a file of certificates").value_or("");
+  read_reasoning(table, model.reasoning);
   if (const auto value = table.real("temperature", "a number")) model.temperature = *value;
   read_count(table, "max_concurrency", model.max_concurrency);
+  if (table.has("requests_per_minute")) read_count(table, "requests_per_minute", model.requests_per_minute.emplace(1));
+  if (table.has("tokens_per_minute")) read_count(table, "tokens_per_minute", model.tokens_per_minute.emplace(1));
   if (table.has("max_output_tokens")) read_count(table, "max_output_tokens", model.max_output_tokens.emplace(0));
+  read_timeouts(table, model, problems);
   model.price = read_price(table, problems);
   table.finish();
   return model;
@@ -114,6 +182,9 @@ base::Result<Config> load_config(const std::filesystem::path& workspace) {
     if (file.empty() || !std::filesystem::exists(file, ignored)) continue;
     TRY_ASSIGN(const std::string text, base::read_file(file));
     TRY_ASSIGN(Config config, parse_config(text, file.string()));
+    for (auto& [name, model] : config.models) {
+      if (!model.dir.empty()) model.dir = (file.parent_path() / model.dir).string();
+    }
     merged.models.merge(config.models);
     merged.roles.merge(config.roles);
     merged.files.push_back(file.string());
@@ -127,29 +198,138 @@ base::Result<Config> load_config(const std::filesystem::path& workspace) {
   return merged;
 }
 
-base::Result<llm::Secret> find_key(const ModelConfig& model) {
+namespace {
+
+/// A process and all that it started; killed at the end of its life unless it has ended before.
+class ShellCommand {
+ public:
+  ShellCommand() = default;
+  ShellCommand(const ShellCommand&) = delete;
+  ShellCommand& operator=(const ShellCommand&) = delete;
+  ~ShellCommand() {
+    if (process_ > 0) static_cast<void>(end());
+  }
+
+  /// Starts it in a process group of its own, with the signals that a shell expects.
+  bool start(const std::string& command) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+    output_ = base::FileDescriptor(ends[0]);
+    const base::FileDescriptor input(ends[1]);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, input.get(), STDOUT_FILENO);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+    std::string shell = "sh";
+    std::string option = "-c";
+    std::string text = command;
+    const std::array<char*, 4> arguments{shell.data(), option.data(), text.data(), nullptr};
+    const bool started = ::posix_spawn(&process_, "/bin/sh", &actions, &attributes, arguments.data(), environ) == 0;
+    if (!started) process_ = -1;
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return started;
+  }
+
+  /// Adds what it has written meanwhile, waiting at most so long; false at the end of its output.
+  bool read(std::string& text, std::chrono::milliseconds longest) const {
+    pollfd wait{output_.get(), POLLIN, 0};
+    if (::poll(&wait, 1, static_cast<int>(longest.count())) <= 0) return true;
+    std::array<char, 256> buffer{};
+    const ssize_t count = ::read(output_.get(), buffer.data(), buffer.size());
+    if (count <= 0) return false;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+    return true;
+  }
+
+  /// Its exit status, once its output has ended.
+  int finish() {
+    int status = 0;
+    ::waitpid(std::exchange(process_, -1), &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  int end() {
+    ::kill(-process_, SIGKILL);
+    return finish();
+  }
+
+  pid_t process_ = -1;
+  base::FileDescriptor output_;
+};
+
+constexpr std::chrono::minutes kKeyCommandLimit{1};
+
+base::Result<std::string> output_of_key_command(const ModelConfig& model, const std::stop_token& stop) {
+  const std::string name = "key_command of " + model.model;
+  ShellCommand command;
+  if (!command.start(model.key_command)) return fail(ErrorCode::unauthenticated, name + " cannot be started");
+  std::string key;
+  const auto until = std::chrono::steady_clock::now() + kKeyCommandLimit;
+  while (command.read(key, std::chrono::milliseconds(100))) {
+    if (stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped while " + name + " ran");
+    if (std::chrono::steady_clock::now() > until) {
+      return fail(ErrorCode::unauthenticated, name + " did not end within a minute; run it by hand to see why");
+    }
+  }
+  const int status = command.finish();
+  while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
+  if (status == 0 && !key.empty()) return key;
+  return fail(ErrorCode::unauthenticated,
+              name + " gave no key (exit status " + std::to_string(status) + "); run it by hand to see why");
+}
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+}
+
+}  // namespace
+
+base::Result<llm::Secret> find_key(const ModelConfig& model, const std::stop_token& stop) {
   if (!model.key_env.empty()) {
     const char* value = std::getenv(model.key_env.c_str());  // NOLINT(concurrency-mt-unsafe): before any thread
     if (value != nullptr && *value != '\0') return llm::Secret(value);
     if (model.key_command.empty()) {
+      const std::string whose = model.base_url.empty() ? model.model : model.base_url;
       return fail(ErrorCode::unauthenticated, "the environment variable " + model.key_env +
-                                                  " is not set; it must hold the key of " + model.base_url +
-                                                  ": export " + model.key_env + "=...");
+                                                  " is not set; it must hold the key of " + whose + ": export " +
+                                                  model.key_env + "=...");
     }
   }
   if (model.key_command.empty()) return llm::Secret();
-  std::FILE* pipe = ::popen(model.key_command.c_str(), "r");  // NOLINT(cert-env33-c): the user's own command
-  if (pipe == nullptr) return fail(ErrorCode::unauthenticated, "key_command of " + model.model + " cannot be started");
-  std::string key;
-  std::array<char, 256> buffer{};
-  while (std::fgets(buffer.data(), static_cast<int>(buffer.size()), pipe) != nullptr) key += buffer.data();
-  const int status = ::pclose(pipe);
-  while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
-  if (status != 0 || key.empty()) {
-    return fail(ErrorCode::unauthenticated, "key_command of " + model.model + " gave no key (exit status " +
-                                                std::to_string(status) + "); run it by hand to see why");
-  }
-  return llm::Secret(key);
+  TRY_ASSIGN(std::string key, output_of_key_command(model, stop));
+  return llm::Secret(std::move(key));
+}
+
+llm::EndpointOptions endpoint_options(const ModelConfig& model, llm::Secret key) {
+  llm::EndpointOptions options;
+  options.api = llm::parse_api(model.api).value_or(llm::Api::openai);
+  options.base_url = model.base_url.empty() ? std::string(llm::default_base_url(options.api)) : model.base_url;
+  options.model = model.model;
+  options.key = std::move(key);
+  options.key_source = !model.key_env.empty() ? model.key_env : model.key_command;
+  options.ca_file = model.ca_file;
+  options.temperature = model.temperature;
+  options.reasoning = model.reasoning;
+  options.max_output_tokens = model.max_output_tokens;
+  options.max_concurrency = model.max_concurrency;
+  options.requests_per_minute = model.requests_per_minute;
+  options.tokens_per_minute = model.tokens_per_minute;
+  options.price = model.price;
+  if (model.connect_seconds) options.limits.connect = milliseconds_of(*model.connect_seconds);
+  if (model.stall_seconds) options.limits.stall = milliseconds_of(*model.stall_seconds);
+  if (model.total_seconds) options.limits.total = milliseconds_of(*model.total_seconds);
+  if (model.tries) options.retry.max_tries = *model.tries;
+  if (model.first_wait_seconds) options.retry.first_wait = milliseconds_of(*model.first_wait_seconds);
+  if (model.longest_wait_seconds) options.retry.longest_wait = milliseconds_of(*model.longest_wait_seconds);
+  return options;
 }
 
 }  // namespace accelopt::cli

@@ -6,25 +6,34 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "base/result.hpp"
+#include "llm/endpoint.hpp"
 #include "llm/price.hpp"
 #include "llm/secret.hpp"
 
 namespace accelopt::cli {
 
 struct ModelConfig {
-  std::string api = "openai";
-  std::string base_url;
+  std::string api = "openai";  ///< openai, anthropic, gemini, mailbox
+  std::string base_url;        ///< empty: the vendor's own
   std::string model;
+  std::string dir;          ///< of a mailbox
   std::string key_env;      ///< environment variable that holds the key
   std::string key_command;  ///< command whose standard output is the key
+  std::string ca_file;      ///< certificates to trust in place of the machine's
   std::optional<llm::Price> price;
   int max_concurrency = 32;
+  std::optional<int> requests_per_minute;
+  std::optional<int> tokens_per_minute;
   std::optional<double> temperature;
-  std::string reasoning;
+  llm::Reasoning reasoning;
   std::optional<int> max_output_tokens;
+  std::optional<double> connect_seconds, stall_seconds, total_seconds;  ///< time limits of one try
+  std::optional<int> tries;                                             ///< of one question, in all
+  std::optional<double> first_wait_seconds, longest_wait_seconds;       ///< between two tries
 };
 
 struct Config {
@@ -42,8 +51,12 @@ base::Result<Config> load_config(const std::filesystem::path& workspace);
 /// The configuration that one text holds. @error parse.
 base::Result<Config> parse_config(std::string_view text, const std::string& file);
 
-/// The model's key, empty when it asks for none.
-/// @error unauthenticated: the variable is not set or the command fails; the message names which, never the key.
-base::Result<llm::Secret> find_key(const ModelConfig& model);
+/// The model's key, empty when it asks for none. A command has a minute's time.
+/// @error unauthenticated: the variable is not set or the command fails; the message names which, never the key;
+/// cancelled: `stop` was asked for while the command ran.
+base::Result<llm::Secret> find_key(const ModelConfig& model, const std::stop_token& stop = {});
+
+/// The model as it is asked over HTTP; not for a mailbox. Its api must be one that parse_config lets through.
+llm::EndpointOptions endpoint_options(const ModelConfig& model, llm::Secret key);
 
 }  // namespace accelopt::cli

@@ -19,9 +19,16 @@ namespace {
 struct Options {
   std::string task;
   std::string workspace;
+  std::string defer;
   bool json = false;
   SearchFlags search;
 };
+
+/// A run may be resumed from another folder.
+std::string absolute(const std::string& folder) {
+  std::error_code ignored;
+  return folder.empty() ? folder : std::filesystem::absolute(folder, ignored).lexically_normal().string();
+}
 
 /// Shows a run's events and, at the end, its result: as JSON lines or for people.
 base::Result<Exit> carry_out_and_show(Shell& shell, journal::Journal& journal, const journal::RunInfo& run,
@@ -46,7 +53,9 @@ base::Result<Exit> start_run(Shell& shell, const Options& options) {
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
   const auto workspace = find_workspace(options.workspace);
   TRY_ASSIGN(const Config config, load_config(workspace));
-  const auto settings = settings_from(options.search, config);
+  SearchFlags flags = options.search;
+  flags.device.defer = absolute(options.defer);
+  const auto settings = settings_from(flags, config);
   if (!settings) return refuse_options(settings.error());
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
   TRY_ASSIGN(const bool recipes, plays_recipes(settings->agents, config));
@@ -63,13 +72,42 @@ base::Result<Exit> start_run(Shell& shell, const Options& options) {
 struct ResumeOptions {
   std::string run = "last";
   std::string workspace;
+  std::string worker;
+  std::string defer;
+  std::string bundle;
   bool json = false;
+  bool exit_when_waiting = false;
 };
+
+/// Where a run goes on measuring, when it is told so for this time.
+base::Result<void> redirect(journal::RunInfo& run, const ResumeOptions& options) {
+  base::Json& device = run.settings["device"];
+  DeviceFlags flags;
+  flags.worker = options.worker;
+  flags.defer = options.defer;
+  TRY(check(flags));
+  if (!options.worker.empty()) {
+    device = {{"worker", options.worker}};
+  } else if (!options.defer.empty()) {
+    device["worker"] = "";
+    device["defer"] = absolute(options.defer);
+    device["rewrite"] = true;
+  }
+  if (options.bundle.empty()) return {};
+  if (device.value("defer", "").empty()) {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "run " + run.id + " waits for no bundle: it was not started with --defer");
+  }
+  device["returned"] = options.bundle;
+  return {};
+}
 
 base::Result<Exit> resume_run(Shell& shell, const ResumeOptions& options) {
   const auto workspace = find_workspace(options.workspace);
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
-  TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
+  TRY_ASSIGN(journal::RunInfo run, journal->find_run(options.run));
+  if (options.exit_when_waiting) run.settings["agents"]["exit_when_waiting"] = true;
+  if (const auto redirected = redirect(run, options); !redirected) return refuse_options(redirected.error());
   TRY_ASSIGN(const Config config, load_config(workspace));
   if (run.status == "done" && !options.json)
     fmt::print(stderr, "run {} is done already; its result, from the record:\n", run.id);
@@ -84,10 +122,17 @@ void add_run(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt run suites/nkibench-cpu/matmul\n"
       "  accelopt run my_task --base-url http://localhost:8000/v1 --model openai/gpt-oss-120b\n"
-      "  accelopt run my_task --iterations 10 --max-time 30m --json\n");
+      "  accelopt run my_task --iterations 10 --max-time 30m --json\n"
+      "  accelopt run my_task --worker \"ssh host accelopt worker --device cpu:1\"\n"
+      "  accelopt run my_task --defer bundles           then: accelopt worker --bundle bundles, accelopt resume\n"
+      "  accelopt run my_task --record answers          and, with no model: accelopt run my_task --replay answers\n"
+      "  accelopt run my_task --mailbox questions --exit-when-waiting    then answer there, and: accelopt resume\n");
   auto options = std::make_shared<Options>();
   command.option("task", &options->task, "Folder of the task (task.toml, reference, baseline)").required();
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("--defer", &options->defer,
+                 "Measure nothing here: put evaluations into bundles in this folder, and end with exit code 6 until "
+                 "they were executed elsewhere (docs/devices.md)");
   command.flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
   declare(command, options->search);
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return start_run(shell, *options); }; });
@@ -95,10 +140,21 @@ void add_run(CommandLine& app, Action& chosen) {
 
 void add_resume(CommandLine& app, Action& chosen) {
   Command command = app.add("resume", "Continue a run that was killed, interrupted or failed");
-  command.footer("Examples:\n  accelopt resume\n  accelopt resume 20261121-1015\n");
+  command.footer(
+      "Examples:\n"
+      "  accelopt resume\n"
+      "  accelopt resume 20261121-1015\n"
+      "  accelopt resume last --bundle returned/0001-3fa9c1d2     a bundle that was executed elsewhere\n"
+      "  accelopt resume last --worker \"ssh host accelopt worker --device cpu:1\"\n");
   auto options = std::make_shared<ResumeOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("--bundle", &options->bundle,
+                 "An executed bundle, or a folder of them, to take in (default: where they were written)");
+  command.option("--defer", &options->defer, "This time bundles go into this folder, and those that are gone are written again");
+  command.option("--worker", &options->worker, "This time measure through this worker (docs/devices.md)");
+  command.flag("--exit-when-waiting", options->exit_when_waiting,
+               "End with exit code 6 when nothing can go on without an answer in the mailbox");
   command.flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return resume_run(shell, *options); }; });
 }

@@ -2,6 +2,7 @@
 #include "cli/search_flags.hpp"
 
 #include <charconv>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -80,11 +81,15 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
     TRY_ASSIGN(search.max_seconds, parse_duration(flags.max_time));
   }
   TRY(search::check(search));
-  settings.measure.seed = flags.seed.value_or(base::random_seed());
+  settings.measure.seed = flags.seed.value_or(recorded_seed(flags.agents).value_or(base::random_seed()));
   settings.measure.allow_regression = flags.allow_regression;
   if (search.rules == search::Rules::paper) settings.measure.protocol = "paper";
   TRY_ASSIGN(settings.schedule, search::parse_schedule(flags.schedule));
   settings.agents = flags.agents;
+  // A run may be resumed from another folder.
+  for (std::string* folder : {&settings.agents.mailbox, &settings.agents.record, &settings.agents.replay}) {
+    if (!folder->empty()) *folder = std::filesystem::absolute(*folder).lexically_normal().string();
+  }
   TRY(check(flags.device));
   settings.device = flags.device;
   return settings;

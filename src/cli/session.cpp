@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/session.hpp"
 
+#include <atomic>
+
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
+#include "cli/deferral.hpp"
 #include "cli/run_control.hpp"
 #include "cli/version.hpp"
 #include "cli/workspace.hpp"
@@ -24,11 +27,17 @@ Json to_json(const RunSettings& settings) {
             {"model", settings.agents.model},
             {"base_url", settings.agents.base_url},
             {"key_env", settings.agents.key_env},
+            {"api", settings.agents.api},
+            {"mailbox", settings.agents.mailbox},
+            {"record", settings.agents.record},
+            {"replay", settings.agents.replay},
+            {"exit_when_waiting", settings.agents.exit_when_waiting},
             {"prompts", settings.agents.prompts}}},
           {"device",
            {{"device", settings.device.device},
             {"compiler", settings.device.compiler},
-            {"worker", settings.device.worker}}},
+            {"worker", settings.device.worker},
+            {"defer", settings.device.defer}}},
           {"schedule", search::to_string(settings.schedule)}};
 }
 
@@ -43,11 +52,19 @@ base::Result<RunSettings> run_settings_from(const Json& json) {
   base::read_field(agents, "model", settings.agents.model);
   base::read_field(agents, "base_url", settings.agents.base_url);
   base::read_field(agents, "key_env", settings.agents.key_env);
+  base::read_field(agents, "api", settings.agents.api);
+  base::read_field(agents, "mailbox", settings.agents.mailbox);
+  base::read_field(agents, "record", settings.agents.record);
+  base::read_field(agents, "replay", settings.agents.replay);
+  base::read_field(agents, "exit_when_waiting", settings.agents.exit_when_waiting);
   base::read_field(agents, "prompts", settings.agents.prompts);
   const Json device = json.value("device", Json::object());
   base::read_field(device, "device", settings.device.device);
   base::read_field(device, "compiler", settings.device.compiler);
   base::read_field(device, "worker", settings.device.worker);
+  base::read_field(device, "defer", settings.device.defer);
+  base::read_field(device, "returned", settings.device.returned);
+  base::read_field(device, "rewrite", settings.device.rewrite);
   std::string schedule(search::to_string(settings.schedule));
   base::read_field(json, "schedule", schedule);
   TRY_ASSIGN(settings.schedule, search::parse_schedule(schedule));
@@ -71,6 +88,26 @@ base::Result<journal::RunInfo> begin_run(journal::Journal& journal, const model:
   return run;
 }
 
+namespace {
+
+/// The bundles of a run whose evaluations travel, with what came back taken in; null for any other run.
+base::Result<std::unique_ptr<Deferral>> take_in_bundles(journal::Journal& journal, const journal::RunInfo& run,
+                                                        const DeviceFlags& device, RunControl& control,
+                                                        const Deferral::Notice& notice) {
+  if (device.defer.empty()) return nullptr;
+  TRY_ASSIGN(auto deferral, Deferral::open(journal, run));
+  const auto rewrite = device.rewrite ? Deferral::Rewrite::yes : Deferral::Rewrite::no;
+  const auto seconds = deferral->take_in(device.returned, rewrite, notice);
+  if (!seconds) {
+    TRY(journal.finish_run(run.id, "waiting", run.result, ""));
+    return tl::make_unexpected(seconds.error());
+  }
+  control.budget().spend({.device_seconds = *seconds});
+  return deferral;
+}
+
+}  // namespace
+
 base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journal, const journal::RunInfo& run,
                                           const Config& config, model::EventSink& sink) {
   TRY_ASSIGN(const RunSettings settings, run_settings_from(run.settings));
@@ -78,14 +115,27 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
   model::EventSink& events = *control;
   if (run.status != "done") TRY(journal.finish_run(run.id, "running", std::nullopt, ""));
   search::Recorder chats(journal, run.id, search::Missing::do_it);
-  const auto team = make_team(settings.agents, config, run.seed, chats, control->budget(),
-                              [&](const std::string& text) { events.on(model::Note{text}); });
-  if (!team)
+  std::atomic<int> waiting = 0;
+  const auto team = make_team(settings.agents, config, run.seed,
+                              {.chats = chats,
+                               .budget = control->budget(),
+                               .notice = [&](const std::string& text) { events.on(model::Note{text}); },
+                               .waiting = &waiting,
+                               .stop = control->stops().wind_down});
+  if (!team) {
+    TRY(journal.finish_run(run.id, "failed", std::nullopt, ""));
     return base::fail(base::ErrorCode::unavailable, team.error().message);  // of whatever kind: no verdict on the task
-  Config keys = config;                                                     // of the flags' own model as well
+  }
+  Config keys = config;  // of the flags' own model as well
   keys.models["flags"].key_env = settings.agents.key_env;
-  TRY_ASSIGN(const auto evaluator, make_evaluator(shell, settings.device, keys,
-                                                  [&](const std::string& text) { events.on(model::Note{text}); }));
+  const auto note = [&](const std::string& text) { events.on(model::Note{text}); };
+  TRY_ASSIGN(const auto deferral, take_in_bundles(journal, run, settings.device, *control, note));
+  evaluation::DeferredEvaluator* deferred = deferral ? &deferral->evaluator(waiting) : nullptr;
+  std::unique_ptr<evaluation::Evaluator> connected;
+  if (!deferral) {
+    TRY_ASSIGN(connected, make_evaluator(shell, settings.device, keys, note));
+  }
+  evaluation::Evaluator* evaluator = deferral ? deferred : connected.get();
   const search::RunRequest request{.run = run.id,
                                    .task = run.task,
                                    .settings = settings.search,
@@ -96,6 +146,8 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
   const auto metered = search::make_metered_evaluator(*evaluator, control->budget());
   search::RunPorts ports{(*team)->team(), metered.get(), &journal, &events};
   ports.budget = &control->budget();
+  ports.waiting = &waiting;
+  ports.foresight = deferred;
   auto report = search::run_search(request, ports, control->stops());
   if (!report) {
     TRY(journal.finish_run(run.id, "failed", std::nullopt, ""));
@@ -104,11 +156,21 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
   const bool asked_to_end = report->result.outcome == search::Outcome::interrupted &&
                             control->asked() == journal::Request::stop_now && !shell.stops.wind_down.stop_requested();
   if (asked_to_end) report->result.stopped_by = "stop";
-  const bool waiting = report->result.outcome == search::Outcome::waiting;
-  const bool interrupted = waiting || report->result.outcome == search::Outcome::interrupted;
+  const bool is_waiting = report->result.outcome == search::Outcome::waiting;
+  const bool interrupted = is_waiting || report->result.outcome == search::Outcome::interrupted;
+  if (is_waiting) {
+    report->result.reason =
+        fmt::format("{} question{} put off until somebody answers{}", waiting.load(), waiting == 1 ? " is" : "s are",
+                    settings.agents.mailbox.empty() ? "" : " in " + settings.agents.mailbox);
+    if (deferral) {
+      TRY(deferral->write(settings.device.defer, settings.device, settings.measure));
+      report->result.bundles = deferral->under_way();
+      if (!report->result.bundles.empty()) report->result.reason = deferral->next_step();
+    }
+  }
   const std::optional<Json> result(std::in_place, search::to_result_json(report->result));
   TRY(journal.finish_run(run.id,
-                         waiting       ? "waiting"
+                         is_waiting    ? "waiting"
                          : interrupted ? "interrupted"
                                        : "done",
                          result, interrupted ? "" : report->result.decision_hash));

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/team.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "agents/model_agents.hpp"
 #include "agents/prompts.hpp"
 #include "agents/recipes/recipes_agents.hpp"
+#include "base/files.hpp"
 #include "http/client.hpp"
 #include "llm/clock.hpp"
+#include "llm/continuing_model.hpp"
 #include "llm/endpoint.hpp"
 #include "llm/gate.hpp"
+#include "llm/mailbox_model.hpp"
+#include "llm/recording.hpp"
+#include "llm/wire.hpp"
 #include "search/budgeted_chat.hpp"
 #include "search/journaled_chat.hpp"
 #include "syntax/clang.hpp"
@@ -21,6 +28,8 @@ using base::fail;
 
 namespace {
 
+/// In a folder of recorded answers, what they share.
+constexpr const char* kRecordedRun = "run.json";
 constexpr const char* kRoles[] = {"planner", "executor", "fixer", "summarizer"};
 
 class RecipesTeam : public OwnedTeam {
@@ -41,29 +50,40 @@ class RecipesTeam : public OwnedTeam {
   std::unique_ptr<agents::Summarizer> summarizer_;
 };
 
+/// A model that plays a role.
+struct Chosen {
+  std::string role;
+  std::string name;  ///< models of one name are one model
+  ModelConfig config;
+};
+
+/// The tightest of what models say about the endpoint that they share.
+void tighten(llm::GateLimits& limits, const ModelConfig& config) {
+  const auto least = [](auto& limit, const auto& other) {
+    if (other && (!limit || *other < *limit)) limit = *other;
+  };
+  limits.places = std::min(limits.places, config.max_concurrency);
+  least(limits.requests_per_minute, config.requests_per_minute);
+  least(limits.tokens_per_minute, config.tokens_per_minute);
+}
+
 /// Models by role; models of one endpoint share one gate.
 class ModelTeam : public OwnedTeam {
  public:
-  ModelTeam(agents::Prompts prompts, search::Recorder& chats, search::Budget& budget, Notice notice)
-      : prompts_(std::move(prompts)),
-        chats_(chats),
-        budget_(budget),
-        notice_(std::move(notice)),
-        clock_(llm::make_clock()) {}
+  ModelTeam(AgentFlags flags, agents::Prompts prompts, const TeamPorts& ports)
+      : flags_(std::move(flags)), prompts_(std::move(prompts)), ports_(ports), clock_(llm::make_clock()) {}
 
-  base::Result<void> add_role(const std::string& role, const std::string& name, const ModelConfig& config,
-                              std::uint64_t seed) {
-    auto found = models_.find(name);
-    if (found == models_.end()) {
-      TRY_ASSIGN(auto model, connect(config, seed));
-      found = models_.emplace(name, std::move(model)).first;
+  base::Result<void> fill(const std::vector<Chosen>& roles, std::uint64_t seed) {
+    TRY(prepare_folders(seed));
+    std::map<std::string, llm::GateLimits> limits;
+    for (const Chosen& chosen : roles) {
+      const auto [entry, fresh] = limits.try_emplace(chosen.config.base_url);
+      if (fresh) entry->second.places = chosen.config.max_concurrency;
+      tighten(entry->second, chosen.config);
     }
-    llm::ChatModel& chat = *found->second.journaled;
-    if (role == "planner") planner_ = agents::make_model_planner(chat, prompts_);
-    if (role == "executor") executor_ = agents::make_model_executor(chat, prompts_);
-    if (role == "fixer") fixer_ = agents::make_model_fixer(chat, prompts_);
-    if (role == "summarizer") summarizer_ = agents::make_model_summarizer(chat, prompts_);
-    description_ += (description_.empty() ? "" : ", ") + role + ": " + config.model;
+    for (const auto& [endpoint, limit] : limits) gates_[endpoint] = std::make_shared<llm::Gate>(limit, *clock_);
+    for (const Chosen& chosen : roles) TRY(find_key_of(chosen));
+    for (const Chosen& chosen : roles) TRY(add_role(chosen, seed));
     return {};
   }
 
@@ -71,43 +91,97 @@ class ModelTeam : public OwnedTeam {
   [[nodiscard]] std::string description() const override { return description_; }
 
  private:
+  /// One model with all that stands before it: the role asks the last, and each asks the one before.
   struct Connected {
     std::unique_ptr<llm::ChatModel> model;
     std::unique_ptr<llm::ChatModel> budgeted;
     std::unique_ptr<llm::ChatModel> journaled;
+    std::unique_ptr<llm::ChatModel> continuing;
   };
 
-  base::Result<Connected> connect(const ModelConfig& config, std::uint64_t seed) {
-    TRY_ASSIGN(llm::Secret key, find_key(config));
-    llm::EndpointOptions options;
-    options.base_url = config.base_url;
-    options.model = config.model;
-    options.key = std::move(key);
-    options.key_source = !config.key_env.empty() ? config.key_env : config.key_command;
-    options.temperature = config.temperature;
-    options.reasoning.effort = config.reasoning;
-    options.max_output_tokens = config.max_output_tokens;
-    options.max_concurrency = config.max_concurrency;
-    options.price = config.price;
-    options.retry.seed = seed;
-    options.retry.notice = notice_;
-    auto& gate = gates_[config.base_url];
-    if (!gate) gate = std::make_shared<llm::Gate>(config.max_concurrency, *clock_);
+  base::Result<void> prepare_folders(std::uint64_t seed) {
+    if (!flags_.replay.empty()) {
+      TRY_ASSIGN(llm::Recording recording, llm::Recording::load(flags_.replay));
+      recording_ = std::make_shared<const llm::Recording>(std::move(recording));
+    }
+    if (flags_.record.empty()) return {};
+    TRY(base::make_folders(flags_.record));
+    const base::Json run = {{"schema", 1}, {"seed", seed}};
+    return base::write_file(std::filesystem::path(flags_.record) / kRecordedRun, run.dump(2) + "\n");
+  }
+
+  base::Result<void> find_key_of(const Chosen& chosen) {
+    if (recording_ || chosen.config.api == "mailbox" || keys_.contains(chosen.name)) return {};
+    TRY_ASSIGN(llm::Secret key, find_key(chosen.config, ports_.stop));
+    keys_.emplace(chosen.name, std::move(key));
+    return {};
+  }
+
+  base::Result<void> add_role(const Chosen& chosen, std::uint64_t seed) {
+    // A recording gives each role the name of whoever played it.
+    const std::string name = recording_ ? chosen.role : chosen.name;
+    auto found = models_.find(name);
+    if (found == models_.end()) {
+      TRY_ASSIGN(auto model, connect(chosen, seed));
+      found = models_.emplace(name, std::move(model)).first;
+    }
+    llm::ChatModel& chat = *found->second.continuing;
+    if (chosen.role == "planner") planner_ = agents::make_model_planner(chat, prompts_);
+    if (chosen.role == "executor") executor_ = agents::make_model_executor(chat, prompts_);
+    if (chosen.role == "fixer") fixer_ = agents::make_model_fixer(chat, prompts_);
+    if (chosen.role == "summarizer") summarizer_ = agents::make_model_summarizer(chat, prompts_);
+    description_ += (description_.empty() ? "" : ", ") + chosen.role + ": " + chat.name();
+    return {};
+  }
+
+  base::Result<Connected> connect(const Chosen& chosen, std::uint64_t seed) {
+    const ModelConfig& config = chosen.config;
     Connected connected;
-    TRY_ASSIGN(connected.model, llm::make_endpoint_model(std::move(options), http_, *clock_, gate));
+    TRY_ASSIGN(connected.model, make_answering(chosen, seed));
+    if (!flags_.record.empty()) {
+      std::vector<llm::Secret> keys;
+      for (const auto& [name, key] : keys_) keys.push_back(key);
+      connected.model = llm::make_recording_model(std::move(connected.model), flags_.record, std::move(keys));
+    }
     // A reply on record costs nothing: the budget stands behind the journal.
     connected.budgeted = search::make_budgeted_chat(
-        *connected.model, {.price = config.price, .max_output_tokens = config.max_output_tokens}, budget_);
-    connected.journaled = search::make_journaled_chat(*connected.budgeted, chats_);
+        *connected.model, {.price = config.price, .max_output_tokens = config.max_output_tokens}, ports_.budget);
+    connected.journaled = search::make_journaled_chat(*connected.budgeted, ports_.chats);
+    // Each part of an answer is a reply of its own to the journal.
+    llm::ContinuePolicy policy;
+    policy.max_output_tokens = config.max_output_tokens;
+    if (const auto api = llm::parse_api(config.api); api && !policy.max_output_tokens) {
+      policy.max_output_tokens = llm::wire_format(*api).usual_output_tokens(config.reasoning);
+    }
+    connected.continuing = llm::make_continuing_model(*connected.journaled, policy);
     return connected;
   }
 
+  /// Whatever gives the answers: a recording, a folder, or an endpoint.
+  base::Result<std::unique_ptr<llm::ChatModel>> make_answering(const Chosen& chosen, std::uint64_t seed) {
+    const ModelConfig& config = chosen.config;
+    if (recording_) return llm::make_replaying_model(recording_, chosen.role);
+    if (config.api == "mailbox") {
+      return llm::make_mailbox_model(
+          {.folder = config.dir,
+           .name = config.model,
+           .unanswered = flags_.exit_when_waiting ? llm::Unanswered::put_off : llm::Unanswered::wait,
+           .put_off = ports_.waiting},
+          *clock_);
+    }
+    llm::EndpointOptions options = endpoint_options(config, keys_.at(chosen.name));
+    options.retry.seed = seed;
+    options.retry.notice = ports_.notice;
+    return llm::make_endpoint_model(std::move(options), http_, *clock_, gates_.at(config.base_url));
+  }
+
+  AgentFlags flags_;
   agents::Prompts prompts_;
-  search::Recorder& chats_;
-  search::Budget& budget_;
-  Notice notice_;
+  TeamPorts ports_;
   std::unique_ptr<llm::Clock> clock_;
   http::Client http_;
+  std::shared_ptr<const llm::Recording> recording_;  ///< null: models are asked
+  std::map<std::string, llm::Secret> keys_;          ///< by the model's name
   std::map<std::string, std::shared_ptr<llm::Gate>> gates_;
   std::map<std::string, Connected> models_;
   std::unique_ptr<agents::Planner> planner_;
@@ -123,25 +197,38 @@ std::string names_of(const Config& config) {
   return names.empty() ? "none" : names;
 }
 
-/// Which model plays a role: the flags', the role's own, or "default".
-base::Result<std::pair<std::string, ModelConfig>> model_for(const std::string& role, const AgentFlags& flags,
-                                                            const Config& config) {
-  if (!flags.base_url.empty()) {
-    ModelConfig given;
-    given.base_url = flags.base_url;
-    given.model = flags.model;
-    given.key_env = flags.key_env;
-    return std::pair{flags.base_url + " " + flags.model, given};
+/// The model that the flags themselves describe; none where they name one of the configuration, or nothing.
+base::Result<std::optional<ModelConfig>> model_of_flags(const AgentFlags& flags) {
+  ModelConfig given;
+  given.model = flags.model;
+  given.key_env = flags.key_env;
+  if (!flags.mailbox.empty()) {
+    given.api = "mailbox";
+    given.dir = flags.mailbox;
+    if (given.model.empty()) given.model = "mailbox";
+    return given;
   }
+  if (flags.base_url.empty() && flags.api.empty()) return std::nullopt;
+  if (!flags.api.empty()) given.api = flags.api;
+  given.base_url = flags.base_url;
+  TRY_ASSIGN(const llm::Api api, llm::parse_api(given.api));
+  if (given.base_url.empty()) given.base_url = llm::default_base_url(api);
+  if (given.base_url.empty()) return fail(ErrorCode::invalid_argument, "--api " + given.api + " needs --base-url URL");
+  return given;
+}
+
+/// Which model plays a role: the flags', the role's own, or "default".
+base::Result<Chosen> model_for(const std::string& role, const AgentFlags& flags, const Config& config) {
+  TRY_ASSIGN(const auto given, model_of_flags(flags));
+  if (given) return Chosen{role, given->base_url + given->dir + " " + given->model, *given};
   std::string name = flags.model.empty() ? "default" : flags.model;
   if (const auto own = config.roles.find(role); flags.model.empty() && own != config.roles.end()) name = own->second;
   const auto found = config.models.find(name);
-  if (found == config.models.end()) {
-    return fail(ErrorCode::invalid_argument, "no model \"" + name + "\" for the " + role + "; configured are " +
-                                                 names_of(config) + ": add [models." + name +
-                                                 "] to accelopt.toml, or give --base-url URL --model NAME");
-  }
-  return std::pair{name, found->second};
+  if (found != config.models.end()) return Chosen{role, name, found->second};
+  if (!flags.replay.empty()) return Chosen{role, name, {}};  // nobody is asked
+  return fail(ErrorCode::invalid_argument, "no model \"" + name + "\" for the " + role + "; configured are " +
+                                               names_of(config) + ": add [models." + name +
+                                               "] to accelopt.toml, or give --base-url URL --model NAME");
 }
 
 }  // namespace
@@ -152,25 +239,57 @@ void declare(Command& command, AgentFlags& flags) {
       .one_of({"auto", "recipes", "model"})
       .show_default();
   command.option("--model", &flags.model, "A model of accelopt.toml, or a model's own name with --base-url");
-  command.option("--base-url", &flags.base_url, "OpenAI-compatible endpoint, e.g. http://localhost:8000/v1");
+  command.option("--base-url", &flags.base_url, "Endpoint of --model, e.g. http://localhost:8000/v1");
+  command.option("--api", &flags.api, "What that endpoint speaks (default openai: chat completions)")
+      .one_of({"openai", "anthropic", "gemini"});
   command.option("--key-env", &flags.key_env, "Environment variable that holds the key for --base-url");
+  command.option("--mailbox", &flags.mailbox,
+                 "Folder in which somebody else answers: one file a question, one an answer");
+  command.flag("--exit-when-waiting", flags.exit_when_waiting,
+               "End with exit code 6 when nothing can go on without an answer in the mailbox; resume goes on");
+  command.option("--record", &flags.record, "Folder that keeps every answer, one JSON file each, for --replay");
+  command.option("--replay", &flags.replay, "Folder of recorded answers to give in place of asking a model");
   command.option("--prompts", &flags.prompts, "Folder of prompts in place of the built-in ones");
 }
 
 base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config) {
-  const bool names_model = !flags.model.empty() || !flags.base_url.empty();
-  if (!flags.base_url.empty() && flags.model.empty()) {
+  const bool answers_elsewhere = !flags.mailbox.empty() || !flags.replay.empty();
+  const bool names_endpoint = !flags.base_url.empty() || !flags.api.empty();
+  const bool names_model = !flags.model.empty() || names_endpoint || answers_elsewhere;
+  if (names_endpoint && flags.model.empty()) {
     return fail(ErrorCode::invalid_argument, "--base-url needs --model NAME: the model's name at that endpoint");
   }
-  if (flags.agents == "recipes" && names_model) {
-    return fail(ErrorCode::invalid_argument, "--agents recipes asks no model; leave out --model and --base-url");
+  if (!flags.mailbox.empty() && names_endpoint) {
+    return fail(ErrorCode::invalid_argument, "--mailbox and --base-url are two models; give one");
   }
-  if (flags.agents == "recipes") return true;
-  return flags.agents == "auto" && !names_model && !config.models.contains("default") && config.roles.empty();
+  if (!flags.replay.empty() && !flags.record.empty()) {
+    return fail(ErrorCode::invalid_argument, "--replay asks no model, so there is nothing for --record to keep");
+  }
+  if (flags.agents == "recipes" && names_model) {
+    return fail(ErrorCode::invalid_argument,
+                "--agents recipes asks no model; leave out --model, --base-url, --api, --mailbox and --replay");
+  }
+  const bool nobody_configured = !names_model && !config.models.contains("default") && config.roles.empty();
+  const bool recipes = flags.agents == "recipes" || (flags.agents == "auto" && nobody_configured);
+  if (recipes && !flags.record.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                "--record keeps answers of models, and recipes play all roles; name a "
+                "model");
+  }
+  return recipes;
+}
+
+std::optional<std::uint64_t> recorded_seed(const AgentFlags& flags) {
+  if (flags.replay.empty()) return std::nullopt;
+  const auto text = base::read_file(std::filesystem::path(flags.replay) / kRecordedRun);
+  if (!text) return std::nullopt;
+  const base::Json run = base::Json::parse(*text, nullptr, false);
+  if (!run.is_object() || !run.contains("seed") || !run["seed"].is_number_unsigned()) return std::nullopt;
+  return run["seed"].get<std::uint64_t>();
 }
 
 base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, const Config& config, std::uint64_t seed,
-                                                   search::Recorder& chats, search::Budget& budget, Notice notice) {
+                                                   const TeamPorts& ports) {
   TRY_ASSIGN(const bool recipes, plays_recipes(flags, config));
   if (recipes) {
     TRY_ASSIGN(const syntax::Clang clang, syntax::Clang::load());
@@ -179,11 +298,13 @@ base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, cons
   TRY_ASSIGN(
       agents::Prompts prompts,
       agents::load_prompts(flags.prompts.empty() ? std::nullopt : std::optional<std::filesystem::path>(flags.prompts)));
-  auto team = std::make_unique<ModelTeam>(std::move(prompts), chats, budget, std::move(notice));
+  std::vector<Chosen> roles;
   for (const std::string role : kRoles) {
-    TRY_ASSIGN(const auto chosen, model_for(role, flags, config));
-    TRY(team->add_role(role, chosen.first, chosen.second, seed));
+    TRY_ASSIGN(Chosen chosen, model_for(role, flags, config));
+    roles.push_back(std::move(chosen));
   }
+  auto team = std::make_unique<ModelTeam>(flags, std::move(prompts), ports);
+  TRY(team->fill(roles, seed));
   return team;
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -21,7 +25,12 @@ struct AgentFlags {
   std::string model;            ///< a name from the configuration, or a model's own name with base_url
   std::string base_url;
   std::string key_env;
-  std::string prompts;  ///< folder that replaces the built-in prompts
+  std::string api;                 ///< of base_url; empty: openai
+  std::string mailbox;             ///< folder in which somebody else answers
+  std::string prompts;             ///< folder that replaces the built-in prompts
+  std::string record;              ///< folder that keeps every answer
+  std::string replay;              ///< folder whose answers are given, and no model is asked
+  bool exit_when_waiting = false;  ///< whether a run ends when nothing can go on without somebody's answer
 };
 
 void declare(Command& command, AgentFlags& flags);
@@ -42,10 +51,21 @@ base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config);
 /// Told, from any thread, what a person should know while models are asked: a server that does not answer.
 using Notice = std::function<void(const std::string&)>;
 
-/// Builds the team. Replies of models are recorded through `chats` and paid from `budget`, which outlive the team.
-/// @error invalid_argument, not_found: flags or prompts; unauthenticated: no key; unsupported: recipes without
-/// libclang.
+/// What a team works with. All of it outlives the team.
+struct TeamPorts {
+  search::Recorder& chats;  ///< keeps the replies of models
+  search::Budget& budget;   ///< pays for them
+  Notice notice{};
+  std::atomic<int>* waiting = nullptr;  ///< counts questions that were put off for somebody elsewhere
+  std::stop_token stop{};               ///< ends the wait for a command that prints a key
+};
+
+/// Builds the team. @error invalid_argument, not_found, corrupt: flags, prompts or a recording; unauthenticated: no
+/// key; unsupported: recipes without libclang; permission_denied, exhausted, io: a folder cannot be used.
 base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, const Config& config, std::uint64_t seed,
-                                                   search::Recorder& chats, search::Budget& budget, Notice notice);
+                                                   const TeamPorts& ports);
+
+/// The seed of the run whose answers the flags name: its questions were put in an order that the seed drew.
+std::optional<std::uint64_t> recorded_seed(const AgentFlags& flags);
 
 }  // namespace accelopt::cli

@@ -91,8 +91,7 @@ std::vector<EndpointFinding> check_endpoint(const EndpointOptions& given, http::
   request.headers = wire_format(options->api).headers(options->key);
   const auto response = client.send(request, stop);
   if (!response) {
-    findings.push_back(
-        {"endpoint", State::missing, response.error().message, ""});
+    findings.push_back({"endpoint", State::missing, response.error().message, ""});
     return findings;
   }
   findings.push_back({"endpoint", State::ok, options->base_url + " answers", ""});

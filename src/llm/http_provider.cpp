@@ -72,18 +72,6 @@ std::string without_key(std::string text, const Secret& secret) {
   return text;
 }
 
-/// For a server that tells no tokens: about what the texts took.
-model::Usage estimated_usage(const ChatRequest& request, const std::string& answer) {
-  constexpr std::size_t kBytesAToken = 4;
-  std::size_t asked = 0;
-  for (const Message& message : request.messages) asked += message.text.size();
-  model::Usage usage;
-  usage.input_tokens = static_cast<std::int64_t>(asked / kBytesAToken + 1);
-  usage.output_tokens = static_cast<std::int64_t>(answer.size() / kBytesAToken + 1);
-  usage.estimated_calls = 1;
-  return usage;
-}
-
 class HttpProvider final : public ChatProvider {
  public:
   HttpProvider(EndpointOptions options, http::Origin origin, http::Client& client, Clock& clock,
@@ -106,7 +94,7 @@ class HttpProvider final : public ChatProvider {
       const http::Head& head = response->head;
       if (gate_) gate_->learn(parse_rate_headers(head, clock_.time_of_day()));
       if (received.too_long) return tl::make_unexpected(with_usage(of_length(received), received));
-      if (head.status / 100 == 2) return read_reply(request, head, received);
+      if (head.status / 100 == 2) return read_reply(head, received);
       const auto other = head.status == 400 || head.status == 422
                              ? wire_.other_dialect(server_words(received.body), dialect, settings())
                              : std::nullopt;
@@ -144,8 +132,7 @@ class HttpProvider final : public ChatProvider {
   }
 
   /// The answer of a 2xx, streamed or whole.
-  tl::expected<ChatReply, Failure> read_reply(const ChatRequest& request, const http::Head& head,
-                                              Received& received) const {
+  tl::expected<ChatReply, Failure> read_reply(const http::Head& head, Received& received) const {
     if (!is_stream(head)) {
       if (received.body.starts_with("data:") || received.body.starts_with("event:")) {  // a stream under another name
         static_cast<void>(take_events(received, received.events.feed(received.body)));
@@ -166,15 +153,13 @@ class HttpProvider final : public ChatProvider {
           received));
     }
     ChatReply reply = received.reader->reply();
-    if (!received.reader->has_usage()) reply.usage = estimated_usage(request, reply.text);
-    complete(reply.usage);
+    reply.usage.calls = 1;
+    if (received.reader->has_usage()) add_price(reply.usage);
     if (reply.model.empty()) reply.model = options_.model;
     return reply;
   }
 
-  /// One call, with its price.
-  void complete(model::Usage& usage) const {
-    usage.calls = 1;
+  void add_price(model::Usage& usage) const {
     if (options_.price) usage.usd = cost_usd(usage, *options_.price);
   }
 
@@ -182,7 +167,7 @@ class HttpProvider final : public ChatProvider {
   [[nodiscard]] Failure with_usage(Failure failure, const Received& received) const {
     if (!received.reader->has_usage()) return failure;
     failure.used = received.reader->reply().usage;
-    complete(failure.used);
+    add_price(failure.used);
     return failure;
   }
 

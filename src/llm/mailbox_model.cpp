@@ -40,7 +40,7 @@ class MailboxModel final : public ChatModel {
     for (;;) {
       const std::uintmax_t bytes = size_of(answer);
       const bool whole = bytes > 0 && (options_.unanswered == Unanswered::put_off || bytes == seen_bytes);
-      if (whole) return read(request, answer);
+      if (whole) return read(answer);
       if (stop.stop_requested())
         return base::fail(ErrorCode::cancelled, "stopped while waiting for " + answer.string());
       if (options_.unanswered == Unanswered::put_off) {
@@ -62,7 +62,7 @@ class MailboxModel final : public ChatModel {
     return problem ? 0 : bytes;
   }
 
-  base::Result<ChatReply> read(const ChatRequest& request, const std::filesystem::path& answer) const {
+  base::Result<ChatReply> read(const std::filesystem::path& answer) const {
     if (size_of(answer) > kLongestAnswerBytes) {
       return base::fail(
           ErrorCode::unavailable,
@@ -71,14 +71,7 @@ class MailboxModel final : public ChatModel {
     TRY_ASSIGN(std::string text, base::read_file(answer));
     ChatReply reply;
     reply.model = options_.name;
-    std::size_t asked = 0;
-    for (const Message& message : request.messages) asked += message.text.size();
-    constexpr std::size_t kBytesAToken = 4;
     reply.usage.calls = 1;
-    reply.usage.estimated_calls = 1;
-    reply.usage.input_tokens = static_cast<std::int64_t>(asked / kBytesAToken + 1);
-    reply.usage.output_tokens = static_cast<std::int64_t>(text.size() / kBytesAToken + 1);
-    if (options_.price) reply.usage.usd = cost_usd(reply.usage, *options_.price);
     reply.text = std::move(text);
     return reply;
   }

@@ -6,13 +6,11 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/result.hpp"
 #include "llm/chat_model.hpp"
 #include "llm/clock.hpp"
-#include "llm/price.hpp"
 
 namespace accelopt::llm {
 
@@ -25,7 +23,6 @@ enum class Unanswered {
 struct MailboxOptions {
   std::filesystem::path folder{};
   std::string name = "mailbox";  ///< who answers, for the record
-  std::optional<Price> price{};
   Unanswered unanswered = Unanswered::wait;
   std::atomic<int>* put_off = nullptr;        ///< counts the questions that were put off; outlives the model
   std::chrono::milliseconds look_every{200};  ///< while it waits
@@ -35,7 +32,7 @@ struct MailboxOptions {
 /// question's label and a part of the hash of its messages: the same question always has the same name, so an answer is
 /// found by a later run too, and never taken for another question. Both are written at once and never half: whoever
 /// answers writes to another name and renames. A file that is empty, or still grows while the model waits, is no answer
-/// yet. Tokens are counted from the length of the texts.
+/// yet.
 /// The model's errors: cancelled: `stop` was asked for, or the question was put off; permission_denied, exhausted, io,
 /// not_found: the folder cannot be used. @error the same, of the folder.
 base::Result<std::unique_ptr<ChatModel>> make_mailbox_model(MailboxOptions options, Clock& clock);

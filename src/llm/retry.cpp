@@ -26,9 +26,7 @@ class RetryingModel final : public ChatModel {
       auto reply = provider_->ask(request, stop);
       if (reply) {
         heard_ = true;
-        broken.calls = 0;  // the question is one call, however often it was tried
-        broken.unpriced_calls = 0;
-        reply->usage += broken;
+        reply->usage += broken;  // counts no calls: the question is one, however often it was tried
         reply->usage.transport_retries += tried - 1;
         return std::move(*reply);
       }
