@@ -40,6 +40,11 @@ std::string describe(const evaluation::Hello& hello) {
 
 base::Result<void> check(const DeviceFlags& flags) {
   if (flags.worker.empty()) return {};
+  if (!flags.defer.empty()) {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "--defer puts every evaluation off until a bundle is executed, and --worker has them made at "
+                      "once; give one of them");
+  }
   if (flags.device != DeviceFlags().device || !flags.compiler.empty()) {
     return base::fail(base::ErrorCode::invalid_argument,
                       "--device and --compiler belong into the worker's own command: --worker \"... accelopt worker "

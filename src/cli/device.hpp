@@ -22,6 +22,9 @@ struct DeviceFlags {
   std::string device = "cpu";  ///< "cpu" or "cpu:<core>"
   std::string compiler;        ///< empty: the first that there is
   std::string worker;          ///< command of a worker elsewhere; empty: one on this machine
+  std::string defer;           ///< folder for bundles, which are executed elsewhere; empty: nothing is put off
+  std::string returned;        ///< bundles that came back to another folder; of one command, not of the run
+  bool rewrite = false;        ///< bundles that are gone are written again; of one command
 };
 
 void declare(Command& command, DeviceFlags& flags);

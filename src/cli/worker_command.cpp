@@ -2,12 +2,20 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "cli/command.hpp"
+#include "cli/device.hpp"
+#include "cli/search_flags.hpp"
 #include "cli/version.hpp"
+#include "cli/workspace.hpp"
+#include "evaluation/bundle_runner.hpp"
 #include "evaluation/worker.hpp"
 #include "targets/cpu/cpu_target.hpp"
 
@@ -15,8 +23,9 @@ namespace accelopt::cli {
 namespace {
 
 struct Options {
-  std::string device = "cpu";
+  std::string device;
   std::string compiler;
+  std::string bundle;
 };
 
 /// Where measured peaks are kept.
@@ -29,11 +38,11 @@ std::filesystem::path cache_folder() {
 }
 
 /// What the coordinator is told of this machine before it asks for anything.
-evaluation::Hello introduce(const Options& options) {
+evaluation::Hello introduce(const std::string& device) {
   evaluation::Hello hello;
   hello.version = kVersion;
-  hello.target = options.device.substr(0, options.device.find(':'));
-  hello.device = options.device;
+  hello.target = device.substr(0, device.find(':'));
+  hello.device = device;
   utsname system{};
   if (uname(&system) == 0) {
     hello.host = system.nodename;
@@ -50,32 +59,124 @@ evaluation::Hello introduce(const Options& options) {
 }
 
 base::Result<Exit> serve(const Options& options) {
-  if (options.device != "cpu" && !options.device.starts_with("cpu:")) {
-    return base::fail(
-        base::ErrorCode::unsupported,
-        "device " + options.device + " is of no kind that this version measures; known are cpu and cpu:N");
+  const std::string device = options.device.empty() ? "cpu" : options.device;
+  if (device != "cpu" && !device.starts_with("cpu:")) {
+    return base::fail(base::ErrorCode::unsupported,
+                      "device " + device + " is of no kind that this version measures; known are cpu and cpu:N");
   }
   targets::cpu::CpuOptions cpu;
-  cpu.device = options.device;
+  cpu.device = device;
   cpu.compiler = options.compiler;
   cpu.cache = cache_folder();
   const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): before any thread
   if (path != nullptr && *path != '\0') cpu.search_path = path;
   const auto target = targets::cpu::make_cpu_target(cpu);
-  TRY(evaluation::serve_worker(*target, introduce(options), STDIN_FILENO, STDOUT_FILENO));
+  TRY(evaluation::serve_worker(*target, introduce(device), STDIN_FILENO, STDOUT_FILENO));
+  return Exit::done;
+}
+
+/// A compiler that a bundle may choose by itself: one of these, perhaps of a certain version, found on the PATH.
+bool is_known_compiler(const std::string& name) {
+  constexpr std::array<std::string_view, 5> kKnown{"g++", "gcc", "clang++", "clang", "nvcc"};
+  const std::string_view base = std::string_view(name).substr(0, name.find('-'));
+  const std::string_view version = std::string_view(name).substr(base.size());
+  const bool plain = version.find_first_not_of("-.0123456789") == std::string_view::npos;
+  return plain && std::find(kKnown.begin(), kKnown.end(), base) != kKnown.end();
+}
+
+/// "cpu", "cuda:0": letters, then perhaps a colon and digits.
+bool is_device_name(const std::string& name) {
+  const std::string kind = name.substr(0, name.find(':'));
+  const std::string number = name.substr(std::min(name.size(), kind.size() + 1));
+  return !kind.empty() && kind.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos &&
+         number.find_first_not_of("0123456789") == std::string::npos && number.size() < 5 &&
+         (number.empty() == (name.size() == kind.size()));
+}
+
+/// The worker that a bundle asks for, unless the command line says otherwise.
+base::Result<DeviceFlags> device_for(const evaluation::Bundle& bundle, const Options& options) {
+  DeviceFlags flags;
+  flags.device = options.device.empty() ? bundle.device : options.device;
+  flags.compiler = options.compiler.empty() ? bundle.compiler : options.compiler;
+  if (!is_device_name(flags.device)) {
+    return base::fail(base::ErrorCode::invalid_argument, "the bundle asks for a device of no known kind (\"" +
+                                                             flags.device + "\"); name one with --device");
+  }
+  const bool own_choice = !options.compiler.empty() || bundle.compiler.empty();
+  if (!own_choice && !is_known_compiler(bundle.compiler)) {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "the bundle asks for the compiler \"" + bundle.compiler +
+                          "\", which is not started on a bundle's word; if it is the right one: --compiler " +
+                          bundle.compiler);
+  }
+  return flags;
+}
+
+base::Result<void> execute(Shell& shell, const Options& options, const std::filesystem::path& folder) {
+  const std::string name = folder.filename().string();
+  std::string device;
+  evaluation::BundleExecution execution;
+  execution.make_evaluator =
+      [&](const evaluation::Bundle& bundle) -> base::Result<std::unique_ptr<evaluation::Evaluator>> {
+    TRY_ASSIGN(const auto flags, device_for(bundle, options));
+    device = flags.device;
+    return make_evaluator(shell, flags);
+  };
+  execution.machine = [&] { return introduce(device); };
+  execution.now = utc_now;
+  execution.notice = [&](const std::string& text) { fmt::print(stderr, "{}: {}\n", name, text); };
+  execution.program_version = kVersion;
+  auto report = evaluation::execute_bundle(folder, execution, shell.stops.wind_down);
+  if (!report) return tl::make_unexpected(base::with_context(report.error(), folder.string()));
+  if (report->carried_out + report->left_out == 0) {
+    fmt::print("{}: executed already; nothing was left to do\n", folder.string());
+  } else {
+    fmt::print("{}: {} of {} items measured{}{}; its results are in it. Where the run is: accelopt resume {}\n",
+               folder.string(), report->carried_out, report->bundle.items.size(),
+               report->left_out == 0 ? "" : fmt::format(", {} not worth it", report->left_out),
+               report->done_before == 0 ? "" : fmt::format(", {} done before", report->done_before),
+               report->bundle.run);
+  }
+  return {};
+}
+
+base::Result<Exit> execute_bundles(Shell& shell, const Options& options) {
+  TRY_ASSIGN(const auto folders, evaluation::find_bundles(options.bundle));
+  std::optional<base::Error> first;
+  for (const std::filesystem::path& folder : folders) {
+    const auto executed = execute(shell, options, folder);
+    if (executed) continue;
+    if (executed.error().code == base::ErrorCode::cancelled) {
+      return base::fail(base::ErrorCode::cancelled,
+                        executed.error().message + "; what is done is kept, the same command goes on");
+    }
+    if (folders.size() > 1) fmt::print(stderr, "accelopt: {}\n", executed.error().message);
+    if (!first) first = executed.error();
+  }
+  if (first) return tl::make_unexpected(*first);
   return Exit::done;
 }
 
 }  // namespace
 
 void add_worker(CommandLine& app, Action& chosen) {
-  Command command =
-      app.add("worker", "Build and measure for another accelopt: JSON lines on standard input and output");
-  command.footer("Example (what `accelopt run` starts by itself):\n  accelopt worker --device cpu:1\n");
+  Command command = app.add("worker", "Build and measure for another accelopt, connected or by bundles");
+  command.footer(
+      "Examples (docs/devices.md):\n"
+      "  accelopt worker --device cpu:1                          JSON lines on standard input and output\n"
+      "  accelopt run my_task --worker \"ssh host accelopt worker --device cpu:1\"\n"
+      "  accelopt worker --bundle bundles/0001-3fa9c1d2          what `accelopt run --defer bundles` put off\n");
   auto options = std::make_shared<Options>();
-  command.option("--device", &options->device, "cpu, or cpu:N for kernels on core N").show_default();
+  command.option("--device", &options->device,
+                 "cpu, or cpu:N for kernels on core N (default: cpu; with --bundle, what the bundle asks for)");
   command.option("--compiler", &options->compiler, "g++, clang++, or a path to one (default: the first that there is)");
-  command.chosen([&chosen, options] { chosen = [options](Shell&) { return serve(*options); }; });
+  command.option("--bundle", &options->bundle,
+                 "Execute this bundle, or all in this folder, and write the results into it");
+  command.chosen([&chosen, options] {
+    chosen = [options](Shell& shell) {
+      return options->bundle.empty() ? serve(*options) : execute_bundles(shell, *options);
+    };
+  });
 }
 
 }  // namespace accelopt::cli

@@ -47,6 +47,7 @@ Json to_result_json(const RunResult& result) {
               {"plans", result.plans},
               {"gains", result.gains},
               {"device_seconds", result.device_seconds},
+              {"bundles", result.bundles},
               {"device", result.device},
               {"trust", nullptr},
               {"derived_reference", result.derived_reference},

@@ -37,6 +37,7 @@ struct RunResult {
   int gains = 0;              ///< accepted: times that another kernel became the incumbent
   double device_seconds = 0;  ///< that the device measured
   double wall_seconds = 0;
+  std::vector<std::string> bundles{};  ///< of `waiting`: folders of the bundles that have to be executed
   std::string device;
   std::string decision_hash;
   bool derived_reference = false;
