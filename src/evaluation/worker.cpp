@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -108,7 +109,11 @@ class Server {
       stop = stops_[id].get_token();
     }
     if (op == "build") {
-      building_.push([this, id, request, stop] { finish(id, perform(evaluator_, request, stop)); });
+      building_.push([this, id, request, stop] {
+        const auto result = perform(evaluator_, request, stop);
+        if (result) remember_build(request.value("solution", Json()), *result);
+        finish(id, result);
+      });
       start_builders();
       return;
     }
@@ -120,7 +125,8 @@ class Server {
                        : perform(evaluator_, request, stop));
       });
     };
-    if (op != "triage") {
+    // What was built may be measured as soon as the device is free: it does not stand behind the builds of others.
+    if (op != "triage" || was_built(request.value("candidate", Json()))) {
       measure();
       return;
     }
@@ -132,6 +138,19 @@ class Server {
       measure();
     });
     start_builders();
+  }
+
+  void remember_build(const Json& solution, const Json& report) {
+    const auto built = base::decode<Solution>(solution, "solution");
+    if (!built || !report.value("built", false)) return;
+    const std::lock_guard lock(mutex_);
+    built_.insert(model::source_id(*built));
+  }
+
+  bool was_built(const Json& solution) {
+    const auto candidate = base::decode<Solution>(solution, "candidate");
+    const std::lock_guard lock(mutex_);
+    return candidate && built_.contains(model::source_id(*candidate));
   }
 
   void finish(std::int64_t id, const base::Result<Json>& result) {
@@ -177,6 +196,7 @@ class Server {
   std::mutex output_mutex_;
   std::mutex mutex_;
   std::map<std::int64_t, std::stop_source> stops_;
+  std::set<std::string> built_;  ///< source ids
   Queue building_;
   Queue measuring_;
   std::thread measurer_;

@@ -148,6 +148,32 @@ TEST(Worker, CancelEndsOneRequestAndTheEndOfInputAllOthers) {
   EXPECT_EQ(evaluator.most, 1) << "one measurement at a time";
 }
 
+/// Builds of sources with "slow" last until the test lets them go.
+class SlowBuilds final : public fakes::FakeEvaluator {
+ public:
+  std::atomic<bool> let_go = false;
+  base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) override {
+    while (fakes::claims(main_text(solution), "slow") && !let_go && !stop.stop_requested()) std::this_thread::yield();
+    return FakeEvaluator::build(solution, stop);
+  }
+};
+
+TEST(Worker, WhatWasBuiltIsMeasuredWhileAllBuildersAreBusy) {
+  SlowBuilds evaluator;
+  Conversation worker(evaluator);
+  worker.say(Json{{"id", 1}, {"op", "build"}, {"solution", solution("speed=2")}});
+  EXPECT_EQ(worker.answer(1)["result"]["built"], true);
+  for (int id = 2; id < 6; ++id) {
+    worker.say(Json{{"id", id}, {"op", "build"}, {"solution", solution("slow " + std::to_string(id))}});
+  }
+  worker.say(Json{{"id", 9}, {"op", "triage"}, {"candidate", solution("speed=2")}, {"opponent", solution("speed=1")}});
+  // Only these messages can come: the builders are held until the triage was heard of.
+  EXPECT_EQ(worker.hear(), (Json{{"id", 9}, {"event", "started"}}));
+  EXPECT_EQ(worker.hear()["result"]["verdict"], "FASTER");
+  evaluator.let_go = true;
+  EXPECT_EQ(worker.answer(5)["result"]["built"], true);
+}
+
 TEST(Protocol, ErrorsKeepTheirCode) {
   const base::Error error{base::ErrorCode::unsupported, "no compiler"};
   const base::Error back = error_from_json(error_to_json(error));
