@@ -27,6 +27,8 @@ void add_doctor(CommandLine& app, Action& chosen);
 void add_run(CommandLine& app, Action& chosen);
 void add_resume(CommandLine& app, Action& chosen);
 void add_replay(CommandLine& app, Action& chosen);
+void add_watch(CommandLine& app, Action& chosen);
+void add_stop(CommandLine& app, Action& chosen);
 void add_runs(CommandLine& app, Action& chosen);
 void add_show(CommandLine& app, Action& chosen);
 void add_best(CommandLine& app, Action& chosen);

@@ -10,6 +10,12 @@ namespace accelopt::cli {
 
 Command& Command::option(const std::string& names, Target target, const std::string& help) {
   last_ = std::visit([&](auto* value) { return app_->add_option(names, *value, help); }, target);
+  // Without this the library wraps -3 around to a very large number.
+  if (std::holds_alternative<std::optional<std::uint64_t>*>(target)) {
+    last_->check([](const std::string& text) {
+      return text.find('-') == std::string::npos ? std::string() : "must be 0 or more, and is " + text;
+    });
+  }
   return *this;
 }
 

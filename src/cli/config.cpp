@@ -38,10 +38,19 @@ std::optional<llm::Price> read_price(suites::TableReader& model, std::vector<sui
       model.table("price", "{ input = 0.15, cached_input = 0.08, output = 0.60 }, dollars a million tokens");
   if (node == nullptr) return std::nullopt;
   suites::TableReader table(*node, model.path("price"), problems);
+  const auto dollars = [&](const char* key) {
+    const auto value = table.real(key, "dollars a million tokens");
+    if (value && !(*value >= 0)) table.refuse(key, "must be 0 or more dollars a million tokens");
+    return value;
+  };
+  // Half a price would make the other half free.
+  for (const char* key : {"input", "output"}) {
+    if (!table.has(key)) table.require(key, "dollars a million tokens; 0 where it costs nothing");
+  }
   llm::Price price;
-  price.input = table.real("input", "dollars a million tokens").value_or(0);
-  price.cached_input = table.real("cached_input", "dollars a million tokens").value_or(price.input);
-  price.output = table.real("output", "dollars a million tokens").value_or(0);
+  price.input = dollars("input").value_or(0);
+  price.cached_input = dollars("cached_input").value_or(price.input);
+  price.output = dollars("output").value_or(0);
   table.finish();
   return price;
 }

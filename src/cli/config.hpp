@@ -25,6 +25,7 @@ struct ModelConfig {
   std::string key_command;  ///< command whose standard output is the key
   std::string ca_file;      ///< certificates to trust in place of the machine's
   std::optional<llm::Price> price;
+  std::string price_as_of{};  ///< of a vendor's list price, "2025-10"; empty: configured, or unknown
   int max_concurrency = 32;
   std::optional<int> requests_per_minute;
   std::optional<int> tokens_per_minute;

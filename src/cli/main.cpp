@@ -31,8 +31,8 @@ std::string own_path() {
 int run(int argc, char** argv) {
   CommandLine app("Makes a compute kernel faster, and proves it.", kFooter, kVersion);
   Action chosen;
-  for (const auto add : {add_init, add_lint, add_doctor, add_run, add_resume, add_replay, add_runs, add_show, add_best,
-                         add_diff, add_eval, add_bench, add_selftest, add_worker}) {
+  for (const auto add : {add_init, add_lint, add_doctor, add_run, add_resume, add_watch, add_stop, add_replay, add_runs,
+                         add_show, add_best, add_diff, add_eval, add_bench, add_selftest, add_worker}) {
     add(app, chosen);
   }
   if (argc == 1) {

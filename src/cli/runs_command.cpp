@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/run_state.hpp"
 #include "cli/workspace.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
@@ -24,6 +26,12 @@ std::string speedup_of(const journal::RunInfo& run) {
 base::Result<Exit> list_runs(const Options& options) {
   TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
   TRY_ASSIGN(const auto runs, journal->list_runs());
+  TRY_ASSIGN(const auto control, journal::open_control(find_workspace(options.workspace), journal::Access::read_only));
+  std::map<std::string, std::string> statuses;  // "dead" among them
+  for (const journal::RunInfo& run : runs) {
+    TRY_ASSIGN(const RunState state, state_of(*control, run.id));
+    statuses[run.id] = state.status;
+  }
   if (options.json) {
     for (const journal::RunInfo& run : runs) {
       const base::Json line = {{"type", "run"},
@@ -31,7 +39,7 @@ base::Result<Exit> list_runs(const Options& options) {
                                {"run", run.id},
                                {"task", run.task_name},
                                {"created", run.created},
-                               {"status", run.status},
+                               {"status", statuses[run.id]},
                                {"result", run.result ? *run.result : base::Json()}};
       fmt::print("{}\n", base::canonical(line));
     }
@@ -39,8 +47,8 @@ base::Result<Exit> list_runs(const Options& options) {
   }
   report::TextTable table({{"run"}, {"task"}, {"started"}, {"status"}, {"outcome"}, {"speed-up"}});
   for (const journal::RunInfo& run : runs) {
-    table.add({run.id, run.task_name, run.created, run.status, run.result ? run.result->value("outcome", "-") : "-",
-               speedup_of(run)});
+    table.add({run.id, run.task_name, run.created, statuses[run.id],
+               run.result ? run.result->value("outcome", "-") : "-", speedup_of(run)});
   }
   fmt::print("{}", table.render());
   if (runs.empty()) fmt::print("no runs yet; start one with: accelopt run TASK\n");

@@ -32,8 +32,10 @@ void declare(Command& command, SearchFlags& flags) {
   command.flag("--no-memory", flags.no_memory, "Learn nothing from one round for the next");
   command.option("--max-evaluations", &flags.max_evaluations, "Candidates built and measured, at most");
   command.option("--max-time", &flags.max_time, "Wall time, e.g. 90s 3m 2h; a share is kept for the confirmation");
+  command.option("--max-device-seconds", &flags.max_device_seconds,
+                 "Time that the device measures, e.g. 90 or 3m; a share is kept for the confirmation");
   command.option("--max-tokens", &flags.max_tokens, "Input and output tokens together, at most");
-  command.option("--max-usd", &flags.max_usd, "Dollars, at most; needs a price in accelopt.toml");
+  command.option("--max-usd", &flags.max_usd, "Dollars, at most; the price of each model must be known");
   command.option("--allow-regression", &flags.allow_regression,
                  "Most that one workload may certainly be slower (default 0.05)");
   command.option("--seed", &flags.seed, "Of inputs and of every shuffle (default: drawn)");
@@ -58,6 +60,19 @@ base::Result<Exit> refuse_options(const base::Error& error) {
   return Exit::usage;
 }
 
+base::Result<void> check_prices(const RunSettings& settings, const Config& config) {
+  if (!settings.search.max_usd || !settings.agents.replay.empty()) return {};
+  TRY_ASSIGN(const auto roles, models_of_roles(settings.agents, config));
+  for (const RoleModel& role : roles) {
+    if (role.config.price) continue;
+    return fail(ErrorCode::invalid_argument,
+                "--max-usd cannot be kept to: the price of " + role.config.model + ", which is the " + role.role +
+                    ", is not known; add to its table in accelopt.toml: price = { input = ..., cached_input = ..., "
+                    "output = ... }, dollars a million tokens, or use --max-tokens");
+  }
+  return {};
+}
+
 base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& config) {
   RunSettings settings;
   TRY_ASSIGN(settings.search, search::preset(flags.preset));
@@ -80,6 +95,10 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
   if (!flags.max_time.empty()) {
     TRY_ASSIGN(search.max_seconds, parse_duration(flags.max_time));
   }
+  if (const std::string& text = flags.max_device_seconds; !text.empty()) {
+    const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;
+    TRY_ASSIGN(search.max_device_seconds, parse_duration(plain ? text + "s" : text));
+  }
   TRY(search::check(search));
   settings.measure.seed = flags.seed.value_or(recorded_seed(flags.agents).value_or(base::random_seed()));
   settings.measure.allow_regression = flags.allow_regression;
@@ -92,6 +111,7 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
   }
   TRY(check(flags.device));
   settings.device = flags.device;
+  TRY(check_prices(settings, config));
   return settings;
 }
 

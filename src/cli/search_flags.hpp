@@ -21,7 +21,8 @@ struct SearchFlags {
   std::optional<int> max_evaluations;
   std::optional<std::int64_t> max_tokens;
   std::optional<double> max_usd;
-  std::string max_time;  ///< "90s", "3m", "2h"
+  std::string max_device_seconds;  ///< "90", "90s", "3m"
+  std::string max_time;            ///< "90s", "3m", "2h"
   double allow_regression = 0.05;
   std::optional<std::uint64_t> seed;
   AgentFlags agents;
@@ -33,6 +34,9 @@ void declare(Command& command, SearchFlags& flags);
 /// The settings that the flags ask for; recipes try each plan once unless told otherwise, because they answer alike.
 /// @error invalid_argument: a value outside its range, an unknown preset or strategy, a malformed duration.
 base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& config);
+
+/// Whether the dollars that a limit speaks of can be counted. @error invalid_argument: a model's price is not known.
+base::Result<void> check_prices(const RunSettings& settings, const Config& config);
 
 /// Seconds of "90s", "3m", "2h", "1.5h". @error invalid_argument.
 base::Result<double> parse_duration(const std::string& text);

@@ -3,9 +3,29 @@
 
 #include <csignal>
 #include <cstdio>
+#include <mutex>
+#include <string>
 #include <thread>
 
 namespace accelopt::cli {
+namespace {
+
+struct Words {
+  std::mutex mutex;
+  std::string text = "stopping; what is being measured is finished first, Ctrl-C again stops at once";
+};
+
+Words& words() {
+  static Words words;
+  return words;
+}
+
+}  // namespace
+
+void say_on_stop(const std::string& text) {
+  const std::scoped_lock lock(words().mutex);
+  words().text = text;
+}
 
 search::Stops watch_signals() {
   static std::stop_source wind_down;
@@ -16,6 +36,7 @@ search::Stops watch_signals() {
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // every later thread inherits this
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk, which is told
   std::thread([signals] {
     for (;;) {
       int number = 0;
@@ -23,8 +44,10 @@ search::Stops watch_signals() {
       if (wind_down.stop_requested()) {
         abort.request_stop();
       } else {
-        std::fputs("\naccelopt: stopping; what is being measured is finished first, Ctrl-C again stops at once\n",
-                   stderr);
+        {
+          const std::scoped_lock lock(words().mutex);
+          if (!words().text.empty()) std::fputs(("\naccelopt: " + words().text + "\n").c_str(), stderr);
+        }
         wind_down.request_stop();
       }
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "search/attempt.hpp"
 
 namespace accelopt::cli {
@@ -9,5 +11,8 @@ namespace accelopt::cli {
 /// measured, keep everything, exit cleanly), the second aborts (still resumable). To be called once, from main, before
 /// any thread starts.
 search::Stops watch_signals();
+
+/// What is printed at the first signal; empty: nothing. For commands that measure nothing.
+void say_on_stop(const std::string& text);
 
 }  // namespace accelopt::cli

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "agents/model_agents.hpp"
 #include "agents/prompts.hpp"
 #include "agents/recipes/recipes_agents.hpp"
@@ -50,13 +52,6 @@ class RecipesTeam : public OwnedTeam {
   std::unique_ptr<agents::Summarizer> summarizer_;
 };
 
-/// A model that plays a role.
-struct Chosen {
-  std::string role;
-  std::string name;  ///< models of one name are one model
-  ModelConfig config;
-};
-
 /// The tightest of what models say about the endpoint that they share.
 void tighten(llm::GateLimits& limits, const ModelConfig& config) {
   const auto least = [](auto& limit, const auto& other) {
@@ -73,17 +68,17 @@ class ModelTeam : public OwnedTeam {
   ModelTeam(AgentFlags flags, agents::Prompts prompts, const TeamPorts& ports)
       : flags_(std::move(flags)), prompts_(std::move(prompts)), ports_(ports), clock_(llm::make_clock()) {}
 
-  base::Result<void> fill(const std::vector<Chosen>& roles, std::uint64_t seed) {
+  base::Result<void> fill(const std::vector<RoleModel>& roles, std::uint64_t seed) {
     TRY(prepare_folders(seed));
     std::map<std::string, llm::GateLimits> limits;
-    for (const Chosen& chosen : roles) {
+    for (const RoleModel& chosen : roles) {
       const auto [entry, fresh] = limits.try_emplace(chosen.config.base_url);
       if (fresh) entry->second.places = chosen.config.max_concurrency;
       tighten(entry->second, chosen.config);
     }
     for (const auto& [endpoint, limit] : limits) gates_[endpoint] = std::make_shared<llm::Gate>(limit, *clock_);
-    for (const Chosen& chosen : roles) TRY(find_key_of(chosen));
-    for (const Chosen& chosen : roles) TRY(add_role(chosen, seed));
+    for (const RoleModel& chosen : roles) TRY(find_key_of(chosen));
+    for (const RoleModel& chosen : roles) TRY(add_role(chosen, seed));
     return {};
   }
 
@@ -110,14 +105,14 @@ class ModelTeam : public OwnedTeam {
     return base::write_file(std::filesystem::path(flags_.record) / kRecordedRun, run.dump(2) + "\n");
   }
 
-  base::Result<void> find_key_of(const Chosen& chosen) {
+  base::Result<void> find_key_of(const RoleModel& chosen) {
     if (recording_ || chosen.config.api == "mailbox" || keys_.contains(chosen.name)) return {};
     TRY_ASSIGN(llm::Secret key, find_key(chosen.config, ports_.stop));
     keys_.emplace(chosen.name, std::move(key));
     return {};
   }
 
-  base::Result<void> add_role(const Chosen& chosen, std::uint64_t seed) {
+  base::Result<void> add_role(const RoleModel& chosen, std::uint64_t seed) {
     // A recording gives each role the name of whoever played it.
     const std::string name = recording_ ? chosen.role : chosen.name;
     auto found = models_.find(name);
@@ -134,7 +129,7 @@ class ModelTeam : public OwnedTeam {
     return {};
   }
 
-  base::Result<Connected> connect(const Chosen& chosen, std::uint64_t seed) {
+  base::Result<Connected> connect(const RoleModel& chosen, std::uint64_t seed) {
     const ModelConfig& config = chosen.config;
     Connected connected;
     TRY_ASSIGN(connected.model, make_answering(chosen, seed));
@@ -158,7 +153,7 @@ class ModelTeam : public OwnedTeam {
   }
 
   /// Whatever gives the answers: a recording, a folder, or an endpoint.
-  base::Result<std::unique_ptr<llm::ChatModel>> make_answering(const Chosen& chosen, std::uint64_t seed) {
+  base::Result<std::unique_ptr<llm::ChatModel>> make_answering(const RoleModel& chosen, std::uint64_t seed) {
     const ModelConfig& config = chosen.config;
     if (recording_) return llm::make_replaying_model(recording_, chosen.role);
     if (config.api == "mailbox") {
@@ -218,14 +213,21 @@ base::Result<std::optional<ModelConfig>> model_of_flags(const AgentFlags& flags)
 }
 
 /// Which model plays a role: the flags', the role's own, or "default".
-base::Result<Chosen> model_for(const std::string& role, const AgentFlags& flags, const Config& config) {
-  TRY_ASSIGN(const auto given, model_of_flags(flags));
-  if (given) return Chosen{role, given->base_url + given->dir + " " + given->model, *given};
+base::Result<RoleModel> model_for(const std::string& role, const AgentFlags& flags, const Config& config) {
+  TRY_ASSIGN(auto given, model_of_flags(flags));
+  if (given) {
+    // The same model may be configured, and then its price is known.
+    for (const auto& [name, model] : config.models) {
+      if (model.base_url == given->base_url && model.model == given->model && given->api != "mailbox")
+        given->price = model.price;
+    }
+    return RoleModel{role, given->base_url + given->dir + " " + given->model, *given};
+  }
   std::string name = flags.model.empty() ? "default" : flags.model;
   if (const auto own = config.roles.find(role); flags.model.empty() && own != config.roles.end()) name = own->second;
   const auto found = config.models.find(name);
-  if (found != config.models.end()) return Chosen{role, name, found->second};
-  if (!flags.replay.empty()) return Chosen{role, name, {}};  // nobody is asked
+  if (found != config.models.end()) return RoleModel{role, name, found->second};
+  if (!flags.replay.empty()) return RoleModel{role, name, {}};  // nobody is asked
   return fail(ErrorCode::invalid_argument, "no model \"" + name + "\" for the " + role + "; configured are " +
                                                names_of(config) + ": add [models." + name +
                                                "] to accelopt.toml, or give --base-url URL --model NAME");
@@ -288,6 +290,36 @@ std::optional<std::uint64_t> recorded_seed(const AgentFlags& flags) {
   return run["seed"].get<std::uint64_t>();
 }
 
+base::Result<std::vector<RoleModel>> models_of_roles(const AgentFlags& flags, const Config& config) {
+  std::vector<RoleModel> roles;
+  TRY_ASSIGN(const bool recipes, plays_recipes(flags, config));
+  if (recipes) return roles;
+  for (const std::string role : kRoles) {
+    TRY_ASSIGN(RoleModel chosen, model_for(role, flags, config));
+    find_list_price(chosen.config);
+    roles.push_back(std::move(chosen));
+  }
+  return roles;
+}
+
+void find_list_price(ModelConfig& model) {
+  if (model.price || model.api == "mailbox") return;
+  const auto api = llm::parse_api(model.api);
+  if (!api) return;
+  const std::string url = model.base_url.empty() ? std::string(llm::default_base_url(*api)) : model.base_url;
+  const auto listed = llm::list_price(url, model.model);
+  if (!listed) return;
+  model.price = listed->price;
+  model.price_as_of = listed->as_of;
+}
+
+std::string price_text(const ModelConfig& model) {
+  if (!model.price) return "no price is known";
+  return fmt::format("${:g} in, ${:g} cached, ${:g} out a million tokens{}", model.price->input,
+                     model.price->cached_input, model.price->output,
+                     model.price_as_of.empty() ? "" : " (list price of " + model.price_as_of + ")");
+}
+
 base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, const Config& config, std::uint64_t seed,
                                                    const TeamPorts& ports) {
   TRY_ASSIGN(const bool recipes, plays_recipes(flags, config));
@@ -298,11 +330,7 @@ base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, cons
   TRY_ASSIGN(
       agents::Prompts prompts,
       agents::load_prompts(flags.prompts.empty() ? std::nullopt : std::optional<std::filesystem::path>(flags.prompts)));
-  std::vector<Chosen> roles;
-  for (const std::string role : kRoles) {
-    TRY_ASSIGN(Chosen chosen, model_for(role, flags, config));
-    roles.push_back(std::move(chosen));
-  }
+  TRY_ASSIGN(const std::vector<RoleModel> roles, models_of_roles(flags, config));
   auto team = std::make_unique<ModelTeam>(flags, std::move(prompts), ports);
   TRY(team->fill(roles, seed));
   return team;

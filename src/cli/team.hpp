@@ -48,6 +48,22 @@ class OwnedTeam {
 /// @error invalid_argument: the flags contradict each other; the message says how.
 base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config);
 
+/// A model that plays a role.
+struct RoleModel {
+  std::string role;
+  std::string name;  ///< models of one name are one model
+  ModelConfig config;
+};
+
+/// The model of each role, its price included where one is known; none where recipes play. @error invalid_argument.
+base::Result<std::vector<RoleModel>> models_of_roles(const AgentFlags& flags, const Config& config);
+
+/// Fills in the vendor's list price where none is configured and there is one.
+void find_list_price(ModelConfig& model);
+
+/// "$0.15 in, $0.08 cached, $0.6 out a million tokens (list price of 2025-10)", "no price is known".
+std::string price_text(const ModelConfig& model);
+
 /// Told, from any thread, what a person should know while models are asked: a server that does not answer.
 using Notice = std::function<void(const std::string&)>;
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "model/usage.hpp"
 
 namespace accelopt::llm {
@@ -14,5 +17,15 @@ struct Price {
 
 /// What the tokens cost, in US dollars.
 double cost_usd(const model::Usage& usage, const Price& price);
+
+/// A vendor's list price on some day.
+struct ListPrice {
+  Price price;
+  std::string_view as_of;  ///< "2025-10"
+};
+
+/// The list price of a model at its vendor's own endpoint, dated versions of the model included ("gpt-4o-2024-08-06");
+/// nothing for any other endpoint or model. Prices change: a configured price wins.
+std::optional<ListPrice> list_price(std::string_view base_url, std::string_view model);
 
 }  // namespace accelopt::llm

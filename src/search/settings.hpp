@@ -34,11 +34,11 @@ struct SearchSettings {
   Rules rules = Rules::standard;
 
   // Budgets; none: no limit.
-  std::optional<double> max_seconds;         ///< wall time of the run, seconds
-  std::optional<double> max_device_seconds;  ///< that the device measures, seconds
-  std::optional<int> max_evaluations;        ///< candidates built and measured
-  std::optional<std::int64_t> max_tokens;    ///< input and output tokens together
-  std::optional<double> max_usd;             ///< dollars, of models with a known price
+  std::optional<double> max_seconds{};         ///< wall time of the run, seconds
+  std::optional<double> max_device_seconds{};  ///< that the device measures, seconds
+  std::optional<int> max_evaluations{};        ///< candidates built and measured
+  std::optional<std::int64_t> max_tokens{};    ///< input and output tokens together
+  std::optional<double> max_usd{};             ///< dollars, of models with a known price
 };
 
 /// "default" or "paper" (16 rounds, beam 6, 12 plans, 2 attempts, no fixer, thresholds 1.04 and 1.15).

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/run_control.hpp"
+#include "cli/run_state.hpp"
+#include "cli/search_flags.hpp"
+#include "cli/workspace.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+struct Options {
+  std::string run;
+  std::string workspace;
+  bool now = false;
+};
+
+base::Result<Exit> stop(const Options& options) {
+  const auto workspace = find_workspace(options.workspace);
+  TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_only));
+  TRY_ASSIGN(const auto reader, journal::open_control(workspace, journal::Access::read_only));
+  const auto run = pick_run(*journal, *reader, options.run);
+  if (!run) return refuse_options(run.error());
+  TRY_ASSIGN(const RunState state, state_of(*reader, run->id));
+  if (state.status == "dead") return base::fail(base::ErrorCode::unavailable, death_notice(run->id, state));
+  if (state.status != "running") {
+    fmt::print("run {} has ended already: {}\n", run->id, state.status);
+    return Exit::done;
+  }
+  TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_write));
+  TRY(control->ask(run->id, options.now ? journal::Request::stop_now : journal::Request::stop));
+  const std::string who = state.session ? describe(*state.session) : std::string("its process");
+  fmt::print("asked {} to {}\n", who,
+             options.now
+                 ? fmt::format("end run {} at once; continue it later with: accelopt resume {}", run->id, run->id)
+                 : fmt::format("finish run {}: what it has is raced and confirmed; see it end with: accelopt "
+                               "watch {}",
+                               run->id, run->id));
+  if (state.alive == journal::Alive::unknown)
+    fmt::print(stderr, "accelopt: {} has given no sign of life lately; it may be dead\n", who);
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_stop(CommandLine& app, Action& chosen) {
+  Command command = app.add("stop", "Ask a run that goes on elsewhere to finish with what it has");
+  command.footer(
+      "Examples:\n"
+      "  accelopt stop            nothing new is begun; what was found is raced and confirmed\n"
+      "  accelopt stop --now      ends at once, without a confirmation; accelopt resume continues it\n");
+  auto options = std::make_shared<Options>();
+  command.option("run", &options->run, "A run's id, the beginning of one, or last (default: the one that goes on)");
+  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.flag("--now", options->now, "End at once, without a confirmation, to be resumed");
+  command.chosen([&chosen, options] { chosen = [options](Shell&) { return stop(*options); }; });
+}
+
+}  // namespace accelopt::cli

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/run_control.hpp"
+#include "cli/run_state.hpp"
+#include "cli/search_flags.hpp"
+#include "cli/signals.hpp"
+#include "cli/workspace.hpp"
+#include "report/event_json.hpp"
+#include "report/progress.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+using base::Json;
+using journal::Alive;
+using journal::EventLine;
+
+/// How often the journal is looked at: a run writes its events down twice a second.
+constexpr std::chrono::milliseconds kPause{250};
+constexpr int kEventsAtOnce = 1000;
+
+struct Options {
+  std::string run;
+  std::string workspace;
+  bool json = false;
+};
+
+/// Shows events as they were told to the journal, at the time at which they happened.
+class Screen {
+ public:
+  Screen(bool json, std::int64_t began_ms) : json_(json), now_ms_(began_ms) {
+    if (json_) return;
+    report::TerminalOptions options;
+    options.live = isatty(STDOUT_FILENO) == 1;
+    options.now = [this] {
+      const std::int64_t past = now_ms_;
+      return std::chrono::steady_clock::time_point(std::chrono::milliseconds(past > 0 ? past : journal::unix_ms()));
+    };
+    progress_ = report::make_terminal_progress(stdout, options);
+  }
+
+  base::Result<void> show(const EventLine& line) {
+    TRY_ASSIGN(Json json, base::parse_json(line.text, "an event of the run"));
+    if (json_) {
+      json["at_ms"] = line.at_ms;
+      fmt::print("{}\n", base::canonical(json));
+      std::fflush(stdout);
+      return {};
+    }
+    TRY_ASSIGN(const auto event, report::event_from_json(json));
+    now_ms_ = line.at_ms;
+    if (event) progress_->on(*event);
+    return {};
+  }
+
+  /// What was told before has been shown: from now on time goes by itself.
+  void catch_up() { now_ms_ = 0; }
+
+  void note(const std::string& text) {
+    if (progress_)
+      progress_->on(model::Note{text});
+    else
+      fmt::print(stderr, "accelopt: {}\n", text);
+  }
+
+ private:
+  bool json_;
+  std::atomic<std::int64_t> now_ms_;  ///< of the event that is shown; 0: the present
+  std::unique_ptr<model::EventSink> progress_;
+};
+
+/// Sleeps; false when the watching is to end.
+bool pause(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  std::unique_lock lock(mutex);
+  changed.wait_for(lock, stop, kPause, [] { return false; });
+  return !stop.stop_requested();
+}
+
+class Watch {
+ public:
+  Watch(journal::Control& control, const std::string& run, Screen& screen, const journal::Session& session)
+      : control_(control), run_(run), screen_(screen), began_ms_(session.started_ms) {}
+
+  /// Until the run ends or the watching does. How the run stands then.
+  base::Result<RunState> follow(const std::stop_token& stop) {
+    for (;;) {
+      // In this order: what an ended run has told is there once it says that it has ended.
+      TRY_ASSIGN(const RunState state, state_of(control_, run_));
+      TRY(show_news());
+      screen_.catch_up();
+      const bool over = state.session && state.session->ended;
+      if (state.status != "running" && (over || state.alive == Alive::no)) return state;
+      if (state.alive == Alive::unknown && !warned_) {
+        warned_ = true;
+        screen_.note("no sign of life from " + describe(*state.session) + "; it may be dead");
+      }
+      if (state.alive == Alive::yes) warned_ = false;
+      if (!pause(stop)) return state;
+    }
+  }
+
+ private:
+  base::Result<void> show_news() {
+    for (;;) {
+      TRY_ASSIGN(const auto lines, control_.events(run_, last_, kEventsAtOnce));
+      for (const EventLine& line : lines) {
+        last_ = line.number;
+        if (line.at_ms >= began_ms_) TRY(screen_.show(line));
+      }
+      if (lines.size() < kEventsAtOnce) return {};
+    }
+  }
+
+  journal::Control& control_;
+  const std::string& run_;
+  Screen& screen_;
+  std::int64_t began_ms_;
+  std::int64_t last_ = 0;
+  bool warned_ = false;
+};
+
+base::Result<Exit> watch(Shell& shell, const Options& options) {
+  say_on_stop("");
+  const auto workspace = find_workspace(options.workspace);
+  TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_only));
+  TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_only));
+  const auto run = pick_run(*journal, *control, options.run);
+  if (!run) return refuse_options(run.error());
+  TRY_ASSIGN(RunState state, state_of(*control, run->id));
+  {
+    const journal::Session session = state.session.value_or(journal::Session());
+    Screen screen(options.json, session.started_ms);
+    TRY_ASSIGN(state, Watch(*control, run->id, screen, session).follow(shell.stops.wind_down));
+  }
+  if (state.status == "running") return Exit::done;  // the watching ended, the run goes on
+  if (state.status == "dead") {
+    if (options.json) {
+      const Json line = {{"type", "dead"}, {"schema", 1}, {"run", run->id}, {"text", death_notice(run->id, state)}};
+      fmt::print("{}\n", base::canonical(line));
+    }
+    fmt::print(stderr, "accelopt: {}\n", death_notice(run->id, state));
+    return Exit::error;
+  }
+  TRY_ASSIGN(const journal::RunInfo ended, journal->find_run(run->id));
+  if (options.json) {
+    fmt::print("{}\n", base::canonical(ended.result ? *ended.result : Json{{"type", "result"}, {"run", run->id}}));
+  } else {
+    fmt::print("run {}: {}; see: accelopt show {}\n", run->id, ended.status, run->id);
+  }
+  return exit_of(ended);
+}
+
+}  // namespace
+
+void add_watch(CommandLine& app, Action& chosen) {
+  Command command = app.add("watch", "Follow a run that goes on elsewhere, until it ends");
+  command.footer(
+      "Examples:\n"
+      "  accelopt watch                         the run that goes on, else the last one\n"
+      "  accelopt watch 20261121-1015 --json    events and result as JSON lines (docs/events.md)\n");
+  auto options = std::make_shared<Options>();
+  command.option("run", &options->run, "A run's id, the beginning of one, or last (default: the one that goes on)");
+  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.flag("--json", options->json, "Events and result as JSON lines (docs/events.md)");
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return watch(shell, *options); }; });
+}
+
+}  // namespace accelopt::cli
