@@ -15,17 +15,20 @@ double standard_normal_quantile(double p) {
   return student_quantile(p, kManyDegrees);
 }
 
-/// Whether the race, if it goes on as it has gone so far, will hardly be certain of a gain by its last look: the
-/// estimate still moves by what the blocks to come add, and the interval narrows with the root of their number.
-bool falls_short(const Interval& interval, std::size_t blocks, const TriageRules& rules) {
+/// Whether the race, if it goes on as it has gone so far, will hardly be certain of a gain or of a loss by its last
+/// look: the estimate still moves by what the blocks to come add, and the interval narrows with the root of their
+/// number.
+bool comes_to_nothing(const Interval& interval, std::size_t blocks, const TriageRules& rules) {
   const int last = rules.looks.back();
   if (blocks < static_cast<std::size_t>(rules.hope_from) || blocks >= static_cast<std::size_t>(last)) return false;
   const double done = static_cast<double>(blocks) / last;
   const double reach = (interval.high - interval.low) / 2;
   const double critical = standard_normal_quantile(1 - rules.alpha / static_cast<double>(2 * rules.looks.size()));
-  const double needed = std::log1p(rules.least_gain) + reach * std::sqrt(done);
   const double moves = reach / critical * std::sqrt(1 - done);
-  return interval.estimate + standard_normal_quantile(1 - rules.least_hope) * moves < needed;
+  const double last_reach = reach * std::sqrt(done);
+  const double best = interval.estimate + standard_normal_quantile(1 - rules.least_hope) * moves;
+  const double worst = interval.estimate - standard_normal_quantile(1 - rules.least_fear) * moves;
+  return best < std::log1p(rules.least_gain) + last_reach && worst > -last_reach;
 }
 
 bool level(const Interval& interval, const TriageRules& rules) {
@@ -59,7 +62,7 @@ TriageDecision look(std::span<const double> samples, const TriageRules& rules) {
   } else if (futile) {
     decision.verdict = RaceVerdict::tie;
     decision.decided_by = DecidedBy::futility;
-  } else if (looks_level && falls_short(interval, samples.size(), rules)) {
+  } else if (looks_level && comes_to_nothing(interval, samples.size(), rules)) {
     decision.verdict = level(interval, rules) ? RaceVerdict::tie : RaceVerdict::undecided;
     decision.decided_by = DecidedBy::futility;
   }

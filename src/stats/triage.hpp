@@ -36,10 +36,11 @@ struct TriageRules {
   double hopeless_gain = 0.01;  ///< futile: certain to be faster by less than this
   double narrow = 0.02;         ///< futile: the interval is narrower than this and FASTER is not near
   int hope_from = 16;           ///< blocks: from here on a race is futile ...
-  double least_hope = 0.1;      ///< ... when FASTER by the last look has a smaller probability, as the race went so far
-  int clear_blocks = 4;         ///< SLOWER at once, or FASTER: the first so many blocks are all ...
-  double clear_loss = 0.15;     ///< ... slower by more than this
-  double clear_gain = 0.30;     ///< ... faster by more than this, which is certain, too
+  double least_hope = 0.1;   ///< ... when FASTER by the last look has a smaller probability, as the race went so far,
+  double least_fear = 0.2;   ///< ... and SLOWER has a smaller one than this
+  int clear_blocks = 4;      ///< SLOWER at once, or FASTER: the first so many blocks are all ...
+  double clear_loss = 0.15;  ///< ... slower by more than this
+  double clear_gain = 0.30;  ///< ... faster by more than this, which is certain, too
   double tie_within = 0.03;  ///< at the cap: TIE when the interval lies within this of 1; futile: not slower than this
 };
 

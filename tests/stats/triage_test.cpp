@@ -116,14 +116,14 @@ TEST(Triage, GivesUpWhatWillHardlyShowAGain) {
   Triage wild;
   Triage level;
   Triage hopeful;
-  for (int block = 0; block < 16; ++block) {
+  for (int block = 0; block < 24; ++block) {
     wild.add(block % 2 == 0 ? 0.3 : -0.3);
-    level.add(block % 2 == 0 ? 0.03 : -0.03);
+    level.add(block % 2 == 0 ? 0.02 : -0.02);
     hopeful.add(0.02 + (block % 2 == 0 ? 0.04 : -0.04));
   }
   EXPECT_EQ(wild.decision().verdict, RaceVerdict::undecided);
   EXPECT_EQ(wild.decision().decided_by, DecidedBy::futility);
-  EXPECT_EQ(wild.decision().blocks, 16);
+  EXPECT_EQ(wild.decision().blocks, 24);
   EXPECT_EQ(level.decision().verdict, RaceVerdict::tie);
   EXPECT_EQ(level.decision().decided_by, DecidedBy::futility);
   EXPECT_GT(level.decision().log_ratio.high, std::log1p(0.01));  // not certain of being no gain: unlikely to be one
@@ -132,7 +132,7 @@ TEST(Triage, GivesUpWhatWillHardlyShowAGain) {
 
 TEST(Triage, CapsAtAHundredBlocks) {
   TriageRules rules;
-  rules.least_hope = 1e-9;  // else both are given up before
+  rules.hope_from = 1000;  // else both are given up before
   Triage wild(rules);
   Triage level(rules);
   for (int block = 0; block < 100; ++block) {
@@ -192,11 +192,11 @@ TEST(TriageSimulation, IdenticalArmsAreHardlyEverCalledFaster) {
 }
 
 TEST(TriageSimulation, GivingUpEarlySavesMostBlocksAndFewGains) {
-  const auto simulated = [](double effect, double least_hope) {
+  const auto simulated = [](double effect, int hope_from) {
     HeavyTailedNoise noise(107, 0.04);
     Tally tally;
     TriageRules rules;
-    rules.least_hope = least_hope;
+    rules.hope_from = hope_from;
     for (int i = 0; i < 600; ++i) {
       Triage triage(rules);
       while (!triage.decided()) triage.add(effect + noise());
@@ -204,13 +204,14 @@ TEST(TriageSimulation, GivingUpEarlySavesMostBlocksAndFewGains) {
       tally.slower += (triage.decision().verdict == RaceVerdict::slower) / 600.0;
       tally.blocks += triage.decision().blocks / 600.0;
     }
-    std::printf("seed 107 effect %+.2f hope %.2g: FASTER %.3f SLOWER %.3f blocks %.1f\n", effect, least_hope,
+    std::printf("seed 107 effect %+.2f hope from %d: FASTER %.3f SLOWER %.3f blocks %.1f\n", effect, hope_from,
                 tally.faster, tally.slower, tally.blocks);
     return tally;
   };
-  const double usual = TriageRules().least_hope;
-  EXPECT_LE(simulated(0, usual).blocks, 0.4 * simulated(0, 1e-9).blocks);
-  EXPECT_GE(simulated(std::log(1.02), usual).faster, simulated(std::log(1.02), 1e-9).faster - 0.1);
+  const int usual = TriageRules().hope_from;
+  constexpr int kNever = 1000;
+  EXPECT_LE(simulated(0, usual).blocks, 0.4 * simulated(0, kNever).blocks);
+  EXPECT_GE(simulated(std::log(1.02), usual).faster, simulated(std::log(1.02), kNever).faster - 0.1);
   EXPECT_GE(simulated(-std::log(1.05), usual).slower, 0.95);
 }
 
