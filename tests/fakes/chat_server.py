@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A scripted language model behind a real HTTP server that speaks chat completions, streamed or whole.
+"""A scripted language model behind a real HTTP server that speaks chat completions, the Messages API (POST .../messages)
+and generateContent (POST .../models/NAME:streamGenerateContent?alt=sse or :generateContent), streamed or whole.
 
     chat_server.py --script script.json --log requests.jsonl [--until-stdin-closes]
 
@@ -67,6 +68,8 @@ The log has one JSON line a request, written before a byte of its answer is sent
     {"request": 7, "role": "planner", "turn": 3, "answer": 2, "rule": "planner[0]", "outcome": "answered", "again": false,
      "authorization": "Bearer ...", "path": "/v1/chat/completions", "body": {...}, "text": "..."}
 
+"body" is always the chat-completions form of what was asked, "api" what it came as ("openai", "anthropic", "gemini"), and "raw"
+the body that came, where that is another; "authorization" is "Bearer KEY" however the key was sent.
 "answer" and "text" are null where the outcome is not "answered" ("status 500", "drop before", "stall middle", "garbage",
 "unscripted", "unauthorized"). So the calls of a role are the lines with its name and the outcome "answered". A request that no
 rule answers gets status 400, which no client tries again.
@@ -120,6 +123,204 @@ def block_under(heading, text):
         elif under and line.startswith("```"):
             fence = re.match("`+", line).group()
     raise Unscripted(f"no fenced block under a heading with {heading!r}")
+
+
+class OpenAi:
+    """Chat completions: the form that scripts, rules and the log are written in."""
+
+    name = "openai"
+
+    @staticmethod
+    def key(headers):
+        return headers.get("Authorization")
+
+    @staticmethod
+    def problem(headers, raw):
+        return None if isinstance(raw.get("messages"), list) and raw.get("model") else "messages and model are required"
+
+    @staticmethod
+    def question(raw, path):
+        return raw
+
+    @staticmethod
+    def error(status, message):
+        return {"error": {"message": message}}
+
+    @staticmethod
+    def whole(model, text, reasoning, finish, usage):
+        message = {"role": "assistant", "content": text} | ({"reasoning_content": reasoning} if reasoning else {})
+        return {"id": "chatcmpl-1", "object": "chat.completion", "model": model, "usage": usage,
+                "choices": [{"index": 0, "message": message, "finish_reason": finish}]}
+
+    @staticmethod
+    def chunk(model, delta, finish=None):
+        return {"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": model,
+                "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+    @classmethod
+    def said(cls, model, text, reasoning, usage):
+        yield None, cls.chunk(model, {"role": "assistant", "content": ""})
+        for key, whole in (("reasoning_content", reasoning), ("content", text)):
+            for piece in pieces(whole):
+                yield None, cls.chunk(model, {key: piece})
+
+    @classmethod
+    def end(cls, model, finish, usage, raw):
+        yield None, cls.chunk(model, {}, finish)
+        if usage is not None and (raw.get("stream_options") or {}).get("include_usage"):
+            yield None, {"object": "chat.completion.chunk", "model": model, "choices": [], "usage": usage}
+        yield None, "[DONE]"
+
+
+class Anthropic:
+    """The Messages API."""
+
+    name = "anthropic"
+    FINISH = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
+    TYPES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
+             429: "rate_limit_error", 529: "overloaded_error"}
+
+    @staticmethod
+    def key(headers):
+        return f"Bearer {headers['x-api-key']}" if "x-api-key" in headers else None
+
+    @staticmethod
+    def problem(headers, raw):
+        if headers.get("anthropic-version") != "2023-06-01":
+            return "anthropic-version: header is required"
+        if not isinstance(raw.get("max_tokens"), int):
+            return "max_tokens: Field required"
+        budget = (raw.get("thinking") or {}).get("budget_tokens", 0)
+        if budget and not 1024 <= budget < raw["max_tokens"]:
+            return "thinking.budget_tokens must be at least 1024 and less than max_tokens"
+        if budget and raw.get("temperature", 1) != 1:
+            return "temperature may only be set to 1 when thinking is enabled"
+        if any(message["role"] not in ("user", "assistant") for message in raw.get("messages", [])):
+            return "messages: roles are user and assistant"
+        return None if raw.get("messages") else "messages: at least one message is required"
+
+    @staticmethod
+    def question(raw, path):
+        system = [{"role": "system", "content": raw["system"]}] if raw.get("system") else []
+        return {"model": raw.get("model"), "stream": raw.get("stream", False), "messages": system + raw.get("messages", [])}
+
+    @classmethod
+    def error(cls, status, message):
+        return {"type": "error", "error": {"type": cls.TYPES.get(status, "api_error"), "message": message}}
+
+    @staticmethod
+    def counts(usage):
+        usage = usage or {}
+        cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
+        return {"input_tokens": usage.get("prompt_tokens", 0) - cached, "cache_read_input_tokens": cached,
+                "cache_creation_input_tokens": 0, "output_tokens": usage.get("completion_tokens", 0)}
+
+    @classmethod
+    def whole(cls, model, text, reasoning, finish, usage):
+        thinking = [{"type": "thinking", "thinking": reasoning, "signature": "s"}] if reasoning else []
+        return {"id": "msg_1", "type": "message", "role": "assistant", "model": model, "stop_reason": cls.FINISH[finish],
+                "content": thinking + [{"type": "text", "text": text}], "usage": cls.counts(usage)}
+
+    @classmethod
+    def said(cls, model, text, reasoning, usage):
+        yield "message_start", {"type": "message_start", "message": {
+            "id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": [], "stop_reason": None,
+            "usage": cls.counts(usage) | {"output_tokens": 1}}}
+        yield "ping", {"type": "ping"}
+        blocks = [("thinking", "thinking_delta", reasoning)] if reasoning else []
+        for index, (kind, delta, whole) in enumerate([*blocks, ("text", "text_delta", text)]):
+            yield "content_block_start", {"type": "content_block_start", "index": index, "content_block": {"type": kind, kind: ""}}
+            for piece in pieces(whole):
+                yield "content_block_delta", {"type": "content_block_delta", "index": index, "delta": {"type": delta, kind: piece}}
+            yield "content_block_stop", {"type": "content_block_stop", "index": index}
+
+    @classmethod
+    def end(cls, model, finish, usage, raw):
+        yield "message_delta", {"type": "message_delta", "delta": {"stop_reason": cls.FINISH[finish], "stop_sequence": None},
+                                "usage": {"output_tokens": cls.counts(usage)["output_tokens"]}}
+        yield "message_stop", {"type": "message_stop"}
+
+
+class Gemini:
+    """generateContent."""
+
+    name = "gemini"
+    FINISH = {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
+    STATUSES = {400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
+                429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE"}
+
+    @staticmethod
+    def key(headers):
+        return f"Bearer {headers['x-goog-api-key']}" if "x-goog-api-key" in headers else None
+
+    @staticmethod
+    def problem(headers, raw):
+        known = {"contents", "systemInstruction", "generationConfig"}
+        if unknown := set(raw) - known:
+            return f"Invalid JSON payload received. Unknown name {sorted(unknown)[0]!r}: Cannot find field."
+        if any(content.get("role") not in ("user", "model") for content in raw.get("contents", [])):
+            return "Please use a valid role: user, model."
+        return None if raw.get("contents") else "contents is not specified"
+
+    @staticmethod
+    def question(raw, path):
+        def text(content):
+            return "".join(part.get("text", "") for part in content.get("parts", []))
+
+        system = [{"role": "system", "content": text(raw["systemInstruction"])}] if "systemInstruction" in raw else []
+        roles = {"user": "user", "model": "assistant"}
+        return {"model": path.split("/models/")[1].split(":")[0], "stream": ":streamGenerateContent" in path,
+                "messages": system + [{"role": roles[c["role"]], "content": text(c)} for c in raw.get("contents", [])]}
+
+    @classmethod
+    def error(cls, status, message):
+        return {"error": {"code": status, "message": message, "status": cls.STATUSES.get(status, "UNKNOWN")}}
+
+    @staticmethod
+    def counts(usage):
+        usage = usage or {}
+        thoughts = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens", 0)
+        return {"promptTokenCount": usage.get("prompt_tokens", 0), "thoughtsTokenCount": thoughts,
+                "candidatesTokenCount": usage.get("completion_tokens", 0) - thoughts,
+                "cachedContentTokenCount": (usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)}
+
+    @staticmethod
+    def chunk(model, parts):
+        return {"candidates": [{"index": 0, "content": {"role": "model", "parts": parts}}], "modelVersion": model}
+
+    @classmethod
+    def whole(cls, model, text, reasoning, finish, usage):
+        thoughts = [{"text": reasoning, "thought": True}] if reasoning else []
+        value = cls.chunk(model, [*thoughts, {"text": text}]) | {"usageMetadata": cls.counts(usage)}
+        value["candidates"][0]["finishReason"] = cls.FINISH[finish]
+        return value
+
+    @classmethod
+    def said(cls, model, text, reasoning, usage):
+        for piece in pieces(reasoning):
+            yield None, cls.chunk(model, [{"text": piece, "thought": True}])
+        for piece in pieces(text):
+            yield None, cls.chunk(model, [{"text": piece}])
+
+    @classmethod
+    def end(cls, model, finish, usage, raw):
+        value = cls.chunk(model, [{"text": ""}]) | {"usageMetadata": cls.counts(usage)}
+        value["candidates"][0]["finishReason"] = cls.FINISH[finish]
+        yield None, value
+
+
+def api_of(path):
+    """Which API a path belongs to, or None."""
+    path = path.split("?")[0]
+    if path.endswith("/chat/completions"):
+        return OpenAi
+    if path.endswith("/messages"):
+        return Anthropic
+    return Gemini if re.search(r"/models/[^/:]+:(streamGenerateContent|generateContent)$", path) else None
+
+
+def pieces(text):
+    return (text[at:at + CHUNK_CHARACTERS] for at in range(0, len(text), CHUNK_CHARACTERS))
 
 
 class Question:
@@ -195,7 +396,10 @@ class Script:
         system = "\n".join(text_of(m) for m in body.get("messages", []) if m.get("role") in ("system", "developer"))
         return next((role for role, marker in self.markers.items() if marker in system), "unknown")
 
-    def decide(self, path, authorization, body):
+    def accepts(self, authorization):
+        return self.script.get("key") is None or authorization == f"Bearer {self.script['key']}"
+
+    def decide(self, path, authorization, body, api=OpenAi, raw=None):
         """The rule that applies, its answer's text (or None), and the outcome; all counted and logged as one step."""
         with self.lock:
             role = self.role_of(body)
@@ -204,7 +408,7 @@ class Script:
             numbers = {"request": self.requests, "turn": self.turns[role], "answer": self.answers.get(role, 0) + 1, "role": role}
             question = Question(body, numbers)
             name, rule, text, outcome = None, {}, None, "unauthorized"
-            if self.script.get("key") is None or authorization == f"Bearer {self.script['key']}":
+            if self.accepts(authorization):
                 try:
                     name, rule = self.pick(role, question)
                     outcome = self.outcome_of(rule)
@@ -220,8 +424,8 @@ class Script:
             if answered:
                 self.answers[role] = numbers["answer"]
             self.write({**numbers, "answer": numbers["answer"] if answered else None, "rule": name, "outcome": outcome,
-                        "again": question.again, "authorization": authorization, "path": path, "body": body,
-                        "text": text if answered else None})
+                        "again": question.again, "authorization": authorization, "path": path, "api": api.name, "body": body,
+                        "raw": None if raw is body else raw, "text": text if answered else None})
             return rule, text, outcome
 
     def pick(self, role, question):
@@ -264,25 +468,36 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
-        if self.path.rstrip("/").endswith("/models"):
+        path = self.path.split("?")[0].rstrip("/")
+        key = next((key for key in (api.key(self.headers) for api in (OpenAi, Anthropic, Gemini)) if key), None)
+        if not self.script.accepts(key):
+            self.send_json(401, {"error": {"message": "Incorrect API key provided"}})
+        elif path.endswith("/models"):
             self.send_json(200, {"object": "list", "data": [{"id": self.script.model, "object": "model"}]})
+        elif path.endswith("/models/" + self.script.model):
+            self.send_json(200, {"id": self.script.model, "name": "models/" + self.script.model, "type": "model"})
         else:
             self.send_json(404, {"error": {"message": f"unknown path {self.path}"}})
 
     def do_POST(self):
-        raw = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        if not self.path.endswith("/chat/completions"):
+        data = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        self.api = api_of(self.path)
+        if self.api is None:
             self.send_json(404, {"error": {"message": f"unknown path {self.path}"}})
             return
         try:
-            body = json.loads(raw)
+            raw = json.loads(data)
         except ValueError:
-            self.send_json(400, {"error": {"message": "the body is not JSON"}})
+            self.send_json(400, self.api.error(400, "the body is not JSON"))
             return
-        rule, text, outcome = self.script.decide(self.path, self.headers.get("Authorization"), body)
+        if problem := self.api.problem(self.headers, raw):
+            self.send_json(400, self.api.error(400, problem))
+            return
+        body = self.api.question(raw, self.path)
+        rule, text, outcome = self.script.decide(self.path, self.api.key(self.headers), body, self.api, raw)
         self.wait(rule)
         if outcome == "answered":
-            self.answer(rule, text, body)
+            self.answer(rule, text, body, raw)
         else:
             self.fail(rule["fail"], rule, text, body)
 
@@ -313,23 +528,19 @@ class Handler(BaseHTTPRequestHandler):
         said = len(text + rule.get("reasoning", "")) // 4
         return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
 
-    def answer(self, rule, text, body):
+    def answer(self, rule, text, body, raw):
         usage = self.usage(rule, text, body)
         finish = rule.get("finish", "stop")
+        reasoning = rule.get("reasoning", "")
+        model = self.script.model
         if not body.get("stream") or rule.get("stream") is False:
-            message = {"role": "assistant", "content": text}
-            if "reasoning" in rule:
-                message["reasoning_content"] = rule["reasoning"]
-            self.send_json(200, {"id": "chatcmpl-1", "object": "chat.completion", "model": self.script.model, "usage": usage,
-                                 "choices": [{"index": 0, "message": message, "finish_reason": finish}]})
+            self.send_json(200, self.api.whole(model, text, reasoning, finish, usage))
             return
         self.begin_stream()
-        for chunk in self.chunks(rule, text):
-            self.send_event(chunk)
-        self.send_event(self.chunk({}, finish))
-        if usage is not None and (body.get("stream_options") or {}).get("include_usage"):
-            self.send_event({"object": "chat.completion.chunk", "model": self.script.model, "choices": [], "usage": usage})
-        self.send_piece(b"data: [DONE]\n\n")
+        for event in self.api.said(model, text, reasoning, usage):
+            self.send_event(*event)
+        for event in self.api.end(model, finish, usage, raw):
+            self.send_event(*event)
         self.wfile.write(b"0\r\n\r\n")
 
     def begin_stream(self):
@@ -338,35 +549,26 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
 
-    def chunk(self, delta, finish=None):
-        return {"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": self.script.model,
-                "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-
-    def chunks(self, rule, text):
-        yield self.chunk({"role": "assistant", "content": ""})
-        for key, whole in (("reasoning_content", rule.get("reasoning", "")), ("content", text)):
-            for at in range(0, len(whole), CHUNK_CHARACTERS):
-                yield self.chunk({key: whole[at:at + CHUNK_CHARACTERS]})
-
-    def send_event(self, value):
-        self.send_piece(b"data: " + json.dumps(value).encode() + b"\n\n")
+    def send_event(self, name, value):
+        data = value if isinstance(value, str) else json.dumps(value)
+        self.send_piece((f"event: {name}\n" if name else "").encode() + b"data: " + data.encode() + b"\n\n")
 
     def send_piece(self, data):
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
 
     def fail(self, fail, rule, text, body):
         if "status" in fail:
-            self.send_json(fail["status"], {"error": {"message": fail.get("message", "scripted failure")}},
+            self.send_json(fail["status"], self.api.error(fail["status"], fail.get("message", "scripted failure")),
                            fail.get("headers", {}))
             return
         if "garbage" in fail:
             self.send_whole(200, "application/json", fail["garbage"].encode(), {})
             return
         if "middle" in (fail.get("drop"), fail.get("stall")):
-            chunks = list(self.chunks(rule, text))
+            events = list(self.api.said(self.script.model, text, rule.get("reasoning", ""), self.usage(rule, text, body)))
             self.begin_stream()
-            for chunk in chunks[:(len(chunks) + 1) // 2]:
-                self.send_event(chunk)
+            for event in events[:(len(events) + 1) // 2]:
+                self.send_event(*event)
             self.wfile.flush()
         if "stall" in fail:
             select.select([self.connection], [], [])  # readable when the client goes away
