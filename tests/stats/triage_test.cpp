@@ -118,7 +118,7 @@ TEST(Triage, GivesUpWhatWillHardlyShowAGain) {
   Triage hopeful;
   for (int block = 0; block < 24; ++block) {
     wild.add(block % 2 == 0 ? 0.3 : -0.3);
-    level.add(block % 2 == 0 ? 0.02 : -0.02);
+    level.add(block % 2 == 0 ? 0.015 : -0.015);
     hopeful.add(0.02 + (block % 2 == 0 ? 0.04 : -0.04));
   }
   EXPECT_EQ(wild.decision().verdict, RaceVerdict::undecided);
