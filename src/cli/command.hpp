@@ -24,6 +24,7 @@ using Action = std::function<base::Result<Exit>(Shell&)>;
 void add_init(CommandLine& app, Action& chosen);
 void add_lint(CommandLine& app, Action& chosen);
 void add_doctor(CommandLine& app, Action& chosen);
+void add_estimate(CommandLine& app, Action& chosen);
 void add_run(CommandLine& app, Action& chosen);
 void add_resume(CommandLine& app, Action& chosen);
 void add_replay(CommandLine& app, Action& chosen);

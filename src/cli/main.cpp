@@ -20,7 +20,7 @@ constexpr const char* kFooter =
     "  accelopt best --output faster                   the winner as a task folder, and as a patch of your file\n"
     "\n"
     "Exit codes: 0 done, 1 error, 2 usage, 3 no gain found, 4 a budget ended it without a gain, 5 a check failed,\n"
-    "6 waiting for answers, 130 interrupted.\n";
+    "6 waiting for answers or a bundle, 130 interrupted.\n";
 
 std::string own_path() {
   std::error_code problem;
@@ -31,8 +31,9 @@ std::string own_path() {
 int run(int argc, char** argv) {
   CommandLine app("Makes a compute kernel faster, and proves it.", kFooter, kVersion);
   Action chosen;
-  for (const auto add : {add_init, add_lint, add_doctor, add_run, add_resume, add_watch, add_stop, add_replay, add_runs,
-                         add_show, add_best, add_diff, add_eval, add_bench, add_selftest, add_worker}) {
+  for (const auto add :
+       {add_init, add_lint, add_doctor, add_estimate, add_run, add_resume, add_watch, add_stop, add_replay, add_runs,
+        add_show, add_best, add_diff, add_eval, add_bench, add_selftest, add_worker}) {
     add(app, chosen);
   }
   if (argc == 1) {

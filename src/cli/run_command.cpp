@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/estimate.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/session.hpp"
 #include "cli/workspace.hpp"
@@ -65,7 +66,18 @@ base::Result<Exit> start_run(Shell& shell, const Options& options) {
                          "use a model)"
                        : "models: as configured");
   }
+  TRY_ASSIGN(const search::Estimate estimate, estimate_run(task, *settings, config, journal.get()));
+  if (options.json) {
+    base::Json line = estimate;
+    line["type"] = "estimate";
+    line["schema"] = 1;
+    line["task"] = task.definition.name;
+    fmt::print("{}\n", base::canonical(line));
+  } else {
+    fmt::print(stderr, "{}\n", describe(estimate));
+  }
   TRY_ASSIGN(const journal::RunInfo run, begin_run(*journal, task, options.task, *settings));
+  TRY(record_estimate(*journal, run.id, estimate));
   return carry_out_and_show(shell, *journal, run, config, options.json);
 }
 
@@ -151,7 +163,8 @@ void add_resume(CommandLine& app, Action& chosen) {
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.option("--bundle", &options->bundle,
                  "An executed bundle, or a folder of them, to take in (default: where they were written)");
-  command.option("--defer", &options->defer, "This time bundles go into this folder, and those that are gone are written again");
+  command.option("--defer", &options->defer,
+                 "This time bundles go into this folder, and those that are gone are written again");
   command.option("--worker", &options->worker, "This time measure through this worker (docs/devices.md)");
   command.flag("--exit-when-waiting", options->exit_when_waiting,
                "End with exit code 6 when nothing can go on without an answer in the mailbox");

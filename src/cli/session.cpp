@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
+#include "cli/cost.hpp"
 #include "cli/deferral.hpp"
+#include "cli/estimate.hpp"
 #include "cli/run_control.hpp"
 #include "cli/version.hpp"
 #include "cli/workspace.hpp"
@@ -153,6 +155,10 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
     TRY(journal.finish_run(run.id, "failed", std::nullopt, ""));
     return tl::make_unexpected(report.error());
   }
+  if (report->result.estimate.is_null()) {
+    TRY_ASSIGN(const Json predicted, recorded_estimate(journal, run.id));
+    report->result.estimate = to_json(compare(predicted, report->result));
+  }
   const bool asked_to_end = report->result.outcome == search::Outcome::interrupted &&
                             control->asked() == journal::Request::stop_now && !shell.stops.wind_down.stop_requested();
   if (asked_to_end) report->result.stopped_by = "stop";
@@ -226,17 +232,14 @@ std::string describe(const search::RunResult& result) {
   std::string counts;
   for (const auto& [status, count] : result.counts)
     counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, status);
-  model::Usage usage;
-  for (const auto& [role, used] : result.usage) usage += used;
   text += fmt::format("\n{} candidates in {} iterations and {} ({}); stopped by {}\n", result.evaluations,
                       result.iterations, report::format_seconds(result.wall_seconds),
                       counts.empty() ? "no attempts" : counts, result.stopped_by);
-  if (usage.input_tokens + usage.output_tokens > 0) {
-    text += fmt::format(
-        "{} calls, {} input and {} output tokens, {}\n", usage.calls, usage.input_tokens, usage.output_tokens,
-        usage.usd ? fmt::format("${:.4f}", *usage.usd) : std::string("cost unknown: no price is configured"));
-  }
-  text += fmt::format("measured on {}; run {}\n", result.device, result.run);
+  if (const std::string cost = describe_cost(result.usage, result.plans, result.gains); !cost.empty())
+    text += "\n" + cost;
+  if (const std::string beside = describe(comparisons_of(result.estimate)); !beside.empty()) text += "\n" + beside;
+  const std::string measured = result.device.empty() ? "nothing measured yet" : "measured on " + result.device;
+  text += fmt::format("{}; run {}\n", measured, result.run);
   return text;
 }
 

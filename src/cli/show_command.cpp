@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/cost.hpp"
+#include "cli/estimate.hpp"
 #include "cli/workspace.hpp"
 #include "evaluation/evaluator_json.hpp"
 #include "evaluation/recompute.hpp"
@@ -32,6 +35,12 @@ double seconds(const journal::StepRecord& step) {
   return std::chrono::duration<double>(step.duration).count();
 }
 
+/// Who wrote an answer: the model that the role was played by, or for a chat as its server names itself.
+std::string author_of(const journal::StepRecord& step) {
+  const auto found = step.output.find(is_kind(step, "chat") ? "model" : "author");
+  return step.output.is_object() && found != step.output.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 base::Result<Exit> show_json(const journal::RunInfo& run, const std::vector<journal::StepRecord>& steps, bool samples) {
   Json out = {{"type", "run_detail"},
               {"schema", 1},
@@ -47,6 +56,7 @@ base::Result<Exit> show_json(const journal::RunInfo& run, const std::vector<jour
                  {"kind", step.key.kind},
                  {"seconds", seconds(step)},
                  {"usage", step.usage}};
+    if (const std::string author = author_of(step); !author.empty()) line["author"] = author;
     if (samples && step.output.contains("samples")) line["samples"] = step.output["samples"];
     if (step.output.contains("tuning") && !step.output["tuning"].is_null()) {
       line["tuning"] = step.output["tuning"];
@@ -60,12 +70,20 @@ base::Result<Exit> show_json(const journal::RunInfo& run, const std::vector<jour
 
 /// One line for each plan that was asked for, with what came of its candidates.
 void print_plans(const std::vector<journal::StepRecord>& steps) {
-  report::TextTable table({{"id"}, {"plan"}});
+  const auto used = usage_by_plan(steps);
+  const bool asked = std::any_of(used.begin(), used.end(), [](const auto& plan) { return plan.second.calls > 0; });
+  std::vector<report::Column> columns{{"id"}, {"by"}, {"plan"}};
+  if (asked) columns.push_back({"cost", report::Align::right});
+  report::TextTable table(columns);
   for (const journal::StepRecord& step : steps) {
     if (!is_kind(step, "plan")) continue;
     const bool answered = step.output.value("answered", false);
-    table.add({model::to_string(step.key.identity),
-               answered ? step.output["value"].value("title", "") : "no answer: " + step.output.value("lost", "")});
+    const std::string id = model::to_string(step.key.identity);
+    std::vector<std::string> cells{
+        id, author_of(step),
+        answered ? step.output["value"].value("title", "") : "no answer: " + step.output.value("lost", "")};
+    if (asked) cells.push_back(used.contains(id) ? cost_text(used.at(id)) : "-");
+    table.add(cells);
   }
   fmt::print("\nPlans\n{}", table.render());
 }
@@ -89,6 +107,32 @@ void print_races(const std::vector<journal::StepRecord>& steps) {
                evaluation->decided_by});
   }
   fmt::print("\nRaces (triage: against its parent; confirm: against the baseline)\n{}", table.render());
+}
+
+/// Which model answered whom, and what it used: one line for each role and model.
+void print_models(const std::vector<journal::StepRecord>& steps) {
+  std::map<std::pair<std::string, std::string>, model::Usage> used;
+  for (const journal::StepRecord& step : steps) {
+    if (!is_kind(step, "chat") || step.key.kind.size() < 6) continue;
+    const std::string label = step.key.kind.substr(5);  // after "chat:"
+    used[{label.substr(0, label.find(' ')), author_of(step)}] += step.usage;
+  }
+  if (used.empty()) return;
+  report::TextTable table({{"role"},
+                           {"model"},
+                           {"calls", report::Align::right},
+                           {"input", report::Align::right},
+                           {"cached", report::Align::right},
+                           {"output", report::Align::right},
+                           {"reasoning", report::Align::right},
+                           {"$", report::Align::right}});
+  for (const auto& [who, usage] : used) {
+    table.add({who.first, who.second, std::to_string(usage.calls), std::to_string(usage.input_tokens),
+               std::to_string(usage.cached_input_tokens), std::to_string(usage.output_tokens),
+               std::to_string(usage.reasoning_tokens),
+               usage.total_usd() ? fmt::format("{:.4f}", *usage.total_usd()) : std::string("unknown")});
+  }
+  fmt::print("\nModels (tokens of all answers that arrived)\n{}", table.render());
 }
 
 /// What became of the candidates that left values open.
@@ -183,7 +227,14 @@ base::Result<Exit> show(const Options& options) {
       fmt::print(", {}", report::format_ratio(result["speedup"].get<model::Interval>()));
     fmt::print("\n");
   }
+  const RoleUsage usage = usage_by_role(steps);
+  const int gains = run.result ? run.result->value("gains", 0) : 0;
+  if (const std::string cost = describe_cost(usage.by_role, usage.plans, gains); !cost.empty())
+    fmt::print("\nCost (plan: with its attempts and fixes)\n{}", cost);
+  if (run.result && run.result->contains("estimate"))
+    fmt::print("\n{}", describe(comparisons_of((*run.result)["estimate"])));
   print_plans(steps);
+  print_models(steps);
   print_races(steps);
   print_tuning(steps);
   TRY_ASSIGN(const auto experiences, journal->experiences(run.id));

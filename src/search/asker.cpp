@@ -52,7 +52,7 @@ template <class T, class Ask>
 base::Result<Answer<T>> Asker::ask(const std::string& role, const journal::StepKey& key, const Json& input, Ask&& ask) {
   // A budget that is used up refuses what is not on record, and only that: a resumed run decides as it did.
   auto answer = recorder_.once<Answer<T>>(key, input, [&]() -> base::Result<Answer<T>> {
-    if (!budget_.may_ask()) return base::fail(ErrorCode::cancelled, "the budget is used up: " + budget_.explanation());
+    if (!budget_.may_ask()) return base::fail(ErrorCode::cancelled, "nothing new is begun: " + budget_.explanation());
     return ask();
   });
   if (answer) {
@@ -67,6 +67,8 @@ base::Result<Answer<T>> Asker::ask(const std::string& role, const journal::StepK
   // The provider has retried what can be retried.
   Answer<T> lost;
   lost.lost = answer.error().message;
+  TRY_ASSIGN(lost.usage, recorder_.usage_of_chats(role + " " + model::to_string(key.identity) + " "));
+  budget_.charge(role, lost.usage);
   const std::scoped_lock lock(mutex_);
   lost_.push_back({key, input, lost, answer.error()});
   return lost;

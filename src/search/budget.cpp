@@ -156,7 +156,7 @@ base::Result<Budget::Reservation> Budget::reserve(const Amounts& amounts, const 
   for (;;) {
     look_at_limits();
     if (use == Use::measuring ? measuring_ended() : ended_by_.has_value())
-      return fail(ErrorCode::cancelled, "the budget is used up: " + explanation_);
+      return fail(ErrorCode::cancelled, "nothing new is begun: " + explanation_);
     if (stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped while waiting for the budget");
     if (const auto limit = exceeded_by(use, amounts)) {
       end_by(*limit, amounts);

@@ -76,7 +76,8 @@ class MeteredEvaluator final : public evaluation::Evaluator {
   }
 
   Result<model::Profile> profile(const Solution& solution, std::stop_token stop) override {
-    if (!budget_.may_measure()) return base::fail(base::ErrorCode::cancelled, "the budget is used up");
+    if (!budget_.may_measure())
+      return base::fail(base::ErrorCode::cancelled, "nothing new is measured: " + budget_.explanation());
     return counted<model::Profile>([&] { return evaluator_.profile(solution, stop); });
   }
 

@@ -53,6 +53,7 @@ Json to_result_json(const RunResult& result) {
               {"derived_reference", result.derived_reference},
               {"decision_hash", result.decision_hash},
               {"wall_seconds", result.wall_seconds}};
+  out["estimate"] = result.estimate;
   const bool improved = result.outcome == Outcome::improved && result.confirmation;
   if (improved) {
     out["speedup"] = Json(*result.confirmation->ratio);

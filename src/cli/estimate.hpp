@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/session.hpp"
+#include "journal/journal.hpp"
+#include "search/estimate.hpp"
+
+namespace accelopt::cli {
+
+/// What a run of these settings would use: from the prompts that it would build, and from earlier runs of the workspace
+/// where there are some. `history` may be null. Asks nobody and measures nothing.
+base::Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings& settings, const Config& config,
+                                            journal::Journal* history);
+
+/// A table: calls, tokens, dollars, evaluations, device time, wall time, each with its range.
+std::string describe(const search::Estimate& estimate);
+
+/// The estimate of a run goes on record once; a resumed run keeps the one that it began with.
+base::Result<void> record_estimate(journal::Journal& journal, const std::string& run, const search::Estimate& estimate);
+/// As it was recorded; null where there is none.
+base::Result<base::Json> recorded_estimate(journal::Journal& journal, const std::string& run);
+
+/// What was predicted beside what it was, in the estimate's order.
+std::vector<search::Comparison> compare(const base::Json& estimate, const search::RunResult& result);
+base::Json to_json(const std::vector<search::Comparison>& comparisons);
+std::vector<search::Comparison> comparisons_of(const base::Json& json);  ///< what to_json wrote; null: none
+std::string describe(const std::vector<search::Comparison>& comparisons);
+
+}  // namespace accelopt::cli

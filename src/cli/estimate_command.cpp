@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/estimate.hpp"
+#include "cli/search_flags.hpp"
+#include "cli/workspace.hpp"
+#include "suites/task_folder.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+struct Options {
+  std::string task;
+  std::string workspace;
+  bool json = false;
+  SearchFlags search;
+};
+
+base::Result<Exit> run_estimate(const Options& options) {
+  TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
+  const auto workspace = find_workspace(options.workspace);
+  TRY_ASSIGN(const Config config, load_config(workspace));
+  const auto settings = settings_from(options.search, config);
+  if (!settings) return refuse_options(settings.error());
+  std::unique_ptr<journal::Journal> history;
+  std::error_code ignored;
+  if (std::filesystem::exists(workspace / "accelopt.db", ignored)) {
+    TRY_ASSIGN(history, open_workspace(workspace, journal::Access::read_only));
+  }
+  TRY_ASSIGN(const search::Estimate estimate, estimate_run(task, *settings, config, history.get()));
+  if (options.json) {
+    base::Json line = estimate;
+    line["type"] = "estimate";
+    line["schema"] = 1;
+    line["task"] = task.definition.name;
+    fmt::print("{}\n", base::canonical(line));
+    return Exit::done;
+  }
+  TRY_ASSIGN(const auto roles, models_of_roles(settings->agents, config));
+  for (const RoleModel& role : roles)
+    fmt::print("{:<10} {}: {}\n", role.role, role.config.model, price_text(role.config));
+  if (roles.empty()) fmt::print("the built-in recipes play all roles: no model is asked\n");
+  fmt::print("\n{}", describe(estimate));
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_estimate(CommandLine& app, Action& chosen) {
+  Command command = app.add("estimate", "What a run would use: calls, tokens, dollars, device time, wall time");
+  command.footer(
+      "Examples:\n"
+      "  accelopt estimate suites/nkibench-cpu/matmul\n"
+      "  accelopt estimate my_task --model default --iterations 10 --max-usd 5\n"
+      "It asks nobody and measures nothing. Earlier runs of the workspace make it better.\n");
+  auto options = std::make_shared<Options>();
+  command.option("task", &options->task, "Folder of the task (task.toml, reference, baseline)").required();
+  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.flag("--json", options->json, "One JSON object (docs/json.md)");
+  declare(command, options->search);
+  command.chosen([&chosen, options] { chosen = [options](Shell&) { return run_estimate(*options); }; });
+}
+
+}  // namespace accelopt::cli

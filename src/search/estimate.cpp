@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/estimate.hpp"
+
+#include <algorithm>
+
+namespace accelopt::search {
+
+using base::Json;
+
+Range operator+(const Range& a, const Range& b) {
+  return {a.low + b.low, a.expected + b.expected, a.high + b.high};
+}
+
+Range operator*(const Range& a, const Range& b) {
+  return {a.low * b.low, a.expected * b.expected, a.high * b.high};
+}
+
+Range exactly(double value) {
+  return {value, value, value};
+}
+
+Range around(double expected, double below, double above) {
+  return {expected / below, expected, expected * above};
+}
+
+void to_json(Json& out, const Range& value) {
+  out = {{"low", value.low}, {"expected", value.expected}, {"high", value.high}};
+}
+
+void from_json(const Json& in, Range& value) {
+  in.at("low").get_to(value.low);
+  in.at("expected").get_to(value.expected);
+  in.at("high").get_to(value.high);
+}
+
+namespace {
+
+Range at_most(const Range& range, double limit) {
+  return {std::min(range.low, limit), std::min(range.expected, limit), std::min(range.high, limit)};
+}
+
+Range larger(const Range& a, const Range& b) {
+  return {std::max(a.low, b.low), std::max(a.expected, b.expected), std::max(a.high, b.high)};
+}
+
+/// Part of a budget that a run which it ends has used at least: the last reservation did not fit.
+constexpr double kLeastUsed = 0.5;
+
+/// Where a budget lies below what is expected, it ends the run, and the run uses most of it.
+void cut(Range& range, double limit) {
+  if (range.expected > limit) range.low = std::min(range.low, kLeastUsed * limit);
+  range = at_most(range, limit);
+}
+
+/// By how much a budget shortens the run as a whole, so that what has no limit of its own shrinks with it.
+struct Shortening {
+  double low = 1;
+  double expected = 1;
+  double high = 1;
+
+  void by(const Range& range, double limit) {
+    const auto share = [&](double value) { return value > limit ? limit / value : 1.0; };
+    low = std::min(low, share(range.high));
+    expected = std::min(expected, share(range.expected));
+    high = std::min(high, share(range.low));
+  }
+  void apply(Range& range) const {
+    range = {range.low * low, range.expected * expected, std::max(range.high * high, range.expected * expected)};
+  }
+};
+
+struct Counts {
+  Range plans, attempts, fixes, kernels, lessons;
+};
+
+Counts count(const SearchSettings& settings, const EstimateFacts& facts) {
+  const Range later{std::max(facts.iterations.low - 1, 0.0), std::max(facts.iterations.expected - 1, 0.0),
+                    std::max(facts.iterations.high - 1, 0.0)};
+  const Range members =
+      exactly(settings.strategy == Strategy::repeated_sampling ? settings.beam : 1) + later * facts.beam;
+  Counts counts;
+  counts.plans = members * exactly(settings.plans);
+  counts.attempts = counts.plans * facts.answered * exactly(settings.attempts);
+  counts.fixes = counts.attempts * facts.fixes;
+  counts.kernels = counts.attempts + counts.fixes;
+  counts.lessons = settings.memory_capacity > 0 ? facts.iterations * facts.lessons : Range{};
+  return counts;
+}
+
+/// An iteration's questions one after the other, as far as they wait for each other.
+Range chain_of(const EstimateFacts& facts) {
+  if (!facts.models) return {};
+  const auto seconds = [&](const char* role) {
+    const auto found = facts.roles.find(role);
+    return found == facts.roles.end() ? Range{} : found->second.seconds;
+  };
+  Range chain = seconds("planner") + seconds("executor") + at_most(facts.fixes, 1) * seconds("fixer");
+  // The slowest of many calls decides.
+  chain.expected *= 1.3;
+  return chain;
+}
+
+Range wall_of(const EstimateFacts& facts, const Counts& counts, const Range& exploring, const Range& calls,
+              const Range& evaluations) {
+  const Range chains = facts.iterations * chain_of(facts);
+  Range waiting;  // for a place among the questions in flight
+  if (facts.models && facts.concurrency > 0) {
+    double seconds = 0;
+    for (const auto& [role, known] : facts.roles) seconds = std::max(seconds, known.seconds.expected);
+    waiting = {0, calls.expected * seconds / facts.concurrency, calls.high * seconds / facts.concurrency * 1.5};
+  }
+  const Range builds = evaluations * facts.build_seconds * exactly(1.0 / std::max(facts.cores, 1));
+  // At best everything overlaps, at worst nothing does.
+  const Range together = larger(larger(chains, exploring), builds);
+  Range busy{together.low, 0, chains.high + waiting.high + exploring.high + builds.high};
+  busy.expected = std::min(chains.expected + waiting.expected + exploring.expected / 2 + builds.expected / 2,
+                           (together.expected + busy.high) / 2);
+  busy.expected = std::max(busy.expected, together.expected);
+  const Range lessons = counts.lessons.high > 0 && facts.roles.contains("summarizer")
+                            ? facts.iterations * Range{0, 0.5, 1} * facts.roles.at("summarizer").seconds
+                            : Range{};
+  return facts.open_seconds + busy + lessons + facts.iterations * facts.playoff_seconds + facts.confirm_seconds;
+}
+
+}  // namespace
+
+EstimateFacts facts_of_settings(const SearchSettings& settings) {
+  EstimateFacts facts;
+  const double rounds = settings.iterations;
+  const double least = settings.patience > 0 ? std::min<double>(settings.patience, rounds) : rounds;
+  facts.iterations = {least, std::min(rounds, std::max(least, 0.8 * rounds)), rounds};
+  const double beam = settings.strategy == Strategy::greedy ? 1 : settings.beam;
+  facts.beam = settings.strategy == Strategy::repeated_sampling ? exactly(beam) : Range{1, (1 + 2 * beam) / 3, beam};
+  const double fixes = settings.fixes;
+  facts.fixes = {0, std::min(0.4, fixes), std::min(1.5, fixes)};
+  facts.built = {0.3, 0.85, 1};
+  facts.lessons = {0, std::min(settings.memory_new * 0.4, 4.0), static_cast<double>(settings.memory_new)};
+  facts.open_seconds = {0.3, 3, 15};
+  facts.build_seconds = {0.1, 0.6, 3};
+  facts.race_seconds = {0.05, 0.6, 4};
+  facts.profile_seconds = {0.01, 0.05, 0.5};
+  facts.playoff_seconds = {0, 0.6, 5};
+  facts.confirm_seconds = {0, 3, 20};
+  return facts;
+}
+
+Estimate estimate(const SearchSettings& settings, const EstimateFacts& facts) {
+  const Counts counts = count(settings, facts);
+  Estimate out;
+  out.evaluations = counts.kernels * facts.built;
+  if (facts.models) {
+    out.calls = {{"planner", counts.plans * facts.asked_again},
+                 {"executor", counts.attempts * facts.asked_again},
+                 {"fixer", counts.fixes * facts.asked_again},
+                 {"summarizer", counts.lessons * facts.asked_again}};
+    bool priced = true;
+    Range usd;
+    for (const auto& [role, calls] : out.calls) {
+      out.all_calls = out.all_calls + calls;
+      const auto known = facts.roles.find(role);
+      if (known == facts.roles.end()) continue;
+      out.input_tokens = out.input_tokens + calls * known->second.input_tokens;
+      out.output_tokens = out.output_tokens + calls * known->second.output_tokens;
+      priced = priced && known->second.price;
+      if (!known->second.price) continue;
+      const llm::Price& price = *known->second.price;
+      // At best all prompts come from a cache.
+      const Range input{std::min(price.cached_input, price.input) / 1e6, price.input / 1e6, price.input / 1e6};
+      usd = usd +
+            calls * (known->second.input_tokens * input + known->second.output_tokens * exactly(price.output / 1e6));
+    }
+    out.tokens = out.input_tokens + out.output_tokens;
+    if (priced) out.usd = usd;
+  } else {
+    out.usd = Range{};
+  }
+  const Range exploring = out.evaluations * facts.race_seconds + counts.lessons * facts.profile_seconds +
+                          facts.iterations * facts.profile_seconds;
+  out.device_seconds =
+      facts.open_seconds + exploring + facts.iterations * facts.playoff_seconds + facts.confirm_seconds;
+  out.wall_seconds = wall_of(facts, counts, exploring, out.all_calls, out.evaluations);
+
+  Shortening shortening;
+  if (settings.max_tokens) shortening.by(out.tokens, static_cast<double>(*settings.max_tokens));
+  if (settings.max_usd && out.usd) shortening.by(*out.usd, *settings.max_usd);
+  if (settings.max_evaluations) shortening.by(out.evaluations, *settings.max_evaluations);
+  if (settings.max_device_seconds) shortening.by(out.device_seconds, *settings.max_device_seconds);
+  if (settings.max_seconds) shortening.by(out.wall_seconds, *settings.max_seconds);
+  for (auto& [role, calls] : out.calls) shortening.apply(calls);
+  for (Range* range : {&out.all_calls, &out.input_tokens, &out.output_tokens, &out.tokens, &out.evaluations,
+                       &out.device_seconds, &out.wall_seconds})
+    shortening.apply(*range);
+  if (out.usd) shortening.apply(*out.usd);
+  if (settings.max_tokens) cut(out.tokens, static_cast<double>(*settings.max_tokens));
+  if (settings.max_usd && out.usd) cut(*out.usd, *settings.max_usd);
+  if (settings.max_evaluations) cut(out.evaluations, *settings.max_evaluations);
+  if (settings.max_device_seconds) cut(out.device_seconds, *settings.max_device_seconds * 1.1);
+  if (settings.max_seconds) cut(out.wall_seconds, *settings.max_seconds * 1.1);
+  return out;
+}
+
+void to_json(Json& out, const Estimate& value) {
+  out = {{"calls_by_role", value.calls},
+         {"calls", value.all_calls},
+         {"input_tokens", value.input_tokens},
+         {"output_tokens", value.output_tokens},
+         {"tokens", value.tokens},
+         {"usd", value.usd ? Json(*value.usd) : Json()},
+         {"evaluations", value.evaluations},
+         {"device_seconds", value.device_seconds},
+         {"wall_seconds", value.wall_seconds},
+         {"basis", value.basis}};
+}
+
+bool Comparison::inside() const {
+  return predicted && actual && *actual >= predicted->low && *actual <= predicted->high;
+}
+
+}  // namespace accelopt::search
