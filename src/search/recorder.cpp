@@ -42,6 +42,15 @@ base::Result<bool> Recorder::on_record(const journal::StepKey& key, const Json& 
   return known.has_value();
 }
 
+base::Result<model::Usage> Recorder::usage_of_chats(const std::string& label_prefix) {
+  TRY_ASSIGN(const auto steps, journal_.steps(run_));
+  model::Usage usage;
+  for (const journal::StepRecord& step : steps) {
+    if (step.key.kind.starts_with("chat:" + label_prefix)) usage += step.usage;
+  }
+  return usage;
+}
+
 base::Result<void> Recorder::record(const journal::StepKey& key, const Json& input, const Json& output) {
   return journal_.record_step(run_, {key, base::sha256_hex(base::canonical(input)), output, {}, since_start(), {}});
 }

@@ -40,6 +40,10 @@ class Recorder {
   /// Whether the step is on record with this input.
   base::Result<bool> on_record(const journal::StepKey& key, const base::Json& input);
 
+  /// What the recorded replies to chats took whose label begins so: a question may be lost at its second try, and the
+  /// first one was paid for. @error as Journal::steps.
+  base::Result<model::Usage> usage_of_chats(const std::string& label_prefix);
+
   /// Records an output that was not produced by `once`, e.g. an answer that was lost for good.
   base::Result<void> record(const journal::StepKey& key, const base::Json& input, const base::Json& output);
 
