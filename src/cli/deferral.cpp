@@ -91,8 +91,8 @@ std::vector<Deferral::Written> Deferral::open() const {
   return out;
 }
 
-base::Result<void> Deferral::record(const std::string& kind, const Json& output) {
-  return journal_.record_step(run_.id, {{{}, kind}, base::sha256_hex(kind), output, {}, {}, {}});
+base::Result<void> Deferral::record(const std::string& kind, const Json& output, std::chrono::milliseconds duration) {
+  return journal_.record_step(run_.id, {{{}, kind}, base::sha256_hex(kind), output, {}, {}, duration});
 }
 
 base::Result<double> Deferral::take_in(const std::filesystem::path& returned, Rewrite rewrite, const Notice& notice) {
@@ -191,7 +191,8 @@ base::Result<void> Deferral::keep_answer(const std::string& request, const Outco
     output["error"] = evaluation::error_to_json(*outcome.error);
   else
     return {};  // it was not worth carrying out; if it is asked for all the same, the next bundle has it
-  TRY(record(std::string(kAnswer) + request, output));
+  const auto duration = std::chrono::duration<double>(outcome.seconds);
+  TRY(record(std::string(kAnswer) + request, output, std::chrono::duration_cast<std::chrono::milliseconds>(duration)));
   if (outcome.error)
     answers_.insert_or_assign(request, evaluation::TakenIn(tl::make_unexpected(*outcome.error)));
   else
@@ -254,10 +255,10 @@ std::string Deferral::next_step() const {
   const std::vector<std::string> folders = under_way();
   if (folders.empty()) return {};
   std::string text = folders.size() == 1
-                         ? "a bundle has to be executed where the device is:"
-                         : fmt::format("{} bundles have to be executed where the device is:", folders.size());
-  for (const std::string& folder : folders) text += fmt::format("\n  accelopt worker --bundle {}", quoted(folder));
-  return text + "\n";
+                         ? "a bundle has to be executed where the device is"
+                         : fmt::format("{} bundles have to be executed where the device is", folders.size());
+  for (const std::string& folder : folders) text += fmt::format("; accelopt worker --bundle {}", quoted(folder));
+  return text;
 }
 
 }  // namespace accelopt::cli

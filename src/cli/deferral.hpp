@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -46,7 +47,7 @@ class Deferral {
   base::Result<void> write(const std::filesystem::path& folder, const DeviceFlags& device,
                            const evaluation::MeasureSettings& settings);
 
-  /// What is on its way, with the commands that execute it, a line each. Empty: nothing is.
+  /// What is on its way, with the commands that execute it. Empty: nothing is.
   [[nodiscard]] std::string next_step() const;
   /// Folders of the bundles that are on their way.
   [[nodiscard]] std::vector<std::string> under_way() const;
@@ -65,7 +66,7 @@ class Deferral {
   base::Result<double> take_in_bundle(const Written& written, const std::filesystem::path& folder, Rewrite rewrite,
                                       const Notice& notice);
   [[nodiscard]] std::vector<Written> open() const;
-  base::Result<void> record(const std::string& kind, const base::Json& output);
+  base::Result<void> record(const std::string& kind, const base::Json& output, std::chrono::milliseconds duration = {});
   base::Result<void> keep_answer(const std::string& request, const evaluation::Outcome& outcome,
                                  const base::Json& environment);
 

@@ -96,7 +96,7 @@ Result<Json> read_solution(const std::filesystem::path& folder, const Json& hash
   if (!hash.is_string() || !is_hash(hash.get<std::string>()))
     return fail(ErrorCode::corrupt, "a solution is not named by its hash");
   const std::string name = hash.get<std::string>() + ".json";
-  TRY_ASSIGN(const std::string text, read_plain_file(folder / kSolutions, name, kMostSolutionBytes));
+  TRY_ASSIGN(const std::string text, read_plain_file(folder, std::string(kSolutions) + "/" + name, kMostSolutionBytes));
   if (base::sha256_hex(text) != hash) return fail(ErrorCode::corrupt, "solution " + name + " is damaged");
   return parse_distrusted(text, name);
 }
@@ -143,6 +143,22 @@ Result<BundleItem> read_item(const std::filesystem::path& folder, const Json& li
   return item;
 }
 
+/// Settings that would keep a machine busy for ever or use up its memory are not a search's.
+Result<void> check_bounds(const MeasureSettings& settings) {
+  constexpr int kMostCount = 100'000;
+  constexpr int kMostSlots = 1024;
+  constexpr double kMostSeconds = 86'400;
+  const auto count = [](int value) { return value >= 0 && value <= kMostCount; };
+  const auto seconds = [](double value) { return value >= 0 && value <= kMostSeconds; };
+  const bool good = settings.slots >= 1 && settings.slots <= kMostSlots && count(settings.playoff_min_blocks) &&
+                    count(settings.playoff_max_blocks) && count(settings.confirm_min_blocks) &&
+                    count(settings.confirm_max_blocks) && count(settings.confirm_restarts) &&
+                    seconds(settings.max_seconds_per_workload) && seconds(settings.max_tuning_seconds) &&
+                    seconds(settings.call_limit_seconds);
+  if (!good) return fail(ErrorCode::corrupt, "its settings are out of bounds");
+  return {};
+}
+
 Result<Bundle> decode_manifest(const std::filesystem::path& folder, const Json& manifest) {
   Bundle bundle;
   const auto text = [&](const char* key, std::string& out) -> Result<void> {
@@ -159,6 +175,7 @@ Result<Bundle> decode_manifest(const std::filesystem::path& folder, const Json& 
   TRY(text("task", bundle.task_id));
   TRY_ASSIGN(bundle.number, base::decode<int>(manifest.value("number", Json()), "number"));
   TRY_ASSIGN(bundle.settings, base::decode<MeasureSettings>(manifest.value("settings", Json()), "settings"));
+  TRY(check_bounds(bundle.settings));
   TRY_ASSIGN(const std::string task, read_plain_file(folder, kTask, kMostTaskBytes));
   if (base::sha256_hex(task) != manifest.value("task_file", Json()))
     return fail(ErrorCode::corrupt, "task.json is damaged");

@@ -42,15 +42,26 @@ bool too_deep(std::string_view text) {
 
 }  // namespace
 
-base::Result<std::string> read_plain_file(const std::filesystem::path& folder, const std::string& name,
+base::Result<std::string> read_plain_file(const std::filesystem::path& root, const std::string& name,
                                           std::size_t most_bytes) {
-  const std::filesystem::path path = folder / name;
-  const base::FileDescriptor parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!parent.valid() && errno == ELOOP) return fail(ErrorCode::corrupt, folder.string() + " is a link");
-  if (!parent.valid()) return base::fail_errno(errno, "cannot read " + folder.string());
-  const base::FileDescriptor file(::openat(parent.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file.valid() && errno == ELOOP) return fail(ErrorCode::corrupt, path.string() + " is a link");
-  if (!file.valid()) return base::fail_errno(errno, "cannot read " + path.string());
+  const std::filesystem::path path = root / name;
+  const auto refuse = [](const std::filesystem::path& part) {
+    const int number = errno;
+    std::error_code problem;
+    if (std::filesystem::is_symlink(part, problem)) return fail(ErrorCode::corrupt, part.string() + " is a link");
+    return base::fail_errno(number, "cannot read " + part.string());
+  };
+  base::FileDescriptor folder(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.valid()) return refuse(root);
+  if (const auto slash = name.find('/'); slash != std::string::npos) {
+    const std::string below = name.substr(0, slash);
+    folder =
+        base::FileDescriptor(::openat(folder.get(), below.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!folder.valid()) return refuse(root / below);
+  }
+  const std::string last = path.filename().string();
+  const base::FileDescriptor file(::openat(folder.get(), last.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file.valid()) return refuse(path);
   struct stat state {};
   if (::fstat(file.get(), &state) != 0) return base::fail_errno(errno, "cannot read " + path.string());
   if (!S_ISREG(state.st_mode)) return fail(ErrorCode::corrupt, path.string() + " is no plain file");

@@ -12,10 +12,11 @@
 
 namespace accelopt::evaluation {
 
-/// The bytes of a plain file; a link, a pipe or a device is none, and neither is one in a folder that is a link.
+/// The bytes of the plain file `name` or `folder/name` in `root`; a link, a pipe or a device is none, and neither is
+/// one in a folder that is a link. `root` itself is the caller's own choice.
 /// @error not_found: it is not there; corrupt: it is something else, or larger than `most_bytes`; permission_denied,
 /// io.
-base::Result<std::string> read_plain_file(const std::filesystem::path& folder, const std::string& name,
+base::Result<std::string> read_plain_file(const std::filesystem::path& root, const std::string& name,
                                           std::size_t most_bytes);
 
 /// The text as JSON, refused when it is nested so deeply that working with it could use up the stack.

@@ -31,6 +31,10 @@ std::string outcome_file(const std::string& item) {
   return item + ".json";
 }
 
+std::string below(const std::string& name) {
+  return std::string(kResults) + "/" + name;
+}
+
 Json to_json(const BundleSession& session) {
   return {{"number", session.number},   {"program_version", session.program_version},
           {"device", session.device},   {"compiler", session.compiler},
@@ -86,7 +90,7 @@ Outcome outcome_from(const Json& in) {
 template <class T>
 Result<T> read_part(const std::filesystem::path& folder, const Bundle& bundle, const std::string& name,
                     const char* type, T (*decode)(const Json&)) {
-  TRY_ASSIGN(const std::string text, read_plain_file(folder / kResults, name, kMostResultBytes));
+  TRY_ASSIGN(const std::string text, read_plain_file(folder, below(name), kMostResultBytes));
   TRY_ASSIGN(const Json part, unseal(text, type, "hash", name));
   if (part.value("bundle", Json()) != bundle.id) return fail(ErrorCode::corrupt, name + " is of another bundle");
   try {
@@ -114,7 +118,9 @@ Result<void> check_outcome(const Bundle& bundle, std::size_t index, const Outcom
     return fail(ErrorCode::corrupt,
                 "the result of item " + item.id.substr(0, 12) + " (" + item.request.value("op", "") + "): " + why);
   };
+  constexpr double kMostSeconds = 1e6;
   if (outcome.item != item.id) return refuse("it is of another item");
+  if (!(outcome.seconds >= 0 && outcome.seconds < kMostSeconds)) return refuse("it took no time that can be");
   const Resolved resolved = resolve(bundle, index, before);
   const int said = (outcome.result ? 1 : 0) + (outcome.error ? 1 : 0) + (outcome.skipped.empty() ? 0 : 1) +
                    (outcome.same_as.empty() ? 0 : 1);
@@ -156,7 +162,7 @@ Result<Json> read_seal(const std::filesystem::path& folder, const Bundle& bundle
 
 /// The hash of a file of the results must be the one in the seal.
 Result<void> check_listed(const std::filesystem::path& folder, const Json& files, const std::string& name) {
-  const auto read = read_plain_file(folder / kResults, name, kMostResultBytes);
+  const auto read = read_plain_file(folder, below(name), kMostResultBytes);
   if (!read && read.error().code == ErrorCode::not_found)
     return fail(ErrorCode::corrupt, "results/" + name + " is missing");
   if (!read) return tl::make_unexpected(read.error());
@@ -195,7 +201,7 @@ Result<void> seal_results(const std::filesystem::path& folder, const Bundle& bun
   TRY_ASSIGN(const BundleResults results, read_unfinished(folder, bundle));
   Json files = Json::object();
   const auto list = [&](const std::string& name) -> Result<void> {
-    TRY_ASSIGN(const std::string text, read_plain_file(folder / kResults, name, kMostResultBytes));
+    TRY_ASSIGN(const std::string text, read_plain_file(folder, below(name), kMostResultBytes));
     files[name] = base::sha256_hex(text);
     return {};
   };

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`--worker COMMAND`: a worker behind a second process, behind a local ssh, and behind everything that goes wrong."""
+
+import getpass
+import os
+import pathlib
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+import support
+
+SECRET = "sk-blackbox-not-for-workers"
+
+# Passes lines on between the coordinator and a worker. With a file that is not there yet: makes it, and is gone with the
+# worker as soon as the first race is asked for, as a connection that is lost.
+LINE = """\
+import os, subprocess, sys, threading
+lost = sys.argv[1]
+worker = subprocess.Popen(sys.argv[2:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def answers():
+    for line in worker.stdout:
+        sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+threading.Thread(target=answers, daemon=True).start()
+for line in sys.stdin.buffer:
+    if b'"op":"triage"' in line and not os.path.exists(lost):
+        open(lost, "w").close()
+        worker.kill()
+        os._exit(255)
+    worker.stdin.write(line)
+    worker.stdin.flush()
+worker.stdin.close()
+sys.exit(worker.wait())
+"""
+
+
+def find(name, *folders):
+    return shutil.which(name) or next((str(path) for folder in folders if (path := pathlib.Path(folder, name)).exists()), None)
+
+
+class RemoteWorker(support.TestCase):
+    def worker(self, *more):
+        return [str(support.program_folder() / "accelopt"), "worker", "--device", "cpu", *more]
+
+    def shell(self, before):
+        """A command that runs some shell code and then is the worker."""
+        return shlex.join(["sh", "-c", before + "; exec " + shlex.join(self.worker())])
+
+    def run_small(self, command, *more):
+        return self.accelopt("run", self.task(), "--workspace", self.workspace, "--json", "--iterations", 1, "--plans", 2, "--worker",
+                             command, *more)
+
+    def check_improved(self, finished):
+        self.assertEqual((finished.code, finished.last["outcome"]), (0, "improved"), finished)
+        self.assertGreater(finished.last["speedup"]["low"], 1.5)
+
+    def test_a_second_process_behind_banners(self):
+        seen = self.folder / "environment"
+        command = self.shell(f"echo 'Welcome to the host'; echo 'motd on stderr' >&2; printf 'last login: '; env > {seen}")
+        self.environment["BLACKBOX_KEY"] = SECRET
+        self.environment["OTHER_API_TOKEN"] = SECRET
+        self.environment["UNUSUAL"] = SECRET
+        self.workspace.mkdir()
+        (self.workspace / "accelopt.toml").write_text('[models.unused]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
+                                                      'key_env = "UNUSUAL"\n', encoding="utf-8")
+        finished = self.run_small(command, "--agents", "recipes")
+        self.check_improved(finished)
+        notes = " ".join(line["text"] for line in finished.lines if line["type"] == "note")
+        self.assertIn(socket.gethostname(), notes)
+        self.assertRegex(notes, r"device cpu \(.*cores")
+        environment = seen.read_text(encoding="utf-8")
+        self.assertIn("PATH=", environment)
+        self.assertNotIn(SECRET, environment, "keys stay with the coordinator")
+
+    def test_eval_and_its_quoting(self):
+        odd = self.folder / "a folder with $HOME and 'quotes'"
+        odd.mkdir()
+        script = odd / "start it"
+        script.write_text("#!/bin/sh\nexec " + shlex.join(self.worker()) + ' "$@"\n', encoding="utf-8")
+        script.chmod(0o755)
+        verdict = self.succeed("eval", self.task(), self.file("faster.cpp", support.FASTER), "--json", "--worker", shlex.quote(str(script)))
+        self.assertEqual((verdict.last["status"], verdict.last["verdict"]), ("PASSED", "FASTER"), verdict)
+
+    def test_what_goes_wrong_at_the_start(self):
+        hello = '{"accelopt":"worker","cores":1,"device":"cpu","host":"h","machine":"m","protocol":77,"system":"s",' \
+                '"target":"cpu","version":"9.8.7"}'
+        task = self.task()
+        for command, patterns in [
+            ("no-such-launcher host accelopt worker", ["no-such-launcher", "no such file"]),
+            ("sh -c 'exec no-such-accelopt worker'", ["exit code 127", "no-such-accelopt", "PATH"]),
+            ("sh -c 'echo host is down for repair >&2; exit 9'", ["exit code 9 before it said hello", "down for repair"]),
+            ("sh -c 'yes this is no worker'", ["speaks, but not as a worker", "this is no worker"]),
+            (f"sh -c {shlex.quote('echo ' + shlex.quote(hello) + '; cat')}", ["accelopt 9.8.7", "version 77", "same accelopt"]),
+            (f"sh -c {shlex.quote('echo ' + shlex.quote(hello.replace('77', '1').replace('cpu', 'cuda')) + '; cat')}",
+             ["measures on cuda", "target cpu"]),
+        ]:
+            with self.subTest(command):
+                self.assert_says(self.accelopt("eval", task, "--worker", command), 1, *patterns)
+
+    def test_what_the_command_line_refuses(self):
+        task = self.task()
+        for arguments, patterns in [
+            (["--worker", "ssh 'host"], ["quote", "not closed"]),
+            (["--worker", "ssh host", "--device", "cpu:1"], ["--device", "worker's own command"]),
+            (["--worker", "  "], ["empty"]),
+        ]:
+            with self.subTest(arguments):
+                self.assert_says(self.accelopt("eval", task, *arguments), 2, *patterns)
+        self.assert_says(self.accelopt("run", task, "--workspace", self.workspace, "--worker", "a", "--defer", "b"), 2, "--defer", "one of them")
+
+    def test_a_connection_that_is_lost_in_the_middle(self):
+        lost = self.folder / "lost"
+        line = self.file("line.py", LINE)
+        finished = self.run_small(shlex.join([sys.executable, str(line), str(lost), *self.worker()]))
+        self.assertTrue(lost.exists(), "the first connection was lost")
+        self.check_improved(finished)
+        greetings = [note for note in finished.lines if note["type"] == "note" and "measuring on" in note["text"]]
+        self.assertEqual(len(greetings), 2, "one fresh worker")
+        self.assertNotIn("RUNTIME_ERROR", finished.last["counts"])
+
+    def test_a_run_goes_on_elsewhere(self):
+        """Begun through a worker that is gone for good, resumed through another."""
+        finished = self.run_small("sh -c 'exit 3'")
+        self.assert_says(finished, 1, "exit code 3", "accelopt resume")
+        resumed = self.succeed("resume", "--workspace", self.workspace, "--json", "--worker", shlex.join(self.worker()))
+        self.check_improved(resumed)
+
+    def test_nothing_is_left_behind(self):
+        """A killed coordinator takes its worker's end of the line with it."""
+        pid_file = self.folder / "pid"
+        running = self.start("run", self.task(), "--workspace", self.workspace, "--json", "--worker", self.shell(f"echo $$ > {pid_file}"))
+        deadline = time.monotonic() + 60
+        while not (pid_file.exists() and pid_file.read_text().strip()):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+        running.kill()
+        pid = int(pid_file.read_text())
+        while pathlib.Path(f"/proc/{pid}").exists():
+            self.assertLess(time.monotonic(), deadline, "the worker goes on without its coordinator")
+            time.sleep(0.01)
+
+    def test_over_a_local_ssh(self):
+        client, server = find("ssh"), find("sshd", "/usr/sbin", "/usr/local/sbin")
+        keygen = find("ssh-keygen")
+        if not (client and server and keygen):
+            self.skipTest("needs an ssh client and server on this machine (openssh-client, openssh-server)")
+        ssh = self.local_ssh(client, server, keygen)
+        cache = f"XDG_CACHE_HOME={support.CACHE}"
+        finished = self.run_small(shlex.join([*ssh, "localhost", "env", cache, *self.worker()]))
+        self.check_improved(finished)
+        refused = self.accelopt("eval", "task", "--worker", shlex.join([*ssh, "localhost", "/nowhere/accelopt", "worker"]))
+        self.assert_says(refused, 1, "exit code 127", "/nowhere/accelopt", "whole path")
+
+    def local_ssh(self, client, server, keygen):
+        """An ssh server of this user's own on a free port; gives the client's command."""
+        folder = self.folder / "ssh"
+        folder.mkdir(mode=0o700)
+        for name in ("host_key", "user_key"):
+            subprocess.run([keygen, "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
+        shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        (folder / "sshd_config").write_text(
+            f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host_key\nAuthorizedKeysFile {folder}/authorized_keys\n"
+            f"PidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\n",
+            encoding="utf-8")
+        if os.geteuid() == 0:
+            pathlib.Path("/run/sshd").mkdir(exist_ok=True)  # where it locks itself in before it knows the user
+        log = open(folder / "log", "wb")
+        self.addCleanup(log.close)
+        process = subprocess.Popen([server, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=log)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.send_signal, signal.SIGTERM)
+        command = [client, "-F", "none", "-p", str(port), "-i", str(folder / "user_key"), "-l", getpass.getuser(), "-o", "BatchMode=yes",
+                   "-o", "StrictHostKeyChecking=no", "-o", f"UserKnownHostsFile={folder}/known_hosts", "-o", "LogLevel=ERROR"]
+        deadline = time.monotonic() + 20
+        while subprocess.run([*command, "localhost", "true"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise unittest.SkipTest("no ssh server can be run here: " + (folder / "log").read_text(errors="replace")[-400:])
+            time.sleep(0.05)
+        return command
+
+
+if __name__ == "__main__":
+    support.main()
