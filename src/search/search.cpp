@@ -75,6 +75,7 @@ class Search {
   /// found beside its parents and keep the best (learn_and_select); at the end the incumbent is confirmed in fresh
   /// processes, and only that is reported.
   Result<void> search() {
+    TRY(mark_session());
     TRY(verify_baseline());
     while (!stopped_by_) {
       TRY_ASSIGN(const auto outcomes, explore());
@@ -99,6 +100,19 @@ class Search {
   /// Something was put off for somebody elsewhere: what depends on it may not be decided without it.
   [[nodiscard]] bool waiting() const { return ports_.waiting != nullptr && *ports_.waiting > 0; }
   [[nodiscard]] bool stopping() const { return interrupted() || waiting(); }
+
+  /// Where the clock of the steps that follow begins: a run that is resumed has several sessions.
+  Result<void> mark_session() {
+    if (recorder_.replaying()) return {};
+    const std::string number = std::to_string(base::random_seed());
+    return recorder_.record({{}, "session:" + number}, {}, {{"schedule", to_string(request_.schedule)}});
+  }
+
+  /// The log itself, so that a replay that decides otherwise can say where.
+  Result<void> keep_decisions(const std::string& hash) {
+    if (recorder_.replaying()) return {};
+    return recorder_.record({{}, "decisions"}, {{"hash", hash}}, decisions_);
+  }
 
   Result<void> verify_baseline() {
     TRY_ASSIGN(opened_, measurer_.open(stops_.abort));
@@ -190,7 +204,7 @@ class Search {
       if (outcome.identity.attempt == 0 && !outcome.plan.title.empty()) ++plans_;
       tried_[parent.source_id].push_back({outcome.plan.title, outcome_text(outcome)});
       if (!outcome.candidate) {
-        ++counts_["NO_ANSWER"];
+        ++counts_[waiting() ? "PUT_OFF" : "NO_ANSWER"];
         continue;
       }
       const Candidate& candidate = *outcome.candidate;
@@ -584,6 +598,8 @@ class Search {
     result.wall_seconds = budget_.elapsed_seconds();
     result.device = opened_.device.name;
     result.decision_hash = base::sha256_hex(base::canonical(decisions_));
+    report.decisions = decisions_;
+    if (!stopping()) TRY(keep_decisions(result.decision_hash));
     result.derived_reference = request_.task.derived_reference;
     report.steps_found = recorder_.found();
     report.steps_absent = recorder_.absent();

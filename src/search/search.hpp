@@ -50,6 +50,7 @@ struct RunReport {
   RunResult result;
   int steps_found = 0;
   int steps_absent = 0;
+  base::Json decisions = base::Json::array();  ///< the log: one entry an iteration, one a confirmation
 };
 
 /// Searches from the record on: steps that the journal holds are not done again, so the same call starts and resumes a
