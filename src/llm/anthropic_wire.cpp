@@ -183,8 +183,8 @@ class AnthropicWire final : public WireFormat {
       body["output_config"] = {{"effort", word == "minimal" ? "low" : word}};
       return true;
     }
-    // Part of the limit; at least half of it is kept for the answer.
-    const int most = std::max(limit / 2, kLeastThinking);
+    // Part of the limit, of which the answer keeps its own part, or half where there is less.
+    const int most = std::max(limit - std::min(kAnswerTokens, limit / 2), kLeastThinking);
     body["thinking"] = {{"type", "enabled"}, {"budget_tokens", std::clamp(budget, kLeastThinking, most)}};
     return true;
   }

@@ -14,7 +14,7 @@ constexpr const char* kGoOn =
     "character, in the middle of a line if need be: repeat nothing, explain nothing, and open no new code fence.";
 /// An unfinished line of at least so many bytes that is said again at the start of the next part is taken for a
 /// repetition; a shorter one may be meant twice.
-constexpr std::size_t kLeastRepetition = 12;
+constexpr std::size_t kLeastRepetition = 16;
 
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;

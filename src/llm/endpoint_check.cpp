@@ -30,13 +30,6 @@ std::string question_path(const EndpointOptions& options) {
   return "/models";
 }
 
-std::string with_key_blotted(std::string text, const Secret& secret) {
-  const std::string& key = secret.reveal();
-  if (key.empty()) return text;
-  for (std::size_t at = 0; (at = text.find(key, at)) != std::string::npos;) text.replace(at, key.size(), "[key]");
-  return text;
-}
-
 EndpointFinding key_finding(const EndpointOptions& options, int status, const std::string& words) {
   if (status != 401 && status != 403) {
     if (options.key.empty()) return {"key", State::ok, "none is sent, and none is asked for", ""};
@@ -91,11 +84,11 @@ std::vector<EndpointFinding> check_endpoint(const EndpointOptions& given, http::
   request.headers = wire_format(options->api).headers(options->key);
   const auto response = client.send(request, stop);
   if (!response) {
-    findings.push_back({"endpoint", State::missing, response.error().message, ""});
+    findings.push_back({"endpoint", State::missing, blotted(response.error().message, options->key), ""});
     return findings;
   }
   findings.push_back({"endpoint", State::ok, options->base_url + " answers", ""});
-  const std::string words = with_key_blotted(server_words(response->body), options->key);
+  const std::string words = blotted(server_words(response->body), options->key);
   // Gemini refuses a key with 400.
   const bool names_key = response->head.status == 400 && words.find("API key") != std::string::npos;
   const int status = names_key ? 401 : response->head.status;

@@ -64,14 +64,6 @@ http::Flow take_piece(Received& received, const http::Head& head, std::string_vi
   return received.too_long ? http::Flow::enough : http::Flow::more;
 }
 
-/// The text with the key blotted out: servers like to quote it.
-std::string without_key(std::string text, const Secret& secret) {
-  const std::string& key = secret.reveal();
-  if (key.empty()) return text;
-  for (std::size_t at = 0; (at = text.find(key, at)) != std::string::npos;) text.replace(at, key.size(), "[key]");
-  return text;
-}
-
 class HttpProvider final : public ChatProvider {
  public:
   HttpProvider(EndpointOptions options, http::Origin origin, http::Client& client, Clock& clock,
@@ -90,7 +82,7 @@ class HttpProvider final : public ChatProvider {
       const auto response = client_.send(
           to_http(request, dialect), stop,
           [&](const http::Head& head, std::string_view piece) { return take_piece(received, head, piece); });
-      if (!response) return tl::make_unexpected(with_usage(of_transport(response.error()), received));
+      if (!response) return tl::make_unexpected(with_usage(of_transport(without_key(response.error())), received));
       const http::Head& head = response->head;
       if (gate_) gate_->learn(parse_rate_headers(head, clock_.time_of_day()));
       if (received.too_long) return tl::make_unexpected(with_usage(of_length(received), received));
@@ -155,7 +147,9 @@ class HttpProvider final : public ChatProvider {
     ChatReply reply = received.reader->reply();
     reply.usage.calls = 1;
     if (received.reader->has_usage()) add_price(reply.usage);
-    if (reply.model.empty()) reply.model = options_.model;
+    reply.text = blotted_in_code(std::move(reply.text),
+                                 options_.key);  // whoever keeps answers must not keep a key that a server repeats
+    reply.model = reply.model.empty() ? options_.model : blot(std::move(reply.model));
     return reply;
   }
 
@@ -195,7 +189,12 @@ class HttpProvider final : public ChatProvider {
     return server_patience(body);
   }
 
-  [[nodiscard]] std::string blot(std::string text) const { return without_key(std::move(text), options_.key); }
+  [[nodiscard]] std::string blot(std::string text) const { return blotted(std::move(text), options_.key); }
+
+  [[nodiscard]] Error without_key(Error error) const {
+    error.message = blot(std::move(error.message));
+    return error;
+  }
 
   [[nodiscard]] static Failure of_transport(Error error) {
     switch (error.code) {

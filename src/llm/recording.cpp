@@ -59,12 +59,8 @@ Speaker speaker_from(const std::string& name) {
   return name == "system" ? Speaker::system : name == "assistant" ? Speaker::assistant : Speaker::user;
 }
 
-std::string blotted(std::string text, const std::vector<Secret>& keys) {
-  for (const Secret& secret : keys) {
-    const std::string& key = secret.reveal();
-    if (key.empty()) continue;
-    for (std::size_t at = 0; (at = text.find(key, at)) != std::string::npos;) text.replace(at, key.size(), "[key]");
-  }
+std::string without_keys(std::string text, const std::vector<Secret>& keys) {
+  for (const Secret& key : keys) text = blotted_in_code(std::move(text), key);
   return text;
 }
 
@@ -76,17 +72,17 @@ class RecordingModel final : public ChatModel {
   base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
     TRY_ASSIGN(ChatReply reply, model_->chat(request, std::move(stop)));
     ChatRequest clean = request;
-    for (Message& message : clean.messages) message.text = blotted(std::move(message.text), keys_);
+    for (Message& message : clean.messages) message.text = without_keys(std::move(message.text), keys_);
     const std::string hash = request_hash(clean);
     const Json file = {{"schema", kRecordingSchema},
                        {"label", request.label},
                        {"request_hash", hash},
-                       {"model", blotted(reply.model, keys_)},
+                       {"model", without_keys(reply.model, keys_)},
                        {"asked_of", model_->name()},
                        {"temperature", Json(request.temperature)},
                        {"max_output_tokens", Json(request.max_output_tokens)},
                        {"messages", messages_json(clean.messages)},
-                       {"answer", text_json(blotted(reply.text, keys_))},
+                       {"answer", text_json(without_keys(reply.text, keys_))},
                        {"finish", kFinishes.at(static_cast<std::size_t>(reply.finish))},
                        {"usage", reply.usage}};
     const std::filesystem::path path = folder_ / (file_name_of(request.label) + "-" + hash.substr(0, 12) + ".json");

@@ -19,4 +19,11 @@ class Secret {
   std::string text_;
 };
 
+/// A server's words with the key blotted out wherever it stands: servers like to quote it.
+std::string blotted(std::string words, const Secret& secret);
+
+/// Likewise of a prompt or an answer, which are code for the most part: a key of less than 16 bytes is left in, because
+/// it is a placeholder ("EMPTY") rather than a secret, and the code would be spoilt.
+std::string blotted_in_code(std::string text, const Secret& secret);
+
 }  // namespace accelopt::llm

@@ -117,6 +117,17 @@ class Providers(support.TestCase):
                 self.assertEqual(len(parts), 1)
                 self.assertEqual(parts[0]["body"]["messages"][-2]["content"], half)
 
+    def test_a_second_try_that_fails_does_not_hide_what_the_first_took(self):
+        spoilt = [{"when": {"contains": "Your answer cannot be used"}, "fail": {"status": 503, "message": "gone"}},
+                  {"when": {"answer": 1}, "times": 1, "text": "I would exchange the loops."}]
+        server = self.named_server("half-there", planner=spoilt)
+        self.configure(self.model("default", "openai", server, "price = { input = 1.0, output = 2.0 }"))
+        finished = self.run_task()
+        self.assertEqual(finished.code, 0, finished)
+        self.assertEqual(len([r for r in server.requests if r["outcome"] == "status 503"]), 4, "the second try was tried")
+        self.assertEqual(finished.last["usage"]["calls"]["planner"], len(server.answered("planner")))
+        self.assertEqual(len(server.answered("planner")), 2)
+
     def test_failures_of_every_api(self):
         for api in ("anthropic", "gemini"):
             failures = [{"when": {"request": 1}, "fail": {"status": 529 if api == "anthropic" else 503, "message": "overloaded"}},

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <stop_token>
+#include <thread>
 
 #include "base/files.hpp"
 
@@ -61,6 +64,64 @@ TEST(ParseConfig, NamesFileLineAndKeyOfWhatItRefuses) {
             std::string::npos);
 }
 
+TEST(ParseConfig, ReadsEveryApi) {
+  const auto config = parse_config(R"([models.a]
+api = "anthropic"
+model = "claude"
+reasoning = 4096
+requests_per_minute = 50
+tokens_per_minute = 40000
+ca_file = "/etc/own.pem"
+timeouts = { connect = 1, stall = 2.5, total = 60 }
+retries = { tries = 3, first_wait = 0.25, longest_wait = 8 }
+[models.g]
+api = "gemini"
+base_url = "http://localhost:1"
+model = "gem"
+reasoning = "high"
+[models.m]
+api = "mailbox"
+dir = "questions"
+)",
+                                   "accelopt.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  const llm::EndpointOptions a = endpoint_options(config->models.at("a"), llm::Secret("k"));
+  EXPECT_EQ(a.api, llm::Api::anthropic);
+  EXPECT_EQ(a.base_url, "https://api.anthropic.com/v1") << "the vendor's own";
+  EXPECT_EQ(a.reasoning.tokens, 4096);
+  EXPECT_EQ(a.requests_per_minute, 50);
+  EXPECT_EQ(a.tokens_per_minute, 40'000);
+  EXPECT_EQ(a.ca_file, "/etc/own.pem");
+  EXPECT_EQ(a.limits.connect, std::chrono::seconds(1));
+  EXPECT_EQ(a.limits.stall, std::chrono::milliseconds(2'500));
+  EXPECT_EQ(a.limits.total, std::chrono::minutes(1));
+  EXPECT_EQ(a.retry.max_tries, 3);
+  EXPECT_EQ(a.retry.first_wait, std::chrono::milliseconds(250));
+  EXPECT_EQ(a.retry.longest_wait, std::chrono::seconds(8));
+  const llm::EndpointOptions g = endpoint_options(config->models.at("g"), {});
+  EXPECT_EQ(g.api, llm::Api::gemini);
+  EXPECT_EQ(g.base_url, "http://localhost:1");
+  EXPECT_EQ(g.reasoning.effort, "high");
+  EXPECT_EQ(config->models.at("m").dir, "questions");
+  EXPECT_EQ(config->models.at("m").model, "mailbox");
+}
+
+TEST(ParseConfig, RefusesWhatDoesNotGoTogether) {
+  const auto refused = [](const std::string& lines, const std::string& part) {
+    EXPECT_NE(refusal("[models.a]\n" + lines).find(part), std::string::npos) << refusal("[models.a]\n" + lines);
+  };
+  const std::string good = "base_url = \"http://h/v1\"\nmodel = \"m\"\n";
+  refused("api = \"mailbox\"\n", "models.a.dir");
+  refused(good + "dir = \"d\"\n", "mailbox");
+  refused(good + "reasoning = \"vast\"\n", "vast");
+  refused(good + "reasoning = -1\n", "models.a.reasoning");
+  refused(good + "reasoning = true\n", "models.a.reasoning");
+  refused(good + "requests_per_minute = 0\n", "at least 1");
+  refused(good + "timeouts = { stall = 0 }\n", "models.a.timeouts.stall");
+  refused(good + "timeouts = { stal = 3 }\n", "models.a.timeouts.stal");
+  refused(good + "retries = { tries = 0 }\n", "models.a.retries.tries");
+}
+
 TEST(ParseConfig, RefusesKeysInFiles) {
   const std::string message = refusal("[models.a]\nbase_url = \"u\"\nmodel = \"m\"\nkey = \"sk-secret\"\n");
   EXPECT_NE(message.find("key_env"), std::string::npos);
@@ -83,6 +144,29 @@ TEST(LoadConfig, TheWorkspaceWinsModelByModelAndAnUnknownModelOfARoleIsRefused) 
   const auto refused = load_config(workspace);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("nobody"), std::string::npos);
+}
+
+TEST(LoadConfig, AMailboxIsBesideItsFile) {
+  const auto folder = base::TemporaryFolder::create("accelopt-config");
+  ASSERT_TRUE(folder);
+  ASSERT_TRUE(
+      base::write_file(folder->path() / "accelopt.toml", "[models.default]\napi = \"mailbox\"\ndir = \"desk\"\n"));
+  const auto config = load_config(folder->path());
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->models.at("default").dir, (folder->path() / "desk").string());
+}
+
+TEST(FindKey, AStopEndsACommandThatHangs) {
+  ModelConfig model;
+  model.model = "m";
+  model.key_command = "sleep 600; echo key";
+  std::stop_source stop;
+  std::jthread stopper([&stop] { stop.request_stop(); });
+  const auto start = std::chrono::steady_clock::now();
+  const auto key = find_key(model, stop.get_token());
+  ASSERT_FALSE(key);
+  EXPECT_EQ(key.error().code, base::ErrorCode::cancelled);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
 TEST(FindKey, ComesFromTheEnvironmentOrACommandAndSaysWhatIsMissing) {

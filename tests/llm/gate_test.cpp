@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <barrier>
+#include <cstdint>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "fakes/fake_clock.hpp"
@@ -99,6 +101,107 @@ TEST(LimitedProvider, AServerThatSendsOneAwayIsLeftAloneByAll) {
   EXPECT_TRUE(clock.waits().empty());
   EXPECT_FALSE(executor->ask({}, {}).has_value());
   EXPECT_EQ(clock.waits(), (std::vector<milliseconds>{milliseconds{3'000}}));
+}
+
+milliseconds waited(const FakeClock& clock) {
+  milliseconds total{};
+  for (const milliseconds wait : clock.waits()) total += wait;
+  return total;
+}
+
+TEST(Gate, LetsSoManyRequestsAMinuteIn) {
+  FakeClock clock;
+  Gate gate({.places = 100, .requests_per_minute = 3}, clock);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(gate.enter({}).has_value());
+  EXPECT_EQ(waited(clock), milliseconds(0));
+  ASSERT_TRUE(gate.enter({}).has_value());
+  EXPECT_EQ(waited(clock), milliseconds(60'000)) << "until the first is a minute ago";
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(gate.enter({}).has_value());
+  EXPECT_EQ(waited(clock), milliseconds(60'000)) << "the second and the third are as old";
+  ASSERT_TRUE(gate.enter({}).has_value());
+  EXPECT_EQ(waited(clock), milliseconds(120'000));
+}
+
+TEST(Gate, NeverLetsMoreThanItsLimitIntoAnySixtySeconds) {
+  FakeClock clock;
+  Gate gate({.places = 100, .requests_per_minute = 7, .tokens_per_minute = 1'000}, clock);
+  std::vector<std::pair<std::chrono::steady_clock::time_point, std::int64_t>> entered;
+  for (int i = 0; i < 200; ++i) {
+    const std::int64_t tokens = 10 + (i * 37) % 400;
+    ASSERT_TRUE(gate.enter({}, tokens).has_value());
+    entered.emplace_back(clock.now(), tokens);
+    if (i % 5 == 0) clock.wait(milliseconds(i * 11), {});
+  }
+  for (std::size_t first = 0; first < entered.size(); ++first) {
+    std::int64_t tokens = 0;
+    int count = 0;
+    for (std::size_t i = first; i < entered.size(); ++i) {
+      if (entered[i].first - entered[first].first >= std::chrono::seconds(60)) break;
+      tokens += entered[i].second;
+      ++count;
+    }
+    EXPECT_LE(count, 7) << "from entry " << first;
+    EXPECT_LE(tokens, 1'000) << "from entry " << first;
+  }
+}
+
+TEST(Gate, CountsWhatAQuestionTookInTruth) {
+  FakeClock clock;
+  Gate gate({.places = 100, .tokens_per_minute = 1'000}, clock);
+  {
+    const auto permit = gate.enter({}, 900);
+    ASSERT_TRUE(permit.has_value());
+    permit->took(100);
+  }
+  ASSERT_TRUE(gate.enter({}, 900).has_value());
+  EXPECT_EQ(waited(clock), milliseconds(0));
+  ASSERT_TRUE(gate.enter({}, 1).has_value());
+  EXPECT_EQ(waited(clock), milliseconds(60'000));
+}
+
+TEST(Gate, AQuestionThatIsLargerThanTheLimitGoesAlone) {
+  FakeClock clock;
+  Gate gate({.places = 100, .tokens_per_minute = 1'000}, clock);
+  ASSERT_TRUE(gate.enter({}, 5'000).has_value());
+  EXPECT_EQ(waited(clock), milliseconds(0));
+  ASSERT_TRUE(gate.enter({}, 5'000).has_value());
+  EXPECT_EQ(waited(clock), milliseconds(60'000));
+}
+
+TEST(Gate, WaitsForAServerThatSaysNothingIsLeft) {
+  FakeClock clock;
+  Gate gate(100, clock);
+  gate.learn({.requests = {.limit = 10, .remaining = 2, .reset = milliseconds(30'000)}});
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(gate.enter({}).has_value());
+  EXPECT_EQ(waited(clock), milliseconds(0));
+  ASSERT_TRUE(gate.enter({}).has_value());
+  EXPECT_EQ(waited(clock), milliseconds(30'000));
+  gate.learn({.tokens = {.limit = 10'000, .remaining = 500, .reset = milliseconds(5'000)}});
+  ASSERT_TRUE(gate.enter({}, 400).has_value());
+  EXPECT_EQ(waited(clock), milliseconds(30'000));
+  ASSERT_TRUE(gate.enter({}, 400).has_value());
+  EXPECT_EQ(waited(clock), milliseconds(35'000));
+}
+
+TEST(Gate, DoesNotBelieveAServerThatWouldBeWaitedForWithoutEnd) {
+  FakeClock clock;
+  Gate gate(1, clock);
+  gate.learn({.requests = {.limit = 10, .remaining = 0, .reset = std::chrono::hours(1'000)}});
+  ASSERT_TRUE(gate.enter({}).has_value());
+  EXPECT_EQ(waited(clock), std::chrono::minutes(10));
+}
+
+TEST(Gate, AStopEndsTheWaitForTheMinute) {
+  const auto clock = make_clock();
+  Gate gate({.places = 100, .requests_per_minute = 1}, *clock);
+  ASSERT_TRUE(gate.enter({}).has_value());
+  std::stop_source stop;
+  const auto start = std::chrono::steady_clock::now();
+  std::jthread stopper([&stop] { stop.request_stop(); });
+  const auto refused = gate.enter(stop.get_token());
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::cancelled);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
 }  // namespace

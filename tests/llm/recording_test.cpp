@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "llm/recording.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "fakes/scripted_chat_model.hpp"
+
+namespace accelopt::llm {
+namespace {
+
+using base::ErrorCode;
+using fakes::ScriptedChatModel;
+
+constexpr const char* kRecordedKey = "sk-recorded-0123456789";
+
+ChatRequest recorded_question(const std::string& label, const std::string& text) {
+  ChatRequest request;
+  request.label = label;
+  request.messages = {{Speaker::system, "rules\nof the house\n"}, {Speaker::user, text}};
+  return request;
+}
+
+class RecordedAnswers : public testing::Test {
+ protected:
+  RecordedAnswers() : folder_(base::TemporaryFolder::create("accelopt-recording").value()) {}
+
+  void record(const ChatRequest& request, const std::string& answer, Finish finish = Finish::complete) {
+    auto inner = std::make_unique<ScriptedChatModel>([&](const ChatRequest&, std::size_t) -> base::Result<ChatReply> {
+      ChatReply reply = ScriptedChatModel::text_reply(answer);
+      reply.finish = finish;
+      return reply;
+    });
+    std::vector<Secret> keys;
+    keys.emplace_back(kRecordedKey);
+    const auto model = make_recording_model(std::move(inner), folder_.path(), std::move(keys));
+    EXPECT_EQ(model->name(), "scripted");
+    const auto reply = model->chat(request, {});
+    ASSERT_TRUE(reply.has_value()) << reply.error().message;
+    EXPECT_EQ(reply->text, answer) << "the run gets it as it came";
+  }
+  base::Result<ChatReply> replay(const ChatRequest& request) {
+    auto recording = Recording::load(folder_.path());
+    if (!recording) return tl::make_unexpected(recording.error());
+    const auto shared = std::make_shared<const Recording>(std::move(*recording));
+    return make_replaying_model(shared, "planner")->chat(request, {});
+  }
+  std::string only_file() {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) files.push_back(entry.path());
+    EXPECT_EQ(files.size(), 1U);
+    return files.empty() ? "" : base::read_file(files[0]).value();
+  }
+
+  base::TemporaryFolder folder_;
+};
+
+TEST_F(RecordedAnswers, ComeBackAsTheyWere) {
+  const ChatRequest request = recorded_question("planner i0.b0.p0 try0", "question\n");
+  record(request, "line one\n\n  line two\n", Finish::cut_by_length);
+  const auto reply = replay(request);
+  ASSERT_TRUE(reply.has_value()) << reply.error().message;
+  EXPECT_EQ(reply->text, "line one\n\n  line two\n");
+  EXPECT_EQ(reply->finish, Finish::cut_by_length);
+  EXPECT_EQ(reply->model, "scripted");
+  EXPECT_EQ(reply->usage.input_tokens, 100);
+  EXPECT_EQ(reply->usage.usd, 0.001);
+}
+
+TEST_F(RecordedAnswers, CanBeReadByAPerson) {
+  record(recorded_question("planner i0.b0.p0 try0", "a question\nof two lines"), "an answer\nof two");
+  const base::Json file = base::Json::parse(only_file());
+  EXPECT_EQ(file["label"], "planner i0.b0.p0 try0");
+  EXPECT_EQ(file["messages"][1]["text"], base::Json({"a question", "of two lines"}));
+  EXPECT_EQ(file["answer"], base::Json({"an answer", "of two"}));
+  EXPECT_EQ(file["finish"], "complete");
+}
+
+TEST_F(RecordedAnswers, HoldNoKey) {
+  const std::string key = kRecordedKey;
+  const ChatRequest request = recorded_question("planner i0.b0.p0 try0", "a hint: " + key);
+  record(request, "you said " + key);
+  EXPECT_EQ(only_file().find(key), std::string::npos);
+  EXPECT_EQ(base::Json::parse(only_file())["answer"][0], "you said [key]");
+}
+
+TEST_F(RecordedAnswers, FitTheSameQuestionAboutOtherMeasurements) {
+  const std::string before = "It takes 1.23 ms (45 %), i0.b0 was 2.31x\n```cpp\nint n = 4;\n```\n";
+  record(recorded_question("planner i1.b0.p0 try0", before), "plan");
+  const std::string after = "It takes 987 us (7.5 %), i0.b0 was 11x\n```cpp\nint n = 4;\n```\n";
+  EXPECT_EQ(replay(recorded_question("planner i1.b0.p0 try0", after))->text, "plan");
+  const std::string other_code = "It takes 987 us (7.5 %), i0.b0 was 11x\n```cpp\nint n = 8;\n```\n";
+  EXPECT_FALSE(replay(recorded_question("planner i1.b0.p0 try0", other_code)).has_value()) << "code is no measurement";
+}
+
+TEST_F(RecordedAnswers, AMissSaysWhichPromptDiffersAndWhere) {
+  record(recorded_question("planner i0.b0.p0 try0", "same\nsame\nthen this 5\nend"), "near");
+  record(recorded_question("planner i0.b0.p0 try0", "other\nfrom the start"), "far");
+  const auto missed = replay(recorded_question("planner i0.b0.p0 try0", "same\nsame\nthen that 7\nend"));
+  ASSERT_FALSE(missed.has_value());
+  EXPECT_EQ(missed.error().code, ErrorCode::invalid_argument);
+  const std::string& message = missed.error().message;
+  for (const char* part :
+       {"planner i0.b0.p0 try0", "message 2 (user), line 3", "recorded: then this 5", "asked:    then that 7"}) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  }
+  const auto unknown = replay(recorded_question("fixer i0.b0.p0.a0.f1 try0", "x"));
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_NE(unknown.error().message.find("fixer i0.b0.p0.a0.f1 try0"), std::string::npos);
+}
+
+TEST_F(RecordedAnswers, AMissSaysWhenAPromptHasMoreMessages) {
+  ChatRequest request = recorded_question("planner i0.b0.p0 try1", "same");
+  record(request, "x");
+  request.messages.push_back({Speaker::user, "one more"});
+  const auto missed = replay(request);
+  ASSERT_FALSE(missed.has_value());
+  EXPECT_NE(missed.error().message.find("message 3 (user), line 1"), std::string::npos) << missed.error().message;
+  EXPECT_NE(missed.error().message.find("recorded: (no such message)"), std::string::npos);
+}
+
+TEST_F(RecordedAnswers, SayWhatIsWrongWithTheirFolder) {
+  EXPECT_EQ(Recording::load(folder_.path() / "nowhere").error().code, ErrorCode::not_found);
+  EXPECT_EQ(Recording::load(folder_.path()).error().code, ErrorCode::not_found);
+  for (const char* wrong : {"{", "[]", R"({"label": 3})", "null"}) {
+    ASSERT_TRUE(base::write_file(folder_.path() / "answer.json", wrong));
+    const auto loaded = Recording::load(folder_.path());
+    ASSERT_FALSE(loaded.has_value()) << wrong;
+    EXPECT_EQ(loaded.error().code, ErrorCode::corrupt) << wrong;
+    EXPECT_NE(loaded.error().message.find("answer.json"), std::string::npos);
+  }
+}
+
+TEST_F(RecordedAnswers, AnAnswerThatCannotBeKeptIsAnError) {
+  const auto model = make_recording_model(
+      std::make_unique<ScriptedChatModel>(ScriptedChatModel::Answers{{"planner", {"x"}}}), folder_.path() / "gone", {});
+  const auto reply = model->chat(recorded_question("planner i0 try0", "q"), {});
+  ASSERT_FALSE(reply.has_value());
+  EXPECT_NE(reply.error().message.find("recording an answer"), std::string::npos);
+}
+
+TEST(WithoutNumbers, HidesWhatWasMeasuredAndKeepsTheRest) {
+  EXPECT_EQ(without_numbers("took 1.5 ms, then 20 ns"), "took #, then #");
+  EXPECT_EQ(without_numbers("2.31x (95 % interval 2.20x to 2.40x)"), "# (# interval # to #)");
+  EXPECT_EQ(without_numbers("plan i0.b1.p2 of float32 x3"), "plan i0.b1.p2 of float32 x3");
+  EXPECT_EQ(without_numbers("1e+06 bytes"), "# bytes");
+  EXPECT_EQ(without_numbers("a 5\n```\nb 5\n```\nc 5"), "a #\n```\nb 5\n```\nc #");
+  EXPECT_EQ(without_numbers(""), "");
+}
+
+}  // namespace
+}  // namespace accelopt::llm
