@@ -12,11 +12,13 @@ namespace {
 using model::Role;
 
 constexpr std::array kRaced{Role::race};
-constexpr int kCalls = 5;  ///< cold and warm each, after a warm-up; fewer where the slots do not reach
+constexpr int kCalls = 5;         ///< cold and warm each, after a warm-up; fewer where the slots do not reach
+constexpr int kCountedCalls = 3;  ///< after the timed ones, with caches as the task has them; likewise
 
 struct Times {
   double cold_ns = 0;
   double warm_ns = 0;
+  std::vector<model::ProfileItem> counts;  ///< the median a counter
 };
 
 base::Result<double> median_call(Measuring& measuring, LiveKernel& live, std::size_t workload, model::Cache cache,
@@ -35,17 +37,48 @@ base::Result<double> median_call(Measuring& measuring, LiveKernel& live, std::si
   return stats::median(times);
 }
 
+/// The median of every counter that the machine has.
+base::Result<std::vector<model::ProfileItem>> counted_calls(Measuring& measuring, LiveKernel& live,
+                                                            std::size_t workload, const std::vector<int>& slots) {
+  std::vector<model::ProfileItem> out;
+  std::vector<std::vector<double>> values;
+  for (const int number : slots) {
+    TRY_ASSIGN(Slot * slot, measuring.slots->get(workload, number));
+    const CallOptions options{measuring.hard_limit(), measuring.task.cpu.cache, measuring.random(), true};
+    TRY_ASSIGN(const CallOutcome outcome, live.call(slot->invocation, options));
+    if (judge(measuring.task, measuring.task.workloads[workload], *slot, outcome)) break;
+    for (const model::ProfileItem& item : outcome.counts) {
+      const auto known =
+          std::find_if(out.begin(), out.end(), [&](const auto& other) { return other.name == item.name; });
+      const auto place = static_cast<std::size_t>(known - out.begin());
+      if (known == out.end()) {
+        out.push_back(item);
+        values.emplace_back();
+      }
+      values[place].push_back(item.value);
+    }
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) out[i].value = stats::median(values[i]);
+  return out;
+}
+
 /// Each half in a process of its own: no process meets a slot twice.
 base::Result<Times> time_workload(Measuring& measuring, const model::Solution& solution, std::size_t workload,
                                   const std::stop_token& stop) {
   std::vector<int> slots;
-  for (int i = 1; i <= std::min(kCalls, measuring.slots->count() - 1); ++i) slots.push_back(i);
+  std::vector<int> others;
+  for (int i = 1; i < measuring.slots->count(); ++i) {
+    if (i <= kCalls) slots.push_back(i);
+    if (i > kCalls && i <= kCalls + kCountedCalls) others.push_back(i);
+  }
   Times out;
   for (const auto& [cache, time] :
        {std::pair{model::Cache::cold, &out.cold_ns}, std::pair{model::Cache::warm, &out.warm_ns}}) {
     TRY_ASSIGN(const auto live, measuring.target.start(solution, Placement::usual, stop));
     TRY(median_call(measuring, *live, workload, cache, {0}));
     TRY_ASSIGN(*time, median_call(measuring, *live, workload, cache, slots));
+    if (cache != measuring.task.cpu.cache) continue;
+    TRY_ASSIGN(out.counts, counted_calls(measuring, *live, workload, others));
   }
   return out;
 }
@@ -61,6 +94,7 @@ void describe(const Measuring& measuring, std::size_t index, const Times& times,
   add("cold time", times.cold_ns / 1e3, "us",
       "median time of one call with inputs and outputs flushed from all caches");
   add("warm time", times.warm_ns / 1e3, "us", "median time of one call right after its inputs were written");
+  for (const model::ProfileItem& count : times.counts) add(count.name, count.value, count.unit, count.meaning);
   const auto work = least_work(measuring.task.definition, workload);
   const auto point = roofline(measuring.task, workload, measuring.peaks, time_ns);
   if (!work || !point) return;

@@ -34,6 +34,7 @@ struct CallOptions {
   std::chrono::nanoseconds limit{std::chrono::seconds(10)};  ///< watchdog
   model::Cache cache = model::Cache::cold;
   std::uint64_t poison_seed = 0;  ///< of the pattern that outputs hold before the call; another one a call
+  bool count = false;             ///< what the machine counts while it runs, at the cost of an exact time
 };
 
 enum class CallEnd { returned, timed_out, died };
@@ -47,6 +48,7 @@ struct CallOutcome {
   bool wrote_outside = false;                       ///< bytes around an output changed
   std::string caught;                               ///< cheating that is proven: what the kernel did; else empty
   std::vector<std::span<const std::byte>> outputs;  ///< the target's memory; holds until its next call
+  std::vector<model::ProfileItem> counts;           ///< with CallOptions::count: those that the machine allows
 };
 
 /// A kernel in a process of its own. Destroying it ends the process.

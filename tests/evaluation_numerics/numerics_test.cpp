@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/numerics.hpp"
+#include "evaluation/fingerprint.hpp"
 
 #include <gtest/gtest.h>
 
@@ -345,6 +346,22 @@ TEST(Agreement, OfIntegersIsExact) {
   EXPECT_EQ(first_disagreement(expected, bounds, one, one), std::nullopt);
   EXPECT_EQ(first_disagreement(expected, bounds, one, bytes_of(DType::int32, {1, 2, 4})),
             std::optional<std::size_t>(2));
+}
+
+TEST(Fingerprints, DifferWithEveryByteAndWithTheBordersOfTensors) {
+  std::vector<std::byte> bytes(5000, std::byte{7});
+  const auto of = [](const std::vector<std::byte>& data, std::size_t first) {
+    const std::span<const std::byte> all(data);
+    return fingerprint({all.first(first), all.subspan(first)});
+  };
+  const Fingerprint base = of(bytes, 2000);
+  EXPECT_EQ(of(bytes, 2000), base);
+  EXPECT_FALSE(of(bytes, 1999) == base);
+  for (const std::size_t place : {0U, 1U, 239U, 240U, 1999U, 2000U, 4999U}) {
+    bytes[place] ^= std::byte{1};
+    EXPECT_FALSE(of(bytes, 2000) == base) << place;
+    bytes[place] ^= std::byte{1};
+  }
 }
 
 }  // namespace

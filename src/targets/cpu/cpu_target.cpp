@@ -17,6 +17,7 @@
 #include "targets/cpu/buffers.hpp"
 #include "targets/cpu/build.hpp"
 #include "targets/cpu/concealment.hpp"
+#include "targets/cpu/counters.hpp"
 #include "targets/cpu/flush.hpp"
 #include "targets/cpu/instruction_mix.hpp"
 #include "targets/cpu/late_writes.hpp"
@@ -222,12 +223,18 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
       lay_out(layout, invocation, options, attempt);
       const auto touched = bench_.concealment.lines();
       LateWrites late_writes(layout.outputs(invocation), options.poison_seed + static_cast<std::uint64_t>(attempt));
+      std::optional<Counters> counters;
+      if (options.count) counters.emplace(arena_.process().pid());
       const auto reveal = [&] {
         bench_.concealment.reveal();
         if (options.cache == model::Cache::cold) bench_.flusher.flush_now(touched);
+        if (counters) counters->start();
       };
-      const Bracket bracket =
-          timed_call(arena_, options.limit, bench_.one_core, reveal, [&] { late_writes.remember(); });
+      const auto returned = [&] {
+        if (counters) counters->stop();
+        late_writes.remember();
+      };
+      const Bracket bracket = timed_call(arena_, options.limit, bench_.one_core, reveal, returned);
       bench_.concealment.reveal();
       if (bracket.end == Bracket::End::timed_out) timed_out_ = true;
       if (bracket.end != Bracket::End::returned) return dead();
@@ -249,6 +256,7 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
       out.wrote_outside = !whole;
       out.caught = caught;
       out.outputs = layout.outputs(invocation);
+      if (counters) out.counts = counters->read();
       return out;
     }
   }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The target's parts that need no measuring: header, diagnostics, objects, buffers, cores, lock.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <thread>
@@ -13,11 +16,13 @@
 #include "targets/cpu/buffers.hpp"
 #include "targets/cpu/build.hpp"
 #include "targets/cpu/compiler.hpp"
+#include "targets/cpu/counters.hpp"
 #include "targets/cpu/diagnostics.hpp"
 #include "targets/cpu/elf_object.hpp"
 #include "targets/cpu/machine.hpp"
 #include "targets/cpu/machine_lock.hpp"
 #include "targets/cpu/source_check.hpp"
+#include "targets/cpu/stream.hpp"
 #include "targets/cpu/task_header.hpp"
 
 namespace accelopt::targets::cpu {
@@ -364,6 +369,54 @@ TEST(Builder, AReferenceThatDoesNotBuildIsAnError) {
   ASSERT_FALSE(reference);
   EXPECT_EQ(reference.error().code, ErrorCode::invalid_argument);
   EXPECT_NE(reference.error().message.find("reference.cpp:2:"), std::string::npos) << reference.error().message;
+}
+
+TEST(Counters, CountWhatHappensBetweenStartAndStop) {
+  Counters counters(0);
+  if (counters.empty()) GTEST_SKIP() << "this machine counts: " << counters_summary();
+  constexpr std::size_t kPages = 64;
+  void* map = mmap(nullptr, kPages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(map, MAP_FAILED);
+  madvise(map, kPages * 4096, MADV_NOHUGEPAGE);
+  counters.start();
+  for (std::size_t page = 0; page < kPages; ++page) static_cast<volatile char*>(map)[page * 4096] = 1;
+  counters.stop();
+  munmap(map, kPages * 4096);
+  double faults = -1;
+  double rate = -1;
+  bool cycles = false;
+  for (const model::ProfileItem& item : counters.read()) {
+    EXPECT_FALSE(item.meaning.empty()) << item.name;
+    if (item.name == "page faults") faults = item.value;
+    if (item.name == "instructions a cycle") rate = item.value;
+    cycles = cycles || item.name == "cycles";
+  }
+  EXPECT_GE(faults, kPages);
+  EXPECT_EQ(rate > 0, cycles);  // what follows from a counter is told where the counter is
+}
+
+TEST(Counters, NoneForAProcessThatIsNotThere) {
+  EXPECT_TRUE(Counters(0x7ffffff0).empty());
+}
+
+TEST(Stream, WritesTheSameBytesWhicheverWay) {
+  constexpr std::uint64_t kWord = 0x0123456789abcdefULL;
+  for (const std::size_t size : {0U, 1U, 8U, 15U, 16U, 63U, 64U, 1000U}) {
+    alignas(64) std::array<std::byte, 1024> usual{};
+    alignas(64) std::array<std::byte, 1024> streamed{};
+    fill(std::span(usual).first(size), kWord, Past::nothing);
+    fill(std::span(streamed).first(size), kWord, Past::caches);
+    EXPECT_EQ(usual, streamed) << size;
+    std::uint64_t first = 0;
+    std::memcpy(&first, streamed.data(), std::min(size, sizeof first));
+    if (size >= sizeof first) {
+      EXPECT_EQ(first, kWord);
+    }
+    EXPECT_EQ(streamed[size], std::byte{0}) << size;  // and not one more
+    alignas(64) std::array<std::byte, 1024> copied{};
+    copy(std::span<const std::byte>(usual).first(size), std::span(copied).first(size), Past::caches);
+    EXPECT_EQ(copied, usual) << size;
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "evaluation/local_evaluator.hpp"
 #include "small_task.hpp"
 #include "targets/cpu/arena/protocol.hpp"
+#include "targets/cpu/counters.hpp"
 #include "targets/cpu/cpu_target.hpp"
 
 namespace accelopt::targets::cpu {
@@ -352,6 +353,29 @@ TEST_F(Verdicts, ProfileNamesRatesAndRemarks) {
   }
   const auto broken = evaluator_->profile(solution_of("broken"), {});
   EXPECT_FALSE(broken);
+}
+
+TEST_F(Verdicts, ProfileCountsWhatTheMachineCounts) {
+  if (Counters(0).empty()) GTEST_SKIP() << "this machine counts: " << counters_summary();
+  const std::string allocates =
+      "#include \"task.h\"\n#include <cstdlib>\n"
+      "extern \"C\" void kernel(const float* x, const float* g, float s, float* y, int64_t M) {\n"
+      "volatile char* const fresh = static_cast<char*>(std::malloc(33 << 20));\n"
+      "for (int i = 0; i < 1 << 20; i += 4096) fresh[i] = 1;\n"
+      "std::free(const_cast<char*>(fresh));\n" +
+      std::string(kHonest) + "}\n";
+  const auto faults = [&](const std::string& text) {
+    const auto profile = evaluator_->profile(solution_of(text), {});
+    EXPECT_TRUE(profile) << profile.error().message;
+    for (const auto& item : profile ? profile->items : std::vector<model::ProfileItem>()) {
+      if (item.name == "page faults") return item.value;
+    }
+    return -1.0;
+  };
+  EXPECT_GE(faults(allocates), 250);  // 1 MiB is touched: 256 pages; so large a block goes back to the system
+  const double none = faults(kSmallFast);
+  EXPECT_GE(none, 0);
+  EXPECT_LT(none, 100);
 }
 
 TEST_F(Verdicts, AStopEndsMeasuring) {
