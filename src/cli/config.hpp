@@ -18,23 +18,23 @@ namespace accelopt::cli {
 
 struct ModelConfig {
   std::string api = "openai";  ///< openai, anthropic, gemini, mailbox
-  std::string base_url;        ///< empty: the vendor's own
-  std::string model;
-  std::string dir;          ///< of a mailbox
-  std::string key_env;      ///< environment variable that holds the key
-  std::string key_command;  ///< command whose standard output is the key
-  std::string ca_file;      ///< certificates to trust in place of the machine's
-  std::optional<llm::Price> price;
+  std::string base_url{};      ///< empty: the vendor's own
+  std::string model{};
+  std::string dir{};          ///< of a mailbox
+  std::string key_env{};      ///< environment variable that holds the key
+  std::string key_command{};  ///< command whose standard output is the key
+  std::string ca_file{};      ///< certificates to trust in place of the machine's
+  std::optional<llm::Price> price{};
   std::string price_as_of{};  ///< of a vendor's list price, "2025-10"; empty: configured, or unknown
   int max_concurrency = 32;
-  std::optional<int> requests_per_minute;
-  std::optional<int> tokens_per_minute;
-  std::optional<double> temperature;
-  llm::Reasoning reasoning;
-  std::optional<int> max_output_tokens;
-  std::optional<double> connect_seconds, stall_seconds, total_seconds;  ///< time limits of one try
-  std::optional<int> tries;                                             ///< of one question, in all
-  std::optional<double> first_wait_seconds, longest_wait_seconds;       ///< between two tries
+  std::optional<int> requests_per_minute{};
+  std::optional<int> tokens_per_minute{};
+  std::optional<double> temperature{};
+  llm::Reasoning reasoning{};
+  std::optional<int> max_output_tokens{};
+  std::optional<double> connect_seconds{}, stall_seconds{}, total_seconds{};  ///< time limits of one try
+  std::optional<int> tries{};                                                 ///< of one question, in all
+  std::optional<double> first_wait_seconds{}, longest_wait_seconds{};         ///< between two tries
 };
 
 struct Config {

@@ -41,6 +41,7 @@ base::Result<Exit> carry_out_and_show(Shell& shell, journal::Journal& journal, c
     fmt::print(stderr, "accelopt: {}\n", result.error().message);
     const bool check = result.error().code == base::ErrorCode::invalid_argument;
     if (!check) fmt::print(stderr, "accelopt: what was done is kept; continue with: accelopt resume {}\n", run.id);
+    if (result.error().code == base::ErrorCode::cancelled) return Exit::interrupted;
     return check ? Exit::check_failed : Exit::error;
   }
   if (json)

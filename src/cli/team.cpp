@@ -52,6 +52,13 @@ class RecipesTeam : public OwnedTeam {
   std::unique_ptr<agents::Summarizer> summarizer_;
 };
 
+/// Where the model is, however its address is written.
+std::string endpoint_of(const ModelConfig& config) {
+  const auto api = llm::parse_api(config.api);
+  if (!api) return config.dir;
+  return llm::base_address(*api, config.base_url.empty() ? llm::default_base_url(*api) : config.base_url);
+}
+
 /// The tightest of what models say about the endpoint that they share.
 void tighten(llm::GateLimits& limits, const ModelConfig& config) {
   const auto least = [](auto& limit, const auto& other) {
@@ -72,7 +79,7 @@ class ModelTeam : public OwnedTeam {
     TRY(prepare_folders(seed));
     std::map<std::string, llm::GateLimits> limits;
     for (const RoleModel& chosen : roles) {
-      const auto [entry, fresh] = limits.try_emplace(chosen.config.base_url);
+      const auto [entry, fresh] = limits.try_emplace(endpoint_of(chosen.config));
       if (fresh) entry->second.places = chosen.config.max_concurrency;
       tighten(entry->second, chosen.config);
     }
@@ -167,7 +174,11 @@ class ModelTeam : public OwnedTeam {
     llm::EndpointOptions options = endpoint_options(config, keys_.at(chosen.name));
     options.retry.seed = seed;
     options.retry.notice = ports_.notice;
-    return llm::make_endpoint_model(std::move(options), http_, *clock_, gates_.at(config.base_url));
+    options.retry.took_in_vain = [&budget = ports_.budget](const llm::ChatRequest& request, const model::Usage& usage) {
+      budget.charge(request.label.substr(0, request.label.find(' ')), usage);
+      budget.spend({.tokens = usage.tokens(), .usd = usage.usd.value_or(0)});
+    };
+    return llm::make_endpoint_model(std::move(options), http_, *clock_, gates_.at(endpoint_of(config)));
   }
 
   AgentFlags flags_;

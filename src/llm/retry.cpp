@@ -20,8 +20,21 @@ class RetryingModel final : public ChatModel {
       : provider_(std::move(provider)), policy_(policy), clock_(clock) {}
 
   base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
+    model::Usage broken;
+    auto reply = try_until_answered(request, broken, stop);
+    if (!reply && policy_.took_in_vain && broken.input_tokens + broken.output_tokens > 0) {
+      policy_.took_in_vain(request, broken);
+    }
+    return reply;
+  }
+
+  [[nodiscard]] std::string name() const override { return provider_->name(); }
+
+ private:
+  /// `broken`: what the tries took that gave no answer.
+  base::Result<ChatReply> try_until_answered(const ChatRequest& request, model::Usage& broken,
+                                             const std::stop_token& stop) {
     int tries_that_cost_a_limit = 0;
-    model::Usage broken;  // what the tries before took
     for (int tried = 1;; ++tried) {
       auto reply = provider_->ask(request, stop);
       if (reply) {
@@ -48,9 +61,6 @@ class RetryingModel final : public ChatModel {
     }
   }
 
-  [[nodiscard]] std::string name() const override { return provider_->name(); }
-
- private:
   /// Drawn from the seed, the question and the try, so that the model needs no state that threads would share.
   [[nodiscard]] milliseconds wait_before_next(const std::string& label, int tried, const Failure& failure) const {
     milliseconds limit = policy_.first_wait;

@@ -269,6 +269,36 @@ class HostileServer(support.TestCase):
         self.assertEqual(finished.code, 130, finished)
         self.assertLess(time.monotonic() - before, 1.0)
 
+    def assert_stops_within_a_second(self, server, enough, more=""):
+        self.configure(server, more=more)
+        text = (self.workspace / "accelopt.toml").read_text(encoding="utf-8").replace("stall = 0.5", "stall = 300")
+        (self.workspace / "accelopt.toml").write_text(text, encoding="utf-8")
+        running = self.start("run", self.folder / "task", "--workspace", self.workspace, "--json", "--plans", 2)
+        deadline = time.monotonic() + 60
+        while not enough():
+            self.assertLess(time.monotonic(), deadline, running.finished())
+            self.assertIsNone(running.process.poll(), running.finished())
+            time.sleep(0.01)
+        before = time.monotonic()
+        running.interrupt()
+        finished = running.finish(20)
+        self.assertLess(time.monotonic() - before, 1.0, finished)
+        self.assert_no_crash(finished)
+        return finished
+
+    def test_an_interrupt_ends_the_wait_for_an_answer(self):
+        for action in (lambda connection: connection.recv(4096), stall, send(error(429, "busy", ["Retry-After: 300"]))):
+            server = self.hostile(always(action))
+            finished = self.assert_stops_within_a_second(server, lambda server=server: len(server.requests) >= 1)
+            self.assertEqual(finished.code, 130, finished)
+
+    def test_an_interrupt_ends_the_wait_for_a_key(self):
+        started = self.folder / "started"
+        command = f'key_command = "touch {started}; sleep 300; echo key"'
+        del self.environment["BLACKBOX_KEY"]
+        finished = self.assert_stops_within_a_second(self.hostile(lambda connection, number: False), started.exists, more=command)
+        self.assertEqual(finished.code, 130, finished)
+
     # What does not
 
     def test_errors_that_stay(self):

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "fakes/fake_clock.hpp"
 
@@ -91,6 +95,37 @@ TEST(RetryingModel, GivesUpAfterItsTries) {
   EXPECT_EQ(reply.error().message, "given up after 4 tries: host: it failed; do this");
   EXPECT_EQ(fixture.asked, 4);
   EXPECT_EQ(fixture.clock.waits().size(), 3U);
+}
+
+Outcome broken_off(std::int64_t output_tokens) {
+  Failure failure{{ErrorCode::unavailable, "it broke off"}, Again::yes};
+  failure.used.input_tokens = 100;
+  failure.used.output_tokens = output_tokens;
+  failure.used.usd = 0.5;
+  return tl::make_unexpected(failure);
+}
+
+TEST(RetryingModel, CountsWhatBrokenAnswersTook) {
+  Fixture fixture({broken_off(7), broken_off(11), answer("hi")});
+  const auto reply = fixture.chat();
+  ASSERT_TRUE(reply.has_value());
+  EXPECT_EQ(reply->usage.input_tokens, 200);
+  EXPECT_EQ(reply->usage.output_tokens, 18);
+  EXPECT_EQ(reply->usage.usd, 1.0);
+}
+
+TEST(RetryingModel, TellsWhatAQuestionTookThatIsGivenUp) {
+  std::vector<std::pair<std::string, std::int64_t>> told;
+  Fixture fixture({broken_off(7)},
+                  {.max_tries = 3, .took_in_vain = [&](const ChatRequest& request, const model::Usage& usage) {
+                     told.emplace_back(request.label, usage.output_tokens);
+                   }});
+  EXPECT_FALSE(fixture.chat("fixer i0 try0").has_value());
+  EXPECT_EQ(told, (std::vector<std::pair<std::string, std::int64_t>>{{"fixer i0 try0", 21}}));
+  Fixture nothing({failure(Again::yes)},
+                  {.max_tries = 3, .took_in_vain = [&](const ChatRequest&, const model::Usage&) { told.clear(); }});
+  EXPECT_FALSE(nothing.chat().has_value());
+  EXPECT_EQ(told.size(), 1U) << "nothing was taken, so nothing is told";
 }
 
 Outcome silence() {
