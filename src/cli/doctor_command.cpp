@@ -7,9 +7,14 @@
 #include "base/files.hpp"
 #include "cli/command.hpp"
 #include "cli/config.hpp"
+#include "cli/noise.hpp"
+#include "cli/team.hpp"
 #include "cli/version.hpp"
 #include "cli/workspace.hpp"
 #include "http/client.hpp"
+#include "journal/control.hpp"
+#include "llm/endpoint_check.hpp"
+#include "report/format.hpp"
 #include "sandbox/probe.hpp"
 #include "syntax/clang.hpp"
 #include "targets/cpu/arena_process.hpp"
@@ -21,6 +26,8 @@ namespace {
 
 struct Options {
   std::string workspace;
+  bool noise = false;
+  DeviceFlags device;
   bool json = false;
 };
 
@@ -50,8 +57,8 @@ class Report {
       fmt::print("{}\n", base::canonical(line));
       return;
     }
-    fmt::print("{:<9} {:<12} {}\n", to_string(state), name, detail);
-    if (!advice.empty()) fmt::print("{:<22} -> {}\n", "", advice);
+    fmt::print("{:<9} {:<24} {}\n", to_string(state), name, detail);
+    if (!advice.empty()) fmt::print("{:<34} -> {}\n", "", advice);
   }
 
  private:
@@ -109,40 +116,50 @@ int check_cpu(Report& report) {
   return missing;
 }
 
-void check_endpoint(Report& report, const std::string& name, const ModelConfig& model, const std::stop_token& stop) {
-  const auto key = find_key(model);
-  if (!key) return report.add(name, State::missing, key.error().message);
+State state_of(llm::EndpointFinding::State state) {
+  switch (state) {
+    case llm::EndpointFinding::State::ok:
+      return State::ok;
+    case llm::EndpointFinding::State::unknown:
+      return State::degraded;
+    case llm::EndpointFinding::State::missing:
+      return State::missing;
+  }
+  return State::degraded;
+}
+
+/// Endpoint, key, model and price of one model. Counts what is missing.
+int check_model(Report& report, const std::string& name, ModelConfig model, const std::stop_token& stop) {
+  const std::string who = "model " + name;
+  if (model.api == "mailbox") {
+    report.add(who, State::ok, "a mailbox: somebody else answers, in " + model.dir);
+    return 0;
+  }
+  const auto key = find_key(model, stop);
+  if (!key) {
+    report.add(who + ": key", State::missing, key.error().message, "set it, or name another key_env or key_command");
+    return 1;
+  }
+  int missing = 0;
   http::Client client;
-  http::Request request;
-  request.url = model.base_url + "/models";
-  request.limits = {
-      .connect = std::chrono::seconds(5), .stall = std::chrono::seconds(10), .total = std::chrono::seconds(15)};
-  if (!key->empty()) request.headers.push_back({"Authorization", "Bearer " + key->reveal()});
-  const auto response = client.send(request, stop);
-  if (!response) return report.add(name, State::missing, response.error().message);
-  const int status = response->head.status;
-  if (status == 401 || status == 403) {
-    return report.add(name, State::missing, fmt::format("{} refuses the key ({})", model.base_url, status),
-                      "check " + (model.key_env.empty() ? std::string("key_env") : model.key_env));
+  for (const llm::EndpointFinding& finding : llm::check_endpoint(endpoint_options(model, *key), client, stop)) {
+    report.add(who + ": " + std::string(finding.name), state_of(finding.state), finding.detail, finding.advice);
+    missing += finding.state == llm::EndpointFinding::State::missing ? 1 : 0;
   }
-  const auto listing = base::Json::parse(response->body, nullptr, false);
-  bool listed = false;
-  if (listing.is_object() && listing.contains("data") && listing["data"].is_array()) {
-    for (const auto& item : listing["data"])
-      listed = listed || (item.is_object() && item.value("id", "") == model.model);
-  }
-  const std::string price = model.price ? "price known" : "no price: cost is unknown";
-  if (status == 200 && listed)
-    return report.add(name, State::ok, fmt::format("{} at {}, {}", model.model, model.base_url, price));
-  report.add(name, State::degraded,
-             fmt::format("{} answers ({}), and does not list {}", model.base_url, status, model.model),
-             "check the model's name");
+  find_list_price(model);
+  const bool sure = model.price && model.price_as_of.empty();
+  report.add(who + ": price", sure ? State::ok : State::degraded, price_text(model),
+             sure          ? ""
+             : model.price ? "prices change; to be sure, set price = { input = ..., cached_input = ..., output = ... }"
+                           : "costs stay unknown and --max-usd is refused; set price = { input = ..., cached_input = "
+                             "..., output = ... }, dollars a million tokens");
+  return missing;
 }
 
 int check_models(Report& report, const std::filesystem::path& workspace, const std::stop_token& stop) {
   const auto config = load_config(workspace);
   if (!config) {
-    report.add("config", State::missing, config.error().message);
+    report.add("config", State::missing, config.error().message, "mend the file, or move it away");
     return 1;
   }
   for (const std::string& file : config->files) report.add("config", State::ok, file);
@@ -150,7 +167,68 @@ int check_models(Report& report, const std::filesystem::path& workspace, const s
     report.add("models", State::ok, "none configured: the built-in recipes play all roles",
                "to use one: [models.default] in accelopt.toml, or run --base-url URL --model NAME");
   }
-  for (const auto& [name, model] : config->models) check_endpoint(report, "model " + name, model, stop);
+  int missing = 0;
+  for (const auto& [name, model] : config->models) missing += check_model(report, name, model, stop);
+  const auto roles = models_of_roles({}, *config);
+  if (!roles) {
+    report.add("roles", State::missing, roles.error().message);
+    return missing + 1;
+  }
+  for (const RoleModel& role : *roles) report.add(role.role, State::ok, role.config.model + " (" + role.name + ")");
+  return missing;
+}
+
+constexpr const char* kNoiseAdvice =
+    "small gains are missed here: end other programs, fix the clock rate (cpupower frequency-set -g performance), or "
+    "give "
+    "the kernels a core of their own (--device cpu:N)";
+
+void add_noise(Report& report, const base::Json& noise) {
+  const bool quiet = is_quiet(noise);
+  report.add("noise", quiet ? State::ok : State::degraded, describe_noise(noise), quiet ? "" : kNoiseAdvice);
+}
+
+/// Measures when asked to, and keeps the figure in the workspace; else tells the last one.
+base::Result<int> check_noise(Report& report, Shell& shell, const Options& options,
+                              const std::filesystem::path& workspace) {
+  std::error_code ignored;
+  if (!options.noise) {
+    std::optional<base::Json> last;
+    if (std::filesystem::exists(workspace / "accelopt.db", ignored)) {
+      if (const auto control = journal::open_control(workspace, journal::Access::read_only)) {
+        if (auto fact = (*control)->fact(kNoiseFact)) last = std::move(*fact);
+      }
+    }
+    if (last)
+      add_noise(report, *last);
+    else
+      report.add("noise", State::ok, "not measured in this workspace", "to measure it: accelopt doctor --noise");
+    return 0;
+  }
+  if (!options.json) fmt::print(stderr, "measuring the machine's noise, up to a minute ...\n");
+  const auto noise = measure_noise(shell, options.device, shell.stops.wind_down);
+  if (!noise && noise.error().code == base::ErrorCode::cancelled) return tl::make_unexpected(noise.error());
+  if (!noise) {
+    report.add("noise", State::missing, noise.error().message, "try it alone: accelopt eval on a task of your own");
+    return 1;
+  }
+  const base::Json json = *noise;
+  if (options.json) {
+    base::Json line = json;
+    line["type"] = "noise";
+    line["schema"] = 1;
+    fmt::print("{}\n", base::canonical(line));
+  } else {
+    for (const NoiseLevel& level : noise->levels) {
+      fmt::print("{:<22} a copy slower by {}: found in {} of {} races\n", "", report::format_percent(level.difference),
+                 level.found, level.races);
+    }
+    fmt::print("{:<22} identical kernels: called different in {} of {} races\n", "", noise->false_finds, noise->races);
+  }
+  add_noise(report, json);
+  TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
+  TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_write));
+  TRY(control->set_fact(kNoiseFact, json));
   return 0;
 }
 
@@ -174,6 +252,8 @@ base::Result<Exit> examine(Shell& shell, const Options& options) {
     ++missing;
   }
   missing += check_models(report, workspace, shell.stops.wind_down);
+  TRY_ASSIGN(const int without_noise, check_noise(report, shell, options, workspace));
+  missing += without_noise;
   return missing == 0 ? Exit::done : Exit::check_failed;
 }
 
@@ -181,9 +261,16 @@ base::Result<Exit> examine(Shell& shell, const Options& options) {
 
 void add_doctor(CommandLine& app, Action& chosen) {
   Command command = app.add("doctor", "What this machine has, what is missing, and what to do about it");
-  command.footer("Example:\n  accelopt doctor\n");
+  command.footer(
+      "Examples:\n"
+      "  accelopt doctor\n"
+      "  accelopt doctor --noise        also measures how small a difference this machine can tell, in under a "
+      "minute\n");
   auto options = std::make_shared<Options>();
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.flag("--noise", options->noise, "Measure the noise of this machine and keep the figure in the workspace");
+  command.option("--device", &options->device.device, "With --noise: cpu, or cpu:N for kernels on core N")
+      .show_default();
   command.flag("--json", options->json, "One JSON object a line (docs/json.md)");
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return examine(shell, *options); }; });
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cli/noise.hpp"
 #include "report/event_json.hpp"
 
 namespace accelopt::cli {
@@ -51,6 +52,10 @@ Result<std::unique_ptr<RunControl>> RunControl::start(const std::filesystem::pat
   }
   std::unique_ptr<RunControl> made(new RunControl(std::move(control), before, settings, stops, events));
   made->session_ = session;
+  if (made->control_) {
+    TRY_ASSIGN(const auto noise, made->control_->fact(kNoiseFact));
+    if (noise) made->noise_ = *noise;
+  }
   made->thread_ = std::jthread([&self = *made](const std::stop_token& stop) { self.keep_in_touch(stop); });
   return made;
 }

@@ -40,6 +40,8 @@ class RunControl final : public model::EventSink {
   /// The program's stops, and what was asked of this run alone.
   [[nodiscard]] const search::Stops& stops() const { return stops_; }
   [[nodiscard]] journal::Request asked() const;
+  /// The machine's noise as the workspace last had it measured; null: never.
+  [[nodiscard]] const base::Json& noise() const { return noise_; }
 
  private:
   using Callback = std::stop_callback<std::function<void()>>;
@@ -53,6 +55,7 @@ class RunControl final : public model::EventSink {
 
   std::unique_ptr<journal::Control> control_;  ///< of the thread, once it runs
   journal::Session session_;
+  base::Json noise_;
   search::Budget budget_;
   model::EventSink& events_;
   std::stop_source wind_down_;

@@ -105,6 +105,7 @@ base::Result<std::unique_ptr<Deferral>> take_in_bundles(journal::Journal& journa
     return tl::make_unexpected(seconds.error());
   }
   control.budget().spend({.device_seconds = *seconds});
+  control.budget().count_put_off(deferral->builds_put_off());
   return deferral;
 }
 
@@ -125,7 +126,9 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
                                .waiting = &waiting,
                                .stop = control->stops().wind_down});
   if (!team) {
-    TRY(journal.finish_run(run.id, "failed", std::nullopt, ""));
+    const bool stopped = team.error().code == base::ErrorCode::cancelled;
+    TRY(journal.finish_run(run.id, stopped ? "interrupted" : "failed", std::nullopt, ""));
+    if (stopped) return tl::make_unexpected(team.error());
     return base::fail(base::ErrorCode::unavailable, team.error().message);  // of whatever kind: no verdict on the task
   }
   Config keys = config;  // of the flags' own model as well
@@ -155,6 +158,7 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
     TRY(journal.finish_run(run.id, "failed", std::nullopt, ""));
     return tl::make_unexpected(report.error());
   }
+  report->result.noise = control->noise();
   if (report->result.estimate.is_null()) {
     TRY_ASSIGN(const Json predicted, recorded_estimate(journal, run.id));
     report->result.estimate = to_json(compare(predicted, report->result));

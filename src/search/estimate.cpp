@@ -2,6 +2,7 @@
 #include "search/estimate.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace accelopt::search {
 
@@ -12,7 +13,14 @@ Range operator+(const Range& a, const Range& b) {
 }
 
 Range operator*(const Range& a, const Range& b) {
-  return {a.low * b.low, a.expected * b.expected, a.high * b.high};
+  const double expected = a.expected * b.expected;
+  if (expected <= 0) return {a.low * b.low, expected, a.high * b.high};
+  // Two things that have nothing to do with each other are seldom both at their ends: their distances add as squares.
+  const auto distance = [&](double end_a, double end_b) {
+    return std::exp(std::hypot(std::log(end_a / a.expected), std::log(end_b / b.expected)));
+  };
+  const double low = a.low > 0 && b.low > 0 ? expected / distance(a.low, b.low) : 0;
+  return {low, expected, expected * distance(std::max(a.high, a.expected), std::max(b.high, b.expected))};
 }
 
 Range exactly(double value) {

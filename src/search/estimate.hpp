@@ -19,7 +19,7 @@ struct Range {
   double high = 0;
 };
 Range operator+(const Range& a, const Range& b);
-Range operator*(const Range& a, const Range& b);  ///< of values that are not negative
+Range operator*(const Range& a, const Range& b);  ///< of values that are not negative and not related
 Range exactly(double value);
 /// `expected` with room by these factors below and above.
 Range around(double expected, double below, double above);

@@ -54,6 +54,7 @@ Json to_result_json(const RunResult& result) {
               {"decision_hash", result.decision_hash},
               {"wall_seconds", result.wall_seconds}};
   out["estimate"] = result.estimate;
+  out["noise"] = result.noise;
   const bool improved = result.outcome == Outcome::improved && result.confirmation;
   if (improved) {
     out["speedup"] = Json(*result.confirmation->ratio);

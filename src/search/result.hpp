@@ -40,6 +40,7 @@ struct RunResult {
   std::vector<std::string> bundles{};  ///< of `waiting`: folders of the bundles that have to be executed
   std::string device;
   std::string decision_hash;
+  base::Json noise;     ///< of the machine, as it was last measured in the workspace; null: never
   base::Json estimate;  ///< by quantity: what was predicted, what it was; null: nothing was
   bool derived_reference = false;
 };

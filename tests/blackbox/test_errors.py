@@ -51,8 +51,8 @@ class Errors(support.TestCase):
             self.assertIn(command, finished.said)
 
     def test_every_command_has_help_with_an_example(self):
-        for command in ("init", "lint", "doctor", "run", "resume", "replay", "runs", "show", "best", "diff", "eval", "bench", "selftest",
-                        "worker"):
+        for command in ("init", "lint", "doctor", "estimate", "run", "resume", "watch", "stop", "replay", "runs", "show", "best",
+                        "diff", "eval", "bench", "selftest", "worker"):
             with self.subTest(command):
                 finished = self.succeed(command, "--help")
                 self.assertRegex(finished.out, r"(?m)^Examples?\b.*:$")

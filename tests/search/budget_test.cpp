@@ -233,8 +233,10 @@ class RandomModel final : public llm::ChatModel {
     if (role == "planner") reply.text = "Title: plan " + request.label + "\nRests on: none\nDo it.";
     if (role == "executor" || role == "fixer") {
       const std::string broken = role == "executor" && draw(0, 3) == 0 ? " compile_error" : "";
-      reply.text = "```cpp\n// speed=" + std::to_string(0.8 + 0.01 * draw(0, 200)) + broken + " " + request.label +
-                   "\nextern \"C\" void kernel() {}\n```\n";
+      // What tells one kernel from another stands in its code: comments do not count.
+      reply.text =
+          "```cpp\nextern \"C\" void kernel() { auto says = \"speed=" + std::to_string(0.8 + 0.01 * draw(0, 200)) +
+          broken + " " + request.label + "\"; }\n```\n";
     }
     if (role == "summarizer") reply.text = R"({"title": "t", "strategy": "s", "before": "b", "after": "a"})";
     reply.model = "random";
@@ -292,7 +294,8 @@ struct BudgetRun {
   explicit BudgetRun(std::uint64_t seed) : model(seed, clock), evaluator(clock) {
     task.definition.name = "small";
     task.definition.axes = {{"M", std::nullopt}};
-    task.baseline = {model::Language::cpp, {{"baseline.cpp", "// speed=1\nextern \"C\" void kernel() {}\n"}}};
+    task.baseline = {model::Language::cpp,
+                     {{"baseline.cpp", "extern \"C\" void kernel() { auto says = \"speed=1\"; }\n"}}};
     task.reference = {"reference.cpp", "ref"};
     model::Workload workload;
     workload.name = "small";

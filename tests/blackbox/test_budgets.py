@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A budget of each kind on whole runs: kept to, and what was found is confirmed. (tests/search/budget_test.cpp has ten runs of each.)"""
+
+import chat_script
+import support
+
+PRICE = "price = { input = 1.0, cached_input = 0.1, output = 4.0 }"
+USD_A_TOKEN = {"input": 1e-6, "output": 4e-6}
+
+
+class Budgets(support.TestCase):
+    def configure(self, server, price=PRICE):
+        self.workspace.mkdir(exist_ok=True)
+        (self.workspace / "accelopt.toml").write_text(
+            f'[models.default]\nbase_url = "{server.url}"\nmodel = "{chat_script.MODEL}"\n{price}\n', encoding="utf-8")
+
+    def run_with(self, server, *limits, price=PRICE):
+        self.configure(server, price)
+        self.tasks = getattr(self, "tasks", 0) + 1
+        return self.accelopt("run", self.task(f"task{self.tasks}"), "--workspace", self.workspace, "--json", "--iterations", 100,
+                             "--beam", 2, "--plans", 2, "--patience", 0, *limits)
+
+    def check_end(self, finished, stopped_by):
+        self.assertEqual(finished.code, 0, finished)
+        result = finished.last
+        self.assertEqual((result["outcome"], result["stopped_by"]), ("improved", stopped_by), finished)
+        self.assertGreater(result["speedup"]["low"], 1.5)
+        return result
+
+    @staticmethod
+    def tokens(result):
+        return result["usage"]["input_tokens"] + result["usage"]["output_tokens"]
+
+    def test_tokens(self):
+        server = self.server(chat_script.script())
+        for limit in (40_000, 75_000):
+            result = self.check_end(self.run_with(server, "--max-tokens", limit), "max_tokens")
+            self.assertLessEqual(self.tokens(result), limit)
+            self.assertGreaterEqual(self.tokens(result), limit / 2)
+
+    def test_dollars(self):
+        server = self.server(chat_script.script())
+        for limit in (0.05, 0.09):
+            result = self.check_end(self.run_with(server, "--max-usd", limit), "max_usd")
+            usage = result["usage"]
+            self.assertLessEqual(usage["usd"], limit)
+            self.assertAlmostEqual(usage["usd"], usage["input_tokens"] * USD_A_TOKEN["input"] +
+                                   usage["output_tokens"] * USD_A_TOKEN["output"], places=9)
+            self.assertAlmostEqual(sum(role["usd"] for role in usage["roles"].values()), usage["usd"], places=9)
+            self.assertAlmostEqual(usage["usd_a_plan"] * result["plans"], usage["usd"], places=9)
+            self.assertAlmostEqual(usage["usd_a_gain"] * result["gains"], usage["usd"], places=9)
+
+    def test_evaluations(self):
+        server = self.server(chat_script.script())
+        for limit in (3, 6):
+            result = self.check_end(self.run_with(server, "--max-evaluations", limit), "max_evaluations")
+            self.assertLessEqual(result["evaluations"], limit)
+
+    def test_device_time(self):
+        kernels = [chat_script.FASTER.replace("y[i * N + j] = row[j];", f"y[i * N + j] = row[j] * {i}.0f / {i}.0f;")
+                   for i in range(3, 90)]
+        server = self.server(chat_script.script(executor=[{"texts": [chat_script.fenced(kernel) for kernel in kernels]}]))
+        for limit in (4, 6):
+            result = self.check_end(self.run_with(server, "--max-device-seconds", limit), "max_device_seconds")
+            # What is kept back for play-off and confirmation is an estimate, and a reservation.
+            self.assertLessEqual(result["device_seconds"], 1.5 * limit)
+
+    def test_time(self):
+        server = self.server(chat_script.script(planner=[{"delay_seconds": 0.1, "text": chat_script.plan("Exchange loops ${answer}")}]))
+        for limit in (6, 9):
+            result = self.check_end(self.run_with(server, "--max-time", f"{limit}s"), "max_seconds")
+            self.assertLessEqual(result["wall_seconds"], 1.3 * limit)
+
+    def test_a_call_in_flight_is_broken_off_when_the_time_is_up(self):
+        gate = self.folder / "never"
+        held = [{"when": {"answer": 3}, "times": 1, "hold_until": str(gate), "text": chat_script.fenced(chat_script.UNROLLED)}]
+        server = self.server(chat_script.script(executor=held))
+        result = self.check_end(self.run_with(server, "--max-time", "8s"), "max_seconds")
+        self.assertLessEqual(result["wall_seconds"], 12)
+
+    def test_a_budget_without_a_gain_ends_in_exit_code_4(self):
+        wrong = [{"text": chat_script.fenced(chat_script.WRONG)}]
+        server = self.server(chat_script.script(executor=wrong, fixer=[{"text": chat_script.fenced(chat_script.STILL_WRONG)}]))
+        finished = self.run_with(server, "--max-tokens", 40_000)
+        self.assertEqual(finished.code, 4, finished)
+        self.assertEqual(finished.last["outcome"], "budget")
+        self.assertRegex(finished.last["reason"], "the budget ended it: .* of 40000 tokens")
+
+    def test_dollars_without_a_price_are_refused(self):
+        server = self.server(chat_script.script())
+        finished = self.run_with(server, "--max-usd", 1, price="")
+        self.assert_says(finished, 2, "--max-usd", chat_script.MODEL, "price", "--max-tokens")
+        self.assertEqual(server.requests, [])
+
+    def test_half_a_price_is_refused(self):
+        server = self.server(chat_script.script())
+        self.assert_says(self.run_with(server, price="price = { input = 1.0 }"), 1, "price", "output")
+
+    def test_a_limit_of_nothing_is_refused(self):
+        server = self.server(chat_script.script())
+        for limit in (("--max-tokens", 0), ("--max-usd", 0), ("--max-evaluations", 0), ("--max-device-seconds", 0)):
+            self.assertEqual(self.run_with(server, *limit).code, 2, limit)
+        self.assert_says(self.run_with(server, "--seed", "-3"), 2, "--seed", "0 or more")
+
+    def test_a_resumed_run_goes_on_spending_where_it_was(self):
+        server = self.server(chat_script.script())
+        self.configure(server)
+        running = self.start("run", self.task("killed"), "--workspace", self.workspace, "--json", "--iterations", 100, "--beam", 2,
+                             "--plans", 2, "--patience", 0, "--max-tokens", 60_000)
+        server.wait_for(lambda requests: len([r for r in requests if r["outcome"] == "answered"]) >= 10 or
+                        running.process.poll() is not None)
+        running.kill()
+        finished = self.accelopt("resume", "--workspace", self.workspace, "--json")
+        result = self.check_end(finished, "max_tokens")
+        self.assertLessEqual(self.tokens(result), 60_000)
+        replay = self.succeed("replay", "--workspace", self.workspace, "--json").last
+        self.assertEqual((replay["decision_hash"], replay["same"]), (result["decision_hash"], True))
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command_line.hpp"
+
+#include <gtest/gtest.h>
+
+namespace accelopt::cli {
+namespace {
+
+constexpr int kUsage = 2;
+
+struct Parsed {
+  std::optional<int> code;
+  std::optional<std::uint64_t> seed;
+  std::optional<int> number;
+};
+
+Parsed parse(std::vector<std::string> words) {
+  CommandLine line("test", "", "0");
+  Command command = line.add("run", "runs");
+  Parsed parsed;
+  command.option("--seed", &parsed.seed, "0 or more");
+  command.option("--number", &parsed.number, "any");
+  words.insert(words.begin(), {"accelopt", "run"});
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  parsed.code = line.parse(static_cast<int>(argv.size()), argv.data(), kUsage);
+  return parsed;
+}
+
+TEST(CommandLine, ANegativeNumberIsNoSeed) {
+  EXPECT_EQ(parse({"--seed", "-3"}).code, kUsage);
+  EXPECT_EQ(parse({"--seed=-1"}).code, kUsage);
+  const Parsed largest = parse({"--seed", "18446744073709551615"});
+  EXPECT_EQ(largest.code, std::nullopt);
+  EXPECT_EQ(largest.seed, 0xFFFFFFFFFFFFFFFFULL);
+  EXPECT_EQ(parse({"--seed", "18446744073709551616"}).code, kUsage);
+  EXPECT_EQ(parse({"--seed", "x"}).code, kUsage);
+}
+
+TEST(CommandLine, WhereNegativeNumbersMeanSomethingTheyAreTaken) {
+  EXPECT_EQ(parse({"--number", "-3"}).number, -3);
+}
+
+}  // namespace
+}  // namespace accelopt::cli
