@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
 #include <memory>
 
 #include <fmt/format.h>
@@ -7,6 +9,7 @@
 #include "cli/search_flags.hpp"
 #include "cli/session.hpp"
 #include "cli/workspace.hpp"
+#include "report/format.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -22,6 +25,28 @@ class Silent : public model::EventSink {
  public:
   void on(const model::Event&) override {}
 };
+
+/// Where a replay decided otherwise than the run, whose log is on record: "iteration 2: beam"; empty where it did not,
+/// or where no log is.
+std::string first_difference(journal::Journal& journal, const journal::RunInfo& run, const base::Json& decisions) {
+  const auto steps = journal.steps(run.id);
+  if (!steps) return {};
+  for (const journal::StepRecord& step : *steps) {
+    if (step.key.kind != "decisions" || !step.output.is_array()) continue;
+    for (std::size_t i = 0; i < std::max(step.output.size(), decisions.size()); ++i) {
+      if (i >= decisions.size()) return fmt::format("entry {} is missing", i + 1);
+      if (i >= step.output.size()) return fmt::format("entry {} is new", i + 1);
+      for (const auto& [key, value] : step.output[i].items()) {
+        if (decisions[i].value(key, base::Json()) != value)
+          return fmt::format(
+              "{}, {}",
+              step.output[i].contains("iteration") ? fmt::format("iteration {}", i + 1) : std::string("confirmation"),
+              key);
+      }
+    }
+  }
+  return {};
+}
 
 base::Result<Exit> replay(Shell& shell, const Options& options) {
   TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
@@ -43,7 +68,10 @@ base::Result<Exit> replay(Shell& shell, const Options& options) {
                                    .seed = run.seed,
                                    .missing = search::Missing::leave_it};
   Silent events;
+  const auto began = std::chrono::steady_clock::now();
   TRY_ASSIGN(const auto report, search::run_search(request, {{}, nullptr, journal.get(), &events}, shell.stops));
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const double run_seconds = run.result ? run.result->value("wall_seconds", 0.0) : 0.0;
   const int asked = report.steps_found + report.steps_absent;
   const bool unchanged = options.set.empty();
   const bool same = report.result.decision_hash == run.decision_hash;
@@ -56,19 +84,28 @@ base::Result<Exit> replay(Shell& shell, const Options& options) {
                              {"same", same},
                              {"steps_found", report.steps_found},
                              {"steps_absent", report.steps_absent},
+                             {"share_on_record", asked == 0 ? 1.0 : 1.0 * report.steps_found / asked},
+                             {"seconds", seconds},
+                             {"run_seconds", run_seconds > 0 ? base::Json(run_seconds) : base::Json()},
                              {"result", search::to_result_json(report.result)}};
     fmt::print("{}\n", base::canonical(line));
   } else {
-    fmt::print("run {}: {} of {} steps on record ({:.0f} %)\n", run.id, report.steps_found, asked,
+    fmt::print("run {}: {} of {} steps on record ({:.0f} %)", run.id, report.steps_found, asked,
                asked == 0 ? 100.0 : 100.0 * report.steps_found / asked);
+    fmt::print(", replayed in {}{}\n", report::format_seconds(seconds),
+               run_seconds > 0 ? "; the run took " + report::format_seconds(run_seconds) : std::string());
+    if (!unchanged && report.steps_absent > 0)
+      fmt::print("what is not on record was left out: these decisions rest on the rest alone\n");
     fmt::print("decisions {}\nstored    {}\n", report.result.decision_hash,
                run.decision_hash.empty() ? "none: the run did not end" : run.decision_hash);
     fmt::print("{}", describe(report.result));
   }
   if (unchanged && !run.decision_hash.empty() && !same) {
-    fmt::print(
-        stderr,
-        "accelopt: the replay decided otherwise than the run did; the journal is damaged or this is another version\n");
+    const std::string where = first_difference(*journal, run, report.decisions);
+    fmt::print(stderr,
+               "accelopt: the replay decided otherwise than the run did{}; the journal is damaged or this is another "
+               "version (the run was made by {})\n",
+               where.empty() ? "" : " (first difference: " + where + ")", run.program_version);
     return Exit::check_failed;
   }
   return Exit::done;

@@ -12,6 +12,7 @@
 #include "evaluation/recompute.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
+#include "report/timeline.hpp"
 #include "report/tuning_text.hpp"
 
 namespace accelopt::cli {
@@ -25,6 +26,8 @@ struct Options {
   std::string workspace;
   bool json = false;
   bool samples = false;
+  bool timeline = false;
+  bool decisions = false;
 };
 
 bool is_kind(const journal::StepRecord& step, std::string_view kind) {
@@ -50,6 +53,7 @@ base::Result<Exit> show_json(const journal::RunInfo& run, const std::vector<jour
               {"status", run.status},
               {"settings", run.settings},
               {"result", run.result ? *run.result : Json()},
+              {"decision_hash", run.decision_hash.empty() ? Json() : Json(run.decision_hash)},
               {"steps", Json::array()}};
   for (const journal::StepRecord& step : steps) {
     Json line = {{"id", model::to_string(step.key.identity)},
@@ -154,6 +158,7 @@ void print_tuning(const std::vector<journal::StepRecord>& steps) {
 void print_times(const std::vector<journal::StepRecord>& steps) {
   std::map<std::string, std::pair<int, double>> kinds;
   for (const journal::StepRecord& step : steps) {
+    if (is_kind(step, "session") || is_kind(step, "decisions")) continue;  // marks, which take no time
     auto& [count, total] = kinds[step.key.kind.substr(0, step.key.kind.find(':'))];
     ++count;
     total += seconds(step);
@@ -213,11 +218,40 @@ base::Result<Exit> show_candidate(journal::Journal& journal, const std::vector<j
       "no candidate " + id + " in this run; `accelopt show` lists identities (i0.b0.p1.a0.f0) and source ids");
 }
 
+base::Result<Exit> show_timeline(const journal::RunInfo& run, const std::vector<journal::StepRecord>& steps,
+                                 const Options& options) {
+  const report::Timeline timeline = report::timeline_of(steps);
+  if (options.json) {
+    Json line = report::to_json(timeline);
+    line["run"] = run.id;
+    fmt::print("{}\n", base::canonical(line));
+  } else {
+    fmt::print("run {}: {}", run.id, report::to_text(timeline));
+  }
+  return Exit::done;
+}
+
+/// The decision log, an entry a line: nothing in it depends on time or on the order of arrival.
+base::Result<Exit> show_decisions(const journal::RunInfo& run, const std::vector<journal::StepRecord>& steps) {
+  for (const journal::StepRecord& step : steps) {
+    if (!is_kind(step, "decisions")) continue;
+    for (const Json& entry : step.output) fmt::print("{}\n", base::canonical(entry));
+    return Exit::done;
+  }
+  return base::fail(base::ErrorCode::not_found,
+                    "run " + run.id +
+                        " has no decision log on record: it has not ended, or an older version made it; `accelopt "
+                        "replay " +
+                        run.id + "` repeats its decisions");
+}
+
 base::Result<Exit> show(const Options& options) {
   TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
   TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
   TRY_ASSIGN(const auto steps, journal->steps(run.id));
   if (!options.candidate.empty()) return show_candidate(*journal, steps, options.candidate);
+  if (options.timeline) return show_timeline(run, steps, options);
+  if (options.decisions) return show_decisions(run, steps);
   if (options.json) return show_json(run, steps, options.samples);
   fmt::print("run {}: {} ({}), started {}\n", run.id, run.task_name, run.status, run.created);
   if (run.result) {
@@ -227,6 +261,7 @@ base::Result<Exit> show(const Options& options) {
       fmt::print(", {}", report::format_ratio(result["speedup"].get<model::Interval>()));
     fmt::print("\n");
   }
+  if (!run.decision_hash.empty()) fmt::print("decisions {}\n", run.decision_hash);
   const RoleUsage usage = usage_by_role(steps);
   const int gains = run.result ? run.result->value("gains", 0) : 0;
   if (const std::string cost = describe_cost(usage.by_role, usage.plans, gains); !cost.empty())
@@ -256,11 +291,15 @@ void add_show(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt show\n"
       "  accelopt show last i0.b0.p1.a0.f0      the source of one candidate\n"
-      "  accelopt show last --samples           the raw times that every verdict rests on\n");
+      "  accelopt show last --samples           the raw times that every verdict rests on\n"
+      "  accelopt show last --timeline          where the time went, and how busy the device was\n");
   auto options = std::make_shared<Options>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
   command.option("candidate", &options->candidate, "An identity or the beginning of a source id: prints its source");
   command.flag("--samples", options->samples, "Also the raw samples");
+  command.flag("--timeline", options->timeline,
+               "Where the time went (model, build, verify, measure, idle), and the device's utilisation");
+  command.flag("--decisions", options->decisions, "The log of decisions, one JSON object a line, that the hash is of");
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
   command.chosen([&chosen, options] { chosen = [options](Shell&) { return show(*options); }; });

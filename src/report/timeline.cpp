@@ -72,11 +72,12 @@ Pieces lay_out(const std::vector<StepRecord>& steps) {
   };
   for (const StepRecord& step : steps) {
     const Work work = work_of(step.key.kind);
+    if (work == Work::other) continue;
     const double begin = std::chrono::duration<double>(step.started).count();
     const double end = begin + std::chrono::duration<double>(step.duration).count();
     const bool anew = marked ? work == Work::session : end < last_end - kClockJitterSeconds;
     if (anew || out.sessions == 0) begin_session();
-    if (work == Work::session || work == Work::other) continue;
+    if (work == Work::session) continue;
     last_end = std::max(last_end, end);
     out.wall_seconds = std::max(out.wall_seconds, offset + end);
     auto& pieces = work == Work::model ? out.model : work == Work::build ? out.build : out.device;

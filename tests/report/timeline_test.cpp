@@ -23,6 +23,7 @@ Json stages(double verify, double race) {
 
 TEST(Timeline, TellsWhereTheTimeWentAndWhatTheDeviceWaitedFor) {
   const Timeline timeline = timeline_of({
+      step("estimate", 0, 0),
       step("session:1", 0, 0),
       step("open", 0, 1000, {{"baseline", stages(0.25, 0.75)}}),
       step("plan", 1000, 3000),
