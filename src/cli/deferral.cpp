@@ -43,6 +43,13 @@ std::string quoted(const std::string& path) {
   return out + "'";
 }
 
+/// What somebody else wrote, fit for a terminal.
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return text;
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Deferral>> Deferral::open(journal::Journal& journal, const journal::RunInfo& run) {
@@ -61,9 +68,12 @@ base::Result<void> Deferral::read_journal() {
       base::read_field(step.output, "number", written.number);
       base::read_field(step.output, "folder", written.folder);
       base::read_field(step.output, "items", written.items);
+      base::read_field(step.output, "builds", written.builds);
       written_[written.id] = std::move(written);
     } else if (kind.starts_with(kGivenUp)) {
       written_[kind.substr(kGivenUp.size())].given_up = true;
+    } else if (kind.starts_with("build:")) {
+      ++builds_on_record_;
     } else if (kind.starts_with(kTaken)) {
       taken_.insert(kind.substr(kTaken.size()));
     } else if (kind.starts_with(kAnswer)) {
@@ -157,9 +167,10 @@ base::Result<double> Deferral::take_in_bundle(const Written& written, const std:
     return 0;
   }
   if (!results) {
-    return fail(results.error().code, fmt::format("bundle {} is refused: {}; nothing of it was taken in. Remove its "
-                                                  "results and execute it again: accelopt worker --bundle {}",
-                                                  folder.string(), results.error().message, quoted(folder.string())));
+    return fail(results.error().code,
+                fmt::format("bundle {} is refused: {}; nothing of it was taken in. Remove its "
+                            "results and execute it again: accelopt worker --bundle {}",
+                            folder.string(), printable(results.error().message), quoted(folder.string())));
   }
   double seconds = 0;
   for (const evaluation::BundleItem& item : bundle->items) {
@@ -177,9 +188,9 @@ base::Result<double> Deferral::take_in_bundle(const Written& written, const std:
   taken_.insert(written.id);
   for (const std::string& item : written.items) under_way_.erase(item);
   const BundleSession& session = results->sessions.front();
-  notice(fmt::format("took in bundle {}: {} items, measured on {} ({}{}{})", folder.filename().string(),
-                     bundle->items.size(), session.device, session.machine.host,
-                     session.machine.host.empty() ? "" : ", ", session.started));
+  const std::string where = session.machine.host.empty() ? "" : session.machine.host + ", ";
+  notice(printable(fmt::format("took in bundle {}: {} items, measured on {} ({}{})", folder.filename().string(),
+                               bundle->items.size(), session.device, where, session.started)));
   return seconds;
 }
 
@@ -220,7 +231,8 @@ base::Result<void> Deferral::write(const std::filesystem::path& folder, const De
   bundle.run = run_.id;
   bundle.number = static_cast<int>(written_.size()) + 1;
   bundle.program_version = kVersion;
-  bundle.device = device.device;
+  // A task for another target asks for a device of that kind, whichever it is.
+  bundle.device = device.device == DeviceFlags().device ? run_.task.target : device.device;
   bundle.compiler = device.compiler;
   bundle.task = run_.task;
   bundle.task_id = model::task_id(run_.task);
@@ -234,13 +246,24 @@ base::Result<void> Deferral::write(const std::filesystem::path& folder, const De
     }
   }
   TRY_ASSIGN(const auto at, evaluation::write_bundle(folder, bundle));
-  Written written{bundle.id, bundle.number, at.string(), {}, false};
-  for (const evaluation::BundleItem& item : bundle.items) written.items.push_back(item.id);
-  TRY(record(
-      std::string(kWritten) + bundle.id,
-      {{"number", written.number}, {"folder", written.folder}, {"items", written.items}, {"written", utc_now()}}));
+  Written written{bundle.id, bundle.number, at.string(), {}, 0, false};
+  for (const evaluation::BundleItem& item : bundle.items) {
+    written.items.push_back(item.id);
+    written.builds += item.request.value("op", "") == "build" ? 1 : 0;
+  }
+  TRY(record(std::string(kWritten) + bundle.id, {{"number", written.number},
+                                                 {"folder", written.folder},
+                                                 {"items", written.items},
+                                                 {"builds", written.builds},
+                                                 {"written", utc_now()}}));
   written_[bundle.id] = std::move(written);
   return {};
+}
+
+int Deferral::builds_put_off() const {
+  int builds = -builds_on_record_;
+  for (const auto& [id, written] : written_) builds += written.given_up ? 0 : written.builds;
+  return std::max(builds, 0);
 }
 
 std::vector<std::string> Deferral::under_way() const {

@@ -47,6 +47,9 @@ class Deferral {
   base::Result<void> write(const std::filesystem::path& folder, const DeviceFlags& device,
                            const evaluation::MeasureSettings& settings);
 
+  /// Builds that were put into bundles and are not on record as steps of the run yet.
+  [[nodiscard]] int builds_put_off() const;
+
   /// What is on its way, with the commands that execute it. Empty: nothing is.
   [[nodiscard]] std::string next_step() const;
   /// Folders of the bundles that are on their way.
@@ -58,6 +61,7 @@ class Deferral {
     int number = 0;
     std::string folder;
     std::vector<std::string> items;
+    int builds = 0;  ///< of them
     bool given_up = false;
   };
 
@@ -75,6 +79,7 @@ class Deferral {
   std::map<std::string, Written> written_;  ///< by id
   std::set<std::string> taken_;             ///< ids
   std::set<std::string> under_way_;         ///< request ids
+  int builds_on_record_ = 0;
   std::map<std::string, evaluation::TakenIn> answers_;
   std::unique_ptr<evaluation::DeferredEvaluator> evaluator_;
 };

@@ -127,7 +127,13 @@ base::Result<void> execute(Shell& shell, const Options& options, const std::file
   execution.notice = [&](const std::string& text) { fmt::print(stderr, "{}: {}\n", name, text); };
   execution.program_version = kVersion;
   auto report = evaluation::execute_bundle(folder, execution, shell.stops.wind_down);
-  if (!report) return tl::make_unexpected(base::with_context(report.error(), folder.string()));
+  if (!report) {
+    base::Error error = base::with_context(report.error(), folder.string());
+    // It may quote the bundle, whose sender need not be kind to terminals.
+    std::replace_if(
+        error.message.begin(), error.message.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+    return tl::make_unexpected(std::move(error));
+  }
   if (report->carried_out + report->left_out == 0) {
     fmt::print("{}: executed already; nothing was left to do\n", folder.string());
   } else {

@@ -144,6 +144,11 @@ bool Budget::take_evaluation(OnRecord on_record) {
   return true;
 }
 
+void Budget::count_put_off(int evaluations) {
+  const std::scoped_lock lock(mutex_);
+  taken_ += evaluations;
+}
+
 void Budget::charge(const std::string& role, const model::Usage& usage) {
   const std::scoped_lock lock(mutex_);
   by_role_[role] += usage;

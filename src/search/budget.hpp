@@ -49,6 +49,8 @@ class Budget {
   /// Takes one evaluation off the budget; false, and nothing taken, when there is none left. One that is on record was
   /// paid for already and is only counted.
   bool take_evaluation(OnRecord on_record = OnRecord::no);
+  /// Evaluations that an earlier part of the run took and that are not on record yet: put off, their results to come.
+  void count_put_off(int evaluations);
   /// Files what an answer used. `role`: planner, executor, fixer, summarizer.
   void charge(const std::string& role, const model::Usage& usage);
 

@@ -26,6 +26,15 @@ base::Result<void> Measurer::ensure_open(std::stop_token stop) {
   if (opened_) return {};
   ACCELOPT_ASSERT(evaluator_ != nullptr, "a replay does not measure");
   TRY_ASSIGN(opened_, evaluator_->open(task_, settings_, stop));
+  const auto differs = [&](const char* what, const std::string& recorded, const std::string& here) {
+    return base::fail(base::ErrorCode::unavailable,
+                      std::string("the run's measurements are from ") + what + " \"" + recorded + "\", and this is \"" +
+                          here + "\": times of different ones cannot be compared; resume it where it began");
+  };
+  if (recorded_ && recorded_->name != opened_->device.name)
+    return differs("device", recorded_->name, opened_->device.name);
+  if (recorded_ && recorded_->compiler != opened_->device.compiler)
+    return differs("compiler", recorded_->compiler, opened_->device.compiler);
   if (opened_->baseline.status != model::Status::passed && recorder_.found() > 0) {
     // On record the baseline passed, or nothing would be left to measure.
     return base::fail(base::ErrorCode::unavailable,
@@ -36,12 +45,16 @@ base::Result<void> Measurer::ensure_open(std::stop_token stop) {
 }
 
 base::Result<OpenReport> Measurer::open(std::stop_token stop) {
-  return recorder_.once<OpenReport>({{}, "open"}, {{"task", task_id_}, {"slots", settings_.slots}},
-                                    [&]() -> base::Result<OpenReport> {
-                                      const std::scoped_lock lock(open_mutex_);
-                                      TRY_ASSIGN(opened_, evaluator_->open(task_, settings_, stop));
-                                      return *opened_;
-                                    });
+  const auto report = recorder_.once<OpenReport>({{}, "open"}, {{"task", task_id_}, {"slots", settings_.slots}},
+                                                 [&]() -> base::Result<OpenReport> {
+                                                   const std::scoped_lock lock(open_mutex_);
+                                                   TRY_ASSIGN(opened_, evaluator_->open(task_, settings_, stop));
+                                                   return *opened_;
+                                                 });
+  if (!report) return report;
+  const std::scoped_lock lock(open_mutex_);
+  recorded_ = report->device;
+  return report;
 }
 
 base::Result<BuildReport> Measurer::build(const model::Solution& solution, const std::string& source_id,

@@ -57,6 +57,7 @@ class Measurer {
   std::string task_id_;
   std::mutex open_mutex_;
   std::optional<evaluation::OpenReport> opened_;
+  std::optional<evaluation::DeviceInfo> recorded_;  ///< that the run's measurements are from
   InFlight<model::BuildReport> builds_;
   InFlight<model::Evaluation> triages_;
   InFlight<model::Profile> profiles_;

@@ -75,6 +75,17 @@ class Bundles(support.TestCase):
     def steps(self):
         return self.succeed("show", "--workspace", self.workspace, "--json", "--samples").last["steps"]
 
+    def forge(self, bundle, name, change):
+        """Changes one file of the results, as somebody would who knows the format: all hashes fit."""
+        path = bundle / "results" / name
+        value = json.loads(path.read_text(encoding="utf-8"))
+        change(value)
+        text = sealed(value, "hash")
+        path.write_text(text, encoding="utf-8")
+        seal = json.loads((bundle / "results.json").read_text(encoding="utf-8"))
+        seal["files"][name] = hashlib.sha256(text.encode()).hexdigest()
+        (bundle / "results.json").write_text(sealed(seal, "hash"), encoding="utf-8")
+
     # The whole way
 
     def test_a_run_through_bundles_ends_as_a_connected_one(self):
@@ -193,6 +204,33 @@ class Bundles(support.TestCase):
         for path in self.bundles.rglob("*.json"):
             self.assertNotIn(KEY, path.read_text(encoding="utf-8"))
 
+    def test_a_budget_of_evaluations_holds_over_all_bundles(self):
+        self.begin("--iterations", 2, "--beam", 2, "--plans", 3, "--agents", "recipes", "--max-evaluations", 2)
+        finished, _ = self.to_the_end()
+        self.assertIn(finished.code, (0, 3, 4), finished)
+        self.assertRegex(finished.last["stopped_by"], "evaluations")
+        self.assertEqual(sum(len(self.items(bundle, "build")) for bundle in self.bundles.iterdir()), 2)
+        self.assertEqual(finished.last["evaluations"], 2)
+
+    def test_a_run_that_began_elsewhere_is_not_mixed_with_this_device(self):
+        """The journal says that everything so far was measured by another compiler."""
+        bundle = self.waiting_bundle(self.begin())
+        self.execute()
+
+        def elsewhere(value):
+            value["compiler"] = "g++ 1.2.3"
+
+        def opened_elsewhere(value):
+            value["result"]["device"]["compiler"] = "g++ 1.2.3"
+
+        self.forge(bundle, "session-1.json", elsewhere)
+        self.forge(bundle, self.items(bundle, "open")[0]["id"] + ".json", opened_elsewhere)
+        waits = self.resume()
+        self.check_waits(waits)
+        self.assert_says(self.execute(self.waiting_bundle(waits)), 1, "g\\+\\+ 1.2.3", "nothing was measured")
+        connected = self.resume("--worker", f"{support.program_folder()}/accelopt worker")
+        self.assert_says(connected, 1, "g\\+\\+ 1.2.3", "cannot be compared")
+
     def test_a_baseline_that_fails(self):
         task = self.task(baseline=support.BASELINE.replace("float acc = 0.0f;", "float acc = 1.0f;"))
         self.begin(task=task)
@@ -297,18 +335,8 @@ class Bundles(support.TestCase):
         build = self.items(bundle, "build")[0]["id"] + ".json"
         race = self.items(bundle, "triage")[0]["id"] + ".json"
 
-        def forged(name, change, session=False):
-            """As somebody would who knows the format: hashes fit."""
-            def forge(folder):
-                path = folder / "results" / name
-                value = json.loads(path.read_text(encoding="utf-8"))
-                change(value)
-                text = sealed(value, "hash")
-                path.write_text(text, encoding="utf-8")
-                seal = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-                seal["files"][name] = hashlib.sha256(text.encode()).hexdigest()
-                (folder / "results.json").write_text(sealed(seal, "hash"), encoding="utf-8")
-            return forge
+        def forged(name, change):
+            return lambda folder: self.forge(folder, name, change)
 
         def set_result(**fields):
             return lambda value: value["result"].update(fields)
