@@ -240,15 +240,10 @@ class HostileServer(support.TestCase):
         self.assertGreaterEqual(arrived[1] - arrived[0], 1.4)
 
     def test_a_million_tiny_chunks(self):
-        def tiny(connection, number):
-            body = sse(chat_script.plan("Exchange") + "\n" + "z" * 1_000_000) if number == 1 else None
-            if body is None:
-                return False
-            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
-            connection.sendall(b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n")
-            return True
-
-        self.assert_passes(tiny, retries=0)
+        body = sse(chat_script.plan("Exchange") + "\n" + "z" * 1_000_000)
+        answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+        answer += b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"
+        self.assert_passes(first(1, send(answer)), retries=0)
 
     def test_requests_a_minute(self):
         """Two a minute: the third waits, and Ctrl-C ends that wait within a second."""

@@ -119,7 +119,8 @@ class Providers(support.TestCase):
 
     def test_a_second_try_that_fails_does_not_hide_what_the_first_took(self):
         spoilt = [{"when": {"contains": "Your answer cannot be used"}, "fail": {"status": 503, "message": "gone"}},
-                  {"when": {"answer": 1}, "times": 1, "text": "I would exchange the loops."}]
+                  {"when": {"answer": 1}, "times": 1, "text": "I would exchange the loops."},
+                  {"text": chat_script.plan("Exchange the two inner loops")}]
         server = self.named_server("half-there", planner=spoilt)
         self.configure(self.model("default", "openai", server, "price = { input = 1.0, output = 2.0 }"))
         finished = self.run_task()
