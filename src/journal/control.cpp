@@ -220,7 +220,8 @@ class SqliteControl final : public Control {
 }  // namespace
 
 Result<std::unique_ptr<Control>> open_control(const std::filesystem::path& folder, Access access) {
-  TRY_ASSIGN(std::unique_ptr<Database> database, open_journal_database(folder, {.access = access, .busy_timeout = kPatience}));
+  TRY_ASSIGN(std::unique_ptr<Database> database,
+             open_journal_database(folder, {.access = access, .busy_timeout = kPatience}));
   TRY_ASSIGN(Statement select,
              database->prepare("SELECT count(*) FROM sqlite_master WHERE name IN ('sessions', 'events', 'facts')"));
   std::int64_t tables = 0;

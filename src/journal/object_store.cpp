@@ -8,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "journal/advice.hpp"
 
 namespace accelopt::journal {
 
@@ -41,15 +42,12 @@ class FileObjects final : public ObjectStore {
     if (fs::file_size(file, problem) == bytes.size() && !problem) return hash;
     auto written = base::write_file(file, bytes);
     if (!written && written.error().code == ErrorCode::not_found) {
-      TRY(base::make_folders(file.parent_path()));
+      if (const auto made = base::make_folders(file.parent_path()); !made)
+        return tl::make_unexpected(advised(made.error()));
       written = base::write_file(file, bytes);
     }
     if (written) return hash;
-    base::Error error = written.error();
-    if (error.code == ErrorCode::exhausted) {
-      error.message += "; free space on this disk, then resume: nothing that was recorded is lost";
-    }
-    return tl::make_unexpected(std::move(error));
+    return tl::make_unexpected(advised(written.error()));
   }
 
   Result<std::string> get(std::string_view sha256) override {

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/files.hpp"
+#include "journal/advice.hpp"
 
 namespace accelopt::journal {
 
@@ -156,14 +157,16 @@ tl::unexpected<base::Error> refuse_newer(const std::string& name, std::int64_t v
 Result<void> check_file(const std::filesystem::path& file) {
   const base::FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!descriptor.valid() && errno == ENOENT) return {};
-  if (!descriptor.valid()) return base::fail_errno(errno, "cannot read " + file.string());
+  if (!descriptor.valid()) {
+    return tl::make_unexpected(advised(base::fail_errno(errno, "cannot read " + file.string()).value()));
+  }
   std::array<unsigned char, kHeaderBytes> header{};
   std::size_t size = 0;
   while (size < header.size()) {
     const ssize_t count =
         ::pread(descriptor.get(), header.data() + size, header.size() - size, static_cast<off_t>(size));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return base::fail_errno(errno, "cannot read " + file.string());
+    if (count < 0) return tl::make_unexpected(advised(base::fail_errno(errno, "cannot read " + file.string()).value()));
     if (count == 0) break;
     size += static_cast<std::size_t>(count);
   }

@@ -9,6 +9,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "journal/advice.hpp"
 #include "journal/object_store.hpp"
 #include "journal/rows.hpp"
 #include "journal/schema.hpp"
@@ -448,7 +449,9 @@ Result<std::unique_ptr<Database>> open_journal_database(const fs::path& folder, 
 
 Result<std::unique_ptr<Journal>> open_sqlite_journal(const fs::path& folder, OpenOptions options) {
   const fs::path objects = folder / "objects";
-  if (options.access == Access::read_write) TRY(base::make_folders(objects));
+  if (options.access == Access::read_write) {
+    if (const auto made = base::make_folders(objects); !made) return tl::make_unexpected(advised(made.error()));
+  }
   TRY_ASSIGN(std::unique_ptr<Database> database, open_journal_database(folder, options));
   return std::make_unique<SqliteJournal>(std::move(database), make_file_objects(objects, options.access), folder);
 }

@@ -218,9 +218,15 @@ TEST_F(JournalFile, AFolderThatMayNotBeWrittenIsRefused) {
   const int status = run_unprivileged([&] {
     const auto writing = open_journal(workspace());
     if (writing || writing.error().code != ErrorCode::permission_denied) return 1;
-    if (writing.error().message.find(workspace().string()) == std::string::npos) return 2;
+    const auto says_what_to_do = [&](const base::Error& error) {
+      return error.message.find(workspace().string()) != std::string::npos &&
+             error.message.find("make it writable, or choose another workspace with --workspace DIR") !=
+                 std::string::npos;
+    };
+    if (!says_what_to_do(writing.error())) return 2;
     const auto elsewhere = open_journal(workspace() / "sub");
     if (elsewhere || elsewhere.error().code != ErrorCode::permission_denied) return 3;
+    if (!says_what_to_do(elsewhere.error())) return 6;
     // Reading needs no right to write, although the journal keeps a log beside the file.
     const auto reading = open_journal(workspace(), Access::read_only);
     if (!reading) return 4;
@@ -229,6 +235,56 @@ TEST_F(JournalFile, AFolderThatMayNotBeWrittenIsRefused) {
   });
   ASSERT_EQ(::chmod(workspace().c_str(), 0755), 0);
   EXPECT_EQ(status, 0);
+}
+
+TEST_F(JournalFile, AFileThatMayBeWrittenInAFolderThatMayNotIsRefusedWithTheNextStep) {
+  make_journal();
+  ASSERT_EQ(::chmod(workspace().parent_path().c_str(), 0755), 0);
+  ASSERT_EQ(::chmod(file().c_str(), 0666), 0);
+  ASSERT_EQ(::chmod(workspace().c_str(), 0555), 0);
+  const int status = run_unprivileged([&] {
+    // The log beside the file cannot be made: at the latest the first write says so.
+    auto journal = open_journal(workspace());
+    const auto done = journal ? (*journal)->record_step("r1", sample_step(9, "plan", "in", "x"))
+                              : base::Result<void>(tl::make_unexpected(journal.error()));
+    if (done || done.error().code != ErrorCode::permission_denied) return 1;
+    return done.error().message.find("--workspace DIR") == std::string::npos ? 2 : 0;
+  });
+  ASSERT_EQ(::chmod(workspace().c_str(), 0755), 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(JournalFile, AFileThatMayNotBeReadIsRefusedWithTheNextStep) {
+  make_journal();
+  ASSERT_EQ(::chmod(workspace().parent_path().c_str(), 0755), 0);
+  ASSERT_EQ(::chmod(file().c_str(), 0000), 0);
+  const int status = run_unprivileged([&] {
+    for (const Access access : {Access::read_write, Access::read_only}) {
+      const auto journal = open_journal(workspace(), access);
+      if (journal || journal.error().code != ErrorCode::permission_denied) return 1;
+      if (journal.error().message.find("--workspace DIR") == std::string::npos) return 2;
+    }
+    return 0;
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(JournalFile, ALockThatIsHeldFromTheStartIsUnavailableAndNothingIsLost) {
+  make_journal();
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(file().c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr), SQLITE_OK);
+  auto journal = open_sqlite_journal(workspace(), {.busy_timeout = std::chrono::milliseconds(30)});
+  const auto done =
+      journal ? (*journal)->create_run(sample_run("r2")) : base::Result<void>(tl::make_unexpected(journal.error()));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::unavailable);
+  EXPECT_NE(done.error().message.find("end that program or wait for it, then resume"), std::string::npos)
+      << done.error().message;
+  sqlite3_close(other);
+  auto again = open_journal(workspace());
+  ASSERT_TRUE(again);
+  EXPECT_EQ((*again)->steps("r1")->size(), 2U);
 }
 
 /// Records steps until one is refused. Exit status: 100 + how many were recorded, or the number of a check that failed.
