@@ -147,6 +147,8 @@ struct Sum {
 
 struct RoleSums {
   Sum input, output, seconds, calls;
+  double all_input = 0;
+  double cached = 0;
   std::string author;
 };
 
@@ -199,6 +201,8 @@ RunSums sums_of(const std::vector<journal::StepRecord>& steps) {
     own.output.add(static_cast<double>(step.usage.output_tokens) / calls);
     own.seconds.add(seconds / calls);
     own.calls.add(calls);
+    own.all_input += static_cast<double>(step.usage.input_tokens);
+    own.cached += static_cast<double>(step.usage.cached_input_tokens);
   }
   return sums;
 }
@@ -232,6 +236,13 @@ class History {
       output_[role].add(own.output.mean());
       seconds_[role].add(own.seconds.mean());
     }
+    double input = 0;
+    double cached = 0;
+    for (const auto& [role, own] : run.roles) {
+      input += own.all_input;
+      cached += own.cached;
+    }
+    if (input > 0) cached_.add(cached / input);
     const double attempts = count("executor");
     if (attempts > 0) {
       fixes_.add(count("fixer") / attempts);
@@ -267,6 +278,11 @@ class History {
       if (const auto found = output_.find(role); found != output_.end()) take(known.output_tokens, found->second);
       if (const auto found = seconds_.find(role); found != seconds_.end()) take(known.seconds, found->second);
     }
+    if (!cached_.empty()) {
+      constexpr double kMoreOrLess = 0.15;  // caches are emptied, and other prompts share more or less
+      const Range share = cached_.range();
+      facts.cached = {std::max(share.low - kMoreOrLess, 0.0), share.expected, std::min(share.high + kMoreOrLess, 1.0)};
+    }
     take(facts.fixes, fixes_);
     facts.fixes.high = std::min<double>(std::max(facts.fixes.high, 0.2), settings.fixes);
     facts.fixes.expected = std::min(facts.fixes.expected, facts.fixes.high);
@@ -288,7 +304,7 @@ class History {
   int alike = 0;  ///< of them by the same agents
 
  private:
-  Samples open_, build_, race_, profile_, playoff_, confirm_, fixes_, built_, lessons_, beam_share_;
+  Samples open_, build_, race_, profile_, playoff_, confirm_, cached_, fixes_, built_, lessons_, beam_share_;
   std::map<std::string, Samples> input_, output_, seconds_;
 };
 

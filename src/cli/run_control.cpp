@@ -75,6 +75,7 @@ RunControl::~RunControl() {
 }
 
 void RunControl::on(const model::Event& event) {
+  const std::scoped_lock in_order(order_);
   events_.on(event);
   journal::EventLine line{0, journal::unix_ms(), base::canonical(report::event_json(event))};
   const std::scoped_lock lock(mutex_);

@@ -64,6 +64,7 @@ class RunControl final : public model::EventSink {
   Callback on_wind_down_;
   Callback on_abort_;
 
+  std::mutex order_;          ///< everybody hears of events in the same order
   mutable std::mutex mutex_;  ///< guards the next three
   std::condition_variable_any woken_;
   std::vector<journal::EventLine> untold_;

@@ -172,8 +172,10 @@ Estimate estimate(const SearchSettings& settings, const EstimateFacts& facts) {
       priced = priced && known->second.price;
       if (!known->second.price) continue;
       const llm::Price& price = *known->second.price;
-      // At best all prompts come from a cache.
-      const Range input{std::min(price.cached_input, price.input) / 1e6, price.input / 1e6, price.input / 1e6};
+      const double discount = std::max(price.input - price.cached_input, 0.0);
+      const Range input{(price.input - discount * facts.cached.high) / 1e6,
+                        (price.input - discount * facts.cached.expected) / 1e6,
+                        (price.input - discount * facts.cached.low) / 1e6};
       usd = usd +
             calls * (known->second.input_tokens * input + known->second.output_tokens * exactly(price.output / 1e6));
     }

@@ -43,6 +43,7 @@ struct EstimateFacts {
   Range beam;                              ///< members of an iteration after the first
   Range iterations;
   Range asked_again{1, 1.03, 1.15};  ///< calls a question: answers that cannot be used are asked for once more
+  Range cached{0, 0, 1};             ///< share of the prompts' tokens that come from a server's cache
   Range answered{0.7, 0.97, 1};      ///< share of plans that come to attempts
   Range fixes;                       ///< questions to the fixer, an attempt
   Range built;                       ///< candidates that are built and measured, an answer with a kernel

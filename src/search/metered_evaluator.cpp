@@ -16,7 +16,7 @@ using model::Evaluation;
 using model::Solution;
 
 /// A race before any is known, as a share of the opening of the task, which verifies, times and profiles the baseline.
-constexpr double kRaceOfOpening = 1.0;
+constexpr double kRaceOfOpening = 0.5;
 /// A race may take longer than the mean of those before it.
 constexpr double kRaceMargin = 1.5;
 /// Play-off and confirmation, in mean races and as a share of the opening, where earlier runs do not tell.

@@ -7,6 +7,10 @@ import support
 PRICE = "price = { input = 1.0, cached_input = 0.1, output = 4.0 }"
 USD_A_TOKEN = {"input": 1e-6, "output": 4e-6}
 
+# Answers that are all different: each is built and measured.
+MANY_KERNELS = [{"texts": [
+    chat_script.fenced(chat_script.FASTER.replace("= row[j];", f"= row[j] * {factor}.0f / {factor}.0f;")) for factor in range(3, 120)]}]
+
 
 class Budgets(support.TestCase):
     def configure(self, server, price=PRICE):
@@ -51,16 +55,14 @@ class Budgets(support.TestCase):
             self.assertAlmostEqual(usage["usd_a_gain"] * result["gains"], usage["usd"], places=9)
 
     def test_evaluations(self):
-        server = self.server(chat_script.script())
+        server = self.server(chat_script.script(executor=MANY_KERNELS))
         for limit in (3, 6):
             result = self.check_end(self.run_with(server, "--max-evaluations", limit), "max_evaluations")
             self.assertLessEqual(result["evaluations"], limit)
 
     def test_device_time(self):
-        kernels = [chat_script.FASTER.replace("y[i * N + j] = row[j];", f"y[i * N + j] = row[j] * {i}.0f / {i}.0f;")
-                   for i in range(3, 90)]
-        server = self.server(chat_script.script(executor=[{"texts": [chat_script.fenced(kernel) for kernel in kernels]}]))
-        for limit in (4, 6):
+        server = self.server(chat_script.script(executor=MANY_KERNELS))
+        for limit in (6, 9):
             result = self.check_end(self.run_with(server, "--max-device-seconds", limit), "max_device_seconds")
             # What is kept back for play-off and confirmation is an estimate, and a reservation.
             self.assertLessEqual(result["device_seconds"], 1.5 * limit)

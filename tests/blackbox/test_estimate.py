@@ -46,7 +46,7 @@ class Estimate(support.TestCase):
         for name in ("calls", "tokens", "usd", "evaluations"):
             self.assertTrue(beside[name]["inside"], f"{name}: {beside[name]}")
         said = self.succeed("show", "--workspace", self.workspace).out
-        self.assertRegex(said, r"(?s)Cost.*planner.*executor.*a plan.*an accepted gain.*estimate and truth")
+        self.assertRegex(said, r"(?s)Cost.*executor.*planner.*a plan.*an accepted gain.*estimate and truth")
         after = self.estimate()
         self.assertIn("1 earlier run", after["basis"])
         self.assertLess(after["wall_seconds"]["high"], before["wall_seconds"]["high"], "a run teaches")

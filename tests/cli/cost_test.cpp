@@ -82,9 +82,15 @@ TEST(Estimates, StandBesideTheTruth) {
   const auto comparisons = comparisons_of(to_json(compare(base::Json(estimate), result)));
   ASSERT_EQ(comparisons.size(), 6U);
   for (const auto& comparison : comparisons) {
-    if (comparison.name == "tokens") EXPECT_FALSE(comparison.inside());
-    if (comparison.name == "wall_seconds") EXPECT_TRUE(comparison.inside());
-    if (comparison.name == "usd") EXPECT_EQ(comparison.actual, std::nullopt);
+    if (comparison.name == "tokens") {
+      EXPECT_FALSE(comparison.inside());
+    }
+    if (comparison.name == "wall_seconds") {
+      EXPECT_TRUE(comparison.inside());
+    }
+    if (comparison.name == "usd") {
+      EXPECT_EQ(comparison.actual, std::nullopt);
+    }
   }
   EXPECT_NE(describe(comparisons).find("1,100 (!)"), std::string::npos) << describe(comparisons);
   EXPECT_TRUE(compare({}, result).empty());
