@@ -48,7 +48,7 @@ class RunRecipes(support.TestCase):
             for line in seen[kind]:
                 self.assertLessEqual(fields, set(line), line)
                 self.assertEqual(line["schema"], 1, line)
-        self.assertEqual(finished.lines[0]["type"], "run_started")
+        self.assertEqual([line["type"] for line in finished.lines[:2]], ["estimate", "run_started"])
         self.assertEqual([e["iteration"] for e in seen["iteration_started"]], list(range(len(seen["iteration_started"]))))
         states = {"planning", "executing", "building", "measuring", "fixing", "done"}
         self.assertLessEqual({e["state"] for e in seen["attempt"]}, states)

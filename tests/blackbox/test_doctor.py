@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`doctor`: models and their prices, and the noise of the machine."""
+
+import chat_script
+import support
+
+
+class Doctor(support.TestCase):
+    def configure(self, url, price=""):
+        self.workspace.mkdir(exist_ok=True)
+        (self.workspace / "accelopt.toml").write_text(
+            f'[models.default]\nbase_url = "{url}"\nmodel = "{chat_script.MODEL}"\nkey_env = "BLACKBOX_KEY"\n{price}\n', encoding="utf-8")
+
+    def checks(self):
+        finished = self.accelopt("doctor", "--workspace", self.workspace, "--json")
+        return finished, {line["name"]: line for line in finished.lines if line["type"] == "check"}
+
+    def test_a_model_that_can_be_used(self):
+        server = self.server(chat_script.script(key="right"))
+        self.environment["BLACKBOX_KEY"] = "right"
+        self.configure(server.url, "price = { input = 1.0, output = 4.0 }")
+        _, checks = self.checks()
+        for part in ("endpoint", "key", "model", "price"):
+            self.assertEqual(checks[f"model default: {part}"]["state"], "ok", checks)
+        self.assertEqual(checks["planner"]["detail"], f"{chat_script.MODEL} (default)")
+        self.configure(server.url)
+        _, checks = self.checks()
+        price = checks["model default: price"]
+        self.assertEqual(price["state"], "degraded")
+        self.assertIn("--max-usd", price["advice"])
+        self.assertEqual(server.requests, [], "the model itself was asked nothing")
+
+    def test_what_is_missing_is_said_with_what_to_do(self):
+        server = self.server(chat_script.script(key="right"))
+        self.configure(server.url)
+        for key in ("wrong", None):
+            self.environment.pop("BLACKBOX_KEY", None)
+            if key:
+                self.environment["BLACKBOX_KEY"] = key
+            finished, checks = self.checks()
+            self.assertEqual(finished.code, 5, finished)
+            self.assertEqual(checks["model default: key"]["state"], "missing", checks)
+            self.assertTrue(checks["model default: key"]["advice"])
+            self.assertNotIn("wrong", finished.out)
+        self.environment["BLACKBOX_KEY"] = "right"
+        self.configure("http://127.0.0.1:1/v1")
+        finished, checks = self.checks()
+        self.assertEqual((finished.code, checks["model default: endpoint"]["state"]), (5, "missing"), finished)
+
+    def test_the_noise_is_measured_and_kept(self):
+        before = self.accelopt("doctor", "--workspace", self.workspace, "--json").last
+        self.assertEqual((before["name"], before["detail"]), ("noise", "not measured in this workspace"))
+        finished = self.accelopt("doctor", "--noise", "--workspace", self.workspace, "--json", seconds=90)
+        noise = next(line for line in finished.lines if line["type"] == "noise")
+        self.assertLess(noise["seconds"], 60)
+        self.assertGreater(noise["block_sd"], 0)
+        self.assertGreater(noise["delayed_sd"], 0)
+        self.assertLessEqual(noise["false_finds"], noise["races"])
+        differences = [level["difference"] for level in noise["levels"]]
+        self.assertEqual(differences, sorted(differences))
+        for level in noise["levels"]:
+            self.assertLessEqual(0, level["found"])
+            self.assertLessEqual(level["found"], level["races"])
+            if noise["smallest_found"] is not None and level["difference"] >= noise["smallest_found"]:
+                self.assertGreaterEqual(level["found"], level["races"] - 1)
+        after = self.accelopt("doctor", "--workspace", self.workspace, "--json").last
+        self.assertIn(noise["measured"], after["detail"])
+        ran = self.accelopt("run", self.task(), "--workspace", self.workspace, "--json", "--iterations", 1, "--plans", 1)
+        self.assertEqual(ran.last["noise"], {key: value for key, value in noise.items() if key not in ("type", "schema")})
+
+
+if __name__ == "__main__":
+    support.main()
