@@ -59,6 +59,19 @@ Speaker speaker_from(const std::string& name) {
   return name == "system" ? Speaker::system : name == "assistant" ? Speaker::assistant : Speaker::user;
 }
 
+/// Failures that lose one question and not the run: a replay loses it as well.
+constexpr std::array kLosses{ErrorCode::unavailable, ErrorCode::rate_limited, ErrorCode::timed_out};
+
+bool is_lost(ErrorCode code) {
+  return std::ranges::find(kLosses, code) != kLosses.end();
+}
+
+base::Error failure_from(const Json& failure) {
+  const std::string& name = failure.at("code").get_ref<const std::string&>();
+  const auto code = std::ranges::find_if(kLosses, [&name](ErrorCode known) { return base::to_string(known) == name; });
+  return {code == kLosses.end() ? ErrorCode::unavailable : *code, failure.at("message").get<std::string>()};
+}
+
 std::string without_keys(std::string text, const std::vector<Secret>& keys) {
   for (const Secret& key : keys) text = blotted_in_code(std::move(text), key);
   return text;
@@ -70,21 +83,27 @@ class RecordingModel final : public ChatModel {
       : model_(std::move(model)), folder_(std::move(folder)), keys_(std::move(keys)) {}
 
   base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
-    TRY_ASSIGN(ChatReply reply, model_->chat(request, std::move(stop)));
+    auto reply = model_->chat(request, std::move(stop));
+    if (!reply && !is_lost(reply.error().code)) return reply;
     ChatRequest clean = request;
     for (Message& message : clean.messages) message.text = without_keys(std::move(message.text), keys_);
     const std::string hash = request_hash(clean);
-    const Json file = {{"schema", kRecordingSchema},
-                       {"label", request.label},
-                       {"request_hash", hash},
-                       {"model", without_keys(reply.model, keys_)},
-                       {"asked_of", model_->name()},
-                       {"temperature", Json(request.temperature)},
-                       {"max_output_tokens", Json(request.max_output_tokens)},
-                       {"messages", messages_json(clean.messages)},
-                       {"answer", text_json(without_keys(reply.text, keys_))},
-                       {"finish", kFinishes.at(static_cast<std::size_t>(reply.finish))},
-                       {"usage", reply.usage}};
+    Json file = {{"schema", kRecordingSchema},
+                 {"label", request.label},
+                 {"request_hash", hash},
+                 {"asked_of", model_->name()},
+                 {"temperature", Json(request.temperature)},
+                 {"max_output_tokens", Json(request.max_output_tokens)},
+                 {"messages", messages_json(clean.messages)}};
+    if (reply) {
+      file["model"] = without_keys(reply->model, keys_);
+      file["answer"] = text_json(without_keys(reply->text, keys_));
+      file["finish"] = kFinishes.at(static_cast<std::size_t>(reply->finish));
+      file["usage"] = reply->usage;
+    } else {
+      file["failure"] = {{"code", base::to_string(reply.error().code)},
+                         {"message", without_keys(reply.error().message, keys_)}};
+    }
     const std::filesystem::path path = folder_ / (file_name_of(request.label) + "-" + hash.substr(0, 12) + ".json");
     if (auto written = base::write_file(path, file.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
         !written) {
@@ -248,6 +267,12 @@ base::Result<Recording> Recording::load(const std::filesystem::path& folder) {
         answer.messages.push_back(
             {speaker_from(message.at("speaker").get<std::string>()), text_from(message.at("text"))});
       }
+      if (const auto failure = value.find("failure"); failure != value.end()) {
+        answer.failure = failure_from(*failure);
+        recording.by_label_[value.at("label").get<std::string>()].push_back(std::move(answer));
+        ++recording.size_;
+        continue;
+      }
       answer.reply.text = text_from(value.at("answer"));
       value.at("model").get_to(answer.reply.model);
       const auto finish =
@@ -270,6 +295,11 @@ base::Result<Recording> Recording::load(const std::filesystem::path& folder) {
   return recording;
 }
 
+base::Result<ChatReply> Recording::outcome_of(const Answer& answer) {
+  if (answer.failure) return tl::make_unexpected(*answer.failure);
+  return answer.reply;
+}
+
 base::Result<ChatReply> Recording::find(const ChatRequest& request) const {
   const auto found = by_label_.find(request.label);
   if (found == by_label_.end()) {
@@ -280,9 +310,11 @@ base::Result<ChatReply> Recording::find(const ChatRequest& request) const {
   }
   const std::string hash = request_hash(request);
   const std::vector<Answer>& answers = found->second;
-  if (const auto same = std::ranges::find(answers, hash, &Answer::hash); same != answers.end()) return same->reply;
+  if (const auto same = std::ranges::find(answers, hash, &Answer::hash); same != answers.end()) {
+    return outcome_of(*same);
+  }
   for (const Answer& answer : answers) {
-    if (!parting_of(answer.messages, request.messages)) return answer.reply;
+    if (!parting_of(answer.messages, request.messages)) return outcome_of(answer);
   }
   return base::fail(ErrorCode::invalid_argument, difference(answers, request));
 }
@@ -313,11 +345,16 @@ std::string Recording::difference(const std::vector<Answer>& answers, const Chat
 }
 
 std::string Recording::model_of(std::string_view role) const {
+  std::string anybody = "recorded";
   const std::string prefix = std::string(role) + " ";
   for (const auto& [label, answers] : by_label_) {
-    if (label.starts_with(prefix) && !answers.empty()) return answers.front().reply.model;
+    for (const Answer& answer : answers) {
+      if (answer.reply.model.empty()) continue;  // it failed
+      if (label.starts_with(prefix)) return answer.reply.model;
+      anybody = answer.reply.model;
+    }
   }
-  return by_label_.empty() ? "recorded" : by_label_.begin()->second.front().reply.model;
+  return anybody;
 }
 
 std::unique_ptr<ChatModel> make_recording_model(std::unique_ptr<ChatModel> model, std::filesystem::path folder,

@@ -28,9 +28,10 @@ std::string request_hash(const ChatRequest& request);
 /// The label as a part of a file's name: "planner-i0.b0.p1-try0".
 std::string file_name_of(std::string_view label);
 
-/// Writes every answer of `model` to FOLDER/LABEL-HASH.json before it passes it on. The given keys are blotted out
-/// wherever they stand. The folder must exist. @error those of the model; permission_denied, exhausted, io: the file
-/// cannot be written.
+/// Writes every answer of `model` to FOLDER/LABEL-HASH.json before it passes it on, and in place of an answer that
+/// could not be had (unavailable, rate_limited, timed_out) the failure. The given keys are blotted out wherever they
+/// stand. The folder must exist. @error those of the model; permission_denied, exhausted, io: the file cannot be
+/// written.
 std::unique_ptr<ChatModel> make_recording_model(std::unique_ptr<ChatModel> model, std::filesystem::path folder,
                                                 std::vector<Secret> keys);
 
@@ -41,7 +42,8 @@ class Recording {
   static base::Result<Recording> load(const std::filesystem::path& folder);
 
   /// The answer to this question: same label, same messages; else the same but for numbers that were measured.
-  /// @error invalid_argument: none; the message says which prompt differed and where.
+  /// @error invalid_argument: none; the message says which prompt differed and where. The failure that was recorded in
+  /// place of an answer.
   base::Result<ChatReply> find(const ChatRequest& request) const;
 
   /// Who answered the questions of a role, or of anybody where the role has none.
@@ -54,7 +56,9 @@ class Recording {
     std::string hash;
     std::vector<Message> messages;
     ChatReply reply;
+    std::optional<base::Error> failure{};  ///< in place of a reply
   };
+  static base::Result<ChatReply> outcome_of(const Answer& answer);
   [[nodiscard]] std::string difference(const std::vector<Answer>& answers, const ChatRequest& request) const;
 
   std::filesystem::path folder_;

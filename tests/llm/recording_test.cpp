@@ -94,6 +94,26 @@ TEST_F(RecordedAnswers, FitTheSameQuestionAboutOtherMeasurements) {
   EXPECT_FALSE(replay(recorded_question("planner i1.b0.p0 try0", other_code)).has_value()) << "code is no measurement";
 }
 
+TEST_F(RecordedAnswers, AnAnswerThatWasLostIsLostAgain) {
+  const auto failing = [&](ErrorCode code) {
+    auto inner =
+        std::make_unique<ScriptedChatModel>([code](const ChatRequest&, std::size_t) -> base::Result<ChatReply> {
+          return base::fail(code, std::string("gone, with ") + kRecordedKey);
+        });
+    std::vector<Secret> keys;
+    keys.emplace_back(kRecordedKey);
+    const auto model = make_recording_model(std::move(inner), folder_.path(), std::move(keys));
+    EXPECT_FALSE(model->chat(recorded_question("fixer i0 try0", "q"), {}).has_value());
+  };
+  failing(ErrorCode::cancelled);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path())) << "a stop is nobody's answer";
+  failing(ErrorCode::timed_out);
+  const auto lost = replay(recorded_question("fixer i0 try0", "q"));
+  ASSERT_FALSE(lost.has_value());
+  EXPECT_EQ(lost.error().code, ErrorCode::timed_out);
+  EXPECT_EQ(lost.error().message, "gone, with [key]");
+}
+
 TEST_F(RecordedAnswers, AMissSaysWhichPromptDiffersAndWhere) {
   record(recorded_question("planner i0.b0.p0 try0", "same\nsame\nthen this 5\nend"), "near");
   record(recorded_question("planner i0.b0.p0 try0", "other\nfrom the start"), "far");
