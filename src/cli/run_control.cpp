@@ -104,7 +104,8 @@ void RunControl::tell_spending() {
   const model::Usage usage = budget_.total();
   const model::Spending spending{usage, budget_.evaluations(), budget_.device_seconds(), budget_.elapsed_seconds()};
   std::string text = base::Json(usage).dump() + std::to_string(spending.evaluations);
-  if (text == told_spending_) return;
+  const bool nothing = usage.calls == 0 && spending.evaluations == 0;
+  if (text == told_spending_ || nothing) return;
   told_spending_ = std::move(text);
   on(spending);
 }
