@@ -222,7 +222,8 @@ std::string experience_text(const Experience& experience) {
   std::string seen = clean_line(experience.op_type, kNameBytes);
   if (!experience.bound.empty()) seen += ", bound by " + clean_line(experience.bound, kNameBytes);
   std::string out = fmt::format("Experience {} ({}; effect {}{}):\n", clean_line(experience.id, kNameBytes),
-                                polarity_text(experience.polarity), interval_text(experience.effect),
+                                polarity_text(experience.polarity),
+                                experience.effect ? interval_text(*experience.effect) : "unknown",
                                 seen.empty() ? "" : "; seen on " + seen);
   out += "| Title: " + clean_line(experience.title, kTitleBytes) + "\n";
   out += "| Strategy:\n" + quoted(experience.strategy, kStrategyBytes) + "\n";

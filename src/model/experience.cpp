@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/experience.hpp"
 
+#include "base/hash.hpp"
+
 namespace accelopt::model {
 
 using base::read_field;
@@ -32,6 +34,15 @@ void from_json(const base::Json& in, Plan& value) {
   read_field(in, "rests_on", value.rests_on);
 }
 
+void to_json(base::Json& out, const WorkloadEffect& value) {
+  out = {{"workload", value.workload}, {"ratio", value.ratio}};
+}
+
+void from_json(const base::Json& in, WorkloadEffect& value) {
+  in.at("workload").get_to(value.workload);
+  in.at("ratio").get_to(value.ratio);
+}
+
 void to_json(base::Json& out, const Experience& value) {
   out = {{"id", value.id},
          {"title", value.title},
@@ -40,38 +51,60 @@ void to_json(base::Json& out, const Experience& value) {
          {"after", value.after},
          {"diff", value.diff},
          {"polarity", to_string(value.polarity)},
-         {"effect", value.effect},
+         {"effect", base::Json(value.effect)},
+         {"workloads", value.workloads},
          {"language", value.language},
          {"op_type", value.op_type},
          {"target", value.target},
          {"device", value.device},
          {"bound", value.bound},
+         {"task", value.task},
          {"slow", value.slow},
          {"fast", value.fast},
          {"run", value.run},
          {"iteration", value.iteration},
-         {"model", value.model}};
+         {"created", value.created},
+         {"model", value.model},
+         {"toolchain", value.toolchain},
+         {"shown", value.credit.shown},
+         {"used", value.credit.used},
+         {"confirmed", value.credit.confirmed},
+         {"refuted", value.credit.refuted}};
 }
 
 void from_json(const base::Json& in, Experience& value) {
-  in.at("id").get_to(value.id);
-  in.at("title").get_to(value.title);
+  read_field(in, "id", value.id);
+  read_field(in, "title", value.title);
   read_field(in, "strategy", value.strategy);
   read_field(in, "before", value.before);
   read_field(in, "after", value.after);
   read_field(in, "diff", value.diff);
   value.polarity = parse_polarity(in.value("polarity", std::string("improves")));
-  read_field(in, "effect", value.effect);
+  if (const auto effect = in.find("effect"); effect != in.end()) effect->get_to(value.effect);
+  read_field(in, "workloads", value.workloads);
   read_field(in, "language", value.language);
   read_field(in, "op_type", value.op_type);
   read_field(in, "target", value.target);
   read_field(in, "device", value.device);
   read_field(in, "bound", value.bound);
+  read_field(in, "task", value.task);
   read_field(in, "slow", value.slow);
   read_field(in, "fast", value.fast);
   read_field(in, "run", value.run);
   read_field(in, "iteration", value.iteration);
+  read_field(in, "created", value.created);
   read_field(in, "model", value.model);
+  read_field(in, "toolchain", value.toolchain);
+  read_field(in, "shown", value.credit.shown);
+  read_field(in, "used", value.credit.used);
+  read_field(in, "confirmed", value.credit.confirmed);
+  read_field(in, "refuted", value.credit.refuted);
+}
+
+std::string content_id(const Experience& experience) {
+  base::Json content = experience;
+  for (const char* key : {"id", "created", "toolchain", "shown", "used", "confirmed", "refuted"}) content.erase(key);
+  return base::sha256_hex(base::canonical(content)).substr(0, 16);
 }
 
 }  // namespace accelopt::model

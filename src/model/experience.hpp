@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,27 +26,52 @@ std::string_view to_string(Polarity polarity);
 /// "improves" for any other word.
 Polarity parse_polarity(std::string_view name);
 
+/// What the change did on one workload.
+struct WorkloadEffect {
+  std::string workload;
+  Interval ratio;
+};
+
+/// What became of an experience: how often planners were shown it, plans rested on it, and such a plan's best attempt
+/// was faster than its parent (confirmed) or none was (refuted).
+struct Credit {
+  std::int64_t shown = 0;
+  std::int64_t used = 0;
+  std::int64_t confirmed = 0;
+  std::int64_t refuted = 0;
+};
+
 /// A slow-fast (or fast-slow) pair with the strategy that it teaches and the effect that was measured.
 struct Experience {
-  std::string id;  ///< short, unique in the run: "e12"
+  std::string id;  ///< in a run short: "e12"; in a knowledge store its content id
   std::string title;
   std::string strategy;  ///< the general rule: when it applies, what to change, why it helps
   std::string before;    ///< pseudo-code, free of the kernel's names
   std::string after;
   std::string diff;  ///< unified
   Polarity polarity = Polarity::improves;
-  Interval effect;  ///< speed-up of the child over its parent (of the mended child, where it mends)
+  std::optional<Interval> effect;  ///< speed-up of the child over its parent (of the mended child, where it mends);
+                                   ///< none: another tool wrote it and did not say
+  std::vector<WorkloadEffect> workloads;
   std::string language;
   std::string op_type;
   std::string target;
   std::string device;
   std::string bound;  ///< what bounded the slow kernel: "compute", "memory", "" unknown
+  std::string task;   ///< name of the definition that it was seen on
   std::string slow;   ///< source ids
   std::string fast;
   std::string run;
   int iteration = 0;
+  std::string created;  ///< UTC, ISO 8601
   std::string model;
+  std::string toolchain;  ///< compiler and flags
+  Credit credit;
 };
+
+/// The id of an experience in every store: of what it says and where it comes from. Its id in the run, the time and the
+/// credit are no part of it, so that the same experience has the same id however often and wherever it is written.
+std::string content_id(const Experience& experience);
 
 void to_json(base::Json& out, const Plan& value);
 void from_json(const base::Json& in, Plan& value);

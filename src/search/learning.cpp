@@ -120,7 +120,7 @@ base::Result<std::vector<model::Experience>> summarize_pairs(const Learning& lea
     if (!*answers[i]->value) continue;
     auto experience = experience_from(learning, questions[i], *answers[i]);
     experience.id = "e" + std::to_string(known + static_cast<int>(experiences.size()) + 1);
-    learning.events.on(model::Learned{experience.title, experience.polarity, experience.effect});
+    learning.events.on(model::Learned{experience.title, experience.polarity, *experience.effect});
     experiences.push_back(std::move(experience));
   }
   return experiences;

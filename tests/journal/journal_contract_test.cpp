@@ -235,7 +235,7 @@ TEST_P(JournalContract, ExperiencesKeepTheirOrder) {
   EXPECT_EQ((*list)[0].id, "e2");
   EXPECT_EQ((*list)[0].title, "changed");
   EXPECT_EQ((*list)[1].id, "e1");
-  EXPECT_EQ((*list)[1].effect.low, 1.9);
+  EXPECT_EQ((*list)[1].effect->low, 1.9);
   EXPECT_EQ((*list)[2].id, "e10");
 }
 

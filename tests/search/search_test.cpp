@@ -57,7 +57,7 @@ TEST(Search, ShowsTheFirstRoundsExperienceAndTriedPlansInTheSecond) {
     ASSERT_EQ(question.memory.size(), 2U);  // one improvement, one regression
     EXPECT_EQ(question.memory[0].id, "e1");
     EXPECT_EQ(question.memory[0].polarity, model::Polarity::improves);
-    EXPECT_DOUBLE_EQ(question.memory[0].effect.estimate, 2.0);
+    EXPECT_DOUBLE_EQ(question.memory[0].effect->estimate, 2.0);
     EXPECT_EQ(question.memory[1].polarity, model::Polarity::regresses);
     ASSERT_TRUE(question.evaluation.profile);
     if (model::main_text(question.kernel) == "speed=1\n") {

@@ -45,7 +45,8 @@ Answer<T> given(T value, std::string raw) {
 /// How much one experience raises or lowers a prior: gains count by their fourth root, losses by their square root, so
 /// that no single measurement decides; other parameters of the same recipe count half as much.
 double weight_of(const model::Experience& experience, const Application& known, const Application& application) {
-  const double effect = std::clamp(experience.effect.estimate, 0.1, 16.0);
+  if (!experience.effect) return 1;
+  const double effect = std::clamp(experience.effect->estimate, 0.1, 16.0);
   const double exponent = (effect >= 1 ? 0.25 : 0.5) * (known.parameters == application.parameters ? 1.0 : 0.5);
   return std::pow(effect, exponent);
 }

@@ -72,7 +72,7 @@ TEST(RecipesPlanner, MemoryRaisesAndLowersPriors) {
     experience.id = "e" + std::to_string(memory.size() + 1);
     experience.strategy = "It did not help.\n" + to_line(application);
     experience.polarity = model::Polarity::regresses;
-    experience.effect.estimate = 0.2;
+    experience.effect = {0.2, 0.1, 0.3};
     memory.push_back(experience);
   }
   asked.memory = memory;
@@ -86,7 +86,7 @@ TEST(RecipesPlanner, MemoryRaisesAndLowersPriors) {
   model::Experience good;
   good.id = "e99";
   good.strategy = to_line(*wanted);
-  good.effect.estimate = 12;
+  good.effect = {12, 11, 13};
   asked.memory.push_back(good);
   const model::Plan raised = plan_of(*planner, asked);
   EXPECT_EQ(from_text(raised.text)->recipe, "interchange");

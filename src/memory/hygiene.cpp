@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/hygiene.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
+#include <span>
+
+namespace accelopt::memory {
+namespace {
+
+/// One character: its value and its bytes; 0 where the bytes are not UTF-8.
+struct Letter {
+  std::uint32_t value = 0;
+  std::size_t bytes = 1;
+  bool valid = false;
+};
+
+Letter letter_at(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[at + i])); };
+  const std::uint32_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1, true};
+  const std::size_t length = lead >= 0xf0 && lead < 0xf5   ? 4
+                             : lead >= 0xe0 && lead < 0xf0 ? 3
+                             : lead >= 0xc2 && lead < 0xe0 ? 2
+                                                           : 0;
+  if (length == 0 || text.size() - at < length) return {};
+  std::uint32_t value = lead & (0xffU >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80U) return {};
+    value = (value << 6U) | (byte(i) & 0x3fU);
+  }
+  constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};  // by length: no overlong forms
+  if (value < kLeast[length] || (value >= 0xd800 && value <= 0xdfff) || value > 0x10ffff) return {};
+  return {value, length, true};
+}
+
+/// Characters that a note needs none of: controls but for line ends and tabs, invisible ones, and those that change
+/// the direction of writing.
+bool is_unwanted(std::uint32_t c) {
+  const bool control = (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || (c >= 0x7f && c < 0xa0);
+  const bool direction =
+      c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+  const bool invisible = c == 0x00ad || (c >= 0x200b && c <= 0x200d) || (c >= 0x2028 && c <= 0x2029) ||
+                         (c >= 0x2060 && c <= 0x2064) || c == 0xfeff || (c >= 0xfe00 && c <= 0xfe0f) ||
+                         (c >= 0xe0000 && c <= 0xe0fff);
+  return control || direction || invisible;
+}
+
+enum class Lines { one, many };
+
+void suspect(std::vector<std::string>& suspicions, std::string reason) {
+  if (std::ranges::find(suspicions, reason) == suspicions.end()) suspicions.push_back(std::move(reason));
+}
+
+void fit(std::string& text, std::size_t longest, Lines lines, std::vector<std::string>& suspicions) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const Letter letter = letter_at(text, at);
+    const bool line_end = letter.value == '\r' || letter.value == '\n';
+    const std::size_t bytes = letter.valid ? letter.bytes : 1;
+    if (!letter.valid || is_unwanted(letter.value)) {
+      suspect(suspicions, letter.valid ? "control or invisible characters" : "bytes that are no text");
+    } else if (out.size() + bytes > longest) {
+      suspect(suspicions, "over " + std::to_string(longest) + " bytes: cut");
+      break;
+    } else if (line_end && lines == Lines::one) {
+      out += ' ';
+    } else if (letter.value != '\r') {
+      out.append(text, at, bytes);
+    }
+    at += bytes;
+  }
+  text = std::move(out);
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+/// How orders to a model begin.
+constexpr auto kOrders = std::to_array<std::string_view>({"ignore all previous",
+                                                          "ignore previous",
+                                                          "ignore the above",
+                                                          "ignore all prior",
+                                                          "ignore any previous",
+                                                          "ignore your",
+                                                          "disregard",
+                                                          "forget everything",
+                                                          "forget all",
+                                                          "you are now",
+                                                          "you must now",
+                                                          "new instructions",
+                                                          "system prompt",
+                                                          "as an ai",
+                                                          "do not tell",
+                                                          "override your",
+                                                          "instead, output",
+                                                          "instead output",
+                                                          "rm -rf",
+                                                          "curl http",
+                                                          "api key",
+                                                          "api_key"});
+
+/// How chat formats begin and end messages.
+constexpr auto kWrappers = std::to_array<std::string_view>(
+    {"<|",           "|>",        "[inst",        "[/inst",     "<<sys",       "<</sys",       "<system",
+     "</system",     "<user",     "</user",       "<assistant", "</assistant", "<instruction", "</instruction",
+     "<tool",        "</tool",    "<function",    "</function", "<think",      "</think",      "<start_of_turn",
+     "<end_of_turn", "\nsystem:", "\nassistant:", "\nuser:",    "\nhuman:"});
+
+bool holds_any(std::string_view text, std::span<const std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+
+}  // namespace
+
+std::vector<std::string> suspicions_of(std::string_view text) {
+  std::vector<std::string> found;
+  const std::string folded = "\n" + lower(text);
+  if (folded.find("```") != std::string::npos || folded.find("~~~") != std::string::npos)
+    found.emplace_back("closes a code fence");
+  if (holds_any(folded, kWrappers)) found.emplace_back("begins or ends messages");
+  if (holds_any(folded, kOrders)) found.emplace_back("orders to a model");
+  return found;
+}
+
+bool is_store_id(std::string_view id) {
+  return id.size() == 16 && id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+Fit made_fit(const model::Experience& experience) {
+  Fit result{experience, {}};
+  model::Experience& it = result.experience;
+  fit(it.title, kLongestTitle, Lines::one, result.suspicions);
+  for (std::string* word : {&it.language, &it.op_type, &it.target, &it.device, &it.bound, &it.task, &it.slow, &it.fast,
+                            &it.run, &it.created, &it.model, &it.toolchain})
+    fit(*word, kLongestWord, Lines::one, result.suspicions);
+  for (std::string* text : {&it.strategy, &it.before, &it.after})
+    fit(*text, kLongestText, Lines::many, result.suspicions);
+  fit(it.diff, kLongestDiff, Lines::many, result.suspicions);
+  for (const std::string* text : {&it.title, &it.strategy, &it.before, &it.after}) {
+    for (std::string& reason : suspicions_of(*text)) suspect(result.suspicions, std::move(reason));
+  }
+  for (model::WorkloadEffect& effect : it.workloads) fit(effect.workload, kLongestWord, Lines::one, result.suspicions);
+  if (!is_store_id(it.id)) it.id = model::content_id(it);
+  return result;
+}
+
+}  // namespace accelopt::memory
