@@ -9,10 +9,6 @@
 namespace accelopt::evaluation {
 namespace {
 
-using model::Role;
-
-constexpr std::array kEverything{Role::race, Role::check, Role::held_out};
-
 /// Which of reference, baseline or bound is the likely mend of a wrong baseline.
 std::string likely_mend(const Failure& failure) {
   if (!failure.mismatch) {

@@ -16,8 +16,6 @@ namespace {
 using base::ErrorCode;
 using model::Role;
 
-constexpr std::array kHeldOut{Role::held_out};
-
 class LocalEvaluator final : public Evaluator {
  public:
   explicit LocalEvaluator(Target& target) : target_(target) {}

@@ -2,6 +2,7 @@
 // One open task on the measuring side, and what can be asked of it. Everything here runs on the measuring thread.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -21,6 +22,12 @@
 #include "stats/estimate.hpp"
 
 namespace accelopt::evaluation {
+
+// Which workloads a flow uses.
+inline constexpr std::array kRaced{model::Role::race};
+inline constexpr std::array kVerified{model::Role::race, model::Role::check};
+inline constexpr std::array kHeldOut{model::Role::held_out};
+inline constexpr std::array kEverything{model::Role::race, model::Role::check, model::Role::held_out};
 
 /// What the flows share.
 struct Measuring {

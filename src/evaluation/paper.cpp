@@ -10,11 +10,8 @@
 namespace accelopt::evaluation {
 namespace {
 
-using model::Role;
-
-constexpr std::array kRaced{Role::race};
 constexpr int kWarmUps = 2;
-constexpr int kCalls = 10;
+constexpr int kPaperCalls = 10;
 constexpr int kMostRepeats = 3;
 constexpr double kCalm = 0.01;  ///< (max - min) / min
 
@@ -29,7 +26,7 @@ base::Result<std::optional<Failure>> run_series(Measuring& measuring, const mode
   std::vector<double> times;
   std::unique_ptr<LiveKernel> live;
   const int slots = measuring.slots->count();
-  for (int call = 0; call < kWarmUps + kCalls; ++call) {
+  for (int call = 0; call < kWarmUps + kPaperCalls; ++call) {
     if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");
     if (call % slots == 0) {
       TRY_ASSIGN(live, measuring.target.start(solution, Placement::usual, stop));
@@ -42,7 +39,7 @@ base::Result<std::optional<Failure>> run_series(Measuring& measuring, const mode
     if (call >= kWarmUps) times.push_back(outcome.time_ns);
   }
   const auto [least, most] = std::minmax_element(times.begin(), times.end());
-  series = {std::accumulate(times.begin(), times.end(), 0.0) / kCalls, (*most - *least) / *least};
+  series = {std::accumulate(times.begin(), times.end(), 0.0) / kPaperCalls, (*most - *least) / *least};
   return std::optional<Failure>();
 }
 
@@ -81,7 +78,7 @@ base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solu
     for (int repeat = 0; repeat <= kMostRepeats && calmest.spread > kCalm; ++repeat) {
       Series series;
       TRY_ASSIGN(out.failure, run_series(measuring, solution, workload, series, stop));
-      out.calls += kWarmUps + kCalls;
+      out.calls += kWarmUps + kPaperCalls;
       if (out.failure) return out;
       if (series.spread < calmest.spread) calmest = series;
     }

@@ -14,9 +14,7 @@ namespace {
 
 using model::Role;
 
-constexpr std::array kRaced{Role::race};
 constexpr std::array kTimed{Role::race, Role::held_out};
-constexpr std::array kEverything{Role::race, Role::check, Role::held_out};
 
 /// Times of one arm and of the baseline in the blocks that both ran.
 struct PairedTimes {

@@ -9,10 +9,7 @@
 namespace accelopt::evaluation {
 namespace {
 
-using model::Role;
-
-constexpr std::array kRaced{Role::race};
-constexpr int kCalls = 5;         ///< cold and warm each, after a warm-up; fewer where the slots do not reach
+constexpr int kTimedCalls = 5;    ///< cold and warm each, after a warm-up; fewer where the slots do not reach
 constexpr int kCountedCalls = 3;  ///< after the timed ones, with caches as the task has them; likewise
 
 struct Times {
@@ -68,8 +65,8 @@ base::Result<Times> time_workload(Measuring& measuring, const model::Solution& s
   std::vector<int> slots;
   std::vector<int> others;
   for (int i = 1; i < measuring.slots->count(); ++i) {
-    if (i <= kCalls) slots.push_back(i);
-    if (i > kCalls && i <= kCalls + kCountedCalls) others.push_back(i);
+    if (i <= kTimedCalls) slots.push_back(i);
+    if (i > kTimedCalls && i <= kTimedCalls + kCountedCalls) others.push_back(i);
   }
   Times out;
   for (const auto& [cache, time] :

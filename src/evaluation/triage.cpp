@@ -12,11 +12,7 @@ namespace accelopt::evaluation {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using model::Role;
 
-constexpr std::array kRaced{Role::race};
-constexpr std::array kVerified{Role::race, Role::check};
-constexpr std::array kEverything{Role::race, Role::check, Role::held_out};
 constexpr int kVerifiedSlots = 3;  ///< a workload, chosen anew each time; the race itself then verifies every call
 
 model::Verdict verdict_of(stats::RaceVerdict verdict) {

@@ -17,10 +17,8 @@ namespace accelopt::evaluation {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using model::Role;
 using stats::RungFate;
 
-constexpr std::array kRaced{Role::race};
 constexpr std::size_t kMostReasonBytes = 600;  ///< of one configuration's failure, in the record
 constexpr double kAlpha = 0.05;                ///< of the intervals in the record
 
