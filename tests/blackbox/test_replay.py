@@ -2,10 +2,15 @@
 """Replay and the timeline of a run that is the same every time."""
 
 import os
+import shutil
 import sqlite3
+import subprocess
 
 import steady
 import support
+
+
+NOBODY = 65534
 
 
 class Replay(steady.SteadyTestCase):
@@ -102,15 +107,30 @@ class Replay(steady.SteadyTestCase):
         self.assertEqual(self.accelopt(*self.run_arguments(self.folder / "other"), "--schedule", "parallel").code, 2)
 
     def test_a_workspace_that_may_not_be_written_is_read_and_says_what_to_do(self):
-        if os.getuid() == 0:
-            self.skipTest("root may write everywhere: it takes another user")
-        for path in (self.workspace, self.workspace / "objects"):
-            path.chmod(0o555)
-            self.addCleanup(path.chmod, 0o755)
+        (self.workspace / "objects").mkdir(exist_ok=True)
+        (self.workspace / "objects").chmod(0o555)
+        self.workspace.chmod(0o555)
+        self.addCleanup(self.workspace.chmod, 0o755)
         (self.workspace / "accelopt.db").chmod(0o444)
-        self.assertEqual(self.replay("--json").last["same"], True)
-        self.assert_says(self.accelopt(*self.run_arguments(self.workspace)), 1, "accelopt.db", "make it writable",
+        replay = self.as_another_user("replay", "--workspace", self.workspace, "--json")
+        self.assertEqual(replay.last["same"], True, replay)
+        self.assert_says(self.as_another_user(*self.run_arguments(self.workspace)), 1, "accelopt.db", "make it writable",
                          "--workspace")
+        shutil.rmtree(self.workspace / "objects")
+        self.assert_says(self.as_another_user("resume", "--workspace", self.workspace), 1, "objects", "make it writable",
+                         "--workspace")
+
+    def as_another_user(self, *arguments):
+        """Root may write everywhere, so where the test is root the program is not."""
+        self.folder.chmod(0o755)
+        user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.getuid() == 0 else {}
+        program = support.program_folder() / "accelopt"
+        try:
+            done = subprocess.run([program, *map(str, arguments)], env=self.environment, cwd=self.folder, text=True,
+                                  capture_output=True, timeout=60, check=False, **user)
+        except PermissionError:
+            self.skipTest(f"another user may not run {program}")
+        return support.Finished([*map(str, arguments)], done.returncode, done.stdout, done.stderr)
 
 
 if __name__ == "__main__":
