@@ -232,6 +232,26 @@ base::Result<int> check_noise(Report& report, Shell& shell, const Options& optio
   return 0;
 }
 
+/// Whether the worker elsewhere can be reached, and what it is.
+base::Result<int> check_worker(Report& report, Shell& shell, const Options& options) {
+  if (options.device.worker.empty()) return 0;
+  const auto config = load_config(find_workspace(options.workspace));
+  TRY_ASSIGN(const auto pool, pool_options(shell, options.device, config ? *config : Config()));
+  const auto hello = evaluation::greet_worker(pool, shell.stops.wind_down);
+  if (!hello) {
+    report.add("worker", State::missing, hello.error().message,
+               "its command must run `accelopt worker` and leave standard input and output to it (docs/devices.md)");
+    return 1;
+  }
+  const bool other = hello->version != kVersion;
+  report.add(
+      "worker", other ? State::degraded : State::ok,
+      fmt::format("accelopt {} on {}, device {} ({}, {} cores, {})", hello->version, hello->host, hello->device,
+                  hello->machine, hello->cores, hello->system),
+      other ? "it understands this accelopt, " + std::string(kVersion) + "; install the same one at both ends" : "");
+  return 0;
+}
+
 base::Result<Exit> examine(Shell& shell, const Options& options) {
   Report report(options.json);
   report.add("accelopt", State::ok, kVersion);
@@ -252,6 +272,8 @@ base::Result<Exit> examine(Shell& shell, const Options& options) {
     ++missing;
   }
   missing += check_models(report, workspace, shell.stops.wind_down);
+  TRY_ASSIGN(const int without_worker, check_worker(report, shell, options));
+  missing += without_worker;
   TRY_ASSIGN(const int without_noise, check_noise(report, shell, options, workspace));
   missing += without_noise;
   return missing == 0 ? Exit::done : Exit::check_failed;
@@ -265,12 +287,14 @@ void add_doctor(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt doctor\n"
       "  accelopt doctor --noise        also measures how small a difference this machine can tell, in under a "
-      "minute\n");
+      "minute\n"
+      "  accelopt doctor --worker \"ssh host accelopt worker --device cpu:1\"    can it be reached, and what is it?\n");
   auto options = std::make_shared<Options>();
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.flag("--noise", options->noise, "Measure the noise of this machine and keep the figure in the workspace");
   command.option("--device", &options->device.device, "With --noise: cpu, or cpu:N for kernels on core N")
       .show_default();
+  command.option("--worker", &options->device.worker, "Command of a worker elsewhere (docs/devices.md): is greeted");
   command.flag("--json", options->json, "One JSON object a line (docs/json.md)");
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return examine(shell, *options); }; });
 }

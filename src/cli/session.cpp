@@ -169,13 +169,17 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
   const bool is_waiting = report->result.outcome == search::Outcome::waiting;
   const bool interrupted = is_waiting || report->result.outcome == search::Outcome::interrupted;
   if (is_waiting) {
-    report->result.reason =
-        fmt::format("{} question{} put off until somebody answers{}", waiting.load(), waiting == 1 ? " is" : "s are",
-                    settings.agents.mailbox.empty() ? "" : " in " + settings.agents.mailbox);
     if (deferral) {
       TRY(deferral->write(settings.device.defer, settings.device, settings.measure));
       report->result.bundles = deferral->under_way();
-      if (!report->result.bundles.empty()) report->result.reason = deferral->next_step();
+    }
+    const int questions = waiting - (deferred == nullptr ? 0 : deferred->put_off());
+    std::string& reason = report->result.reason;
+    reason = deferral ? deferral->next_step() : "";
+    if (questions > 0) {
+      reason += fmt::format("{}{} question{} put off until somebody answers{}", reason.empty() ? "" : "; ", questions,
+                            questions == 1 ? " is" : "s are",
+                            settings.agents.mailbox.empty() ? "" : " in " + settings.agents.mailbox);
     }
   }
   const std::optional<Json> result(std::in_place, search::to_result_json(report->result));

@@ -112,6 +112,8 @@ class Deferred final : public DeferredEvaluator {
     return out;
   }
 
+  [[nodiscard]] int put_off() const override { return put_off_; }
+
   [[nodiscard]] std::optional<DeviceInfo> device() const override {
     const std::lock_guard lock(mutex_);
     return device_;
@@ -126,6 +128,7 @@ class Deferred final : public DeferredEvaluator {
       if (!*known) return tl::make_unexpected(known->error());
       return base::decode<T>(**known, "a bundle's answer to " + request.value("op", ""));
     }
+    ++put_off_;
     if (ports_.waiting != nullptr) ++*ports_.waiting;
     collect(request, std::nullopt);
     return base::fail(ErrorCode::cancelled, "it waits for a bundle's results");
@@ -154,6 +157,7 @@ class Deferred final : public DeferredEvaluator {
   }
 
   DeferredPorts ports_;
+  std::atomic<int> put_off_ = 0;
   mutable std::mutex mutex_;
   std::map<std::string, BundleItem> items_;
   std::vector<std::string> order_;

@@ -33,6 +33,8 @@ class DeferredEvaluator : public Evaluator, public Foresight {
  public:
   /// What was put off and is in no bundle yet, in the order in which it should be carried out.
   [[nodiscard]] virtual std::vector<BundleItem> collected() const = 0;
+  /// How many requests it put off.
+  [[nodiscard]] virtual int put_off() const = 0;
   /// The device and the compiler of the results so far; none before the task was opened.
   [[nodiscard]] virtual std::optional<DeviceInfo> device() const = 0;
 };

@@ -17,6 +17,14 @@ using model::Solution;
 constexpr int kDeathsOfASolution = 2;  ///< with the same solution being measured: its own fault
 constexpr int kDeathsOfNobody = 3;     ///< that no solution can be blamed for
 
+/// As one word of a command, for split_command and for a shell.
+std::string quoted(const std::string& word) {
+  if (!word.empty() && word.find_first_of(" \t\n'\"\\$&();<>|*?[]#~`!") == std::string::npos) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 class WorkerPool final : public Evaluator {
  public:
   explicit WorkerPool(PoolOptions options) : options_(std::move(options)) {}
@@ -72,15 +80,18 @@ class WorkerPool final : public Evaluator {
 
   static base::Error cancelled() { return {ErrorCode::cancelled, "stopped as asked"}; }
 
-  std::string name() const {
+  /// The command, so that split_command gives it again.
+  std::string words() const {
     std::string text;
-    for (const std::string& word : options_.command) text += (text.empty() ? "" : " ") + word;
-    return "the worker \"" + text + "\"";
+    for (const std::string& word : options_.command) text += (text.empty() ? "" : " ") + quoted(word);
+    return text;
   }
+
+  std::string name() const { return "the worker \"" + words() + "\""; }
 
   base::Error too_many_deaths(const std::string& reason) const {
     return {ErrorCode::unavailable, name() + " died " + std::to_string(kDeathsOfNobody) + " times; the last time " +
-                                        reason + ". Try it alone: accelopt doctor"};
+                                        reason + ". Try it alone: accelopt doctor --worker \"" + words() + "\""};
   }
 
   /// A worker that has said hello; nothing: it died before, which may be tried again (`reason` says how).

@@ -204,6 +204,50 @@ class Bundles(support.TestCase):
         for path in self.bundles.rglob("*.json"):
             self.assertNotIn(KEY, path.read_text(encoding="utf-8"))
 
+    def test_a_mailbox_and_bundles_together(self):
+        """A person plays the model, and the device is elsewhere: each resume goes as far as what has come allows."""
+        mailbox = self.folder / "mailbox"
+        self.begin("--mailbox", mailbox, "--exit-when-waiting", "--iterations", 1, "--plans", 2, "--attempts", 1, "--fixes", 0)
+        self.assertFalse(list(mailbox.glob("*.question.md")), "no question before the baseline is known")
+        self.execute()
+        asked = self.resume()
+        self.assertEqual((asked.code, asked.last["outcome"], asked.last["bundles"]), (6, "waiting", []), asked)
+        self.assertRegex(asked.last["reason"], "2 questions are put off .*mailbox")
+        self.answer(mailbox, [chat_script.plan("Exchange the loops"), chat_script.plan("Unroll")])
+        self.assertEqual(self.resume().last["bundles"], [])
+        self.answer(mailbox, [chat_script.fenced(support.FASTER)])
+        both = self.resume()
+        self.check_waits(both)
+        self.assertRegex(both.last["reason"], "worker --bundle .*; 1 question is put off")
+        first = self.waiting_bundle(both)
+        self.assertEqual(len(self.items(first, "build")), 1)
+        self.answer(mailbox, [chat_script.fenced(chat_script.UNROLLED)])
+        second = self.resume()
+        self.check_waits(second)
+        self.assertEqual(len(second.last["bundles"]), 2, "what has come meanwhile is a bundle of its own")
+        self.assertNotIn("question", second.last["reason"])
+        self.execute()
+        for _ in range(MOST_BUNDLES):
+            finished = self.resume()
+            if finished.code != 6:
+                break
+            self.answer(mailbox, ["no optimization"] * len(self.unanswered(mailbox)))
+            if finished.last["bundles"]:
+                self.execute()
+        self.assertEqual((finished.code, finished.last["outcome"]), (0, "improved"), finished)
+
+    @staticmethod
+    def unanswered(mailbox):
+        questions = sorted(mailbox.glob("*.question.md"))
+        return [q for q in questions if not q.with_name(q.name.replace(".question.md", ".answer.md")).exists()]
+
+    def answer(self, mailbox, texts):
+        """Answers as many of the open questions as there are texts."""
+        open_questions = self.unanswered(mailbox)
+        self.assertGreaterEqual(len(open_questions), len(texts))
+        for question, text in zip(open_questions, texts):
+            question.with_name(question.name.replace(".question.md", ".answer.md")).write_text(text, encoding="utf-8")
+
     def test_a_budget_of_evaluations_holds_over_all_bundles(self):
         self.begin("--iterations", 2, "--beam", 2, "--plans", 3, "--agents", "recipes", "--max-evaluations", 2)
         finished, _ = self.to_the_end()

@@ -103,6 +103,17 @@ class RemoteWorker(support.TestCase):
             with self.subTest(command):
                 self.assert_says(self.accelopt("eval", task, "--worker", command), 1, *patterns)
 
+    def test_doctor_greets_a_worker(self):
+        greeted = self.accelopt("doctor", "--json", "--worker", self.shell("echo Welcome"))
+        line = next(line for line in greeted.lines if line["name"] == "worker")
+        self.assertEqual(line["state"], "ok", line)
+        self.assertIn(socket.gethostname(), line["detail"])
+        gone = self.accelopt("doctor", "--json", "--worker", "sh -c 'echo no route to host >&2; exit 255'")
+        line = next(line for line in gone.lines if line["name"] == "worker")
+        self.assertEqual((gone.code, line["state"]), (5, "missing"), gone)
+        self.assertIn("no route to host", line["detail"])
+        self.assertIn("accelopt worker", line["advice"])
+
     def test_what_the_command_line_refuses(self):
         task = self.task()
         for arguments, patterns in [
