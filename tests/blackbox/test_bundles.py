@@ -4,7 +4,9 @@
 import hashlib
 import json
 import pathlib
+import random
 import shutil
+import subprocess
 
 import chat_script
 import support
@@ -274,6 +276,28 @@ class Bundles(support.TestCase):
         self.assert_says(self.execute(self.waiting_bundle(waits)), 1, "g\\+\\+ 1.2.3", "nothing was measured")
         connected = self.resume("--worker", f"{support.program_folder()}/accelopt worker")
         self.assert_says(connected, 1, "g\\+\\+ 1.2.3", "cannot be compared")
+
+    def test_killed_while_it_takes_in(self):
+        """kill -9 at random instants of every resume: nothing is put off twice, and nothing that came back is lost."""
+        seed = 20261121
+        instants = random.Random(seed)
+        self.begin("--iterations", 2, "--beam", 2, "--plans", 2, "--agents", "recipes", "--seed", 7)
+        for _ in range(MOST_BUNDLES):
+            self.assertEqual(self.execute().code, 0)
+            for _ in range(3):
+                running = self.start("resume", "--workspace", self.workspace, "--json")
+                try:
+                    running.process.wait(instants.uniform(0, 0.4))
+                except subprocess.TimeoutExpired:
+                    running.kill()
+            finished = self.resume()
+            if finished.code != 6:
+                break
+            self.check_waits(finished)
+        self.assertEqual((finished.code, finished.last["outcome"]), (0, "improved"), (seed, finished))
+        asked = [item["id"] for bundle in self.bundles.iterdir() for item in self.manifest(bundle)["items"]]
+        self.assertEqual(len(asked), len(set(asked)), (seed, "no request is in two bundles"))
+        self.assertIs(self.succeed("replay", "--workspace", self.workspace, "--json").last["same"], True)
 
     def test_a_baseline_that_fails(self):
         task = self.task(baseline=support.BASELINE.replace("float acc = 0.0f;", "float acc = 1.0f;"))
