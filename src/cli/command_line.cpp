@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
+#include <charconv>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -10,10 +11,13 @@ namespace accelopt::cli {
 
 Command& Command::option(const std::string& names, Target target, const std::string& help) {
   last_ = std::visit([&](auto* value) { return app_->add_option(names, *value, help); }, target);
-  // Without this the library wraps -3 around to a very large number.
+  // Without this the library wraps -3 around to a very large number, and takes what is too large for the largest.
   if (std::holds_alternative<std::optional<std::uint64_t>*>(target)) {
-    last_->check([](const std::string& text) {
-      return text.find('-') == std::string::npos ? std::string() : "must be 0 or more, and is " + text;
+    last_->check([](const std::string& text) -> std::string {
+      if (text.find('-') != std::string::npos) return "must be 0 or more, and is " + text;
+      std::uint64_t value = 0;
+      const auto problem = std::from_chars(text.data(), text.data() + text.size(), value).ec;
+      return problem == std::errc::result_out_of_range ? "must be less than 2^64, and is " + text : "";
     });
   }
   return *this;

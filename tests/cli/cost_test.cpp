@@ -101,7 +101,7 @@ TEST(Noise, IsJudgedByWhatIsFoundAndByHowMuchABlockVaries) {
   report.block_sd = 0.008;
   report.smallest_found = 0.02;
   EXPECT_TRUE(is_quiet(report));
-  EXPECT_NE(describe_noise(report).find("differences from 2 % on are found reliably"), std::string::npos)
+  EXPECT_NE(describe_noise(report).find("differences from 2.0 % on are found reliably"), std::string::npos)
       << describe_noise(report);
   report.smallest_found = 0.05;
   EXPECT_FALSE(is_quiet(report));
