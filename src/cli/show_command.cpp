@@ -276,7 +276,7 @@ base::Result<Exit> show(const Options& options) {
   if (!experiences.empty()) fmt::print("\nExperiences\n");
   for (const model::Experience& experience : experiences) {
     fmt::print("  {} {} ({} {})\n", experience.id, experience.title, model::to_string(experience.polarity),
-               report::format_ratio(experience.effect));
+               experience.effect ? report::format_ratio(*experience.effect) : std::string("-"));
   }
   print_times(steps);
   if (options.samples) print_samples(run, steps);
