@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/surreal_schema.hpp"
+
+namespace accelopt::memory::surreal {
+
+// Beside the tables that people and other tools read stand two that the database keeps itself, by an event, whoever
+// writes: `entry` (one small record an experience, in order of insertion: listings and exports read no texts) and
+// `card` (language, target, time of the last change: what retrieval needs to choose, so that a client reads only what
+// changed since it last looked). The engine's own full-text index was 20 times slower at 20,000 experiences.
+const std::string_view kReadVersion = "SELECT VALUE version FROM accelopt_schema:current";
+
+const std::string_view kDefineSchema = R"surql(
+BEGIN;
+DEFINE TABLE IF NOT EXISTS accelopt_schema SCHEMALESS;
+DEFINE TABLE IF NOT EXISTS optimization SCHEMALESS;
+DEFINE TABLE IF NOT EXISTS solution SCHEMALESS;
+DEFINE TABLE IF NOT EXISTS task SCHEMALESS;
+DEFINE TABLE IF NOT EXISTS plan SCHEMALESS;
+DEFINE TABLE IF NOT EXISTS improved_by TYPE RELATION IN solution OUT solution SCHEMALESS;
+DEFINE TABLE IF NOT EXISTS seen_on TYPE RELATION IN optimization OUT task SCHEMALESS;
+DEFINE TABLE IF NOT EXISTS rests_on TYPE RELATION IN plan OUT optimization SCHEMALESS;
+DEFINE TABLE IF NOT EXISTS forgotten SCHEMALESS;
+DEFINE TABLE IF NOT EXISTS credit_event SCHEMALESS;
+DEFINE TABLE IF NOT EXISTS counter SCHEMALESS;
+DEFINE TABLE IF NOT EXISTS entry SCHEMALESS;
+DEFINE TABLE IF NOT EXISTS card SCHEMALESS;
+DEFINE FIELD IF NOT EXISTS inserted ON optimization VALUE $before.inserted ?? $value ?? time::micros(time::now());
+DEFINE FIELD IF NOT EXISTS stamp ON optimization VALUE time::micros(time::now());
+DEFINE EVENT IF NOT EXISTS accelopt_keep ON optimization WHEN true THEN {
+  LET $key = record::id($value.id);
+  IF !type::is_string($key) AND !type::is_int($key) { RETURN NONE };
+  IF $before.stamp != NONE {
+    DELETE type::record('card', [<string>($before.language ?? ''), <string>($before.target ?? '*'), $before.stamp, $key]);
+    DELETE type::record('entry', [$before.inserted, $key]);
+  };
+  IF $event = 'DELETE' {
+    DELETE type::record('improved_by', $key);
+    DELETE type::record('seen_on', $key);
+    RETURN NONE;
+  };
+  CREATE type::record('entry', [$after.inserted, $key]) SET
+    language = $after.language, op_type = $after.op_type, target = $after.target, run = $after.run,
+    polarity = $after.polarity ?? 'improves', quarantined = $after.quarantined = true,
+    suspicious = array::len($after.suspicions ?? []) > 0 RETURN NONE;
+  CREATE type::record('card', [<string>($after.language ?? ''), <string>($after.target ?? '*'), $after.stamp, $key]) SET
+    o = $after.op_type, b = $after.bound, r = $after.run, q = $after.quarantined = true, i = $after.inserted,
+    w = string::slice(array::join([<string>($after.title ?? ''), <string>($after.strategy ?? ''),
+          <string>($after.op_type ?? ''), <string>($after.bound ?? ''), <string>($after.task ?? ''),
+          <string>($after.before ?? ''), <string>($after.after ?? '')], ' '), 0, 8000) RETURN NONE;
+  IF $event != 'CREATE' { RETURN NONE };
+  IF type::is_string($after.slow) AND type::is_string($after.fast) AND $after.slow != '' AND $after.fast != '' {
+    INSERT RELATION INTO improved_by { id: type::record('improved_by', $key), in: type::record('solution', $after.slow),
+      out: type::record('solution', $after.fast), speedup: $after.effect, optimization: $after.id } RETURN NONE;
+  };
+  IF type::is_string($after.task) AND $after.task != '' {
+    INSERT RELATION INTO seen_on { id: type::record('seen_on', $key), in: $after.id,
+      out: type::record('task', $after.task) } RETURN NONE;
+  };
+};
+UPDATE optimization RETURN NONE;
+UPSERT accelopt_schema:current SET version = $version RETURN NONE;
+COMMIT;
+)surql";
+
+const std::string_view kInsert = R"surql(
+BEGIN;
+LET $there = (SELECT VALUE record::id(id) FROM $rows.map(|$r| type::record('optimization', $r.key)));
+LET $gone = (SELECT VALUE record::id(id) FROM $rows.map(|$r| type::record('forgotten', $r.key)));
+LET $new = $rows.filter(|$r| $r.key NOT IN $there AND ($returns OR $r.key NOT IN $gone));
+FOR $k IN $new.filter(|$r| $r.key IN $gone) { DELETE type::record('forgotten', $k.key) };
+LET $now = time::micros(time::now());
+FOR $language IN array::distinct($new.map(|$r| $r.fields.language)) {
+  LET $counter = type::record('counter', $language);
+  LET $last = $counter.n ?? 0;
+  LET $mine = $new.filter(|$r| $r.fields.language = $language);
+  UPSERT $counter SET n = $last + array::len($mine) RETURN NONE;
+  INSERT INTO optimization $mine.map(|$r, $i| object::extend($r.fields, {
+    id: type::record('optimization', $r.key), inserted: $now + $r.place, seq: $last + $i + 1 })) RETURN NONE;
+};
+LET $tasks = array::distinct($new.filter(|$r| $r.fields.task != '').map(|$r| {
+  id: type::record('task', $r.fields.task), name: $r.fields.task, op_type: $r.fields.op_type }));
+INSERT IGNORE INTO task $tasks RETURN NONE;
+RETURN array::len($new);
+COMMIT;
+)surql";
+
+const std::string_view kPutSolutions = R"surql(
+INSERT IGNORE INTO solution $rows.map(|$r| object::extend($r.fields, { id: type::record('solution', $r.key) })) RETURN NONE
+)surql";
+
+const std::string_view kReadSolution =
+    "SELECT hash, language, task, run, sources, evaluation FROM type::record('solution', $key)";
+
+const std::string_view kReadItem = R"surql(
+SELECT * FROM [type::record('optimization', $key), type::record('optimization', $number)];
+SELECT record::id(id) AS language, n FROM counter;
+)surql";
+
+const std::string_view kReadPrefix =
+    "SELECT VALUE record::id(id) FROM type::record('optimization', $from..$to) LIMIT 6";
+
+const std::string_view kReadItems = R"surql(
+SELECT * FROM $keys.map(|$k| type::record('optimization', $k));
+SELECT record::id(id) AS language, n FROM counter;
+)surql";
+
+const std::string_view kListKeys = R"surql(
+SELECT id FROM entry
+  WHERE ($language = '' OR language = $language) AND ($op_type = '' OR op_type = $op_type)
+    AND ($target = '' OR target = $target) AND ($run = '' OR run = $run)
+    AND ($polarity = '' OR polarity = $polarity) AND ($quarantined = NULL OR quarantined = $quarantined)
+    AND ($suspicious = NULL OR suspicious = $suspicious)
+  ORDER BY id DESC LIMIT $count START $offset;
+)surql";
+
+const std::string_view kNextKeys = "SELECT VALUE record::id(id) FROM entry:[$inserted, $key]>.. LIMIT $count";
+
+const std::string_view kReadCards = R"surql(
+SELECT record::id(id) AS id, o, b, r, q, i, w FROM card:[$language, $target, $stamp, $key]>..[$language, $target, ..]
+  LIMIT $count;
+)surql";
+
+const std::string_view kReadAllCards =
+    "SELECT record::id(id) AS id, o, b, r, q, i, w FROM card:[$language, $target, $stamp, $key]>.. LIMIT $count";
+
+const std::string_view kEdit =
+    "RETURN array::len(UPDATE type::record('optimization', $key) MERGE $fields RETURN VALUE true)";
+
+const std::string_view kForget = R"surql(
+BEGIN;
+LET $id = type::record('optimization', $key);
+LET $there = record::exists($id);
+DELETE $id RETURN NONE;
+IF $there { UPSERT type::record('forgotten', $key) SET at = time::now() RETURN NONE };
+RETURN IF $there { 1 } ELSE { 0 };
+COMMIT;
+)surql";
+
+const std::string_view kQuarantine =
+    "RETURN array::len(UPDATE type::record('optimization', $key) SET quarantined = $hidden RETURN VALUE true)";
+
+const std::string_view kCredit = R"surql(
+BEGIN;
+LET $there = (SELECT VALUE record::id(id) FROM $events.map(|$e| type::record('credit_event', $e.key)));
+LET $new = $events.filter(|$e| $e.key NOT IN $there);
+FOR $e IN $new {
+  CREATE type::record('credit_event', $e.key) CONTENT $e.fields RETURN NONE;
+};
+FOR $key IN array::distinct($new.map(|$e| $e.fields.experience)) {
+  LET $mine = $new.filter(|$e| $e.fields.experience = $key);
+  UPDATE type::record('optimization', $key) SET
+    credit.shown = (credit.shown ?? 0) + math::sum($mine.map(|$e| $e.shown)),
+    credit.used = (credit.used ?? 0) + math::sum($mine.map(|$e| $e.used)),
+    credit.confirmed = (credit.confirmed ?? 0) + math::sum($mine.map(|$e| $e.confirmed)),
+    credit.refuted = (credit.refuted ?? 0) + math::sum($mine.map(|$e| $e.refuted)) RETURN NONE;
+};
+LET $outcomes = $new.filter(|$e| $e.plan_key != '');
+INSERT IGNORE INTO plan array::distinct($outcomes.map(|$e| {
+  id: type::record('plan', $e.plan_key), title: $e.fields.plan, run: $e.fields.run })) RETURN NONE;
+INSERT RELATION INTO rests_on $outcomes.map(|$e| { id: type::record('rests_on', $e.key),
+  in: type::record('plan', $e.plan_key), out: type::record('optimization', $e.fields.experience),
+  outcome: $e.fields.kind, speedup: $e.fields.speedup }) RETURN NONE;
+RETURN array::len($new);
+COMMIT;
+)surql";
+
+const std::string_view kStats = R"surql(
+SELECT count() AS n FROM entry GROUP ALL;
+SELECT count() AS n FROM entry WHERE quarantined = true GROUP ALL;
+SELECT count() AS n FROM entry WHERE suspicious = true GROUP ALL;
+SELECT count() AS n FROM forgotten GROUP ALL;
+SELECT count() AS n FROM solution GROUP ALL;
+SELECT count() AS n FROM credit_event GROUP ALL;
+SELECT language AS name, count() AS n FROM entry GROUP BY name;
+SELECT op_type AS name, count() AS n FROM entry GROUP BY name;
+SELECT polarity AS name, count() AS n FROM entry GROUP BY name;
+)surql";
+
+const std::string_view kGraph = R"surql(
+LET $ids = (SELECT id FROM entry ORDER BY id DESC LIMIT $limit).map(|$e| type::record('optimization', record::id($e.id)[1]));
+LET $improved = $ids.map(|$i| type::record('improved_by', record::id($i)));
+LET $seen = $ids.map(|$i| type::record('seen_on', record::id($i)));
+LET $rest = array::flatten($ids.map(|$i| $i<-rests_on));
+SELECT id, title, strategy, polarity FROM $ids;
+SELECT in, out, speedup FROM $improved;
+SELECT in, out FROM $seen;
+SELECT in, out, in.title AS title, outcome, speedup FROM $rest;
+)surql";
+
+}  // namespace accelopt::memory::surreal

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/knowledge_file.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "journal/sqlite.hpp"
+#include "memory/hygiene.hpp"
+#include "memory/store_contract.hpp"
+
+namespace accelopt::memory {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+
+class FilePlace final : public StorePlace {
+ public:
+  explicit FilePlace(base::TemporaryFolder folder) : folder_(std::move(folder)) {}
+  base::Result<std::unique_ptr<KnowledgeStore>> open() override {
+    return open_knowledge_file(folder_.path() / "deep" / "knowledge.db");
+  }
+
+ private:
+  base::TemporaryFolder folder_;
+};
+
+INSTANTIATE_TEST_SUITE_P(File, StoreContract,
+                         testing::Values(StoreMaker{"sqlite",
+                                                    []() -> std::unique_ptr<StorePlace> {
+                                                      auto folder = base::TemporaryFolder::create("accelopt-memory");
+                                                      if (!folder) return nullptr;
+                                                      return std::make_unique<FilePlace>(std::move(*folder));
+                                                    }}),
+                         name_of);
+
+class KnowledgeFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = base::TemporaryFolder::create("accelopt-memory");
+    ASSERT_TRUE(folder) << folder.error().message;
+    folder_.emplace(std::move(*folder));
+  }
+  [[nodiscard]] fs::path file() const { return folder_->path() / "knowledge.db"; }
+
+  void fill(int count) {
+    auto store = open_knowledge_file(file());
+    ASSERT_TRUE(store) << store.error().message;
+    std::vector<model::Experience> many;
+    for (int i = 0; i < count; ++i) many.push_back(sample_experience(i));
+    ASSERT_TRUE((*store)->insert(many, Forgotten::stays));
+  }
+
+  /// That opening fails as corrupt with `word` in its message, and leaves the file as it is.
+  void expect_refused(const std::string& word) {
+    const std::string before = base::read_file(file()).value();
+    const auto opened = open_knowledge_file(file());
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, ErrorCode::corrupt);
+    EXPECT_NE(opened.error().message.find(word), std::string::npos) << opened.error().message;
+    EXPECT_NE(opened.error().message.find(file().string()), std::string::npos);
+    EXPECT_EQ(base::read_file(file()).value(), before);
+    EXPECT_FALSE(fs::exists(file().string() + "-wal"));
+  }
+
+ private:
+  std::optional<base::TemporaryFolder> folder_;
+};
+
+TEST_F(KnowledgeFileTest, RefusesWhatIsNoStore) {
+  ASSERT_TRUE(base::write_file(file(),
+                               "these are my notes, and they are longer than a header of one hundred bytes, as "
+                               "everybody can see who counts them"));
+  expect_refused("no knowledge store");
+}
+
+TEST_F(KnowledgeFileTest, RefusesADatabaseOfAnotherProgram) {
+  {
+    auto other = journal::Database::open(file(), journal::OpenMode::create, std::chrono::seconds(1));
+    ASSERT_TRUE(other);
+    ASSERT_TRUE((*other)->execute("CREATE TABLE mine(x)"));
+  }
+  expect_refused("no knowledge store");
+}
+
+TEST_F(KnowledgeFileTest, RefusesANewerVersion) {
+  fill(1);
+  {
+    auto other = journal::Database::open(file(), journal::OpenMode::create, std::chrono::seconds(1));
+    ASSERT_TRUE(other);
+    ASSERT_TRUE((*other)->execute("PRAGMA user_version = 99; PRAGMA journal_mode = DELETE"));
+  }
+  expect_refused("newer accelopt");
+}
+
+TEST_F(KnowledgeFileTest, RefusesAFileThatWasCutShort) {
+  fill(50);
+  const std::string whole = base::read_file(file()).value();
+  ASSERT_TRUE(base::write_file(file(), whole.substr(0, whole.size() / 2)));
+  expect_refused("cut short");
+}
+
+TEST_F(KnowledgeFileTest, SaysWhatToDoAboutDamageInside) {
+  fill(300);
+  std::string bytes = base::read_file(file()).value();
+  for (std::size_t at = 4096; at < bytes.size(); ++at) bytes[at] = static_cast<char>(at * 7);
+  ASSERT_TRUE(base::write_file(file(), bytes));
+  const auto store = open_knowledge_file(file());
+  const auto error = store ? (*store)->list({}).error() : store.error();
+  EXPECT_EQ(error.code, ErrorCode::corrupt) << error.message;
+  EXPECT_NE(error.message.find("untouched"), std::string::npos) << error.message;
+  EXPECT_EQ(base::read_file(file()).value(), bytes);
+}
+
+TEST_F(KnowledgeFileTest, AnAbsentFileCannotBeRead) {
+  const auto opened = open_knowledge_file(file(), {.access = KnowledgeFileOptions::Access::read_only});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::not_found);
+  EXPECT_FALSE(fs::exists(file()));
+}
+
+TEST_F(KnowledgeFileTest, ALockThatLastsIsUnavailableAndNothingIsLost) {
+  fill(1);
+  auto other = journal::Database::open(file(), journal::OpenMode::create, std::chrono::seconds(1));
+  ASSERT_TRUE(other);
+  auto store = open_knowledge_file(file(), {.busy_timeout = std::chrono::milliseconds(10)});
+  ASSERT_TRUE(store);
+  const model::Experience second = sample_experience(2);
+  {
+    auto lock = journal::Transaction::begin(**other);
+    ASSERT_TRUE(lock);
+    const auto refused = (*store)->insert({&second, 1}, Forgotten::stays);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+    EXPECT_EQ((*store)->list({})->size(), 1U);  // readers are not locked out
+  }
+  EXPECT_EQ((*store)->insert({&second, 1}, Forgotten::stays).value(), 1);
+}
+
+TEST_F(KnowledgeFileTest, AStoreOfTheFirstVersionIsBroughtUpToThisOne) {
+  fill(3);
+  {
+    auto older = journal::Database::open(file(), journal::OpenMode::create, std::chrono::seconds(1));
+    ASSERT_TRUE(older);
+    ASSERT_TRUE((*older)->execute("DROP TABLE credit_events; DROP TABLE forgotten; PRAGMA user_version = 1"));
+  }
+  auto store = open_knowledge_file(file());
+  ASSERT_TRUE(store) << store.error().message;
+  EXPECT_EQ((*store)->stats()->experiences, 3);
+  EXPECT_EQ((*store)->stats()->credit_events, 0);
+  EXPECT_TRUE((*store)->forget(store_ids({sample_experience(1)})[0]));
+}
+
+/// How long the four processes write; ACCELOPT_STRESS_SECONDS=20 is what the design asks for.
+std::chrono::milliseconds stress_time() {
+  const char* const seconds = std::getenv("ACCELOPT_STRESS_SECONDS");
+  return std::chrono::milliseconds(seconds == nullptr ? 2000 : 1000 * std::atoi(seconds));
+}
+
+/// One process that inserts, counts credit and reads until the time is over; tells how many it inserted, or -1.
+[[noreturn]] void write_until(const fs::path& file, int process, int pipe,
+                              std::chrono::steady_clock::time_point deadline) {
+  int inserted = 0;
+  auto store = open_knowledge_file(file);
+  // Each at least once: who waits for a lock among others that write without a pause may wait for long.
+  while (store && (inserted == 0 || std::chrono::steady_clock::now() < deadline)) {
+    // The first two of each batch are the same in all processes; the last one is this process's own.
+    std::vector<model::Experience> batch{sample_experience(inserted), sample_experience(inserted + 1),
+                                         sample_experience(1'000'000 * (process + 1) + inserted)};
+    const CreditEvent event{.id = "p" + std::to_string(process) + " " + std::to_string(inserted),
+                            .experience = store_ids({sample_experience(0)})[0],
+                            .kind = CreditEvent::Kind::confirmed,
+                            .run = "r"};
+    if (!(*store)->insert(batch, Forgotten::stays) || !(*store)->credit({&event, 1}) || !(*store)->list({.limit = 1})) {
+      inserted = -1;
+      break;
+    }
+    ++inserted;
+  }
+  if (!store) inserted = -1;
+  const auto written = ::write(pipe, &inserted, sizeof inserted);
+  ::_exit(written == sizeof inserted ? 0 : 1);
+}
+
+TEST_F(KnowledgeFileTest, FourProcessesWriteAtOnceAndNothingIsLostOrTwice) {
+  constexpr int kProcesses = 4;
+  const auto deadline = std::chrono::steady_clock::now() + stress_time();
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  std::vector<pid_t> children;
+  for (int process = 0; process < kProcesses; ++process) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) write_until(file(), process, ends[1], deadline);
+    children.push_back(child);
+  }
+  int most = 0;
+  std::int64_t own = 0;
+  for (int process = 0; process < kProcesses; ++process) {
+    int inserted = 0;
+    ASSERT_EQ(::read(ends[0], &inserted, sizeof inserted), static_cast<ssize_t>(sizeof inserted));
+    EXPECT_GT(inserted, 0) << "a process failed";
+    most = std::max(most, inserted);
+    own += inserted;
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  ::close(ends[0]);
+  ::close(ends[1]);
+  auto store = open_knowledge_file(file());
+  ASSERT_TRUE(store) << store.error().message;
+  const auto stats = (*store)->stats();
+  ASSERT_TRUE(stats) << stats.error().message;
+  EXPECT_EQ(stats->experiences, own + most + 1);
+  EXPECT_EQ(stats->credit_events, own);
+  EXPECT_EQ((*store)->get(store_ids({sample_experience(0)})[0])->experience.credit.confirmed, own);
+  std::set<std::int64_t> ages;
+  ASSERT_TRUE((*store)->for_each([&](const Item& item) -> base::Result<void> {
+    EXPECT_TRUE(ages.insert(item.age).second);
+    return {};
+  }));
+}
+
+}  // namespace
+}  // namespace accelopt::memory
