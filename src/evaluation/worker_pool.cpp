@@ -96,7 +96,7 @@ class WorkerPool final : public Evaluator {
 
   /// A worker that has said hello; nothing: it died before, which may be tried again (`reason` says how).
   base::Result<std::shared_ptr<WorkerProcess>> start(std::string& reason, const std::stop_token& stop) const {
-    TRY_ASSIGN(auto worker, WorkerProcess::start(options_.command, options_.withheld));
+    TRY_ASSIGN(auto worker, WorkerProcess::start(options_.command, options_.withheld, options_.send_limit));
     const auto hello = worker->greet(options_.hello_limit, stop);
     if (hello) {
       if (options_.greeted) options_.greeted(*hello);

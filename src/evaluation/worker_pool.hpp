@@ -21,6 +21,8 @@ struct PoolOptions {
   std::chrono::seconds answer_limit{1800};
   /// Longest wait for a worker's hello: a connection, a queue of a site's scheduler, an image that is fetched.
   std::chrono::milliseconds hello_limit{300'000};
+  /// Longest wait for a worker to take a part of a request.
+  std::chrono::seconds send_limit{120};
   /// Variables that stay out of a worker's environment beside all whose name sounds like a secret.
   std::vector<std::string> withheld{};
   /// Told once a worker that was started, before it is asked anything. Any thread.

@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,12 +100,16 @@ bool is_secret_name(std::string_view name) {
 }
 
 base::Result<std::shared_ptr<WorkerProcess>> WorkerProcess::start(const std::vector<std::string>& command,
-                                                                  const std::vector<std::string>& withheld) {
+                                                                  const std::vector<std::string>& withheld,
+                                                                  std::chrono::seconds send_limit) {
   if (command.empty()) return base::fail(ErrorCode::invalid_argument, "no command to start a worker with");
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     return base::fail_errno(errno, "a worker's channel");
   base::FileDescriptor ours(ends[0]);
+  const timeval patience{static_cast<time_t>(send_limit.count()), 0};
+  if (setsockopt(ours.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0)
+    return base::fail_errno(errno, "a worker's channel");
   const base::FileDescriptor theirs(ends[1]);
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return base::fail_errno(errno, "a worker's channel");
@@ -315,11 +320,13 @@ Answer WorkerProcess::ask(Json request, std::chrono::seconds limit, const std::s
     pending_[id] = pending;
   }
   request["id"] = id;
+  bool sent = false;
   {
     const std::lock_guard lock(output_mutex_);
-    write_line(socket_.get(), request);  // a failure shows as the end of its answers
+    sent = write_line(socket_.get(), request);
   }
   std::unique_lock lock(mutex_);
+  if (!sent) kill_now();  // half a request may be under way, and nobody takes the rest
   const auto settled = [&] { return pending->result.has_value() || dead_; };
   // Returns early when a stop is asked for.
   const auto began = std::chrono::steady_clock::now();

@@ -39,9 +39,11 @@ class WorkerProcess {
  public:
   /// Variables named in `withheld`, and all whose name sounds like a secret (is_secret_name), stay out of its
   /// environment.
+  /// One that takes no byte of a request for `send_limit` is ended.
   /// @error not_found, permission_denied, io: the command cannot be started.
-  static base::Result<std::shared_ptr<WorkerProcess>> start(const std::vector<std::string>& command,
-                                                            const std::vector<std::string>& withheld = {});
+  static base::Result<std::shared_ptr<WorkerProcess>> start(
+      const std::vector<std::string>& command, const std::vector<std::string>& withheld = {},
+      std::chrono::seconds send_limit = std::chrono::seconds(120));
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   /// Ends the input and gives the worker a moment before it and what it started is killed.

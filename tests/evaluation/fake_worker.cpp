@@ -7,6 +7,7 @@
 // The first argument, if any, is a file to which one byte is added at each start; the second is how it misbehaves:
 //   fail  exits with 3    banner  prints lines before its hello    babble  prints what is no hello, without end
 //   silent  says nothing  old  speaks another version of the protocol    cuda  measures on another target
+//   deaf  says hello and reads nothing
 //   missing  exits with 127 and a shell's words    orphan  leaves behind a program that holds its channel
 #include <unistd.h>
 
@@ -76,9 +77,14 @@ int main(int argc, char** argv) {
   if (manner == "cuda") hello.target = "cuda";
   if (manner == "orphan" && fork() == 0) {
     setsid();
+    alarm(20);  // longer than any test waits for it
     pause();
   }
   if (manner == "orphan") return 4;
+  if (manner == "deaf") {
+    std::cout << accelopt::base::canonical(hello) << std::endl;
+    pause();
+  }
   DyingEvaluator evaluator;
   return accelopt::evaluation::serve_evaluator(evaluator, {.hello = hello}, 0, 1) ? 0 : 1;
 }

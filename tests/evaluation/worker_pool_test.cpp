@@ -145,6 +145,17 @@ TEST_F(WorkerPoolTest, BannersBeforeTheHelloArePassedOver) {
   EXPECT_EQ(heard[0].version, "9.9.9");
 }
 
+TEST_F(WorkerPoolTest, AWorkerThatReadsNothingIsEnded) {
+  const auto evaluator = make_worker_pool(
+      {.command = {ACCELOPT_FAKE_WORKER, starts_file(), "deaf"}, .send_limit = std::chrono::seconds(1)});
+  model::Task large = task();
+  large.baseline = source(std::string(std::size_t{4} << 20, ' '));  // more than a channel holds
+  const auto opened = evaluator->open(large, {}, {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::unavailable);
+  EXPECT_EQ(starts(), 3U);
+}
+
 /// How a worker misbehaves at its start, and what is said about it.
 struct BadStart {
   const char* manner;

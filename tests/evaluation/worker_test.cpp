@@ -145,7 +145,7 @@ TEST(Worker, CancelEndsOneRequestAndTheEndOfInputAllOthers) {
   EXPECT_EQ(worker.answer(first)["error"]["code"], "cancelled");
   worker.end_input();
   EXPECT_EQ(worker.answer(3 - first)["error"]["code"], "cancelled");
-  EXPECT_EQ(evaluator.most, 1) << "one measurement at a time";
+  EXPECT_LE(evaluator.most, 1) << "one measurement at a time; none where the stop came first";
 }
 
 /// Builds of sources with "slow" last until the test lets them go.
