@@ -272,35 +272,41 @@ TEST(Schedule, ABusyDeviceHoldsBackTheQuestionsAndABoundHoldsTheAttempts) {
 }
 
 TEST(Schedule, NoQuestionIsAskedWhileTooManySolutionsWaitForTheDevice) {
-  constexpr int kWaiting = 3;
-  constexpr int kPlans = 12;
+  constexpr int kPlans = 8;
   WatchedRun run;
   run.request.settings.iterations = 1;
   run.request.settings.plans = kPlans;
-  run.request.flow.waiting = kWaiting;
-  Latch device;
-  std::atomic<int> begun = 0, after_the_jam = 0;
-  std::atomic<bool> jammed = false;
+  run.request.flow.waiting = 1;
+  Latch all_asked, at_device;
+  std::atomic<int> planners = 0, planned = 0, executed = 0, asked_in_the_jam = 0, triages = 0;
+  std::atomic<bool> jam = false;
+  run.team.on_plan = [&](const agents::PlanQuestion& question) -> FakeTeam::PlanResult {
+    // All are asked for a plan at once; the others get theirs, and would ask for the code, when the first one's
+    // solution is at the device.
+    if (++planners == kPlans) all_asked.open();
+    EXPECT_TRUE(question.context.identity.plan == 0 ? all_asked.wait() : at_device.wait());
+    ++planned;
+    return answered(model::Plan{"plan " + model::to_string(question.context.identity), {}, "do it"});
+  };
   run.team.on_execute = [&](const agents::ExecuteQuestion& question) {
-    const int number = ++begun;
-    // The first three answer; who was let in beside them waits until those three stand before the device.
-    EXPECT_TRUE(number <= kWaiting || device.wait());
-    if (jammed) ++after_the_jam;
+    ++executed;
+    if (jam) ++asked_in_the_jam;
     return "speed=" + std::to_string(2 + 0.01 * question.context.identity.plan) + "\n";
   };
-  std::atomic<int> waiting = 0;
   run.evaluator.before_triage = [&] {
-    if (++waiting == kWaiting) {
-      jammed = true;
-      device.open();
-    }
-    EXPECT_TRUE(device.wait());
+    if (++triages > 1) return;
+    jam = true;
+    at_device.open();
+    while (planned < kPlans) std::this_thread::yield();
+    for (int i = 0; i < 1000; ++i) std::this_thread::yield();  // time enough for who would not be held back
+    jam = false;
   };
 
   const auto report = run.go();
 
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(begun, kPlans) << "held back, never lost";
+  EXPECT_EQ(asked_in_the_jam, 0);
+  EXPECT_EQ(executed, kPlans) << "held back, never lost";
   EXPECT_EQ(run.evaluator.triages, kPlans);
 }
 
