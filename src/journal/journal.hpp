@@ -67,6 +67,14 @@ struct KernelRecord {
   std::string kind;               ///< what the speed-up rests on: "confirm", "playoff", "triage"
 };
 
+/// Something that has to reach another place, and waits here until it has.
+struct Parcel {
+  std::int64_t number = 0;  ///< in order of posting
+  std::string run;
+  std::string key;
+  base::Json content;
+};
+
 class Journal {
  public:
   virtual ~Journal() = default;
@@ -102,6 +110,14 @@ class Journal {
                                                                std::string_view device) = 0;
   virtual base::Result<void> record_experience(std::string_view run, const model::Experience& experience) = 0;
   virtual base::Result<std::vector<model::Experience>> experiences(std::string_view run) = 0;
+
+  // Things on their way to another place
+  /// Posts it once for the run and key: posting again changes nothing, whether it has been delivered or not.
+  virtual base::Result<void> post(std::string_view run, std::string_view key, std::string_view place,
+                                  const base::Json& content) = 0;
+  /// What was posted for the place by any run and has not been delivered, oldest first, at most `most`.
+  virtual base::Result<std::vector<Parcel>> waiting_for(std::string_view place, int most) = 0;
+  virtual base::Result<void> delivered(std::int64_t number) = 0;
 };
 
 /// Whether a journal may be written.

@@ -131,6 +131,17 @@ CREATE TABLE facts(
   name TEXT PRIMARY KEY,
   value TEXT NOT NULL) WITHOUT ROWID;
 )sql",
+    // A parcel without content has been delivered: posting it again must not bring it back.
+    R"sql(
+CREATE TABLE parcels(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  run INTEGER NOT NULL REFERENCES runs(number),
+  key TEXT NOT NULL,
+  place TEXT NOT NULL,
+  content TEXT,
+  UNIQUE(run, key, place));
+CREATE INDEX parcels_by_place ON parcels(place, number) WHERE content IS NOT NULL;
+)sql",
 };
 static_assert(kAdditions.size() + 1 == kSchemaVersion, "an addition for each version");
 

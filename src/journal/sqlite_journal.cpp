@@ -51,6 +51,9 @@ enum class Sql {
   best_kernels,
   insert_experience,
   list_experiences,
+  insert_parcel,
+  list_parcels,
+  deliver_parcel,
   count,
 };
 
@@ -110,6 +113,13 @@ std::string text_of(Sql sql) {
              "= excluded.experience";
     case Sql::list_experiences:
       return "SELECT experience FROM experiences WHERE run = ? ORDER BY number";
+    case Sql::insert_parcel:
+      return "INSERT OR IGNORE INTO parcels(run, key, place, content) VALUES(?,?,?,?)";
+    case Sql::list_parcels:
+      return "SELECT p.number, r.id, p.key, p.content FROM parcels p JOIN runs r ON r.number = p.run WHERE p.place = ? "
+             "AND p.content IS NOT NULL ORDER BY p.number LIMIT ?";
+    case Sql::deliver_parcel:
+      return "UPDATE parcels SET content = NULL WHERE number = ?";
     case Sql::count:
       break;
   }
@@ -294,6 +304,32 @@ class SqliteJournal final : public Journal {
       TRY_ASSIGN(model::Experience experience, decode_stored<model::Experience>(query.text(0), "an experience"));
       list.push_back(std::move(experience));
     }
+  }
+
+  Result<void> post(std::string_view run, std::string_view key, std::string_view place, const Json& content) override {
+    const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(const std::int64_t number, run_number(run));
+    TRY_ASSIGN(Statement* const insert, statement(Sql::insert_parcel));
+    return Query(*insert, number, key, place, canonical(content)).run();
+  }
+
+  Result<std::vector<Parcel>> waiting_for(std::string_view place, int most) override {
+    const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(Statement* const select, statement(Sql::list_parcels));
+    Query query(*select, place, most);
+    std::vector<Parcel> list;
+    for (;;) {
+      TRY_ASSIGN(const bool there, query.next());
+      if (!there) return list;
+      TRY_ASSIGN(Json content, decode_stored<Json>(query.text(3), "a parcel"));
+      list.push_back({query.integer(0), query.text(1), query.text(2), std::move(content)});
+    }
+  }
+
+  Result<void> delivered(std::int64_t number) override {
+    const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(Statement* const update, statement(Sql::deliver_parcel));
+    return Query(*update, number).run();
   }
 
  private:

@@ -70,6 +70,8 @@ void to_json(base::Json& out, const Experience& value) {
          {"used", value.credit.used},
          {"confirmed", value.credit.confirmed},
          {"refuted", value.credit.refuted}};
+  if (value.agreeing != 0) out["agreeing"] = value.agreeing;
+  if (value.contradicting != 0) out["contradicting"] = value.contradicting;
 }
 
 void from_json(const base::Json& in, Experience& value) {
@@ -99,11 +101,15 @@ void from_json(const base::Json& in, Experience& value) {
   read_field(in, "used", value.credit.used);
   read_field(in, "confirmed", value.credit.confirmed);
   read_field(in, "refuted", value.credit.refuted);
+  read_field(in, "agreeing", value.agreeing);
+  read_field(in, "contradicting", value.contradicting);
 }
 
 std::string content_id(const Experience& experience) {
   base::Json content = experience;
-  for (const char* key : {"id", "created", "toolchain", "shown", "used", "confirmed", "refuted"}) content.erase(key);
+  for (const char* key :
+       {"id", "created", "toolchain", "shown", "used", "confirmed", "refuted", "agreeing", "contradicting"})
+    content.erase(key);
   return base::sha256_hex(base::canonical(content)).substr(0, 16);
 }
 

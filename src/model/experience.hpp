@@ -67,6 +67,10 @@ struct Experience {
   std::string model;
   std::string toolchain;  ///< compiler and flags
   Credit credit;
+  // Of a retrieval: how many others of the same strategy say the same, and how many of the same kind of kernel say the
+  // opposite.
+  int agreeing = 0;
+  int contradicting = 0;
 };
 
 /// The id of an experience in every store: of what it says and where it comes from. Its id in the run, the time and the
@@ -75,6 +79,8 @@ std::string content_id(const Experience& experience);
 
 void to_json(base::Json& out, const Plan& value);
 void from_json(const base::Json& in, Plan& value);
+void to_json(base::Json& out, const WorkloadEffect& value);
+void from_json(const base::Json& in, WorkloadEffect& value);
 void to_json(base::Json& out, const Experience& value);
 void from_json(const base::Json& in, Experience& value);
 

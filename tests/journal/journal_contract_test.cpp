@@ -330,5 +330,26 @@ TEST_P(JournalContract, ManyThreadsWriteAndRead) {
   EXPECT_EQ(journal().steps("r1")->size(), std::size_t{kThreads * kSteps});
 }
 
+TEST_P(JournalContract, WhatIsPostedWaitsInOrderAndGoesOutOnce) {
+  make_run("r1");
+  make_run("r2");
+  ASSERT_TRUE(journal().post("r1", "i0", "there", {{"n", 1}}));
+  ASSERT_TRUE(journal().post("r2", "i0", "there", {{"n", 2}}));
+  ASSERT_TRUE(journal().post("r1", "i0", "there", {{"n", 3}}));  // the first one stands
+  ASSERT_TRUE(journal().post("r1", "i1", "elsewhere", {{"n", 4}}));
+  auto waiting = journal().waiting_for("there", 10);
+  ASSERT_TRUE(waiting) << waiting.error().message;
+  ASSERT_EQ(waiting->size(), 2U);
+  EXPECT_EQ((*waiting)[0].content.at("n"), 1);
+  EXPECT_EQ((*waiting)[1].run, "r2");
+  EXPECT_EQ(journal().waiting_for("there", 1)->size(), 1U);
+  ASSERT_TRUE(journal().delivered((*waiting)[0].number));
+  ASSERT_TRUE(journal().post("r1", "i0", "there", {{"n", 5}}));
+  waiting = journal().waiting_for("there", 10);
+  ASSERT_EQ(waiting->size(), 1U);
+  EXPECT_EQ(waiting->front().content.at("n"), 2);
+  EXPECT_EQ(journal().post("none", "i0", "there", {}).error().code, ErrorCode::not_found);
+}
+
 }  // namespace
 }  // namespace accelopt::journal
