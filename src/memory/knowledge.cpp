@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/knowledge.hpp"
+
+#include <algorithm>
+
+#include "memory/hygiene.hpp"
+#include "memory/ranking.hpp"
+#include "memory/words.hpp"
+
+namespace accelopt::memory {
+
+using base::ErrorCode;
+using base::Json;
+using base::Result;
+
+namespace {
+
+/// Runs of the journal that are looked through where the store cannot be read, newest first.
+constexpr std::size_t kLocalRuns = 50;
+/// What is sent in one go: a long wait leaves much behind.
+constexpr int kParcels = 64;
+
+std::string_view name_of(CreditEvent::Kind kind) {
+  return kind == CreditEvent::Kind::confirmed ? "confirmed" : kind == CreditEvent::Kind::refuted ? "refuted" : "shown";
+}
+
+Json json_of(const CreditEvent& it) {
+  return {{"id", it.id},     {"experience", it.experience}, {"kind", name_of(it.kind)}, {"run", it.run},
+          {"plan", it.plan}, {"speedup", Json(it.speedup)}};
+}
+
+CreditEvent event_of(const Json& in) {
+  CreditEvent it;
+  in.at("id").get_to(it.id);
+  in.at("experience").get_to(it.experience);
+  const auto kind = in.at("kind").get<std::string>();
+  it.kind = kind == "confirmed" ? CreditEvent::Kind::confirmed
+            : kind == "refuted" ? CreditEvent::Kind::refuted
+                                : CreditEvent::Kind::shown;
+  base::read_field(in, "run", it.run);
+  base::read_field(in, "plan", it.plan);
+  if (const auto speedup = in.find("speedup"); speedup != in.end()) speedup->get_to(it.speedup);
+  return it;
+}
+
+Json json_of(const SolutionRecord& it) {
+  return {{"id", it.id},   {"language", it.language}, {"task", it.task},
+          {"run", it.run}, {"sources", it.sources},   {"evaluation", it.evaluation}};
+}
+
+SolutionRecord solution_of(const Json& in) {
+  return {.id = in.at("id").get<std::string>(),
+          .language = in.value("language", std::string()),
+          .task = in.value("task", std::string()),
+          .run = in.value("run", std::string()),
+          .sources = in.value("sources", Json()),
+          .evaluation = in.value("evaluation", Json())};
+}
+
+/// The share of the query's words that the experience has.
+double overlap(const std::vector<std::string>& words, const model::Experience& experience) {
+  if (words.empty()) return 0;
+  const std::vector<std::string> own = words_of(indexed_text(experience), 400);
+  const auto common = std::ranges::count_if(
+      own, [&](const std::string& word) { return std::ranges::find(words, word) != words.end(); });
+  return static_cast<double>(common) / static_cast<double>(std::min(own.size() + 1, words.size()));
+}
+
+}  // namespace
+
+void to_json(Json& out, const Contribution& value) {
+  out = {{"experiences", value.experiences}, {"solutions", Json::array()}, {"credit", Json::array()}};
+  for (const SolutionRecord& solution : value.solutions) out["solutions"].push_back(json_of(solution));
+  for (const CreditEvent& event : value.credit) out["credit"].push_back(json_of(event));
+}
+
+void from_json(const Json& in, Contribution& value) {
+  in.at("experiences").get_to(value.experiences);
+  for (const Json& solution : in.at("solutions")) value.solutions.push_back(solution_of(solution));
+  for (const Json& event : in.at("credit")) value.credit.push_back(event_of(event));
+}
+
+Result<KnowledgeStore*> Knowledge::store() {
+  if (!store_) {
+    TRY_ASSIGN(store_, ports_.open());
+  }
+  return store_.get();
+}
+
+void Knowledge::failed(const base::Error& error) {
+  store_.reset();  // opened anew the next time
+  if (!down_ && ports_.notice) {
+    ports_.notice("the knowledge store cannot be used: " + error.message +
+                  "; the run goes on with what is local, and what it learns waits in its journal");
+  }
+  down_ = true;
+}
+
+void Knowledge::works() {
+  if (down_ && ports_.notice) ports_.notice("the knowledge store " + ports_.place + " is back");
+  down_ = false;
+}
+
+std::vector<model::Experience> Knowledge::recall(const Query& query, int places) {
+  if (places <= 0) return {};
+  const auto found = [&]() -> Result<std::vector<Match>> {
+    TRY_ASSIGN(KnowledgeStore* const opened, store());
+    return opened->retrieve(query);
+  }();
+  if (found) return rank(*found, query, places);
+  failed(found.error());
+  return rank(local_matches(query), query, places);
+}
+
+std::vector<Match> Knowledge::local_matches(const Query& query) {
+  std::vector<Match> matches;
+  auto runs = ports_.journal->list_runs();
+  if (!runs) return matches;
+  if (runs->size() > kLocalRuns) runs->resize(kLocalRuns);
+  const std::vector<std::string> words = words_of(query.text, 400);
+  for (const journal::RunInfo& run : *runs) {
+    if (run.id == query.without_run) continue;
+    auto experiences = ports_.journal->experiences(run.id);
+    if (!experiences) continue;
+    for (auto experience = experiences->rbegin(); experience != experiences->rend(); ++experience) {
+      const auto& out = query.without_op_types;
+      if (experience->language != query.language || experience->target != query.target) continue;
+      if (std::ranges::find(out, experience->op_type) != out.end()) continue;
+      Match match;
+      match.item.experience = made_fit(*experience).experience;
+      match.item.age = static_cast<std::int64_t>(matches.size());
+      match.text_similarity = overlap(words, match.item.experience);
+      matches.push_back(std::move(match));
+    }
+  }
+  return matches;
+}
+
+Result<void> Knowledge::contribute(const std::string& run, const std::string& key, const Contribution& contribution) {
+  TRY(ports_.journal->post(run, key, ports_.place, contribution));
+  return deliver();
+}
+
+Result<void> Knowledge::send(const Contribution& contribution) {
+  TRY_ASSIGN(KnowledgeStore* const opened, store());
+  if (!contribution.solutions.empty()) TRY(opened->put_solutions(contribution.solutions));
+  if (!contribution.experiences.empty()) TRY(opened->insert(contribution.experiences, Forgotten::stays));
+  if (!contribution.credit.empty()) TRY(opened->credit(contribution.credit));
+  return {};
+}
+
+Result<void> Knowledge::deliver() {
+  int sent = 0;
+  const bool was_down = down_;
+  for (;;) {
+    TRY_ASSIGN(const auto parcels, ports_.journal->waiting_for(ports_.place, kParcels));
+    for (const journal::Parcel& parcel : parcels) {
+      const auto contribution = base::decode<Contribution>(parcel.content, "what waits for " + ports_.place);
+      // What cannot be read will never be sendable: it stays in the journal's steps, and may not block the rest.
+      const auto done = contribution ? send(*contribution) : Result<void>();
+      if (!done) {
+        failed(done.error());
+        return {};
+      }
+      TRY(ports_.journal->delivered(parcel.number));
+      ++sent;
+    }
+    if (static_cast<int>(parcels.size()) < kParcels) break;
+  }
+  // Only a store that was reached is known to work.
+  if (sent > 0) works();
+  if (was_down && sent > 1 && ports_.notice) {
+    ports_.notice("what had waited for it in the journal has arrived (" + std::to_string(sent) + " deliveries)");
+  }
+  return {};
+}
+
+}  // namespace accelopt::memory

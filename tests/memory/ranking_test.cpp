@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/ranking.hpp"
+
+#include <gtest/gtest.h>
+
+#include "memory/store_contract.hpp"
+#include "memory/worth.hpp"
+
+namespace accelopt::memory {
+namespace {
+
+Match match(const std::string& title, double effect, const std::string& op_type = "matmul") {
+  static int number = 0;
+  Match made;
+  made.item.experience = sample_experience(++number);
+  made.item.experience.id = "id" + std::to_string(1000 + number);
+  made.item.experience.title = title;
+  made.item.experience.op_type = op_type;
+  made.item.experience.effect = model::Interval{effect, effect, effect};
+  if (effect < 1) made.item.experience.polarity = model::Polarity::regresses;
+  return made;
+}
+
+const Query kQuery{.language = "cpp", .target = "cpu", .op_type = "matmul", .bound = "memory"};
+
+std::vector<std::string> titles(const std::vector<model::Experience>& experiences) {
+  std::vector<std::string> out;
+  for (const auto& experience : experiences) out.push_back(experience.title);
+  return out;
+}
+
+TEST(Worth, GrowsWithEffectAndConfirmationAndFallsWithRefutation) {
+  model::Experience it = sample_experience(1);
+  it.effect = model::Interval{1.5, 1.4, 1.6};
+  const double plain = worth_of(it);
+  it.credit.confirmed = 3;
+  const double confirmed = worth_of(it);
+  it.credit = {.refuted = 3};
+  const double refuted = worth_of(it);
+  EXPECT_GT(confirmed, plain);
+  EXPECT_LT(refuted, plain);
+  EXPECT_DOUBLE_EQ(posterior_mean({}), 0.5);
+  it.credit = {};
+  it.effect = model::Interval{1 / 1.5, 0.6, 0.7};  // a loss teaches as much as a gain of the same size
+  EXPECT_NEAR(worth_of(it), plain, 1e-9);
+  it.effect.reset();
+  EXPECT_GT(worth_of(it), 0);
+  it.effect = model::Interval{0, 0, 0};
+  EXPECT_GT(worth_of(it), 0);
+}
+
+TEST(ValueOf, HalvesWithTheHalfLife) {
+  Item item = match("a", 2).item;
+  const double now = value_of(item);
+  item.age = static_cast<std::int64_t>(kHalfLife);
+  EXPECT_NEAR(value_of(item), now / 2, 1e-12);
+}
+
+TEST(SimilarityOf, OperatorCountsMoreThanFamilyMoreThanBound) {
+  Match same = match("a", 2);
+  Match family = match("b", 2, "bmm");
+  Match other = match("c", 2, "softmax");
+  EXPECT_GT(similarity_of(same, kQuery), similarity_of(family, kQuery));
+  EXPECT_GT(similarity_of(family, kQuery), similarity_of(other, kQuery));
+  const double before = similarity_of(other, kQuery);
+  other.text_similarity = 1;
+  EXPECT_GT(similarity_of(other, kQuery), before);
+  same.text_similarity = 1;
+  EXPECT_NEAR(similarity_of(same, kQuery), 1, 1e-12);
+}
+
+TEST(Rank, BestFirstAndNoMoreThanThePlaces) {
+  const std::vector<Match> matches{match("little", 1.1), match("most", 4), match("some", 1.5),
+                                   match("elsewhere", 3, "softmax")};
+  EXPECT_EQ(titles(rank(matches, kQuery, 4)), (std::vector<std::string>{"most", "elsewhere", "some", "little"}));
+  EXPECT_EQ(titles(rank(matches, kQuery, 1)), std::vector<std::string>{"most"});
+  EXPECT_TRUE(rank(matches, kQuery, 0).empty());
+}
+
+TEST(Rank, OneStrategyTakesOnePlaceAndTellsItsCompany) {
+  const auto shown = rank({match("Tile the loop", 2), match("tile  the LOOP!", 3), match("Unroll", 1.5)}, kQuery, 5);
+  ASSERT_EQ(titles(shown), (std::vector<std::string>{"tile  the LOOP!", "Unroll"}));
+  EXPECT_EQ(shown[0].agreeing, 1);
+  EXPECT_EQ(shown[0].contradicting, 0);
+}
+
+TEST(Rank, ContradictionsStandSideBySideWithTheirCounts) {
+  const auto shown =
+      rank({match("Unroll", 1.9), match("Tile", 2), match("Tile", 1.9), match("Avoid: tile", 0.7), match("Pack", 1.2)},
+           kQuery, 5);
+  ASSERT_EQ(titles(shown), (std::vector<std::string>{"Tile", "Avoid: tile", "Unroll", "Pack"}));
+  EXPECT_EQ(shown[0].agreeing, 1);
+  EXPECT_EQ(shown[0].contradicting, 1);
+  EXPECT_EQ(shown[1].agreeing, 0);
+  EXPECT_EQ(shown[1].contradicting, 2);
+}
+
+TEST(Rank, WhatHelpedHereAndHurtElsewhereIsNoContradiction) {
+  const auto shown = rank({match("Tile", 2), match("Tile", 0.7, "softmax")}, kQuery, 5);
+  ASSERT_EQ(shown.size(), 2U);
+  EXPECT_EQ(shown[0].contradicting, 0);
+  EXPECT_EQ(shown[1].contradicting, 0);
+}
+
+TEST(StrategyKey, OfARecipeIsItsNameParametersAndShape) {
+  model::Experience one = sample_experience(1);
+  one.title = "Tile a loop";
+  one.strategy = "It helps.\nRecipe: tile | at: kernel:i.0 | with: size=32 | shape: d2.map.unit\n";
+  model::Experience other = one;
+  other.strategy = "It helps.\nRecipe: tile | at: kernel:j.1 | with: size=32 | shape: d2.map.unit\n";
+  EXPECT_EQ(strategy_key(one), strategy_key(other));
+  other.strategy = "It helps.\nRecipe: tile | at: kernel:j.1 | with: size=64 | shape: d2.map.unit\n";
+  EXPECT_NE(strategy_key(one), strategy_key(other));
+}
+
+TEST(FamilyOf, HoldsTheProductsTogether) {
+  EXPECT_EQ(family_of("lora").size(), 5U);
+  EXPECT_EQ(family_of("silu"), std::vector<std::string>{"silu"});
+  EXPECT_TRUE(family_of("").empty());
+}
+
+}  // namespace
+}  // namespace accelopt::memory
