@@ -373,8 +373,8 @@ Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings
   } else {
     for (const char* role : {"planner", "executor", "fixer", "summarizer"}) authors[role] = "recipes";
     // Recipes run out of plans, and many lead to the same program.
-    facts.answered = {0.3, 0.8, 1};
-    facts.built = {0.1, 0.6, 1};
+    facts.answered = {0.3, 0.9, 1};
+    facts.built = {0.1, 0.7, 1};
     facts.fixes = {0, 0, std::min(0.2, static_cast<double>(settings.search.fixes))};
   }
   std::string basis = "guesses: no earlier run of this task in this workspace";

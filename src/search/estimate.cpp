@@ -77,6 +77,11 @@ struct Shortening {
   }
 };
 
+/// The product where both have their bounds from the method and may well be at them: a run in which all goes well.
+Range together(const Range& a, const Range& b) {
+  return {a.low * b.low, a.expected * b.expected, a.high * b.high};
+}
+
 struct Counts {
   Range plans, attempts, fixes, kernels, lessons;
 };
@@ -87,8 +92,8 @@ Counts count(const SearchSettings& settings, const EstimateFacts& facts) {
   const Range members =
       exactly(settings.strategy == Strategy::repeated_sampling ? settings.beam : 1) + later * facts.beam;
   Counts counts;
-  counts.plans = members * exactly(settings.plans);
-  counts.attempts = counts.plans * facts.answered * exactly(settings.attempts);
+  counts.plans = together(members, exactly(settings.plans));
+  counts.attempts = together(together(counts.plans, facts.answered), exactly(settings.attempts));
   counts.fixes = counts.attempts * facts.fixes;
   counts.kernels = counts.attempts + counts.fixes;
   counts.lessons = settings.memory_capacity > 0 ? facts.iterations * facts.lessons : Range{};
@@ -119,11 +124,11 @@ Range wall_of(const EstimateFacts& facts, const Counts& counts, const Range& exp
   }
   const Range builds = evaluations * facts.build_seconds * exactly(1.0 / std::max(facts.cores, 1));
   // At best everything overlaps, at worst nothing does.
-  const Range together = larger(larger(chains, exploring), builds);
-  Range busy{together.low, 0, chains.high + waiting.high + exploring.high + builds.high};
+  const Range overlapping = larger(larger(chains, exploring), builds);
+  Range busy{overlapping.low, 0, chains.high + waiting.high + exploring.high + builds.high};
   busy.expected = std::min(chains.expected + waiting.expected + exploring.expected / 2 + builds.expected / 2,
-                           (together.expected + busy.high) / 2);
-  busy.expected = std::max(busy.expected, together.expected);
+                           (overlapping.expected + busy.high) / 2);
+  busy.expected = std::max(busy.expected, overlapping.expected);
   const Range lessons = counts.lessons.high > 0 && facts.roles.contains("summarizer")
                             ? facts.iterations * Range{0, 0.5, 1} * facts.roles.at("summarizer").seconds
                             : Range{};
@@ -155,10 +160,10 @@ EstimateFacts facts_of_settings(const SearchSettings& settings) {
 Estimate estimate(const SearchSettings& settings, const EstimateFacts& facts) {
   const Counts counts = count(settings, facts);
   Estimate out;
-  out.evaluations = counts.kernels * facts.built;
+  out.evaluations = together(counts.kernels, facts.built);
   if (facts.models) {
-    out.calls = {{"planner", counts.plans * facts.asked_again},
-                 {"executor", counts.attempts * facts.asked_again},
+    out.calls = {{"planner", together(counts.plans, facts.asked_again)},
+                 {"executor", together(counts.attempts, facts.asked_again)},
                  {"fixer", counts.fixes * facts.asked_again},
                  {"summarizer", counts.lessons * facts.asked_again}};
     bool priced = true;
