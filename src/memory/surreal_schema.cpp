@@ -31,19 +31,20 @@ DEFINE EVENT IF NOT EXISTS accelopt_keep ON optimization WHEN true THEN {
   IF !type::is_string($key) AND !type::is_int($key) { RETURN NONE };
   IF $before.stamp != NONE {
     DELETE type::record('card', [<string>($before.language ?? ''), <string>($before.target ?? '*'), $before.stamp, $key]);
-    DELETE type::record('entry', [$before.inserted, $key]);
   };
   IF $event = 'DELETE' {
+    DELETE type::record('entry', [$before.inserted, $key]);
     DELETE type::record('improved_by', $key);
     DELETE type::record('seen_on', $key);
     RETURN NONE;
   };
-  CREATE type::record('entry', [$after.inserted, $key]) SET
+  UPSERT type::record('entry', [$after.inserted, $key]) SET
     language = $after.language, op_type = $after.op_type, target = $after.target, run = $after.run,
     polarity = $after.polarity ?? 'improves', quarantined = $after.quarantined = true,
     suspicious = array::len($after.suspicions ?? []) > 0 RETURN NONE;
-  CREATE type::record('card', [<string>($after.language ?? ''), <string>($after.target ?? '*'), $after.stamp, $key]) SET
+  UPSERT type::record('card', [<string>($after.language ?? ''), <string>($after.target ?? '*'), $after.stamp, $key]) SET
     o = $after.op_type, b = $after.bound, r = $after.run, q = $after.quarantined = true, i = $after.inserted,
+    p = $after.polarity, e = $after.effect, c = $after.confirmed, f = $after.refuted,
     w = string::slice(array::join([<string>($after.title ?? ''), <string>($after.strategy ?? ''),
           <string>($after.op_type ?? ''), <string>($after.bound ?? ''), <string>($after.task ?? ''),
           <string>($after.before ?? ''), <string>($after.after ?? '')], ' '), 0, 8000) RETURN NONE;
@@ -116,12 +117,13 @@ SELECT id FROM entry
 const std::string_view kNextKeys = "SELECT VALUE record::id(id) FROM entry:[$inserted, $key]>.. LIMIT $count";
 
 const std::string_view kReadCards = R"surql(
-SELECT record::id(id) AS id, o, b, r, q, i, w FROM card:[$language, $target, $stamp, $key]>..[$language, $target, ..]
+SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w FROM card:[$language, $target, $stamp, $key]>..[$language, $target, ..]
   LIMIT $count;
 )surql";
 
 const std::string_view kReadAllCards =
-    "SELECT record::id(id) AS id, o, b, r, q, i, w FROM card:[$language, $target, $stamp, $key]>.. LIMIT $count";
+    "SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w "
+    "FROM card:[$language, $target, $stamp, $key]>.. LIMIT $count";
 
 const std::string_view kEdit =
     "RETURN array::len(UPDATE type::record('optimization', $key) MERGE $fields RETURN VALUE true)";
@@ -149,10 +151,10 @@ FOR $e IN $new {
 FOR $key IN array::distinct($new.map(|$e| $e.fields.experience)) {
   LET $mine = $new.filter(|$e| $e.fields.experience = $key);
   UPDATE type::record('optimization', $key) SET
-    credit.shown = (credit.shown ?? 0) + math::sum($mine.map(|$e| $e.shown)),
-    credit.used = (credit.used ?? 0) + math::sum($mine.map(|$e| $e.used)),
-    credit.confirmed = (credit.confirmed ?? 0) + math::sum($mine.map(|$e| $e.confirmed)),
-    credit.refuted = (credit.refuted ?? 0) + math::sum($mine.map(|$e| $e.refuted)) RETURN NONE;
+    shown = (shown ?? 0) + math::sum($mine.map(|$e| $e.shown)),
+    used = (used ?? 0) + math::sum($mine.map(|$e| $e.used)),
+    confirmed = (confirmed ?? 0) + math::sum($mine.map(|$e| $e.confirmed)),
+    refuted = (refuted ?? 0) + math::sum($mine.map(|$e| $e.refuted)) RETURN NONE;
 };
 LET $outcomes = $new.filter(|$e| $e.plan_key != '');
 INSERT IGNORE INTO plan array::distinct($outcomes.map(|$e| {
@@ -176,15 +178,16 @@ SELECT op_type AS name, count() AS n FROM entry GROUP BY name;
 SELECT polarity AS name, count() AS n FROM entry GROUP BY name;
 )surql";
 
+// Without its WHERE the engine (3.0.2) refuses to read named fields of a list of records: "Specify a database to use".
 const std::string_view kGraph = R"surql(
 LET $ids = (SELECT id FROM entry ORDER BY id DESC LIMIT $limit).map(|$e| type::record('optimization', record::id($e.id)[1]));
 LET $improved = $ids.map(|$i| type::record('improved_by', record::id($i)));
 LET $seen = $ids.map(|$i| type::record('seen_on', record::id($i)));
 LET $rest = array::flatten($ids.map(|$i| $i<-rests_on));
-SELECT id, title, strategy, polarity FROM $ids;
-SELECT in, out, speedup FROM $improved;
-SELECT in, out FROM $seen;
-SELECT in, out, in.title AS title, outcome, speedup FROM $rest;
+SELECT id, title, strategy, polarity FROM $ids WHERE id != NONE;
+SELECT in, out, speedup, optimization FROM $improved WHERE id != NONE;
+SELECT in, out FROM $seen WHERE id != NONE;
+SELECT in, out, in.title AS title, in.run AS run, outcome, speedup FROM $rest WHERE id != NONE;
 )surql";
 
 }  // namespace accelopt::memory::surreal

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/surreal_cards.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "memory/words.hpp"
+#include "memory/worth.hpp"
+#include "model/experience.hpp"
+
+namespace accelopt::memory {
+namespace {
+
+using base::Json;
+
+// BM25 over different words: how soon a long text's words count less, as full-text indexes have it.
+constexpr double kSaturation = 1.2;
+constexpr double kLengthShare = 0.75;
+/// Most different words of one card that are indexed.
+constexpr std::size_t kMostWords = 600;
+
+std::string text_at(const Json& row, const char* key) {
+  const auto found = row.find(key);
+  return found != row.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::int64_t number_at(const Json& row, const char* key) {
+  const auto found = row.find(key);
+  return found != row.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+double worth_at(const Json& row) {
+  model::Experience known;
+  known.polarity = model::parse_polarity(text_at(row, "p"));
+  known.credit.confirmed = number_at(row, "c");
+  known.credit.refuted = number_at(row, "f");
+  if (const auto effect = row.find("e"); effect != row.end() && effect->is_object()) {
+    const auto estimate = effect->find("estimate");
+    if (estimate != effect->end() && estimate->is_number()) {
+      const double value = estimate->get<double>();
+      known.effect = model::Interval{value, value, value};
+    }
+  }
+  return worth_of(known);
+}
+
+}  // namespace
+
+void CardPile::take(const Json& row) {
+  if (!row.is_object() || !row.contains("id") || !row["id"].is_array() || row["id"].size() != 4) return;
+  const Json& id = row["id"];  // [language, target, stamp, key]
+  if (!id[2].is_number_integer()) return;
+  const auto stamp = id[2].get<std::int64_t>();
+  const std::string key = id[3].dump(-1, ' ', false, Json::error_handler_t::replace);
+  const auto known = last_.find(key);
+  if (known != last_.end()) {
+    if (known->second.second >= stamp) return;
+    drop(id[3]);
+  }
+  newest_us_ = std::max(newest_us_, stamp);
+  const auto place = static_cast<std::uint32_t>(cards_.size());
+  const std::vector<std::string> words = words_of(text_at(row, "w"), kMostWords);
+  const auto quarantined = row.find("q");
+  cards_.push_back({.key = id[3],
+                    .op_type = text_at(row, "o"),
+                    .bound = text_at(row, "b"),
+                    .run = text_at(row, "r"),
+                    .quarantined = quarantined != row.end() && quarantined->is_boolean() && quarantined->get<bool>(),
+                    .inserted_us = number_at(row, "i"),
+                    .worth = worth_at(row),
+                    .words = words.size()});
+  for (const std::string& word : words) places_[word].push_back(place);
+  last_[key] = {place, stamp};
+  ++live_;
+  live_words_ += words.size();
+}
+
+void CardPile::drop(const Json& key) {
+  const auto known = last_.find(key.dump(-1, ' ', false, Json::error_handler_t::replace));
+  if (known == last_.end()) return;
+  Card& card = cards_[known->second.first];
+  if (card.stale) return;
+  card.stale = true;
+  --live_;
+  live_words_ -= card.words;
+}
+
+std::vector<CardPile::Hit> CardPile::find(const std::vector<std::string>& words,
+                                          const std::function<bool(const Card&)>& fits) const {
+  const double average = live_ == 0 ? 1 : std::max(1.0, static_cast<double>(live_words_) / static_cast<double>(live_));
+  std::unordered_map<std::uint32_t, double> scores;
+  for (const std::string& word : words) {
+    const auto found = places_.find(word);
+    if (found == places_.end()) continue;
+    const auto total = static_cast<double>(cards_.size());
+    const auto having = static_cast<double>(found->second.size());
+    const double rarity = std::log(1 + (total - having + 0.5) / (having + 0.5));
+    for (const std::uint32_t place : found->second) {
+      const Card& card = cards_[place];
+      if (card.stale) continue;
+      const double length = static_cast<double>(card.words) / average;
+      scores[place] += rarity * (kSaturation + 1) / (1 + kSaturation * (1 - kLengthShare + kLengthShare * length));
+    }
+  }
+  std::vector<Hit> hits;
+  for (const auto& [place, score] : scores)
+    if (fits(cards_[place])) hits.push_back({&cards_[place], score});
+  return hits;
+}
+
+std::vector<CardPile::Hit> CardPile::all(const std::function<bool(const Card&)>& fits) const {
+  std::vector<Hit> hits;
+  for (const Card& card : cards_)
+    if (!card.stale && fits(card)) hits.push_back({&card, 0});
+  return hits;
+}
+
+}  // namespace accelopt::memory

@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/surreal_store.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <map>
+#include <set>
+
+#include "base/hash.hpp"
+#include "memory/hygiene.hpp"
+#include "memory/surreal_cards.hpp"
+#include "memory/surreal_records.hpp"
+#include "memory/surreal_schema.hpp"
+#include "memory/words.hpp"
+
+namespace accelopt::memory {
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+using base::Json;
+using base::Result;
+using surreal::last_number;
+
+/// Most rows and bytes of one request that writes: the server takes 4 MiB, and a shorter transaction meets others less.
+constexpr std::size_t kRowsAtOnce = 250;
+constexpr std::size_t kBytesAtOnce = std::size_t{2} << 20U;
+/// Items and cards that are read at once: their texts are bounded (hygiene.hpp), so an answer stays below 32 MiB.
+constexpr std::size_t kItemsAtOnce = 128;
+constexpr int kCardsAtOnce = 2000;
+constexpr int kKeysAtOnce = 2000;
+/// How far back changes are read again, microseconds of the server's clock: a transaction's changes carry the time of
+/// its statements and are seen when it ends.
+constexpr std::int64_t kOverlapUs = 3'000'000;
+/// Most different words of a query that are looked for.
+constexpr std::size_t kMostQueryWords = 400;
+/// The target of cards whose record has none.
+constexpr const char* kAnyTarget = "*";
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32] = "";
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string short_hash(const std::string& text) {
+  return base::sha256_hex(text).substr(0, 32);
+}
+
+class SurrealStore final : public KnowledgeStore {
+ public:
+  explicit SurrealStore(std::unique_ptr<SurrealClient> client) : client_(std::move(client)) {}
+
+  [[nodiscard]] const std::string& name() const override { return client_->address().name; }
+
+  Result<int> insert(std::span<const model::Experience> experiences, Forgotten forgotten) override;
+  Result<void> put_solutions(std::span<const SolutionRecord> solutions) override;
+  Result<std::optional<SolutionRecord>> solution(std::string_view id) override;
+  Result<Item> get(std::string_view id) override;
+  Result<std::vector<Match>> retrieve(const Query& query) override;
+  Result<std::vector<Item>> list(const Filter& filter) override;
+  Result<std::vector<Item>> search(std::string_view text, const Filter& filter) override;
+  Result<void> for_each(const std::function<Result<void>(const Item&)>& visit) override;
+  Result<void> edit(const model::Experience& experience) override;
+  Result<void> forget(std::string_view id) override;
+  Result<void> quarantine(std::string_view id, Visibility visibility) override;
+  Result<int> credit(std::span<const CreditEvent> events) override;
+  Result<StoreStats> stats() override;
+  Result<Graph> graph(int limit) override;
+
+ private:
+  using Hit = CardPile::Hit;
+  struct Keyed {
+    Json key;
+    Item item;
+  };
+
+  [[nodiscard]] tl::unexpected<Error> failed(ErrorCode code, const std::string& words) const {
+    return base::fail(code, name() + ": " + words);
+  }
+  /// One answer of several, null where it is missing.
+  static const Json& at(const std::vector<Json>& results, std::size_t place) {
+    static const Json nothing;
+    return place < results.size() ? results[place] : nothing;
+  }
+
+  Result<int> insert_batch(const Json& rows, Forgotten forgotten);
+  /// The items of the rows of a reading that ends with the counters.
+  Result<std::vector<Keyed>> keyed(const std::vector<Json>& results) const;
+  Result<std::vector<Keyed>> fetch(const Json& keys);
+  Result<Keyed> found(std::string_view id);
+  Result<void> refresh(CardPile& pile, const std::string& language, const std::string& target);
+  static std::vector<Hit> chosen(const std::vector<const CardPile*>& piles, const Query& query);
+
+  std::unique_ptr<SurrealClient> client_;
+  std::map<std::pair<std::string, std::string>, CardPile> piles_;  ///< by language and target
+};
+
+// Writing ------------------------------------------------------------------------------------------------------------
+
+Result<int> SurrealStore::insert(std::span<const model::Experience> experiences, Forgotten forgotten) {
+  int fresh = 0;
+  std::set<std::string> known;  // of this batch
+  std::size_t bytes = 0;
+  Json rows = Json::array();
+  const auto flush = [&]() -> Result<void> {
+    if (rows.empty()) return {};
+    TRY_ASSIGN(const int added, insert_batch(rows, forgotten));
+    fresh += added;
+    rows = Json::array();
+    bytes = 0;
+    return {};
+  };
+  for (const model::Experience& experience : experiences) {
+    Fit fit = made_fit(experience);
+    if (!known.insert(fit.experience.id).second) continue;
+    if (fit.experience.created.empty()) fit.experience.created = now_utc();
+    Json row = {{"key", fit.experience.id},
+                {"place", static_cast<std::int64_t>(rows.size())},
+                {"fields", surreal::fields_of(fit)}};
+    const std::size_t size = surreal::bytes_of(row);
+    if (rows.size() >= kRowsAtOnce || (bytes + size > kBytesAtOnce && !rows.empty())) {
+      TRY(flush());
+      row["place"] = 0;
+    }
+    bytes += size;
+    rows.push_back(std::move(row));
+  }
+  TRY(flush());
+  return fresh;
+}
+
+Result<int> SurrealStore::insert_batch(const Json& rows, Forgotten forgotten) {
+  TRY_ASSIGN(const auto results,
+             client_->ask(surreal::kInsert, {{"rows", rows}, {"returns", forgotten == Forgotten::returns}}));
+  const auto added = last_number(results);
+  if (!added) return failed(ErrorCode::internal, "the server does not say what it inserted");
+  return static_cast<int>(*added);
+}
+
+Result<void> SurrealStore::put_solutions(std::span<const SolutionRecord> solutions) {
+  std::size_t bytes = 0;
+  Json rows = Json::array();
+  std::set<std::string> known;
+  for (std::size_t i = 0; i <= solutions.size(); ++i) {
+    Json row;
+    if (i < solutions.size()) {
+      const SolutionRecord& it = solutions[i];
+      if (!known.insert(it.id).second) continue;
+      row =
+          surreal::clean({{"key", it.id},
+                          {"fields",
+                           {{"hash", it.id},
+                            {"language", it.language},
+                            {"task", it.task},
+                            {"run", it.run},
+                            {"sources", base::canonical(it.sources)},
+                            {"evaluation", it.evaluation.is_null() ? Json() : Json(base::canonical(it.evaluation))}}}});
+    }
+    const std::size_t size = surreal::bytes_of(row);
+    const bool full = rows.size() >= kRowsAtOnce || bytes + size > kBytesAtOnce || i == solutions.size();
+    if (full && !rows.empty()) {
+      TRY(client_->ask(surreal::kPutSolutions, {{"rows", rows}}));
+      rows = Json::array();
+      bytes = 0;
+    }
+    bytes += size;
+    rows.push_back(std::move(row));
+  }
+  return {};
+}
+
+Result<void> SurrealStore::edit(const model::Experience& experience) {
+  TRY_ASSIGN(const Keyed old, found(experience.id));
+  Json fields = surreal::fields_of(made_fit(experience));
+  for (const char* kept : {"run", "iteration", "created", "shown", "used", "confirmed", "refuted", "quarantined"})
+    fields.erase(kept);
+  TRY_ASSIGN(const auto results, client_->ask(surreal::kEdit, {{"key", old.key}, {"fields", fields}}));
+  if (last_number(results).value_or(0) == 0) return failed(ErrorCode::not_found, "no experience " + experience.id);
+  return {};
+}
+
+Result<void> SurrealStore::forget(std::string_view id) {
+  TRY_ASSIGN(const Keyed old, found(id));
+  TRY_ASSIGN(const auto results, client_->ask(surreal::kForget, {{"key", old.key}}));
+  if (last_number(results).value_or(0) == 0)
+    return failed(ErrorCode::not_found, "no experience " + old.item.experience.id);
+  for (auto& [place, pile] : piles_) pile.drop(old.key);
+  return {};
+}
+
+Result<void> SurrealStore::quarantine(std::string_view id, Visibility visibility) {
+  TRY_ASSIGN(const Keyed old, found(id));
+  TRY_ASSIGN(const auto results,
+             client_->ask(surreal::kQuarantine, {{"key", old.key}, {"hidden", visibility == Visibility::hidden}}));
+  if (last_number(results).value_or(0) == 0)
+    return failed(ErrorCode::not_found, "no experience " + old.item.experience.id);
+  return {};
+}
+
+Result<int> SurrealStore::credit(std::span<const CreditEvent> events) {
+  int fresh = 0;
+  std::set<std::string> known;
+  Json rows = Json::array();
+  for (std::size_t i = 0; i <= events.size(); ++i) {
+    if (!rows.empty() && (rows.size() >= kRowsAtOnce || i == events.size())) {
+      TRY_ASSIGN(const auto results, client_->ask(surreal::kCredit, {{"events", rows}}));
+      const auto counted = last_number(results);
+      if (!counted) return failed(ErrorCode::internal, "the server does not say what it counted");
+      fresh += static_cast<int>(*counted);
+      rows = Json::array();
+    }
+    if (i == events.size()) break;
+    const CreditEvent& event = events[i];
+    if (!known.insert(event.id).second) continue;
+    const bool shown = event.kind == CreditEvent::Kind::shown;
+    const bool confirmed = event.kind == CreditEvent::Kind::confirmed;
+    rows.push_back(surreal::clean({{"key", short_hash(event.id)},
+                                   {"plan_key", shown ? "" : short_hash(event.run + "\n" + event.plan)},
+                                   {"shown", shown ? 1 : 0},
+                                   {"used", shown ? 0 : 1},
+                                   {"confirmed", confirmed ? 1 : 0},
+                                   {"refuted", shown || confirmed ? 0 : 1},
+                                   {"fields",
+                                    {{"event", event.id},
+                                     {"experience", event.experience},
+                                     {"kind", shown       ? "shown"
+                                              : confirmed ? "confirmed"
+                                                          : "refuted"},
+                                     {"run", event.run},
+                                     {"plan", event.plan},
+                                     {"speedup", Json(event.speedup)}}}}));
+  }
+  return fresh;
+}
+
+// Reading ------------------------------------------------------------------------------------------------------------
+
+Result<std::optional<SolutionRecord>> SurrealStore::solution(std::string_view id) {
+  TRY_ASSIGN(const auto results, client_->ask(surreal::kReadSolution, surreal::clean({{"key", std::string(id)}})));
+  const Json& rows = at(results, 0);
+  if (!rows.is_array() || rows.empty() || !rows[0].is_object()) return std::nullopt;
+  return surreal::solution_of(rows[0], std::string(id), name());
+}
+
+Result<std::vector<SurrealStore::Keyed>> SurrealStore::keyed(const std::vector<Json>& results) const {
+  const Json& rows = at(results, 0);
+  const auto counters = surreal::counters_of(at(results, 1));
+  std::vector<Keyed> items;
+  if (!rows.is_array()) return items;
+  for (const Json& row : rows) {
+    const auto key = surreal::key_of(row);
+    if (key) items.push_back({*key, surreal::item_of(row, *key, counters)});
+  }
+  return items;
+}
+
+/// The items with these keys, in their order; those that are gone are left out.
+Result<std::vector<SurrealStore::Keyed>> SurrealStore::fetch(const Json& keys) {
+  std::vector<Keyed> items;
+  for (std::size_t start = 0; start < keys.size(); start += kItemsAtOnce) {
+    Json some = Json::array();
+    for (std::size_t i = start; i < std::min(keys.size(), start + kItemsAtOnce); ++i) some.push_back(keys[i]);
+    TRY_ASSIGN(const auto results, client_->ask(surreal::kReadItems, {{"keys", some}}));
+    TRY_ASSIGN(auto more, keyed(results));
+    std::ranges::move(more, std::back_inserter(items));
+  }
+  return items;
+}
+
+Result<SurrealStore::Keyed> SurrealStore::found(std::string_view id) {
+  if (id.empty()) return failed(ErrorCode::invalid_argument, "an empty id fits every experience; give more of it");
+  const std::string text = surreal::clean(Json(std::string(id))).get<std::string>();
+  TRY_ASSIGN(const auto exact,
+             client_->ask(surreal::kReadItem, {{"key", text}, {"number", surreal::number_key(text).value_or(-1)}}));
+  TRY_ASSIGN(auto items, keyed(exact));
+  if (!items.empty()) return std::move(items.front());
+  TRY_ASSIGN(const auto results,
+             client_->ask(surreal::kReadPrefix, {{"from", text}, {"to", text + "\xf4\x8f\xbf\xbf"}}));
+  const Json& keys = at(results, 0);
+  if (!keys.is_array() || keys.empty()) return failed(ErrorCode::not_found, "no experience " + text);
+  if (keys.size() > 1) {
+    std::string some;
+    for (const Json& key : keys) some += (some.empty() ? "" : ", ") + surreal::text_of_key(key);
+    return failed(ErrorCode::invalid_argument, text + " fits several experiences, " + some + "; give more of the id");
+  }
+  TRY_ASSIGN(items, fetch(keys));
+  if (items.empty()) return failed(ErrorCode::not_found, "no experience " + text);
+  return std::move(items.front());
+}
+
+Result<Item> SurrealStore::get(std::string_view id) {
+  TRY_ASSIGN(Keyed item, found(id));
+  return std::move(item.item);
+}
+
+Result<std::vector<Item>> SurrealStore::list(const Filter& filter) {
+  const auto wanted = static_cast<std::size_t>(std::max(0, filter.limit));
+  std::vector<Item> items;
+  for (int offset = std::max(0, filter.offset);;) {
+    const int count =
+        wanted == 0 ? kKeysAtOnce : static_cast<int>(std::min<std::size_t>(kKeysAtOnce, wanted - items.size()));
+    Json variables = surreal::clean({{"language", filter.language},
+                                     {"op_type", filter.op_type},
+                                     {"target", filter.target},
+                                     {"run", filter.run},
+                                     {"polarity", filter.polarity ? model::to_string(*filter.polarity) : ""},
+                                     {"quarantined", Json(filter.quarantined)},
+                                     {"suspicious", Json(filter.suspicious)},
+                                     {"count", count},
+                                     {"offset", offset}});
+    TRY_ASSIGN(const auto results, client_->ask(surreal::kListKeys, variables));
+    Json keys = Json::array();
+    for (const Json& row : at(results, 0))
+      if (const auto key = surreal::key_of(row); key && key->is_array() && key->size() == 2) keys.push_back((*key)[1]);
+    TRY_ASSIGN(auto some, fetch(keys));
+    for (Keyed& one : some) items.push_back(std::move(one.item));
+    offset += count;
+    if (keys.size() < static_cast<std::size_t>(count) || (wanted != 0 && items.size() >= wanted)) return items;
+  }
+}
+
+Result<void> SurrealStore::for_each(const std::function<Result<void>(const Item&)>& visit) {
+  Json last = Json::array({0, ""});
+  for (;;) {
+    TRY_ASSIGN(const auto results,
+               client_->ask(surreal::kNextKeys,
+                            {{"inserted", last[0]}, {"key", last[1]}, {"count", static_cast<int>(kItemsAtOnce)}}));
+    const Json& page = at(results, 0);
+    if (!page.is_array() || page.empty()) return {};
+    Json keys = Json::array();
+    for (const Json& place : page)
+      if (place.is_array() && place.size() == 2) keys.push_back(place[1]);
+    TRY_ASSIGN(const auto items, fetch(keys));
+    for (const Keyed& one : items) TRY(visit(one.item));
+    if (!page.back().is_array() || page.back().size() != 2)
+      return failed(ErrorCode::internal, "the table entry is damaged; remove the record that is no [time, key]");
+    last = page.back();
+    if (page.size() < kItemsAtOnce) return {};
+  }
+}
+
+// Choosing -----------------------------------------------------------------------------------------------------------
+
+/// Reads the cards that changed since the last time.
+Result<void> SurrealStore::refresh(CardPile& pile, const std::string& language, const std::string& target) {
+  Json stamp = std::max<std::int64_t>(0, pile.newest_us() - kOverlapUs);
+  Json key = "";
+  for (;;) {
+    TRY_ASSIGN(const auto results, client_->ask(surreal::kReadCards, surreal::clean({{"language", language},
+                                                                                     {"target", target},
+                                                                                     {"stamp", stamp},
+                                                                                     {"key", key},
+                                                                                     {"count", kCardsAtOnce}})));
+    const Json& rows = at(results, 0);
+    if (!rows.is_array()) return {};
+    for (const Json& row : rows) pile.take(row);
+    if (rows.size() < static_cast<std::size_t>(kCardsAtOnce)) return {};
+    stamp = rows.back().at("id").at(2);
+    key = rows.back().at("id").at(3);
+  }
+}
+
+/// The ones most like the query by words; beside them the worthiest, those of the same kind, and the newest.
+std::vector<CardPile::Hit> SurrealStore::chosen(const std::vector<const CardPile*>& piles, const Query& query) {
+  const auto limit = static_cast<std::size_t>(std::max(0, query.limit));
+  const auto fits = [&](const Card& card) {
+    return !card.quarantined && (query.without_run.empty() || card.run != query.without_run) &&
+           std::ranges::find(query.without_op_types, card.op_type) == query.without_op_types.end();
+  };
+  const auto words = words_of(query.text + " " + query.op_type + " " + query.bound, kMostQueryWords);
+  std::vector<Hit> alike;
+  std::vector<Hit> rest;
+  for (const CardPile* pile : piles) {
+    std::ranges::copy(pile->find(words, fits), std::back_inserter(alike));
+    std::ranges::copy(pile->all(fits), std::back_inserter(rest));
+  }
+  const auto newer = [](const Card& a, const Card& b) {
+    return a.inserted_us != b.inserted_us ? a.inserted_us > b.inserted_us : a.key > b.key;
+  };
+  std::ranges::sort(alike, [&](const Hit& a, const Hit& b) {
+    return a.score != b.score ? a.score > b.score : newer(*a.card, *b.card);
+  });
+  if (alike.size() > (limit + 1) / 2) alike.resize((limit + 1) / 2);
+  const double best = alike.empty() ? 0 : alike.front().score;
+  std::vector<Hit> picked;
+  std::set<const Card*> known;
+  for (const Hit& hit : alike) {
+    known.insert(hit.card);
+    picked.push_back({hit.card, best > 0 ? hit.score / best : 0});
+  }
+  const auto add = [&](std::size_t most, auto&& wanted) {
+    for (const Hit& hit : rest) {
+      if (picked.size() >= std::min(most, limit)) return;
+      if (wanted(*hit.card) && known.insert(hit.card).second) picked.push_back({hit.card, 0});
+    }
+  };
+  std::ranges::sort(rest, [&](const Hit& a, const Hit& b) {
+    return a.card->worth != b.card->worth ? a.card->worth > b.card->worth : newer(*a.card, *b.card);
+  });
+  add(picked.size() + limit / 8, [](const Card&) { return true; });
+  std::ranges::sort(rest, [&](const Hit& a, const Hit& b) { return newer(*a.card, *b.card); });
+  add(limit - limit / 8, [&](const Card& c) { return c.op_type == query.op_type && c.bound == query.bound; });
+  add(limit - limit / 16, [&](const Card& c) { return c.op_type == query.op_type; });
+  add(limit, [](const Card&) { return true; });
+  return picked;
+}
+
+Result<std::vector<Match>> SurrealStore::retrieve(const Query& query) {
+  CardPile& exact = piles_[{query.language, query.target}];
+  CardPile& any = piles_[{query.language, kAnyTarget}];
+  TRY(refresh(exact, query.language, query.target));
+  TRY(refresh(any, query.language, kAnyTarget));
+  const auto hits = chosen({&exact, &any}, query);
+  Json keys = Json::array();
+  std::map<std::string, double> similarity;
+  for (const Hit& hit : hits) {
+    keys.push_back(hit.card->key);
+    similarity[surreal::text_of_key(hit.card->key)] = hit.score;
+  }
+  TRY_ASSIGN(auto items, fetch(keys));
+  std::vector<Match> matches;
+  std::set<std::string> there;
+  for (Keyed& one : items) {
+    const model::Experience& it = one.item.experience;
+    // What changed hands since its card was read is no longer the pile's.
+    const bool still =
+        it.language == query.language && !one.item.quarantined && (it.target == query.target || it.target.empty());
+    if (!still) continue;
+    there.insert(surreal::text_of_key(one.key));
+    matches.push_back({std::move(one.item), similarity[surreal::text_of_key(one.key)]});
+  }
+  for (const Json& key : keys) {
+    if (there.contains(surreal::text_of_key(key))) continue;
+    exact.drop(key);
+    any.drop(key);
+  }
+  return matches;
+}
+
+Result<std::vector<Item>> SurrealStore::search(std::string_view text, const Filter& filter) {
+  const auto words = words_of(text, kMostQueryWords);
+  if (words.empty()) return std::vector<Item>();
+  CardPile pile;
+  Json last = Json::array({"", "", 0, ""});
+  for (;;) {
+    TRY_ASSIGN(const auto results, client_->ask(surreal::kReadAllCards, {{"language", last[0]},
+                                                                         {"target", last[1]},
+                                                                         {"stamp", last[2]},
+                                                                         {"key", last[3]},
+                                                                         {"count", kCardsAtOnce}}));
+    const Json& rows = at(results, 0);
+    if (!rows.is_array()) break;
+    for (const Json& row : rows) pile.take(row);
+    if (rows.size() < static_cast<std::size_t>(kCardsAtOnce)) break;
+    last = rows.back().at("id");
+  }
+  auto hits = pile.find(words, [](const Card&) { return true; });
+  std::ranges::sort(hits, [](const Hit& a, const Hit& b) {
+    return a.score != b.score ? a.score > b.score : a.card->inserted_us > b.card->inserted_us;
+  });
+  std::vector<Item> items;
+  int left_out = std::max(0, filter.offset);
+  for (std::size_t start = 0; start < hits.size(); start += kItemsAtOnce) {
+    Json keys = Json::array();
+    for (std::size_t i = start; i < std::min(hits.size(), start + kItemsAtOnce); ++i) keys.push_back(hits[i].card->key);
+    TRY_ASSIGN(auto some, fetch(keys));
+    for (Keyed& one : some) {
+      if (!surreal::passes(one.item, filter) || left_out-- > 0) continue;
+      items.push_back(std::move(one.item));
+      if (filter.limit > 0 && items.size() == static_cast<std::size_t>(filter.limit)) return items;
+    }
+  }
+  return items;
+}
+
+// Overviews ----------------------------------------------------------------------------------------------------------
+
+Result<StoreStats> SurrealStore::stats() {
+  TRY_ASSIGN(const auto results, client_->ask(surreal::kStats, Json::object()));
+  StoreStats stats;
+  std::size_t place = 0;
+  for (std::int64_t* count : {&stats.experiences, &stats.quarantined, &stats.suspicious, &stats.forgotten,
+                              &stats.solutions, &stats.credit_events})
+    *count = surreal::count_of(at(results, place++));
+  for (auto* groups : {&stats.by_language, &stats.by_op_type, &stats.by_polarity})
+    *groups = surreal::groups_of(at(results, place++));
+  return stats;
+}
+
+Result<Graph> SurrealStore::graph(int limit) {
+  TRY_ASSIGN(const auto results, client_->ask(surreal::kGraph, {{"limit", std::max(0, limit)}}));
+  // Four LETs come before the four readings.
+  return surreal::graph_of(at(results, 4), at(results, 5), at(results, 6), at(results, 7));
+}
+
+/// Defines the tables, or refuses those of a newer program.
+Result<void> prepare(SurrealClient& client) {
+  TRY_ASSIGN(const auto info, client.ask("INFO FOR DB", Json::object()));
+  const bool has_tables = !info.empty() && info[0].is_object() && info[0].contains("tables") &&
+                          info[0]["tables"].contains("accelopt_schema");
+  std::int64_t version = 0;
+  if (has_tables) {
+    TRY_ASSIGN(const auto read, client.ask(surreal::kReadVersion, Json::object()));
+    const bool told = !read.empty() && read[0].is_array() && !read[0].empty() && read[0][0].is_number_integer();
+    if (told) version = read[0][0].get<std::int64_t>();
+  }
+  if (version > surreal::kSchemaVersion) {
+    return base::fail(ErrorCode::corrupt, client.address().name + ": its tables are of version " +
+                                              std::to_string(version) + ", made by a newer accelopt; this one knows " +
+                                              std::to_string(surreal::kSchemaVersion) +
+                                              " and has changed nothing; update accelopt");
+  }
+  if (version < surreal::kSchemaVersion)
+    TRY(client.ask(surreal::kDefineSchema, {{"version", surreal::kSchemaVersion}}));
+  return {};
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<KnowledgeStore>> open_surreal_store(const SurrealAddress& address, std::string password,
+                                                                 const SurrealOptions& options) {
+  auto client = std::make_unique<SurrealClient>(address, std::move(password), options);
+  TRY(client->connect());
+  TRY(prepare(*client));
+  client->settle();
+  return std::make_unique<SurrealStore>(std::move(client));
+}
+
+}  // namespace accelopt::memory
