@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "memory/knowledge_store.hpp"
+
+namespace accelopt::cli {
+
+/// What --knowledge names: a file, or a database on a SurrealDB server.
+struct KnowledgePlace {
+  std::string name;  ///< path or address, never with a password
+  std::function<base::Result<std::unique_ptr<memory::KnowledgeStore>>()> open;
+};
+
+/// The place that --knowledge names: surreal://user@host:8000/namespace/database, the same with surreal+https, or a
+/// path; empty: knowledge.db below $XDG_DATA_HOME/accelopt or ~/.local/share/accelopt. Opens nothing. The server's
+/// password is taken out of the environment (ACCELOPT_SURREAL_PASSWORD), so that no child of this process inherits it.
+/// @error invalid_argument: an address that cannot be read; not_found: no home folder to put the file into.
+base::Result<KnowledgePlace> knowledge_place(std::string_view text);
+
+}  // namespace accelopt::cli
