@@ -97,7 +97,11 @@ class Explorer {
     const Candidate& kernel = x_.beam[static_cast<std::size_t>(identity.parent)];
     x_.events.on(model::AttemptMoved{identity, model::AttemptState::planning, "", model::Status::not_measured,
                                      std::nullopt, ""});
-    agents::PlanQuestion question{context(identity), kernel.solution, kernel.evaluation, x_.memory, {}};
+    agents::PlanQuestion question{context(identity),
+                                  kernel.solution,
+                                  kernel.evaluation,
+                                  x_.memory[static_cast<std::size_t>(identity.parent)],
+                                  {}};
     if (!kernel.workloads.empty()) question.evaluation.workloads = kernel.workloads;
     question.evaluation.samples.clear();
     if (!question.evaluation.profile) {

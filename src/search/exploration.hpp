@@ -25,7 +25,7 @@ struct Exploration {
   std::uint64_t seed = 0;
   int iteration = 0;
   const std::vector<Candidate>& beam;
-  const memory::Queue& memory;
+  const std::vector<memory::Queue>& memory;  ///< what the planner is shown, by place in the beam
   const TriedPlans& tried;
   const std::map<std::string, model::Evaluation>& known_sources;
   const std::map<std::string, model::Evaluation>& known_machine_code;

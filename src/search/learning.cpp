@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/unified_diff.hpp"
+#include "memory/pseudo_code.hpp"
 #include "search/selection.hpp"
 
 namespace accelopt::search {
@@ -56,11 +57,20 @@ model::Experience experience_from(const Learning& learning, const agents::Summar
   model::Experience experience;
   experience.title = lesson.title;
   experience.strategy = lesson.strategy;
-  experience.before = lesson.before;
-  experience.after = lesson.after;
+  experience.before = memory::without_names(lesson.before, learning.task.definition);
+  experience.after = memory::without_names(lesson.after, learning.task.definition);
   experience.diff = question.diff;
   experience.polarity = question.polarity;
   experience.effect = question.effect;
+  // Triage measured the child, which is the slow one where the change made it slower.
+  const model::Evaluation& measured =
+      question.polarity == Polarity::regresses ? question.slow_evaluation : question.fast_evaluation;
+  for (const model::WorkloadTiming& workload : measured.workloads) {
+    if (workload.ratio) experience.workloads.push_back({workload.name, *workload.ratio});
+  }
+  experience.task = learning.task.definition.name;
+  experience.toolchain = measured.environment.compiler;
+  if (!measured.environment.flags.empty()) experience.toolchain += " " + measured.environment.flags;
   experience.language = model::to_string(learning.task.baseline.language);
   experience.op_type = learning.task.definition.op_type;
   experience.target = learning.task.target;
@@ -76,8 +86,8 @@ model::Experience experience_from(const Learning& learning, const agents::Summar
 
 }  // namespace
 
-base::Result<std::vector<model::Experience>> summarize_pairs(const Learning& learning,
-                                                             const std::vector<AttemptOutcome>& outcomes, int known) {
+base::Result<Lessons> summarize_pairs(const Learning& learning, const std::vector<AttemptOutcome>& outcomes,
+                                      int known) {
   const auto pairs = teaching_pairs(outcomes, representatives(outcomes), learning.settings);
   std::vector<agents::SummarizeQuestion> questions;
   for (const TeachingPair& pair : pairs) {
@@ -109,21 +119,29 @@ base::Result<std::vector<model::Experience>> summarize_pairs(const Learning& lea
     }
   }
 
-  std::vector<model::Experience> experiences;
+  Lessons lessons;
+  std::vector<model::Experience>& experiences = lessons.experiences;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     if (!answers[i] && !is_ending(answers[i].error())) return tl::make_unexpected(answers[i].error());
     if (!answers[i]) continue;
+    ++lessons.asked;
+    const std::string& plan = questions[i].plan.title;
     if (!answers[i]->value) {
-      learning.events.on(model::Note{"a summary was lost: " + answers[i]->lost});
+      ++lessons.lost;
+      learning.events.on(model::Note{"a summary was lost (\"" + plan + "\"): " + answers[i]->lost});
       continue;
     }
-    if (!*answers[i]->value) continue;
+    if (!*answers[i]->value) {
+      ++lessons.none;
+      learning.events.on(model::Note{"nothing was learned from \"" + plan + "\": the summarizer saw no optimization"});
+      continue;
+    }
     auto experience = experience_from(learning, questions[i], *answers[i]);
     experience.id = "e" + std::to_string(known + static_cast<int>(experiences.size()) + 1);
     learning.events.on(model::Learned{experience.title, experience.polarity, *experience.effect});
     experiences.push_back(std::move(experience));
   }
-  return experiences;
+  return lessons;
 }
 
 }  // namespace accelopt::search

@@ -29,11 +29,18 @@ struct Learning {
   Schedule schedule = Schedule::pipeline;
 };
 
+/// What the telling pairs of an iteration taught.
+struct Lessons {
+  std::vector<model::Experience> experiences;
+  int asked = 0;  ///< pairs
+  int none = 0;   ///< pairs that the summarizer saw no optimization in
+  int lost = 0;   ///< answers that could not be had or read
+};
+
 /// Profiles each telling pair and asks the summarizer about it, all at once unless everything is done one by one, and
 /// gives what it taught: improvements by effect first, ids from "e<known + 1>" on. A summarizer that sees no
-/// optimization teaches nothing.
+/// optimization teaches nothing; that, and an answer that was lost, is told as a note and counted.
 /// @error as Asker::summarize and Measurer::profile, ending runs apart.
-base::Result<std::vector<model::Experience>> summarize_pairs(const Learning& learning,
-                                                             const std::vector<AttemptOutcome>& outcomes, int known);
+base::Result<Lessons> summarize_pairs(const Learning& learning, const std::vector<AttemptOutcome>& outcomes, int known);
 
 }  // namespace accelopt::search

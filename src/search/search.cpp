@@ -11,6 +11,7 @@
 #include "memory/queue.hpp"
 #include "search/exploration.hpp"
 #include "search/learning.hpp"
+#include "search/recollection.hpp"
 #include "search/selection.hpp"
 
 namespace accelopt::search {
@@ -69,7 +70,8 @@ class Search {
         own_budget_(request.missing == Missing::leave_it ? without_budgets(request.settings) : request.settings),
         budget_(ports.budget != nullptr ? *ports.budget : own_budget_),
         asker_(ports.team, recorder_, budget_),
-        measurer_(ports.evaluator, recorder_, request_.task, request_.measure, ports.foresight) {}
+        measurer_(ports.evaluator, recorder_, request_.task, request_.measure, ports.foresight),
+        recollection_(ports.knowledge, recorder_, request_.task, settings_) {}
 
   /// The method. Each iteration: plan and attempt (explore), summarize the telling pairs and, meanwhile, race what was
   /// found beside its parents and keep the best (learn_and_select); at the end the incumbent is confirmed in fresh
@@ -149,13 +151,14 @@ class Search {
   /// Plans and attempts of one iteration, in order of identity.
   Result<std::vector<AttemptOutcome>> explore() {
     ports_.events->on(model::IterationStarted{iteration_, static_cast<int>(beam_.size())});
+    TRY_ASSIGN(shown_, recollection_.shown(iteration_, beam_, memory_));
     Exploration exploration{.task = request_.task,
                             .opened = opened_,
                             .settings = settings_,
                             .seed = request_.seed,
                             .iteration = iteration_,
                             .beam = beam_,
-                            .memory = memory_,
+                            .memory = shown_,
                             .tried = tried_,
                             .known_sources = known_sources_,
                             .known_machine_code = known_machine_code_,
@@ -239,7 +242,7 @@ class Search {
   Result<void> learn_and_select(const std::vector<AttemptOutcome>& outcomes) {
     const std::vector<Candidate> parents = beam_;  // the play-off replaces them
     const std::vector<std::string> best_before = finalist_ids();
-    Result<std::vector<model::Experience>> lessons;
+    Result<Lessons> lessons;
     Result<void> selected;
     if (schedule() == Schedule::pipeline) {
       const std::jthread learner([&] { lessons = learn(outcomes, parents); });
@@ -252,18 +255,18 @@ class Search {
     TRY(selected);
     if (stopping()) return {};  // some lessons may be missing: a resumed run learns them all
     TRY(remember_lessons(*lessons));
+    TRY(recollection_.contribute(iteration_, lessons->experiences, outcomes, parents, shown_));
     const bool same = finalist_ids() == best_before;
     rounds_without_new_incumbent_ = same ? rounds_without_new_incumbent_ + 1 : 0;
     if (!same && !finalists_.empty()) ++gains_;
     ++iteration_;
-    log_decision(outcomes);
+    log_decision(outcomes, *lessons);
     announce_selection();
     return {};
   }
 
-  Result<std::vector<model::Experience>> learn(const std::vector<AttemptOutcome>& outcomes,
-                                               const std::vector<Candidate>& parents) {
-    if (settings_.memory_capacity == 0 || settings_.memory_new == 0) return {};
+  Result<Lessons> learn(const std::vector<AttemptOutcome>& outcomes, const std::vector<Candidate>& parents) {
+    if (settings_.memory_capacity == 0 || settings_.memory_new == 0) return Lessons();
     const Learning learning{.task = request_.task,
                             .opened = opened_,
                             .settings = settings_,
@@ -280,7 +283,8 @@ class Search {
     return summarize_pairs(learning, outcomes, experiences_);
   }
 
-  Result<void> remember_lessons(const std::vector<model::Experience>& fresh) {
+  Result<void> remember_lessons(const Lessons& lessons) {
+    const std::vector<model::Experience>& fresh = lessons.experiences;
     TRY(asker_.settle());
     experiences_ += static_cast<int>(fresh.size());
     if (!recorder_.replaying()) {
@@ -541,7 +545,7 @@ class Search {
   }
 
   /// One line of the decision log: nothing in it depends on time or on the order of arrival.
-  void log_decision(const std::vector<AttemptOutcome>& outcomes) {
+  void log_decision(const std::vector<AttemptOutcome>& outcomes, const Lessons& lessons) {
     Json attempts = Json::array();
     for (const AttemptOutcome& outcome : outcomes) {
       if (!outcome.candidate) continue;
@@ -558,9 +562,17 @@ class Search {
     }
     Json memory = Json::array();
     for (const model::Experience& experience : memory_) memory.push_back(experience.id);
+    Json shown = Json::array();
+    for (const memory::Queue& queue : shown_) {
+      Json ids = Json::array();
+      for (const model::Experience& experience : queue) ids.push_back(experience.id);
+      shown.push_back(ids);
+    }
     decisions_.push_back({{"iteration", iteration_},
                           {"attempts", attempts},
                           {"beam", beam},
+                          {"shown", shown},
+                          {"lessons", {{"asked", lessons.asked}, {"none", lessons.none}, {"lost", lessons.lost}}},
                           {"memory", memory},
                           {"incumbent", finalist_ids()}});
   }
@@ -629,12 +641,14 @@ class Search {
   Budget& budget_;
   Asker asker_;
   Measurer measurer_;
+  Recollection recollection_;
 
   evaluation::OpenReport opened_;
   int iteration_ = 0;
   std::vector<Candidate> beam_;       ///< best first
   std::vector<Candidate> finalists_;  ///< best of the last play-off, the incumbent first; never the baseline
-  memory::Queue memory_;
+  memory::Queue memory_;              ///< the run's own, newest first
+  std::vector<memory::Queue> shown_;  ///< to this iteration's planners, by place in the beam
   TriedPlans tried_;
   std::map<std::string, model::Evaluation> known_sources_;
   std::map<std::string, model::Evaluation> known_machine_code_;

@@ -10,6 +10,7 @@
 #include "evaluation/evaluator.hpp"
 #include "evaluation/foresight.hpp"
 #include "journal/journal.hpp"
+#include "memory/knowledge.hpp"
 #include "model/events.hpp"
 #include "model/task.hpp"
 #include "search/attempt.hpp"
@@ -43,6 +44,8 @@ struct RunPorts {
   const std::atomic<int>* waiting = nullptr;
   /// Of an evaluator that puts its requests off: told what will be asked if all goes well; may be null.
   evaluation::Foresight* foresight = nullptr;
+  /// What outlives runs; null: the run learns for itself alone.
+  memory::Knowledge* knowledge = nullptr;
 };
 
 /// What a run came to, and how much of what it asked was on record.

@@ -57,6 +57,7 @@ base::Result<SearchSettings> preset(std::string_view name) {
   settings.patience = 0;
   settings.near_roofline = 0;
   settings.rules = Rules::paper;
+  settings.recall = Recall::queue;
   return settings;
 }
 
@@ -97,6 +98,17 @@ base::Result<Strategy> parse_strategy(std::string_view name) {
               "unknown strategy \"" + std::string(name) + "\"; known are beam, greedy and repeated-sampling");
 }
 
+std::string_view to_string(Recall recall) {
+  return recall == Recall::queue ? "queue" : "ranked";
+}
+
+base::Result<Recall> parse_recall(std::string_view name) {
+  if (name == "queue") return Recall::queue;
+  if (name == "ranked") return Recall::ranked;
+  return fail(ErrorCode::invalid_argument,
+              "unknown memory \"" + std::string(name) + "\"; known are queue and ranked, and --no-memory");
+}
+
 base::Result<void> set_by_name(SearchSettings& settings, std::string_view name, std::string_view value) {
   Json all = settings;
   const std::string key(name);
@@ -109,6 +121,7 @@ base::Result<void> set_by_name(SearchSettings& settings, std::string_view name, 
   if (parsed.is_discarded()) parsed = std::string(value);
   all[key] = parsed;
   if (key == "strategy") TRY(parse_strategy(value));
+  if (key == "recall") TRY(parse_recall(value));
   auto decoded = base::decode<SearchSettings>(all, "--set " + key);
   if (!decoded) {
     return fail(ErrorCode::invalid_argument, "cannot read \"" + std::string(value) + "\" as a value of " + key +
@@ -134,6 +147,8 @@ void to_json(Json& out, const SearchSettings& value) {
          {"confirm_tries", value.confirm_tries},
          {"strategy", to_string(value.strategy)},
          {"rules", value.rules == Rules::paper ? "paper" : "standard"},
+         {"recall", to_string(value.recall)},
+         {"exclude_family", value.exclude_family},
          {"max_seconds", Json(value.max_seconds)},
          {"max_device_seconds", Json(value.max_device_seconds)},
          {"max_evaluations", Json(value.max_evaluations)},
@@ -150,6 +165,9 @@ void from_json(const Json& in, SearchSettings& value) {
     if (in.value("strategy", std::string("beam")) == name) value.strategy = strategy;
   }
   value.rules = in.value("rules", std::string("standard")) == "paper" ? Rules::paper : Rules::standard;
+  // A run of before there was a choice had the queue.
+  value.recall = in.value("recall", std::string("queue")) == "ranked" ? Recall::ranked : Recall::queue;
+  read_field(in, "exclude_family", value.exclude_family);
   read_field(in, "max_seconds", value.max_seconds);
   read_field(in, "max_device_seconds", value.max_device_seconds);
   read_field(in, "max_evaluations", value.max_evaluations);

@@ -15,6 +15,9 @@ enum class Strategy { beam, greedy, repeated_sampling };
 /// standard: triage against the parent, play-off, memory as a queue. paper: the published method to the letter, as a
 /// control.
 enum class Rules { standard, paper };
+/// queue: a planner is shown the run's own experiences, newest first. ranked: and in the places that are left, the best
+/// ones of the knowledge store for its kernel.
+enum class Recall { queue, ranked };
 
 struct SearchSettings {
   int iterations = 6;        ///< T, rounds; 1..1000
@@ -32,6 +35,8 @@ struct SearchSettings {
   int confirm_tries = 3;          ///< candidates of the last play-off that may try to confirm
   Strategy strategy = Strategy::beam;
   Rules rules = Rules::standard;
+  Recall recall = Recall::ranked;
+  bool exclude_family = false;  ///< nothing of the operator's own family is recalled: for benchmarks of transfer
 
   // Budgets; none: no limit.
   std::optional<double> max_seconds{};         ///< wall time of the run, seconds
@@ -51,6 +56,10 @@ base::Result<void> check(const SearchSettings& settings);
 std::string_view to_string(Strategy strategy);
 /// @error invalid_argument: unknown name; the message lists the known ones.
 base::Result<Strategy> parse_strategy(std::string_view name);
+
+std::string_view to_string(Recall recall);
+/// @error invalid_argument: unknown name; the message lists the known ones.
+base::Result<Recall> parse_recall(std::string_view name);
 
 /// Sets one setting by name, as in `replay --set beam=2`. @error invalid_argument: unknown name or bad value.
 base::Result<void> set_by_name(SearchSettings& settings, std::string_view name, std::string_view value);
