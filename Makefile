@@ -3,6 +3,7 @@
 # make test    install what is missing, build, and run every test
 # make check   make test, and the same under sanitizers and clang-tidy (what CI runs)
 # make build   install what is missing, and build release binaries into build/release/bin
+# make surreal fetch the SurrealDB engine that tests of the knowledge store run against (make test does it too)
 # make install build, and install to PREFIX (default /usr/local)
 
 SHELL := /bin/bash
@@ -11,13 +12,13 @@ PREFIX ?= /usr/local
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache,)
 
-.PHONY: demo test check build install deps deps-build asan tsan tidy format clean
+.PHONY: surreal demo test check build install deps deps-build asan tsan tidy format clean
 
 demo: build
 	build/release/bin/accelopt run suites/nkibench-cpu/matmul --workspace build/demo --iterations 4
 	build/release/bin/accelopt best --workspace build/demo --output build/demo/matmul-best --force
 
-test: deps
+test: deps surreal
 	cmake --preset test $(LAUNCHER)
 	cmake --build --preset test -j $(JOBS)
 	ctest --preset test --no-tests=error
@@ -28,12 +29,12 @@ build: deps-build
 
 check: test asan tsan tidy
 
-asan: deps
+asan: deps surreal
 	cmake --preset asan $(LAUNCHER)
 	cmake --build --preset asan -j $(JOBS) --target accelopt_tests
 	ctest --preset asan --no-tests=error
 
-tsan: deps
+tsan: deps surreal
 	cmake --preset tsan $(LAUNCHER)
 	cmake --build --preset tsan -j $(JOBS) --target accelopt_tests
 	ctest --preset tsan --no-tests=error
@@ -41,6 +42,9 @@ tsan: deps
 tidy: deps
 	cmake --preset tidy
 	scripts/tidy.sh build/tidy
+
+surreal: deps
+	@scripts/fetch-surreal.sh
 
 format:
 	git ls-files '*.cpp' '*.hpp' ':!suites' | xargs clang-format -i

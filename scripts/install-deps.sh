@@ -13,9 +13,15 @@ build=(
   libclang1-19 libclang-19-dev
 )
 checks=(libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format clang ccache curl)
+# For the tests against the SurrealDB engine, which are skipped where they are not to be had.
+surreal=(nodejs npm)
 
 want=("${build[@]}")
-[ "${1:-}" = "--build" ] || want+=("${checks[@]}")
+if [ "${1:-}" != "--build" ]; then
+  want+=("${checks[@]}")
+  # Node from elsewhere serves as well.
+  command -v node >/dev/null && command -v npm >/dev/null || want+=("${surreal[@]}")
+fi
 
 missing=()
 for package in "${want[@]}"; do
