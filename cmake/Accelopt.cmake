@@ -12,6 +12,12 @@ target_compile_options(accelopt_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread>)
+# Several sources compiled as one: what is local to one of them looks as if it came from a header, and more is inlined.
+if(CMAKE_UNITY_BUILD)
+  target_compile_options(accelopt_options INTERFACE
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-null-dereference>)
+endif()
 target_include_directories(accelopt_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_definitions(accelopt_options INTERFACE FMT_HEADER_ONLY)
 if(ACCELOPT_SANITIZE)
@@ -47,7 +53,8 @@ endfunction()
 
 # accelopt_library(base SOURCES a.cpp b.cpp DEPENDS accelopt_x PRIVATE_DEPENDS lib)
 # One folder, one static library named accelopt_<folder>; '/' in the folder's name becomes '_'.
-# Several sources are compiled as one where CMAKE_UNITY_BUILD says so; NO_UNITY: this folder's sources share local names.
+# Several sources are compiled as one where CMAKE_UNITY_BUILD says so: names that are local to a file are unique in its folder.
+# NO_UNITY: they are not.
 function(accelopt_library name)
   cmake_parse_arguments(ARG "NO_UNITY" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   string(REPLACE "/" "_" target accelopt_${name})
@@ -71,7 +78,6 @@ function(accelopt_test name)
   target_link_libraries(${target} PRIVATE accelopt_options ${ARG_DEPENDS} GTest::gtest GTest::gtest_main)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   accelopt_use_pch(${target} accelopt_pch_test)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   add_dependencies(accelopt_tests ${target})
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120 LABELS "${ARG_LABELS}")
 endfunction()

@@ -12,8 +12,6 @@ namespace {
 
 using base::Json;
 
-constexpr std::size_t kTitleBytes = 160;
-constexpr std::size_t kPlanBytes = 12'000;
 constexpr std::size_t kLessonBytes = 2'000;
 constexpr std::size_t kLargestSource = std::size_t{256} << 10U;
 constexpr std::string_view kBlank = " \t\r\n";

@@ -22,11 +22,9 @@ using model::TensorSpec;
 
 // Longest texts of others that a prompt takes in, in bytes. A planner's prompt with sixteen experiences stays under 100
 // KiB beside its kernel.
-constexpr std::size_t kTitleBytes = 160;
 constexpr std::size_t kNameBytes = 120;
 constexpr std::size_t kStrategyBytes = 1500;
 constexpr std::size_t kSegmentBytes = 1500;
-constexpr std::size_t kPlanBytes = 12'000;
 constexpr std::size_t kDiagnosticsBytes = 8'000;
 constexpr std::size_t kHintsBytes = 8'000;
 constexpr std::size_t kRemarkBytes = 200;
@@ -221,10 +219,9 @@ std::string_view polarity_text(model::Polarity polarity) {
 std::string experience_text(const Experience& experience) {
   std::string seen = clean_line(experience.op_type, kNameBytes);
   if (!experience.bound.empty()) seen += ", bound by " + clean_line(experience.bound, kNameBytes);
-  std::string out = fmt::format("Experience {} ({}; effect {}{}):\n", clean_line(experience.id, kNameBytes),
-                                polarity_text(experience.polarity),
-                                experience.effect ? interval_text(*experience.effect) : "unknown",
-                                seen.empty() ? "" : "; seen on " + seen);
+  std::string out = fmt::format(
+      "Experience {} ({}; effect {}{}):\n", clean_line(experience.id, kNameBytes), polarity_text(experience.polarity),
+      experience.effect ? interval_text(*experience.effect) : "unknown", seen.empty() ? "" : "; seen on " + seen);
   out += "| Title: " + clean_line(experience.title, kTitleBytes) + "\n";
   out += "| Strategy:\n" + quoted(experience.strategy, kStrategyBytes) + "\n";
   out += "| Before:\n" + quoted(experience.before, kSegmentBytes) + "\n";

@@ -8,6 +8,10 @@
 
 namespace accelopt::agents {
 
+// Longest title and longest text of a plan, as read from an answer and as shown again, bytes.
+inline constexpr std::size_t kTitleBytes = 160;
+inline constexpr std::size_t kPlanBytes = 12'000;
+
 /// Valid UTF-8 of at most about `longest_bytes`, without control characters (line ends and tabs aside), invisible and
 /// direction-changing characters, code fences, and what chat formats use to begin and end messages. A cut is marked.
 std::string clean(std::string_view text, std::size_t longest_bytes);

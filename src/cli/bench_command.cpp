@@ -18,7 +18,7 @@
 namespace accelopt::cli {
 namespace {
 
-struct Options {
+struct BenchOptions {
   std::string suite;
   std::vector<std::string> only;
   std::string workspace;
@@ -90,7 +90,7 @@ std::string table_of(const std::vector<Line>& lines) {
   return table.render();
 }
 
-base::Result<Line> run_task(Shell& shell, journal::Journal& journal, const Config& config, const Options& options,
+base::Result<Line> run_task(Shell& shell, journal::Journal& journal, const Config& config, const BenchOptions& options,
                             const std::filesystem::path& folder, model::EventSink& events) {
   Line line{folder.filename().string(), std::nullopt, ""};
   const auto task = suites::load_task(folder);
@@ -108,7 +108,7 @@ base::Result<Line> run_task(Shell& shell, journal::Journal& journal, const Confi
   return line;
 }
 
-base::Result<Exit> bench(Shell& shell, const Options& options) {
+base::Result<Exit> bench(Shell& shell, const BenchOptions& options) {
   TRY_ASSIGN(auto folders, suites::find_suite_tasks(options.suite));
   if (!options.only.empty()) {
     std::erase_if(folders, [&](const auto& folder) {
@@ -162,7 +162,7 @@ void add_bench(CommandLine& app, Action& chosen) {
   command.footer(
       "Examples:\n  accelopt bench suites/nkibench-cpu\n  accelopt bench suites/nkibench-cpu --only silu --only matmul "
       "--json\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   command.option("suite", &options->suite, "Folder whose sub-folders are tasks").required();
   command.option("--only", &options->only, "Only the task of this name; may be repeated");
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");

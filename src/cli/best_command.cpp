@@ -13,7 +13,7 @@
 namespace accelopt::cli {
 namespace {
 
-struct Options {
+struct BestOptions {
   std::string run = "last";
   std::string output;
   std::string workspace;
@@ -21,7 +21,7 @@ struct Options {
 };
 
 /// The winner as a task whose baseline it is, and as a patch where the task has an [entry].
-base::Result<Exit> write_best(const journal::RunInfo& run, const model::Solution& winner, const Options& options) {
+base::Result<Exit> write_best(const journal::RunInfo& run, const model::Solution& winner, const BestOptions& options) {
   const std::filesystem::path folder = options.output;
   std::error_code ignored;
   if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_empty(folder, ignored) && !options.force) {
@@ -42,7 +42,7 @@ base::Result<Exit> write_best(const journal::RunInfo& run, const model::Solution
   return Exit::done;
 }
 
-base::Result<Exit> best(const Options& options) {
+base::Result<Exit> best(const BestOptions& options) {
   TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
   TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
   TRY_ASSIGN(const model::Solution winner, winner_of(run));
@@ -56,7 +56,7 @@ base::Result<Exit> best(const Options& options) {
 void add_best(CommandLine& app, Action& chosen) {
   Command command = app.add("best", "The winner of a run: printed, or as a task folder and a patch of your file");
   command.footer("Examples:\n  accelopt best\n  accelopt best last --output faster && git apply faster/winner.patch\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BestOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
   command.option("-o,--output", &options->output,
                  "Folder to write: the winner as a task, winner.patch where there is an [entry]");

@@ -9,7 +9,7 @@
 namespace accelopt::cli {
 namespace {
 
-std::string role_of(const std::string& kind) {
+std::string role_of_step(const std::string& kind) {
   if (kind == "plan") return "planner";
   if (kind == "execute") return "executor";
   if (kind == "fix") return "fixer";
@@ -65,7 +65,7 @@ std::string describe_cost(const std::map<std::string, model::Usage>& by_role, in
 std::map<std::string, model::Usage> usage_by_plan(const std::vector<journal::StepRecord>& steps) {
   std::map<std::string, model::Usage> plans;
   for (const journal::StepRecord& step : steps) {
-    const std::string role = role_of(step.key.kind);
+    const std::string role = role_of_step(step.key.kind);
     if (role.empty() || role == "summarizer") continue;
     model::Identity plan = step.key.identity;
     plan.attempt = plan.fix = -1;
@@ -77,7 +77,7 @@ std::map<std::string, model::Usage> usage_by_plan(const std::vector<journal::Ste
 RoleUsage usage_by_role(const std::vector<journal::StepRecord>& steps) {
   RoleUsage usage;
   for (const journal::StepRecord& step : steps) {
-    const std::string role = role_of(step.key.kind);
+    const std::string role = role_of_step(step.key.kind);
     if (role.empty()) continue;
     usage.by_role[role] += step.usage;
     if (role == "planner" && step.output.is_object() && step.output.value("answered", false)) ++usage.plans;

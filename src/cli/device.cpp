@@ -27,7 +27,7 @@ void warn_of_missing_isolation() {
   fmt::print(stderr, "accelopt: the sandbox is incomplete: {}\n", missing);
 }
 
-std::string describe(const evaluation::Hello& hello) {
+std::string greeting_text(const evaluation::Hello& hello) {
   std::string text = fmt::format("measuring on {}", hello.host.empty() ? "another machine" : hello.host);
   if (!hello.device.empty()) text += fmt::format(", device {}", hello.device);
   if (!hello.machine.empty()) text += fmt::format(" ({}, {} cores, {})", hello.machine, hello.cores, hello.system);
@@ -77,7 +77,7 @@ base::Result<std::unique_ptr<evaluation::Evaluator>> make_evaluator(const Shell&
   if (flags.worker.empty()) {
     warn_of_missing_isolation();
   } else if (notice) {
-    options.greeted = [notice = std::move(notice)](const evaluation::Hello& hello) { notice(describe(hello)); };
+    options.greeted = [notice = std::move(notice)](const evaluation::Hello& hello) { notice(greeting_text(hello)); };
   }
   return evaluation::make_worker_pool(std::move(options));
 }

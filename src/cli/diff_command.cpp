@@ -11,12 +11,12 @@
 namespace accelopt::cli {
 namespace {
 
-struct Options {
+struct DiffOptions {
   std::string run = "last";
   std::string workspace;
 };
 
-base::Result<Exit> diff(const Options& options) {
+base::Result<Exit> diff(const DiffOptions& options) {
   TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
   TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
   TRY_ASSIGN(const model::Solution winner, winner_of(run));
@@ -31,7 +31,7 @@ base::Result<Exit> diff(const Options& options) {
 void add_diff(CommandLine& app, Action& chosen) {
   Command command = app.add("diff", "What the winner changed: baseline to winner, as a unified diff");
   command.footer("Example:\n  accelopt diff last\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DiffOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.chosen([&chosen, options] { chosen = [options](Shell&) { return diff(*options); }; });

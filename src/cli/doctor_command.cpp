@@ -24,7 +24,7 @@
 namespace accelopt::cli {
 namespace {
 
-struct Options {
+struct DoctorOptions {
   std::string workspace;
   bool noise = false;
   DeviceFlags device;
@@ -116,7 +116,7 @@ int check_cpu(Report& report) {
   return missing;
 }
 
-State state_of(llm::EndpointFinding::State state) {
+State word_of(llm::EndpointFinding::State state) {
   switch (state) {
     case llm::EndpointFinding::State::ok:
       return State::ok;
@@ -143,7 +143,7 @@ int check_model(Report& report, const std::string& name, ModelConfig model, cons
   int missing = 0;
   http::Client client;
   for (const llm::EndpointFinding& finding : llm::check_endpoint(endpoint_options(model, *key), client, stop)) {
-    report.add(who + ": " + std::string(finding.name), state_of(finding.state), finding.detail, finding.advice);
+    report.add(who + ": " + std::string(finding.name), word_of(finding.state), finding.detail, finding.advice);
     missing += finding.state == llm::EndpointFinding::State::missing ? 1 : 0;
   }
   find_list_price(model);
@@ -189,7 +189,7 @@ void add_noise(Report& report, const base::Json& noise) {
 }
 
 /// Measures when asked to, and keeps the figure in the workspace; else tells the last one.
-base::Result<int> check_noise(Report& report, Shell& shell, const Options& options,
+base::Result<int> check_noise(Report& report, Shell& shell, const DoctorOptions& options,
                               const std::filesystem::path& workspace) {
   std::error_code ignored;
   if (!options.noise) {
@@ -233,7 +233,7 @@ base::Result<int> check_noise(Report& report, Shell& shell, const Options& optio
 }
 
 /// Whether the worker elsewhere can be reached, and what it is.
-base::Result<int> check_worker(Report& report, Shell& shell, const Options& options) {
+base::Result<int> check_worker(Report& report, Shell& shell, const DoctorOptions& options) {
   if (options.device.worker.empty()) return 0;
   const auto config = load_config(find_workspace(options.workspace));
   TRY_ASSIGN(const auto pool, pool_options(shell, options.device, config ? *config : Config()));
@@ -252,7 +252,7 @@ base::Result<int> check_worker(Report& report, Shell& shell, const Options& opti
   return 0;
 }
 
-base::Result<Exit> examine(Shell& shell, const Options& options) {
+base::Result<Exit> examine(Shell& shell, const DoctorOptions& options) {
   Report report(options.json);
   report.add("accelopt", State::ok, kVersion);
   int missing = check_cpu(report);
@@ -289,7 +289,7 @@ void add_doctor(CommandLine& app, Action& chosen) {
       "  accelopt doctor --noise        also measures how small a difference this machine can tell, in under a "
       "minute\n"
       "  accelopt doctor --worker \"ssh host accelopt worker --device cpu:1\"    can it be reached, and what is it?\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.flag("--noise", options->noise, "Measure the noise of this machine and keep the figure in the workspace");
   command.option("--device", &options->device.device, "With --noise: cpu, or cpu:N for kernels on core N")

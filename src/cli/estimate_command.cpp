@@ -12,14 +12,14 @@
 namespace accelopt::cli {
 namespace {
 
-struct Options {
+struct EstimateOptions {
   std::string task;
   std::string workspace;
   bool json = false;
   SearchFlags search;
 };
 
-base::Result<Exit> run_estimate(const Options& options) {
+base::Result<Exit> run_estimate(const EstimateOptions& options) {
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
   const auto workspace = find_workspace(options.workspace);
   TRY_ASSIGN(const Config config, load_config(workspace));
@@ -56,7 +56,7 @@ void add_estimate(CommandLine& app, Action& chosen) {
       "  accelopt estimate suites/nkibench-cpu/matmul\n"
       "  accelopt estimate my_task --model default --iterations 10 --max-usd 5\n"
       "It asks nobody and measures nothing. Earlier runs of the workspace make it better.\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EstimateOptions>();
   command.option("task", &options->task, "Folder of the task (task.toml, reference, baseline)").required();
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");

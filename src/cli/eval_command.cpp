@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kTunedRows = 8;
 
-struct Options {
+struct EvalOptions {
   std::string task;
   std::string file;
   bool json = false;
@@ -38,7 +38,7 @@ base::Json to_output(const model::Task& task, const model::Evaluation& evaluatio
   return out;
 }
 
-std::string describe(const model::Task& task, const model::Evaluation& evaluation) {
+std::string verdict_text(const model::Task& task, const model::Evaluation& evaluation) {
   std::string text = fmt::format("{}: {}", task.definition.name, model::to_string(evaluation.status));
   if (evaluation.verdict != model::Verdict::none) text += fmt::format(", {}", model::to_string(evaluation.verdict));
   if (evaluation.ratio) {
@@ -78,7 +78,7 @@ std::string describe(const model::Task& task, const model::Evaluation& evaluatio
 }
 
 /// Builds, verifies and races one file against the baseline. Without a file the baseline races itself.
-base::Result<model::Evaluation> evaluate(Shell& shell, const Options& options, const model::Task& task) {
+base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& options, const model::Task& task) {
   model::Solution candidate = task.baseline;
   if (!options.file.empty()) {
     TRY_ASSIGN(candidate.language, model::language_of_file(options.file));
@@ -126,14 +126,14 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const Options& options, c
   return evaluation;
 }
 
-base::Result<Exit> show_evaluation(Shell& shell, const Options& options) {
+base::Result<Exit> show_evaluation(Shell& shell, const EvalOptions& options) {
   if (const auto usable = check(options.device); !usable) return refuse_options(usable.error());
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
   TRY_ASSIGN(const auto evaluation, evaluate(shell, options, task));
   if (options.json)
     fmt::print("{}\n", base::canonical(to_output(task, evaluation)));
   else
-    fmt::print("{}", describe(task, evaluation));
+    fmt::print("{}", verdict_text(task, evaluation));
   return evaluation.status == model::Status::passed ? Exit::done : Exit::check_failed;
 }
 
@@ -146,7 +146,7 @@ void add_eval(CommandLine& app, Action& chosen) {
       "  accelopt eval my_task faster.cpp        is it correct, and is it faster?\n"
       "  accelopt eval my_task                   the baseline against itself\n"
       "  accelopt eval my_task faster.cpp --worker \"ssh host accelopt worker --device cpu:1\"\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvalOptions>();
   command.option("task", &options->task, "Folder of the task").required();
   command.option("file", &options->file, "The kernel (default: the baseline itself)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");

@@ -17,7 +17,7 @@ namespace {
 using suites::Problem;
 using suites::Severity;
 
-struct Options {
+struct LintOptions {
   std::vector<std::string> tasks;
   bool json = false;
   bool mutants = false;
@@ -68,7 +68,7 @@ std::string praise(const MutantCheck& check) {
 }
 
 /// Prints what is wrong with one task; the number of errors.
-base::Result<std::ptrdiff_t> lint_folder(Shell& shell, const Options& options, const std::string& folder) {
+base::Result<std::ptrdiff_t> lint_folder(Shell& shell, const LintOptions& options, const std::string& folder) {
   std::vector<Problem> problems = suites::task_problems(folder);
   MutantCheck check;
   if (problems.empty()) {
@@ -87,7 +87,7 @@ base::Result<std::ptrdiff_t> lint_folder(Shell& shell, const Options& options, c
   return errors;
 }
 
-base::Result<Exit> lint(Shell& shell, const Options& options) {
+base::Result<Exit> lint(Shell& shell, const LintOptions& options) {
   std::ptrdiff_t errors = 0;
   for (const std::string& folder : options.tasks) {
     TRY_ASSIGN(const std::ptrdiff_t own, lint_folder(shell, options, folder));
@@ -104,7 +104,7 @@ void add_lint(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt lint my_task                  problems by file, line and key\n"
       "  accelopt lint --mutants my_task        would a wrong kernel pass?\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LintOptions>();
   command.option("task", &options->tasks, "Folders of tasks").required();
   command.flag("--mutants", options->mutants,
                "Also build and verify wrong kernels; a task that accepts one is refused");

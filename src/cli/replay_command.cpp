@@ -14,7 +14,7 @@
 namespace accelopt::cli {
 namespace {
 
-struct Options {
+struct ReplayOptions {
   std::string run = "last";
   std::string workspace;
   std::vector<std::string> set;
@@ -48,7 +48,7 @@ std::string first_difference(journal::Journal& journal, const journal::RunInfo& 
   return {};
 }
 
-base::Result<Exit> replay(Shell& shell, const Options& options) {
+base::Result<Exit> replay(Shell& shell, const ReplayOptions& options) {
   TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
   TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
   TRY_ASSIGN(RunSettings settings, run_settings_from(run.settings));
@@ -116,7 +116,7 @@ base::Result<Exit> replay(Shell& shell, const Options& options) {
 void add_replay(CommandLine& app, Action& chosen) {
   Command command = app.add("replay", "Repeat a run's decisions from its record: no model, no device");
   command.footer("Examples:\n  accelopt replay\n  accelopt replay last --set beam=1 --set plans=2\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
   command.option("--set", &options->set, "Another value for one setting: NAME=VALUE");
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");

@@ -17,7 +17,7 @@
 namespace accelopt::cli {
 namespace {
 
-struct Options {
+struct RunOptions {
   std::string task;
   std::string workspace;
   std::string defer;
@@ -51,7 +51,7 @@ base::Result<Exit> carry_out_and_show(Shell& shell, journal::Journal& journal, c
   return exit_of(result->outcome);
 }
 
-base::Result<Exit> start_run(Shell& shell, const Options& options) {
+base::Result<Exit> start_run(Shell& shell, const RunOptions& options) {
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
   const auto workspace = find_workspace(options.workspace);
   TRY_ASSIGN(const Config config, load_config(workspace));
@@ -140,7 +140,7 @@ void add_run(CommandLine& app, Action& chosen) {
       "  accelopt run my_task --defer bundles           then: accelopt worker --bundle bundles, accelopt resume\n"
       "  accelopt run my_task --record answers          and, with no model: accelopt run my_task --replay answers\n"
       "  accelopt run my_task --mailbox questions --exit-when-waiting    then answer there, and: accelopt resume\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   command.option("task", &options->task, "Folder of the task (task.toml, reference, baseline)").required();
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.option("--defer", &options->defer,

@@ -13,7 +13,7 @@
 namespace accelopt::cli {
 namespace {
 
-struct Options {
+struct RunsOptions {
   std::string workspace;
   bool json = false;
 };
@@ -23,7 +23,7 @@ std::string speedup_of(const journal::RunInfo& run) {
   return report::format_ratio((*run.result)["speedup"].get<model::Interval>());
 }
 
-base::Result<Exit> list_runs(const Options& options) {
+base::Result<Exit> list_runs(const RunsOptions& options) {
   TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
   TRY_ASSIGN(const auto runs, journal->list_runs());
   TRY_ASSIGN(const auto control, journal::open_control(find_workspace(options.workspace), journal::Access::read_only));
@@ -60,7 +60,7 @@ base::Result<Exit> list_runs(const Options& options) {
 void add_runs(CommandLine& app, Action& chosen) {
   Command command = app.add("runs", "List the runs of this workspace, newest first");
   command.footer("Example:\n  accelopt runs\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunsOptions>();
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.flag("--json", options->json, "One JSON object a line");
   command.chosen([&chosen, options] { chosen = [options](Shell&) { return list_runs(*options); }; });

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kSecondsPerWorkload = 0.6;  ///< of racing: an attack that gains anything worth having shows by then
 
-struct Options {
+struct SelftestOptions {
   std::vector<std::string> only;
   std::string exploits;
   bool json = false;
@@ -100,7 +100,7 @@ std::string verdict_text(const model::Evaluation& evaluation) {
   return text;
 }
 
-void print(const Outcome& outcome, const Options& options) {
+void print(const Outcome& outcome, const SelftestOptions& options) {
   const SelftestKernel& kernel = *outcome.kernel;
   const model::Evaluation& evaluation = outcome.evaluation;
   if (options.json) {
@@ -186,7 +186,7 @@ class BuildAhead {
 
 class Selftest {
  public:
-  Selftest(Shell& shell, const Options& options, const SelftestSuite& suite)
+  Selftest(Shell& shell, const SelftestOptions& options, const SelftestSuite& suite)
       : shell_(shell), options_(options), suite_(suite) {}
 
   base::Result<Tally> run() {
@@ -252,12 +252,12 @@ class Selftest {
   }
 
   Shell& shell_;
-  const Options& options_;
+  const SelftestOptions& options_;
   const SelftestSuite& suite_;
   Tally tally_;
 };
 
-base::Result<void> check_names(const Options& options, const SelftestSuite& suite) {
+base::Result<void> check_names(const SelftestOptions& options, const SelftestSuite& suite) {
   for (const std::string& name : options.only) {
     if (std::none_of(suite.kernels.begin(), suite.kernels.end(),
                      [&](const SelftestKernel& kernel) { return kernel.name == name; })) {
@@ -267,7 +267,7 @@ base::Result<void> check_names(const Options& options, const SelftestSuite& suit
   return {};
 }
 
-base::Result<Exit> selftest(Shell& shell, const Options& options) {
+base::Result<Exit> selftest(Shell& shell, const SelftestOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   TRY_ASSIGN(const SelftestSuite suite,
              options.exploits.empty() ? builtin_selftest() : load_selftest(options.exploits));
@@ -305,7 +305,7 @@ void add_selftest(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt selftest                            every attack must be caught, every honest kernel must pass\n"
       "  accelopt selftest --only replay_by_pointer   one of them\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SelftestOptions>();
   command.option("--only", &options->only, "Names of the kernels to try (default: all)");
   command.option("--exploits", &options->exploits,
                  "Folder with tasks/, attacks/ and honest/ (default: the built-in one)");

@@ -20,7 +20,7 @@ namespace {
 
 using base::Json;
 
-struct Options {
+struct ShowOptions {
   std::string run = "last";
   std::string candidate;
   std::string workspace;
@@ -219,7 +219,7 @@ base::Result<Exit> show_candidate(journal::Journal& journal, const std::vector<j
 }
 
 base::Result<Exit> show_timeline(const journal::RunInfo& run, const std::vector<journal::StepRecord>& steps,
-                                 const Options& options) {
+                                 const ShowOptions& options) {
   const report::Timeline timeline = report::timeline_of(steps);
   if (options.json) {
     Json line = report::to_json(timeline);
@@ -245,7 +245,7 @@ base::Result<Exit> show_decisions(const journal::RunInfo& run, const std::vector
                         run.id + "` repeats its decisions");
 }
 
-base::Result<Exit> show(const Options& options) {
+base::Result<Exit> show(const ShowOptions& options) {
   TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
   TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
   TRY_ASSIGN(const auto steps, journal->steps(run.id));
@@ -293,7 +293,7 @@ void add_show(CommandLine& app, Action& chosen) {
       "  accelopt show last i0.b0.p1.a0.f0      the source of one candidate\n"
       "  accelopt show last --samples           the raw times that every verdict rests on\n"
       "  accelopt show last --timeline          where the time went, and how busy the device was\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShowOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
   command.option("candidate", &options->candidate, "An identity or the beginning of a source id: prints its source");
   command.flag("--samples", options->samples, "Also the raw samples");

@@ -12,13 +12,13 @@
 namespace accelopt::cli {
 namespace {
 
-struct Options {
+struct StopOptions {
   std::string run;
   std::string workspace;
   bool now = false;
 };
 
-base::Result<Exit> stop(const Options& options) {
+base::Result<Exit> stop(const StopOptions& options) {
   const auto workspace = find_workspace(options.workspace);
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_only));
   TRY_ASSIGN(const auto reader, journal::open_control(workspace, journal::Access::read_only));
@@ -52,7 +52,7 @@ void add_stop(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt stop            nothing new is begun; what was found is raced and confirmed\n"
       "  accelopt stop --now      ends at once, without a confirmation; accelopt resume continues it\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StopOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last (default: the one that goes on)");
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.flag("--now", options->now, "End at once, without a confirmation, to be resumed");

@@ -32,7 +32,7 @@ namespace {
 
 /// In a folder of recorded answers, what they share.
 constexpr const char* kRecordedRun = "run.json";
-constexpr const char* kRoles[] = {"planner", "executor", "fixer", "summarizer"};
+constexpr const char* kRoleNames[] = {"planner", "executor", "fixer", "summarizer"};
 
 class RecipesTeam : public OwnedTeam {
  public:
@@ -305,7 +305,7 @@ base::Result<std::vector<RoleModel>> models_of_roles(const AgentFlags& flags, co
   std::vector<RoleModel> roles;
   TRY_ASSIGN(const bool recipes, plays_recipes(flags, config));
   if (recipes) return roles;
-  for (const std::string role : kRoles) {
+  for (const std::string role : kRoleNames) {
     TRY_ASSIGN(RoleModel chosen, model_for(role, flags, config));
     find_list_price(chosen.config);
     roles.push_back(std::move(chosen));

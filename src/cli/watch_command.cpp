@@ -29,7 +29,7 @@ using journal::EventLine;
 constexpr std::chrono::milliseconds kPause{250};
 constexpr int kEventsAtOnce = 1000;
 
-struct Options {
+struct WatchOptions {
   std::string run;
   std::string workspace;
   bool json = false;
@@ -131,7 +131,7 @@ class Watch {
   bool warned_ = false;
 };
 
-base::Result<Exit> watch(Shell& shell, const Options& options) {
+base::Result<Exit> watch(Shell& shell, const WatchOptions& options) {
   say_on_stop("");
   const auto workspace = find_workspace(options.workspace);
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_only));
@@ -170,7 +170,7 @@ void add_watch(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt watch                         the run that goes on, else the last one\n"
       "  accelopt watch 20261121-1015 --json    events and result as JSON lines (docs/events.md)\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WatchOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last (default: the one that goes on)");
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.flag("--json", options->json, "Events and result as JSON lines (docs/events.md)");

@@ -22,7 +22,7 @@
 namespace accelopt::cli {
 namespace {
 
-struct Options {
+struct WorkerOptions {
   std::string device;
   std::string compiler;
   std::string bundle;
@@ -58,7 +58,7 @@ evaluation::Hello introduce(const std::string& device) {
   return hello;
 }
 
-base::Result<Exit> serve(const Options& options) {
+base::Result<Exit> serve(const WorkerOptions& options) {
   const std::string device = options.device.empty() ? "cpu" : options.device;
   if (device != "cpu" && !device.starts_with("cpu:")) {
     return base::fail(base::ErrorCode::unsupported,
@@ -94,7 +94,7 @@ bool is_device_name(const std::string& name) {
 }
 
 /// The worker that a bundle asks for, unless the command line says otherwise.
-base::Result<DeviceFlags> device_for(const evaluation::Bundle& bundle, const Options& options) {
+base::Result<DeviceFlags> device_for(const evaluation::Bundle& bundle, const WorkerOptions& options) {
   DeviceFlags flags;
   flags.device = options.device.empty() ? bundle.device : options.device;
   flags.compiler = options.compiler.empty() ? bundle.compiler : options.compiler;
@@ -112,7 +112,7 @@ base::Result<DeviceFlags> device_for(const evaluation::Bundle& bundle, const Opt
   return flags;
 }
 
-base::Result<void> execute(Shell& shell, const Options& options, const std::filesystem::path& folder) {
+base::Result<void> execute(Shell& shell, const WorkerOptions& options, const std::filesystem::path& folder) {
   const std::string name = folder.filename().string();
   std::string device;
   evaluation::BundleExecution execution;
@@ -146,7 +146,7 @@ base::Result<void> execute(Shell& shell, const Options& options, const std::file
   return {};
 }
 
-base::Result<Exit> execute_bundles(Shell& shell, const Options& options) {
+base::Result<Exit> execute_bundles(Shell& shell, const WorkerOptions& options) {
   TRY_ASSIGN(const auto folders, evaluation::find_bundles(options.bundle));
   std::optional<base::Error> first;
   for (const std::filesystem::path& folder : folders) {
@@ -172,7 +172,7 @@ void add_worker(CommandLine& app, Action& chosen) {
       "  accelopt worker --device cpu:1                          JSON lines on standard input and output\n"
       "  accelopt run my_task --worker \"ssh host accelopt worker --device cpu:1\"\n"
       "  accelopt worker --bundle bundles/0001-3fa9c1d2          what `accelopt run --defer bundles` put off\n");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WorkerOptions>();
   command.option("--device", &options->device,
                  "cpu, or cpu:N for kernels on core N (default: cpu; with --bundle, what the bundle asks for)");
   command.option("--compiler", &options->compiler, "g++, clang++, or a path to one (default: the first that there is)");

@@ -16,7 +16,6 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 using journal::Database;
-using journal::Query;
 using journal::Statement;
 using journal::Transaction;
 
@@ -118,7 +117,7 @@ Result<Marks> marks_of(Database& database) {
   // One statement sees one state, also while another process makes the tables.
   TRY_ASSIGN(Statement select, database.prepare("SELECT (SELECT application_id FROM pragma_application_id), (SELECT "
                                                 "user_version FROM pragma_user_version), count(*) FROM sqlite_master"));
-  Query query(select);
+  journal::Query query(select);
   TRY(query.next());
   const Marks marks{query.integer(0), query.integer(1), query.integer(2)};
   const bool empty = marks.application == 0 && marks.version == 0 && marks.tables == 0;

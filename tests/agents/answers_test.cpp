@@ -23,10 +23,6 @@ std::string refusal(const Parsed<T>& parsed) {
   return parsed ? std::string() : parsed.error();
 }
 
-bool holds(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::string block(const std::string& text, const std::string& info = "cpp") {
   return "```" + info + "\n" + text + "```\n";
 }

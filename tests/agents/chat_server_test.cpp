@@ -15,15 +15,6 @@ namespace {
 using base::ErrorCode;
 using base::Json;
 
-const Prompts& prompts() {
-  static const Prompts loaded = load_prompts().value();
-  return loaded;
-}
-
-bool holds(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 class ChatServerTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -14,18 +14,9 @@ using fakes::ScriptedChatModel;
 using llm::Speaker;
 using Answers = ScriptedChatModel::Answers;
 
-const Prompts& prompts() {
-  static const Prompts loaded = load_prompts().value();
-  return loaded;
-}
-
 constexpr const char* kPlanAnswer = "Title: Swap\nRests on: e12\nDo it.";
 const std::string kFileAnswer = "```cpp\n" + std::string(kKernel) + "```";
 constexpr const char* kLessonAnswer = R"({"title":"t","strategy":"s","before":"b","after":"a"})";
-
-bool holds(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(ModelPlanner, AnswersWithAPlan) {
   const model::Task task = example_task();

@@ -11,10 +11,6 @@
 namespace accelopt::agents {
 namespace {
 
-bool holds(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(DefinitionText, SaysWhatIsComputedAndWhereItIsMeasured) {
   EXPECT_EQ(definition_text(example_task()), R"(doubling (kind of operator: scale): y = 2 x
 Axes: M (variable), K = 64

@@ -8,6 +8,7 @@
 
 #include "agents/builtin_prompts.hpp"
 #include "agents/prompt_text.hpp"
+#include "agents/questions.hpp"
 #include "base/files.hpp"
 
 namespace accelopt::agents {
@@ -17,10 +18,6 @@ namespace fs = std::filesystem;
 using base::ErrorCode;
 
 constexpr Role kRoles[] = {Role::planner, Role::executor, Role::fixer, Role::summarizer};
-
-bool holds(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// A copy of the source tree's prompts that a test may change.
 struct PromptFolder {

@@ -2,9 +2,23 @@
 // One task and one question of each role, for the tests of the agents.
 #pragma once
 
+#include <string>
+#include <string_view>
+
+#include "agents/prompts.hpp"
 #include "agents/roles.hpp"
 
 namespace accelopt::agents {
+
+inline bool holds(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// The built-in ones.
+inline const Prompts& prompts() {
+  static const Prompts loaded = load_prompts().value();
+  return loaded;
+}
 
 constexpr const char* kKernel =
     "#include \"task.h\"\n\nvoid kernel(const float* x, float* y, int64_t M) {\n"

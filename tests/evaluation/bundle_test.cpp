@@ -13,6 +13,7 @@
 #include "evaluation/bundle_runner.hpp"
 #include "evaluation/deferred_evaluator.hpp"
 #include "evaluation/evaluator_json.hpp"
+#include "evaluation/fake_task.hpp"
 #include "evaluation/requests.hpp"
 #include "fakes/fake_evaluator.hpp"
 
@@ -23,20 +24,6 @@ using base::ErrorCode;
 using base::Json;
 using model::Solution;
 
-Solution source(const std::string& text) {
-  Solution out;
-  out.sources.push_back({"kernel.cpp", text});
-  return out;
-}
-
-model::Task task() {
-  model::Task out;
-  out.definition.name = "fake";
-  out.baseline = source("speed=1");
-  out.workloads.push_back({"small", {}, model::Role::race, 1.0});
-  return out;
-}
-
 Json build_of(const std::string& text) {
   return {{"op", "build"}, {"solution", source(text)}};
 }
@@ -46,7 +33,7 @@ Json race_of(const std::string& text) {
 }
 
 /// What the device of the last execution did.
-struct Work {
+struct WorkDone {
   int opens = 0;
   int builds = 0;
   int triages = 0;
@@ -55,13 +42,13 @@ struct Work {
 
 class Device final : public fakes::FakeEvaluator {
  public:
-  explicit Device(Work& work) : work_(work) {}
+  explicit Device(WorkDone& work) : work_(work) {}
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
   ~Device() override { work_ = {opens, builds, triages, confirms}; }
 
  private:
-  Work& work_;
+  WorkDone& work_;
 };
 
 /// A deferred evaluator whose answers and bundles a test keeps, and a machine that executes them.
@@ -132,7 +119,7 @@ class BundleTest : public testing::Test {
   std::atomic<int> waiting_ = 0;
   std::unique_ptr<DeferredEvaluator> deferred_;
   model::Status baseline_status_ = model::Status::passed;
-  Work work_;
+  WorkDone work_;
 };
 
 TEST_F(BundleTest, PutsOffWhatItDoesNotKnowAndAnswersWhatCameBack) {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/files.hpp"
+#include "evaluation/fake_task.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -13,20 +14,6 @@ namespace {
 using base::ErrorCode;
 using model::Solution;
 using model::Status;
-
-Solution source(const std::string& text) {
-  Solution out;
-  out.sources.push_back({"kernel.cpp", text});
-  return out;
-}
-
-model::Task task() {
-  model::Task out;
-  out.definition.name = "fake";
-  out.baseline = source("speed=1");
-  out.workloads.push_back({"small", {}, model::Role::race, 1.0});
-  return out;
-}
 
 class WorkerPoolTest : public testing::Test {
  protected:

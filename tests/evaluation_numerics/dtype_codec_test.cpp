@@ -10,20 +10,20 @@ namespace accelopt::evaluation {
 namespace {
 
 using model::DType;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 TEST(Codec, KnowsTheNarrowFormats) {
   EXPECT_EQ(float16_to_float(0x3c00), 1.0F);
   EXPECT_EQ(float16_to_float(0x7bff), 65504.0F);
   EXPECT_EQ(float16_to_float(0x0001), 0x1p-24F);
-  EXPECT_EQ(float16_to_float(0xfc00), -kInfinity);
+  EXPECT_EQ(float16_to_float(0xfc00), -kInfinite);
   EXPECT_EQ(bfloat16_to_float(0x3f80), 1.0F);
   EXPECT_EQ(bfloat16_to_float(0xc040), -3.0F);
   EXPECT_EQ(float8_e4m3fn_to_float(0x7e), 448.0F);
   EXPECT_EQ(float8_e4m3fn_to_float(0x01), 0x1p-9F);
   EXPECT_TRUE(std::isnan(float8_e4m3fn_to_float(0x7f)));
   EXPECT_EQ(float8_e5m2_to_float(0x7b), 57344.0F);
-  EXPECT_EQ(float8_e5m2_to_float(0x7c), kInfinity);
+  EXPECT_EQ(float8_e5m2_to_float(0x7c), kInfinite);
 }
 
 TEST(Codec, RoundsToNearestTiesToEven) {
@@ -39,7 +39,7 @@ TEST(Codec, RoundsToNearestTiesToEven) {
   EXPECT_EQ(float_to_bfloat16(1e39), 0x7f80);
   EXPECT_EQ(float_to_float8_e4m3fn(463.9), 0x7e);
   EXPECT_EQ(float_to_float8_e4m3fn(464.1), 0x7f);
-  EXPECT_EQ(float_to_float8_e4m3fn(-kInfinity), 0xff);
+  EXPECT_EQ(float_to_float8_e4m3fn(-kInfinite), 0xff);
   EXPECT_EQ(float_to_float8_e5m2(1e9), 0x7c);
 }
 

@@ -45,12 +45,12 @@ Outcome failure(Again again, ErrorCode code = ErrorCode::unavailable,
   return tl::make_unexpected(Failure{{code, "host: it failed; do this"}, again, retry_after});
 }
 
-struct Fixture {
+struct RetryFixture {
   int asked = 0;
   FakeClock clock;
   std::unique_ptr<ChatModel> model;
 
-  explicit Fixture(std::vector<Outcome> outcomes, RetryPolicy policy = {}) {
+  explicit RetryFixture(std::vector<Outcome> outcomes, RetryPolicy policy = {}) {
     model = make_retrying_model(std::make_unique<FakeProvider>(std::move(outcomes), asked), policy, clock);
   }
   base::Result<ChatReply> chat(std::string label = "planner i0.b0.p0 try0", std::stop_token stop = {}) {
@@ -61,7 +61,7 @@ struct Fixture {
 };
 
 TEST(RetryingModel, AnswersWithoutWaitingWhenTheFirstTrySucceeds) {
-  Fixture fixture({answer("hi")});
+  RetryFixture fixture({answer("hi")});
   const auto reply = fixture.chat();
   ASSERT_TRUE(reply.has_value());
   EXPECT_EQ(reply->text, "hi");
@@ -70,7 +70,7 @@ TEST(RetryingModel, AnswersWithoutWaitingWhenTheFirstTrySucceeds) {
 }
 
 TEST(RetryingModel, TriesAgainAndCountsIt) {
-  Fixture fixture({failure(Again::yes), failure(Again::yes), answer("hi")});
+  RetryFixture fixture({failure(Again::yes), failure(Again::yes), answer("hi")});
   const auto reply = fixture.chat();
   ASSERT_TRUE(reply.has_value());
   EXPECT_EQ(reply->usage.transport_retries, 2);
@@ -79,7 +79,7 @@ TEST(RetryingModel, TriesAgainAndCountsIt) {
 }
 
 TEST(RetryingModel, DoesNotTryAgainWhatWouldFailTheSameWay) {
-  Fixture fixture({failure(Again::never, ErrorCode::unauthenticated), answer("hi")});
+  RetryFixture fixture({failure(Again::never, ErrorCode::unauthenticated), answer("hi")});
   const auto reply = fixture.chat();
   ASSERT_FALSE(reply.has_value());
   EXPECT_EQ(reply.error().code, ErrorCode::unauthenticated);
@@ -88,7 +88,7 @@ TEST(RetryingModel, DoesNotTryAgainWhatWouldFailTheSameWay) {
 }
 
 TEST(RetryingModel, GivesUpAfterItsTries) {
-  Fixture fixture({failure(Again::yes)}, {.max_tries = 4});
+  RetryFixture fixture({failure(Again::yes)}, {.max_tries = 4});
   const auto reply = fixture.chat();
   ASSERT_FALSE(reply.has_value());
   EXPECT_EQ(reply.error().code, ErrorCode::unavailable);
@@ -106,7 +106,7 @@ Outcome broken_off(std::int64_t output_tokens) {
 }
 
 TEST(RetryingModel, CountsWhatBrokenAnswersTook) {
-  Fixture fixture({broken_off(7), broken_off(11), answer("hi")});
+  RetryFixture fixture({broken_off(7), broken_off(11), answer("hi")});
   const auto reply = fixture.chat();
   ASSERT_TRUE(reply.has_value());
   EXPECT_EQ(reply->usage.input_tokens, 200);
@@ -116,14 +116,15 @@ TEST(RetryingModel, CountsWhatBrokenAnswersTook) {
 
 TEST(RetryingModel, TellsWhatAQuestionTookThatIsGivenUp) {
   std::vector<std::pair<std::string, std::int64_t>> told;
-  Fixture fixture({broken_off(7)},
-                  {.max_tries = 3, .took_in_vain = [&](const ChatRequest& request, const model::Usage& usage) {
-                     told.emplace_back(request.label, usage.output_tokens);
-                   }});
+  RetryFixture fixture({broken_off(7)},
+                       {.max_tries = 3, .took_in_vain = [&](const ChatRequest& request, const model::Usage& usage) {
+                          told.emplace_back(request.label, usage.output_tokens);
+                        }});
   EXPECT_FALSE(fixture.chat("fixer i0 try0").has_value());
   EXPECT_EQ(told, (std::vector<std::pair<std::string, std::int64_t>>{{"fixer i0 try0", 21}}));
-  Fixture nothing({failure(Again::yes)},
-                  {.max_tries = 3, .took_in_vain = [&](const ChatRequest&, const model::Usage&) { told.clear(); }});
+  RetryFixture nothing(
+      {failure(Again::yes)},
+      {.max_tries = 3, .took_in_vain = [&](const ChatRequest&, const model::Usage&) { told.clear(); }});
   EXPECT_FALSE(nothing.chat().has_value());
   EXPECT_EQ(told.size(), 1U) << "nothing was taken, so nothing is told";
 }
@@ -135,7 +136,7 @@ Outcome silence() {
 
 TEST(RetryingModel, GivesUpSoonOnAnEndpointNeverHeardFromAndSaysSoMeanwhile) {
   std::vector<std::string> notices;
-  Fixture fixture({silence()}, {.notice = [&](const std::string& text) { notices.push_back(text); }});
+  RetryFixture fixture({silence()}, {.notice = [&](const std::string& text) { notices.push_back(text); }});
   const auto reply = fixture.chat();
   ASSERT_FALSE(reply.has_value());
   EXPECT_EQ(fixture.asked, 4);
@@ -149,15 +150,15 @@ TEST(RetryingModel, IsPatientWithAnEndpointThatOnceAnswered) {
   outcomes.insert(outcomes.end(), 6, silence());
   outcomes.push_back(answer("hi"));
   bool noticed = false;
-  Fixture fixture(outcomes, {.notice = [&](const std::string&) { noticed = true; }});
+  RetryFixture fixture(outcomes, {.notice = [&](const std::string&) { noticed = true; }});
   ASSERT_TRUE(fixture.chat().has_value());
   EXPECT_EQ(fixture.asked, 8);
   EXPECT_FALSE(noticed);
 }
 
 TEST(RetryingModel, GivesUpAfterTwoTimeLimits) {
-  Fixture fixture({failure(Again::once, ErrorCode::timed_out), failure(Again::yes),
-                   failure(Again::once, ErrorCode::timed_out), answer("late")});
+  RetryFixture fixture({failure(Again::once, ErrorCode::timed_out), failure(Again::yes),
+                        failure(Again::once, ErrorCode::timed_out), answer("late")});
   const auto reply = fixture.chat();
   ASSERT_FALSE(reply.has_value());
   EXPECT_EQ(reply.error().code, ErrorCode::timed_out);
@@ -172,7 +173,7 @@ TEST(RetryingModel, JitterStaysUnderTheDoublingLimit) {
                                             milliseconds{1000}};
   std::set<milliseconds> last_waits;
   for (int question = 0; question < 40; ++question) {
-    Fixture fixture({failure(Again::yes)}, policy);
+    RetryFixture fixture({failure(Again::yes)}, policy);
     ASSERT_FALSE(fixture.chat("planner i0.b0.p" + std::to_string(question)).has_value());
     const auto waits = fixture.clock.waits();
     ASSERT_EQ(waits.size(), limits.size());
@@ -188,7 +189,7 @@ TEST(RetryingModel, JitterStaysUnderTheDoublingLimit) {
 }
 
 TEST(RetryingModel, WaitsAtLeastAsLongAsTheServerAsks) {
-  Fixture fixture({failure(Again::yes, ErrorCode::rate_limited, milliseconds{20'000}), answer("hi")});
+  RetryFixture fixture({failure(Again::yes, ErrorCode::rate_limited, milliseconds{20'000}), answer("hi")});
   ASSERT_TRUE(fixture.chat().has_value());
   ASSERT_EQ(fixture.clock.waits().size(), 1U);
   EXPECT_GE(fixture.clock.waits()[0], milliseconds{20'000});
@@ -196,7 +197,7 @@ TEST(RetryingModel, WaitsAtLeastAsLongAsTheServerAsks) {
 }
 
 TEST(RetryingModel, GivesUpOnAServerThatAsksForHours) {
-  Fixture fixture({failure(Again::yes, ErrorCode::rate_limited, milliseconds{7'200'000}), answer("hi")});
+  RetryFixture fixture({failure(Again::yes, ErrorCode::rate_limited, milliseconds{7'200'000}), answer("hi")});
   const auto reply = fixture.chat();
   ASSERT_FALSE(reply.has_value());
   EXPECT_EQ(reply.error().code, ErrorCode::rate_limited);
@@ -205,7 +206,7 @@ TEST(RetryingModel, GivesUpOnAServerThatAsksForHours) {
 }
 
 TEST(RetryingModel, StopsWhileItWaits) {
-  Fixture fixture({failure(Again::yes), answer("hi")});
+  RetryFixture fixture({failure(Again::yes), answer("hi")});
   std::stop_source stop;
   fixture.clock.on_wait([&stop] { stop.request_stop(); });
   const auto reply = fixture.chat("planner", stop.get_token());

@@ -415,7 +415,7 @@ std::vector<std::size_t> natural_cuts(const Loop& loop, const syntax::IndexScope
   return cuts;
 }
 
-void propose(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {
+void propose_fission(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {
   for (const Part& part : subject.parts()) {
     for (const auto& loop : part.tree->loops()) {
       if (subject.is_generated(*loop) || loop->children.empty()) continue;
@@ -478,7 +478,7 @@ const Loop* loop_of_group(const Part& part, std::string_view path, std::size_t g
 }
 
 Recipe fission_recipe() {
-  return {"fission", propose, apply};
+  return {"fission", propose_fission, apply};
 }
 
 }  // namespace accelopt::agents::recipes

@@ -64,7 +64,7 @@ double relaxed_share(Subject& subject) {
   return std::min(share, 0.97);
 }
 
-void propose(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {
+void propose_flags(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {
   const std::vector<std::string> present = flags_of(subject.kernel().source);
   const double share = relaxed_share(subject);
   for (const FlagSet& set : kSets) {
@@ -96,7 +96,7 @@ Result<std::string> apply_flags(const syntax::Clang&, Subject& subject, const Ap
 }  // namespace
 
 Recipe flags_recipe() {
-  return {"flags", propose, apply_flags};
+  return {"flags", propose_flags, apply_flags};
 }
 
 }  // namespace accelopt::agents::recipes

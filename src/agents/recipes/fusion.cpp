@@ -81,7 +81,7 @@ Result<std::string> fuse(const syntax::Clang&, Subject& subject, const Applicati
   return edits.apply(subject.unit().source);
 }
 
-void propose(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {
+void propose_fusion(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {
   for (const Part& part : subject.parts()) {
     for (const auto& loop : part.tree->loops()) {
       const Loop* second = next_sibling(part, *loop, subject);
@@ -107,7 +107,7 @@ void propose(const syntax::Clang&, Subject& subject, std::vector<Application>& r
 }  // namespace
 
 Recipe fusion_recipe() {
-  return {"fusion", propose, fuse};
+  return {"fusion", propose_fusion, fuse};
 }
 
 }  // namespace accelopt::agents::recipes

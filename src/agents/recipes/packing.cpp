@@ -77,7 +77,7 @@ Result<std::string> pack(const syntax::Clang&, Subject& subject, const Applicati
   return pack_operands(subject, *place.part, *place.loop);
 }
 
-void propose(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {
+void propose_packing(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {
   for (const Part& part : subject.parts()) {
     for (const auto& loop : part.tree->loops()) {
       if (subject.is_generated(*loop)) continue;
@@ -141,7 +141,7 @@ Result<std::string> pack_operands(Subject& subject, const Part& part, const Loop
 }
 
 Recipe packing_recipe() {
-  return {"packing", propose, pack};
+  return {"packing", propose_packing, pack};
 }
 
 }  // namespace accelopt::agents::recipes

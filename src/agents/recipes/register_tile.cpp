@@ -401,7 +401,7 @@ Application application_of(const Variant& variant, const std::string& location, 
   return result;
 }
 
-void propose(const syntax::Clang& clang, Subject& subject, std::vector<Application>& result) {
+void propose_register_tiles(const syntax::Clang& clang, Subject& subject, std::vector<Application>& result) {
   const std::vector<Place> found = sites(subject, SimdBody::Packing::all);
   // Nests that have to be interchanged first are not among the sites; what else a kernel does is then small beside
   // them.
@@ -437,7 +437,7 @@ Result<std::string> apply_tile(const syntax::Clang& clang, Subject& subject, con
 }  // namespace
 
 Recipe register_tile_recipe() {
-  return {"register tile", propose, apply_tile};
+  return {"register tile", propose_register_tiles, apply_tile};
 }
 
 }  // namespace accelopt::agents::recipes

@@ -41,10 +41,6 @@ bool is_inside(const syntax::Loop& loop, const syntax::Symbol& symbol) {
          static_cast<std::size_t>(symbol.declaration) < extent.end;
 }
 
-bool is_comparison(const std::string& op) {
-  return op == "<" || op == ">" || op == "<=" || op == ">=" || op == "==" || op == "!=";
-}
-
 }  // namespace
 
 bool same(const Expression& a, const Expression& b) {

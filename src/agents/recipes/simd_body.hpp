@@ -196,4 +196,9 @@ std::string with_prelude(const Subject& subject, std::string source, const std::
 std::string simd_type(const std::string& element);
 std::string simd_width(const std::string& element);
 
+/// Of two values, giving a truth value.
+inline bool is_comparison(const std::string& op) {
+  return op == "<" || op == ">" || op == "<=" || op == ">=" || op == "==" || op == "!=";
+}
+
 }  // namespace accelopt::agents::recipes

@@ -18,10 +18,6 @@ namespace {
 /// gcc unrolls completely up to this count; every loop over rows or vectors is shorter.
 constexpr const char* kUnroll = "#pragma GCC unroll 16\n";
 
-bool is_comparison(const std::string& op) {
-  return op == "<" || op == ">" || op == "<=" || op == ">=" || op == "==" || op == "!=";
-}
-
 }  // namespace
 
 void SimdBody::line(const std::string& text) {

@@ -40,7 +40,7 @@ std::vector<Setting> settings(std::string_view source) {
   return result;
 }
 
-void propose(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {
+void propose_sizes(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {
   const std::vector<Setting> found = settings(subject.unit().source);
   if (found.empty()) return;
   const int rows = found.front().rows;
@@ -78,7 +78,7 @@ Result<std::string> resize(const syntax::Clang&, Subject& subject, const Applica
 }  // namespace
 
 Recipe tile_size_recipe() {
-  return {"tile size", propose, resize};
+  return {"tile size", propose_sizes, resize};
 }
 
 }  // namespace accelopt::agents::recipes

@@ -216,7 +216,7 @@ Candidates candidates(const syntax::Clang& clang, Subject& subject) {
   return result;
 }
 
-void propose(const syntax::Clang& clang, Subject& subject, std::vector<Application>& result) {
+void propose_vectors(const syntax::Clang& clang, Subject& subject, std::vector<Application>& result) {
   const Candidates found = candidates(clang, subject);
   if (found.places.empty()) return;
   const double share = std::min(0.97, found.share);
@@ -261,7 +261,7 @@ Result<std::string> apply_vectorize(const syntax::Clang& clang, Subject& subject
 }  // namespace
 
 Recipe vectorize_recipe() {
-  return {"vectorize", propose, apply_vectorize};
+  return {"vectorize", propose_vectors, apply_vectorize};
 }
 
 }  // namespace accelopt::agents::recipes

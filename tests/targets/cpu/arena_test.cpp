@@ -16,8 +16,6 @@ namespace {
 
 using model::Status;
 
-constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
-
 TEST(Arena, KernelsOfSeveralThreadsRun) {
   const auto compiler = find_compiler("g++", kPath);
   if (!compiler) GTEST_SKIP() << "g++ is not installed";

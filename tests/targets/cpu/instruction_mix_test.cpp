@@ -9,8 +9,6 @@
 namespace accelopt::targets::cpu {
 namespace {
 
-constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
-
 // Two nested loops; the inner one has a fused multiply-add from memory, a store, a broadcast and its own branch.
 constexpr const char* kNest = R"(
 kernel.so:     file format elf64-x86-64

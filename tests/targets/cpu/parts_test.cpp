@@ -29,8 +29,6 @@ namespace accelopt::targets::cpu {
 namespace {
 
 using base::ErrorCode;
-constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
-
 TEST(TaskHeader, DeclaresConstantsAndPrototype) {
   const std::string header = kernel_header(small_task().definition);
   EXPECT_NE(header.find("enum { K = 256 };"), std::string::npos) << header;

@@ -9,6 +9,9 @@
 
 namespace accelopt::targets::cpu {
 
+/// Where compilers are looked for.
+inline constexpr const char* kPath = "/usr/local/bin:/usr/bin:/bin";
+
 inline constexpr const char* kSmallBaseline = R"(#include "task.h"
 extern "C" void kernel(const float* x, const float* g, float s, float* y, int64_t M) {
   for (int64_t i = 0; i < M; ++i) {
