@@ -39,6 +39,14 @@ Result<fs::path> default_file() {
 
 }  // namespace
 
+std::string chosen_knowledge(const std::string& given) {
+  const char* const variable = std::getenv("ACCELOPT_KNOWLEDGE");  // NOLINT(concurrency-mt-unsafe): before any thread
+  std::string chosen = !given.empty() || variable == nullptr ? given : std::string(variable);
+  if (chosen.empty() || chosen == kNoKnowledge || memory::is_surreal_address(chosen)) return chosen;
+  std::error_code ignored;
+  return fs::absolute(chosen, ignored).lexically_normal().string();
+}
+
 Result<KnowledgePlace> knowledge_place(std::string_view text) {
   const std::string& password = surreal_password();  // taken also where it is not needed
   if (memory::is_surreal_address(text)) {

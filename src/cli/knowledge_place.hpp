@@ -17,6 +17,13 @@ struct KnowledgePlace {
   std::function<base::Result<std::unique_ptr<memory::KnowledgeStore>>()> open;
 };
 
+/// The word that names no store: --knowledge none.
+inline constexpr std::string_view kNoKnowledge = "none";
+
+/// What is to be used: what --knowledge gave; if nothing, what the variable ACCELOPT_KNOWLEDGE says; both absolute
+/// where they are paths. Empty: the default.
+std::string chosen_knowledge(const std::string& given);
+
 /// The place that --knowledge names: surreal://user@host:8000/namespace/database, the same with surreal+https, or a
 /// path; empty: knowledge.db below $XDG_DATA_HOME/accelopt or ~/.local/share/accelopt. Opens nothing. The server's
 /// password is taken out of the environment (ACCELOPT_SURREAL_PASSWORD), so that no child of this process inherits it.

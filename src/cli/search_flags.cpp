@@ -7,11 +7,20 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
+#include "cli/knowledge_place.hpp"
+#include "memory/surreal_address.hpp"
 
 namespace accelopt::cli {
 
 using base::ErrorCode;
 using base::fail;
+
+namespace {
+
+/// Experiences that the recipes planner weighs.
+constexpr int kRecipesMemory = 128;
+
+}  // namespace
 
 void declare(Command& command, SearchFlags& flags) {
   command.option("--preset", &flags.preset, "default, or paper: the published method to the letter").show_default();
@@ -29,7 +38,15 @@ void declare(Command& command, SearchFlags& flags) {
           "one thing at a time. The decisions are the same")
       .one_of({"pipeline", "stages", "serial"})
       .show_default();
-  command.flag("--no-memory", flags.no_memory, "Learn nothing from one round for the next");
+  command.flag("--no-memory", flags.no_memory, "Learn nothing from one round for the next, and nothing for other runs");
+  command.option("--memory", &flags.memory,
+                 "What planners are shown. ranked: the run's own experiences, then the best of the knowledge store "
+                 "(default); queue: the run's own alone (default with --preset paper, --record and --replay)");
+  command.flag("--exclude-family", flags.exclude_family,
+               "Recall nothing that was learned on the operator's own family (to measure transfer)");
+  command.option("--knowledge", &flags.knowledge,
+                 "Where experiences outlive runs: a file, surreal://user@host:8000/namespace/database, or none "
+                 "(default: ACCELOPT_KNOWLEDGE, else ~/.local/share/accelopt/knowledge.db)");
   command.option("--max-evaluations", &flags.max_evaluations, "Candidates built and measured, at most");
   command.option("--max-time", &flags.max_time, "Wall time, e.g. 90s 3m 2h; a share is kept for the confirmation");
   command.option("--max-device-seconds", &flags.max_device_seconds,
@@ -88,7 +105,19 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
   if (!flags.strategy.empty()) {
     TRY_ASSIGN(search.strategy, search::parse_strategy(flags.strategy));
   }
+  // A prompt has room for a few experiences; recipes weigh all that speak of one of theirs.
+  if (recipes && search.rules == search::Rules::standard) search.memory_capacity = kRecipesMemory;
   if (flags.no_memory) search.memory_capacity = 0;
+  // Recorded answers belong to recorded questions, which a store that goes on growing would change.
+  if (!flags.agents.record.empty() || !flags.agents.replay.empty()) search.recall = search::Recall::queue;
+  if (!flags.memory.empty()) {
+    TRY_ASSIGN(search.recall, search::parse_recall(flags.memory));
+  }
+  search.exclude_family = flags.exclude_family;
+  settings.knowledge = flags.no_memory ? std::string(kNoKnowledge) : chosen_knowledge(flags.knowledge);
+  if (settings.knowledge != kNoKnowledge && memory::is_surreal_address(settings.knowledge)) {
+    TRY(memory::parse_surreal_address(settings.knowledge));
+  }
   search.max_evaluations = flags.max_evaluations;
   search.max_tokens = flags.max_tokens;
   search.max_usd = flags.max_usd;

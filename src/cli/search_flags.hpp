@@ -18,6 +18,9 @@ struct SearchFlags {
   std::string strategy;
   std::string schedule = "pipeline";
   bool no_memory = false;
+  std::string memory;  ///< "queue", "ranked"; empty: as the preset says
+  bool exclude_family = false;
+  std::string knowledge;  ///< path, address or "none"
   std::optional<int> max_evaluations;
   std::optional<std::int64_t> max_tokens;
   std::optional<double> max_usd;

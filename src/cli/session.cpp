@@ -9,6 +9,7 @@
 #include "cli/cost.hpp"
 #include "cli/deferral.hpp"
 #include "cli/estimate.hpp"
+#include "cli/knowledge_place.hpp"
 #include "cli/run_control.hpp"
 #include "cli/version.hpp"
 #include "cli/workspace.hpp"
@@ -40,6 +41,7 @@ Json to_json(const RunSettings& settings) {
             {"compiler", settings.device.compiler},
             {"worker", settings.device.worker},
             {"defer", settings.device.defer}}},
+          {"knowledge", settings.knowledge},
           {"schedule", search::to_string(settings.schedule)}};
 }
 
@@ -67,6 +69,8 @@ base::Result<RunSettings> run_settings_from(const Json& json) {
   base::read_field(device, "defer", settings.device.defer);
   base::read_field(device, "returned", settings.device.returned);
   base::read_field(device, "rewrite", settings.device.rewrite);
+  settings.knowledge = kNoKnowledge;  // of a run of before there was one
+  base::read_field(json, "knowledge", settings.knowledge);
   std::string schedule(search::to_string(settings.schedule));
   base::read_field(json, "schedule", schedule);
   TRY_ASSIGN(settings.schedule, search::parse_schedule(schedule));
@@ -92,6 +96,22 @@ base::Result<journal::RunInfo> begin_run(journal::Journal& journal, const model:
 
 namespace {
 
+/// The run's side of the knowledge store that its settings name; null: it has none.
+base::Result<std::unique_ptr<memory::Knowledge>> knowledge_of(const RunSettings& settings, journal::Journal& journal,
+                                                              model::EventSink& events,
+                                                              const base::Result<KnowledgePlace>& place) {
+  if (settings.knowledge == kNoKnowledge) return nullptr;
+  const auto notice = [&events](const std::string& text) { events.on(model::Note{text}); };
+  if (!place) {
+    notice("nothing is learned for other runs: " + place.error().message);
+    return nullptr;
+  }
+  auto knowledge = std::make_unique<memory::Knowledge>(
+      memory::KnowledgePorts{.place = place->name, .open = place->open, .journal = &journal, .notice = notice});
+  TRY(knowledge->deliver());  // what earlier runs could not
+  return knowledge;
+}
+
 /// The bundles of a run whose evaluations travel, with what came back taken in; null for any other run.
 base::Result<std::unique_ptr<Deferral>> take_in_bundles(journal::Journal& journal, const journal::RunInfo& run,
                                                         const DeviceFlags& device, RunControl& control,
@@ -114,6 +134,7 @@ base::Result<std::unique_ptr<Deferral>> take_in_bundles(journal::Journal& journa
 base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journal, const journal::RunInfo& run,
                                           const Config& config, model::EventSink& sink) {
   TRY_ASSIGN(const RunSettings settings, run_settings_from(run.settings));
+  const auto place = knowledge_place(settings.knowledge == kNoKnowledge ? "" : settings.knowledge);
   TRY_ASSIGN(const auto control, RunControl::start(journal.folder(), run.id, settings.search, shell.stops, sink));
   model::EventSink& events = *control;
   if (run.status != "done") TRY(journal.finish_run(run.id, "running", std::nullopt, ""));
@@ -153,6 +174,8 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
   ports.budget = &control->budget();
   ports.waiting = &waiting;
   ports.foresight = deferred;
+  TRY_ASSIGN(const auto knowledge, knowledge_of(settings, journal, events, place));
+  ports.knowledge = knowledge.get();
   auto report = search::run_search(request, ports, control->stops());
   if (!report) {
     TRY(journal.finish_run(run.id, "failed", std::nullopt, ""));

@@ -24,6 +24,7 @@ struct RunSettings {
   AgentFlags agents;
   DeviceFlags device;
   search::Schedule schedule = search::Schedule::pipeline;
+  std::string knowledge;  ///< as chosen_knowledge() says
 };
 
 base::Json to_json(const RunSettings& settings);

@@ -16,7 +16,7 @@ double worth_of(const model::Experience& experience);
 inline constexpr double kPriorConfirmed = 1;
 inline constexpr double kPriorRefuted = 1;
 /// Speed-ups (and slow-downs) beyond this say no more: the rest is the baseline's fault.
-inline constexpr double kMostEffect = 8;
+inline constexpr double kMostEffect = 64;
 /// What a note of another tool, without a measurement, counts as: a speed-up of 10 %.
 inline constexpr double kUnknownEffect = 1.1;
 /// A mend saves a failed attempt, whatever its speed: it counts as at least this.

@@ -233,6 +233,8 @@ class TestCase(unittest.TestCase):
             "HOME": str(self.folder / "home"),
             "XDG_CACHE_HOME": str(CACHE),
             "LC_ALL": "C",
+            # Runs of one test are to learn nothing from each other, unless that is what is tested.
+            "ACCELOPT_KNOWLEDGE": "none",
         }
 
     def task(self, name="task", definition=TASK, baseline=BASELINE, reference=REFERENCE):
