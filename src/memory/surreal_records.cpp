@@ -75,6 +75,10 @@ Json fields_of(const Fit& fit) {
   Json fields = fit.experience;
   fields.erase("id");
   fields["suspicions"] = fit.suspicions;
+  // What it had when it was inserted: its events are counted on top.
+  const model::Credit& credit = fit.experience.credit;
+  fields["had"] = {
+      {"shown", credit.shown}, {"used", credit.used}, {"confirmed", credit.confirmed}, {"refuted", credit.refuted}};
   fields["quarantined"] = false;
   return fields;
 }

@@ -77,7 +77,15 @@ class SurrealStore final : public KnowledgeStore {
   struct Keyed {
     Json key;
     Item item;
+    Json inserted;
   };
+
+  /// Whether the item's entry is among these: two writers who inserted the same at once may have left one more.
+  static bool is_at(const Keyed& one, const Json& keys, const Json& places) {
+    for (std::size_t i = 0; i < keys.size(); ++i)
+      if (keys[i] == one.key && places[i] == one.inserted) return true;
+    return false;
+  }
 
   [[nodiscard]] tl::unexpected<Error> failed(ErrorCode code, const std::string& words) const {
     return base::fail(code, name() + ": " + words);
@@ -177,7 +185,8 @@ Result<void> SurrealStore::put_solutions(std::span<const SolutionRecord> solutio
 Result<void> SurrealStore::edit(const model::Experience& experience) {
   TRY_ASSIGN(const Keyed old, found(experience.id));
   Json fields = surreal::fields_of(made_fit(experience));
-  for (const char* kept : {"run", "iteration", "created", "shown", "used", "confirmed", "refuted", "quarantined"})
+  for (const char* kept :
+       {"run", "iteration", "created", "had", "shown", "used", "confirmed", "refuted", "quarantined"})
     fields.erase(kept);
   TRY_ASSIGN(const auto results, client_->ask(surreal::kEdit, {{"key", old.key}, {"fields", fields}}));
   if (last_number(results).value_or(0) == 0) return failed(ErrorCode::not_found, "no experience " + experience.id);
@@ -219,18 +228,13 @@ Result<int> SurrealStore::credit(std::span<const CreditEvent> events) {
     if (!known.insert(event.id).second) continue;
     const bool shown = event.kind == CreditEvent::Kind::shown;
     const bool confirmed = event.kind == CreditEvent::Kind::confirmed;
-    rows.push_back(surreal::clean({{"key", short_hash(event.id)},
+    const char* const kind = shown ? "shown" : confirmed ? "confirmed" : "refuted";
+    rows.push_back(surreal::clean({{"key", Json::array({event.experience, kind, short_hash(event.id)})},
                                    {"plan_key", shown ? "" : short_hash(event.run + "\n" + event.plan)},
-                                   {"shown", shown ? 1 : 0},
-                                   {"used", shown ? 0 : 1},
-                                   {"confirmed", confirmed ? 1 : 0},
-                                   {"refuted", shown || confirmed ? 0 : 1},
                                    {"fields",
                                     {{"event", event.id},
                                      {"experience", event.experience},
-                                     {"kind", shown       ? "shown"
-                                              : confirmed ? "confirmed"
-                                                          : "refuted"},
+                                     {"kind", kind},
                                      {"run", event.run},
                                      {"plan", event.plan},
                                      {"speedup", Json(event.speedup)}}}}));
@@ -254,7 +258,7 @@ Result<std::vector<SurrealStore::Keyed>> SurrealStore::keyed(const std::vector<J
   if (!rows.is_array()) return items;
   for (const Json& row : rows) {
     const auto key = surreal::key_of(row);
-    if (key) items.push_back({*key, surreal::item_of(row, *key, counters)});
+    if (key) items.push_back({*key, surreal::item_of(row, *key, counters), row.value("inserted", Json())});
   }
   return items;
 }
@@ -315,10 +319,16 @@ Result<std::vector<Item>> SurrealStore::list(const Filter& filter) {
                                      {"offset", offset}});
     TRY_ASSIGN(const auto results, client_->ask(surreal::kListKeys, variables));
     Json keys = Json::array();
-    for (const Json& row : at(results, 0))
-      if (const auto key = surreal::key_of(row); key && key->is_array() && key->size() == 2) keys.push_back((*key)[1]);
+    Json places = Json::array();
+    for (const Json& row : at(results, 0)) {
+      const auto key = surreal::key_of(row);
+      if (!key || !key->is_array() || key->size() != 2) continue;
+      places.push_back((*key)[0]);
+      keys.push_back((*key)[1]);
+    }
     TRY_ASSIGN(auto some, fetch(keys));
-    for (Keyed& one : some) items.push_back(std::move(one.item));
+    for (Keyed& one : some)
+      if (is_at(one, keys, places)) items.push_back(std::move(one.item));
     offset += count;
     if (keys.size() < static_cast<std::size_t>(count) || (wanted != 0 && items.size() >= wanted)) return items;
   }
@@ -333,10 +343,15 @@ Result<void> SurrealStore::for_each(const std::function<Result<void>(const Item&
     const Json& page = at(results, 0);
     if (!page.is_array() || page.empty()) return {};
     Json keys = Json::array();
-    for (const Json& place : page)
-      if (place.is_array() && place.size() == 2) keys.push_back(place[1]);
+    Json places = Json::array();
+    for (const Json& place : page) {
+      if (!place.is_array() || place.size() != 2) continue;
+      places.push_back(place[0]);
+      keys.push_back(place[1]);
+    }
     TRY_ASSIGN(const auto items, fetch(keys));
-    for (const Keyed& one : items) TRY(visit(one.item));
+    for (const Keyed& one : items)
+      if (is_at(one, keys, places)) TRY(visit(one.item));
     if (!page.back().is_array() || page.back().size() != 2)
       return failed(ErrorCode::internal, "the table entry is damaged; remove the record that is no [time, key]");
     last = page.back();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real SurrealDB engine (the npm package @surrealdb/node) behind the HTTP protocol that SurrealDB publishes, for tests.
 //
-//   SURREAL_PASS=secret node server.mjs --packages FOLDER [--data FOLDER] [--user root]
+//   SURREAL_PASS=secret node server.mjs --packages FOLDER [--data FOLDER] [--engine rocksdb] [--user root]
 //                                       [--namespace NAME --database NAME] [--port PORT]
 //
 // Listens on 127.0.0.1, on a free port unless one is given, and prints "listening PORT" when it can be asked. Without
-// --data everything is in memory; with it the data outlives a kill. Ends when its standard input ends, so that no test
+// --data everything is in memory; with it the data outlives a kill (--engine: rocksdb or surrealkv). Ends when its standard input ends, so that no test
 // leaves one behind. --packages is the folder that holds node_modules.
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -18,6 +18,7 @@ const { values: options } = parseArgs({
   options: {
     packages: { type: 'string', default: '.' },
     data: { type: 'string' },
+    engine: { type: 'string', default: 'rocksdb' },
     user: { type: 'string', default: 'root' },
     namespace: { type: 'string' },
     database: { type: 'string' },
@@ -253,7 +254,7 @@ const connected = new Promise((done, failed) => {
   engine.subscribe('connected', done);
   engine.subscribe('error', failed);
 });
-engine.open({ url: new URL(options.data === undefined ? 'mem://' : `surrealkv://${resolve(options.data)}`) });
+engine.open({ url: new URL(options.data === undefined ? 'mem://' : `${options.engine}://${resolve(options.data)}`) });
 await connected;
 owner = await newSession();
 const password = process.env.SURREAL_PASS ?? '';

@@ -47,7 +47,8 @@ std::string SurrealServer::missing() {
   return {};
 }
 
-SurrealServer::SurrealServer(std::string data) : data_(std::move(data)) {
+SurrealServer::SurrealServer(std::string data, std::string engine)
+    : data_(std::move(data)), engine_(std::move(engine)) {
   start();
 }
 
@@ -82,10 +83,9 @@ void SurrealServer::start() {
   std::array<int, 2> input{};
   std::array<int, 2> output{};
   if (pipe2(input.data(), O_CLOEXEC) != 0 || pipe2(output.data(), O_CLOEXEC) != 0) return;
-  std::vector<std::string> words{"node",        ACCELOPT_SURREAL_SERVER, "--packages", packages(),
-                                 "--user",      kUser,                   "--port",     std::to_string(port_),
-                                 "--namespace", kNamespace,              "--database", kDatabase};
-  if (!data_.empty()) words.insert(words.end(), {"--data", data_});
+  std::vector<std::string> words{"node",   ACCELOPT_SURREAL_SERVER, "--packages",  packages(), "--user",     kUser,
+                                 "--port", std::to_string(port_),   "--namespace", kNamespace, "--database", kDatabase};
+  if (!data_.empty()) words.insert(words.end(), {"--data", data_, "--engine", engine_});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -18,8 +18,9 @@ class SurrealServer {
   /// Why there can be no server on this machine; empty: there can.
   static std::string missing();
 
-  /// Starts it, with its namespace and database. `data`: the folder that keeps the data; empty: memory does.
-  explicit SurrealServer(std::string data = {});
+  /// Starts it, with its namespace and database. `data`: the folder that keeps the data; empty: memory does. `engine`
+  /// keeps it: "rocksdb" or "surrealkv".
+  explicit SurrealServer(std::string data = {}, std::string engine = "rocksdb");
   ~SurrealServer();
   SurrealServer(const SurrealServer&) = delete;
   SurrealServer& operator=(const SurrealServer&) = delete;
@@ -42,6 +43,7 @@ class SurrealServer {
   void start();
 
   std::string data_;
+  std::string engine_;
   int port_ = 0;
   pid_t process_ = -1;
   int input_ = -1;  ///< the server ends when it is closed
