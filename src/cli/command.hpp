@@ -37,6 +37,7 @@ void add_diff(CommandLine& app, Action& chosen);
 void add_eval(CommandLine& app, Action& chosen);
 void add_bench(CommandLine& app, Action& chosen);
 void add_selftest(CommandLine& app, Action& chosen);
+void add_memory(CommandLine& app, Action& chosen);
 void add_worker(CommandLine& app, Action& chosen);
 
 }  // namespace accelopt::cli

@@ -33,7 +33,7 @@ int run(int argc, char** argv) {
   Action chosen;
   for (const auto add :
        {add_init, add_lint, add_doctor, add_estimate, add_run, add_resume, add_watch, add_stop, add_replay, add_runs,
-        add_show, add_best, add_diff, add_eval, add_bench, add_selftest, add_worker}) {
+        add_show, add_best, add_diff, add_memory, add_eval, add_bench, add_selftest, add_worker}) {
     add(app, chosen);
   }
   if (argc == 1) {

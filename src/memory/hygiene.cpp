@@ -137,10 +137,11 @@ Fit made_fit(const model::Experience& experience) {
   model::Experience& it = result.experience;
   fit(it.title, kLongestTitle, Lines::one, result.suspicions);
   for (std::string* word : {&it.language, &it.op_type, &it.target, &it.device, &it.bound, &it.task, &it.slow, &it.fast,
-                            &it.run, &it.created, &it.model, &it.toolchain})
+                            &it.run, &it.created, &it.model})
     fit(*word, kLongestWord, Lines::one, result.suspicions);
   for (std::string* text : {&it.strategy, &it.before, &it.after})
     fit(*text, kLongestText, Lines::many, result.suspicions);
+  fit(it.toolchain, kLongestToolchain, Lines::one, result.suspicions);
   fit(it.diff, kLongestDiff, Lines::many, result.suspicions);
   for (const std::string* text : {&it.title, &it.strategy, &it.before, &it.after}) {
     for (std::string& reason : suspicions_of(*text)) suspect(result.suspicions, std::move(reason));

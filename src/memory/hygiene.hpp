@@ -13,7 +13,8 @@ namespace accelopt::memory {
 
 // Longest texts that are stored, bytes.
 inline constexpr std::size_t kLongestTitle = 200;
-inline constexpr std::size_t kLongestWord = 200;  ///< op_type, target, device, ...
+inline constexpr std::size_t kLongestWord = 200;         ///< op_type, target, device, ...
+inline constexpr std::size_t kLongestToolchain = 2'000;  ///< with all flags
 inline constexpr std::size_t kLongestText = 8'000;
 inline constexpr std::size_t kLongestDiff = 64'000;
 

@@ -130,7 +130,9 @@ Result<Marks> marks_of(Database& database) {
 
 base::Error about_knowledge(base::Error error) {
   // "FILE: reason; what to do about a journal"
-  if (error.message.find("--knowledge") != std::string::npos) return error;
+  const bool about_an_item = error.code == ErrorCode::invalid_argument || error.code == ErrorCode::parse ||
+                             error.message.find("`accelopt memory") != std::string::npos;
+  if (about_an_item || error.message.find("--knowledge") != std::string::npos) return error;
   error.message.resize(std::min(error.message.find("; "), error.message.size()));
   switch (error.code) {
     case ErrorCode::permission_denied:

@@ -121,6 +121,14 @@ TEST_F(KnowledgeFileTest, SaysWhatToDoAboutDamageInside) {
   EXPECT_EQ(base::read_file(file()).value(), bytes);
 }
 
+TEST_F(KnowledgeFileTest, MessagesAboutAnItemKeepTheirOwnAdvice) {
+  fill(40);
+  auto store = open_knowledge_file(file());
+  ASSERT_TRUE(store);
+  EXPECT_NE((*store)->get("zz").error().message.find("`accelopt memory list`"), std::string::npos);
+  EXPECT_EQ((*store)->get("").error().message.find("--knowledge"), std::string::npos);
+}
+
 TEST_F(KnowledgeFileTest, AnAbsentFileCannotBeRead) {
   const auto opened = open_knowledge_file(file(), {.access = KnowledgeFileOptions::Access::read_only});
   ASSERT_FALSE(opened);

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+// accelopt memory: what is known, in the user's hands.
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/files.hpp"
+#include "cli/command.hpp"
+#include "cli/knowledge_import.hpp"
+#include "cli/knowledge_place.hpp"
+#include "memory/knowledge_file.hpp"
+#include "memory/surreal_address.hpp"
+#include "report/format.hpp"
+#include "report/text_table.hpp"
+#include "report/text_width.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Json;
+using base::Result;
+using memory::Item;
+using memory::KnowledgeStore;
+using Store = std::unique_ptr<KnowledgeStore>;
+
+struct Options {
+  std::string knowledge;
+  bool json = false;
+  std::string id;
+  std::string text;
+  std::string file;
+  std::string output;
+  memory::Filter filter;
+  std::string polarity;
+  bool quarantined = false;
+  bool suspicious = false;
+  bool lift = false;
+  std::optional<int> limit;
+  ImportDefaults defaults;
+};
+
+enum class For { reading, writing };
+
+Result<Store> open_store(const Options& options, For purpose) {
+  const std::string chosen = chosen_knowledge(options.knowledge);
+  if (chosen == kNoKnowledge) {
+    return fail(ErrorCode::invalid_argument,
+                "there is no knowledge store: --knowledge or ACCELOPT_KNOWLEDGE says none");
+  }
+  TRY_ASSIGN(const KnowledgePlace place, knowledge_place(chosen));
+  if (purpose == For::writing || memory::is_surreal_address(chosen)) return place.open();
+  return memory::open_knowledge_file(place.name, {.access = memory::KnowledgeFileOptions::Access::read_only});
+}
+
+Result<memory::Filter> filter_of(const Options& options) {
+  memory::Filter filter = options.filter;
+  if (options.quarantined) filter.quarantined = true;
+  if (options.suspicious) filter.suspicious = true;
+  if (!options.polarity.empty()) filter.polarity = model::parse_polarity(options.polarity);
+  filter.limit = options.limit.value_or(filter.limit);
+  if (filter.limit < 0) return fail(ErrorCode::invalid_argument, "--limit is at least 0 (0: all)");
+  return filter;
+}
+
+Json json_of(const Item& item) {
+  Json line = item.experience;
+  line["type"] = "experience";
+  line["schema"] = 1;
+  line["quarantined"] = item.quarantined;
+  line["suspicions"] = item.suspicions;
+  return line;
+}
+
+std::string effect_text(const model::Experience& experience) {
+  return experience.effect ? report::format_ratio(*experience.effect) : "unknown";
+}
+
+std::string credit_text(const model::Credit& credit) {
+  return fmt::format("{} shown, {} used: {} confirmed, {} refuted", credit.shown, credit.used, credit.confirmed,
+                     credit.refuted);
+}
+
+void print_items(const std::vector<Item>& items, const Options& options) {
+  if (options.json) {
+    for (const Item& item : items) fmt::print("{}\n", base::canonical(json_of(item)));
+    return;
+  }
+  report::TextTable table({{"id"},
+                           {"polarity"},
+                           {"effect", report::Align::right},
+                           {"language"},
+                           {"op_type"},
+                           {"+", report::Align::right},
+                           {"-", report::Align::right},
+                           {"title"}});
+  for (const Item& item : items) {
+    const model::Experience& it = item.experience;
+    std::string title = report::printable(it.title);
+    if (item.quarantined) title += " (quarantined)";
+    if (!item.suspicions.empty()) title += " (suspicious)";
+    table.add({it.id, std::string(model::to_string(it.polarity)),
+               it.effect ? report::format_ratio(it.effect->estimate) : "?", report::printable(it.language),
+               report::printable(it.op_type), std::to_string(it.credit.confirmed), std::to_string(it.credit.refuted),
+               title});
+  }
+  fmt::print("{}", items.empty() ? "nothing\n" : table.render());
+}
+
+Result<Exit> list(const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(options, For::reading));
+  TRY_ASSIGN(const memory::Filter filter, filter_of(options));
+  TRY_ASSIGN(const auto items, store->list(filter));
+  print_items(items, options);
+  return Exit::done;
+}
+
+Result<Exit> search(const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(options, For::reading));
+  TRY_ASSIGN(const memory::Filter filter, filter_of(options));
+  TRY_ASSIGN(const auto items, store->search(options.text, filter));
+  print_items(items, options);
+  return Exit::done;
+}
+
+/// Each line of a text of others behind a bar, fit for a terminal.
+std::string quoted(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    out += "  | " + report::printable(text.substr(at, end - at)) + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
+Result<Exit> show(const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(options, For::reading));
+  TRY_ASSIGN(const Item item, store->get(options.id));
+  if (options.json) {
+    fmt::print("{}\n", base::canonical(json_of(item)));
+    return Exit::done;
+  }
+  const model::Experience& it = item.experience;
+  const auto line = [](const char* name, const std::string& value) {
+    if (!value.empty()) fmt::print("{:<12}{}\n", name, report::printable(value));
+  };
+  line("id", it.id + (item.quarantined ? "  (quarantined)" : ""));
+  line("title", it.title);
+  line("polarity", std::string(model::to_string(it.polarity)));
+  line("effect", effect_text(it));
+  for (const model::WorkloadEffect& effect : it.workloads)
+    line("", effect.workload + ": " + report::format_ratio(effect.ratio));
+  line("language", it.language);
+  line("op_type", it.op_type);
+  line("task", it.task);
+  line("target", it.target + (it.device.empty() ? "" : ", " + it.device));
+  line("bound by", it.bound);
+  line("toolchain", it.toolchain);
+  line("learned", fmt::format("{} in run {}, iteration {}, by {}", it.created, it.run.empty() ? "-" : it.run,
+                              it.iteration + 1, it.model.empty() ? "-" : it.model));
+  line("credit", credit_text(it.credit));
+  for (const std::string& reason : item.suspicions) line("suspicious", reason);
+  for (const auto& [name, text] :
+       {std::pair{"strategy", &it.strategy}, {"before", &it.before}, {"after", &it.after}, {"diff", &it.diff}}) {
+    if (!text->empty()) fmt::print("{}\n{}", name, quoted(*text));
+  }
+  return Exit::done;
+}
+
+Result<std::string> text_of(const std::string& file) {
+  if (file == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  return base::read_file(file);
+}
+
+/// add and import: both take any of the known forms; a single note may come alone.
+Result<Exit> take_in(const Options& options) {
+  TRY_ASSIGN(const std::string text, text_of(options.file));
+  TRY_ASSIGN(const Imported imported, read_experiences(text, options.file, options.defaults));
+  TRY_ASSIGN(const Store store, open_store(options, For::writing));
+  constexpr std::size_t kBatch = 500;
+  int fresh = 0;
+  for (std::size_t at = 0; at < imported.experiences.size(); at += kBatch) {
+    const std::size_t count = std::min(kBatch, imported.experiences.size() - at);
+    TRY_ASSIGN(const int inserted,
+               store->insert(std::span(imported.experiences).subspan(at, count), memory::Forgotten::returns));
+    fresh += inserted;
+  }
+  if (!imported.solutions.empty()) TRY(store->put_solutions(imported.solutions));
+  for (const std::string& id : imported.quarantined) TRY(store->quarantine(id, memory::Visibility::hidden));
+  const auto total = static_cast<int>(imported.experiences.size());
+  if (options.json) {
+    const Json out = {{"type", "import"}, {"schema", 1}, {"read", total}, {"new", fresh}, {"store", store->name()}};
+    fmt::print("{}\n", base::canonical(out));
+  } else {
+    fmt::print("{} experience{} read, {} new, {} known already; in {}\n", total, total == 1 ? "" : "s", fresh,
+               total - fresh, store->name());
+  }
+  return Exit::done;
+}
+
+Result<Exit> edit(const Options& options) {
+  TRY_ASSIGN(const std::string text, text_of(options.file));
+  TRY_ASSIGN(const Json changes, base::parse_json(text, options.file));
+  if (!changes.is_object()) {
+    return fail(ErrorCode::parse, options.file +
+                                      ": a JSON object is needed, of the fields to change, such as {\"title\": "
+                                      "\"...\"}");
+  }
+  TRY_ASSIGN(const Store store, open_store(options, For::writing));
+  TRY_ASSIGN(const Item item, store->get(options.id));
+  Json merged = item.experience;
+  for (const auto& [key, value] : changes.items()) {
+    if (!merged.contains(key)) {
+      if (key == "type" || key == "schema" || key == "quarantined" || key == "suspicions") continue;
+      return fail(ErrorCode::invalid_argument, options.file + ": an experience has no \"" + key + "\"");
+    }
+    merged[key] = value;
+  }
+  merged["id"] = item.experience.id;
+  TRY_ASSIGN(const auto edited, base::decode<model::Experience>(merged, options.file));
+  TRY(store->edit(edited));
+  if (!options.json) fmt::print("{} changed\n", item.experience.id);
+  return Exit::done;
+}
+
+Result<Exit> forget(const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(options, For::writing));
+  TRY_ASSIGN(const Item item, store->get(options.id));
+  TRY(store->forget(item.experience.id));
+  if (!options.json) fmt::print("{} forgotten: {}\n", item.experience.id, report::printable(item.experience.title));
+  return Exit::done;
+}
+
+Result<Exit> quarantine(const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(options, For::writing));
+  TRY_ASSIGN(const Item item, store->get(options.id));
+  TRY(store->quarantine(item.experience.id, options.lift ? memory::Visibility::shown : memory::Visibility::hidden));
+  if (!options.json) {
+    fmt::print("{} {}: {}\n", item.experience.id, options.lift ? "is shown again" : "is kept and no longer shown",
+               report::printable(item.experience.title));
+  }
+  return Exit::done;
+}
+
+Result<Exit> export_all(const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(options, For::reading));
+  std::string lines;
+  TRY(store->for_each([&](const Item& item) -> Result<void> {
+    lines += base::canonical(json_of(item)) + "\n";
+    if (options.output.empty()) {
+      fmt::print("{}", lines);
+      lines.clear();
+    }
+    return {};
+  }));
+  if (!options.output.empty()) TRY(base::write_file(options.output, lines));
+  return Exit::done;
+}
+
+Json counts_of(const std::vector<std::pair<std::string, std::int64_t>>& counts) {
+  Json out = Json::object();
+  for (const auto& [name, count] : counts) out[name] = count;
+  return out;
+}
+
+Result<Exit> stats(const Options& options) {
+  constexpr int kListed = 50;
+  TRY_ASSIGN(const Store store, open_store(options, For::reading));
+  TRY_ASSIGN(const memory::StoreStats it, store->stats());
+  TRY_ASSIGN(const auto suspicious, store->list({.suspicious = true, .limit = kListed}));
+  if (options.json) {
+    Json out = {{"type", "memory_stats"},
+                {"schema", 1},
+                {"store", store->name()},
+                {"experiences", it.experiences},
+                {"quarantined", it.quarantined},
+                {"suspicious", it.suspicious},
+                {"forgotten", it.forgotten},
+                {"solutions", it.solutions},
+                {"credit_events", it.credit_events},
+                {"bytes", it.bytes},
+                {"by_language", counts_of(it.by_language)},
+                {"by_op_type", counts_of(it.by_op_type)},
+                {"by_polarity", counts_of(it.by_polarity)},
+                {"suspicious_items", Json::array()}};
+    for (const Item& item : suspicious)
+      out["suspicious_items"].push_back({{"id", item.experience.id}, {"suspicions", item.suspicions}});
+    fmt::print("{}\n", base::canonical(out));
+    return Exit::done;
+  }
+  fmt::print("{}{}\n", store->name(),
+             it.bytes > 0 ? ", " + report::format_bytes(static_cast<double>(it.bytes)) : std::string());
+  fmt::print("{} experiences ({} quarantined, {} suspicious), {} solutions, {} forgotten\n", it.experiences,
+             it.quarantined, it.suspicious, it.solutions, it.forgotten);
+  fmt::print("{} times shown to a planner or judged by a plan's outcome\n", it.credit_events);
+  for (const auto& [what, counts] :
+       {std::pair{"language", &it.by_language}, {"operator", &it.by_op_type}, {"polarity", &it.by_polarity}}) {
+    std::string text;
+    for (const auto& [name, count] : *counts)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name.empty() ? "?" : report::printable(name));
+    if (!text.empty()) fmt::print("by {}: {}\n", what, text);
+  }
+  if (suspicious.empty()) return Exit::done;
+  fmt::print(
+      "\nsuspicious: models are shown these as quoted data like all others; `accelopt memory quarantine ID` hides "
+      "one\n");
+  report::TextTable table({{"id"}, {"why"}, {"title"}});
+  for (const Item& item : suspicious)
+    table.add({item.experience.id, fmt::format("{}", fmt::join(item.suspicions, "; ")),
+               report::printable(item.experience.title.substr(0, 60))});
+  fmt::print("{}", table.render());
+  return Exit::done;
+}
+
+/// A text between quotes as DOT takes it.
+std::string dot(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : report::printable(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+Result<Exit> graph(const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(options, For::reading));
+  TRY_ASSIGN(const memory::Graph it, store->graph(options.limit.value_or(100)));
+  if (options.json) {
+    Json out = {{"type", "memory_graph"}, {"schema", 1}, {"nodes", Json::array()}, {"edges", Json::array()}};
+    for (const memory::Node& node : it.nodes) out["nodes"].push_back({{"id", node.id}, {"label", node.label}});
+    for (const memory::Edge& edge : it.edges) {
+      out["edges"].push_back(
+          {{"from", edge.from}, {"relation", edge.relation}, {"to", edge.to}, {"label", edge.label}});
+    }
+    fmt::print("{}\n", base::canonical(out));
+    return Exit::done;
+  }
+  fmt::print("digraph memory {{\n  rankdir=LR;\n  node [fontsize=10];\n  edge [fontsize=9];\n");
+  for (const memory::Node& node : it.nodes) {
+    const std::string kind = node.id.substr(0, node.id.find(':'));
+    const char* const shape = kind == "optimization" ? "box"
+                              : kind == "task"       ? "hexagon"
+                              : kind == "plan"       ? "note"
+                                                     : "ellipse";
+    fmt::print("  {} [label={}, shape={}];\n", dot(node.id), dot(node.label), shape);
+  }
+  for (const memory::Edge& edge : it.edges) {
+    fmt::print("  {} -> {} [label={}];\n", dot(edge.from), dot(edge.to),
+               dot(edge.relation + (edge.label.empty() ? "" : " " + edge.label)));
+  }
+  fmt::print("}}\n");
+  return Exit::done;
+}
+
+void declare_filter(Command& command, Options& options) {
+  command.option("--language", &options.filter.language, "Only of this language");
+  command.option("--op-type", &options.filter.op_type, "Only of this operator");
+  command.option("--target", &options.filter.target, "Only of this target");
+  command.option("--run", &options.filter.run, "Only of this run");
+  command.option("--polarity", &options.polarity, "Only these").one_of({"improves", "regresses", "mends"});
+  command.flag("--quarantined", options.quarantined, "Only quarantined ones");
+  command.flag("--suspicious", options.suspicious, "Only those whose text looks hostile");
+  command.option("--limit", &options.limit, "At most so many (default 100; 0: all)");
+}
+
+void declare_defaults(Command& command, Options& options) {
+  command.option("--language", &options.defaults.language, "Of items that do not say");
+  command.option("--target", &options.defaults.target, "Of items that do not say");
+  command.option("--op-type", &options.defaults.op_type, "Of items that do not say");
+}
+
+}  // namespace
+
+void add_memory(CommandLine& app, Action& chosen) {
+  Command memory = app.add("memory", "Show and change what runs have learned");
+  memory.footer(
+      "Examples:\n"
+      "  accelopt memory list --op-type matmul\n"
+      "  accelopt memory search \"pack operand panels\"\n"
+      "  accelopt memory export --output team.jsonl      and elsewhere: accelopt memory import team.jsonl\n"
+      "  accelopt memory graph | dot -Tsvg > memory.svg\n");
+  using Act = Result<Exit> (*)(const Options&);
+  const auto add = [&](const char* name, const char* help, Act act, const auto& declare) {
+    Command command = memory.add(name, help);
+    auto options = std::make_shared<Options>();
+    declare(command, *options);
+    command.option("--knowledge", &options->knowledge,
+                   "A file, or surreal://user@host:8000/namespace/database (default: ACCELOPT_KNOWLEDGE, else "
+                   "~/.local/share/accelopt/knowledge.db)");
+    command.flag("--json", options->json, "JSON, one object a line");
+    command.chosen([&chosen, options, act] { chosen = [options, act](Shell&) { return act(*options); }; });
+  };
+  const auto nothing = [](Command&, Options&) {};
+  const auto id = [](Command& command, Options& o) {
+    command.option("id", &o.id, "The experience: its id, or the beginning of it").required();
+  };
+  add("list", "List experiences, newest first", list, declare_filter);
+  add("show", "Show one experience whole", show, id);
+  add("search", "Find experiences by words", search, [](Command& command, Options& o) {
+    command.option("text", &o.text, "Words; the best fit comes first").required();
+    declare_filter(command, o);
+  });
+  add("add", "Add an experience written by hand", take_in, [](Command& command, Options& o) {
+    command.option("file", &o.file, "A JSON object with at least title and strategy; -: standard input").required();
+    declare_defaults(command, o);
+  });
+  add("edit", "Change an experience's fields", edit, [&](Command& command, Options& o) {
+    id(command, o);
+    command.option("file", &o.file, "A JSON object of the fields to change; -: standard input").required();
+  });
+  add("forget", "Remove an experience for good", forget, id);
+  add("quarantine", "Keep an experience, but show it to no planner", quarantine, [&](Command& command, Options& o) {
+    id(command, o);
+    command.flag("--lift", o.lift, "Show it again");
+  });
+  add("export", "Write all experiences as JSON lines", export_all, [](Command& command, Options& o) {
+    command.option("--output", &o.output, "File to write (default: standard output)");
+  });
+  add("import", "Read experiences from an export or a list of rewrites", take_in, [](Command& command, Options& o) {
+    command.option("file", &o.file, "JSON lines of an export, or a JSON list of rewrites; -: standard input")
+        .required();
+    declare_defaults(command, o);
+  });
+  add("stats", "Count what is known, and list what looks hostile", stats, nothing);
+  add("graph", "Draw solutions, strategies, tasks and plans as DOT", graph, [](Command& command, Options& o) {
+    command.option("--limit", &o.limit, "Of the newest so many experiences (default 100)");
+  });
+}
+
+}  // namespace accelopt::cli
