@@ -7,13 +7,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <utility>
 
 #include "base/files.hpp"
+#include "http/url.hpp"
 #include "suites/toml_document.hpp"
 
 namespace accelopt::cli {
@@ -113,6 +116,7 @@ void read_place(suites::TableReader& table, ModelConfig& model) {
   }
   if (!model.dir.empty()) table.refuse("dir", "only a model with api = \"mailbox\" has a folder");
   if (model.base_url.empty() && (!api || llm::default_base_url(*api).empty())) table.require("base_url", kAddress);
+  if (const auto usable = check_address(model.base_url); !usable) table.refuse("base_url", usable.error().message);
   if (model.model.empty()) table.require("model", "the model's name at that endpoint");
 }
 
@@ -121,6 +125,7 @@ ModelConfig read_model(const suites::TomlEntry& entry, std::vector<suites::Probl
   ModelConfig model;
   read_place(table, model);
   model.key_env = table.string("key_env", "the name of an environment variable").value_or("");
+  if (const auto usable = check_key_env(model.key_env); !usable) table.refuse("key_env", usable.error().message);
   model.key_command = table.string("key_command", "a command that prints the key").value_or("");
   if (table.has("key")) {
     static_cast<void>(table.string("key", "nothing"));
@@ -300,6 +305,26 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
 }
 
 }  // namespace
+
+base::Result<void> check_address(const std::string& base_url) {
+  if (base_url.empty()) return {};
+  TRY(http::origin_of(base_url));
+  if (base_url.find_first_of("?#") == std::string::npos) return {};
+  return fail(
+      ErrorCode::invalid_argument,
+      "the address of a model ends with its path: nothing of a query (? or #) reaches the server; a key belongs "
+      "into an environment variable");
+}
+
+base::Result<void> check_key_env(const std::string& name) {
+  const auto usable = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  const bool digit_first = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0;
+  if (!digit_first && std::all_of(name.begin(), name.end(), usable)) return {};
+  return fail(
+      ErrorCode::invalid_argument,
+      "what names the key's environment variable is no name of one (letters, digits and _), and is not repeated "
+      "here: is it the key itself? Put the key into a variable and give the variable's name");
+}
 
 base::Result<llm::Secret> find_key(const ModelConfig& model, const std::stop_token& stop) {
   if (!model.key_env.empty()) {

@@ -52,6 +52,14 @@ base::Result<Config> load_config(const std::filesystem::path& workspace);
 /// The configuration that one text holds. @error parse.
 base::Result<Config> parse_config(std::string_view text, const std::string& file);
 
+/// Whether an address is one that a model can have. Nothing of it is repeated: a user may have put a key into it.
+/// @error invalid_argument: malformed, neither http nor https, a user name or password in it, or a query.
+base::Result<void> check_address(const std::string& base_url);
+
+/// Whether this can be the name of an environment variable; it is not repeated, as it may be the key itself.
+/// @error invalid_argument: it cannot.
+base::Result<void> check_key_env(const std::string& name);
+
 /// The model's key, empty when it asks for none. A command has a minute's time.
 /// @error unauthenticated: the variable is not set or the command fails; the message names which, never the key;
 /// cancelled: `stop` was asked for while the command ran.

@@ -90,11 +90,27 @@ base::Result<void> check_prices(const RunSettings& settings, const Config& confi
   return {};
 }
 
+/// Refuses flags that would do nothing: whoever gives them expects something of them.
+base::Result<void> check_use(const AgentFlags& flags, bool recipes) {
+  if (recipes && flags.exit_when_waiting) {
+    return fail(
+        ErrorCode::invalid_argument,
+        "--exit-when-waiting ends a run that waits for a mailbox, and recipes play all roles; give --mailbox DIR");
+  }
+  if (!flags.key_env.empty() && flags.base_url.empty() && flags.api.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                "--key-env names the key for --base-url or --api; give one of them with --model NAME, or write key_env "
+                "into accelopt.toml");
+  }
+  return {};
+}
+
 base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& config) {
   RunSettings settings;
   TRY_ASSIGN(settings.search, search::preset(flags.preset));
   search::SearchSettings& search = settings.search;
   TRY_ASSIGN(const bool recipes, plays_recipes(flags.agents, config));
+  TRY(check_use(flags.agents, recipes));
   if (recipes) search.attempts = 1;
   if (flags.iterations) search.iterations = *flags.iterations;
   if (flags.beam) search.beam = *flags.beam;

@@ -272,8 +272,13 @@ base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config) 
   if (names_endpoint && flags.model.empty()) {
     return fail(ErrorCode::invalid_argument, "--base-url needs --model NAME: the model's name at that endpoint");
   }
+  TRY(check_address(flags.base_url));
+  TRY(check_key_env(flags.key_env));
   if (!flags.mailbox.empty() && names_endpoint) {
     return fail(ErrorCode::invalid_argument, "--mailbox and --base-url are two models; give one");
+  }
+  if (!flags.mailbox.empty() && !flags.replay.empty()) {
+    return fail(ErrorCode::invalid_argument, "--replay asks nobody, so there is nothing for --mailbox to answer");
   }
   if (!flags.replay.empty() && !flags.record.empty()) {
     return fail(ErrorCode::invalid_argument, "--replay asks no model, so there is nothing for --record to keep");
