@@ -50,6 +50,13 @@ bool is_unwanted(std::uint32_t c) {
 
 enum class Lines { one, many };
 
+/// How many characters from there on are printable ASCII, at most `most`.
+std::size_t plain_run(std::string_view text, std::size_t at, std::size_t most) {
+  std::size_t end = at;
+  while (end < text.size() && end - at < most && text[end] >= 0x20 && text[end] < 0x7f) ++end;
+  return end - at;
+}
+
 void suspect(std::vector<std::string>& suspicions, std::string reason) {
   if (std::ranges::find(suspicions, reason) == suspicions.end()) suspicions.push_back(std::move(reason));
 }
@@ -57,6 +64,11 @@ void suspect(std::vector<std::string>& suspicions, std::string reason) {
 void fit(std::string& text, std::size_t longest, Lines lines, std::vector<std::string>& suspicions) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
+    if (const std::size_t plain = plain_run(text, at, longest - std::min(longest, out.size())); plain > 0) {
+      out.append(text, at, plain);
+      at += plain;
+      continue;
+    }
     const Letter letter = letter_at(text, at);
     const bool line_end = letter.value == '\r' || letter.value == '\n';
     const std::size_t bytes = letter.valid ? letter.bytes : 1;
@@ -112,8 +124,25 @@ constexpr auto kWrappers = std::to_array<std::string_view>(
      "<tool",        "</tool",    "<function",    "</function", "<think",      "</think",      "<start_of_turn",
      "<end_of_turn", "\nsystem:", "\nassistant:", "\nuser:",    "\nhuman:"});
 
-bool holds_any(std::string_view text, std::span<const std::string_view> words) {
-  return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+bool begins_with_any(std::string_view text, std::span<const std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.starts_with(word); });
+}
+
+/// Which first letters words have: most letters of a text begin none.
+std::array<bool, 256> first_letters(std::span<const std::string_view> words) {
+  std::array<bool, 256> letters{};
+  for (const std::string_view word : words) letters[static_cast<unsigned char>(word[0])] = true;
+  return letters;
+}
+
+bool holds_any(std::string_view text, std::span<const std::string_view> words, const std::array<bool, 256>& letters) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool begins = letters[static_cast<unsigned char>(text[at])];
+    const bool inside = at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0 &&
+                        std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+    if (begins && !inside && begins_with_any(text.substr(at), words)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -123,8 +152,10 @@ std::vector<std::string> suspicions_of(std::string_view text) {
   const std::string folded = "\n" + lower(text);
   if (folded.find("```") != std::string::npos || folded.find("~~~") != std::string::npos)
     found.emplace_back("closes a code fence");
-  if (holds_any(folded, kWrappers)) found.emplace_back("begins or ends messages");
-  if (holds_any(folded, kOrders)) found.emplace_back("orders to a model");
+  static const std::array<bool, 256> wrapper_letters = first_letters(kWrappers);
+  static const std::array<bool, 256> order_letters = first_letters(kOrders);
+  if (holds_any(folded, kWrappers, wrapper_letters)) found.emplace_back("begins or ends messages");
+  if (holds_any(folded, kOrders, order_letters)) found.emplace_back("orders to a model");
   return found;
 }
 

@@ -32,11 +32,16 @@ namespace fs = std::filesystem;
 
 /// Words of a query that are looked up, and how many places in the index each and all together may have: words that
 /// stand nearly everywhere tell little, and cost most.
-constexpr std::size_t kMostWords = 64;
-constexpr std::int64_t kRareWord = 1500;
-constexpr std::int64_t kMostPlaces = 4000;
+constexpr std::size_t kMostWords = 40;
+constexpr std::int64_t kRareWord = 800;
+constexpr std::int64_t kMostPlaces = 2000;
 /// Items that are read at once when all are gone through.
 constexpr int kPage = 200;
+
+/// Pages are 4 KiB: 64 MiB of them in memory, and a log of up to 32 MiB, so that a bulk insertion does not write every
+/// page of the index once a batch; readers map the file.
+constexpr const char* kTuning =
+    "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8000; PRAGMA mmap_size = 1073741824";
 
 constexpr std::string_view kItem =
     "SELECT i.number, i.experience, i.quarantined, i.suspicions, i.shown, i.used, i.confirmed, i.refuted, "
@@ -405,9 +410,10 @@ class KnowledgeFile final : public KnowledgeStore {
       }
       for (auto& [number, score] : chosen) score = best > 0 ? score / best : 0;
     }
-    const auto add = [&](std::string_view further, std::size_t most, const auto&... values) -> Result<void> {
-      TRY_ASSIGN(Statement* const statement,
-                 sql("SELECT i.number FROM items i WHERE " + std::string(kFits) + std::string(further) + " LIMIT ?"));
+    const auto add = [&](std::string_view from, std::string_view further, std::size_t most,
+                         const auto&... values) -> Result<void> {
+      TRY_ASSIGN(Statement* const statement, sql("SELECT i.number FROM items i " + std::string(from) + " WHERE " +
+                                                 std::string(kFits) + std::string(further) + " LIMIT ?"));
       SqlQuery rows(*statement, query.language, query.target, query.without_run, query.without_run, families, values...,
                     static_cast<std::int64_t>(limit));
       while (chosen.size() < std::min(most, limit)) {
@@ -418,10 +424,9 @@ class KnowledgeFile final : public KnowledgeStore {
       return {};
     };
     // Beside those with the same words: the worthiest, those of the same kind, and the newest.
-    TRY(add("ORDER BY i.worth DESC", chosen.size() + limit / 8));
-    TRY(add("AND i.op_type = ? AND i.bound = ? ORDER BY i.number DESC", limit - limit / 8, query.op_type, query.bound));
-    TRY(add("AND i.op_type = ? ORDER BY i.number DESC", limit - limit / 16, query.op_type));
-    TRY(add("ORDER BY i.number DESC", limit));
+    TRY(add("INDEXED BY items_by_worth", "ORDER BY i.worth DESC", chosen.size() + limit / 8));
+    TRY(add("INDEXED BY items_by_kind", "AND i.op_type = ? ORDER BY i.number DESC", limit - limit / 16, query.op_type));
+    TRY(add("NOT INDEXED", "ORDER BY i.number DESC", limit));
     std::vector<Match> matches;
     for (const auto& [number, similarity] : chosen) {
       TRY_ASSIGN(auto found, items(std::string(kItem) + "WHERE i.number = ?", number));
@@ -540,6 +545,7 @@ Result<std::unique_ptr<Database>> open_for_writing(const fs::path& file, std::ch
   if (const fs::path folder = file.parent_path(); !folder.empty()) TRY(base::make_folders(folder));
   TRY_ASSIGN(std::unique_ptr<Database> database, Database::open(file, OpenMode::create, patience));
   if (database->is_read_only()) return fail(ErrorCode::permission_denied, file.string() + ": may not be written");
+  TRY(database->execute(kTuning));
   // A run notes in its journal what arrived here, so what has arrived must outlive a power cut.
   TRY(database->execute("PRAGMA synchronous = FULL"));
   TRY_ASSIGN(const bool ready, has_tables(*database));
@@ -557,6 +563,7 @@ Result<std::unique_ptr<Database>> open_for_reading(const fs::path& file, std::ch
     return fail(ErrorCode::not_found, file.string() + ": there is no knowledge store yet");
   }
   TRY_ASSIGN(std::unique_ptr<Database> database, Database::open(file, OpenMode::read_only, patience));
+  TRY(database->execute(kTuning));
   auto ready = has_tables(*database);
   const auto log_bytes = fs::file_size(file.string() + "-wal", problem);
   if (!ready && ready.error().code != ErrorCode::corrupt && (problem || log_bytes == 0)) {

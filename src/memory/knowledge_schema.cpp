@@ -54,7 +54,7 @@ CREATE TABLE items(
   refuted INTEGER NOT NULL,
   words TEXT NOT NULL,
   experience TEXT NOT NULL);
-CREATE INDEX items_by_kind ON items(language, target, op_type, bound, number);
+CREATE INDEX items_by_kind ON items(language, target, op_type, number);
 CREATE INDEX items_by_worth ON items(language, target, worth);
 CREATE INDEX items_by_run ON items(run);
 CREATE INDEX items_suspicious ON items(number) WHERE suspicions <> '[]';

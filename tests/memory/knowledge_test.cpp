@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The store as a run uses it, while it comes and goes.
+#include "memory/knowledge.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/files.hpp"
+#include "memory/hygiene.hpp"
+#include "memory/knowledge_file.hpp"
+#include "memory/store_contract.hpp"
+
+namespace accelopt::memory {
+namespace {
+
+using base::ErrorCode;
+
+class KnowledgeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = base::TemporaryFolder::create("accelopt-knowledge");
+    ASSERT_TRUE(folder) << folder.error().message;
+    folder_.emplace(std::move(*folder));
+    for (const char* run : {"r1", "r2"}) {
+      journal::RunInfo info;
+      info.id = run;
+      ASSERT_TRUE(journal_->create_run(info));
+    }
+  }
+
+  Knowledge knowledge() {
+    return Knowledge({.place = "the store",
+                      .open = [this]() -> base::Result<std::unique_ptr<KnowledgeStore>> {
+                        if (down_) return base::fail(ErrorCode::unavailable, "the store: nobody answers");
+                        return open_knowledge_file(folder_->path() / "k.db");
+                      },
+                      .journal = journal_.get(),
+                      .notice = [this](const std::string& text) { notices_.push_back(text); }});
+  }
+
+  std::vector<std::string> arrived() {
+    std::vector<std::string> ids;
+    auto store = open_knowledge_file(folder_->path() / "k.db");
+    EXPECT_TRUE((*store)->for_each([&](const Item& item) -> base::Result<void> {
+      ids.push_back(item.experience.title);
+      return {};
+    }));
+    return ids;
+  }
+
+  std::unique_ptr<journal::Journal> journal_ = std::move(*journal::open_memory_journal());
+  bool down_ = false;
+  std::vector<std::string> notices_;
+
+ private:
+  std::optional<base::TemporaryFolder> folder_;
+};
+
+Contribution lesson(int number) {
+  const model::Experience it = sample_experience(number);
+  return {{it},
+          {},
+          {{.id = "event" + std::to_string(number),
+            .experience = made_fit(it).experience.id,
+            .kind = CreditEvent::Kind::confirmed,
+            .run = "r1"}}};
+}
+
+TEST_F(KnowledgeTest, WhatIsLearnedArrivesOnceHoweverOftenItIsGiven) {
+  Knowledge it = knowledge();
+  ASSERT_TRUE(it.contribute("r1", "i0", lesson(1)));
+  ASSERT_TRUE(it.contribute("r1", "i0", lesson(1)));  // a resumed run
+  EXPECT_EQ(arrived(), std::vector<std::string>{"Strategy number1"});
+  EXPECT_TRUE(notices_.empty());
+  EXPECT_TRUE(journal_->waiting_for("the store", 10)->empty());
+}
+
+TEST_F(KnowledgeTest, AStoreThatIsDownCostsNothingAndGetsAllInOrderWhenItIsBack) {
+  Knowledge it = knowledge();
+  ASSERT_TRUE(it.contribute("r1", "i0", lesson(1)));
+  down_ = true;
+  Knowledge during = knowledge();
+  ASSERT_TRUE(during.contribute("r1", "i1", lesson(2)));
+  ASSERT_TRUE(during.contribute("r1", "i2", lesson(3)));
+  EXPECT_EQ(journal_->waiting_for("the store", 10)->size(), 2U);
+  ASSERT_EQ(notices_.size(), 1U);  // said once
+  EXPECT_NE(notices_[0].find("nobody answers"), std::string::npos);
+  down_ = false;
+  ASSERT_TRUE(during.contribute("r1", "i3", lesson(4)));
+  EXPECT_EQ(arrived(),
+            (std::vector<std::string>{"Strategy number1", "Strategy number2", "Strategy number3", "Strategy number4"}));
+  ASSERT_EQ(notices_.size(), 3U);
+  EXPECT_NE(notices_[1].find("is back"), std::string::npos);
+  EXPECT_NE(notices_[2].find("3 deliveries"), std::string::npos);
+}
+
+TEST_F(KnowledgeTest, AnotherRunDeliversWhatOneCouldNot) {
+  down_ = true;
+  Knowledge first = knowledge();
+  ASSERT_TRUE(first.contribute("r1", "i0", lesson(1)));
+  down_ = false;
+  Knowledge second = knowledge();
+  ASSERT_TRUE(second.deliver());
+  EXPECT_EQ(arrived().size(), 1U);
+}
+
+TEST_F(KnowledgeTest, WithoutAStoreTheJournalsOtherRunsAreRecalled) {
+  down_ = true;
+  ASSERT_TRUE(journal_->record_experience("r1", sample_experience(1)));
+  ASSERT_TRUE(journal_->record_experience("r2", sample_experience(2)));
+  model::Experience other = sample_experience(3);
+  other.language = "triton";
+  ASSERT_TRUE(journal_->record_experience("r1", other));
+  Knowledge it = knowledge();
+  const Query query{.language = "cpp", .target = "cpu", .op_type = "matmul", .without_run = "r2"};
+  const auto recalled = it.recall(query, 16);
+  ASSERT_EQ(recalled.size(), 1U);
+  EXPECT_EQ(recalled[0].title, "Strategy number1");
+  EXPECT_EQ(notices_.size(), 1U);
+  Query without = query;
+  without.without_op_types = {"matmul"};
+  EXPECT_TRUE(it.recall(without, 16).empty());
+}
+
+}  // namespace
+}  // namespace accelopt::memory
