@@ -57,7 +57,6 @@ void CardPile::take(const Json& row) {
     if (known->second.second >= stamp) return;
     drop(id[3]);
   }
-  newest_us_ = std::max(newest_us_, stamp);
   const auto place = static_cast<std::uint32_t>(cards_.size());
   const std::vector<std::string> words = words_of(text_at(row, "w"), kMostWords);
   const auto quarantined = row.find("q");

@@ -49,8 +49,9 @@ class CardPile {
   /// All that pass, with score 0.
   [[nodiscard]] std::vector<Hit> all(const std::function<bool(const Card&)>& fits) const;
 
-  /// Time of the newest change that was taken in, microseconds of the server's clock; 0: none.
-  [[nodiscard]] std::int64_t newest_us() const { return newest_us_; }
+  /// Until when changes were read, microseconds of the server's clock; 0: never.
+  [[nodiscard]] std::int64_t read_until_us() const { return read_until_us_; }
+  void set_read_until(std::int64_t time_us) { read_until_us_ = time_us; }
 
  private:
   std::vector<Card> cards_;
@@ -58,7 +59,7 @@ class CardPile {
   std::unordered_map<std::string, std::pair<std::uint32_t, std::int64_t>> last_;  ///< key -> card and its stamp
   std::size_t live_ = 0;
   std::size_t live_words_ = 0;
-  std::int64_t newest_us_ = 0;
+  std::int64_t read_until_us_ = 0;
 };
 
 }  // namespace accelopt::memory

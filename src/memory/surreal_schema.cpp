@@ -119,6 +119,9 @@ const std::string_view kNextKeys = "SELECT VALUE record::id(id) FROM entry:[$ins
 const std::string_view kReadCards = R"surql(
 SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w FROM card:[$language, $target, $stamp, $key]>..[$language, $target, ..]
   LIMIT $count;
+SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w FROM card:[$language, '*', $any_stamp, $any_key]>..[$language, '*', ..]
+  LIMIT $count;
+RETURN time::micros(time::now());
 )surql";
 
 const std::string_view kReadAllCards =

@@ -35,7 +35,8 @@ extern const std::string_view kListKeys;
 /// Keys in order of insertion after [$inserted, $key], at most $count, each as [inserted, key].
 extern const std::string_view kNextKeys;
 
-/// The cards of $language and $target ("*": none is given) after [$stamp, $key], at most $count.
+/// The cards of $language and $target after [$stamp, $key]; those of $language without a target after [$any_stamp,
+/// $any_key]; at most $count each; and the server's time, microseconds.
 extern const std::string_view kReadCards;
 /// The cards of all after [$language, $target, $stamp, $key], at most $count.
 extern const std::string_view kReadAllCards;

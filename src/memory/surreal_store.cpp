@@ -2,7 +2,7 @@
 #include "memory/surreal_store.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <array>
 #include <ctime>
 #include <map>
 #include <set>
@@ -26,8 +26,8 @@ using surreal::last_number;
 /// Most rows and bytes of one request that writes: the server takes 4 MiB, and a shorter transaction meets others less.
 constexpr std::size_t kRowsAtOnce = 250;
 constexpr std::size_t kBytesAtOnce = std::size_t{2} << 20U;
-/// Items and cards that are read at once: their texts are bounded (hygiene.hpp), so an answer stays below 32 MiB.
-constexpr std::size_t kItemsAtOnce = 128;
+/// Items and cards that are read at once: their texts are bounded (hygiene.hpp), so an answer stays below 32 MB.
+constexpr std::size_t kItemsAtOnce = 256;
 constexpr int kCardsAtOnce = 2000;
 constexpr int kKeysAtOnce = 2000;
 /// How far back changes are read again, microseconds of the server's clock: a transaction's changes carry the time of
@@ -101,7 +101,7 @@ class SurrealStore final : public KnowledgeStore {
   Result<std::vector<Keyed>> keyed(const std::vector<Json>& results) const;
   Result<std::vector<Keyed>> fetch(const Json& keys);
   Result<Keyed> found(std::string_view id);
-  Result<void> refresh(CardPile& pile, const std::string& language, const std::string& target);
+  Result<void> refresh(CardPile& exact, CardPile& any, const std::string& language, const std::string& target);
   static std::vector<Hit> chosen(const std::vector<const CardPile*>& piles, const Query& query);
 
   std::unique_ptr<SurrealClient> client_;
@@ -361,23 +361,41 @@ Result<void> SurrealStore::for_each(const std::function<Result<void>(const Item&
 
 // Choosing -----------------------------------------------------------------------------------------------------------
 
-/// Reads the cards that changed since the last time.
-Result<void> SurrealStore::refresh(CardPile& pile, const std::string& language, const std::string& target) {
-  Json stamp = std::max<std::int64_t>(0, pile.newest_us() - kOverlapUs);
-  Json key = "";
-  for (;;) {
+/// Reads the cards that changed since the last time: those of the language and target, and those without a target.
+Result<void> SurrealStore::refresh(CardPile& exact, CardPile& any, const std::string& language,
+                                   const std::string& target) {
+  struct Reading {
+    CardPile* pile;
+    Json stamp;
+    Json key;
+    bool done = false;
+  };
+  const auto begin = [](CardPile& pile) {
+    return Reading{&pile, std::max<std::int64_t>(0, pile.read_until_us() - kOverlapUs), ""};
+  };
+  std::array<Reading, 2> readings{begin(exact), begin(any)};
+  std::int64_t now_us = 0;  // of the server, at the first reading
+  while (!readings[0].done || !readings[1].done) {
     TRY_ASSIGN(const auto results, client_->ask(surreal::kReadCards, surreal::clean({{"language", language},
                                                                                      {"target", target},
-                                                                                     {"stamp", stamp},
-                                                                                     {"key", key},
+                                                                                     {"stamp", readings[0].stamp},
+                                                                                     {"key", readings[0].key},
+                                                                                     {"any_stamp", readings[1].stamp},
+                                                                                     {"any_key", readings[1].key},
                                                                                      {"count", kCardsAtOnce}})));
-    const Json& rows = at(results, 0);
-    if (!rows.is_array()) return {};
-    for (const Json& row : rows) pile.take(row);
-    if (rows.size() < static_cast<std::size_t>(kCardsAtOnce)) return {};
-    stamp = rows.back().at("id").at(2);
-    key = rows.back().at("id").at(3);
+    if (now_us == 0) now_us = last_number(results).value_or(0);
+    for (std::size_t i = 0; i < readings.size(); ++i) {
+      const Json& rows = at(results, i);
+      readings[i].done = !rows.is_array() || rows.size() < static_cast<std::size_t>(kCardsAtOnce);
+      if (!rows.is_array() || rows.empty()) continue;
+      for (const Json& row : rows) readings[i].pile->take(row);
+      readings[i].stamp = rows.back().at("id").at(2);
+      readings[i].key = rows.back().at("id").at(3);
+    }
   }
+  exact.set_read_until(now_us);
+  any.set_read_until(now_us);
+  return {};
 }
 
 /// The ones most like the query by words; beside them the worthiest, those of the same kind, and the newest.
@@ -428,8 +446,7 @@ std::vector<CardPile::Hit> SurrealStore::chosen(const std::vector<const CardPile
 Result<std::vector<Match>> SurrealStore::retrieve(const Query& query) {
   CardPile& exact = piles_[{query.language, query.target}];
   CardPile& any = piles_[{query.language, kAnyTarget}];
-  TRY(refresh(exact, query.language, query.target));
-  TRY(refresh(any, query.language, kAnyTarget));
+  TRY(refresh(exact, any, query.language, query.target));
   const auto hits = chosen({&exact, &any}, query);
   Json keys = Json::array();
   std::map<std::string, double> similarity;

@@ -39,22 +39,68 @@ const { NodeEngine } = await entryOf('@surrealdb/node', 'dist/surrealdb-node.mjs
 // The limits of the server: https://surrealdb.com/docs (environment variables SURREAL_HTTP_MAX_*_BODY_SIZE).
 const LIMITS = { '/rpc': 4 << 20, '/sql': 1 << 20, '/signin': 1 << 10 };
 
-// The embedded engine runs without authentication: that guests may do nothing is this program's doing.
+// The embedded engine runs without authentication: that guests may do nothing is this program's doing. Its CBOR passes
+// through as it is, where a client speaks CBOR: nothing is lost on the way, and no time.
 const cbor = new sdk.CborCodec({});
+const passing = { encode: (request) => request.bytes ?? cbor.encode(request), decode: (bytes) => ({ bytes }) };
 let asked = 0;
-const engine = new NodeEngine({ codecs: { cbor }, uniqueId: () => String(++asked), options: {} },
+const engine = new NodeEngine({ codecs: { cbor: passing }, uniqueId: () => String(++asked), options: {} },
                               { capabilities: { guest_access: false, live_query_notifications: false } });
 
-/** One call of the engine's RPC protocol: { result } or { error }, as the protocol words them. */
+/** { result } or { error } of what the engine answers, as the protocol words them. */
+function answered(value) {
+  const failed = value !== null && typeof value === 'object' && !Array.isArray(value) && value.error?.message;
+  return failed ? { error: value.error } : { result: value };
+}
+
+/** One call of the engine's RPC protocol: { result } or { error }. */
 async function call(method, params, session) {
-  try {
-    return { result: await engine.send({ method, params, session }) };
-  } catch (problem) {
-    if (problem.kind === undefined) throw problem;
-    const error = { code: problem.code, kind: problem.kind, message: problem.message };
-    if (problem.details !== undefined) error.details = problem.details;
-    return { error };
+  const { bytes } = await engine.send({ method, params, session });
+  return answered(cbor.decode(bytes));
+}
+
+/** Where the CBOR item at `at` ends. */
+function endOfItem(bytes, at) {
+  const major = bytes[at] >> 5, minor = bytes[at] & 31;
+  if (minor > 27) throw new Error('CBOR of indefinite length');
+  let argument = minor, next = at + 1;
+  if (minor >= 24) {
+    const width = 1 << (minor - 24);
+    argument = width === 8 ? Number(bytes.readBigUInt64BE(next)) : bytes.readUIntBE(next, width);
+    next += width;
   }
+  if (major === 2 || major === 3) return next + argument;
+  const items = major === 4 ? argument : major === 5 ? 2 * argument : major === 6 ? 1 : 0;
+  for (let i = 0; i < items; ++i) next = endOfItem(bytes, next);
+  return next;
+}
+
+/** The values of a CBOR map with few keys, undecoded. */
+function entriesOf(bytes) {
+  if (bytes[0] >> 5 !== 5 || (bytes[0] & 31) > 23) throw new Error('no CBOR map');
+  const entries = {};
+  for (let at = 1, left = bytes[0] & 31; left > 0; --left) {
+    const value = endOfItem(bytes, at);
+    const end = endOfItem(bytes, value);
+    if (end > bytes.length) throw new Error('cut short');
+    entries[cbor.decode(bytes.subarray(at, value))] = bytes.subarray(value, end);
+    at = end;
+  }
+  return entries;
+}
+
+/** The bytes of { key: value }, the value being bytes already, after what else is in the map. */
+function withEntry(map, key, value) {
+  const head = Buffer.from(cbor.encode(map));
+  head[0] += 1;
+  return Buffer.concat([head, Buffer.from(cbor.encode(key)), value]);
+}
+
+/** A call whose parameters and answer stay CBOR. */
+async function passOn(method, params, session) {
+  const { bytes } = await engine.send({ bytes: withEntry({ method, session }, 'params', params) });
+  const isArray = bytes[0] >> 5 === 4;
+  return isArray ? withEntry({}, 'result', bytes) : Buffer.from(cbor.encode(answered(cbor.decode(bytes))));
 }
 
 /** As the server's JSON reader does: a string in the form of a record, a UUID or a time is taken for one. */
@@ -166,24 +212,33 @@ async function serveRpc(request, body) {
   }
   const session = await sessionOf(request.headers);
   const guest = request.headers.authorization === undefined;
-  let asking;
+  let asking, params;
   try {
-    asking = type === kCbor ? cbor.decode(body) : strand(JSON.parse(body.toString('utf8')));
+    if (type === kCbor) {
+      const entries = entriesOf(body);
+      params = entries.params ?? Buffer.from(cbor.encode([]));
+      asking = { method: cbor.decode(entries.method) };
+    } else {
+      asking = strand(JSON.parse(body.toString('utf8')));
+    }
   } catch {
     throw badRequest('Parse error');
   }
-  if (typeof asking?.method !== 'string') throw badRequest('Invalid request');
+  const method = asking?.method;
+  if (typeof method !== 'string') throw badRequest('Invalid request');
+  const refusal = guest && !['ping', 'version', 'signin'].includes(method)
+    ? { code: -32602, kind: 'NotAllowed', message: 'Method not allowed', details: { kind: 'Method', details: { name: method } } }
+    : !METHODS.includes(method)
+    ? { code: -32601, kind: 'NotFound', message: 'Method not found', details: { kind: 'Method', details: { name: method } } }
+    : undefined;
   // What changes a session would change that of every other request with the same headers.
-  const own = ['signin', 'use', 'authenticate'].includes(asking.method);
-  const answer = guest && !['ping', 'version', 'signin'].includes(asking.method)
-    ? { error: { code: -32602, kind: 'NotAllowed', message: 'Method not allowed',
-                 details: { kind: 'Method', details: { name: asking.method } } } }
-    : METHODS.includes(asking.method)
-    ? await call(asking.method, asking.params ?? [], own ? await newSession() : session)
-    : { error: { code: -32601, kind: 'NotFound', message: 'Method not found',
-                 details: { kind: 'Method', details: { name: asking.method } } } };
-  return type === kCbor ? [200, kCbor, Buffer.from(cbor.encode(answer))]
-                        : [200, kJson, JSON.stringify(sdk.jsonify(answer))];
+  const own = ['signin', 'use', 'authenticate'].includes(method);
+  const used = refusal === undefined && own ? await newSession() : session;
+  if (type === kCbor) {
+    return [200, kCbor, refusal ? Buffer.from(cbor.encode({ error: refusal })) : await passOn(method, params, used)];
+  }
+  const answer = refusal ? { error: refusal } : await call(method, asking.params ?? [], used);
+  return [200, kJson, JSON.stringify(sdk.jsonify(answer))];
 }
 
 async function serveSql(request, body, url) {
