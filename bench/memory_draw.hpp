@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Experiences and queries that a seed decides, for the benchmarks of the knowledge stores.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "base/hash.hpp"
+#include "memory/ranking.hpp"
+
+namespace accelopt::bench {
+
+using Clock = std::chrono::steady_clock;
+
+inline constexpr std::uint64_t kSeed = 20;
+inline constexpr int kQueries = 200;
+inline constexpr int kBatch = 1000;
+
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// A sequence of numbers that a seed and a label decide.
+class Draw {
+ public:
+  explicit Draw(const std::string& label) : state_(base::derive_seed(kSeed, label)) {}
+  std::uint64_t below(std::uint64_t limit) {
+    state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (state_ >> 33U) % limit;
+  }
+  /// A few words are everywhere, most are rare: the square of an even draw.
+  std::string word() {
+    const std::uint64_t x = below(1000);
+    return "word" + std::to_string(x * x / 50);
+  }
+  std::string text(int words) {
+    static constexpr const char* kPlain[] = {"loop",   "vector", "register", "cache", "stride",
+                                             "memory", "tile",   "operand",  "reuse", "accumulate"};
+    std::string out;
+    for (int i = 0; i < words; ++i) out += (below(3) == 0 ? std::string(kPlain[below(10)]) : word()) + " ";
+    return out;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+inline constexpr const char* kOperators[] = {"matmul", "bmm",    "softmax",   "rmsnorm", "silu",
+                                             "rope",   "adamw",  "lora",      "mamba",   "layernorm",
+                                             "gelu",   "conv2d", "attention", "swiglu"};
+
+inline model::Experience drawn_experience(int number) {
+  Draw draw("experience" + std::to_string(number));
+  model::Experience it;
+  it.title = draw.text(6);
+  it.strategy = draw.text(60);
+  it.before = draw.text(25);
+  it.after = draw.text(25);
+  it.diff = draw.text(120);
+  const double effect = 0.5 + static_cast<double>(draw.below(2000)) / 500;
+  it.effect = model::Interval{effect, effect * 0.97, effect * 1.03};
+  it.polarity = effect > 1 ? model::Polarity::improves : model::Polarity::regresses;
+  it.language = draw.below(10) < 8 ? "cpp" : "triton";
+  it.target = "cpu";
+  it.op_type = kOperators[draw.below(14)];
+  it.bound = draw.below(2) == 0 ? "memory" : "compute";
+  it.run = "run" + std::to_string(number / 40);
+  it.iteration = number % 6;
+  it.created = "2026-01-01T00:00:00Z";
+  it.slow = base::sha256_hex("slow" + std::to_string(number));
+  it.fast = base::sha256_hex("fast" + std::to_string(number));
+  return it;
+}
+
+inline memory::Query drawn_query(int number) {
+  Draw draw("query" + std::to_string(number));
+  memory::Query query;
+  query.language = "cpp";
+  query.target = "cpu";
+  query.op_type = kOperators[draw.below(14)];
+  query.bound = draw.below(2) == 0 ? "memory" : "compute";
+  query.text = draw.text(300);
+  query.without_run = "run" + std::to_string(draw.below(100));
+  if (number % 4 == 0) query.without_op_types = memory::family_of(query.op_type);
+  return query;
+}
+
+template <class T>
+T must(base::Result<T> result) {
+  if (!result) {
+    std::fprintf(stderr, "%s\n", result.error().message.c_str());
+    std::exit(2);
+  }
+  return std::move(*result);
+}
+
+}  // namespace accelopt::bench

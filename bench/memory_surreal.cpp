@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The knowledge store on a SurrealDB server with many experiences: insertion and retrieval. The server is the test
+// server (tests/fakes/surreal: the real engine, its RocksDB storage), or the one of an address; that database must be
+// empty, and is filled.
+//
+//   memory_surreal [EXPERIENCES [surreal://user@host:8000/namespace/database]]      default 20000; the password from
+//                                                                                   ACCELOPT_SURREAL_PASSWORD
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "base/files.hpp"
+#include "fakes/surreal/surreal_server.hpp"
+#include "figures.hpp"
+#include "memory/surreal_store.hpp"
+#include "memory_draw.hpp"
+
+int main(int argc, char** argv) {
+  using namespace accelopt;  // NOLINT(google-build-using-namespace)
+  const int count = argc > 1 ? std::atoi(argv[1]) : 20'000;
+  const auto folder = bench::must(base::TemporaryFolder::create("accelopt-bench-memory"));
+  std::unique_ptr<fakes::SurrealServer> server;
+  std::string place = argc > 2 ? argv[2] : "";
+  const char* variable = std::getenv("ACCELOPT_SURREAL_PASSWORD");
+  std::string password = variable != nullptr ? variable : "";
+  if (place.empty()) {
+    if (const std::string reason = fakes::SurrealServer::missing(); !reason.empty()) {
+      std::printf("SKIP %s\n", reason.c_str());
+      return 0;
+    }
+    server = std::make_unique<fakes::SurrealServer>((folder.path() / "data").string());
+    place = server->address();
+    password = fakes::SurrealServer::kPassword;
+  }
+  const auto address = bench::must(memory::parse_surreal_address(place));
+  std::printf("%d experiences, seed %d\n", count, static_cast<int>(bench::kSeed));
+  {
+    const auto store = bench::must(memory::open_surreal_store(address, password));
+    double inserting = 0;
+    for (int at = 0; at < count; at += bench::kBatch) {
+      std::vector<model::Experience> batch;
+      for (int i = at; i < std::min(count, at + bench::kBatch); ++i) batch.push_back(bench::drawn_experience(i));
+      const auto start = bench::Clock::now();
+      bench::must(store->insert(batch, memory::Forgotten::stays));
+      inserting += bench::seconds_since(start);
+    }
+    std::printf("insertion %.0f a second\n", count / inserting);
+  }
+  bench::Figures figures;
+  const auto start = bench::Clock::now();
+  const auto store = bench::must(memory::open_surreal_store(address, password));
+  std::printf("opening %.2f s\n", bench::seconds_since(start));
+  std::vector<double> times;
+  std::size_t shown = 0;
+  for (int i = 0; i < bench::kQueries; ++i) {
+    const memory::Query query = bench::drawn_query(i);
+    const auto begin = bench::Clock::now();
+    shown += memory::rank(bench::must(store->retrieve(query)), query, 16).size();
+    times.push_back(bench::seconds_since(begin) * 1000);
+  }
+  // The first reads the cards of all experiences of its language and target; the others what changed since.
+  std::printf("first retrieval %.0f ms\n", times.front());
+  std::ranges::sort(times);
+  std::printf("retrieval of %d queries: median %.1f ms, worst %.1f ms, %.1f experiences shown each\n", bench::kQueries,
+              times[times.size() / 2], times.back(), static_cast<double>(shown) / bench::kQueries);
+  figures.report("retrieval p95", times[times.size() * 95 / 100], bench::Bound::at_most, 250, "ms");
+  figures.report("experiences shown", static_cast<double>(shown) / bench::kQueries, bench::Bound::at_least, 16);
+  return figures.exit_status();
+}
