@@ -216,12 +216,28 @@ std::string_view polarity_text(model::Polarity polarity) {
   return {};
 }
 
+/// What became of an experience, and what others say; empty where nothing is known.
+std::string credit_text(const Experience& experience) {
+  const model::Credit& credit = experience.credit;
+  std::string out;
+  if (credit.confirmed + credit.refuted > 0) {
+    out += fmt::format("; of the plans that rested on it {} made a kernel faster and {} did not", credit.confirmed,
+                       credit.refuted);
+  }
+  if (experience.agreeing > 0) out += fmt::format("; {} more say the same", experience.agreeing);
+  if (experience.contradicting > 0)
+    out += fmt::format("; {} say the opposite of the same kind of kernel", experience.contradicting);
+  return out;
+}
+
 std::string experience_text(const Experience& experience) {
   std::string seen = clean_line(experience.op_type, kNameBytes);
   if (!experience.bound.empty()) seen += ", bound by " + clean_line(experience.bound, kNameBytes);
-  std::string out = fmt::format(
-      "Experience {} ({}; effect {}{}):\n", clean_line(experience.id, kNameBytes), polarity_text(experience.polarity),
-      experience.effect ? interval_text(*experience.effect) : "unknown", seen.empty() ? "" : "; seen on " + seen);
+  if (!experience.device.empty() && !seen.empty()) seen += ", on " + clean_line(experience.device, kNameBytes);
+  std::string out =
+      fmt::format("Experience {} ({}; effect {}{}):\n", clean_line(experience.id, kNameBytes),
+                  polarity_text(experience.polarity), experience.effect ? interval_text(*experience.effect) : "unknown",
+                  (seen.empty() ? "" : "; seen on " + seen) + credit_text(experience));
   out += "| Title: " + clean_line(experience.title, kTitleBytes) + "\n";
   out += "| Strategy:\n" + quoted(experience.strategy, kStrategyBytes) + "\n";
   out += "| Before:\n" + quoted(experience.before, kSegmentBytes) + "\n";
