@@ -42,7 +42,10 @@ std::string born_of(std::int64_t pid) {
   if (name_ends == std::string::npos) return {};
   std::istringstream fields(line.substr(name_ends + 1));
   std::string field;
-  for (int i = 0; i < kStartTimeAfterName; ++i) fields >> field;
+  fields >> field;
+  if (field == "Z" || field == "X")
+    return {};  // dead, only its parent has not looked yet (in a container: perhaps never)
+  for (int i = 1; i < kStartTimeAfterName; ++i) fields >> field;
   return field;
 }
 

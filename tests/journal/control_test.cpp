@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/files.hpp"
@@ -125,6 +126,28 @@ TEST_F(ControlTest, ASessionIsAliveWhileItsProcessIs) {
   EXPECT_EQ(sessions->front().pid, ::getpid());
 }
 
+TEST_F(ControlTest, AProcessThatEndedIsDeadBeforeItsParentLooks) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const std::string born = this_process().born;
+    ::_exit(::write(ends[1], born.data(), born.size()) > 0 ? 0 : 1);
+  }
+  ::close(ends[1]);
+  char born[64] = {};
+  ASSERT_GT(::read(ends[0], born, sizeof born - 1), 0);
+  ::close(ends[0]);
+  siginfo_t info = {};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  Session session = begin("r1");
+  session.pid = child;
+  session.born = born;
+  EXPECT_EQ(is_alive(session), Alive::no) << "it is a zombie";
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+}
+
 TEST_F(ControlTest, AFactIsKeptAndReplaced) {
   EXPECT_EQ(*control_->fact("noise"), std::nullopt);
   ASSERT_TRUE(control_->set_fact("noise", {{"sd", 0.01}}));
@@ -135,7 +158,8 @@ TEST_F(ControlTest, AFactIsKeptAndReplaced) {
 TEST_F(ControlTest, AnOlderJournalIsReadWithoutSessionsAndUpgradedWhenItIsWritten) {
   control_.reset();
   journal_.reset();
-  sql("DROP TABLE sessions; DROP TABLE requests; DROP TABLE events; DROP TABLE facts; DROP TABLE parcels; PRAGMA user_version = 1");
+  sql("DROP TABLE sessions; DROP TABLE requests; DROP TABLE events; DROP TABLE facts; DROP TABLE parcels; PRAGMA "
+      "user_version = 1");
   {
     const auto reader = open_control(workspace(), Access::read_only);
     ASSERT_TRUE(reader) << reader.error().message;
