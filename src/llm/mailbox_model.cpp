@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "llm/recording.hpp"
 
 namespace accelopt::llm {
@@ -72,7 +73,8 @@ class MailboxModel final : public ChatModel {
     ChatReply reply;
     reply.model = options_.name;
     reply.usage.calls = 1;
-    reply.text = std::move(text);
+    // As the journal keeps it: what a resumed run asks next repeats the answer, and is known by its bytes.
+    reply.text = base::Json::parse(base::canonical(std::move(text))).get<std::string>();
     return reply;
   }
 
