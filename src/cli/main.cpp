@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only place that turns errors into exit codes.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -54,7 +57,14 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return accelopt::cli::run(argc, argv);
+    const int exit = accelopt::cli::run(argc, argv);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit;
+    std::fprintf(stderr, "accelopt: the output could not be written: %s\n", std::strerror(errno));
+    return exit == 0 ? 1 : exit;
+  } catch (const std::system_error& problem) {
+    // What is thrown where standard output is closed or its disk is full.
+    std::fprintf(stderr, "accelopt: the output could not be written: %s\n", problem.code().message().c_str());
+    return 1;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "accelopt: a bug in accelopt: unexpected exception: %s; please report it\n", problem.what());
     return 1;
