@@ -39,7 +39,13 @@ std::optional<model::Interval> interval_at(const Json& object, const char* key) 
   return read ? std::optional(*read) : std::nullopt;
 }
 
-/// A record of any form as the JSON of an experience.
+std::string first_line(const std::string& text) {
+  constexpr std::size_t kLongest = 80;
+  return text.substr(0, std::min(text.find('\n'), kLongest));
+}
+
+/// A record of any form as the JSON of an experience. One without a title, as other tools write them, is named by its
+/// strategy.
 Json experience_json(const Json& row) {
   Json out = Json::object();
   for (const char* key : kTexts) {
@@ -49,6 +55,7 @@ Json experience_json(const Json& row) {
     if (found->is_number()) out[key] = found->dump();
   }
   for (const char* key : kNumbers) out[key] = number_at(row, key);
+  if (!out.contains("title")) out["title"] = first_line(text_at(row, "strategy"));
   if (const auto effect = interval_at(row, "effect")) out["effect"] = Json(*effect);
   if (const auto workloads = row.find("workloads"); workloads != row.end()) {
     if (base::decode<model::Experience>(Json{{"workloads", *workloads}}, "")) out["workloads"] = *workloads;

@@ -101,6 +101,7 @@ TEST_F(SurrealEngine, ABareRecordOfAnotherToolIsAnExperienceWithUnknownEffect) {
   ASSERT_EQ(items->size(), 2U);
   for (const Item& item : *items) {
     EXPECT_EQ(item.experience.strategy, "Loop Fusion");
+    EXPECT_EQ(item.experience.title, "Loop Fusion");
     EXPECT_EQ(item.experience.diff, "...");
     EXPECT_FALSE(item.experience.effect);
     EXPECT_EQ(store->get(item.experience.id)->experience.strategy, "Loop Fusion");
