@@ -55,12 +55,12 @@ TEST(ParseConfig, NamesFileLineAndKeyOfWhatItRefuses) {
   EXPECT_NE(refusal("[models.a]\nbase_url = 3\nmodel = \"m\"\n").find("accelopt.toml:2: models.a.base_url"),
             std::string::npos);
   EXPECT_NE(
-      refusal("[models.a]\nbase_url = \"u\"\nmodel = \"m\"\nmodle = \"n\"\n").find("accelopt.toml:4: models.a.modle"),
+      refusal("[models.a]\nbase_url = \"http://u\"\nmodel = \"m\"\nmodle = \"n\"\n").find("accelopt.toml:4: models.a.modle"),
       std::string::npos);
   EXPECT_NE(refusal("[models.a]\nmodel = \"m\"\n").find("base_url"), std::string::npos);
   EXPECT_NE(refusal("[models.a\n").find("accelopt.toml:1"), std::string::npos);
   EXPECT_NE(refusal("[roles]\npainter = \"a\"\n").find("roles.painter"), std::string::npos);
-  EXPECT_NE(refusal("[models.a]\napi = \"telepathy\"\nbase_url = \"u\"\nmodel = \"m\"\n").find("telepathy"),
+  EXPECT_NE(refusal("[models.a]\napi = \"telepathy\"\nbase_url = \"http://u\"\nmodel = \"m\"\n").find("telepathy"),
             std::string::npos);
 }
 
@@ -112,6 +112,13 @@ TEST(ParseConfig, RefusesWhatDoesNotGoTogether) {
   };
   const std::string good = "base_url = \"http://h/v1\"\nmodel = \"m\"\n";
   refused("api = \"mailbox\"\n", "models.a.dir");
+  refused("base_url = \"http://me:sk-1@h/v1\"\nmodel = \"m\"\n", "a user name or a password");
+  refused("base_url = \"http://h/v1?key=sk-1\"\nmodel = \"m\"\n", "query");
+  refused("base_url = \"ftp://h\"\nmodel = \"m\"\n", "only http and https");
+  refused(good + "key_env = \"sk-1\"\n", "is it the key itself?");
+  EXPECT_EQ(refusal("[models.a]\n" + good + "key_env = \"sk-1\"\n").find("sk-1"), std::string::npos);
+  EXPECT_EQ(refusal("[models.a]\nbase_url = \"http://h/v1?key=sk-1\"\nmodel = \"m\"\n").find("sk-1"),
+            std::string::npos);
   refused(good + "dir = \"d\"\n", "mailbox");
   refused(good + "reasoning = \"vast\"\n", "vast");
   refused(good + "reasoning = -1\n", "models.a.reasoning");
@@ -123,7 +130,7 @@ TEST(ParseConfig, RefusesWhatDoesNotGoTogether) {
 }
 
 TEST(ParseConfig, RefusesKeysInFiles) {
-  const std::string message = refusal("[models.a]\nbase_url = \"u\"\nmodel = \"m\"\nkey = \"sk-secret\"\n");
+  const std::string message = refusal("[models.a]\nbase_url = \"http://u\"\nmodel = \"m\"\nkey = \"sk-secret\"\n");
   EXPECT_NE(message.find("key_env"), std::string::npos);
   EXPECT_EQ(message.find("sk-secret"), std::string::npos);
 }
@@ -133,11 +140,11 @@ TEST(LoadConfig, TheWorkspaceWinsModelByModelAndAnUnknownModelOfARoleIsRefused) 
   ASSERT_TRUE(folder);
   const auto workspace = folder->path() / ".accelopt";
   ASSERT_TRUE(base::make_folders(workspace));
-  ASSERT_TRUE(base::write_file(workspace / "accelopt.toml", "[models.default]\nbase_url = \"near\"\nmodel = \"m\"\n"));
+  ASSERT_TRUE(base::write_file(workspace / "accelopt.toml", "[models.default]\nbase_url = \"http://near\"\nmodel = \"m\"\n"));
   ASSERT_TRUE(base::write_file(folder->path() / "accelopt.toml", kWhole));
   const auto config = load_config(workspace);
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->models.at("default").base_url, "near");
+  EXPECT_EQ(config->models.at("default").base_url, "http://near");
   EXPECT_EQ(config->models.at("coder").model, "coder");
 
   ASSERT_TRUE(base::write_file(workspace / "accelopt.toml", "[roles]\nfixer = \"nobody\"\n"));
