@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run and its knowledge store: what is recalled, what is given back, and what a failing store costs.
+#include "search/recollection.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/files.hpp"
+#include "memory/hygiene.hpp"
+#include "memory/knowledge_file.hpp"
+#include "search/fake_run.hpp"
+
+namespace accelopt::search {
+namespace {
+
+class RecollectionTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = base::TemporaryFolder::create("accelopt-recollection");
+    ASSERT_TRUE(folder) << folder.error().message;
+    folder_.emplace(std::move(*folder));
+  }
+
+  std::unique_ptr<memory::KnowledgeStore> store() {
+    return std::move(*memory::open_knowledge_file(folder_->path() / "k.db"));
+  }
+
+  /// Searches with the store, which answers `answers` times and is away after that.
+  base::Result<RunReport> search(FakeRun& run, int answers = 1 << 20) {
+    answers_ = answers;
+    memory::Knowledge knowledge({.place = "k",
+                                 .open = [this]() -> base::Result<std::unique_ptr<memory::KnowledgeStore>> {
+                                   if (answers_-- <= 0) return base::fail(ErrorCode::unavailable, "k: away");
+                                   return store();
+                                 },
+                                 .journal = run.journal.get(),
+                                 .notice = [this](const std::string& text) { notices_.push_back(text); }});
+    RunPorts ports{run.team.team(), &run.evaluator, run.journal.get(), &run.events};
+    ports.knowledge = &knowledge;
+    const Stops stops{run.wind_down.get_token(), run.abort.get_token()};
+    return run_search(run.request, ports, stops);
+  }
+
+  std::vector<std::string> notices_;
+  int answers_ = 0;
+
+ private:
+  std::optional<base::TemporaryFolder> folder_;
+};
+
+model::Experience known_before() {
+  model::Experience it;
+  it.title = "Known before";
+  it.strategy = "Do it";
+  it.effect = model::Interval{3, 2.9, 3.1};
+  it.language = "cpp";
+  it.target = small_task().target;
+  return it;
+}
+
+TEST_F(RecollectionTest, PlannersAreShownTheStoreAndItsExperiencesGetCredit) {
+  const std::vector<model::Experience> known{known_before()};
+  ASSERT_TRUE(store()->insert(known, memory::Forgotten::stays));
+  FakeRun run;
+  run.team.on_execute = double_or_halve;
+  const auto report = search(run);
+  ASSERT_TRUE(report) << report.error().message;
+  const std::string id = memory::made_fit(known[0]).experience.id;
+  for (const auto& question : run.team.plans) {
+    ASSERT_FALSE(question.memory.empty());
+    EXPECT_EQ(question.memory.back().id, id) << "after the run's own";
+  }
+  EXPECT_EQ(store()->get(id)->experience.credit.shown, 3);  // one kernel in the first round, two in the second
+  EXPECT_GT(store()->stats()->experiences, 1);
+  EXPECT_GT(store()->stats()->solutions, 1);
+}
+
+TEST_F(RecollectionTest, AReplayNeedsNoStore) {
+  const std::vector<model::Experience> known{known_before()};
+  ASSERT_TRUE(store()->insert(known, memory::Forgotten::stays));
+  FakeRun run;
+  run.team.on_execute = double_or_halve;
+  const auto report = search(run);
+  ASSERT_TRUE(report) << report.error().message;
+  run.request.missing = Missing::leave_it;
+  const auto replayed = run.go();
+  ASSERT_TRUE(replayed) << replayed.error().message;
+  EXPECT_EQ(replayed->result.decision_hash, report->result.decision_hash);
+  EXPECT_EQ(replayed->steps_absent, 0);
+}
+
+TEST_F(RecollectionTest, AStoreThatGoesAwayInMidRunChangesNothingAndGetsAllLater) {
+  FakeRun whole;
+  whole.team.on_execute = double_or_halve;
+  const auto without = whole.go();
+  ASSERT_TRUE(without) << without.error().message;
+  FakeRun run;
+  run.team.on_execute = double_or_halve;
+  const auto report = search(run, 0);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.decision_hash, without->result.decision_hash);
+  EXPECT_EQ(notices_.size(), 1U);
+  EXPECT_EQ(store()->stats()->experiences, 0);
+  // Brought back: the same run once more asks nothing and measures nothing, and all arrives once.
+  const auto asked = run.team.plans.size();
+  const auto again = search(run);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(run.team.plans.size(), asked);
+  EXPECT_EQ(again->result.decision_hash, report->result.decision_hash);
+  EXPECT_EQ(store()->stats()->experiences, report->result.experiences);
+}
+
+TEST(CreditOf, SpeaksOnlyOfWhatWasMeasured) {
+  model::Experience it = known_before();
+  it.id = "e1";
+  const auto outcome = [&](int plan, std::optional<model::Verdict> verdict) {
+    AttemptOutcome made;
+    made.identity = {.iteration = 0, .parent = 0, .plan = plan, .attempt = 0};
+    made.plan = {"Plan", {"e1", "unknown"}, "text"};
+    if (!verdict) return made;
+    made.candidate.emplace();
+    made.candidate->evaluation.verdict = *verdict;
+    made.candidate->evaluation.ratio = model::Interval{1.2, 1.1, 1.3};
+    return made;
+  };
+  const std::vector<AttemptOutcome> outcomes{outcome(0, model::Verdict::faster), outcome(1, model::Verdict::tie),
+                                             outcome(2, std::nullopt)};
+  const auto events = credit_of("r", 0, outcomes, {{it}});
+  ASSERT_EQ(events.size(), 3U);
+  EXPECT_EQ(events[0].kind, memory::CreditEvent::Kind::shown);
+  EXPECT_EQ(events[1].kind, memory::CreditEvent::Kind::confirmed);
+  EXPECT_EQ(events[2].kind, memory::CreditEvent::Kind::refuted);
+  EXPECT_EQ(events[1].experience, memory::made_fit(it).experience.id);
+}
+
+}  // namespace
+}  // namespace accelopt::search
