@@ -317,9 +317,9 @@ Resolved resolve_race(const Bundle& bundle, std::size_t item, const Outcomes& be
 Resolved resolve_after_race(const BundleItem& item, const Json& race_result) {
   const auto evaluation = base::decode<model::Evaluation>(race_result, "race");
   if (!evaluation || evaluation->status != model::Status::passed) return skipped("it did not pass");
-  const bool promising =
-      evaluation->ratio && evaluation->ratio->estimate > 1 &&
-      (evaluation->verdict == model::Verdict::faster || evaluation->verdict == model::Verdict::undecided);
+  const bool promising = evaluation->ratio && evaluation->ratio->estimate > 1 &&
+                         (evaluation->verdict == model::Verdict::faster ||
+                          (evaluation->verdict == model::Verdict::undecided && evaluation->decided_by != "futility"));
   if (item.only_if->when == When::promising && !promising) return skipped("it is not faster");
   Json request = item.request;
   if (evaluation->tuning && evaluation->tuning->chosen) {

@@ -107,6 +107,8 @@ class Verification : public testing::Test {
   std::unique_ptr<Evaluator> evaluator_;
 };
 
+const int kSlots = MeasureSettings().slots;
+
 TEST_F(Verification, RacesNothingAndLooksAtEverything) {
   const OpenReport report = open("verify");
   EXPECT_EQ(report.baseline.status, Status::passed) << report.baseline.reason;
@@ -116,7 +118,7 @@ TEST_F(Verification, RacesNothingAndLooksAtEverything) {
   EXPECT_EQ(right.status, Status::passed) << right.reason;
   EXPECT_EQ(right.kind, "verify");
   EXPECT_EQ(right.blocks, 0);
-  EXPECT_EQ(target_.calls() - calls, 3 * 8 + 1) << "three workloads, eight slots, and one call again";
+  EXPECT_EQ(target_.calls() - calls, 3 * kSlots + 1) << "three workloads, all slots, and one call again";
   EXPECT_NE(right.reason.find("nearest to its bound in workload"), std::string::npos) << right.reason;
   const model::Evaluation hidden = triage("time=1000000 wrong_on=61");
   EXPECT_EQ(hidden.status, Status::incorrect_numerical);
@@ -128,7 +130,7 @@ TEST_F(Verification, TheSmallestWorkloadSeesEveryFamily) {
   open("blocks");
   const int calls = target_.calls();
   triage("time=1 wrong_on=100");
-  EXPECT_EQ(target_.calls() - calls, 8 + 1) << "all slots of the smaller workload, then the first of the other";
+  EXPECT_EQ(target_.calls() - calls, kSlots + 1) << "all slots of the smaller workload, then the first of the other";
 }
 
 TEST_F(Verification, RunsThatAreRightButDisagreeAreRefused) {
