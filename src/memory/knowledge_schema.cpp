@@ -33,7 +33,8 @@ constexpr std::size_t kApplicationIdAt = 68;
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 
 /// Version 1. `place`: how many experiences of its language were inserted before. `worth`: of its effect and credit,
-/// without its age. `words`: what the full-text index holds of it.
+/// without its age. `words`: what the full-text index holds of it (by ASCII words, in few segments: a
+/// bulk insertion else spends most of its time merging them).
 constexpr const char* kTables = R"sql(
 CREATE TABLE items(
   number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -56,9 +57,10 @@ CREATE TABLE items(
   experience TEXT NOT NULL);
 CREATE INDEX items_by_kind ON items(language, target, op_type, number);
 CREATE INDEX items_by_worth ON items(language, target, worth);
-CREATE INDEX items_by_run ON items(run);
 CREATE INDEX items_suspicious ON items(number) WHERE suspicions <> '[]';
-CREATE VIRTUAL TABLE item_words USING fts5(words, content='items', content_rowid='number', tokenize='unicode61');
+CREATE VIRTUAL TABLE item_words USING fts5(words, content='items', content_rowid='number', tokenize='ascii');
+INSERT INTO item_words(item_words, rank) VALUES('automerge', 16);
+INSERT INTO item_words(item_words, rank) VALUES('hashsize', 16777216);
 CREATE TABLE languages(
   language TEXT PRIMARY KEY,
   inserted INTEGER NOT NULL) WITHOUT ROWID;

@@ -45,7 +45,7 @@ struct Query {
   std::string text{};                           ///< of kernel and profile: any text, its words count
   std::string without_run{};                    ///< whose experiences are left out; empty: none is
   std::vector<std::string> without_op_types{};  ///< likewise
-  int limit = 192;                              ///< most matches
+  int limit = 128;                              ///< most matches
 };
 
 /// An item that fits a query, and how well its words do.
