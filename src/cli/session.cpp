@@ -178,7 +178,8 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
   ports.knowledge = knowledge.get();
   auto report = search::run_search(request, ports, control->stops());
   if (!report) {
-    TRY(journal.finish_run(run.id, "failed", std::nullopt, ""));
+    const bool stopped = report.error().code == base::ErrorCode::cancelled;
+    TRY(journal.finish_run(run.id, stopped ? "interrupted" : "failed", std::nullopt, ""));
     return tl::make_unexpected(report.error());
   }
   report->result.noise = control->noise();
