@@ -105,12 +105,21 @@ void from_json(const base::Json& in, Experience& value) {
   read_field(in, "contradicting", value.contradicting);
 }
 
-std::string content_id(const Experience& experience) {
-  base::Json content = experience;
-  for (const char* key :
-       {"id", "created", "toolchain", "shown", "used", "confirmed", "refuted", "agreeing", "contradicting"})
-    content.erase(key);
-  return base::sha256_hex(base::canonical(content)).substr(0, 16);
+std::string content_id(const Experience& it) {
+  // Each field behind its length, so that no two experiences run together into the same text.
+  std::string content;
+  const auto add = [&](std::string_view field) {
+    content += std::to_string(field.size());
+    content += ':';
+    content += field;
+  };
+  for (const std::string* field : {&it.title, &it.strategy, &it.before, &it.after, &it.diff, &it.language, &it.op_type,
+                                   &it.target, &it.device, &it.bound, &it.task, &it.slow, &it.fast, &it.run, &it.model})
+    add(*field);
+  add(to_string(it.polarity));
+  add(std::to_string(it.iteration));
+  add(base::canonical({base::Json(it.effect), base::Json(it.workloads)}));
+  return base::sha256_hex(content).substr(0, 16);
 }
 
 }  // namespace accelopt::model
