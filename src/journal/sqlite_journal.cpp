@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "journal/sqlite_journal.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <bit>
 #include <mutex>
@@ -464,8 +466,10 @@ Result<std::unique_ptr<Database>> open_for_reading(const fs::path& file, std::ch
   TRY_ASSIGN(std::unique_ptr<Database> database, Database::open(file, OpenMode::read_only, busy_timeout));
   auto ready = check_schema(*database);
   const auto wal_bytes = fs::file_size(file.string() + "-wal", problem);
-  if (!ready && ready.error().code != ErrorCode::corrupt && (problem || wal_bytes == 0)) {
-    // A folder that may not be written has no place for WAL's shared memory; without a log nothing is missed.
+  const bool may_write = ::access(file.parent_path().c_str(), W_OK) == 0;
+  if (!ready && !may_write && ready.error().code != ErrorCode::corrupt && (problem || wal_bytes == 0)) {
+    // A folder that may not be written has no place for WAL's shared memory; without a log nothing is missed. Elsewhere
+    // such a reader would never see what is written after it.
     TRY_ASSIGN(database, Database::open(file, OpenMode::immutable, busy_timeout));
     ready = check_schema(*database);
   }
