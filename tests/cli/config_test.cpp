@@ -54,9 +54,9 @@ std::string refusal(const std::string& text) {
 TEST(ParseConfig, NamesFileLineAndKeyOfWhatItRefuses) {
   EXPECT_NE(refusal("[models.a]\nbase_url = 3\nmodel = \"m\"\n").find("accelopt.toml:2: models.a.base_url"),
             std::string::npos);
-  EXPECT_NE(
-      refusal("[models.a]\nbase_url = \"http://u\"\nmodel = \"m\"\nmodle = \"n\"\n").find("accelopt.toml:4: models.a.modle"),
-      std::string::npos);
+  EXPECT_NE(refusal("[models.a]\nbase_url = \"http://u\"\nmodel = \"m\"\nmodle = \"n\"\n")
+                .find("accelopt.toml:4: models.a.modle"),
+            std::string::npos);
   EXPECT_NE(refusal("[models.a]\nmodel = \"m\"\n").find("base_url"), std::string::npos);
   EXPECT_NE(refusal("[models.a\n").find("accelopt.toml:1"), std::string::npos);
   EXPECT_NE(refusal("[roles]\npainter = \"a\"\n").find("roles.painter"), std::string::npos);
@@ -140,7 +140,8 @@ TEST(LoadConfig, TheWorkspaceWinsModelByModelAndAnUnknownModelOfARoleIsRefused) 
   ASSERT_TRUE(folder);
   const auto workspace = folder->path() / ".accelopt";
   ASSERT_TRUE(base::make_folders(workspace));
-  ASSERT_TRUE(base::write_file(workspace / "accelopt.toml", "[models.default]\nbase_url = \"http://near\"\nmodel = \"m\"\n"));
+  ASSERT_TRUE(
+      base::write_file(workspace / "accelopt.toml", "[models.default]\nbase_url = \"http://near\"\nmodel = \"m\"\n"));
   ASSERT_TRUE(base::write_file(folder->path() / "accelopt.toml", kWhole));
   const auto config = load_config(workspace);
   ASSERT_TRUE(config) << config.error().message;

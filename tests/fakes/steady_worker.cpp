@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker whose every measurement is a function of the source alone (fake_evaluator.hpp), behind the real protocol: two
-// runs with equal answers come to equal decisions. The profile has several items, so that the prompts of equal questions
-// differ by the order in which the planner sees them.
+// A worker whose every measurement is a function of the source alone (fake_evaluator.hpp), behind the real protocol:
+// two runs with equal answers come to equal decisions. The profile has several items, so that the prompts of equal
+// questions differ by the order in which the planner sees them.
 //   steady_worker [MILLISECONDS]    that the device is busy with each request; default 2
 #include <chrono>
 #include <cstdlib>
