@@ -173,6 +173,17 @@ TEST(Numerics, AnIllConditionedRowDoesNotLoosenTheOthers) {
   EXPECT_EQ(identity.with(values).mismatch.index, 500);
 }
 
+TEST(Numerics, AFloatRunThatOverflowsIsReportedWhereDoubleIsBeyondFloatToo) {
+  Identity identity(DType::float32, 1, 40);
+  identity.expected.values[7] = -4.9e39;  // double can say it; float makes it infinite, or NaN in another order
+  std::vector<double> overflowed = identity.expected.values;
+  overflowed[7] = -kInfinity;
+  const std::vector<double>& exact = identity.expected.values;
+  EXPECT_FALSE(calibrate(identity.expected, {overflowed, exact, exact, {}}, {}).float_is_finite);
+  identity.expected.values[7] = -kInfinity;  // what is infinite in double, too, may be
+  EXPECT_TRUE(calibrate(identity.expected, {overflowed, overflowed, overflowed, {}}, {}).float_is_finite);
+}
+
 TEST(Numerics, AFloatRunThatOverflowsIsReported) {
   Identity identity(DType::float32, 1, 40);
   std::vector<double> overflowed = identity.expected.values;
