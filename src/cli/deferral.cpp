@@ -16,7 +16,6 @@ using base::ErrorCode;
 using base::fail;
 using base::Json;
 using evaluation::Bundle;
-using evaluation::BundleResults;
 using evaluation::BundleSession;
 using evaluation::Outcome;
 
