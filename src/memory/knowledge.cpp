@@ -9,7 +9,6 @@
 
 namespace accelopt::memory {
 
-using base::ErrorCode;
 using base::Json;
 using base::Result;
 

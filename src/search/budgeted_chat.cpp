@@ -62,7 +62,7 @@ class Lore {
 class BudgetedChat final : public llm::ChatModel {
  public:
   BudgetedChat(llm::ChatModel& model, ChatTerms terms, Budget& budget)
-      : model_(model), terms_(std::move(terms)), budget_(budget) {}
+      : model_(model), terms_(terms), budget_(budget) {}
 
   base::Result<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
     const std::string role = request.label.substr(0, request.label.find(' '));

@@ -11,7 +11,6 @@
 
 namespace accelopt::search {
 
-using base::ErrorCode;
 using base::Json;
 using base::Result;
 
