@@ -236,12 +236,11 @@ std::vector<base::Json> json_lines(const std::vector<model::Event>& events) {
 }
 
 TEST(JsonProgress, WritesOneObjectALine) {
-  auto lines =
-      json_lines({kStarted, model::IterationStarted{0, 1}, attempt(1, 0, AttemptState::measuring),
-                  done(1, 0, Status::passed, model::Interval{2, 1.9, 2.1}, "known already"),
-                  model::Learned{"tile\n\"x\"", model::Polarity::regresses, {0.8, 0.7, 0.9}}, selected(0, 9.0),
-                  model::Confirming{{0, 0, 1, 0, 0}, "swap loops"},
-                  model::RunFinished{"budget", "max-usd", std::nullopt, 12.5}, model::Note{"\xFF bytes"}});
+  auto lines = json_lines({kStarted, model::IterationStarted{0, 1}, attempt(1, 0, AttemptState::measuring),
+                           done(1, 0, Status::passed, model::Interval{2, 1.9, 2.1}, "known already"),
+                           model::Learned{"tile\n\"x\"", model::Polarity::regresses, {0.8, 0.7, 0.9}}, selected(0, 9.0),
+                           model::Confirming{{0, 0, 1, 0, 0}, "swap loops"},
+                           model::RunFinished{"budget", "max-usd", std::nullopt, 12.5}, model::Note{"\xFF bytes"}});
   ASSERT_EQ(lines.size(), 9U);
   for (base::Json& line : lines) {
     EXPECT_GT(line["at_ms"].get<std::int64_t>(), 1'600'000'000'000);
