@@ -82,15 +82,19 @@ TEST_F(Verdicts, AFasterKernelPassesAndIsFaster) {
 }
 
 TEST_F(Verdicts, TheBaselineAgainstItselfIsNeitherFasterNorSlower) {
-  int wrong = 0;
+  int slower = 0;
   for (int repeat = 0; repeat < 5; ++repeat) {
     const Evaluation result = triage_text(kSmallBaseline);
     EXPECT_EQ(result.status, Status::passed) << result.reason;
-    wrong += result.verdict == Verdict::faster || result.verdict == Verdict::slower;
-    EXPECT_GT(result.ratio->high, 0.9);
-    EXPECT_LT(result.ratio->low, 1.1);
+    EXPECT_NE(result.verdict, Verdict::faster);
+    EXPECT_LT(result.ratio->low, 1.03);
+    if (result.verdict == Verdict::slower) {
+      ++slower;
+      continue;
+    }
+    EXPECT_GT(result.ratio->high, 0.97);
   }
-  EXPECT_LE(wrong, 1) << "one session in fifty or so may err";
+  EXPECT_LE(slower, 1) << "a session in a hundred calls the same code slower, which costs nothing";
 }
 
 TEST_F(Verdicts, AClearLoserIsDismissedAfterAFewBlocks) {
