@@ -2,6 +2,7 @@
 #include "search/settings.hpp"
 
 #include <array>
+#include <cmath>
 
 namespace accelopt::search {
 
@@ -37,6 +38,11 @@ constexpr std::array kRanges{
     Range{"confirm_tries", &SearchSettings::confirm_tries, 1, 16},
 };
 
+/// Not a number, and no end, are no limits.
+bool is_limit(double value) {
+  return value > 0 && std::isfinite(value);
+}
+
 }  // namespace
 
 base::Result<SearchSettings> preset(std::string_view name) {
@@ -70,13 +76,13 @@ base::Result<void> check(const SearchSettings& settings) {
                                                    std::to_string(range.high));
     }
   }
-  const bool no_limit = (settings.max_seconds && !(*settings.max_seconds > 0)) ||
-                        (settings.max_device_seconds && !(*settings.max_device_seconds > 0)) ||
+  const bool no_limit = (settings.max_seconds && !is_limit(*settings.max_seconds)) ||
+                        (settings.max_device_seconds && !is_limit(*settings.max_device_seconds)) ||
                         (settings.max_evaluations && *settings.max_evaluations < 1) ||
                         (settings.max_tokens && *settings.max_tokens < 1) ||
-                        (settings.max_usd && !(*settings.max_usd > 0));
+                        (settings.max_usd && !is_limit(*settings.max_usd));
   if (no_limit)
-    return fail(ErrorCode::invalid_argument, "a budget must be more than nothing; leave out what has no limit");
+    return fail(ErrorCode::invalid_argument, "a budget must be a number over nothing; leave out what has no limit");
   if (settings.memory_positive < 1 || settings.memory_negative < 1) {
     return fail(ErrorCode::invalid_argument, "memory_positive and memory_negative are factors of at least 1");
   }

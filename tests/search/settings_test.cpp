@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 namespace accelopt::search {
 namespace {
 
@@ -54,6 +57,21 @@ TEST(Check, NamesTheSettingAndItsRange) {
   const auto checked = check(settings);
   ASSERT_FALSE(checked);
   EXPECT_NE(checked.error().message.find("plans is 0"), std::string::npos);
+}
+
+TEST(Settings, ABudgetIsANumberOverNothing) {
+  const double no_end = std::numeric_limits<double>::infinity();
+  for (const double wrong : {0.0, -1.0, no_end, std::nan("")}) {
+    for (auto limit : {&SearchSettings::max_usd, &SearchSettings::max_seconds, &SearchSettings::max_device_seconds}) {
+      SearchSettings settings;
+      settings.*limit = wrong;
+      const auto checked = check(settings);
+      ASSERT_FALSE(checked) << wrong;
+      EXPECT_EQ(checked.error().code, base::ErrorCode::invalid_argument);
+      settings.*limit = 1e-3;
+      EXPECT_TRUE(check(settings));
+    }
+  }
 }
 
 }  // namespace
