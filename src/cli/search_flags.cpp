@@ -145,7 +145,8 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
     TRY_ASSIGN(search.max_device_seconds, parse_duration(plain ? text + "s" : text));
   }
   TRY(search::check(search));
-  settings.measure.seed = flags.seed.value_or(recorded_seed(flags.agents).value_or(base::random_seed()));
+  TRY_ASSIGN(const auto recorded, recorded_seed(flags.agents));
+  settings.measure.seed = flags.seed ? *flags.seed : recorded.value_or(base::random_seed());
   settings.measure.allow_regression = flags.allow_regression;
   if (search.rules == search::Rules::paper) settings.measure.protocol = "paper";
   TRY_ASSIGN(settings.schedule, search::parse_schedule(flags.schedule));

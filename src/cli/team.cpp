@@ -30,8 +30,6 @@ using base::fail;
 
 namespace {
 
-/// In a folder of recorded answers, what they share.
-constexpr const char* kRecordedRun = "run.json";
 constexpr const char* kRoleNames[] = {"planner", "executor", "fixer", "summarizer"};
 
 class RecipesTeam : public OwnedTeam {
@@ -109,7 +107,7 @@ class ModelTeam : public OwnedTeam {
     if (flags_.record.empty()) return {};
     TRY(base::make_folders(flags_.record));
     const base::Json run = {{"schema", 1}, {"seed", seed}};
-    return base::write_file(std::filesystem::path(flags_.record) / kRecordedRun, run.dump(2) + "\n");
+    return base::write_file(std::filesystem::path(flags_.record) / llm::kRecordedRunFile, run.dump(2) + "\n");
   }
 
   base::Result<void> find_key_of(const RoleModel& chosen) {
@@ -297,12 +295,19 @@ base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config) 
   return recipes;
 }
 
-std::optional<std::uint64_t> recorded_seed(const AgentFlags& flags) {
+base::Result<std::optional<std::uint64_t>> recorded_seed(const AgentFlags& flags) {
   if (flags.replay.empty()) return std::nullopt;
-  const auto text = base::read_file(std::filesystem::path(flags.replay) / kRecordedRun);
-  if (!text) return std::nullopt;
+  const std::filesystem::path file = std::filesystem::path(flags.replay) / llm::kRecordedRunFile;
+  const auto text = base::read_file(file);
+  if (!text && text.error().code == base::ErrorCode::not_found) return std::nullopt;
+  if (!text) return tl::make_unexpected(text.error());
   const base::Json run = base::Json::parse(*text, nullptr, false);
-  if (!run.is_object() || !run.contains("seed") || !run["seed"].is_number_unsigned()) return std::nullopt;
+  if (!run.is_object() || !run.value("seed", base::Json()).is_number_unsigned()) {
+    return base::fail(base::ErrorCode::corrupt,
+                      file.string() +
+                          " does not say the seed of the recorded run; restore it, or take it out and give "
+                          "the seed with --seed");
+  }
   return run["seed"].get<std::uint64_t>();
 }
 

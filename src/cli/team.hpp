@@ -82,6 +82,8 @@ base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, cons
                                                    const TeamPorts& ports);
 
 /// The seed of the run whose answers the flags name: its questions were put in an order that the seed drew.
-std::optional<std::uint64_t> recorded_seed(const AgentFlags& flags);
+/// Nothing where no answers are replayed, or where their folder does not say it.
+/// @error corrupt: it is damaged.
+base::Result<std::optional<std::uint64_t>> recorded_seed(const AgentFlags& flags);
 
 }  // namespace accelopt::cli

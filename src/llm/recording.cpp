@@ -19,8 +19,6 @@ using base::Json;
 
 /// Of the files; raised when a field changes its meaning.
 constexpr int kRecordingSchema = 1;
-/// What the answers of a folder share; written by whoever runs.
-constexpr const char* kRunFile = "run.json";
 constexpr std::array<std::string_view, 3> kFinishes{"complete", "cut_by_length", "filtered"};
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -249,7 +247,8 @@ base::Result<Recording> Recording::load(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (std::filesystem::directory_iterator entry(folder, problem), end; !problem && entry != end;
        entry.increment(problem)) {
-    if (entry->path().extension() == ".json" && entry->path().filename() != kRunFile) files.push_back(entry->path());
+    if (entry->path().extension() == ".json" && entry->path().filename() != kRecordedRunFile)
+      files.push_back(entry->path());
   }
   if (problem) {
     return base::fail(ErrorCode::not_found, folder.string() + " cannot be read as a folder of recorded answers: " +

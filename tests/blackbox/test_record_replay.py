@@ -87,6 +87,10 @@ class RecordReplay(support.TestCase):
         self.assert_says(self.replay(), 1, "no recorded answers")
         (self.answers / "planner.json").write_text("{", encoding="utf-8")
         self.assert_says(self.replay(), 1, "planner.json", "cannot be read")
+        (self.answers / "run.json").write_text("{\"seed\": ", encoding="utf-8")
+        damaged = self.replay()
+        self.assertNotEqual(damaged.code, 0, damaged)
+        self.assertRegex(damaged.err, r"run\.json does not say the seed.*--seed")
 
     def test_flags_that_contradict_each_other(self):
         self.task()
