@@ -36,6 +36,9 @@ void read_field(const Json& object, const char* key, T& target) {
   if (const auto found = object.find(key); found != object.end() && !found->is_null()) found->get_to(target);
 }
 
+/// The text under `key`; empty where there is none, or something else.
+std::string text_at(const Json& object, const char* key);
+
 }  // namespace accelopt::base
 
 template <class T>

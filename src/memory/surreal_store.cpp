@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <map>
 #include <set>
 
 #include "base/hash.hpp"
+#include "base/utc.hpp"
 #include "memory/hygiene.hpp"
 #include "memory/surreal_cards.hpp"
 #include "memory/surreal_records.hpp"
@@ -37,15 +37,6 @@ constexpr std::int64_t kOverlapUs = 3'000'000;
 constexpr std::size_t kMostQueryWords = 400;
 /// The target of cards whose record has none.
 constexpr const char* kAnyTarget = "*";
-
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32] = "";
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 std::string short_hash(const std::string& text) {
   return base::sha256_hex(text).substr(0, 32);
@@ -80,13 +71,6 @@ class SurrealStore final : public KnowledgeStore {
     Json inserted;
   };
 
-  /// Whether the item's entry is among these: two writers who inserted the same at once may have left one more.
-  static bool is_at(const Keyed& one, const Json& keys, const Json& places) {
-    for (std::size_t i = 0; i < keys.size(); ++i)
-      if (keys[i] == one.key && places[i] == one.inserted) return true;
-    return false;
-  }
-
   [[nodiscard]] tl::unexpected<Error> failed(ErrorCode code, const std::string& words) const {
     return base::fail(code, name() + ": " + words);
   }
@@ -100,6 +84,9 @@ class SurrealStore final : public KnowledgeStore {
   /// The items of the rows of a reading that ends with the counters.
   Result<std::vector<Keyed>> keyed(const std::vector<Json>& results) const;
   Result<std::vector<Keyed>> fetch(const Json& keys);
+  /// The items of a page of entries, each at the entry that is its own: two writers that inserted the same at once may
+  /// have left a second entry beside it, on this page or on another.
+  Result<std::vector<Item>> items_of_entries(const Json& entries);
   Result<Keyed> found(std::string_view id);
   Result<void> refresh(CardPile& exact, CardPile& any, const std::string& language, const std::string& target);
   static std::vector<Hit> chosen(const std::vector<const CardPile*>& piles, const Query& query);
@@ -126,7 +113,7 @@ Result<int> SurrealStore::insert(std::span<const model::Experience> experiences,
   for (const model::Experience& experience : experiences) {
     Fit fit = made_fit(experience);
     if (!known.insert(fit.experience.id).second) continue;
-    if (fit.experience.created.empty()) fit.experience.created = now_utc();
+    if (fit.experience.created.empty()) fit.experience.created = base::utc_now();
     Json row = {{"key", fit.experience.id},
                 {"place", static_cast<std::int64_t>(rows.size())},
                 {"fields", surreal::fields_of(fit)}};
@@ -276,6 +263,25 @@ Result<std::vector<SurrealStore::Keyed>> SurrealStore::fetch(const Json& keys) {
   return items;
 }
 
+Result<std::vector<Item>> SurrealStore::items_of_entries(const Json& entries) {
+  Json keys = Json::array();
+  std::set<std::string> wanted;
+  for (const Json& entry : entries)
+    if (entry.is_array() && entry.size() == 2 && wanted.insert(entry[1].dump()).second) keys.push_back(entry[1]);
+  TRY_ASSIGN(auto read, fetch(keys));
+  std::map<std::string, Keyed*> by_key;
+  for (Keyed& one : read) by_key.emplace(one.key.dump(), &one);
+  std::vector<Item> items;
+  for (const Json& entry : entries) {
+    if (!entry.is_array() || entry.size() != 2) continue;
+    const auto it = by_key.find(entry[1].dump());
+    if (it == by_key.end() || it->second->inserted != entry[0]) continue;
+    items.push_back(std::move(it->second->item));
+    by_key.erase(it);
+  }
+  return items;
+}
+
 Result<SurrealStore::Keyed> SurrealStore::found(std::string_view id) {
   if (id.empty()) return failed(ErrorCode::invalid_argument, "an empty id fits every experience; give more of it");
   const std::string text = surreal::clean(Json(std::string(id))).get<std::string>();
@@ -318,19 +324,15 @@ Result<std::vector<Item>> SurrealStore::list(const Filter& filter) {
                                      {"count", count},
                                      {"offset", offset}});
     TRY_ASSIGN(const auto results, client_->ask(surreal::kListKeys, variables));
-    Json keys = Json::array();
-    Json places = Json::array();
+    Json entries = Json::array();
     for (const Json& row : at(results, 0)) {
-      const auto key = surreal::key_of(row);
-      if (!key || !key->is_array() || key->size() != 2) continue;
-      places.push_back((*key)[0]);
-      keys.push_back((*key)[1]);
+      auto key = surreal::key_of(row);
+      if (key) entries.push_back(std::move(*key));
     }
-    TRY_ASSIGN(auto some, fetch(keys));
-    for (Keyed& one : some)
-      if (is_at(one, keys, places)) items.push_back(std::move(one.item));
+    TRY_ASSIGN(auto some, items_of_entries(entries));
+    std::ranges::move(some, std::back_inserter(items));
     offset += count;
-    if (keys.size() < static_cast<std::size_t>(count) || (wanted != 0 && items.size() >= wanted)) return items;
+    if (entries.size() < static_cast<std::size_t>(count) || (wanted != 0 && items.size() >= wanted)) return items;
   }
 }
 
@@ -342,16 +344,8 @@ Result<void> SurrealStore::for_each(const std::function<Result<void>(const Item&
                             {{"inserted", last[0]}, {"key", last[1]}, {"count", static_cast<int>(kItemsAtOnce)}}));
     const Json& page = at(results, 0);
     if (!page.is_array() || page.empty()) return {};
-    Json keys = Json::array();
-    Json places = Json::array();
-    for (const Json& place : page) {
-      if (!place.is_array() || place.size() != 2) continue;
-      places.push_back(place[0]);
-      keys.push_back(place[1]);
-    }
-    TRY_ASSIGN(const auto items, fetch(keys));
-    for (const Keyed& one : items)
-      if (is_at(one, keys, places)) TRY(visit(one.item));
+    TRY_ASSIGN(const auto items, items_of_entries(page));
+    for (const Item& item : items) TRY(visit(item));
     if (!page.back().is_array() || page.back().size() != 2)
       return failed(ErrorCode::internal, "the table entry is damaged; remove the record that is no [time, key]");
     last = page.back();

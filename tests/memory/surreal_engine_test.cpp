@@ -292,6 +292,32 @@ TEST_F(SurrealEngine, AnswersAsWasRecorded) {
   }
 }
 
+TEST_F(SurrealEngine, AnItemWithASecondEntryIsGivenOnce) {
+  const SurrealServer server;
+  const auto store = open_at(server);
+  ASSERT_TRUE(store);
+  const std::vector<model::Experience> both{sample_experience(1), sample_experience(2)};
+  ASSERT_EQ(store->insert(both, Forgotten::stays).value(), 2);
+  // As two writers leave it that inserted the same at once, where the engine does not keep them apart.
+  const Json done = other_tool(server, R"(LET $entries = (SELECT * FROM entry);
+    FOR $entry IN $entries {
+      LET $id = record::id($entry.id);
+      CREATE type::record('entry', [$id[0] - 1, $id[1]]) CONTENT object::remove($entry, 'id');
+    })");
+  ASSERT_EQ(done.back().at("status"), "OK") << done.dump(2);
+  EXPECT_EQ(other_tool(server, "SELECT * FROM entry").at(0).at("result").size(), 4U);
+  std::multiset<std::string> seen;
+  ASSERT_TRUE(store->for_each([&](const Item& item) -> base::Result<void> {
+    seen.insert(item.experience.id);
+    return {};
+  }));
+  const auto ids = store_ids(both);
+  EXPECT_EQ(seen, std::multiset<std::string>(ids.begin(), ids.end()));
+  const auto listed = store->list({});
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_EQ(listed->size(), 2U);
+}
+
 // Writers ------------------------------------------------------------------------------------------------------------
 
 constexpr int kWriters = 4;
