@@ -54,16 +54,12 @@ endfunction()
 # accelopt_library(base SOURCES a.cpp b.cpp DEPENDS accelopt_x PRIVATE_DEPENDS lib)
 # One folder, one static library named accelopt_<folder>; '/' in the folder's name becomes '_'.
 # Several sources are compiled as one where CMAKE_UNITY_BUILD says so: names that are local to a file are unique in its folder.
-# NO_UNITY: they are not.
 function(accelopt_library name)
-  cmake_parse_arguments(ARG "NO_UNITY" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   string(REPLACE "/" "_" target accelopt_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   target_link_libraries(${target} PUBLIC accelopt_options ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
   accelopt_use_pch(${target} accelopt_pch)
-  if(ARG_NO_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
-  endif()
 endfunction()
 
 # Everything that accelopt_test declares, with what it needs.

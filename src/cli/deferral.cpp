@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
+#include "base/utc.hpp"
 #include "cli/version.hpp"
 #include "cli/workspace.hpp"
 #include "evaluation/evaluator_json.hpp"
@@ -182,8 +183,9 @@ base::Result<double> Deferral::take_in_bundle(const Written& written, const std:
   }
   Json sessions = Json::array();
   for (const BundleSession& session : results->sessions) sessions.push_back(environment_of(session));
-  TRY(record(std::string(kTaken) + written.id,
-             {{"number", written.number}, {"results", results->id}, {"sessions", sessions}, {"taken", utc_now()}}));
+  TRY(record(
+      std::string(kTaken) + written.id,
+      {{"number", written.number}, {"results", results->id}, {"sessions", sessions}, {"taken", base::utc_now()}}));
   taken_.insert(written.id);
   for (const std::string& item : written.items) under_way_.erase(item);
   const BundleSession& session = results->sessions.front();
@@ -254,7 +256,7 @@ base::Result<void> Deferral::write(const std::filesystem::path& folder, const De
                                                  {"folder", written.folder},
                                                  {"items", written.items},
                                                  {"builds", written.builds},
-                                                 {"written", utc_now()}}));
+                                                 {"written", base::utc_now()}}));
   written_[bundle.id] = std::move(written);
   return {};
 }

@@ -21,11 +21,6 @@ namespace {
 constexpr const char* kRewriteLanguage = "nki";
 constexpr const char* kRewriteTarget = "trainium";
 
-std::string member(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 /// A number, or a text that begins with one ("1.25x"); none: there is none above 0.
 std::optional<double> number(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -64,10 +59,10 @@ std::string put_solution(Imported& imported, const std::string& text, const std:
 
 model::Experience of_rewrite(const Json& object, const ImportDefaults& defaults, Imported& imported) {
   model::Experience it;
-  const std::string slow = member(object, "slow_kernel");
-  const std::string fast = member(object, "fast_kernel");
-  it.title = member(object, "title");
-  it.strategy = member(object, "summary");
+  const std::string slow = base::text_at(object, "slow_kernel");
+  const std::string fast = base::text_at(object, "fast_kernel");
+  it.title = base::text_at(object, "title");
+  it.strategy = base::text_at(object, "summary");
   it.language = defaults.language.empty() ? kRewriteLanguage : defaults.language;
   it.target = defaults.target.empty() ? kRewriteTarget : defaults.target;
   it.op_type = defaults.op_type;
@@ -89,7 +84,7 @@ Result<void> take(const Json& object, const std::string& where, const ImportDefa
     imported.experiences.push_back(of_rewrite(object, defaults, imported));
     return {};
   }
-  const std::string type = object.value("type", Json("experience")).is_string() ? member(object, "type") : "?";
+  const std::string type = object.value("type", Json("experience")).is_string() ? base::text_at(object, "type") : "?";
   if (!type.empty() && type != "experience")
     return fail(ErrorCode::parse, where + ": is a " + type + ", no experience");
   auto read = base::decode<model::Experience>(object, where);

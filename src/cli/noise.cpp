@@ -9,6 +9,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/utc.hpp"
 #include "cli/workspace.hpp"
 #include "report/format.hpp"
 #include "suites/task_folder.hpp"
@@ -177,7 +178,7 @@ Result<NoiseReport> measure_noise(const Shell& shell, const DeviceFlags& device,
     return base::fail(base::ErrorCode::unsupported, "the noise cannot be measured: " + opened.baseline.reason);
   NoiseReport report;
   report.device = opened.device.name;
-  report.measured = utc_now();
+  report.measured = base::utc_now();
 
   const auto deadline = Clock::now() + kTimeForRaces;
   Blocks identical;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
+#include "base/utc.hpp"
 #include "cli/cost.hpp"
 #include "cli/deferral.hpp"
 #include "cli/estimate.hpp"
@@ -87,7 +88,7 @@ base::Result<journal::RunInfo> begin_run(journal::Journal& journal, const model:
   run.task = task;
   run.settings = to_json(settings);
   run.seed = settings.measure.seed;
-  run.created = utc_now();
+  run.created = base::utc_now();
   run.status = "running";
   run.program_version = kVersion;
   TRY(journal.create_run(run));

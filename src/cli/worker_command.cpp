@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "base/utc.hpp"
+
 #include "cli/command.hpp"
 #include "cli/device.hpp"
 #include "cli/search_flags.hpp"
@@ -123,7 +125,7 @@ base::Result<void> execute(Shell& shell, const WorkerOptions& options, const std
     return make_evaluator(shell, flags);
   };
   execution.machine = [&] { return introduce(device); };
-  execution.now = utc_now;
+  execution.now = base::utc_now;
   execution.notice = [&](const std::string& text) { fmt::print(stderr, "{}: {}\n", name, text); };
   execution.program_version = kVersion;
   auto report = evaluation::execute_bundle(folder, execution, shell.stops.wind_down);

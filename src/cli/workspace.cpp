@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/workspace.hpp"
 
-#include <ctime>
-
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/utc.hpp"
 
 namespace accelopt::cli {
-namespace {
-
-std::string utc(const char* format) {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[64];
-  const std::size_t length = std::strftime(text, sizeof text, format, &parts);
-  return {text, length};
-}
-
-}  // namespace
-
 std::filesystem::path find_workspace(const std::string& given) {
   if (!given.empty()) return given;
   std::error_code ignored;
@@ -52,11 +38,7 @@ base::Result<std::unique_ptr<journal::Journal>> open_workspace(const std::filesy
 }
 
 std::string new_run_id() {
-  return utc("%Y%m%d-%H%M%S-") + base::sha256_hex(std::to_string(base::random_seed())).substr(0, 6);
-}
-
-std::string utc_now() {
-  return utc("%Y-%m-%dT%H:%M:%SZ");
+  return base::utc("%Y%m%d-%H%M%S-") + base::sha256_hex(std::to_string(base::random_seed())).substr(0, 6);
 }
 
 }  // namespace accelopt::cli

@@ -22,7 +22,4 @@ base::Result<std::unique_ptr<journal::Journal>> open_workspace(const std::filesy
 /// A run's id: the UTC time to the second and six random digits, so that ids sort by time: "20261121-101502-3fa9c1".
 std::string new_run_id();
 
-/// "2026-11-21T10:15:02Z"
-std::string utc_now();
-
 }  // namespace accelopt::cli

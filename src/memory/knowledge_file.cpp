@@ -2,12 +2,12 @@
 #include "memory/knowledge_file.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <map>
 #include <set>
 #include <thread>
 
 #include "base/files.hpp"
+#include "base/utc.hpp"
 #include "journal/sqlite.hpp"
 #include "memory/hygiene.hpp"
 #include "memory/knowledge_schema.hpp"
@@ -54,15 +54,6 @@ constexpr std::string_view kFits =
 constexpr std::string_view kListed =
     "(? = '' OR i.language = ?) AND (? = '' OR i.op_type = ?) AND (? = '' OR i.target = ?) AND (? = '' OR i.run = ?) "
     "AND (? = '' OR i.polarity = ?) AND (? < 0 OR i.quarantined = ?) AND (? < 0 OR (i.suspicions <> '[]') = ?) ";
-
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  const std::size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text, size};
-}
 
 std::string_view kind_name(CreditEvent::Kind kind) {
   switch (kind) {
@@ -222,7 +213,7 @@ class KnowledgeFile final : public KnowledgeStore {
         TRY_ASSIGN(const std::int64_t gone, number_of("SELECT 1 FROM forgotten WHERE id = ?", fit.experience.id));
         if (gone != 0) continue;
       }
-      if (fit.experience.created.empty()) fit.experience.created = now_utc();
+      if (fit.experience.created.empty()) fit.experience.created = base::utc_now();
       TRY_ASSIGN(const bool is_new, insert_one(fit, places));
       fresh += is_new ? 1 : 0;
     }

@@ -17,12 +17,7 @@ using base::Json;
 constexpr double kSaturation = 1.2;
 constexpr double kLengthShare = 0.75;
 /// Most different words of one card that are indexed.
-constexpr std::size_t kMostWords = 600;
-
-std::string text_at(const Json& row, const char* key) {
-  const auto found = row.find(key);
-  return found != row.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
+constexpr std::size_t kMostWordsOfACard = 600;
 
 std::int64_t number_at(const Json& row, const char* key) {
   const auto found = row.find(key);
@@ -31,7 +26,7 @@ std::int64_t number_at(const Json& row, const char* key) {
 
 double worth_at(const Json& row) {
   model::Experience known;
-  known.polarity = model::parse_polarity(text_at(row, "p"));
+  known.polarity = model::parse_polarity(base::text_at(row, "p"));
   known.credit.confirmed = number_at(row, "c");
   known.credit.refuted = number_at(row, "f");
   if (const auto effect = row.find("e"); effect != row.end() && effect->is_object()) {
@@ -58,12 +53,12 @@ void CardPile::take(const Json& row) {
     drop(id[3]);
   }
   const auto place = static_cast<std::uint32_t>(cards_.size());
-  const std::vector<std::string> words = words_of(text_at(row, "w"), kMostWords);
+  const std::vector<std::string> words = words_of(base::text_at(row, "w"), kMostWordsOfACard);
   const auto quarantined = row.find("q");
   cards_.push_back({.key = id[3],
-                    .op_type = text_at(row, "o"),
-                    .bound = text_at(row, "b"),
-                    .run = text_at(row, "r"),
+                    .op_type = base::text_at(row, "o"),
+                    .bound = base::text_at(row, "b"),
+                    .run = base::text_at(row, "r"),
                     .quarantined = quarantined != row.end() && quarantined->is_boolean() && quarantined->get<bool>(),
                     .inserted_us = number_at(row, "i"),
                     .worth = worth_at(row),

@@ -34,23 +34,19 @@ bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-std::string text_at(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 /// The innermost kind of an error's details: {"kind": "Auth", "details": {"kind": "InvalidAuth"}}.
 std::pair<std::string, std::string> kinds_of(const Json& failure) {
   const auto outer = failure.find("details");
   if (outer == failure.end() || !outer->is_object()) return {};
   const auto inner = outer->find("details");
-  return {text_at(*outer, "kind"), inner != outer->end() && inner->is_object() ? text_at(*inner, "kind") : ""};
+  return {base::text_at(*outer, "kind"),
+          inner != outer->end() && inner->is_object() ? base::text_at(*inner, "kind") : ""};
 }
 
 /// What one statement says of itself when it failed: {"status": "ERR", "result": words, "kind": ..., "details": ...}.
 std::string words_of_failure(const Json& failure) {
-  const std::string words = text_at(failure, "result");
-  return words.empty() ? text_at(failure, "message") : words;
+  const std::string words = base::text_at(failure, "result");
+  return words.empty() ? base::text_at(failure, "message") : words;
 }
 
 bool is_conflict(const Json& failure) {
@@ -178,7 +174,7 @@ Result<void> SurrealClient::sign_in() {
                                                    credentials.dump(-1, ' ', false, Json::error_handler_t::replace)));
     if (response.head.status == 200) {
       const Json answer = Json::parse(response.body, nullptr, false);
-      token_ = answer.is_object() ? text_at(answer, "token") : "";
+      token_ = answer.is_object() ? base::text_at(answer, "token") : "";
       if (!token_.empty()) return {};
       return tl::make_unexpected(error(ErrorCode::unsupported, "the answer to the sign-in holds no token"));
     }
@@ -192,7 +188,7 @@ Result<void> SurrealClient::sign_in() {
 }
 
 Error SurrealClient::statement_error(const Json& failure) const {
-  const std::string kind = text_at(failure, "kind");
+  const std::string kind = base::text_at(failure, "kind");
   const std::string words = words_of_failure(failure);
   const auto [outer, inner] = kinds_of(failure);
   if (outer == "Namespace" || outer == "Database" || holds(words, "Couldn't write to a read only transaction")) {
@@ -239,7 +235,7 @@ Result<SurrealClient::Attempt> SurrealClient::ask_once(const std::string& body, 
   results.clear();
   const Json* failure = nullptr;
   for (const Json& one : *list) {
-    if (!one.is_object() || text_at(one, "status") != "OK") {
+    if (!one.is_object() || base::text_at(one, "status") != "OK") {
       if (!one.is_object()) {
         return tl::make_unexpected(error(ErrorCode::unsupported, "the answer to a statement has an unknown form"));
       }

@@ -20,11 +20,6 @@ constexpr auto kNumbers = std::to_array<const char*>({"iteration", "shown", "use
 /// Beyond this a count says nothing more, and a sum of two cannot overflow.
 constexpr std::int64_t kMostCount = 1'000'000'000;
 
-std::string text_at(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::int64_t number_at(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_number()) return 0;
@@ -55,7 +50,7 @@ Json experience_json(const Json& row) {
     if (found->is_number()) out[key] = found->dump();
   }
   for (const char* key : kNumbers) out[key] = number_at(row, key);
-  if (!out.contains("title")) out["title"] = first_line(text_at(row, "strategy"));
+  if (!out.contains("title")) out["title"] = first_line(base::text_at(row, "strategy"));
   if (const auto effect = interval_at(row, "effect")) out["effect"] = Json(*effect);
   if (const auto workloads = row.find("workloads"); workloads != row.end()) {
     if (base::decode<model::Experience>(Json{{"workloads", *workloads}}, "")) out["workloads"] = *workloads;
@@ -120,7 +115,7 @@ Counters counters_of(const Json& rows) {
   Counters counters;
   if (!rows.is_array()) return counters;
   for (const Json& row : rows)
-    if (row.is_object()) counters[text_at(row, "language")] = number_at(row, "n");
+    if (row.is_object()) counters[base::text_at(row, "language")] = number_at(row, "n");
   return counters;
 }
 
@@ -147,10 +142,12 @@ Item item_of(const Json& row, const Json& key, const Counters& counters) {
 }
 
 base::Result<SolutionRecord> solution_of(const Json& row, const std::string& id, const std::string& store) {
-  SolutionRecord record{
-      .id = id, .language = text_at(row, "language"), .task = text_at(row, "task"), .run = text_at(row, "run")};
+  SolutionRecord record{.id = id,
+                        .language = base::text_at(row, "language"),
+                        .task = base::text_at(row, "task"),
+                        .run = base::text_at(row, "run")};
   const auto read = [&](const char* key) -> base::Result<Json> {
-    const std::string text = text_at(row, key);
+    const std::string text = base::text_at(row, key);
     if (text.empty()) return Json();
     auto parsed = base::parse_json(text, store + ": solution " + id + ", " + key);
     if (!parsed) return base::fail(base::ErrorCode::corrupt, parsed.error().message + "; remove the record");
@@ -184,7 +181,7 @@ std::vector<std::pair<std::string, std::int64_t>> groups_of(const Json& rows) {
   std::vector<std::pair<std::string, std::int64_t>> groups;
   if (!rows.is_array()) return groups;
   for (const Json& row : rows)
-    if (row.is_object()) groups.emplace_back(text_at(row, "name"), number_at(row, "n"));
+    if (row.is_object()) groups.emplace_back(base::text_at(row, "name"), number_at(row, "n"));
   std::ranges::sort(groups, [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });
@@ -225,9 +222,9 @@ Graph graph_of(const Json& optimizations, const Json& improved, const Json& seen
   }
   for (const Json& row : rows_of(rest)) {
     if (!row.is_object() || linked(row, "in").empty()) continue;
-    const std::string title = text_at(row, "title");
-    graph.edges.push_back({node("plan", text_at(row, "run") + "/" + title, title), "rests_on",
-                           node("optimization", linked(row, "out"), ""), text_at(row, "outcome")});
+    const std::string title = base::text_at(row, "title");
+    graph.edges.push_back({node("plan", base::text_at(row, "run") + "/" + title, title), "rests_on",
+                           node("optimization", linked(row, "out"), ""), base::text_at(row, "outcome")});
   }
   return graph;
 }

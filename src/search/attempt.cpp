@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/attempt.hpp"
+#include "search/recorder.hpp"
 
 #include <algorithm>
 #include <set>
@@ -47,10 +48,6 @@ bool can_be_fixed(Status status) {
   return status == Status::compile_error || status == Status::runtime_error || status == Status::timeout ||
          status == Status::incorrect_shape || status == Status::incorrect_dtype ||
          status == Status::incorrect_numerical;
-}
-
-bool is_ending(const base::Error& error) {
-  return error.code == ErrorCode::cancelled || error.code == ErrorCode::not_found;
 }
 
 class Attempt {

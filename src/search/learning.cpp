@@ -5,6 +5,7 @@
 
 #include "base/unified_diff.hpp"
 #include "memory/pseudo_code.hpp"
+#include "search/recorder.hpp"
 #include "search/selection.hpp"
 
 namespace accelopt::search {
@@ -15,10 +16,6 @@ using model::Polarity;
 namespace {
 
 using LessonAnswer = base::Result<agents::Answer<std::optional<agents::Lesson>>>;
-
-bool is_ending(const base::Error& error) {
-  return error.code == ErrorCode::cancelled || error.code == ErrorCode::not_found;
-}
 
 /// What bounded the slow kernel: the roofline's word on its first raced workload.
 std::string bound_of(const model::Evaluation& evaluation) {

@@ -67,4 +67,9 @@ class Recorder {
   std::atomic<int> absent_ = 0;
 };
 
+/// Whether an error says only that the run ends or, in a replay, that its record does.
+inline bool is_ending(const base::Error& error) {
+  return error.code == base::ErrorCode::cancelled || error.code == base::ErrorCode::not_found;
+}
+
 }  // namespace accelopt::search

@@ -19,7 +19,7 @@ constexpr std::array<std::pair<Strategy, std::string_view>, 3> kStrategies{{
     {Strategy::repeated_sampling, "repeated-sampling"},
 }};
 
-struct Range {
+struct SettingRange {
   std::string_view name;
   int SearchSettings::*field;
   int low;
@@ -27,15 +27,15 @@ struct Range {
 };
 
 constexpr std::array kRanges{
-    Range{"iterations", &SearchSettings::iterations, 1, 1000},
-    Range{"beam", &SearchSettings::beam, 1, 64},
-    Range{"plans", &SearchSettings::plans, 1, 256},
-    Range{"attempts", &SearchSettings::attempts, 1, 64},
-    Range{"fixes", &SearchSettings::fixes, 0, 16},
-    Range{"memory_capacity", &SearchSettings::memory_capacity, 0, 1000},
-    Range{"memory_new", &SearchSettings::memory_new, 0, 256},
-    Range{"patience", &SearchSettings::patience, 0, 1000},
-    Range{"confirm_tries", &SearchSettings::confirm_tries, 1, 16},
+    SettingRange{"iterations", &SearchSettings::iterations, 1, 1000},
+    SettingRange{"beam", &SearchSettings::beam, 1, 64},
+    SettingRange{"plans", &SearchSettings::plans, 1, 256},
+    SettingRange{"attempts", &SearchSettings::attempts, 1, 64},
+    SettingRange{"fixes", &SearchSettings::fixes, 0, 16},
+    SettingRange{"memory_capacity", &SearchSettings::memory_capacity, 0, 1000},
+    SettingRange{"memory_new", &SearchSettings::memory_new, 0, 256},
+    SettingRange{"patience", &SearchSettings::patience, 0, 1000},
+    SettingRange{"confirm_tries", &SearchSettings::confirm_tries, 1, 16},
 };
 
 /// Not a number, and no end, are no limits.
@@ -68,7 +68,7 @@ base::Result<SearchSettings> preset(std::string_view name) {
 }
 
 base::Result<void> check(const SearchSettings& settings) {
-  for (const Range& range : kRanges) {
+  for (const SettingRange& range : kRanges) {
     const int value = settings.*range.field;
     if (value < range.low || value > range.high) {
       return fail(ErrorCode::invalid_argument, std::string(range.name) + " is " + std::to_string(value) +
@@ -163,7 +163,7 @@ void to_json(Json& out, const SearchSettings& value) {
 }
 
 void from_json(const Json& in, SearchSettings& value) {
-  for (const Range& range : kRanges) read_field(in, std::string(range.name).c_str(), value.*range.field);
+  for (const SettingRange& range : kRanges) read_field(in, std::string(range.name).c_str(), value.*range.field);
   read_field(in, "memory_positive", value.memory_positive);
   read_field(in, "memory_negative", value.memory_negative);
   read_field(in, "near_roofline", value.near_roofline);

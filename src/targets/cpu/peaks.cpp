@@ -2,12 +2,12 @@
 #include "targets/cpu/peaks.hpp"
 
 #include <algorithm>
-#include <ctime>
 #include <sstream>
 #include <utility>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/utc.hpp"
 #include "evaluation/evaluator_json.hpp"
 
 namespace accelopt::targets::cpu {
@@ -150,14 +150,6 @@ std::filesystem::path file_in(const PeakCache& cache, const Compiler& compiler, 
          ("peaks-" + base::sha256_hex(machine.cpu_model + "\n" + compiler.name + kProbe).substr(0, 16) + ".json");
 }
 
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[sizeof "2026-11-21"];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%d", &utc)};
-}
-
 /// The probe's lines; a peak that is not among them stays 0. The peak of a dtype is that of its best width.
 Peaks read_probe(const std::string& output) {
   Peaks peaks;
@@ -204,7 +196,7 @@ base::Result<Peaks> run_probe(const Compiler& compiler, const Machine& machine, 
   if (peaks.flops_per_second <= 0 || peaks.flops_per_second_float64 <= 0 || peaks.bytes_per_second <= 0) {
     return base::fail(ErrorCode::unsupported, "the probe of the machine's peaks does not run: " + ran.output);
   }
-  peaks.measured = today();
+  peaks.measured = base::utc("%Y-%m-%d");
   return peaks;
 }
 
