@@ -21,7 +21,7 @@ demo: build
 test: deps surreal
 	cmake --preset test $(LAUNCHER)
 	cmake --build --preset test -j $(JOBS)
-	ctest --preset test --no-tests=error
+	ctest --preset test -j $(JOBS) --no-tests=error
 
 build: deps-build
 	cmake --preset release $(LAUNCHER) -DACCELOPT_TESTS=OFF -DACCELOPT_BENCH=OFF -DACCELOPT_WERROR=OFF
@@ -32,12 +32,12 @@ check: test asan tsan tidy
 asan: deps surreal
 	cmake --preset asan $(LAUNCHER)
 	cmake --build --preset asan -j $(JOBS) --target accelopt_tests
-	ctest --preset asan --no-tests=error
+	ctest --preset asan -j $(JOBS) --no-tests=error
 
 tsan: deps surreal
 	cmake --preset tsan $(LAUNCHER)
 	cmake --build --preset tsan -j $(JOBS) --target accelopt_tests
-	ctest --preset tsan --no-tests=error
+	ctest --preset tsan -j $(JOBS) --no-tests=error
 
 tidy: deps
 	cmake --preset tidy

@@ -66,14 +66,19 @@ endfunction()
 add_custom_target(accelopt_tests)
 
 # accelopt_test(base SOURCES result_test.cpp DEPENDS accelopt_base)
-# One folder of tests, one executable named <folder>_test, each test case a CTest case.
+# One folder of tests, one executable named <folder>_test, each test case a CTest case. With MEASURES none of them runs
+# beside another one that measures.
 function(accelopt_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "MEASURES" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   string(REPLACE "/" "_" target ${name}_test)
   add_executable(${target} ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE accelopt_options ${ARG_DEPENDS} GTest::gtest GTest::gtest_main)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   accelopt_use_pch(${target} accelopt_pch_test)
   add_dependencies(accelopt_tests ${target})
-  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120 LABELS "${ARG_LABELS}")
+  set(properties TIMEOUT 120 LABELS "${ARG_LABELS}")
+  if(ARG_MEASURES)
+    list(APPEND properties RESOURCE_LOCK cpu)
+  endif()
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
 endfunction()

@@ -25,6 +25,8 @@ class StorePlace {
 struct StoreMaker {
   std::string name;
   std::function<std::unique_ptr<StorePlace>()> place;  ///< null: not to be had on this machine, the test is skipped
+
+  friend void PrintTo(const StoreMaker& maker, std::ostream* out) { *out << maker.name; }
 };
 
 class StoreContract : public testing::TestWithParam<StoreMaker> {
