@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "evaluation/evaluator_json.hpp"
-#include "model/directives.hpp"
+#include "model/tuning.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -79,7 +79,7 @@ base::Result<void> check_open(const Json& result) {
 
 bool takes_values(const Solution& solution, const std::vector<std::int64_t>& values) {
   if (solution.sources.empty()) return false;
-  const auto directives = model::parse_cpu_directives(model::main_text(solution));
+  const auto directives = model::tune_directives(solution);
   return directives && directives->tuned.size() == values.size();
 }
 

@@ -21,18 +21,22 @@ struct TunedName {
   std::size_t set_end = 0;    ///< behind the `}`
 };
 
-/// The expression of a `//@ require`.
-struct Requirement {
+/// An integer expression of a directive, and where it stands.
+struct PlacedExpression {
   std::string text;
-  int line = 1;    ///< of the expression, from 1
-  int column = 1;  ///< of the expression, from 1
+  int line = 1;    ///< from 1
+  int column = 1;  ///< from 1
+};
+
+/// What every language's kernels may declare.
+struct TuneDirectives {
+  std::vector<TunedName> tuned;            ///< of `//@ tune`, in order
+  std::vector<PlacedExpression> required;  ///< of `//@ require`
 };
 
 /// What `//@` lines in a C or C++ kernel declare.
-struct CpuDirectives {
+struct CpuDirectives : TuneDirectives {
   std::vector<std::string> flags;  ///< of `//@ flags`, each on the allow-list
-  std::vector<TunedName> tuned;    ///< of `//@ tune`, in order
-  std::vector<Requirement> required;
 };
 
 /// A malformed directive: where it stands and why it is refused.

@@ -17,13 +17,6 @@
 
 namespace accelopt::model {
 
-/// An integer expression over axes and tuned names, and where it stands.
-struct PlacedExpression {
-  std::string text;
-  int line = 1;    ///< from 1
-  int column = 1;  ///< from 1
-};
-
 /// `//@ launch NAME grid=(...) block=(...) smem=E cluster=(...) args=(...)`
 struct LaunchDirective {
   std::string kernel;                  ///< the __global__ function, extern "C"
@@ -31,7 +24,7 @@ struct LaunchDirective {
   std::vector<PlacedExpression> block;
   std::optional<PlacedExpression> smem;   ///< bytes of dynamic shared memory
   std::vector<PlacedExpression> cluster;  ///< empty: none
-  std::vector<std::string> args;          ///< inputs, outputs, scratch, axes, tensor maps
+  std::vector<PlacedExpression> args;     ///< names of inputs, outputs, scratch, axes, tensor maps
   int line = 1;
   int column = 1;
 };
@@ -50,23 +43,27 @@ struct ScratchDirective {
 /// scratch tensor, its innermost axis first in the box.
 struct TensorMapDirective {
   std::string name;
-  std::string tensor;
+  PlacedExpression tensor;            ///< its name
   std::vector<PlacedExpression> box;  ///< elements; one to five
   int swizzle_bytes = 0;              ///< 0, 32, 64 or 128
   int line = 1;
   int column = 1;
 };
 
-/// What `//@` lines in a CUDA or OpenCL kernel declare.
-struct DeviceDirectives {
+/// What `//@` lines in a CUDA kernel declare.
+struct DeviceDirectives : TuneDirectives {
   std::vector<LaunchDirective> launches;  ///< in order; at least one
   std::vector<ScratchDirective> scratch;
   std::vector<TensorMapDirective> tensor_maps;
-  std::vector<TunedName> tuned;
-  std::vector<Requirement> required;
+  std::vector<std::string> flags;  ///< of `//@ flags`, each as `is_allowed_device_flag` accepts it
 };
 
-/// Reads the `//@` lines. The failing half says line, column and reason. Names are not resolved here.
+/// Whether `//@ flags` of a CUDA kernel may name the flag: what changes arithmetic or registers, and nothing that reads
+/// or writes files.
+bool is_allowed_device_flag(std::string_view flag);
+
+/// Reads the `//@` lines. The failing half says line, column and reason: malformed, no launch at all, more than 64
+/// launches, scratch tensors or tensor maps. Names are not resolved here.
 tl::expected<DeviceDirectives, DirectiveProblem> parse_device_directives(std::string_view source);
 
 /// What one kernel parameter is given.
@@ -111,10 +108,12 @@ struct LaunchPlan {
 };
 
 /// The plan for these axes (all bound) and tuned values (one a tuned name). Refused, with the place: an unknown or
-/// doubled name, an expression that does not evaluate, a grid, block, cluster or box outside of what any device takes
-/// (grid x up to 2^31 - 1, y and z up to 65535; block up to 1024 threads, z up to 64; cluster up to 16 blocks that
-/// divide the grid; box up to 256 elements an axis, its inner extent a multiple of 16 bytes), over 232448 bytes of
-/// shared memory, scratch over 16 GiB, more than 64 launches.
+/// doubled name; an expression that does not evaluate; a grid, block, cluster or box outside of what any device takes
+/// (grid x up to 2^31 - 1, y and z up to 65535; block up to 1024 threads, x and y up to 1024, z up to 64; cluster up to
+/// 16 blocks that divide the grid); over 232448 bytes of dynamic shared memory; scratch over 16 GiB; over 4096 bytes of
+/// kernel parameters; an output that no launch is given; and of a tensor map, one that the hardware does not know: not
+/// one to five axes as the tensor has, a box over 256 elements an axis, an inner extent of the box or a stride of the
+/// tensor that is no multiple of 16 bytes, an inner extent of the box over the swizzle's span.
 tl::expected<LaunchPlan, DirectiveProblem> bind_launch_plan(const DeviceDirectives& directives,
                                                             const Definition& definition, const AxisValues& axes,
                                                             const std::vector<std::int64_t>& tuned_values);

@@ -8,6 +8,8 @@
 
 #include "base/expression.hpp"
 #include "model/c_names.hpp"
+#include "model/directive_reader.hpp"
+#include "model/launch_plan.hpp"
 
 namespace accelopt::model {
 namespace {
@@ -18,11 +20,12 @@ constexpr std::int64_t kMostCombinations = 65536;  ///< each is looked at
 constexpr std::size_t kMostConfigurations = 4096;
 
 /// Macros of these names would break the headers that every kernel includes.
-constexpr std::array kTakenNames =
-    std::to_array<std::string_view>({"NULL", "bits", "cdiv", "defined", "linux", "low", "max", "min", "offsetof", "out",
-                                     "shifted", "sign", "std", "tiny", "unix", "value"});
+constexpr std::array kTakenNames = std::to_array<std::string_view>(
+    {"NULL",  "bits",      "blockDim", "blockIdx", "cdiv",     "defined", "dim3",    "gridDim",
+     "linux", "low",       "max",      "min",      "offsetof", "out",     "shifted", "sign",
+     "std",   "threadIdx", "tiny",     "unix",     "value",    "warpSize"});
 constexpr std::array kTakenPrefixes =
-    std::to_array<std::string_view>({"_", "ACCELOPT_", "accelopt_", "bf16_", "f16_", "fp8_"});
+    std::to_array<std::string_view>({"_", "ACCELOPT_", "accelopt_", "bf16_", "cuda", "f16_", "fp8_"});
 
 std::string refuse_tuned_name(const std::string& name, const Definition& definition) {
   if (std::string reason = refuse_c_name(name); !reason.empty()) return reason;
@@ -41,19 +44,9 @@ std::string refuse_tuned_name(const std::string& name, const Definition& definit
   return taken ? quoted + "is taken by task.h or the standard headers; choose another name" : "";
 }
 
-/// Offset of the name as a word of its own.
-int word_offset(const std::string& text, const std::string& word) {
-  const auto part_of_word = [&](std::size_t at) { return at < text.size() && is_identifier("_" + text.substr(at, 1)); };
-  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-    const bool begins = at == 0 || !part_of_word(at - 1);
-    if (begins && !part_of_word(at + word.size())) return static_cast<int>(at);
-  }
-  return 0;
-}
-
 class Expansion {
  public:
-  Expansion(const CpuDirectives& directives, const Definition& definition)
+  Expansion(const TuneDirectives& directives, const Definition& definition)
       : directives_(directives), definition_(definition), rejected_(directives.required.size(), 0) {}
 
   tl::expected<TuningSpace, DirectiveProblem> run() {
@@ -82,8 +75,9 @@ class Expansion {
 
  private:
   template <class Place>
-  static tl::unexpected<DirectiveProblem> refuse(const Place& place, std::string message, int offset = 0) {
-    return tl::make_unexpected(DirectiveProblem{place.line, place.column + offset, std::move(message)});
+  static tl::unexpected<DirectiveProblem> refuse(const Place& place, std::string message, std::size_t offset = 0) {
+    return tl::make_unexpected(
+        DirectiveProblem{place.line, place.column + static_cast<int>(offset), std::move(message)});
   }
 
   tl::expected<void, DirectiveProblem> check_names() const {
@@ -95,7 +89,7 @@ class Expansion {
   }
 
   tl::expected<void, DirectiveProblem> check_requirements() const {
-    for (const Requirement& requirement : directives_.required) {
+    for (const PlacedExpression& requirement : directives_.required) {
       if (directives_.tuned.empty())
         return refuse(requirement, "//@ require without //@ tune: there is nothing to choose");
       const std::vector<std::string> names =
@@ -131,7 +125,7 @@ class Expansion {
 
   tl::expected<void, DirectiveProblem> take() {
     for (std::size_t i = 0; i < directives_.required.size(); ++i) {
-      const Requirement& requirement = directives_.required[i];
+      const PlacedExpression& requirement = directives_.required[i];
       const auto value = base::evaluate_expression(requirement.text, named_);
       if (!value)
         return refuse(requirement, value.error().message + " (with " + configuration_text(space_.names, values_) + ")");
@@ -145,12 +139,12 @@ class Expansion {
 
   tl::unexpected<DirectiveProblem> nothing_left() const {
     const auto most = std::max_element(rejected_.begin(), rejected_.end());
-    const Requirement& requirement = directives_.required[static_cast<std::size_t>(most - rejected_.begin())];
+    const PlacedExpression& requirement = directives_.required[static_cast<std::size_t>(most - rejected_.begin())];
     return refuse(requirement, "no configuration is left: //@ require " + requirement.text + " rejects " +
                                    std::to_string(*most) + " of " + std::to_string(space_.combinations));
   }
 
-  const CpuDirectives& directives_;
+  const TuneDirectives& directives_;
   const Definition& definition_;
   Named named_;
   TuningValues values_;
@@ -183,21 +177,31 @@ bool TuningSpace::open() const {
   return std::any_of(sets.begin(), sets.end(), [](const TuningValues& set) { return set.size() > 1; });
 }
 
-tl::expected<TuningSpace, DirectiveProblem> expand_tuning(const CpuDirectives& directives,
+tl::expected<TuningSpace, DirectiveProblem> expand_tuning(const TuneDirectives& directives,
                                                           const Definition& definition) {
   if (directives.tuned.empty() && directives.required.empty()) return TuningSpace{};
   return Expansion(directives, definition).run();
 }
 
+tl::expected<TuneDirectives, DirectiveProblem> tune_directives(const Solution& solution) {
+  const auto tunes = [](auto parsed) -> tl::expected<TuneDirectives, DirectiveProblem> {
+    if (!parsed) return tl::make_unexpected(std::move(parsed.error()));
+    return TuneDirectives(std::move(*parsed));
+  };
+  const bool on_host = solution.language == Language::c || solution.language == Language::cpp;
+  if (on_host) return tunes(parse_cpu_directives(main_text(solution)));
+  if (solution.language == Language::cuda) return tunes(parse_device_directives(main_text(solution)));
+  return TuneDirectives{};
+}
+
 tl::expected<TuningSpace, DirectiveProblem> tuning_space(const Solution& solution, const Definition& definition) {
-  if (solution.language != Language::c && solution.language != Language::cpp) return TuningSpace{};
-  const auto directives = parse_cpu_directives(main_text(solution));
+  const auto directives = tune_directives(solution);
   if (!directives) return tl::make_unexpected(directives.error());
   return expand_tuning(*directives, definition);
 }
 
 Solution with_values(const Solution& solution, const TuningValues& values) {
-  const auto directives = parse_cpu_directives(main_text(solution));
+  const auto directives = tune_directives(solution);
   ACCELOPT_ASSERT(directives && directives->tuned.size() == values.size(), "values of other names");
   std::string text = main_text(solution);
   for (std::size_t i = values.size(); i-- > 0;) {
@@ -208,19 +212,23 @@ Solution with_values(const Solution& solution, const TuningValues& values) {
 }
 
 Solution standing_alone(const Solution& solution) {
-  const auto directives = parse_cpu_directives(main_text(solution));
+  const auto directives = tune_directives(solution);
   const auto single = [](const TunedName& tuned) { return tuned.values.size() == 1; };
   if (!directives || directives->tuned.empty() ||
       !std::all_of(directives->tuned.begin(), directives->tuned.end(), single)) {
     return solution;
   }
+  const bool on_device = solution.language == Language::cuda;
   std::vector<int> lines;  // to leave out
   std::string definitions;
   for (const TunedName& tuned : directives->tuned) {
-    lines.push_back(tuned.line);
-    definitions += "#define " + tuned.name + " " + value_text(tuned.values.front()) + "\n";
+    if (!on_device) lines.push_back(tuned.line);
+    const std::string definition = "#define " + tuned.name + " " + value_text(tuned.values.front()) + "\n";
+    definitions += on_device ? "#ifndef " + tuned.name + "\n" + definition + "#endif\n" : definition;
   }
-  for (const Requirement& requirement : directives->required) lines.push_back(requirement.line);
+  if (!on_device) {
+    for (const PlacedExpression& requirement : directives->required) lines.push_back(requirement.line);
+  }
   const std::string& text = main_text(solution);
   const std::size_t top = top_of(text);
   std::string kept;
@@ -234,7 +242,7 @@ Solution standing_alone(const Solution& solution) {
   return with_main_text(solution, std::move(kept));
 }
 
-std::vector<std::string> macro_flags(const CpuDirectives& directives) {
+std::vector<std::string> macro_flags(const TuneDirectives& directives) {
   std::vector<std::string> flags;
   for (const TunedName& tuned : directives.tuned) {
     ACCELOPT_ASSERT(tuned.values.size() == 1, "an open configuration has no macros");

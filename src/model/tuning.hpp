@@ -31,10 +31,14 @@ struct TuningSpace {
 /// All configurations that the directives allow for this definition. Its constant axes may be named in `require`.
 /// Refused: a name that the generated header or C itself uses; an unknown name or a variable axis in `require`; a
 /// division by zero or an overflow; more than 65536 combinations, or 4096 configurations; none at all.
-tl::expected<TuningSpace, DirectiveProblem> expand_tuning(const CpuDirectives& directives,
+tl::expected<TuningSpace, DirectiveProblem> expand_tuning(const TuneDirectives& directives,
                                                           const Definition& definition);
 
-/// `parse_cpu_directives` and `expand_tuning` of a solution's main file. Without any `//@` line nothing is done.
+/// `//@ tune` and `//@ require` of a solution's main file, read as its language wants the directives to be; none where
+/// the language has none. Requires at least one source.
+tl::expected<TuneDirectives, DirectiveProblem> tune_directives(const Solution& solution);
+
+/// `tune_directives` and `expand_tuning` of a solution. Without any `//@ tune` nothing is done.
 tl::expected<TuningSpace, DirectiveProblem> tuning_space(const Solution& solution, const Definition& definition);
 
 /// The solution with one value a tuned name: `//@ tune MR in {6}`. What is built, raced and kept of a configuration.
@@ -42,11 +46,12 @@ tl::expected<TuningSpace, DirectiveProblem> tuning_space(const Solution& solutio
 Solution with_values(const Solution& solution, const TuningValues& values);
 
 /// The solution for builds that know no directives: `#define MR 6` at the top of the main file in place of `//@ tune`
-/// and `//@ require`. A solution that is open, malformed or not tuned stays as it is.
+/// and `//@ require`. A CUDA kernel keeps its directives, whose launches need the values, and its macros are defined
+/// unless they are already. A solution that is open, malformed or not tuned stays as it is.
 Solution standing_alone(const Solution& solution);
 
 /// "-DMR=6", a tuned name each. Requires one value a name.
-std::vector<std::string> macro_flags(const CpuDirectives& directives);
+std::vector<std::string> macro_flags(const TuneDirectives& directives);
 
 /// "MR=6 NR=16".
 std::string configuration_text(const std::vector<std::string>& names, const TuningValues& values);
