@@ -508,13 +508,17 @@ TEST(SuiteTasks, AreTheSubFoldersWithATaskSortedByName) {
 }
 
 TEST(SuiteTasks, BundledSuitesLoad) {
-  const auto tasks = find_suite_tasks(fs::path(ACCELOPT_SUITES) / "nkibench-cpu");
-  ASSERT_TRUE(tasks) << tasks.error().message;
-  for (const fs::path& folder : *tasks) {
-    const auto task = load_task(folder);
-    ASSERT_TRUE(task) << task.error().message;
-    for (const Problem& problem : lint_task(*task, {.cores = 2, .folder = folder})) {
-      EXPECT_EQ(problem.severity, Severity::advice) << to_string(problem, "");
+  for (const char* suite : {"nkibench-cpu", "nkibench-cuda"}) {
+    const auto tasks = find_suite_tasks(fs::path(ACCELOPT_SUITES) / suite);
+    ASSERT_TRUE(tasks) << tasks.error().message;
+    EXPECT_EQ(tasks->size(), 14U) << suite;
+    for (const fs::path& folder : *tasks) {
+      const auto task = load_task(folder);
+      ASSERT_TRUE(task) << task.error().message;
+      EXPECT_EQ(task->definition.name, folder.filename().string());
+      for (const Problem& problem : lint_task(*task, {.cores = 2, .folder = folder})) {
+        EXPECT_EQ(problem.severity, Severity::advice) << to_string(problem, "");
+      }
     }
   }
 }

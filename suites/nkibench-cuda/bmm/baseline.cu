@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//@ launch bmm grid=(cdiv(N, 32), cdiv(M, 32), B) block=(32, 32) args=(lhs, rhs, y, M)
+
+enum { TILE = 32 };
+
+extern "C" __global__ void bmm(const float* lhs, const float* rhs, float* y, int64_t M) {
+  __shared__ float left[TILE][TILE];
+  __shared__ float right[TILE][TILE];
+  const float* const lefts = lhs + blockIdx.z * (M * K);
+  const float* const rights = rhs + blockIdx.z * (int64_t(K) * N);
+  float* const products = y + blockIdx.z * (M * N);
+  const int64_t row = static_cast<int64_t>(blockIdx.y) * TILE + threadIdx.y;
+  const int64_t column = static_cast<int64_t>(blockIdx.x) * TILE + threadIdx.x;
+  float sum = 0.0f;
+  for (int64_t start = 0; start < K; start += TILE) {
+    const int64_t across = start + threadIdx.x;
+    left[threadIdx.y][threadIdx.x] = row < M && across < K ? lefts[row * K + across] : 0.0f;
+    const int64_t down = start + threadIdx.y;
+    right[threadIdx.y][threadIdx.x] = down < K && column < N ? rights[down * N + column] : 0.0f;
+    __syncthreads();
+    for (int k = 0; k < TILE; ++k) sum += left[threadIdx.y][k] * right[k][threadIdx.x];
+    __syncthreads();
+  }
+  if (row < M && column < N) products[row * N + column] = sum;
+}

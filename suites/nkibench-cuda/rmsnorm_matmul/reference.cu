@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every row of x (M, K) is divided by its root mean square, then multiplied by w (K, N): y (M, N). There is no epsilon.
+//@ scratch normed float64 [M, K]
+//@ launch normalize grid=(cdiv(M, 64)) block=(64) args=(x, normed, M)
+//@ launch matmul grid=(cdiv(N, 64), cdiv(M, 64)) block=(16, 16) args=(normed, w, y, M)
+
+extern "C" __global__ void normalize(const real* x, real* normed, int64_t M) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= M) return;
+  real squares = 0;
+  for (int64_t k = 0; k < K; ++k) squares += x[i * K + k] * x[i * K + k];
+  const real rms = sqrt(squares / static_cast<real>(K));
+  for (int64_t k = 0; k < K; ++k) normed[i * K + k] = x[i * K + k] / rms;
+}
+
+enum { TILE = 64, DEPTH = 16, SIDE = 16, EACH = TILE / SIDE };
+
+extern "C" __global__ void matmul(const real* normed, const real* w, real* y, int64_t M) {
+  __shared__ real left[DEPTH][TILE];
+  __shared__ real right[DEPTH][TILE];
+  const int64_t first_row = static_cast<int64_t>(blockIdx.y) * TILE;
+  const int64_t first_column = static_cast<int64_t>(blockIdx.x) * TILE;
+  real sums[EACH][EACH] = {};
+  for (int64_t start = 0; start < K; start += DEPTH) {
+    for (int i = threadIdx.y * SIDE + threadIdx.x; i < TILE * DEPTH; i += SIDE * SIDE) {
+      const int64_t row = first_row + i / DEPTH;
+      const int64_t across = start + i % DEPTH;
+      left[i % DEPTH][i / DEPTH] = row < M && across < K ? normed[row * K + across] : real(0);
+      const int64_t down = start + i / TILE;
+      const int64_t column = first_column + i % TILE;
+      right[i / TILE][i % TILE] = down < K && column < N ? w[down * N + column] : real(0);
+    }
+    __syncthreads();
+    for (int k = 0; k < DEPTH; ++k) {
+      for (int r = 0; r < EACH; ++r) {
+        for (int c = 0; c < EACH; ++c) {
+          sums[r][c] += left[k][threadIdx.y + SIDE * r] * right[k][threadIdx.x + SIDE * c];
+        }
+      }
+    }
+    __syncthreads();
+  }
+  for (int r = 0; r < EACH; ++r) {
+    for (int c = 0; c < EACH; ++c) {
+      const int64_t row = first_row + threadIdx.y + SIDE * r;
+      const int64_t column = first_column + threadIdx.x + SIDE * c;
+      if (row < M && column < N) y[row * N + column] = sums[r][c];
+    }
+  }
+}
