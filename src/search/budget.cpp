@@ -2,6 +2,7 @@
 #include "search/budget.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace accelopt::search {
@@ -53,9 +54,11 @@ Amounts Budget::spent() const {
 std::optional<std::string> Budget::exceeded_by(Use use, const Amounts& amounts) const {
   const Amounts now = spent();
   const Amounts after = sum(now, amounts);
-  // Where nothing is left, a work of no size does not fit either.
-  if (settings_.max_seconds && elapsed_seconds() >= *settings_.max_seconds - kept_back(*settings_.max_seconds))
-    return "max_seconds";
+  // Where nothing is left, a work of no size does not fit either. What the device does takes its time of the wall, too.
+  if (settings_.max_seconds) {
+    const double left = *settings_.max_seconds - kept_back(*settings_.max_seconds) - elapsed_seconds();
+    if (left <= 0 || (use == Use::measuring && amounts.device_seconds > left)) return "max_seconds";
+  }
   if (settings_.max_device_seconds) {
     const double share = *settings_.max_device_seconds - kept_back(*settings_.max_device_seconds);
     if (after.device_seconds > share || now.device_seconds >= share) return "max_device_seconds";
@@ -67,12 +70,22 @@ std::optional<std::string> Budget::exceeded_by(Use use, const Amounts& amounts) 
   return std::nullopt;
 }
 
+std::string Budget::advice(double whole, double used, const Amounts& wanted) const {
+  if (before_.evaluations + taken_ > 0) return {};
+  // The share that is kept back grows with the whole, up to what the conclusion takes.
+  constexpr double kRoomForCandidates = 3;
+  const double enough =
+      std::max(whole, used + conclusion_seconds_) + kRoomForCandidates * (used + wanted.device_seconds);
+  return ": none was left for a candidate; give at least " + number(std::ceil(enough)) + " s";
+}
+
 void Budget::end_by(const std::string& limit, const Amounts& wanted) {
   ended_by_ = limit;
   const Amounts used = spent();
   if (limit == "max_seconds") {
     explanation_ = number(elapsed_seconds()) + " of " + number(*settings_.max_seconds) +
-                   " s were used, and the rest is kept for the confirmation";
+                   " s were used, and the rest is kept for the confirmation" +
+                   advice(*settings_.max_seconds, elapsed_seconds(), wanted);
   } else if (limit == "max_tokens") {
     explanation_ = std::to_string(used.tokens) + " of " + std::to_string(*settings_.max_tokens) +
                    " tokens were used, and the next question may take " + std::to_string(wanted.tokens);
@@ -81,7 +94,8 @@ void Budget::end_by(const std::string& limit, const Amounts& wanted) {
                    " were used, and the next question may cost $" + number(wanted.usd);
   } else if (limit == "max_device_seconds") {
     explanation_ = number(used.device_seconds) + " of " + number(*settings_.max_device_seconds) +
-                   " s of the device were used, and the rest is kept for the confirmation";
+                   " s of the device were used, and the rest is kept for the confirmation" +
+                   advice(*settings_.max_device_seconds, used.device_seconds, wanted);
   } else if (limit == "max_evaluations") {
     explanation_ = "all of " + std::to_string(*settings_.max_evaluations) + " evaluations were used";
   } else {

@@ -112,6 +112,8 @@ class Budget {
   /// The limit that these amounts, on top of what is spent, would exceed.
   [[nodiscard]] std::optional<std::string> exceeded_by(Use use, const Amounts& amounts) const;
   [[nodiscard]] double kept_back(double whole) const;
+  /// Where a limit on time ends a run that measured no candidate: what would have been enough; else empty.
+  [[nodiscard]] std::string advice(double whole, double used, const Amounts& wanted) const;
   void look_at_limits();
   void end_by(const std::string& limit, const Amounts& wanted);
   [[nodiscard]] bool measuring_ended() const;

@@ -38,6 +38,30 @@ class TestClock {
   std::atomic<std::int64_t> elapsed_ms_ = 1'000'000;
 };
 
+TEST(Budget, ARaceThatWouldOutlastTheTimeIsNotBegun) {
+  TestClock clock;
+  Budget budget({.max_seconds = 100}, clock.clock());
+  ASSERT_TRUE(budget.take_evaluation());
+  clock.pass(80);
+  EXPECT_TRUE(budget.reserve({.device_seconds = 4}, {})) << "85 s are not kept back";
+  EXPECT_FALSE(budget.ended_by());
+  const auto too_long = budget.reserve({.device_seconds = 6}, {});
+  ASSERT_FALSE(too_long);
+  EXPECT_EQ(budget.ended_by(), "max_seconds");
+  EXPECT_EQ(budget.explanation(), "80 of 100 s were used, and the rest is kept for the confirmation");
+}
+
+TEST(Budget, ATimeThatIsTooShortForOneCandidateSaysWhatWouldBeEnough) {
+  TestClock clock;
+  Budget budget({.max_seconds = 8}, clock.clock());
+  budget.expect_conclusion(9);
+  clock.pass(3.5);
+  EXPECT_FALSE(budget.reserve({.device_seconds = 1}, {}));
+  EXPECT_EQ(budget.ended_by(), "max_seconds");
+  const std::string said = budget.explanation();
+  EXPECT_NE(said.find("none was left for a candidate; give at least 26 s"), std::string::npos) << said;
+}
+
 TEST(Budget, WhatIsReservedIsNobodyElsesUntilItIsSettled) {
   Budget budget({.max_tokens = 1000});
   auto first = budget.reserve({.tokens = 700}, {});
