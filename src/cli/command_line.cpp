@@ -2,24 +2,41 @@
 #include "cli/command_line.hpp"
 
 #include <charconv>
+#include <limits>
 #include <string_view>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 namespace accelopt::cli {
 
+namespace {
+
+/// Why the text is no whole number of this type; empty: it is one. The library itself wraps -3 around to a very large
+/// number where the type has no sign, and says of 1e6 only that it could not convert it.
+template <class Number>
+std::string fault_of(const std::string& text) {
+  if (std::is_unsigned_v<Number> && text.starts_with("-")) return "must be 0 or more, and is " + text;
+  Number value{};
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem == std::errc::result_out_of_range) {
+    return "must be a whole number of at most " + std::to_string(std::numeric_limits<Number>::max()) + ", and is " +
+           text;
+  }
+  if (problem != std::errc() || end != text.data() + text.size())
+    return "must be a whole number in digits alone, and is " + text;
+  return {};
+}
+
+}  // namespace
+
 Command& Command::option(const std::string& names, Target target, const std::string& help) {
   last_ = std::visit([&](auto* value) { return app_->add_option(names, *value, help); }, target);
-  // Without this the library wraps -3 around to a very large number, and takes what is too large for the largest.
-  if (std::holds_alternative<std::optional<std::uint64_t>*>(target)) {
-    last_->check([](const std::string& text) -> std::string {
-      if (text.find('-') != std::string::npos) return "must be 0 or more, and is " + text;
-      std::uint64_t value = 0;
-      const auto problem = std::from_chars(text.data(), text.data() + text.size(), value).ec;
-      return problem == std::errc::result_out_of_range ? "must be less than 2^64, and is " + text : "";
-    });
-  }
+  if (std::holds_alternative<int*>(target) || std::holds_alternative<std::optional<int>*>(target))
+    last_->check(&fault_of<int>);
+  if (std::holds_alternative<std::optional<std::int64_t>*>(target)) last_->check(&fault_of<std::int64_t>);
+  if (std::holds_alternative<std::optional<std::uint64_t>*>(target)) last_->check(&fault_of<std::uint64_t>);
   return *this;
 }
 

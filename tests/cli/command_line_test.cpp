@@ -37,6 +37,16 @@ TEST(CommandLine, ANegativeNumberIsNoSeed) {
   EXPECT_EQ(parse({"--seed", "x"}).code, kUsage);
 }
 
+TEST(CommandLine, ANumberThatIsNotInDigitsIsRefusedWithItsForm) {
+  for (const char* text : {"1e6", "12k", "1.5", "", "0x10", "99999999999"}) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(parse({"--number", text}).code, kUsage) << text;
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("must be a whole number"), std::string::npos) << text << ": " << said;
+    EXPECT_NE(said.find("--number"), std::string::npos) << text << ": " << said;
+  }
+}
+
 TEST(CommandLine, WhereNegativeNumbersMeanSomethingTheyAreTaken) {
   EXPECT_EQ(parse({"--number", "-3"}).number, -3);
 }
