@@ -104,6 +104,7 @@ base::Result<void> BlockRunner::run_call(int index, std::size_t place, int slot_
   if (outcome.disturbed) {
     ++disturbed_calls_;
     block.disturbed = true;
+    if (!outcome.disturbance.empty()) disturbance_ = outcome.disturbance;
   }
   if (index == 0) plan_.expected_ns[place] = std::max(plan_.expected_ns[place], outcome.time_ns);
   auto& times = block.times_ns[static_cast<std::size_t>(index)];

@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
@@ -48,6 +49,8 @@ class BlockRunner {
   }
   /// Over half of the calls were disturbed, and waiting did not help.
   [[nodiscard]] bool noisy() const { return noisy_; }
+  /// Who disturbed calls, as the target named them last; empty: nobody that it could name.
+  [[nodiscard]] const std::string& disturbance() const { return disturbance_; }
 
  private:
   struct ArmState {
@@ -73,6 +76,7 @@ class BlockRunner {
   int disturbed_calls_ = 0;
   int waits_ = 0;
   bool noisy_ = false;
+  std::string disturbance_;
 };
 
 }  // namespace accelopt::evaluation

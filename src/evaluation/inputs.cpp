@@ -220,7 +220,32 @@ double largest_index(DType dtype) {
   }
 }
 
-base::Result<void> check(const InputDraw& draw, std::size_t bytes) {
+/// One row of permutation, indptr or sorted; `row` numbers it.
+void draw_structured_row(const InputDraw& draw, std::size_t row, std::span<double> out) {
+  const Bits bits(draw.seed, Stream::shuffle);
+  const std::uint64_t first = static_cast<std::uint64_t>(row) * out.size();
+  if (draw.init.kind == InitKind::permutation) {
+    std::iota(out.begin(), out.end(), 0.0);
+    for (std::size_t i = out.size(); i > 1; --i) {
+      std::swap(out[i - 1], out[static_cast<std::size_t>(bits.uniform(first + i) * static_cast<double>(i))]);
+    }
+    return;
+  }
+  if (draw.init.kind == InitKind::indptr) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::floor(bits.uniform(first + i) * (draw.init.first + 1));
+    out.front() = 0;
+    out.back() = draw.init.first;
+  } else {
+    for (std::size_t i = 0; i < out.size(); i += kChunk) {
+      draw_declared(draw.init, draw.seed, first + i, out.subspan(i, std::min(kChunk, out.size() - i)));
+    }
+  }
+  std::sort(out.begin(), out.end());
+}
+
+}  // namespace
+
+base::Result<void> check_draw(const InputDraw& draw, std::size_t bytes) {
   for (const std::int64_t axis : draw.shape) {
     if (axis < 0) return base::fail(base::ErrorCode::invalid_argument, "an axis of an input is negative");
   }
@@ -251,36 +276,15 @@ base::Result<void> check(const InputDraw& draw, std::size_t bytes) {
   return {};
 }
 
-/// One row of permutation, indptr or sorted; `row` numbers it.
-void draw_structured_row(const InputDraw& draw, std::size_t row, std::span<double> out) {
-  const Bits bits(draw.seed, Stream::shuffle);
-  const std::uint64_t first = static_cast<std::uint64_t>(row) * out.size();
-  if (draw.init.kind == InitKind::permutation) {
-    std::iota(out.begin(), out.end(), 0.0);
-    for (std::size_t i = out.size(); i > 1; --i) {
-      std::swap(out[i - 1], out[static_cast<std::size_t>(bits.uniform(first + i) * static_cast<double>(i))]);
-    }
-    return;
-  }
-  if (draw.init.kind == InitKind::indptr) {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::floor(bits.uniform(first + i) * (draw.init.first + 1));
-    out.front() = 0;
-    out.back() = draw.init.first;
-  } else {
-    for (std::size_t i = 0; i < out.size(); i += kChunk) {
-      draw_declared(draw.init, draw.seed, first + i, out.subspan(i, std::min(kChunk, out.size() - i)));
-    }
-  }
-  std::sort(out.begin(), out.end());
+Family drawn_family(const InputDraw& draw) {
+  return applies(draw.init.kind, draw.family) ? draw.family : Family::as_declared;
 }
 
-}  // namespace
-
 base::Result<void> draw_input(const InputDraw& draw, std::span<std::byte> out) {
-  TRY(check(draw, out.size()));
+  TRY(check_draw(draw, out.size()));
   const Rows rows = rows_of(draw.shape);
   const std::size_t size = model::size_of(draw.dtype);
-  const Family family = applies(draw.init.kind, draw.family) ? draw.family : Family::as_declared;
+  const Family family = drawn_family(draw);
   const bool structured = draw.init.kind == InitKind::permutation || draw.init.kind == InitKind::indptr ||
                           draw.init.kind == InitKind::sorted;
   if (structured || family == Family::rows) {
@@ -342,8 +346,7 @@ std::uint64_t input_seed(std::uint64_t run_seed, std::string_view workload, int 
   return seed;
 }
 
-void perturb(std::span<double> values, DType dtype, const model::Numerics& numerics, std::uint64_t seed) {
-  if (!model::is_floating(dtype)) return;
+double perturbation_step(DType dtype, const model::Numerics& numerics) {
   DType computed = dtype;
   if (numerics.lower_precision) {
     computed = dtype == DType::float64      ? DType::float32
@@ -351,7 +354,12 @@ void perturb(std::span<double> values, DType dtype, const model::Numerics& numer
                : model::size_of(dtype) == 2 ? DType::float8_e4m3fn
                                             : dtype;
   }
-  const double step = 2 * model::unit_roundoff(computed);
+  return 2 * model::unit_roundoff(computed);
+}
+
+void perturb(std::span<double> values, DType dtype, const model::Numerics& numerics, std::uint64_t seed) {
+  if (!model::is_floating(dtype)) return;
+  const double step = perturbation_step(dtype, numerics);
   const Bits bits(seed, Stream::perturbation);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] *= bits(i) >> 63 == 0 ? 1 + step : 1 - step;
 }

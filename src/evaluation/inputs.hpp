@@ -32,6 +32,10 @@ struct InputDraw {
 /// @error invalid_argument: out has another size, an axis is negative, the generator's limits are reversed, or an index
 /// does not fit in dtype.
 base::Result<void> draw_input(const InputDraw& draw, std::span<std::byte> out);
+/// What draw_input would refuse, for `bytes` of output; for those who draw elsewhere. @error as draw_input.
+base::Result<void> check_draw(const InputDraw& draw, std::size_t bytes);
+/// The family that the generator's values take: as_declared where `draw.family` would undo what they mean.
+model::Family drawn_family(const InputDraw& draw);
 
 /// The rotation over slots: as_declared first, then every family that some input permits, in the order of
 /// model::Family. Slot i takes families[i % size]; at most seven, so eight slots cover all.
@@ -43,6 +47,8 @@ model::Family family_of_input(const model::TensorSpec& input, model::Family slot
 /// A seed for one input of one slot: different for every argument that differs.
 std::uint64_t input_seed(std::uint64_t run_seed, std::string_view workload, int slot, std::string_view input);
 
+/// The step of `perturb`: 2 u.
+double perturbation_step(model::DType dtype, const model::Numerics& numerics);
 /// Multiplies each value by 1 + 2 u or 1 - 2 u at random: an honest kernel's rounding of its inputs. u is the unit
 /// roundoff of `dtype`, or with lower_precision that of the next lower type (float64 to float32, float32 to bfloat16,
 /// 16-bit to float8_e4m3fn). Integers, zeros, infinities and NaN stay as they are.

@@ -31,6 +31,19 @@ struct Kept {
   std::vector<Bytes> outputs;
 };
 
+/// The first element in which two calls' outputs differ by more than right ones may.
+std::optional<Disagreement> disagreement_of(const Slot& slot, const std::vector<Bytes>& kept,
+                                            const std::vector<std::span<const std::byte>>& again) {
+  for (std::size_t i = 0; i < again.size(); ++i) {
+    const Expected& expected = slot.expected[i];
+    const auto place = first_disagreement(expected, slot.bounds[i], kept[i], again[i]);
+    if (!place) continue;
+    return Disagreement{i, static_cast<std::int64_t>(*place), decode_element(expected.dtype, kept[i], *place),
+                        decode_element(expected.dtype, again[i], *place)};
+  }
+  return std::nullopt;
+}
+
 /// Runs a call again in a fresh process, over other poison. A failure when the outputs do not agree with what was kept:
 /// the kernel then depends on memory that it did not write, or on the moment.
 base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& slots, const model::Solution& solution,
@@ -39,29 +52,26 @@ base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& s
   TRY_ASSIGN(Slot * slot, slots.get(kept.workload, kept.slot));
   const auto lock = measuring.target.lock_machine();
   const CallOptions options{call_limit(measuring.expected_ns({kept.workload}).front(), measuring.hard_limit()),
-                            measuring.task.cpu.cache, measuring.random()};
+                            measuring.task.cpu.cache, measuring.random(), false, Repeat::compare};
   TRY_ASSIGN(const CallOutcome outcome, live->call(slot->invocation, options));
   const model::Workload& workload = measuring.task.workloads[kept.workload];
   if (auto failure = judge(measuring.task, workload, *slot, outcome)) return failure;
-  for (std::size_t i = 0; i < outcome.outputs.size(); ++i) {
-    const Expected& expected = slot->expected[i];
-    const auto place = first_disagreement(expected, slot->bounds[i], kept.outputs[i], outcome.outputs[i]);
-    if (!place) continue;
-    Failure failure{model::Status::incorrect_numerical, {}, model::Mismatch{}};
-    model::Mismatch& where = *failure.mismatch;
-    where.workload = workload.name;
-    where.family = std::string(model::to_string(slot->family));
-    where.output = measuring.task.definition.outputs[i].name;
-    where.index = static_cast<std::int64_t>(*place);
-    where.expected = decode_element(expected.dtype, kept.outputs[i], *place);
-    where.actual = decode_element(expected.dtype, outcome.outputs[i], *place);
-    failure.reason = fmt::format(
-        "workload {} (family {}): output {}: two runs on the same inputs disagree: {:.9g} and {:.9g} at index {}; the "
-        "kernel depends on memory that it did not write, or on the order of its threads",
-        where.workload, where.family, where.output, where.expected, where.actual, where.index);
-    return std::optional(std::move(failure));
-  }
-  return std::optional<Failure>();
+  const auto place =
+      measuring.target.keeps_slots() ? outcome.disagreement : disagreement_of(*slot, kept.outputs, outcome.outputs);
+  if (!place) return std::optional<Failure>();
+  Failure failure{model::Status::incorrect_numerical, {}, model::Mismatch{}};
+  model::Mismatch& where = *failure.mismatch;
+  where.workload = workload.name;
+  where.family = std::string(model::to_string(slot->family));
+  where.output = measuring.task.definition.outputs[place->output].name;
+  where.index = place->index;
+  where.expected = place->kept;
+  where.actual = place->again;
+  failure.reason = fmt::format(
+      "workload {} (family {}): output {}: two runs on the same inputs disagree: {:.9g} and {:.9g} at index {}; the "
+      "kernel depends on memory that it did not write, or on the order of its threads",
+      where.workload, where.family, where.output, where.expected, where.actual, where.index);
+  return std::optional(std::move(failure));
 }
 
 }  // namespace
@@ -153,7 +163,7 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
       if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "verification was stopped as asked");
       TRY_ASSIGN(Slot * slot, slots.get(workload, number));
       const CallOptions options{call_limit(measuring.expected_ns({workload}).front(), measuring.hard_limit()),
-                                measuring.task.cpu.cache, measuring.random()};
+                                measuring.task.cpu.cache, measuring.random(), false, kept ? Repeat::no : Repeat::keep};
       TRY_ASSIGN(const CallOutcome outcome, live->call(slot->invocation, options));
       if (auto failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome, plan.margin)) {
         return failure;

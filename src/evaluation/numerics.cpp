@@ -127,19 +127,6 @@ ACCELOPT_WITH_AVX2 void compare_double_row(const double* actual, const double* e
   compare_row_as(actual, expected, count, row_bound, relative, scale, result);
 }
 
-std::int64_t row_length_of(const std::vector<std::int64_t>& shape) {
-  std::int64_t length = 1;
-  for (auto axis = shape.rbegin(); axis != shape.rend() && length < kLeastRow; ++axis) length *= *axis;
-  return std::max<std::int64_t>(length, 1);
-}
-
-/// From here on a number rounds to infinity (to NaN where the type has none).
-double overflow_threshold(DType dtype) {
-  const double largest = range_of(dtype).largest;
-  if (dtype == DType::float64) return std::numeric_limits<double>::infinity();
-  return largest + std::ldexp(model::unit_roundoff(dtype), std::ilogb(largest));
-}
-
 /// The honest error of one run: of every row the largest difference, and the sum of all scaled squares.
 struct RunError {
   double squares = 0;
@@ -147,10 +134,10 @@ struct RunError {
 };
 
 /// `share` of every difference counts.
-RunError measure_run(const Expected& expected, std::span<const double> run, const Bounds& bounds, double threshold,
-                     double share, std::vector<double>& row_errors) {
+RunError measure_run(const Expected& expected, std::span<const double> run, std::int64_t row_length, double scale,
+                     double threshold, double share, std::vector<double>& row_errors) {
   RunError error;
-  const auto length = static_cast<std::size_t>(bounds.row_length);
+  const auto length = static_cast<std::size_t>(row_length);
   for (std::size_t i = 0; i < run.size(); ++i) {
     const double wanted = expected.values[i];
     if (!(std::abs(wanted) < threshold)) {
@@ -164,7 +151,7 @@ RunError measure_run(const Expected& expected, std::span<const double> run, cons
       continue;
     }
     row_errors[i / length] = larger(row_errors[i / length], difference);
-    error.squares += difference * bounds.scale * (difference * bounds.scale);
+    error.squares += difference * scale * (difference * scale);
   }
   return error;
 }
@@ -180,12 +167,12 @@ std::vector<double> row_sizes(const Expected& expected, std::int64_t row_length,
   return sizes;
 }
 
-double norm_of(const Expected& expected, double scale, double threshold) {
+double norm_squares_of(const Expected& expected, double scale, double threshold) {
   double squares = 0;
   for (const double value : expected.values) {
     if (std::abs(value) < threshold) squares += value * scale * (value * scale);
   }
-  return std::sqrt(squares);
+  return squares;
 }
 
 /// What every row may be off by: at least `least` times its largest element.
@@ -362,52 +349,79 @@ std::size_t first_difference(const Expected& expected, std::span<const std::byte
 
 }  // namespace
 
-Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics) {
+std::int64_t row_length_of(const std::vector<std::int64_t>& shape) {
+  std::int64_t length = 1;
+  for (auto axis = shape.rbegin(); axis != shape.rend() && length < kLeastRow; ++axis) length *= *axis;
+  return std::max<std::int64_t>(length, 1);
+}
+
+double overflow_threshold(DType dtype) {
+  const double largest = range_of(dtype).largest;
+  if (dtype == DType::float64) return std::numeric_limits<double>::infinity();
+  return largest + std::ldexp(model::unit_roundoff(dtype), std::ilogb(largest));
+}
+
+double calibration_scale(const std::vector<double>& row_sizes) {
+  const double largest = row_sizes.empty() ? 0 : *std::max_element(row_sizes.begin(), row_sizes.end());
+  return largest > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(largest), -1000, 1000)) : 1;
+}
+
+double share_of_float_error(DType dtype, const model::Numerics& numerics) {
+  return dtype != DType::float64 || numerics.lower_precision ? 1 : kDoublePerFloat;
+}
+
+Bounds bounds_of(DType dtype, const std::vector<std::int64_t>& shape, const HonestErrors& errors,
+                 const model::Numerics& numerics) {
   Bounds bounds;
-  bounds.row_length = row_length_of(expected.shape);
-  if (!model::is_floating(expected.dtype)) return bounds;
-  const bool float_counts = expected.dtype != DType::float64 || numerics.lower_precision;
+  bounds.row_length = row_length_of(shape);
+  if (!model::is_floating(dtype)) return bounds;
+  const double u = model::unit_roundoff(dtype);
+  const bool wide = dtype == DType::float32 || dtype == DType::float64;
+  const FloatRange range = range_of(dtype);
+  // bfloat16 and wider flush to zero what no operator means to compute; the narrow types' subnormal numbers are in use.
+  bounds.absolute = wide || dtype == DType::bfloat16 ? range.smallest_normal : range.smallest;
+  bounds.relative = (wide ? kWideElement : kNarrowElement) * u;
+  bounds.rows.assign(errors.row_sizes.size(), bounds.absolute);
+  if (errors.row_sizes.empty()) return bounds;
+  bounds.scale = calibration_scale(errors.row_sizes);
+  bounds.norm = std::sqrt(errors.norm_squares);
+  bounds.float_is_finite = errors.float_is_finite || share_of_float_error(dtype, numerics) < 1;
+  bounds.honest_normwise = bounds.norm > 0 ? std::sqrt(errors.error_squares) / bounds.norm : 0;
+  const double least = (wide ? kLeastNormwiseWide : kLeastNormwiseNarrow) * u;
+  bounds.normwise = numerics.normwise.value_or(larger(kNormwiseRoom * bounds.honest_normwise, least));
+  // A stated bound replaces the measured error, so the elements get their room over it too.
+  const double stated = numerics.normwise.value_or(0) / kNormwiseRoom * kElementwiseRoom;
+  set_row_bounds(errors.row_sizes, errors.row_errors, larger(stated, wide ? kWideRow * u : 0), bounds);
+  return bounds;
+}
+
+Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics) {
+  if (!model::is_floating(expected.dtype)) return bounds_of(expected.dtype, expected.shape, {}, numerics);
+  const double float_share = share_of_float_error(expected.dtype, numerics);
   const std::size_t count = expected.values.size();
   const auto has_size = [&](std::span<const double> run, bool optional) {
     return run.size() == count || (optional && run.empty());
   };
   ACCELOPT_ASSERT(has_size(runs.perturbed_a, false) && has_size(runs.perturbed_b, false) &&
-                      has_size(runs.in_float, !float_counts) && has_size(runs.perturbed_in_float, true),
+                      has_size(runs.in_float, float_share < 1) && has_size(runs.perturbed_in_float, true),
                   "every run of the reference has the output's size");
-  const double u = model::unit_roundoff(expected.dtype);
-  const bool wide = expected.dtype == DType::float32 || expected.dtype == DType::float64;
-  const FloatRange range = range_of(expected.dtype);
-  // bfloat16 and wider flush to zero what no operator means to compute; the narrow types' subnormal numbers are in use.
-  bounds.absolute = wide || expected.dtype == DType::bfloat16 ? range.smallest_normal : range.smallest;
-  bounds.relative = (wide ? kWideElement : kNarrowElement) * u;
-  bounds.rows.assign(count / static_cast<std::size_t>(bounds.row_length), bounds.absolute);
-  if (count == 0) return bounds;
-
+  const std::int64_t row_length = row_length_of(expected.shape);
   const double threshold = overflow_threshold(expected.dtype);
-  const std::vector<double> sizes = row_sizes(expected, bounds.row_length, threshold);
-  const double largest = *std::max_element(sizes.begin(), sizes.end());
-  bounds.scale = largest > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(largest), -1000, 1000)) : 1;
-  bounds.norm = norm_of(expected, bounds.scale, threshold);
-
-  std::vector<double> row_errors(bounds.rows.size());
-  double squares = 0;
+  HonestErrors errors;
+  errors.row_sizes = row_sizes(expected, row_length, threshold);
+  errors.row_errors.resize(errors.row_sizes.size());
+  const double scale = calibration_scale(errors.row_sizes);
+  errors.norm_squares = norm_squares_of(expected, scale, threshold);
   const auto measure = [&](std::span<const double> run, double share) {
-    const RunError error = measure_run(expected, run, bounds, threshold, share, row_errors);
-    squares = larger(squares, error.squares);
+    const RunError error = measure_run(expected, run, row_length, scale, threshold, share, errors.row_errors);
+    errors.error_squares = larger(errors.error_squares, error.squares);
     return error.finite;
   };
-  const bool finite = measure(runs.in_float, float_counts ? 1 : kDoublePerFloat);
-  bounds.float_is_finite = finite || !float_counts;
-  measure(runs.perturbed_in_float, float_counts ? 1 : kDoublePerFloat);
+  errors.float_is_finite = measure(runs.in_float, float_share);
+  measure(runs.perturbed_in_float, float_share);
   measure(runs.perturbed_a, 1);
   measure(runs.perturbed_b, 1);
-  bounds.honest_normwise = bounds.norm > 0 ? std::sqrt(squares) / bounds.norm : 0;
-  const double least = (wide ? kLeastNormwiseWide : kLeastNormwiseNarrow) * u;
-  bounds.normwise = numerics.normwise.value_or(larger(kNormwiseRoom * bounds.honest_normwise, least));
-  // A stated bound replaces the measured error, so the elements get their room over it too.
-  const double stated = numerics.normwise.value_or(0) / kNormwiseRoom * kElementwiseRoom;
-  set_row_bounds(sizes, row_errors, larger(stated, wide ? kWideRow * u : 0), bounds);
-  return bounds;
+  return bounds_of(expected.dtype, expected.shape, errors, numerics);
 }
 
 std::string_view to_string(NumericalRule rule) {

@@ -52,6 +52,27 @@ struct HonestRuns {
 /// runs are not looked at. Sizes must be those of `expected`.
 Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics);
 
+// The parts of `calibrate`, for a target that measures honest errors where its slots lie.
+
+/// What the honest runs of one output were off by.
+struct HonestErrors {
+  std::vector<double> row_sizes;   ///< of every row the largest |expected| below the overflow threshold
+  std::vector<double> row_errors;  ///< of every row the largest difference, times the run's share
+  double norm_squares = 0;         ///< of scale * expected, over the elements below the threshold
+  double error_squares = 0;        ///< of scale * difference * share: the largest run's
+  bool float_is_finite = true;     ///< wherever the expected output is finite and below the threshold
+};
+/// Elements of a row: the last axes together, until they are at least 32.
+std::int64_t row_length_of(const std::vector<std::int64_t>& shape);
+/// From here on a number rounds to infinity (to NaN where the type has none).
+double overflow_threshold(model::DType dtype);
+/// The power of two that keeps squares in range.
+double calibration_scale(const std::vector<double>& row_sizes);
+/// What part of a float run's error counts for an output of this dtype.
+double share_of_float_error(model::DType dtype, const model::Numerics& numerics);
+Bounds bounds_of(model::DType dtype, const std::vector<std::int64_t>& shape, const HonestErrors& errors,
+                 const model::Numerics& numerics);
+
 enum class NumericalRule { none, size, pattern, normwise, elementwise, exact };
 /// "none", "size", "pattern" (NaN and infinity), "normwise", "elementwise", "exact".
 std::string_view to_string(NumericalRule rule);

@@ -178,6 +178,7 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
   }
   conclude(measuring, workloads, copies.decision(), times[copies.worse()], evaluation);
   evaluation.environment.noisy = runner.noisy();
+  if (evaluation.reason.empty()) evaluation.reason = runner.disturbance();
   return {};
 }
 

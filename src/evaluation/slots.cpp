@@ -42,8 +42,18 @@ base::Error located(base::Error error, const model::Workload& workload, model::F
 
 }  // namespace
 
+base::Result<std::vector<Bounds>> Target::prepare_slot(const SlotPlan& plan) {
+  return base::fail(ErrorCode::unsupported, "slot of workload " + plan.workload.name + ": this target keeps none");
+}
+
 Slots::Slots(Target& target, const model::Task& task, std::uint64_t seed, int count)
     : target_(target), task_(task), seed_(seed), count_(std::max(count, 2)) {}
+
+Slots::~Slots() {
+  for (const auto& [place, slot] : slots_) {
+    if (slot) target_.forget_slot(slot->invocation.number);
+  }
+}
 
 base::Result<Slot*> Slots::get(std::size_t workload, int slot) {
   auto& place = slots_[{workload, slot}];
@@ -79,28 +89,52 @@ base::Result<std::unique_ptr<Slot>> Slots::draw(std::size_t workload_index, int 
   slot->family = family;
   slot->invocation.number = next_invocation_number();
   for (const std::string& axis : model::variable_axes(task_.definition)) slot->invocation.axes.push_back(axes.at(axis));
-
-  std::vector<ReferenceTensor> inputs;
-  for (const model::TensorSpec& input : task_.definition.inputs) {
-    const auto elements = static_cast<std::size_t>(model::element_count(input, axes));
-    Bytes bytes(elements * model::size_of(input.dtype));
-    const InputDraw draw{input.init, input.dtype,
-                         input.shape ? model::shape_of(input, axes) : std::vector<std::int64_t>{},
-                         family_of_input(input, family), input_seed(seed_, workload.name, number, input.name)};
-    if (auto drawn = draw_input(draw, bytes); !drawn) {
-      return tl::make_unexpected(located(base::with_context(drawn.error(), "input " + input.name), workload, family));
-    }
-    inputs.push_back(seen_by_reference(input, bytes));
-    slot->invocation.inputs.push_back(std::move(bytes));
-  }
   for (const model::TensorSpec& output : task_.definition.outputs) {
     slot->invocation.output_bytes.push_back(static_cast<std::size_t>(model::element_count(output, axes)) *
                                             model::size_of(output.dtype));
   }
-  TRY_ASSIGN(const bool usable,
-             calibrate_outputs(*slot, inputs, workload, input_seed(seed_, workload.name, number, "\nperturbation")));
+  SlotPlan plan{workload, slot->invocation, {}, input_seed(seed_, workload.name, number, "\nperturbation")};
+  for (const model::TensorSpec& input : task_.definition.inputs) {
+    plan.inputs.push_back({input.init, input.dtype,
+                           input.shape ? model::shape_of(input, axes) : std::vector<std::int64_t>{},
+                           family_of_input(input, family), input_seed(seed_, workload.name, number, input.name)});
+  }
+  TRY_ASSIGN(const bool usable, target_.keeps_slots() ? prepare_there(*slot, plan) : draw_here(*slot, plan));
   if (!usable) slot.reset();
   return slot;
+}
+
+base::Result<bool> Slots::draw_here(Slot& slot, const SlotPlan& plan) {
+  const model::AxisValues axes = model::bind_axes(task_.definition, plan.workload);
+  std::vector<ReferenceTensor> inputs;
+  for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
+    const model::TensorSpec& input = task_.definition.inputs[i];
+    Bytes bytes(static_cast<std::size_t>(model::element_count(input, axes)) * model::size_of(input.dtype));
+    if (auto drawn = draw_input(plan.inputs[i], bytes); !drawn) {
+      return tl::make_unexpected(
+          located(base::with_context(drawn.error(), "input " + input.name), plan.workload, slot.family));
+    }
+    inputs.push_back(seen_by_reference(input, bytes));
+    slot.invocation.inputs.push_back(std::move(bytes));
+  }
+  return calibrate_outputs(slot, inputs, plan.workload, plan.perturbation);
+}
+
+base::Result<bool> Slots::prepare_there(Slot& slot, const SlotPlan& plan) {
+  const model::AxisValues axes = model::bind_axes(task_.definition, plan.workload);
+  auto bounds = target_.prepare_slot(plan);
+  if (!bounds) return tl::make_unexpected(located(bounds.error(), plan.workload, slot.family));
+  slot.bounds = std::move(*bounds);
+  for (const model::TensorSpec& output : task_.definition.outputs) {
+    Expected expected;
+    expected.dtype = output.dtype;
+    if (output.shape) expected.shape = model::shape_of(output, axes);
+    slot.expected.push_back(std::move(expected));
+  }
+  const bool usable =
+      std::all_of(slot.bounds.begin(), slot.bounds.end(), [](const Bounds& one) { return one.float_is_finite; });
+  if (!usable) target_.forget_slot(slot.invocation.number);
+  return usable;
 }
 
 base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<ReferenceTensor>& inputs,
@@ -137,6 +171,32 @@ base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<Refere
   return usable;
 }
 
+namespace {
+
+/// What the comparisons of all outputs say; `margin` is widened by those that are right.
+std::optional<Failure> judge_comparisons(const model::Task& task, const model::Workload& workload, const Slot& slot,
+                                         std::vector<Comparison> comparisons, const std::string& where,
+                                         Margin* margin) {
+  for (std::size_t i = 0; i < comparisons.size(); ++i) {
+    Comparison& comparison = comparisons[i];
+    comparison.mismatch.workload = workload.name;
+    comparison.mismatch.family = std::string(model::to_string(slot.family));
+    comparison.mismatch.output = task.definition.outputs[i].name;
+    if (comparison.passed()) {
+      const double bound = slot.bounds[i].normwise;
+      const double share = bound > 0 ? comparison.normwise_error / bound : 0;
+      if (margin != nullptr && share > margin->share) *margin = {share, comparison.mismatch};
+      continue;
+    }
+    return Failure{model::Status::incorrect_numerical,
+                   where + "output " + comparison.mismatch.output + ": " + explain(slot.expected[i], comparison),
+                   comparison.mismatch};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<Failure> judge(const model::Task& task, const model::Workload& workload, Slot& slot,
                              const CallOutcome& outcome, Margin* margin) {
   const std::string where =
@@ -151,24 +211,19 @@ std::optional<Failure> judge(const model::Task& task, const model::Workload& wor
     return Failure{model::Status::runtime_error,
                    where + "the kernel wrote outside an output (bytes before or behind it changed)", std::nullopt};
   }
+  if (!outcome.comparisons.empty()) {
+    return judge_comparisons(task, workload, slot, outcome.comparisons, where, margin);
+  }
   const Fingerprint seen = fingerprint(outcome.outputs);
   const bool known = std::find(slot.accepted.begin(), slot.accepted.end(), seen) != slot.accepted.end();
   if (known && margin == nullptr) return std::nullopt;
+  std::vector<Comparison> comparisons;
   for (std::size_t i = 0; i < outcome.outputs.size(); ++i) {
-    Comparison comparison = compare(slot.expected[i], slot.bounds[i], outcome.outputs[i]);
-    comparison.mismatch.workload = workload.name;
-    comparison.mismatch.family = std::string(model::to_string(slot.family));
-    comparison.mismatch.output = task.definition.outputs[i].name;
-    if (comparison.passed()) {
-      const double bound = slot.bounds[i].normwise;
-      const double share = bound > 0 ? comparison.normwise_error / bound : 0;
-      if (margin != nullptr && share > margin->share) *margin = {share, comparison.mismatch};
-      continue;
-    }
-    return Failure{model::Status::incorrect_numerical,
-                   where + "output " + comparison.mismatch.output + ": " + explain(slot.expected[i], comparison),
-                   comparison.mismatch};
+    comparisons.push_back(compare(slot.expected[i], slot.bounds[i], outcome.outputs[i]));
+    if (!comparisons.back().passed()) break;
   }
+  auto failure = judge_comparisons(task, workload, slot, std::move(comparisons), where, margin);
+  if (failure) return failure;
   if (known) return std::nullopt;
   if (slot.accepted.size() >= kMostAccepted) slot.accepted.erase(slot.accepted.begin());
   slot.accepted.push_back(seen);

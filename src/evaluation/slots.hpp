@@ -22,16 +22,20 @@ struct Slot {
   int number = 0;
   model::Family family = model::Family::as_declared;
   Invocation invocation;
-  std::vector<Expected> expected;
+  std::vector<Expected> expected;  ///< dtype and shape alone where the target keeps slots
   std::vector<Bounds> bounds;
   std::vector<Fingerprint>
       accepted;  ///< of outputs that were found right, the last ones: equal bytes need no second look
 };
 
-/// Draws slots when they are first asked for and keeps them, on the trusted side. For the measuring thread only.
+/// Draws slots when they are first asked for and keeps them, on the trusted side: here, or in the memory of a target
+/// that keeps slots, of which only facts are here then. For the measuring thread only.
 class Slots {
  public:
   Slots(Target& target, const model::Task& task, std::uint64_t seed, int count);
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
+  ~Slots();
 
   /// @error invalid_argument: the reference failed, or an input cannot be drawn; io.
   base::Result<Slot*> get(std::size_t workload, int slot);
@@ -41,8 +45,10 @@ class Slots {
 
  private:
   base::Result<std::unique_ptr<Slot>> draw(std::size_t workload, int slot, model::Family family);
+  base::Result<bool> draw_here(Slot& slot, const SlotPlan& plan);
   base::Result<bool> calibrate_outputs(Slot& slot, const std::vector<ReferenceTensor>& inputs,
                                        const model::Workload& workload, std::uint64_t seed);
+  base::Result<bool> prepare_there(Slot& slot, const SlotPlan& plan);
 
   Target& target_;
   const model::Task& task_;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -13,6 +14,8 @@
 
 #include "base/result.hpp"
 #include "evaluation/evaluator.hpp"
+#include "evaluation/inputs.hpp"
+#include "evaluation/numerics.hpp"
 #include "model/evaluation.hpp"
 #include "model/solution.hpp"
 #include "model/task.hpp"
@@ -22,7 +25,8 @@ namespace accelopt::evaluation {
 using Bytes = std::vector<std::byte>;
 
 /// What one call is given: the inputs (tensors and scalars) in the definition's order, how large the outputs are, and
-/// the variable axes in calling order. Must stay where it is while kernels are called with it.
+/// the variable axes in calling order. Must stay where it is while kernels are called with it. A target that keeps
+/// slots has the inputs itself: here are none.
 struct Invocation {
   std::uint64_t number = 0;  ///< unique: what lies in the buffers already is not laid out again
   std::vector<Bytes> inputs;
@@ -30,14 +34,26 @@ struct Invocation {
   std::vector<std::int64_t> axes;
 };
 
+/// Whether a target that keeps slots keeps the outputs of a call, or compares them with those that it kept.
+enum class Repeat { no, keep, compare };
+
 struct CallOptions {
   std::chrono::nanoseconds limit{std::chrono::seconds(10)};  ///< watchdog
   model::Cache cache = model::Cache::cold;
   std::uint64_t poison_seed = 0;  ///< of the pattern that outputs hold before the call; another one a call
   bool count = false;             ///< what the machine counts while it runs, at the cost of an exact time
+  Repeat repeat = Repeat::no;
 };
 
 enum class CallEnd { returned, timed_out, died };
+
+/// Where two outputs of one kernel on the same inputs differ by more than right ones may.
+struct Disagreement {
+  std::size_t output = 0;
+  std::int64_t index = 0;  ///< of the first such element
+  double kept = 0;
+  double again = 0;
+};
 
 /// One call as the worker's clock saw it.
 struct CallOutcome {
@@ -48,6 +64,9 @@ struct CallOutcome {
   bool wrote_outside = false;                       ///< bytes around an output changed
   std::string caught;                               ///< cheating that is proven: what the kernel did; else empty
   std::vector<std::span<const std::byte>> outputs;  ///< the target's memory; holds until its next call
+  std::vector<Comparison> comparisons;              ///< of a target that keeps slots, an entry an output; no `outputs`
+  std::optional<Disagreement> disagreement;         ///< with Repeat::compare
+  std::string disturbance;                          ///< who took the time, if that is known: "process 4711 ..."
   std::vector<model::ProfileItem> counts;           ///< with CallOptions::count: those that the machine allows
 };
 
@@ -66,6 +85,14 @@ enum class Precision { float32, float64 };
 struct ReferenceTensor {
   std::vector<double> values;
   Bytes bytes;
+};
+
+/// A slot as it is asked of a target that keeps slots. Holds for the call alone.
+struct SlotPlan {
+  const model::Workload& workload;
+  const Invocation& invocation;    ///< its number, the outputs' sizes, the axes
+  std::vector<InputDraw> inputs;   ///< in the definition's order
+  std::uint64_t perturbation = 0;  ///< seed of the honest runs' perturbed inputs
 };
 
 /// Something that holds until it is destroyed.
@@ -101,6 +128,15 @@ class Target {
   virtual int build_threads() const = 0;
 
   // The rest belongs to the measuring thread.
+
+  /// Whether slots lie in the device's memory and calls are judged there. Then `reference` is not asked.
+  [[nodiscard]] virtual bool keeps_slots() const { return false; }
+  /// Draws the inputs, runs the reference and calibrates, all as `Slots` does it for other targets; gives the bounds of
+  /// every output, without their rows.
+  /// @error invalid_argument: an input cannot be drawn, or the reference failed; exhausted: too little device memory.
+  virtual base::Result<std::vector<Bounds>> prepare_slot(const SlotPlan& plan);
+  /// The slot of this invocation will not be called with again.
+  virtual void forget_slot(std::uint64_t /*invocation*/) {}
 
   /// Runs the reference on tensors in the definition's order; gives the outputs. `invocation` tells sizes and axes.
   /// @error invalid_argument: the reference crashed or did not end.

@@ -137,6 +137,7 @@ base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::So
                       .seed = measuring.random()});
   TRY(race(measuring, runner, workloads, evaluation, stop));
   evaluation.environment.noisy = runner.noisy();
+  if (evaluation.reason.empty()) evaluation.reason = runner.disturbance();
   if (evaluation.status == model::Status::passed) TRY(reject_incredible(measuring, evaluation, stop));
   return evaluation;
 }

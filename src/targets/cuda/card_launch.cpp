@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cuda/card_launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace accelopt::targets::cuda {
+namespace {
+
+using base::ErrorCode;
+using model::LaunchArgument;
+
+// Numbers of the driver's interface.
+constexpr int kMostDynamicShared = 8;
+constexpr int kLargeClusters = 14;
+constexpr unsigned kPortableCluster = 8;
+constexpr int kL2Promotion128 = 2;
+
+/// Of the driver's interface.
+int tensor_map_type(model::DType dtype) {
+  switch (dtype) {
+    case model::DType::float64:
+      return 8;
+    case model::DType::float32:
+      return 7;
+    case model::DType::float16:
+      return 6;
+    case model::DType::bfloat16:
+      return 9;
+    case model::DType::int64:
+      return 5;
+    case model::DType::int32:
+      return 3;
+    case model::DType::int16:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+int swizzle_code(int bytes) {
+  return bytes == 32 ? 1 : bytes == 64 ? 2 : bytes == 128 ? 3 : 0;
+}
+
+DevicePointer address_of(const LaunchArgument& argument, const PlanBinding& binding) {
+  switch (argument.kind) {
+    case LaunchArgument::Kind::input:
+      return binding.inputs.at(argument.index).address;
+    case LaunchArgument::Kind::output:
+      return binding.outputs.at(argument.index);
+    default:
+      return binding.scratch.at(argument.index);
+  }
+}
+
+base::Result<EncodedTensorMap> encode(CardDevice& device, const model::TensorMap& map, const PlanBinding& binding) {
+  EncodedTensorMap out;
+  const auto rank = static_cast<std::uint32_t>(map.shape.size());
+  std::vector<std::uint64_t> extents(map.shape.begin(), map.shape.end());
+  std::vector<std::uint64_t> strides;  // of every axis but the innermost one, bytes
+  std::uint64_t stride = model::size_of(map.dtype);
+  for (std::size_t axis = 0; axis + 1 < extents.size(); ++axis) {
+    stride *= extents[axis];
+    strides.push_back(stride);
+  }
+  strides.resize(std::max<std::size_t>(strides.size(), 1));
+  const std::vector<std::uint32_t> steps(rank, 1);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver wants device addresses as pointers here
+  void* const address = reinterpret_cast<void*>(address_of(map.tensor, binding));
+  const CudaCode code = device.driver()->encode_tensor_map(&out, tensor_map_type(map.dtype), rank, address,
+                                                           extents.data(), strides.data(), map.box.data(), steps.data(),
+                                                           0, swizzle_code(map.swizzle_bytes), kL2Promotion128, 0);
+  if (code == 0) return out;
+  return base::fail(ErrorCode::invalid_argument,
+                    fmt::format("tensor map {} is refused: {} (rows of a multiple of 16 bytes, a box of at most 256 "
+                                "elements an axis, its inner extent within the swizzle)",
+                                map.name, device.driver().text_of(code)));
+}
+
+/// Whether the kernel takes as many parameters, of these sizes, as it is given; where the driver tells.
+base::Result<void> check_parameters(CardDevice& device, CudaFunction* function, const std::string& kernel,
+                                    const std::vector<std::size_t>& sizes) {
+  const auto info = device.driver()->parameter_info;
+  if (info == nullptr) return {};
+  std::size_t offset = 0;
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (info(function, i, &offset, &size) != 0) {
+      return base::fail(ErrorCode::invalid_argument,
+                        fmt::format("kernel {} takes {} parameters, args gives it {}", kernel, i, sizes.size()));
+    }
+    if (size != sizes[i]) {
+      return base::fail(ErrorCode::invalid_argument,
+                        fmt::format("parameter {} of kernel {} has {} bytes, args gives {} (axes are int64_t)", i + 1,
+                                    kernel, size, sizes[i]));
+    }
+  }
+  if (info(function, sizes.size(), &offset, &size) == 0) {
+    return base::fail(
+        ErrorCode::invalid_argument,
+        fmt::format("kernel {} takes more parameters than the {} that args gives it", kernel, sizes.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<PreparedPlan> PreparedPlan::prepare(CardDevice& device, const DeviceModule& module,
+                                                 const model::LaunchPlan& plan, const PlanBinding& binding) {
+  PreparedPlan out;
+  for (const model::TensorMap& map : plan.tensor_maps) {
+    TRY_ASSIGN(const EncodedTensorMap encoded, encode(device, map, binding));
+    out.maps_.push_back(encoded);
+  }
+  for (const model::KernelLaunch& launch : plan.launches) TRY(out.add(device, module, launch, binding));
+  for (std::size_t i = 0; i < plan.scratch.size(); ++i) {
+    if (plan.scratch[i].zero) {
+      out.cleared_.push_back({binding.scratch.at(i), static_cast<std::uint64_t>(plan.scratch[i].bytes)});
+    }
+  }
+  return out;
+}
+
+base::Result<void> PreparedPlan::add(CardDevice& device, const DeviceModule& module, const model::KernelLaunch& launch,
+                                     const PlanBinding& binding) {
+  Kernel& kernel = kernels_.emplace_back();
+  kernel.name = launch.kernel;
+  TRY_ASSIGN(kernel.function, module.function(launch.kernel));
+  std::copy(launch.grid.begin(), launch.grid.end(), kernel.config.grid);
+  std::copy(launch.block.begin(), launch.block.end(), kernel.config.block);
+  kernel.config.shared_bytes = launch.shared_bytes;
+  kernel.config.stream = device.stream();
+  std::vector<std::size_t> sizes;
+  for (const LaunchArgument& argument : launch.arguments) {
+    if (argument.kind == LaunchArgument::Kind::tensor_map) {
+      kernel.parameters.push_back(&maps_.at(argument.index));
+      sizes.push_back(sizeof(EncodedTensorMap));
+      continue;
+    }
+    const bool is_input = argument.kind == LaunchArgument::Kind::input;
+    std::uint64_t value = 0;
+    std::size_t size = sizeof value;
+    if (argument.kind == LaunchArgument::Kind::axis) {
+      value = static_cast<std::uint64_t>(argument.value);
+    } else if (is_input && binding.inputs.at(argument.index).scalar) {
+      value = binding.inputs[argument.index].bits;
+      size = binding.inputs[argument.index].size;
+    } else {
+      value = address_of(argument, binding);
+    }
+    kernel.parameters.push_back(&values_.emplace_back(value));
+    sizes.push_back(size);
+  }
+  TRY(check_parameters(device, kernel.function, launch.kernel, sizes));
+  const auto set = [&](int attribute, int value, const char* what) -> base::Result<void> {
+    const CudaCode code = device.driver()->set_function_attribute(kernel.function, attribute, value);
+    if (code == 0) return {};
+    return base::fail(ErrorCode::invalid_argument, fmt::format("kernel {}: the device refuses {} {}: {}", launch.kernel,
+                                                               value, what, device.driver().text_of(code)));
+  };
+  if (launch.shared_bytes > 0) {
+    TRY(set(kMostDynamicShared, static_cast<int>(launch.shared_bytes), "bytes of dynamic shared memory"));
+  }
+  const unsigned blocks = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
+  if (blocks > 0) {
+    if (blocks > kPortableCluster) TRY(set(kLargeClusters, 1, "(clusters of more than 8 blocks)"));
+    kernel.cluster.id = kClusterDimension;
+    std::copy(launch.cluster.begin(), launch.cluster.end(), kernel.cluster.value);
+    kernel.config.attributes = &kernel.cluster;
+    kernel.config.attribute_count = 1;
+  }
+  return {};
+}
+
+base::Result<void> PreparedPlan::launch(CardDevice& device, Checks& checks) {
+  for (const Cleared& one : cleared_) TRY(checks.zero(one.address, one.bytes));
+  for (Kernel& kernel : kernels_) {
+    const CudaCode code = device.driver()->launch(&kernel.config, kernel.function, kernel.parameters.data(), nullptr);
+    if (code == 0) continue;
+    return base::fail(ErrorCode::invalid_argument,
+                      fmt::format("kernel {} was not launched: {}", kernel.name, device.driver().text_of(code)));
+  }
+  return {};
+}
+
+}  // namespace accelopt::targets::cuda

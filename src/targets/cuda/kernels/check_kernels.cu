@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trusted kernels: they draw inputs, lay out and check what candidates are called with, and measure what an honest
+// kernel may be off by, with the rules of evaluation/inputs.cpp and evaluation/numerics.cpp. Built with --fmad=false, so
+// that a seed gives the same bytes here and there. No thread waits for another one: every result is the same whatever
+// the order.
+typedef unsigned long long u64;
+typedef long long i64;
+typedef unsigned int u32;
+typedef unsigned short u16;
+typedef unsigned char u8;
+
+// In the order of model::DType.
+enum DType { kFloat64, kFloat32, kFloat16, kBfloat16, kE4m3, kE5m2, kInt64, kInt32, kInt16, kInt8, kUint8, kBool };
+// In the order of model::InitKind.
+enum InitKind { kNormal, kAbsNormal, kUniform, kIntegers, kZeros, kOnes, kConstant, kPermutation, kIndptr, kSorted };
+// In the order of model::Family.
+enum Family { kAsDeclared, kPositive, kScaledUp, kScaledDown, kHeavy, kSparse, kRows };
+// In the order of evaluation::NumericalRule.
+enum Rule { kRight, kSize, kPattern, kNormwise, kElementwise, kExact };
+
+#define ACCELOPT_GOLDEN 0x9e3779b97f4a7c15ULL
+#define ACCELOPT_EACH(i, count) \
+  for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < (u64)(count); i += (u64)gridDim.x * blockDim.x)
+
+__device__ inline u64 mix(u64 bits) {
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
+  return bits ^ (bits >> 31);
+}
+__device__ inline u64 key_of(u64 seed, u64 stream) { return mix(mix(seed) + stream * ACCELOPT_GOLDEN); }
+__device__ inline u64 bits_at(u64 key, u64 index) { return mix(key + (index + 1) * ACCELOPT_GOLDEN); }
+__device__ inline double as_double(u64 bits) { return __longlong_as_double((i64)bits); }
+__device__ inline u64 as_bits(double value) { return (u64)__double_as_longlong(value); }
+__device__ inline double uniform_at(u64 key, u64 index) {
+  return (as_double((bits_at(key, index) >> 12) | 0x3ff0000000000000ULL) - 1) + 0x1p-53;
+}
+__device__ inline double size_of_value(double value) { return as_double(as_bits(value) & 0x7fffffffffffffffULL); }
+__device__ inline bool is_nan(double value) { return value != value; }
+__device__ inline bool is_finite(double value) { return (as_bits(value) & 0x7ff0000000000000ULL) != 0x7ff0000000000000ULL; }
+__device__ inline bool is_infinite(double value) { return !is_finite(value) && !is_nan(value); }
+__device__ inline double larger(double left, double right) { return left > right ? left : right; }
+__device__ inline double power_of_two(int exponent) { return as_double((u64)(exponent + 1023) << 52); }
+
+// ---- elements of every dtype ----
+
+__device__ inline double small_to_double(u32 bits, int mantissa_bits, int bias, int exponent_bits, bool has_infinity) {
+  const u32 exponent = (bits >> mantissa_bits) & ((1u << exponent_bits) - 1);
+  const u32 mantissa = bits & ((1u << mantissa_bits) - 1);
+  const double sign = ((bits >> (mantissa_bits + exponent_bits)) & 1u) != 0 ? -1.0 : 1.0;
+  const u32 last = (1u << exponent_bits) - 1;
+  if (has_infinity && exponent == last) {
+    return mantissa == 0 ? sign * as_double(0x7ff0000000000000ULL) : as_double(0x7ff8000000000000ULL);
+  }
+  if (!has_infinity && exponent == last && mantissa == (1u << mantissa_bits) - 1) return as_double(0x7ff8000000000000ULL);
+  const double whole = (double)(exponent == 0 ? mantissa : mantissa | (1u << mantissa_bits));
+  return sign * whole * power_of_two((exponent > 1 ? (int)exponent : 1) - bias - mantissa_bits);
+}
+
+__device__ inline u32 double_to_small(double value, int mantissa_bits, int bias, int exponent_bits, bool has_infinity) {
+  const u32 last = (1u << exponent_bits) - 1;
+  const u32 infinity = last << mantissa_bits;
+  const u32 nan = has_infinity ? infinity | (1u << (mantissa_bits - 1)) : infinity | ((1u << mantissa_bits) - 1);
+  const u32 too_large = has_infinity ? infinity : nan;
+  const u32 sign = (as_bits(value) >> 63) != 0 ? 1u << (mantissa_bits + exponent_bits) : 0u;
+  if (is_nan(value)) return sign | nan;
+  const double magnitude = size_of_value(value);
+  if (is_infinite(value)) return sign | too_large;
+  const int own = (int)(as_bits(magnitude) >> 52) - 1023;
+  const int exponent = own > 1 - bias ? own : 1 - bias;
+  if (exponent > (int)last - bias) return sign | too_large;
+  // Rounds to units of the last place as an addition does: to nearest, ties to even. A carry runs on into the exponent.
+  const double rounder = 1.5 * power_of_two(52 + exponent - mantissa_bits);
+  const double rounded = (magnitude + rounder) - rounder;
+  const u32 units = (u32)(rounded * power_of_two(mantissa_bits - exponent));
+  const u32 result = units + (((u32)(exponent + bias) - 1) << mantissa_bits);
+  return sign | (result < too_large ? result : too_large);
+}
+
+__device__ inline double load_element(int dtype, const void* from, u64 i) {
+  switch (dtype) {
+    case kFloat64:
+      return ((const double*)from)[i];
+    case kFloat32:
+      return (double)((const float*)from)[i];
+    case kFloat16:
+      return small_to_double(((const u16*)from)[i], 10, 15, 5, true);
+    case kBfloat16:
+      return (double)__int_as_float((int)((u32)((const u16*)from)[i] << 16));
+    case kE4m3:
+      return small_to_double(((const u8*)from)[i], 3, 7, 4, false);
+    case kE5m2:
+      return small_to_double(((const u8*)from)[i], 2, 15, 5, true);
+    case kInt64:
+      return (double)((const i64*)from)[i];
+    case kInt32:
+      return (double)((const int*)from)[i];
+    case kInt16:
+      return (double)((const short*)from)[i];
+    case kInt8:
+      return (double)((const signed char*)from)[i];
+    default:
+      return (double)((const u8*)from)[i];
+  }
+}
+
+__device__ inline i64 saturate(double value, double low, double high, i64 lowest, i64 highest) {
+  if (is_nan(value)) return 0;
+  if (value >= high) return highest;
+  if (value <= low) return lowest;
+  const double rounded = nearbyint(value);
+  return rounded >= high ? highest : (i64)rounded;
+}
+
+__device__ inline void store_element(int dtype, void* to, u64 i, double value) {
+  switch (dtype) {
+    case kFloat64:
+      ((double*)to)[i] = value;
+      return;
+    case kFloat32:
+      ((float*)to)[i] = (float)value;
+      return;
+    case kFloat16:
+      ((u16*)to)[i] = (u16)double_to_small(value, 10, 15, 5, true);
+      return;
+    case kBfloat16:
+      ((u16*)to)[i] = (u16)double_to_small(value, 7, 127, 8, true);
+      return;
+    case kE4m3:
+      ((u8*)to)[i] = (u8)double_to_small(value, 3, 7, 4, false);
+      return;
+    case kE5m2:
+      ((u8*)to)[i] = (u8)double_to_small(value, 2, 15, 5, true);
+      return;
+    case kInt64:
+      ((i64*)to)[i] = saturate(value, -0x1p63, 0x1p63, (i64)0x8000000000000000ULL, 0x7fffffffffffffffLL);
+      return;
+    case kInt32:
+      ((int*)to)[i] = (int)saturate(value, -0x1p31, 0x1p31, -2147483647LL - 1, 2147483647LL);
+      return;
+    case kInt16:
+      ((short*)to)[i] = (short)saturate(value, -32768.0, 32768.0, -32768, 32767);
+      return;
+    case kInt8:
+      ((signed char*)to)[i] = (signed char)saturate(value, -128.0, 128.0, -128, 127);
+      return;
+    case kUint8:
+      ((u8*)to)[i] = (u8)saturate(value, 0.0, 256.0, 0, 255);
+      return;
+    default:
+      ((u8*)to)[i] = value != 0 ? 1 : 0;
+  }
+}
+
+// ---- inputs, drawn ----
+
+__device__ inline double portable_log(double x) {
+  const u64 shifted = as_bits(x) + (0x3ff0000000000000ULL - 0x3fe6a09e667f3bcdULL);
+  const double exponent = as_double((shifted >> 52) | 0x4330000000000000ULL) - 0x1p52 - 1023;
+  const double m = as_double((shifted & 0x000fffffffffffffULL) + 0x3fe6a09e667f3bcdULL);
+  const double f = (m - 1) / (m + 1);
+  const double s = f * f;
+  const double series =
+      1 + s * (1.0 / 3 + s * (1.0 / 5 + s * (1.0 / 7 + s * (1.0 / 9 + s * (1.0 / 11 + s * (1.0 / 13 + s / 15))))));
+  return exponent * 0.69314718055994530942 + 2 * f * series;
+}
+
+__device__ inline double normal_at(u64 seed, u64 index) {
+  const u64 pair = index / 2;
+  const double radius = sqrt(-2 * portable_log(uniform_at(key_of(seed, 1), pair)));
+  const u64 angle = bits_at(key_of(seed, 2), pair);
+  const u64 quarter = angle >> 62;
+  const double within = as_double(((angle << 2) >> 12) | 0x3ff0000000000000ULL) - 1.5;
+  const double x = (within + 0x1p-53) * 1.57079632679489661923;
+  const double s = x * x;
+  const double sine =
+      x * (1 + s * (-1.0 / 6 + s * (1.0 / 120 + s * (-1.0 / 5040 + s * (1.0 / 362880 + s * (-1.0 / 39916800))))));
+  const double cosine =
+      1 + s * (-1.0 / 2 + s * (1.0 / 24 + s * (-1.0 / 720 + s * (1.0 / 40320 + s * (-1.0 / 3628800 + s / 479001600)))));
+  const u64 sine_bits = as_bits(sine);
+  const u64 cosine_bits = as_bits(cosine);
+  const u64 swapped = (sine_bits ^ cosine_bits) & (0 - (quarter & 1));
+  const u64 first_sign = ((quarter + 1) & 2) << 62;
+  const u64 second_sign = (quarter & 2) << 62;
+  return radius * (index % 2 == 0 ? as_double(cosine_bits ^ swapped ^ first_sign)
+                                  : as_double(sine_bits ^ swapped ^ second_sign));
+}
+
+__device__ inline double declared_at(int kind, double first, double second, u64 seed, u64 i) {
+  switch (kind) {
+    case kNormal:
+      return first + second * normal_at(seed, i);
+    case kAbsNormal:
+      return size_of_value(first + second * normal_at(seed, i));
+    case kUniform:
+      return first + (second - first) * uniform_at(key_of(seed, 1), i);
+    case kIntegers:
+      return first + floor((second - first) * uniform_at(key_of(seed, 1), i));
+    case kZeros:
+      return 0;
+    case kOnes:
+      return 1;
+    default:
+      return first;
+  }
+}
+
+/// Every generator but permutation, indptr and sorted.
+extern "C" __global__ void accelopt_draw(void* out, int dtype, u64 count, u64 row_length, int kind, double first,
+                                         double second, int family, u64 seed) {
+  ACCELOPT_EACH(i, count) {
+    const u64 place = family == kRows ? i / row_length * row_length : i;
+    double value = declared_at(kind, first, second, seed, place);
+    if (family == kPositive) value = size_of_value(value);
+    if (family == kScaledUp) value *= 1000;
+    if (family == kScaledDown) value /= 1000;
+    if (family == kHeavy) value /= 0x1p-8 + (1 - 0x1p-8) * uniform_at(key_of(seed, 3), i);
+    if (family == kSparse && bits_at(key_of(seed, 4), i) >> 61 != 0) value = 0;
+    store_element(dtype, out, i, value);
+  }
+}
+
+/// Elements as `real` of a reference; with `step` over 0 each is perturbed as evaluation::perturb does it.
+extern "C" __global__ void accelopt_to_real(void* out, int out_dtype, const void* in, int dtype, u64 count, double step,
+                                            u64 seed) {
+  const u64 key = key_of(seed, 6);
+  ACCELOPT_EACH(i, count) {
+    double value = load_element(dtype, in, i);
+    if (step > 0) value *= bits_at(key, i) >> 63 == 0 ? 1 + step : 1 - step;
+    store_element(out_dtype, out, i, value);
+  }
+}
+
+// ---- memory ----
+
+/// Words under a secret mask, or from under it. What lies in memory while a candidate runs tells it nothing.
+extern "C" __global__ void accelopt_mask(u64* to, const u64* from, u64 words, u64 key) {
+  ACCELOPT_EACH(i, words) to[i] = from[i] ^ bits_at(key, i);
+}
+
+/// Sets the flag unless the bytes are those under the mask.
+extern "C" __global__ void accelopt_differs(const u8* bytes, const u64* masked, u64 count, u64 key, u32* flag) {
+  ACCELOPT_EACH(i, count / 8) {
+    if (((const u64*)bytes)[i] != (masked[i] ^ bits_at(key, i))) *flag = 1;
+  }
+  ACCELOPT_EACH(rest, count % 8) {
+    const u64 at = count / 8 * 8 + rest;
+    const u64 word = masked[at / 8] ^ bits_at(key, at / 8);
+    if (bytes[at] != (u8)(word >> (8 * rest))) *flag = 1;
+  }
+}
+
+/// Fills with `fixed` bits and random ones where `random` has ones.
+extern "C" __global__ void accelopt_poison(u8* to, u64 count, u64 fixed, u64 random, u64 seed) {
+  ACCELOPT_EACH(i, count / 8) ((u64*)to)[i] = fixed | (bits_at(seed, i) & random);
+  ACCELOPT_EACH(rest, count % 8) {
+    const u64 word = fixed | (bits_at(seed, count / 8) & random);
+    to[count / 8 * 8 + rest] = (u8)(word >> (8 * rest));
+  }
+}
+
+__device__ inline u8 canary_at(u64 seed, u64 at) { return (u8)(bits_at(seed, at / 8) >> (8 * (at % 8))); }
+
+extern "C" __global__ void accelopt_canary_write(u8* base, u64 begin, u64 end, u64 seed) {
+  ACCELOPT_EACH(i, end - begin) base[begin + i] = canary_at(seed, begin + i);
+}
+
+extern "C" __global__ void accelopt_canary_check(const u8* base, u64 begin, u64 end, u64 seed, u32* flag) {
+  ACCELOPT_EACH(i, end - begin) {
+    if (base[begin + i] != canary_at(seed, begin + i)) *flag = 1;
+  }
+}
+
+extern "C" __global__ void accelopt_zero(u8* to, u64 count) {
+  ACCELOPT_EACH(i, count / 8) ((u64*)to)[i] = 0;
+  ACCELOPT_EACH(rest, count % 8) to[count / 8 * 8 + rest] = 0;
+}
+
+extern "C" __global__ void accelopt_flush(u64* to, u64 words, u64 value) {
+  ACCELOPT_EACH(i, words) to[i] = value + i;
+}
+
+/// Drops the flushed lines without writing them back: that would go on during the timed call.
+extern "C" __global__ void accelopt_discard(u8* lines, u64 count) {
+  ACCELOPT_EACH(i, count / 128) {
+#ifdef __CUDA_ARCH__
+    asm volatile("discard.global.L2 [%0], 128;" ::"l"(lines + i * 128) : "memory");
+#else
+    (void)lines;
+#endif
+  }
+}
+
+// ---- time ----
+
+__device__ inline u64 nanoseconds() {
+  u64 now;
+#ifdef __CUDA_ARCH__
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+#else
+  now = accelopt_nanoseconds();
+#endif
+  return now;
+}
+
+/// Holds the stream back until the host writes the flag, or the limit has passed (then it says so in flag[1]).
+extern "C" __global__ void accelopt_block(volatile u32* flag, u64 limit_ns) {
+  const u64 begin = nanoseconds();
+  while (flag[0] == 0) {
+    if (nanoseconds() - begin > limit_ns) {
+      flag[1] = 1;
+      return;
+    }
+  }
+}
+
+/// Cycles and nanoseconds of about `span_ns`, between two ticks of the nanosecond clock.
+extern "C" __global__ void accelopt_clock(u64* out, u64 span_ns) {
+  u64 first = nanoseconds();
+  u64 begin = first;
+  while (begin == first) begin = nanoseconds();
+  const i64 cycles = clock64();
+  u64 now = begin;
+  while (now - begin < span_ns) now = nanoseconds();
+  out[0] = (u64)(clock64() - cycles);
+  out[1] = now - begin;
+}
+
+// ---- what honest kernels may be off by ----
+
+__device__ inline double loaded_run(const void* run, int is_float, u64 i) {
+  return is_float ? (double)((const float*)run)[i] : ((const double*)run)[i];
+}
+/// The largest of non-negative numbers: their bits are in the same order.
+__device__ inline void raise(u64* to, double value) {
+  const u64 bits = as_bits(value);
+  if (bits > *(volatile u64*)to) atomicMax(to, bits);
+}
+
+/// Of every row the largest |expected| under the threshold; `sizes` begins as zeros.
+extern "C" __global__ void accelopt_row_sizes(const double* expected, u64 count, u64 row_length, double threshold,
+                                              u64* sizes) {
+  ACCELOPT_EACH(i, count) {
+    const double size = size_of_value(expected[i]);
+    if (size < threshold) raise(&sizes[i / row_length], size);
+  }
+}
+
+/// Sums of (scale * expected)^2 over what is under the threshold, one a thread.
+extern "C" __global__ void accelopt_norm(const double* expected, u64 count, double scale, double threshold,
+                                         double* partial) {
+  double sum = 0;
+  ACCELOPT_EACH(i, count) {
+    const double value = expected[i];
+    if (size_of_value(value) < threshold) sum += value * scale * (value * scale);
+  }
+  partial[(u64)blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+/// One honest run: raises row_errors, sums squares a thread, sets the flag where it is not finite and should be.
+extern "C" __global__ void accelopt_run_error(const double* expected, const void* run, int is_float, u64 count,
+                                              u64 row_length, double scale, double threshold, double share,
+                                              u64* row_errors, double* partial, u32* flag) {
+  double sum = 0;
+  ACCELOPT_EACH(i, count) {
+    const double wanted = expected[i];
+    const double value = loaded_run(run, is_float, i);
+    if (!(size_of_value(wanted) < threshold)) {
+      if (is_finite(wanted) && !is_finite(value)) *flag = 1;
+      continue;
+    }
+    const double difference = size_of_value(value - wanted) * share;
+    if (!is_finite(difference)) {
+      *flag = 1;
+      continue;
+    }
+    raise(&row_errors[i / row_length], difference);
+    sum += difference * scale * (difference * scale);
+  }
+  partial[(u64)blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+/// out[i]: the sum of `each` of the values, from i * each on.
+extern "C" __global__ void accelopt_sum(const double* values, u64 each, u64 sums, double* out) {
+  ACCELOPT_EACH(i, sums) {
+    double sum = 0;
+    for (u64 k = 0; k < each; ++k) sum += values[i * each + k];
+    out[i] = sum;
+  }
+}
+
+// ---- is it right? ----
+
+struct Judged {
+  const void* actual;
+  const u64* expected;  // doubles under the mask
+  const u64* rows;      // bounds of the rows under the mask
+  u64 expected_key;
+  u64 rows_key;
+  u64 count;
+  u64 row_length;
+  double relative;
+  double scale;
+  double threshold;
+  int dtype;
+  int has_infinity;
+};
+
+__device__ inline double wanted_at(const Judged& it, u64 i) { return as_double(it.expected[i] ^ bits_at(it.expected_key, i)); }
+__device__ inline double bound_at(const Judged& it, u64 i, double wanted) {
+  const u64 row = i / it.row_length;
+  return larger(as_double(it.rows[row] ^ bits_at(it.rows_key, row)), size_of_value(wanted) * it.relative);
+}
+
+__device__ inline int judge_element(double wanted, double got, double bound, double threshold, bool has_infinity) {
+  const bool wants_nan = is_nan(wanted);
+  if (wants_nan || is_nan(got)) {
+    const bool overflowed = !has_infinity && is_nan(got) && size_of_value(wanted) + bound >= threshold;
+    return (wants_nan && is_nan(got)) || overflowed ? kRight : kPattern;
+  }
+  if (is_infinite(got)) {
+    const bool same_side =
+        (as_bits(got) >> 63) == (as_bits(wanted) >> 63) && size_of_value(wanted) + bound >= threshold;
+    return same_side ? kRight : kPattern;
+  }
+  if (is_infinite(wanted)) return kPattern;
+  if (size_of_value(got - wanted) <= bound) return kRight;
+  return size_of_value(wanted) >= threshold ? kPattern : kElementwise;
+}
+
+/// first_bad: least index of an element that is not right; sums of the finite differences' scaled squares, one a thread.
+extern "C" __global__ void accelopt_compare(Judged it, double* partial, u64* first_bad) {
+  double sum = 0;
+  ACCELOPT_EACH(i, it.count) {
+    const double wanted = wanted_at(it, i);
+    const double got = load_element(it.dtype, it.actual, i);
+    const double difference = got - wanted;
+    const double bound = bound_at(it, i, wanted);
+    if (!(size_of_value(difference) <= bound) || !is_finite(difference)) {
+      if (judge_element(wanted, got, bound, it.threshold, it.has_infinity != 0) != kRight) atomicMin(first_bad, i);
+    }
+    if (is_finite(difference)) sum += difference * it.scale * (difference * it.scale);
+  }
+  partial[(u64)blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+/// The largest share of its bound that an element uses up, and the least index of such an element: two launches.
+extern "C" __global__ void accelopt_worst(Judged it, u64* share, u64* index, int second) {
+  ACCELOPT_EACH(i, it.count) {
+    const double wanted = wanted_at(it, i);
+    const double used = size_of_value(load_element(it.dtype, it.actual, i) - wanted) / bound_at(it, i, wanted);
+    if (!is_finite(used)) continue;
+    if (second == 0) raise(share, used);
+    if (second != 0 && as_bits(used) == *share) atomicMin(index, i);
+  }
+}
+
+/// One element: {expected, actual, rule}.
+extern "C" __global__ void accelopt_examine(Judged it, u64 i, double* out) {
+  const double wanted = wanted_at(it, i);
+  const double got = load_element(it.dtype, it.actual, i);
+  out[0] = wanted;
+  out[1] = got;
+  out[2] = judge_element(wanted, got, bound_at(it, i, wanted), it.threshold, it.has_infinity != 0);
+}
+
+__device__ inline i64 load_integer(const void* from, int bytes, u64 i, int is_unsigned) {
+  switch (bytes) {
+    case 8:
+      return ((const i64*)from)[i];
+    case 4:
+      return ((const int*)from)[i];
+    case 2:
+      return ((const short*)from)[i];
+    default:
+      return is_unsigned != 0 ? (i64)((const u8*)from)[i] : (i64)((const signed char*)from)[i];
+  }
+}
+__device__ inline i64 wanted_integer(const u64* masked, u64 key, int bytes, u64 i, int is_unsigned) {
+  const u64 at = i * (u64)bytes;
+  const u64 word = (masked[at / 8] ^ bits_at(key, at / 8)) >> (8 * (at % 8));
+  return load_integer(&word, bytes, 0, is_unsigned);
+}
+
+/// Integers under a mask: the least index of one that differs.
+extern "C" __global__ void accelopt_exact(const void* actual, const u64* masked, u64 key, u64 count, int bytes,
+                                          int is_unsigned, u64* first_bad) {
+  ACCELOPT_EACH(i, count) {
+    if (load_integer(actual, bytes, i, is_unsigned) != wanted_integer(masked, key, bytes, i, is_unsigned)) {
+      atomicMin(first_bad, i);
+    }
+  }
+}
+
+extern "C" __global__ void accelopt_examine_exact(const void* actual, const u64* masked, u64 key, u64 i, int bytes,
+                                                  int is_unsigned, double* out) {
+  out[0] = (double)wanted_integer(masked, key, bytes, i, is_unsigned);
+  out[1] = (double)load_integer(actual, bytes, i, is_unsigned);
+  out[2] = kExact;
+}
+
+/// Two outputs of one kernel: the least index in which they differ by more than right ones may. `kept` lies under a
+/// mask.
+extern "C" __global__ void accelopt_agree(Judged it, const u64* kept, u64 kept_key, int element_bytes, u64* first_bad) {
+  ACCELOPT_EACH(i, it.count) {
+    const u64 at = i * (u64)element_bytes;
+    const u64 word = (kept[at / 8] ^ bits_at(kept_key, at / 8)) >> (8 * (at % 8));
+    const double one = load_element(it.dtype, &word, 0);
+    const double other = load_element(it.dtype, it.actual, i);
+    if (one == other || (is_nan(one) && is_nan(other))) continue;
+    if (!(size_of_value(one - other) <= bound_at(it, i, wanted_at(it, i)))) atomicMin(first_bad, i);
+  }
+}
+
+/// The kept element as a number.
+extern "C" __global__ void accelopt_examine_kept(int dtype, const u64* kept, u64 kept_key, int element_bytes, u64 i,
+                                                 const void* actual, double* out) {
+  const u64 at = i * (u64)element_bytes;
+  const u64 word = (kept[at / 8] ^ bits_at(kept_key, at / 8)) >> (8 * (at % 8));
+  out[0] = load_element(dtype, &word, 0);
+  out[1] = load_element(dtype, actual, i);
+  out[2] = kElementwise;
+}
