@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// What evaluating on a GPU costs, and whether its verdicts are true. Needs a device. Kernels with a known difference:
+// the baseline followed by one thread that counts clock cycles, fewer or more of them; both arms have that second
+// launch.
+//
+//   cuda [--device cuda:0] [--sessions N] [--suite DIR] [--accelopt FILE] [--task NAME]...
+//
+// --sessions: races of identical kernels, spread over the tasks; a third as many with a difference of 2 %.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "evaluation/evaluator.hpp"
+#include "evaluation/worker_pool.hpp"
+#include "figures.hpp"
+#include "suites/task_folder.hpp"
+
+namespace accelopt::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kCyclesANanosecond = 1.98;  ///< of an H200 that nothing holds back
+constexpr int kBuilders = 8;
+constexpr int kSustained = 48;  ///< candidates
+
+struct Options {
+  std::string device = "cuda:0";
+  int sessions = 300;
+  fs::path suite = ACCELOPT_SUITE;
+  fs::path accelopt = ACCELOPT_PROGRAM;
+  std::vector<std::string> tasks;
+};
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// `baseline` with a launch behind its own that keeps one thread busy for `cycles`.
+model::Solution followed_by_wait(const model::Solution& baseline, std::int64_t cycles) {
+  return model::with_main_text(baseline, model::main_text(baseline) +
+                                             "\n//@ launch accelopt_wait grid=(1) block=(1) args=()\n"
+                                             "extern \"C\" __global__ void accelopt_wait() {\n"
+                                             "  const long long until = clock64() + " +
+                                             std::to_string(cycles) +
+                                             ";\n"
+                                             "  while (clock64() < until) {\n  }\n}\n");
+}
+
+/// `baseline` with a launch of `body` behind its own.
+model::Solution followed_by(const model::Solution& baseline, const std::string& body) {
+  return model::with_main_text(baseline, model::main_text(baseline) +
+                                             "\n//@ launch accelopt_last grid=(1) block=(1) args=()\n"
+                                             "extern \"C\" __global__ void accelopt_last() {" +
+                                             body + "}\n");
+}
+
+/// One task, opened.
+struct Opened {
+  model::Task task;
+  std::unique_ptr<evaluation::Evaluator> evaluator;
+  double call_ns = 0;
+
+  [[nodiscard]] model::Solution with_wait(double share_of_call) const {
+    constexpr double kBase = 2000;  // cycles in every arm
+    return followed_by_wait(task.baseline,
+                            static_cast<std::int64_t>(kBase + share_of_call * call_ns * kCyclesANanosecond));
+  }
+};
+
+base::Result<Opened> open(const Options& options, const std::string& name) {
+  TRY_ASSIGN(model::Task task, suites::load_task(options.suite / name));
+  Opened opened{std::move(task), evaluation::make_worker_pool(
+                                     {.command = {options.accelopt.string(), "worker", "--device", options.device}})};
+  evaluation::MeasureSettings settings;
+  settings.seed = base::random_seed();
+  const auto begin = Clock::now();
+  TRY_ASSIGN(const auto report, opened.evaluator->open(opened.task, settings, {}));
+  if (report.baseline.status != model::Status::passed)
+    return base::fail(base::ErrorCode::invalid_argument, name + ": " + report.baseline.reason);
+  for (const model::WorkloadTiming& timing : report.baseline.workloads) {
+    if (timing.role == "race") opened.call_ns += timing.time_ns;
+  }
+  std::printf("# %s on %s: opened in %.1f s, baseline %.3f ms a call\n", name.c_str(), report.device.name.c_str(),
+              seconds_since(begin), opened.call_ns / 1e6);
+  std::fflush(stdout);
+  return opened;
+}
+
+/// What sessions of one kind gave.
+struct Tally {
+  int sessions = 0;
+  int faster = 0;
+  int slower = 0;
+  int blocks = 0;
+  std::vector<double> block_deviations;  ///< a session: of its blocks' log-ratios
+  std::vector<double> estimates;         ///< log-ratios
+};
+
+double deviation(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  double sum = 0;
+  for (const double value : values) sum += (value - mean) * (value - mean);
+  return std::sqrt(sum / static_cast<double>(values.size() - 1));
+}
+
+base::Result<void> race(Opened& opened, const model::Solution& candidate, const model::Solution& opponent, int sessions,
+                        Tally& tally) {
+  for (int i = 0; i < sessions; ++i) {
+    TRY_ASSIGN(const auto evaluation, opened.evaluator->triage(candidate, opponent, {}));
+    if (evaluation.status != model::Status::passed)
+      return base::fail(base::ErrorCode::invalid_argument, "an arm failed: " + evaluation.reason);
+    ++tally.sessions;
+    tally.blocks += evaluation.blocks;
+    tally.faster += evaluation.verdict == model::Verdict::faster;
+    tally.slower += evaluation.verdict == model::Verdict::slower;
+    if (evaluation.ratio) tally.estimates.push_back(std::log(evaluation.ratio->estimate));
+    std::vector<double> ratios;
+    for (const model::BlockSample& block : evaluation.samples)
+      ratios.push_back(std::log(block.reference_ns.front() / block.candidate_ns.front()));
+    tally.block_deviations.push_back(deviation(ratios));
+  }
+  return {};
+}
+
+/// A clear loser from source to verdict, nothing of it known; the worst of some.
+base::Result<double> loser_seconds(Opened& opened) {
+  double worst = 0;
+  TRY(opened.evaluator->triage(opened.with_wait(0.31), opened.task.baseline, {}));  // slots are drawn from now on
+  for (int i = 0; i < 5; ++i) {
+    const auto begin = Clock::now();
+    TRY_ASSIGN(const auto evaluation,
+               opened.evaluator->triage(opened.with_wait(0.32 + 0.01 * i), opened.task.baseline, {}));
+    const double seconds = seconds_since(begin);
+    if (evaluation.verdict != model::Verdict::slower)
+      return base::fail(base::ErrorCode::invalid_argument, "a loser of 30 % was not called SLOWER");
+    worst = std::max(worst, seconds);
+  }
+  return worst;
+}
+
+struct Sustained {
+  double candidates_a_second = 0;
+  double measuring_share = 0;  ///< of the wall time in which the device verifies or races
+};
+
+/// Clear losers from as many threads as a search has: they build beside each other and are measured one by one.
+base::Result<Sustained> sustained(Opened& opened) {
+  std::atomic<int> next = 0;
+  std::atomic<int> failed = 0;
+  std::vector<double> measuring(kSustained, 0.0);
+  const auto begin = Clock::now();
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < kBuilders; ++thread) {
+      threads.emplace_back([&] {
+        for (int i = next++; i < kSustained; i = next++) {
+          const auto evaluation = opened.evaluator->triage(opened.with_wait(0.4 + 0.002 * i), opened.task.baseline, {});
+          if (!evaluation || evaluation->status != model::Status::passed) {
+            ++failed;
+            continue;
+          }
+          for (const model::StageTime& stage : evaluation->stages) {
+            if (stage.name != "build") measuring[static_cast<std::size_t>(i)] += stage.seconds;
+          }
+        }
+      });
+    }
+  }
+  const double seconds = seconds_since(begin);
+  if (failed > 0) return base::fail(base::ErrorCode::invalid_argument, "a candidate failed");
+  return Sustained{kSustained / seconds, std::accumulate(measuring.begin(), measuring.end(), 0.0) / seconds};
+}
+
+/// Seconds from the verdict on something that takes the device's process with it to the verdict on the next candidate.
+base::Result<double> recovery_seconds(Opened& opened, const std::string& body, model::Status expected, int number) {
+  TRY_ASSIGN(const auto broken,
+             opened.evaluator->triage(followed_by(opened.task.baseline, body), opened.task.baseline, {}));
+  if (broken.status != expected) {
+    return base::fail(base::ErrorCode::invalid_argument, "expected " + std::string(model::to_string(expected)) +
+                                                             ", got " + std::string(model::to_string(broken.status)) +
+                                                             ": " + broken.reason);
+  }
+  std::printf("# %s\n", broken.reason.c_str());
+  const auto begin = Clock::now();
+  TRY_ASSIGN(const auto after,
+             opened.evaluator->triage(opened.with_wait(0.6 + 0.01 * number), opened.task.baseline, {}));
+  if (after.status != model::Status::passed)
+    return base::fail(base::ErrorCode::invalid_argument, "the next candidate failed: " + after.reason);
+  return seconds_since(begin);
+}
+
+base::Result<int> run(const Options& options) {
+  Figures figures;
+  Tally identical;
+  Tally two_percent;
+  double loser = 0;
+  double slowest_recovery = 0;
+  double least_rate = INFINITY;
+  const int each = std::max(1, options.sessions / static_cast<int>(options.tasks.size()));
+  for (const std::string& name : options.tasks) {
+    TRY_ASSIGN(Opened opened, open(options, name));
+    TRY_ASSIGN(const double seconds, loser_seconds(opened));
+    TRY_ASSIGN(const Sustained rate, sustained(opened));
+    std::printf("# %s: a loser %.3f s, %.2f candidates a second, the device measures %.0f %% of the time\n",
+                name.c_str(), seconds, rate.candidates_a_second, 100 * rate.measuring_share);
+    loser = std::max(loser, seconds);
+    least_rate = std::min(least_rate, rate.candidates_a_second);
+    Tally same;
+    TRY(race(opened, opened.with_wait(0), opened.with_wait(0), each, same));
+    Tally faster;
+    TRY(race(opened, opened.with_wait(0), opened.with_wait(0.0204), std::max(1, each / 3), faster));
+    const auto mean = [](const std::vector<double>& values) {
+      return values.empty() ? 0.0
+                            : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    };
+    std::printf(
+        "# %s: identical %d of %d FASTER, %.1f blocks, deviation of a block %.3f %%, of a session %.3f %%; 2 %% "
+        "faster: %d "
+        "of %d FASTER, %.1f blocks, found %.2f %%\n",
+        name.c_str(), same.faster, same.sessions, static_cast<double>(same.blocks) / same.sessions,
+        100 * mean(same.block_deviations), 100 * deviation(same.estimates), faster.faster, faster.sessions,
+        static_cast<double>(faster.blocks) / faster.sessions, 100 * mean(faster.estimates));
+    std::fflush(stdout);
+    for (const auto& [from, to] : {std::pair{&same, &identical}, std::pair{&faster, &two_percent}}) {
+      to->sessions += from->sessions;
+      to->faster += from->faster;
+    }
+    if (name != options.tasks.front()) continue;
+    const struct {
+      const char* body;
+      model::Status status;
+    } broken[] = {{" for (;;) { asm volatile(\"\"); } ", model::Status::timeout},
+                  {" asm volatile(\"trap;\"); ", model::Status::runtime_error},
+                  {" *reinterpret_cast<volatile int*>(static_cast<size_t>(64)) = 1; ", model::Status::runtime_error}};
+    int number = 0;
+    for (const auto& one : broken) {
+      TRY_ASSIGN(const double after, recovery_seconds(opened, one.body, one.status, number++));
+      slowest_recovery = std::max(slowest_recovery, after);
+    }
+  }
+  const auto share = [](const Tally& tally) { return static_cast<double>(tally.faster) / tally.sessions; };
+  figures.report("loser_from_source_to_verdict", loser, Bound::at_most, 0.6, "s");
+  figures.report("candidates_a_second", least_rate, Bound::at_least, 3);
+  figures.report("identical_called_faster", share(identical), Bound::at_most, 0.01);
+  figures.report("faster_2_called_faster", share(two_percent), Bound::at_least, 0.90);
+  figures.report("next_candidate_after_a_broken_one", slowest_recovery, Bound::at_most, 3, "s");
+  return figures.exit_status();
+}
+
+}  // namespace
+}  // namespace accelopt::bench
+
+int main(int argc, char** argv) {
+  accelopt::bench::Options options;
+  bool good = argc % 2 == 1;
+  for (int i = 1; good && i + 1 < argc; i += 2) {
+    const std::string flag = argv[i];
+    if (flag == "--task") {
+      options.tasks.emplace_back(argv[i + 1]);
+    } else if (flag == "--suite") {
+      options.suite = argv[i + 1];
+    } else if (flag == "--accelopt") {
+      options.accelopt = argv[i + 1];
+    } else if (flag == "--device") {
+      options.device = argv[i + 1];
+    } else if (flag == "--sessions") {
+      options.sessions = std::max(1, std::atoi(argv[i + 1]));
+    } else {
+      good = false;
+    }
+  }
+  if (!good) {
+    std::fprintf(stderr,
+                 "usage: cuda [--device cuda:0] [--sessions N] [--suite DIR] [--accelopt FILE] [--task NAME]...\n");
+    return 2;
+  }
+  if (options.tasks.empty()) options.tasks = {"silu", "adamw", "rmsnorm_matmul"};
+  const auto status = accelopt::bench::run(options);
+  if (!status) {
+    std::fprintf(stderr, "cuda: %s\n", status.error().message.c_str());
+    return 1;
+  }
+  return *status;
+}
