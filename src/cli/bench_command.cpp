@@ -6,10 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "base/utc.hpp"
+#include "cli/bench_history.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/session.hpp"
+#include "cli/version.hpp"
 #include "cli/workspace.hpp"
+#include "journal/suite_log.hpp"
 #include "report/format.hpp"
 #include "report/progress.hpp"
 #include "report/text_table.hpp"
@@ -23,7 +27,15 @@ struct BenchOptions {
   std::vector<std::string> only;
   std::string workspace;
   bool json = false;
+  bool history = false;
   SearchFlags search;
+};
+
+/// Where a suite run and its runs are kept.
+struct Record {
+  journal::Journal& journal;
+  journal::SuiteLog& log;
+  std::string id;  ///< of the suite run
 };
 
 /// One task's line of the table.
@@ -90,80 +102,171 @@ std::string table_of(const std::vector<Line>& lines) {
   return table.render();
 }
 
-base::Result<Line> run_task(Shell& shell, journal::Journal& journal, const Config& config, const BenchOptions& options,
+base::Result<Line> run_task(Shell& shell, const Record& record, const Config& config, const BenchOptions& options,
                             const std::filesystem::path& folder, model::EventSink& events) {
   Line line{folder.filename().string(), std::nullopt, ""};
   const auto task = suites::load_task(folder);
   if (!task) {
     line.error = task.error().message;
+    TRY(record.log.enter(record.id, {.task = line.task, .error = line.error}));
     return line;
   }
   TRY_ASSIGN(const RunSettings settings, settings_from(options.search, config));
-  TRY_ASSIGN(const journal::RunInfo run, begin_run(journal, *task, folder, settings));
-  auto result = carry_out(shell, journal, run, config, events);
-  if (result)
+  TRY_ASSIGN(const journal::RunInfo run, begin_run(record.journal, *task, folder, settings));
+  TRY(record.log.enter(record.id, {.task = line.task, .run = run.id}));
+  auto result = carry_out(shell, record.journal, run, config, events);
+  if (result) {
     line.result = std::move(*result);
-  else
+  } else {
     line.error = result.error().message;
+    TRY(record.log.enter(record.id, {.task = line.task, .run = run.id, .error = line.error}));
+  }
   return line;
 }
 
-base::Result<Exit> bench(Shell& shell, const BenchOptions& options) {
-  TRY_ASSIGN(auto folders, suites::find_suite_tasks(options.suite));
-  if (!options.only.empty()) {
-    std::erase_if(folders, [&](const auto& folder) {
-      return std::find(options.only.begin(), options.only.end(), folder.filename().string()) == options.only.end();
-    });
-    if (folders.empty())
-      return base::fail(base::ErrorCode::not_found, options.suite + ": none of its tasks has a name given by --only");
-  }
-  const auto workspace = find_workspace(options.workspace);
-  TRY_ASSIGN(const Config config, load_config(workspace));
-  if (const auto settings = settings_from(options.search, config); !settings) return refuse_options(settings.error());
-  TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
-  const auto start = std::chrono::steady_clock::now();
+/// Every task in turn, until the user stops it.
+base::Result<std::vector<Line>> run_tasks(Shell& shell, const Record& record, const Config& config,
+                                          const BenchOptions& options,
+                                          const std::vector<std::filesystem::path>& folders) {
   std::vector<Line> lines;
   for (const std::filesystem::path& folder : folders) {
     if (shell.stops.wind_down.stop_requested()) break;
     const auto progress = options.json ? report::make_json_progress(stdout)
                                        : report::make_terminal_progress(stderr, isatty(STDERR_FILENO) == 1);
-    TRY_ASSIGN(const Line line, run_task(shell, *journal, config, options, folder, *progress));
+    TRY_ASSIGN(const Line line, run_task(shell, record, config, options, folder, *progress));
     if (options.json && line.result) fmt::print("{}\n", base::canonical(search::to_result_json(*line.result)));
     lines.push_back(line);
   }
-  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  double sum = 0;
+  return lines;
+}
+
+base::Result<std::vector<std::filesystem::path>> tasks_of(const BenchOptions& options) {
+  TRY_ASSIGN(auto folders, suites::find_suite_tasks(options.suite));
+  if (options.only.empty()) return folders;
+  std::erase_if(folders, [&](const auto& folder) {
+    return std::find(options.only.begin(), options.only.end(), folder.filename().string()) == options.only.end();
+  });
+  if (folders.empty())
+    return base::fail(base::ErrorCode::not_found, options.suite + ": none of its tasks has a name given by --only");
+  return folders;
+}
+
+/// Enters a suite run, so that it is known however it ends.
+base::Result<std::string> begin_suite(journal::SuiteLog& log, const BenchOptions& options,
+                                      const std::vector<std::filesystem::path>& folders) {
+  journal::SuiteRun run{.id = new_run_id(),
+                        .suite = suite_path(options.suite),
+                        .created = base::utc_now(),
+                        .program_version = kVersion,
+                        .process = journal::this_process()};
+  for (const std::filesystem::path& folder : folders) run.tasks.push_back(folder.filename().string());
+  TRY(log.begin(run));
+  return run.id;
+}
+
+/// How it went, over all tasks.
+struct Summary {
   int improved = 0;
   int failed = 0;
+  double geometric_mean = 1;
+};
+
+Summary summary_of(const std::vector<Line>& lines) {
+  Summary out;
+  double sum = 0;
   for (const Line& line : lines) {
     sum += std::log(speedup_of(line));
-    improved += speedup_of(line) > 1 ? 1 : 0;
-    failed += line.result ? 0 : 1;
+    out.improved += speedup_of(line) > 1 ? 1 : 0;
+    out.failed += line.result ? 0 : 1;
   }
-  const double mean = lines.empty() ? 1 : std::exp(sum / static_cast<double>(lines.size()));
+  if (!lines.empty()) out.geometric_mean = std::exp(sum / static_cast<double>(lines.size()));
+  return out;
+}
+
+void print(const std::vector<Line>& lines, const Summary& summary, const BenchOptions& options, const std::string& id,
+           double wall_seconds) {
   if (options.json) {
-    const base::Json out = {{"type", "bench"},        {"schema", 1},          {"suite", options.suite},
-                            {"tasks", lines.size()},  {"improved", improved}, {"failed", failed},
-                            {"geometric_mean", mean}, {"wall_seconds", wall}};
+    const base::Json out = {{"type", "bench"},
+                            {"schema", 1},
+                            {"suite", options.suite},
+                            {"suite_run", id},
+                            {"tasks", lines.size()},
+                            {"improved", summary.improved},
+                            {"failed", summary.failed},
+                            {"geometric_mean", summary.geometric_mean},
+                            {"wall_seconds", wall_seconds}};
     fmt::print("{}\n", base::canonical(out));
-  } else {
-    fmt::print("\n{}\n{} of {} tasks improved; geometric mean {:.2f}x (a task without a gain counts as 1); {}\n",
-               table_of(lines), improved, lines.size(), mean, report::format_seconds(wall));
+    return;
   }
-  if (shell.stops.wind_down.stop_requested()) return Exit::interrupted;
-  if (failed > 0) return Exit::error;
-  return improved > 0 ? Exit::done : Exit::no_gain;
+  fmt::print("\n{}\n{} of {} tasks improved; geometric mean {:.2f}x (a task without a gain counts as 1); {}\n",
+             table_of(lines), summary.improved, lines.size(), summary.geometric_mean,
+             report::format_seconds(wall_seconds));
+}
+
+base::Result<Exit> run_suite(Shell& shell, const BenchOptions& options) {
+  TRY_ASSIGN(const auto folders, tasks_of(options));
+  const auto workspace = find_workspace(options.workspace);
+  TRY_ASSIGN(const Config config, load_config(workspace));
+  if (const auto settings = settings_from(options.search, config); !settings) return refuse_options(settings.error());
+  TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
+  TRY_ASSIGN(const auto log, journal::open_suite_log(workspace, journal::Access::read_write));
+  TRY_ASSIGN(const std::string id, begin_suite(*log, options, folders));
+  const auto start = std::chrono::steady_clock::now();
+  const auto lines = run_tasks(shell, {*journal, *log, id}, config, options, folders);
+  if (!lines) {
+    static_cast<void>(log->end(id, "failed"));  // the first error counts
+    return tl::make_unexpected(lines.error());
+  }
+  const bool interrupted = shell.stops.wind_down.stop_requested();
+  TRY(log->end(id, interrupted ? "interrupted" : "done"));
+  const Summary summary = summary_of(*lines);
+  print(*lines, summary, options, id, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (interrupted) return Exit::interrupted;
+  if (summary.failed > 0) return Exit::error;
+  return summary.improved > 0 ? Exit::done : Exit::no_gain;
+}
+
+base::Result<Exit> show_history(const BenchOptions& options) {
+  const auto workspace = find_workspace(options.workspace);
+  TRY_ASSIGN(const auto history, read_history(workspace, {.suite = options.suite, .only = options.only}));
+  if (options.json) {
+    for (const base::Json& line : report::to_json_lines(history)) fmt::print("{}\n", base::canonical(line));
+    return Exit::done;
+  }
+  if (history.empty()) {
+    fmt::print("no suite runs {}in {}; begin one with: accelopt bench {}\n",
+               options.suite.empty() && options.only.empty() ? "" : "like that ", workspace.string(),
+               options.suite.empty() ? "SUITE" : options.suite);
+    return Exit::done;
+  }
+  fmt::print("{}", report::to_text(history));
+  return Exit::done;
+}
+
+base::Result<Exit> bench(Shell& shell, const BenchOptions& options) {
+  if (options.history) return show_history(options);
+  if (options.suite.empty()) {
+    return refuse_options(
+        {base::ErrorCode::invalid_argument,
+         "bench needs the folder of a suite: accelopt bench suites/nkibench-cpu; --history shows earlier ones"});
+  }
+  return run_suite(shell, options);
 }
 
 }  // namespace
 
 void add_bench(CommandLine& app, Action& chosen) {
-  Command command = app.add("bench", "Run every task of a suite and print the table");
+  Command command = app.add("bench", "Run every task of a suite and print the table, or what earlier ones came to");
   command.footer(
       "Examples:\n  accelopt bench suites/nkibench-cpu\n  accelopt bench suites/nkibench-cpu --only silu --only matmul "
-      "--json\n");
+      "--json\n"
+      "  accelopt bench --history             suite runs over time, and what memory changed\n"
+      "  accelopt bench --history --only matmul --json\n");
   auto options = std::make_shared<BenchOptions>();
-  command.option("suite", &options->suite, "Folder whose sub-folders are tasks").required();
+  command.option("suite", &options->suite, "Folder whose sub-folders are tasks");
+  command.flag("--history", options->history,
+               "Run nothing: show this workspace's suite runs over time, per task and overall, with memory cold and "
+               "warm (docs/cli.md)");
   command.option("--only", &options->only, "Only the task of this name; may be repeated");
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.flag("--json", options->json, "JSON lines (docs/json.md)");

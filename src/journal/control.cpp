@@ -225,16 +225,8 @@ class SqliteControl final : public Control {
 Result<std::unique_ptr<Control>> open_control(const std::filesystem::path& folder, Access access) {
   TRY_ASSIGN(std::unique_ptr<Database> database,
              open_journal_database(folder, {.access = access, .busy_timeout = kPatience}));
-  TRY_ASSIGN(Statement select,
-             database->prepare("SELECT count(*) FROM sqlite_master WHERE name IN ('sessions', 'events', 'facts')"));
-  std::int64_t tables = 0;
-  {
-    Query query(select);
-    TRY(query.next());
-    tables = query.integer(0);
-  }
-  select = {};
-  return std::make_unique<SqliteControl>(std::move(database), tables == 3);
+  TRY_ASSIGN(const bool has_tables, database->has_tables({"sessions", "events", "facts"}));
+  return std::make_unique<SqliteControl>(std::move(database), has_tables);
 }
 
 Process this_process() {

@@ -142,6 +142,27 @@ CREATE TABLE parcels(
   UNIQUE(run, key, place));
 CREATE INDEX parcels_by_place ON parcels(place, number) WHERE content IS NOT NULL;
 )sql",
+    // `tasks`: the ones that were to be run, a JSON list; `run`: null where a task's run could not begin.
+    R"sql(
+CREATE TABLE suite_runs(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  suite TEXT NOT NULL,
+  created TEXT NOT NULL,
+  program_version TEXT NOT NULL,
+  tasks TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  host TEXT NOT NULL,
+  born TEXT NOT NULL,
+  state TEXT NOT NULL);
+CREATE TABLE suite_entries(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  suite_run INTEGER NOT NULL REFERENCES suite_runs(number),
+  task TEXT NOT NULL,
+  run TEXT,
+  error TEXT,
+  UNIQUE(suite_run, task));
+)sql",
 };
 static_assert(kAdditions.size() + 1 == kSchemaVersion, "an addition for each version");
 

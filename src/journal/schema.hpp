@@ -10,7 +10,7 @@
 namespace accelopt::journal {
 
 /// The version of the tables that this program reads and writes.
-inline constexpr std::int64_t kSchemaVersion = 3;
+inline constexpr std::int64_t kSchemaVersion = 4;
 
 /// Refuses a file that is no journal, or one of a newer version, from its first bytes and without opening it as a
 /// database; passes what is absent or empty. @error corrupt; permission_denied, io.

@@ -198,6 +198,24 @@ Result<Statement> Database::prepare(std::string_view sql) {
   return Statement(*this, handle);
 }
 
+std::int64_t Database::changes() const {
+  return sqlite3_changes(handle_);
+}
+
+std::int64_t Database::last_row() const {
+  return sqlite3_last_insert_rowid(handle_);
+}
+
+Result<bool> Database::has_tables(std::initializer_list<std::string_view> names) {
+  TRY_ASSIGN(Statement select, prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"));
+  for (const std::string_view name : names) {
+    Query query(select, name);
+    TRY_ASSIGN(const bool there, query.next());
+    if (!there) return false;
+  }
+  return true;
+}
+
 bool Database::is_read_only() const {
   return sqlite3_db_readonly(handle_, "main") == 1;
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -93,6 +94,11 @@ class Database {
 
   base::Result<void> execute(const char* sql);
   base::Result<Statement> prepare(std::string_view sql);
+  /// Rows that the last statement that writes has written, and the number of the last row that was inserted.
+  [[nodiscard]] std::int64_t changes() const;
+  [[nodiscard]] std::int64_t last_row() const;
+  /// Whether all of these tables are there. @error as error().
+  base::Result<bool> has_tables(std::initializer_list<std::string_view> names);
   /// Whether the file can only be read: asked for, or all that the operating system allows.
   [[nodiscard]] bool is_read_only() const;
   /// What the last failing call on this connection means.

@@ -58,31 +58,54 @@ struct Pieces {
   int sessions = 0;
 };
 
-/// Lays the sessions one after the other.
-Pieces lay_out(const std::vector<StepRecord>& steps) {
-  Pieces out;
-  const bool marked = std::any_of(steps.begin(), steps.end(),
-                                  [](const StepRecord& step) { return work_of(step.key.kind) == Work::session; });
-  double offset = 0;
-  double last_end = 0;
-  const auto begin_session = [&] {
-    offset = out.wall_seconds;
-    last_end = 0;
-    ++out.sessions;
-  };
-  for (const StepRecord& step : steps) {
+/// The run's own clock: its sessions one after the other.
+class Clock {
+ public:
+  explicit Clock(const std::vector<StepRecord>& steps)
+      : marked_(std::any_of(steps.begin(), steps.end(),
+                            [](const StepRecord& step) { return work_of(step.key.kind) == Work::session; })) {}
+
+  /// The next step's span.
+  TimeSpan place(const StepRecord& step) {
     const Work work = work_of(step.key.kind);
-    if (work == Work::other) continue;
     const double begin = std::chrono::duration<double>(step.started).count();
     const double end = begin + std::chrono::duration<double>(step.duration).count();
-    const bool anew = marked ? work == Work::session : end < last_end - kClockJitterSeconds;
-    if (anew || out.sessions == 0) begin_session();
-    if (work == Work::session) continue;
-    last_end = std::max(last_end, end);
-    out.wall_seconds = std::max(out.wall_seconds, offset + end);
-    auto& pieces = work == Work::model ? out.model : work == Work::build ? out.build : out.device;
-    pieces.push_back({{offset + begin, offset + end}, &step});
+    if (work == Work::other) return {offset_ + begin, offset_ + end};
+    const bool anew = marked_ ? work == Work::session : end < last_end_ - kClockJitterSeconds;
+    if (anew || sessions_ == 0) {
+      offset_ = wall_seconds_;
+      last_end_ = 0;
+      ++sessions_;
+    }
+    if (work == Work::session) return {offset_, offset_};
+    last_end_ = std::max(last_end_, end);
+    wall_seconds_ = std::max(wall_seconds_, offset_ + end);
+    return {offset_ + begin, offset_ + end};
   }
+
+  [[nodiscard]] double wall_seconds() const { return wall_seconds_; }
+  [[nodiscard]] int sessions() const { return sessions_; }
+
+ private:
+  bool marked_;  ///< the journal says where sessions begin
+  double offset_ = 0;
+  double last_end_ = 0;
+  double wall_seconds_ = 0;
+  int sessions_ = 0;
+};
+
+Pieces lay_out(const std::vector<StepRecord>& steps) {
+  Pieces out;
+  Clock clock(steps);
+  for (const StepRecord& step : steps) {
+    const TimeSpan span = clock.place(step);
+    const Work work = work_of(step.key.kind);
+    if (work == Work::other || work == Work::session) continue;
+    auto& pieces = work == Work::model ? out.model : work == Work::build ? out.build : out.device;
+    pieces.push_back({span, &step});
+  }
+  out.wall_seconds = clock.wall_seconds();
+  out.sessions = clock.sessions();
   return out;
 }
 
@@ -178,6 +201,14 @@ base::Json work_json(const WorkTime& work) {
 }
 
 }  // namespace
+
+std::vector<TimeSpan> spans_of(const std::vector<StepRecord>& steps) {
+  Clock clock(steps);
+  std::vector<TimeSpan> spans;
+  spans.reserve(steps.size());
+  for (const StepRecord& step : steps) spans.push_back(clock.place(step));
+  return spans;
+}
 
 Timeline timeline_of(const std::vector<StepRecord>& steps) {
   const Pieces pieces = lay_out(steps);

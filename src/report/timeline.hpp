@@ -47,6 +47,9 @@ struct Timeline {
 /// one session for each time that the clock of the steps begins anew.
 Timeline timeline_of(const std::vector<journal::StepRecord>& steps);
 
+/// When each step was under way.
+std::vector<TimeSpan> spans_of(const std::vector<journal::StepRecord>& steps);
+
 /// The figures and, beneath, a row for each kind of work over the run's time; no line is longer than 100 columns.
 std::string to_text(const Timeline& timeline);
 /// The object that docs/json.md describes, without `run`.

@@ -68,6 +68,8 @@ class SteadyModel:
         self.changed = threading.Condition()
         self.clients = 0
         self.asked, self.answered = [], []
+        self.hold_after = None  # questions that are answered; the others wait until let_go()
+        self.released = threading.Event()
         model = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -101,6 +103,9 @@ class SteadyModel:
                 with model.lock:
                     model.asked.append(question)
                     wait = model.random.uniform(0, LONGEST_ANSWER_SECONDS)
+                    held = model.hold_after is not None and len(model.asked) > model.hold_after
+                if held:
+                    model.released.wait()
                 # Whoever asks waits for a while: the order of arrival is another one in every run.
                 threading.Event().wait(wait)
                 data = json.dumps({"model": MODEL, "choices": [{"index": 0, "finish_reason": "stop",
@@ -129,6 +134,10 @@ class SteadyModel:
     def url(self):
         return f"http://127.0.0.1:{self.server.server_address[1]}/v1"
 
+    def let_go(self):
+        self.hold_after = None
+        self.released.set()
+
     def drain(self):
         """Waits until everything that clients who are gone had sent is read and their connections are closed."""
         with urllib.request.urlopen(self.url) as marker:  # accepted after all connections that were made before
@@ -146,6 +155,7 @@ class SteadyModel:
         return asked, answered
 
     def close(self):
+        self.let_go()
         self.server.shutdown()
         self.server.server_close()
         self.thread.join()

@@ -126,6 +126,18 @@ def program_folder():
     return pathlib.Path(program_folder.path)
 
 
+def until(condition, what, running=None, seconds=60):
+    """Waits until condition() gives something true, and gives that. `running`: a command that must not end before."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        if running is not None and running.process.poll() is not None:
+            raise AssertionError(f"it ended before {what}\n{running.finished()}")
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what}: not within {seconds} s")
+        time.sleep(0.01)
+    return found
+
+
 class Finished:
     """A command that ended: its exit code and what it wrote."""
 
@@ -205,11 +217,7 @@ class ChatServer:
 
     def wait_for(self, enough, seconds=60):
         """Until the log fulfils a condition."""
-        deadline = time.monotonic() + seconds
-        while not enough(self.requests):
-            if time.monotonic() > deadline:
-                raise AssertionError(f"the requests never came to what was waited for: {len(self.requests)} arrived")
-            time.sleep(0.01)
+        until(lambda: enough(self.requests), "the requests come to what is waited for", seconds=seconds)
 
     def close(self):
         self.process.stdin.close()

@@ -158,8 +158,8 @@ TEST_F(ControlTest, AFactIsKeptAndReplaced) {
 TEST_F(ControlTest, AnOlderJournalIsReadWithoutSessionsAndUpgradedWhenItIsWritten) {
   control_.reset();
   journal_.reset();
-  sql("DROP TABLE sessions; DROP TABLE requests; DROP TABLE events; DROP TABLE facts; DROP TABLE parcels; PRAGMA "
-      "user_version = 1");
+  sql("DROP TABLE sessions; DROP TABLE requests; DROP TABLE events; DROP TABLE facts; DROP TABLE parcels; DROP "
+      "TABLE suite_entries; DROP TABLE suite_runs; PRAGMA user_version = 1");
   {
     const auto reader = open_control(workspace(), Access::read_only);
     ASSERT_TRUE(reader) << reader.error().message;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the runs of a suite came to over time, with memory cold and warm.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "model/evaluation.hpp"
+#include "report/convergence.hpp"
+
+namespace accelopt::report {
+
+/// One task of one suite run.
+struct SuiteTask {
+  std::string task;     ///< name of its folder
+  std::string run{};    ///< id; empty: it could not begin
+  std::string state{};  ///< of the run: "done", "running", "interrupted", ...; empty without one
+  std::string outcome{};
+  std::string error{};
+  std::string device{};
+  std::optional<model::Interval> speedup{};  ///< confirmed
+  Convergence convergence{};
+  int evaluations = 0;
+  double wall_seconds = 0;
+  std::optional<double> usd{};  ///< nothing: unknown
+
+  /// It came to a result: a task without a gain counts as 1.
+  [[nodiscard]] bool finished() const { return state == "done"; }
+  [[nodiscard]] bool warm() const { return convergence.recalled > 0; }
+};
+
+/// One `accelopt bench`.
+struct SuiteHistoryEntry {
+  std::string id;
+  std::string suite;  ///< folder
+  std::string created;
+  std::string program_version{};
+  std::string state;                 ///< "done", "running", "interrupted", "failed", "cut short", "unknown"
+  std::vector<std::string> tasks{};  ///< that were to be run
+  std::vector<SuiteTask> begun{};    ///< in order
+};
+
+/// What several runs came to together. Means are geometric, over what is known.
+struct SuiteFigures {
+  int runs = 0;                         ///< that finished
+  std::optional<double> speedup{};      ///< a run without a gain counts as 1
+  std::optional<double> evaluations{};  ///< to kMostOfTheGain, of runs with a gain; at least 1
+  std::optional<double> seconds{};      ///< likewise
+  std::optional<double> usd{};          ///< of one run on average; nothing where one is unknown
+};
+SuiteFigures figures_of(const std::vector<SuiteTask>& runs);
+
+/// One task's runs, or all tasks', apart by what memory they began with.
+struct ColdAndWarm {
+  std::string task;
+  SuiteFigures cold;
+  SuiteFigures warm;
+};
+
+/// A row for each task in order of first appearance and, last, one named "" over the tasks that have both: the
+/// geometric means of their figures, so that neither side counts tasks that the other has not. Without such tasks there
+/// is none.
+std::vector<ColdAndWarm> cold_and_warm(const std::vector<SuiteHistoryEntry>& history);
+
+/// Three tables: suite runs, tasks over time, cold and warm beside each other; oldest first.
+std::string to_text(const std::vector<SuiteHistoryEntry>& history);
+/// One object a suite run and, last, one with the comparison (docs/json.md).
+std::vector<base::Json> to_json_lines(const std::vector<SuiteHistoryEntry>& history);
+
+}  // namespace accelopt::report
