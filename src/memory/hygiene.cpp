@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdint>
 #include <span>
 
@@ -87,9 +86,14 @@ void fit(std::string& text, std::size_t longest, Lines lines, std::vector<std::s
   text = std::move(out);
 }
 
+bool is_word_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/// ASCII letters alone, whatever the locale: bulk insertions spend their time in functions like this.
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return out;
 }
 
@@ -137,10 +141,9 @@ std::array<bool, 256> first_letters(std::span<const std::string_view> words) {
 
 bool holds_any(std::string_view text, std::span<const std::string_view> words, const std::array<bool, 256>& letters) {
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool begins = letters[static_cast<unsigned char>(text[at])];
-    const bool inside = at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0 &&
-                        std::isalnum(static_cast<unsigned char>(text[at])) != 0;
-    if (begins && !inside && begins_with_any(text.substr(at), words)) return true;
+    if (!letters[static_cast<unsigned char>(text[at])]) continue;
+    const bool inside = at > 0 && is_word_letter(text[at - 1]) && is_word_letter(text[at]);
+    if (!inside && begins_with_any(text.substr(at), words)) return true;
   }
   return false;
 }

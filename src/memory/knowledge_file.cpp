@@ -232,21 +232,16 @@ class KnowledgeFile final : public KnowledgeStore {
       TRY_ASSIGN(place->second, number_of("SELECT inserted FROM languages WHERE language = ?", it.language));
     }
     const std::string words = indexed_text(it);
-    std::int64_t number = 0;
-    {
-      TRY_ASSIGN(
-          Statement* const statement,
-          sql("INSERT INTO items(id, language, target, op_type, bound, run, polarity, place, worth, quarantined, "
-              "suspicions, shown, used, confirmed, refuted, words, experience) VALUES(?, ?, ?, ?, ?, ?, ?, ?, "
-              "?, 0, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO NOTHING RETURNING number"));
-      SqlQuery query(*statement, it.id, it.language, it.target, it.op_type, it.bound, it.run,
-                     model::to_string(it.polarity), place->second, worth_of(it), text_of(fit.suspicions),
-                     it.credit.shown, it.credit.used, it.credit.confirmed, it.credit.refuted, words, text_of(it));
-      TRY_ASSIGN(const bool is_new, query.next());
-      if (!is_new) return false;
-      number = query.integer(0);
-      TRY(query.next());
-    }
+    TRY(run(
+        "INSERT INTO items(id, language, target, op_type, bound, run, polarity, place, worth, quarantined, suspicions, "
+        "shown, used, confirmed, refuted, words, experience) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT(id) DO NOTHING",
+        it.id, it.language, it.target, it.op_type, it.bound, it.run, model::to_string(it.polarity), place->second,
+        worth_of(it), text_of(fit.suspicions), it.credit.shown, it.credit.used, it.credit.confirmed, it.credit.refuted,
+        words, text_of(it)));
+    // Not by RETURNING: that opens a savepoint a row, at which the full-text index writes out all that it gathers.
+    if (database_->changes() == 0) return false;
+    const std::int64_t number = database_->last_row();
     ++place->second;
     TRY(run("INSERT INTO item_words(rowid, words) VALUES(?, ?)", number, words));
     return true;
@@ -330,11 +325,11 @@ class KnowledgeFile final : public KnowledgeStore {
     for (const CreditEvent& event : events) {
       const std::optional<std::string> speedup =
           event.speedup ? std::optional(text_of(Json(*event.speedup))) : std::nullopt;
-      TRY_ASSIGN(const std::int64_t number,
-                 number_of("INSERT INTO credit_events(id, experience, kind, run, plan, speedup) VALUES(?, ?, ?, ?, ?, "
-                           "?) ON CONFLICT(id) DO NOTHING RETURNING number",
-                           event.id, event.experience, kind_name(event.kind), event.run, event.plan, speedup));
-      if (number == 0) continue;
+      TRY(
+          run("INSERT INTO credit_events(id, experience, kind, run, plan, speedup) VALUES(?, ?, ?, ?, ?, ?) ON "
+              "CONFLICT(id) DO NOTHING",
+              event.id, event.experience, kind_name(event.kind), event.run, event.plan, speedup));
+      if (database_->changes() == 0) continue;
       ++fresh;
       const bool shown = event.kind == CreditEvent::Kind::shown;
       const bool confirmed = event.kind == CreditEvent::Kind::confirmed;
