@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether what was learned on some operators helps on others. The recipes agents search every operator of the CPU suite
+// cold (the static cost model's order), warm (with what the cold runs of the operators outside its family taught), with
+// the outcomes of those experiences shuffled, and in random order. Counted are the evaluations until a search has a
+// kernel with 95 % of the gain that the cold one ends with.
+//
+// Each distinct candidate is built, verified and raced against the task's baseline once; all searches run over these
+// results (transfer_table.hpp), each seed with a noise of its own. What is in the folder is not measured again.
+//
+//   transfer [--task NAME]... [--seeds N] [--evaluations N] [--folder DIR] [--suite DIR]
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "figures.hpp"
+#include "memory/knowledge_file.hpp"
+#include "memory/ranking.hpp"
+#include "stats/estimate.hpp"
+#include "suites/task_folder.hpp"
+#include "transfer_runs.hpp"
+
+namespace accelopt::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using base::Result;
+
+constexpr double kShare = 0.95;  ///< of the cold run's gain
+
+struct Options {
+  std::vector<std::string> tasks;
+  int seeds = 5;
+  int evaluations = 24;
+  std::string fill;  ///< "cold", "random": measures what these searches meet, and reports nothing
+  fs::path folder = ACCELOPT_TABLES;
+  fs::path log;  ///< folder for the events of every search; empty: none
+  fs::path suite = ACCELOPT_SUITE;
+};
+
+/// Evaluations of one task until the target, a value a seed.
+struct Counts {
+  std::vector<double> cold, warm, shuffled, random;
+  std::vector<double> target;  ///< speed-up
+};
+
+/// ln of the geometric mean of a / b over the seeds.
+double log_ratio(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::log(a[i] / b[i]);
+  return sum / static_cast<double>(a.size());
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+/// The geometric mean over tasks, with Student's interval: tasks are what was sampled.
+stats::Interval over_tasks(const std::vector<double>& logs) {
+  const double middle = mean(logs);
+  double squares = 0;
+  for (const double value : logs) squares += (value - middle) * (value - middle);
+  const auto n = static_cast<double>(logs.size());
+  const double half = n < 2 ? 0 : stats::student_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
+  return {std::exp(middle), std::exp(middle - half), std::exp(middle + half)};
+}
+
+/// The experiences outside the operator's family, with their outcomes dealt out anew among them.
+Result<void> write_shuffled(const fs::path& from, const fs::path& to, const std::string& op_type, std::uint64_t seed) {
+  const std::vector<std::string> family = memory::family_of(op_type);
+  std::vector<model::Experience> all;
+  {
+    TRY_ASSIGN(const auto store, memory::open_knowledge_file(from));
+    TRY(store->for_each([&](const memory::Item& item) -> Result<void> {
+      if (std::ranges::find(family, item.experience.op_type) == family.end()) all.push_back(item.experience);
+      return {};
+    }));
+  }
+  std::vector<std::size_t> order(all.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::mt19937_64 random(seed);
+  std::ranges::shuffle(order, random);
+  std::vector<model::Experience> dealt = all;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const model::Experience& outcome = all[order[i]];
+    dealt[i].id.clear();
+    dealt[i].polarity = outcome.polarity;
+    dealt[i].effect = outcome.effect;
+    dealt[i].workloads = outcome.workloads;
+    dealt[i].credit = outcome.credit;
+  }
+  TRY_ASSIGN(const auto store, memory::open_knowledge_file(to));
+  TRY(store->insert(dealt, memory::Forgotten::returns));
+  return {};
+}
+
+class Experiment {
+ public:
+  Experiment(Options options, const syntax::Clang& clang, base::TemporaryFolder folder)
+      : options_(std::move(options)), team_(clang), folder_(std::move(folder)) {}
+
+  Result<void> run() {
+    for (const std::string& name : options_.tasks) {
+      TRY_ASSIGN(tables_[name], Table::open(options_.suite / name, options_.folder));
+    }
+    TRY(each("cold", [&](Table& table, Counts& counts, int seed) { return cold(table, counts, seed); }));
+    if (options_.fill == "random") {
+      TRY(each("random", [&](Table& table, Counts& counts, int seed) { return random(table, counts, seed); }));
+    }
+    if (!options_.fill.empty()) return {};
+    TRY(each("warm", [&](Table& table, Counts& counts, int seed) { return warm(table, counts, seed); }));
+    TRY(each("shuffled", [&](Table& table, Counts& counts, int seed) { return shuffled(table, counts, seed); }));
+    TRY(each("random", [&](Table& table, Counts& counts, int seed) { return random(table, counts, seed); }));
+    return {};
+  }
+
+  void report(Figures& figures) const {
+    std::printf("%-24s %8s %6s %6s %9s %7s   warm/cold\n", "task", "target", "cold", "warm", "shuffled", "random");
+    std::vector<double> warm, shuffled, random;
+    double worst = 0;
+    for (const auto& [name, counts] : counts_) {
+      warm.push_back(log_ratio(counts.warm, counts.cold));
+      shuffled.push_back(log_ratio(counts.shuffled, counts.cold));
+      random.push_back(log_ratio(counts.cold, counts.random));
+      worst = std::max(worst, std::exp(warm.back()));
+      std::printf("%-24s %7.2fx %6.1f %6.1f %9.1f %7.1f   %.2f\n", name.c_str(), mean(counts.target), mean(counts.cold),
+                  mean(counts.warm), mean(counts.shuffled), mean(counts.random), std::exp(warm.back()));
+    }
+    const auto line = [&](const char* name, const std::vector<double>& logs, Bound kind, double bound) {
+      const stats::Interval value = over_tasks(logs);
+      figures.report(name, value.estimate, kind, bound);
+      std::printf("# 95 %% interval over tasks: [%.3f, %.3f]\n", value.low, value.high);
+    };
+    line("transfer_warm_over_cold", warm, Bound::at_most, 0.7);
+    figures.report("transfer_worst_task", worst, Bound::at_most, 1.3);
+    line("transfer_cold_over_random", random, Bound::at_most, 1.1);
+    line("transfer_shuffled_over_cold", shuffled, Bound::at_least, 0.95);
+  }
+
+ private:
+  template <class Body>
+  Result<void> each(const char* what, Body&& body) {
+    for (const std::string& name : options_.tasks) {
+      const auto began = Clock::now();
+      Table& table = *tables_.at(name);
+      const int before = table.fresh();
+      for (int seed = 1; seed <= options_.seeds; ++seed) TRY(body(table, counts_[name], seed));
+      table.close();
+      std::fprintf(stderr, "%s %s: %d candidates measured, %.0f s\n", what, name.c_str(), table.fresh() - before,
+                   std::chrono::duration<double>(Clock::now() - began).count());
+    }
+    return {};
+  }
+
+  [[nodiscard]] fs::path store(int seed) const { return folder_.path() / ("seed-" + std::to_string(seed) + ".db"); }
+
+  Search search_of(const char* what, const Table& table, int seed, Order order) const {
+    Search search;
+    search.run = std::string(what) + "-" + table.task().definition.name + "-" + std::to_string(seed);
+    search.order = order;
+    search.seed = static_cast<std::uint64_t>(seed);
+    search.evaluations = options_.evaluations;
+    if (!options_.log.empty()) search.events = options_.log / (search.run + ".jsonl");
+    return search;
+  }
+
+  Result<void> cold(Table& table, Counts& counts, int seed) {
+    Search search = search_of("cold", table, seed, Order::cost_model);
+    search.store = store(seed);
+    TRY_ASSIGN(const std::vector<Step> steps, team_.search(table, search));
+    const double target = std::max(1.0, 1 + kShare * (best_of(steps) - 1));
+    counts.target.push_back(target);
+    counts.cold.push_back(evaluations_until(steps, target, options_.evaluations));
+    std::fprintf(stderr, "%s:", search.run.c_str());
+    for (const Step& step : steps) std::fprintf(stderr, " %.2f", step.speedup);
+    std::fprintf(stderr, "\n");
+    return {};
+  }
+
+  Result<double> until_target(Table& table, Search search, double target) {
+    search.until = target;
+    TRY_ASSIGN(const std::vector<Step> steps, team_.search(table, search));
+    std::fprintf(stderr, "%s:", search.run.c_str());
+    for (const Step& step : steps) std::fprintf(stderr, " %.2f", step.speedup);
+    std::fprintf(stderr, "\n");
+    return evaluations_until(steps, target, options_.evaluations);
+  }
+
+  Result<void> warm(Table& table, Counts& counts, int seed) {
+    Search search = search_of("warm", table, seed, Order::memory);
+    const fs::path copy = folder_.path() / (search.run + ".db");
+    fs::copy_file(store(seed), copy);  // it learns, too: not for others
+    search.store = copy;
+    TRY_ASSIGN(const double count, until_target(table, search, counts.target[counts.warm.size()]));
+    counts.warm.push_back(count);
+    fs::remove(copy);
+    return {};
+  }
+
+  Result<void> shuffled(Table& table, Counts& counts, int seed) {
+    Search search = search_of("shuffled", table, seed, Order::memory);
+    const fs::path dealt = folder_.path() / (search.run + ".db");
+    TRY(write_shuffled(store(seed), dealt, table.task().definition.op_type,
+                       base::derive_seed(search.seed, search.run)));
+    search.store = dealt;
+    TRY_ASSIGN(const double count, until_target(table, search, counts.target[counts.shuffled.size()]));
+    counts.shuffled.push_back(count);
+    return {};
+  }
+
+  Result<void> random(Table& table, Counts& counts, int seed) {
+    const Search search = search_of("random", table, seed, Order::random);
+    TRY_ASSIGN(const double count, until_target(table, search, counts.target[counts.random.size()]));
+    counts.random.push_back(count);
+    return {};
+  }
+
+  Options options_;
+  RecipesTeam team_;
+  base::TemporaryFolder folder_;
+  std::map<std::string, std::unique_ptr<Table>> tables_;
+  std::map<std::string, Counts> counts_;
+};
+
+Result<int> run(Options options) {
+  if (options.tasks.empty()) {
+    TRY_ASSIGN(const std::vector<fs::path> folders, suites::find_suite_tasks(options.suite));
+    for (const fs::path& folder : folders) options.tasks.push_back(folder.filename().string());
+  }
+  TRY_ASSIGN(const syntax::Clang clang, syntax::Clang::load());
+  TRY_ASSIGN(base::TemporaryFolder folder, base::TemporaryFolder::create("accelopt-bench-transfer"));
+  const bool filling = !options.fill.empty();
+  Experiment experiment(std::move(options), clang, std::move(folder));
+  TRY(experiment.run());
+  if (filling) return 0;
+  Figures figures;
+  experiment.report(figures);
+  return figures.exit_status();
+}
+
+}  // namespace
+}  // namespace accelopt::bench
+
+int main(int argc, char** argv) {
+  accelopt::bench::Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string flag = argv[i];
+    if (flag == "--task") options.tasks.emplace_back(argv[i + 1]);
+    if (flag == "--seeds") options.seeds = std::atoi(argv[i + 1]);
+    if (flag == "--evaluations") options.evaluations = std::atoi(argv[i + 1]);
+    if (flag == "--fill") options.fill = argv[i + 1];
+    if (flag == "--log") options.log = argv[i + 1];
+    if (flag == "--folder") options.folder = argv[i + 1];
+    if (flag == "--suite") options.suite = argv[i + 1];
+  }
+  if (argc % 2 == 0 || options.seeds < 1 || options.evaluations < 1) {
+    std::fprintf(stderr,
+                 "usage: transfer [--task NAME]... [--seeds N] [--evaluations N] [--folder DIR] [--suite DIR]\n");
+    return 2;
+  }
+  const auto status = accelopt::bench::run(std::move(options));
+  if (!status) {
+    std::fprintf(stderr, "transfer: %s\n", status.error().message.c_str());
+    return 1;
+  }
+  return *status;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer_table.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "evaluation/evaluator_json.hpp"
+#include "evaluation/measuring.hpp"
+#include "stats/estimate.hpp"
+#include "suites/task_folder.hpp"
+#include "targets/cpu/cpu_target.hpp"
+
+namespace accelopt::bench {
+
+using base::Json;
+using base::Result;
+
+namespace {
+
+/// Blocks of every candidate, and how many more of one that is about as good as the best so far: there the order of two
+/// candidates matters.
+constexpr int kBlocks = 6;
+constexpr int kMoreBlocks = 18;
+constexpr double kNearBest = 0.8;
+/// Sets of inputs a workload: one to warm up, the others a block each.
+constexpr int kSlots = 9;
+/// Sets of inputs that a candidate is verified with, a workload; every block verifies one more.
+constexpr int kVerifiedSlots = 2;
+
+evaluation::MeasureSettings measure_settings() {
+  evaluation::MeasureSettings settings;
+  settings.seed = base::random_seed();
+  settings.slots = kSlots;
+  return settings;
+}
+
+}  // namespace
+
+double speedup_of(const Measured& measured) {
+  if (measured.status != model::Status::passed || measured.log_ratios.empty()) return 0;
+  return std::exp(stats::trimmed_mean(measured.log_ratios));
+}
+
+/// The task open on the real target.
+struct Table::Device {
+  explicit Device(const model::Task& task) {
+    targets::cpu::CpuOptions options;
+    options.arena = ACCELOPT_ARENA_PATH;
+    options.cache = ACCELOPT_CACHE;
+    target = targets::cpu::make_cpu_target(options);
+    measuring = std::make_unique<evaluation::Measuring>(evaluation::Measuring{.target = *target,
+                                                                              .task = task,
+                                                                              .settings = measure_settings(),
+                                                                              .peaks = {},
+                                                                              .slots = nullptr,
+                                                                              .baseline_ns = {},
+                                                                              .random = {},
+                                                                              .confirmations = 0,
+                                                                              .recorded_ns = {}});
+    measuring->random.seed(measuring->settings.seed);
+  }
+
+  Result<evaluation::OpenReport> open() {
+    evaluation::OpenReport report;
+    TRY_ASSIGN(report.device, target->open(measuring->task, measuring->settings, {}));
+    measuring->peaks = report.device.peaks;
+    measuring->slots = std::make_unique<evaluation::Slots>(*target, measuring->task, measuring->settings.seed, kSlots);
+    TRY_ASSIGN(report.baseline, evaluation::evaluate_baseline(*measuring, {}));
+    report.task_header = target->task_header();
+    return report;
+  }
+
+  /// The first failure, or none.
+  Result<std::optional<evaluation::Failure>> verify(const model::Solution& solution,
+                                                    const std::vector<std::size_t>& workloads, int slots) {
+    const auto quiet = target->quiet();
+    return evaluation::verify(*measuring, *measuring->slots, solution, {workloads, slots, nullptr}, {});
+  }
+
+  /// Adds blocks of baseline and solution; sets the status where it fails in one.
+  Result<void> race(const model::Solution& solution, int blocks, Measured& result) {
+    const auto quiet = target->quiet();
+    const std::vector<std::size_t> raced = measuring->workloads(evaluation::kRaced);
+    evaluation::BlockRunner runner(*target, measuring->task, *measuring->slots,
+                                   {.arms = {&measuring->task.baseline, &solution},
+                                    .workloads = raced,
+                                    .expected_ns = measuring->expected_ns(raced),
+                                    .hard_limit = measuring->hard_limit(),
+                                    .seed = measuring->random()});
+    const std::vector<double> weights = measuring->weights(raced);
+    for (int i = 0; i < blocks; ++i) {
+      TRY_ASSIGN(const evaluation::Block block, runner.next({0, 1}, {}));
+      if (runner.failure(0)) return base::fail(base::ErrorCode::internal, runner.failure(0)->reason);
+      if (runner.failure(1)) {
+        result.status = runner.failure(1)->status;
+        result.reason = runner.failure(1)->reason;
+        return {};
+      }
+      result.log_ratios.push_back(stats::block_log_ratio(*block.times_ns[0], *block.times_ns[1], weights));
+    }
+    return {};
+  }
+
+  std::unique_ptr<evaluation::Target> target;
+  std::unique_ptr<evaluation::Measuring> measuring;
+};
+
+Table::Table(model::Task task, std::filesystem::path file)
+    : task_(std::move(task)), task_id_(base::sha256_hex(base::canonical(Json(task_)))), file_(std::move(file)) {}
+
+Table::~Table() = default;
+
+void Table::close() {
+  device_.reset();
+}
+
+Result<std::unique_ptr<Table>> Table::open(const std::filesystem::path& task_folder,
+                                           const std::filesystem::path& folder) {
+  TRY_ASSIGN(model::Task task, suites::load_task(task_folder));
+  TRY(base::make_folders(folder));
+  const std::filesystem::path file = folder / (task.definition.name + ".jsonl");
+  std::unique_ptr<Table> table(new Table(std::move(task), file));
+  TRY(table->read());
+  return table;
+}
+
+Result<void> Table::read() {
+  const auto text = base::read_file(file_);
+  if (!text && text.error().code == base::ErrorCode::not_found) return {};
+  if (!text) return tl::make_unexpected(text.error());
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (json.is_discarded() || json.value("task", "") != task_id_) continue;  // cut short, or of another task
+    if (const auto open = json.find("open"); open != json.end()) {
+      TRY_ASSIGN(opened_, base::decode<evaluation::OpenReport>(*open, file_.string()));
+    } else if (const auto build = json.find("build"); build != json.end()) {
+      TRY_ASSIGN(builds_[json.at("source")], base::decode<model::BuildReport>(*build, file_.string()));
+    } else if (const auto status = json.find("status"); status != json.end()) {
+      Measured& entry = measured_[json.at("code")];
+      entry.status = model::parse_status(status->get<std::string>());
+      base::read_field(json, "reason", entry.reason);
+      base::read_field(json, "log_ratios", entry.log_ratios);
+      best_ = std::max(best_, speedup_of(entry));
+    } else if (const auto held_out = json.find("held_out"); held_out != json.end()) {
+      measured_[json.at("code")].held_out = model::parse_status(held_out->get<std::string>());
+    }
+  }
+  return {};
+}
+
+Result<void> Table::write(const Json& line) {
+  Json stamped = line;
+  stamped["task"] = task_id_;
+  std::ofstream out(file_, std::ios::app);
+  out << base::canonical(stamped) << "\n" << std::flush;
+  if (!out) return base::fail(base::ErrorCode::io, file_.string() + " cannot be written");
+  return {};
+}
+
+Result<Table::Device*> Table::device() {
+  if (!device_) {
+    auto fresh = std::make_unique<Device>(task_);
+    TRY_ASSIGN(const evaluation::OpenReport report, fresh->open());
+    if (report.baseline.status != model::Status::passed) {
+      return base::fail(base::ErrorCode::invalid_argument, "the baseline fails: " + report.baseline.reason);
+    }
+    if (!opened_) {
+      opened_ = report;
+      TRY(write({{"open", report}}));
+    }
+    device_ = std::move(fresh);
+  }
+  return device_.get();
+}
+
+Result<evaluation::OpenReport> Table::opened() {
+  if (!opened_) TRY(device());
+  return *opened_;
+}
+
+Result<model::BuildReport> Table::build(const model::Solution& solution) {
+  const std::string id = model::source_id(solution);
+  if (const auto known = builds_.find(id); known != builds_.end()) return known->second;
+  TRY_ASSIGN(Device* const device, this->device());
+  TRY_ASSIGN(const model::BuildReport report, device->target->build(solution, {}));
+  builds_[id] = report;
+  TRY(write({{"source", id}, {"build", report}}));
+  return report;
+}
+
+Result<Measured> Table::measured(const model::Solution& solution) {
+  TRY_ASSIGN(const model::BuildReport report, build(solution));
+  if (!report.built) return base::fail(base::ErrorCode::invalid_argument, "it does not build");
+  Measured& entry = measured_[report.machine_code_id];
+  if (entry.status != model::Status::not_measured) return entry;
+  TRY_ASSIGN(Device* const device, this->device());
+  TRY_ASSIGN(const auto failure,
+             device->verify(solution, device->measuring->workloads(evaluation::kVerified), kVerifiedSlots));
+  if (failure) {
+    entry.status = failure->status;
+    entry.reason = failure->reason;
+  } else {
+    entry.status = model::Status::passed;
+    TRY(device->race(solution, kBlocks, entry));
+    if (speedup_of(entry) > kNearBest * best_) TRY(device->race(solution, kMoreBlocks, entry));
+    if (entry.status != model::Status::passed) entry.log_ratios.clear();
+    best_ = std::max(best_, speedup_of(entry));
+  }
+  ++fresh_;
+  TRY(write({{"code", report.machine_code_id},
+             {"status", model::to_string(entry.status)},
+             {"reason", entry.reason},
+             {"log_ratios", entry.log_ratios}}));
+  return entry;
+}
+
+Result<model::Status> Table::held_out(const model::Solution& solution) {
+  TRY_ASSIGN(const model::BuildReport report, build(solution));
+  if (!report.built) return model::Status::compile_error;
+  Measured& entry = measured_[report.machine_code_id];
+  if (entry.held_out) return *entry.held_out;
+  TRY_ASSIGN(Device* const device, this->device());
+  TRY_ASSIGN(const auto failure,
+             device->verify(solution, device->measuring->workloads(evaluation::kHeldOut), kVerifiedSlots));
+  entry.held_out = failure ? failure->status : model::Status::passed;
+  TRY(write({{"code", report.machine_code_id}, {"held_out", model::to_string(*entry.held_out)}}));
+  return *entry.held_out;
+}
+
+}  // namespace accelopt::bench
