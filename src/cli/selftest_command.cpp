@@ -257,6 +257,11 @@ class Selftest {
   Tally tally_;
 };
 
+/// "cuda" of "cuda:0". A worker elsewhere is asked for the device by the same name.
+std::string kind_of(const DeviceFlags& flags) {
+  return flags.device.substr(0, flags.device.find(':'));
+}
+
 base::Result<void> check_names(const SelftestOptions& options, const SelftestSuite& suite) {
   for (const std::string& name : options.only) {
     if (std::none_of(suite.kernels.begin(), suite.kernels.end(),
@@ -270,7 +275,7 @@ base::Result<void> check_names(const SelftestOptions& options, const SelftestSui
 base::Result<Exit> selftest(Shell& shell, const SelftestOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   TRY_ASSIGN(const SelftestSuite suite,
-             options.exploits.empty() ? builtin_selftest() : load_selftest(options.exploits));
+             options.exploits.empty() ? builtin_selftest(kind_of(options.device)) : load_selftest(options.exploits));
   TRY(check_names(options, suite));
   if (!options.json) {
     fmt::print("sandbox: {}\n", sandbox::isolation());
@@ -304,7 +309,8 @@ void add_selftest(CommandLine& app, Action& chosen) {
   command.footer(
       "Examples:\n"
       "  accelopt selftest                            every attack must be caught, every honest kernel must pass\n"
-      "  accelopt selftest --only replay_by_pointer   one of them\n");
+      "  accelopt selftest --only replay_by_pointer   one of them\n"
+      "  accelopt selftest --device cuda:0            the attacks and honest kernels for GPUs\n");
   auto options = std::make_shared<SelftestOptions>();
   command.option("--only", &options->only, "Names of the kernels to try (default: all)");
   command.option("--exploits", &options->exploits,

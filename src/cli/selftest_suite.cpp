@@ -17,6 +17,8 @@ namespace fs = std::filesystem;
 using base::ErrorCode;
 
 constexpr std::string_view kNotFaster = "NOT_FASTER";
+/// The folder of the GPU's suite within tests/exploits/; the processor's lies beside it.
+constexpr std::string_view kCuda = "cuda";
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
@@ -59,7 +61,7 @@ base::Result<std::vector<fs::path>> kernels_in(const fs::path& folder) {
   std::vector<fs::path> out;
   for (const auto& entry : fs::directory_iterator(folder, problem)) {
     const std::string extension = entry.path().extension().string();
-    if (extension == ".cpp" || extension == ".c") out.push_back(entry.path());
+    if (extension == ".cpp" || extension == ".c" || extension == ".cu") out.push_back(entry.path());
   }
   if (problem) return base::fail_errno(problem.value(), folder.string());
   std::sort(out.begin(), out.end());
@@ -123,10 +125,16 @@ base::Result<SelftestSuite> load_selftest(const fs::path& folder) {
   return out;
 }
 
-base::Result<SelftestSuite> builtin_selftest() {
+base::Result<SelftestSuite> builtin_selftest(std::string_view kind) {
+  if (kind != "cpu" && kind != kCuda) {
+    return base::fail(ErrorCode::unsupported, "there is no self-test for devices of the kind \"" + std::string(kind) +
+                                                  "\"; there are those for cpu and cuda");
+  }
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-selftest"));
   for (const BuiltinExploit& file : builtin_exploits()) {
-    const fs::path path = folder.path() / file.name;
+    const bool for_cuda = file.name.starts_with("cuda/");
+    if (for_cuda != (kind == kCuda)) continue;
+    const fs::path path = folder.path() / (for_cuda ? file.name.substr(kCuda.size() + 1) : file.name);
     TRY(base::make_folders(path.parent_path()));
     TRY(base::write_file(path, file.text));
   }

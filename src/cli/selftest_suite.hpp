@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of `accelopt selftest`: attacks that must be caught and honest kernels that must pass, with their tasks.
+// One suite a target: what the host's code can try, and what code on a GPU can.
 #pragma once
 
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -47,7 +49,8 @@ base::Result<SelftestKernel> parse_selftest_kernel(const std::string& file_name,
 /// Reads tasks/, attacks/ and honest/ below `folder`. @error parse, not_found, io.
 base::Result<SelftestSuite> load_selftest(const std::filesystem::path& folder);
 
-/// The suite that was built into the program. @error io: no room for its files.
-base::Result<SelftestSuite> builtin_selftest();
+/// The suite that was built into the program for devices of this kind, "cpu" or "cuda". @error unsupported: there is
+/// none for the kind; io: no room for its files.
+base::Result<SelftestSuite> builtin_selftest(std::string_view kind);
 
 }  // namespace accelopt::cli
