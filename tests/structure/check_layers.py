@@ -22,6 +22,7 @@ LAYERS = {
     "memory": ["base", "model", "http", "journal"],
     "evaluation": ["base", "model", "stats", "sandbox"],
     "targets/cpu": ["base", "model", "sandbox", "syntax", "evaluation", "stats"],
+    "targets/cuda": ["base", "model", "sandbox", "syntax", "evaluation", "stats"],
     "agents": ["base", "model", "llm", "syntax"],
     "search": ["base", "model", "stats", "llm", "agents", "memory", "journal", "evaluation"],
     "suites": ["base", "model"],

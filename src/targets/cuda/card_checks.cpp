@@ -30,7 +30,7 @@ constexpr std::uint32_t kThreads = 256;
 constexpr std::uint32_t kFanIn = 256;
 constexpr std::uint32_t kSumThreads = kFanIn * kFanIn;
 constexpr std::uint32_t kBlocksAMultiprocessor = 16;
-constexpr std::chrono::seconds kPatience{60};  ///< with trusted kernels: far more than any of them takes
+constexpr std::chrono::seconds kTrustedLimit{60};  ///< with trusted kernels: far more than any of them takes
 
 /// The kernels' struct Judged.
 struct Judged {
@@ -212,14 +212,14 @@ base::Result<double> Checks::summed() {
   TRY(each(k_sum, kFanIn, partial_.address(), std::uint64_t{kFanIn}, std::uint64_t{kFanIn}, sums));
   TRY(run(k_sum, 1, 1, sums, std::uint64_t{kFanIn}, std::uint64_t{1}, total));
   double sum = 0;
-  TRY(device_.finish(kPatience));
+  TRY(device_.finish(kTrustedLimit));
   TRY(device_.copy_out(std::as_writable_bytes(std::span(&sum, 1)), total));
   return sum;
 }
 
 base::Result<std::array<double, 3>> Checks::examined() {
   std::array<double, 3> out{};
-  TRY(device_.finish(kPatience));
+  TRY(device_.finish(kTrustedLimit));
   TRY(device_.copy_out(std::as_writable_bytes(std::span(out)), small_.address() + 8 * sizeof(double)));
   return out;
 }
@@ -235,7 +235,7 @@ base::Result<void> Checks::begin_calibration(DevicePointer exact, const KeptOutp
   TRY(zero(sizes.address(), sizes.bytes()));
   TRY(each(k_row_sizes, output.count, exact, output.count, static_cast<std::uint64_t>(row_length), threshold,
            sizes.address()));
-  TRY(device_.finish(kPatience));
+  TRY(device_.finish(kTrustedLimit));
   TRY(device_.copy_out(bytes_of(errors.row_sizes), sizes.address()));
   const double scale = evaluation::calibration_scale(errors.row_sizes);
   TRY(run(k_norm, kFanIn, kFanIn, exact, output.count, scale, threshold, partial_.address()));
@@ -298,7 +298,7 @@ base::Result<Comparison> Checks::compare(DevicePointer actual, const KeptOutput&
   if (!model::is_floating(kept.dtype)) {
     TRY(each(k_exact, kept.count, actual, kept.expected.memory.address(), kept.expected.key, kept.count,
              static_cast<int>(model::size_of(kept.dtype)), is_unsigned(kept.dtype) ? 1 : 0, first_bad));
-    TRY(device_.finish(kPatience));
+    TRY(device_.finish(kTrustedLimit));
     TRY(device_.copy_out(std::as_writable_bytes(std::span(&index, 1)), first_bad));
     if (index == kNone) return out;
     return refused(kept, actual, index, NumericalRule::exact, 0);
@@ -314,7 +314,7 @@ base::Result<Comparison> Checks::compare(DevicePointer actual, const KeptOutput&
   const std::array<std::uint64_t, 2> worst{0, kNone};
   TRY(device_.copy_in(first_bad, std::as_bytes(std::span(worst))));
   for (const int second : {0, 1}) TRY(each(k_worst, kept.count, it, first_bad, first_bad + 8, second));
-  TRY(device_.finish(kPatience));
+  TRY(device_.finish(kTrustedLimit));
   TRY(device_.copy_out(std::as_writable_bytes(std::span(&index, 1)), first_bad + 8));
   return refused(kept, actual, index == kNone ? 0 : index, NumericalRule::normwise, error);
 }
@@ -333,7 +333,7 @@ base::Result<std::optional<evaluation::Disagreement>> Checks::disagreement(Devic
     TRY(each(k_exact, kept.count, actual, before.memory.address(), before.key, kept.count, size,
              is_unsigned(kept.dtype) ? 1 : 0, first_bad));
   }
-  TRY(device_.finish(kPatience));
+  TRY(device_.finish(kTrustedLimit));
   TRY(device_.copy_out(std::as_writable_bytes(std::span(&index, 1)), first_bad));
   if (index == ~std::uint64_t{0}) return none;
   TRY(run(k_examine_kept, 1, 1, static_cast<int>(kept.dtype), before.memory.address(), before.key, size, index, actual,

@@ -28,6 +28,12 @@ struct PlanBinding {
 
 class PreparedPlan {
  public:
+  // Its parts point to one another.
+  PreparedPlan(PreparedPlan&&) = default;
+  PreparedPlan& operator=(PreparedPlan&&) = delete;
+  PreparedPlan(const PreparedPlan&) = delete;
+  PreparedPlan& operator=(const PreparedPlan&) = delete;
+  ~PreparedPlan() = default;
   /// Looks up kernels, sets their attributes, encodes tensor maps. @error invalid_argument: a kernel is not there, does
   /// not take what `args` gives it, or the device refuses what is asked; for people and fixer.
   static base::Result<PreparedPlan> prepare(CardDevice& device, const DeviceModule& module,
@@ -36,6 +42,7 @@ class PreparedPlan {
   base::Result<void> launch(CardDevice& device, Checks& checks);
 
  private:
+  PreparedPlan() = default;
   struct Kernel {
     std::string name;
     CudaFunction* function = nullptr;

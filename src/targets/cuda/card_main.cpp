@@ -85,7 +85,9 @@ class Card {
   base::Result<Json> open(const Json& request) {
     TRY_ASSIGN(const auto wanted, base::decode<OpenRequest>(request, "open"));
     TRY_ASSIGN(const std::string cubin, bulk_(wanted.check_bytes));
-    TRY_ASSIGN(device_, CardDevice::open(wanted.device, wanted.driver));
+    if (!device_) {
+      TRY_ASSIGN(device_, CardDevice::open(wanted.device, wanted.driver));
+    }
     if (wanted.check_bytes == 0) return Json(device_->facts());
     TRY_ASSIGN(checks_, Checks::create(*device_, cubin));
     TRY_ASSIGN(caller_, Caller::create(*device_, *checks_));

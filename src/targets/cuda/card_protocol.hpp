@@ -21,7 +21,7 @@ namespace accelopt::targets::cuda {
 inline constexpr int kChannelDescriptor = 3;
 inline constexpr int kBulkDescriptor = 4;
 
-/// "open": the first request; the bulk bytes are the cubin of the check kernels.
+/// "open": the first request, and again once the cubin of the check kernels is there, which is the bulk bytes then.
 struct OpenRequest {
   int device = 0;
   std::string driver;  ///< library to load; empty: libcuda.so.1

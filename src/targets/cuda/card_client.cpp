@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cuda/card_client.hpp"
+
+namespace accelopt::targets::cuda {
+namespace {
+
+using base::ErrorCode;
+using base::Json;
+using evaluation::Bounds;
+using evaluation::CallEnd;
+
+constexpr std::chrono::seconds kOpenLimit{90};
+constexpr std::chrono::seconds kLoadLimit{60};
+constexpr std::chrono::minutes kSlotLimit{12};  ///< five runs of the reference, two minutes each
+constexpr std::chrono::seconds kCallSlack{40};  ///< over what the calls may take: copies and checks
+constexpr int kMostAttempts = 3;                ///< of one call in the card
+
+Json request_json(const char* op, Json fields) {
+  fields["op"] = op;
+  return fields;
+}
+
+/// The bytes of those inputs that are drawn here.
+base::Result<std::vector<std::string>> drawn_here(const SlotRecipe& recipe, std::size_t first) {
+  std::vector<std::string> out;
+  for (std::size_t v = first; v < recipe.request.variants.size(); ++v) {
+    for (std::size_t i = 0; i < recipe.request.variants[v].size(); ++i) {
+      const SlotInput& input = recipe.request.variants[v][i];
+      if (!input.bulk) continue;
+      std::string& bytes = out.emplace_back(input.count * model::size_of(input.dtype), '\0');
+      TRY(evaluation::draw_input(recipe.draws[v][i], std::as_writable_bytes(std::span(bytes))));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Result<void> CardClient::ready() {
+  if (process_.generation() != 0 && process_.generation() == opened_) return {};
+  open_.check_bytes = check_cubin_.size();
+  TRY_ASSIGN(const Json answer, process_.ask(request_json("open", open_), {check_cubin_}, kOpenLimit));
+  TRY_ASSIGN(facts_, base::decode<DeviceFacts>(answer, "accelopt-card"));
+  if (!check_cubin_.empty()) opened_ = process_.generation();
+  return {};
+}
+
+base::Result<DeviceFacts> CardClient::facts() {
+  TRY(ready());
+  return facts_;
+}
+
+base::Result<Json> CardClient::ask(const Json& request, std::chrono::nanoseconds limit) {
+  TRY(ready());
+  return process_.ask(request, {}, limit);
+}
+
+base::Result<void> CardClient::ready_cubin(const std::string& id) {
+  Known& known = cubins_.at(id);
+  if (known.generation == process_.generation()) return {};
+  TRY(process_.ask(request_json("cubin", CubinRequest{id, known.bytes.size()}), {known.bytes}, kLoadLimit));
+  known.generation = process_.generation();
+  return {};
+}
+
+base::Result<std::vector<Bounds>> CardClient::make_slot(KnownSlot& slot) {
+  TRY(ready_cubin(slot.recipe.request.in_double.cubin));
+  TRY(ready_cubin(slot.recipe.request.in_float.cubin));
+  const std::size_t there = slot.generation == process_.generation() ? slot.variants : 0;
+  TRY_ASSIGN(const auto drawn, drawn_here(slot.recipe, there));
+  const Json request = request_json("slot", slot.recipe.request);
+  const std::vector<std::string_view> bulk(drawn.begin(), drawn.end());
+  auto answer = process_.ask(request, bulk, kSlotLimit);
+  if (!answer && answer.error().code == ErrorCode::exhausted) {
+    // Slots can be made again: the others give way to this one.
+    TRY(process_.ask(request_json("forget_all_but", {{"number", slot.recipe.request.number}}), {}, kLoadLimit));
+    for (auto& [number, other] : slots_) {
+      if (&other != &slot) other.generation = 0;
+    }
+    answer = process_.ask(request, bulk, kSlotLimit);
+  }
+  if (!answer) return tl::make_unexpected(answer.error());
+  slot.generation = process_.generation();
+  slot.variants = slot.recipe.request.variants.size();
+  try {
+    return bounds_from(answer->at("bounds"));
+  } catch (const nlohmann::json::exception& problem) {
+    return base::fail(ErrorCode::internal, std::string("accelopt-card: ") + problem.what());
+  }
+}
+
+base::Result<std::vector<Bounds>> CardClient::ready_slot(std::uint64_t number) {
+  const auto slot = slots_.find(number);
+  if (slot == slots_.end()) return base::fail(ErrorCode::invalid_argument, "the slot was never prepared");
+  KnownSlot& known = slot->second;
+  if (known.generation == process_.generation() && known.variants == known.recipe.request.variants.size())
+    return std::vector<Bounds>();
+  return make_slot(known);
+}
+
+base::Result<std::vector<Bounds>> CardClient::prepare(std::uint64_t number, SlotRecipe recipe) {
+  TRY(ready());
+  KnownSlot& slot = slots_[number];
+  slot.recipe = std::move(recipe);
+  return make_slot(slot);
+}
+
+SlotRecipe* CardClient::find(std::uint64_t number) {
+  const auto slot = slots_.find(number);
+  return slot == slots_.end() ? nullptr : &slot->second.recipe;
+}
+
+void CardClient::forget(std::uint64_t number) {
+  const auto slot = slots_.find(number);
+  if (slot == slots_.end()) return;
+  const bool there = slot->second.generation != 0 && slot->second.generation == process_.generation();
+  slots_.erase(slot);
+  if (there) std::ignore = process_.ask(request_json("forget", {{"number", number}}), {}, kLoadLimit).has_value();
+}
+
+std::uint64_t CardClient::new_live(const std::string& cubin) {
+  lives_[++last_live_] = {cubin, 0, {}};
+  return last_live_;
+}
+
+void CardClient::end_live(std::uint64_t live) {
+  const auto found = lives_.find(live);
+  if (found == lives_.end()) return;
+  const bool there = found->second.generation != 0 && found->second.generation == process_.generation();
+  lives_.erase(found);
+  if (there) std::ignore = process_.ask(request_json("end", {{"number", live}}), {}, kLoadLimit).has_value();
+}
+
+base::Result<void> CardClient::ready_live(std::uint64_t number) {
+  Live& live = lives_.at(number);
+  if (live.generation == process_.generation()) return {};
+  TRY(ready_cubin(live.cubin));
+  TRY_ASSIGN(const Json answer, process_.ask(request_json("start", StartRequest{number, live.cubin}), {}, kLoadLimit));
+  live.refusal = base::text_at(answer, "reason");
+  live.generation = process_.generation();
+  return {};
+}
+
+base::Result<CallReply> CardClient::call(const CallRequest& request) {
+  TRY(ready());
+  TRY(ready_slot(request.slot));
+  TRY(ready_live(request.live));
+  CallReply reply;
+  reply.outcome.end = CallEnd::died;
+  if (reply.outcome.reason = lives_.at(request.live).refusal; !reply.outcome.reason.empty()) return reply;
+  const auto variants = static_cast<std::int64_t>(slots_.at(request.slot).variants);
+  const auto limit = std::chrono::nanoseconds(kMostAttempts * variants * request.limit_ns) + kCallSlack;
+  const auto answer = process_.ask(request_json("call", request), {}, limit);
+  if (answer) return base::decode<CallReply>(*answer, "accelopt-card");
+  if (answer.error().code == ErrorCode::timed_out) {
+    reply.outcome.end = CallEnd::timed_out;
+    reply.outcome.reason = "did not return, and the device's process was killed";
+    return reply;
+  }
+  if (answer.error().code == ErrorCode::unavailable) {
+    reply.outcome.reason = "took the device's process down: " + answer.error().message;
+    return reply;
+  }
+  return tl::make_unexpected(answer.error());
+}
+
+}  // namespace accelopt::targets::cuda

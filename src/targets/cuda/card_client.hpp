@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the worker wants of the device, remembered: a new accelopt-card is told lazily what the next call needs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "evaluation/inputs.hpp"
+#include "targets/cuda/card_process.hpp"
+#include "targets/cuda/card_protocol.hpp"
+
+namespace accelopt::targets::cuda {
+
+/// A slot as it is made, and made again by a successor.
+struct SlotRecipe {
+  SlotRequest request;
+  std::vector<std::vector<evaluation::InputDraw>> draws;  ///< by variant, by input
+};
+
+class CardClient {
+ public:
+  CardClient(CardProcess process, OpenRequest open) : process_(std::move(process)), open_(std::move(open)) {}
+
+  /// The device's facts; starts what is not started. @error unsupported: no driver or device.
+  base::Result<DeviceFacts> facts();
+  void set_check_kernels(std::string cubin) { check_cubin_ = std::move(cubin); }
+  /// Keeps machine code under its name.
+  void add_cubin(const std::string& id, const std::string& cubin) { cubins_.try_emplace(id, Known{cubin, 0}); }
+
+  /// Makes the slot, or the variants that it lacks. @error as the card says.
+  base::Result<std::vector<evaluation::Bounds>> prepare(std::uint64_t number, SlotRecipe recipe);
+  [[nodiscard]] SlotRecipe* find(std::uint64_t number);
+  void forget(std::uint64_t number);
+
+  /// A number for machine code that is loaded anew.
+  std::uint64_t new_live(const std::string& cubin);
+  void end_live(std::uint64_t live);
+  /// Calls a kernel that was given a number; brings up what is not there. A kernel that ends the process is an outcome.
+  /// @error exhausted: device memory; unavailable: the process cannot be kept alive.
+  base::Result<CallReply> call(const CallRequest& request);
+
+  /// Another request, as it is.
+  base::Result<base::Json> ask(const base::Json& request, std::chrono::nanoseconds limit);
+
+ private:
+  struct Known {
+    std::string bytes;
+    std::uint64_t generation = 0;  ///< of the process that has it
+  };
+  struct Live {
+    std::string cubin;
+    std::uint64_t generation = 0;
+    std::string refusal;  ///< why it does not load
+  };
+  struct KnownSlot {
+    SlotRecipe recipe;
+    std::uint64_t generation = 0;
+    std::size_t variants = 0;  ///< that the process has
+  };
+  base::Result<void> ready();
+  base::Result<void> ready_cubin(const std::string& id);
+  base::Result<void> ready_live(std::uint64_t number);
+  base::Result<std::vector<evaluation::Bounds>> ready_slot(std::uint64_t number);
+  base::Result<std::vector<evaluation::Bounds>> make_slot(KnownSlot& slot);
+
+  CardProcess process_;
+  OpenRequest open_;
+  DeviceFacts facts_;
+  std::uint64_t opened_ = 0;  ///< generation that is open with its check kernels
+  std::string check_cubin_;
+  std::map<std::string, Known> cubins_;
+  std::map<std::uint64_t, Live> lives_;
+  std::map<std::uint64_t, KnownSlot> slots_;
+  std::uint64_t last_live_ = 0;
+};
+
+}  // namespace accelopt::targets::cuda

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cuda/cuda_target.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "base/hash.hpp"
+#include "targets/cuda/builtin_kernels.hpp"
+#include "targets/cuda/card_client.hpp"
+#include "targets/cuda/device_lock.hpp"
+
+namespace accelopt::targets::cuda {
+namespace {
+
+using base::ErrorCode;
+using evaluation::CallEnd;
+using evaluation::CallOptions;
+using evaluation::CallOutcome;
+using evaluation::InputDraw;
+using evaluation::Invocation;
+using model::InitKind;
+
+/// A call shorter than this is repeated over so many sets of inputs that they take as long: events tick every half
+/// microsecond, and the first kernel of a queue starts less evenly than the next ones.
+constexpr double kLeastTimedNs = 60e3;
+constexpr int kMostVariants = 16;
+
+model::AxisValues axes_of(const model::Definition& definition, const Invocation& invocation) {
+  model::AxisValues out;
+  for (const model::Axis& axis : definition.axes) {
+    if (axis.value) out[axis.name] = *axis.value;
+  }
+  const std::vector<std::string> variable = model::variable_axes(definition);
+  for (std::size_t i = 0; i < variable.size(); ++i) out[variable[i]] = invocation.axes.at(i);
+  return out;
+}
+
+base::Result<model::LaunchPlan> plan_of(const BuiltCuda& built, const model::Definition& definition,
+                                        const model::AxisValues& axes) {
+  auto plan = model::bind_launch_plan(built.directives, definition, axes, built.tuned_values);
+  if (!plan) {
+    return base::fail(ErrorCode::invalid_argument,
+                      fmt::format("{}:{}: {}", plan.error().line, plan.error().column, plan.error().message));
+  }
+  return std::move(*plan);
+}
+
+/// What the measuring side of one open task shares between its live kernels.
+struct Bench {
+  model::Definition definition;
+  CardClient card;
+  /// Sets of inputs a call, by workload's axes: found at its first call, the same for all kernels from then on.
+  std::map<std::vector<std::int64_t>, int> variants;
+};
+
+class CudaLiveKernel final : public evaluation::LiveKernel {
+ public:
+  CudaLiveKernel(Bench& bench, BuiltCudaPtr built, std::string cubin)
+      : bench_(bench), built_(std::move(built)), live_(bench.card.new_live(cubin)) {}
+  CudaLiveKernel(const CudaLiveKernel&) = delete;
+  CudaLiveKernel& operator=(const CudaLiveKernel&) = delete;
+  ~CudaLiveKernel() override { bench_.card.end_live(live_); }
+
+  base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) override {
+    if (dead_) return *dead_;
+    CallRequest request;
+    TRY_ASSIGN(request.plan, plan_of(*built_, bench_.definition, axes_of(bench_.definition, invocation)));
+    request.live = live_;
+    request.slot = invocation.number;
+    request.limit_ns = options.limit.count();
+    request.cold = options.cache == model::Cache::cold;
+    request.poison_seed = options.poison_seed;
+    request.repeat = options.repeat;
+    widen(invocation);
+    TRY_ASSIGN(CallReply reply, bench_.card.call(request));
+    CallOutcome& outcome = reply.outcome;
+    if (outcome.end != CallEnd::returned) {
+      dead_ = outcome;
+      return outcome;
+    }
+    const bool right = std::all_of(outcome.comparisons.begin(), outcome.comparisons.end(),
+                                   [](const auto& one) { return one.passed(); });
+    if (right && outcome.time_ns > 0) {
+      const double sets = std::ceil(kLeastTimedNs / outcome.time_ns);
+      bench_.variants.try_emplace(invocation.axes, std::clamp(static_cast<int>(sets), 1, kMostVariants));
+    }
+    return outcome;
+  }
+
+ private:
+  /// Gives the slot as many sets of inputs as its workload's calls take.
+  void widen(const Invocation& invocation) {
+    const auto wanted = bench_.variants.find(invocation.axes);
+    SlotRecipe* const recipe = bench_.card.find(invocation.number);
+    if (wanted == bench_.variants.end() || recipe == nullptr) return;
+    auto& sets = recipe->request.variants;
+    while (sets.size() < static_cast<std::size_t>(wanted->second)) {
+      std::vector<SlotInput> more = sets.front();
+      std::vector<InputDraw> draws = recipe->draws.front();
+      for (std::size_t i = 0; i < more.size(); ++i) {
+        draws[i].seed = base::derive_seed(draws[i].seed, std::to_string(sets.size()));
+        more[i].seed = draws[i].seed;
+      }
+      sets.push_back(std::move(more));
+      recipe->draws.push_back(std::move(draws));
+    }
+  }
+
+  Bench& bench_;
+  BuiltCudaPtr built_;
+  std::uint64_t live_;
+  std::optional<CallOutcome> dead_;
+};
+
+class NoHold final : public evaluation::Hold {};
+
+class LockHold final : public evaluation::Hold {
+ public:
+  explicit LockHold(DeviceLock& lock) : lock_(lock) { lock_.acquire(); }
+  LockHold(const LockHold&) = delete;
+  LockHold& operator=(const LockHold&) = delete;
+  ~LockHold() override { lock_.release(); }
+
+ private:
+  DeviceLock& lock_;
+};
+
+DeviceLimits limits_of(const DeviceFacts& facts) {
+  DeviceLimits out;
+  out.architecture =
+      fmt::format("sm_{}{}{}", facts.compute_major, facts.compute_minor, facts.compute_major >= 9 ? "a" : "");
+  out.registers_per_block = facts.registers_per_block;
+  out.shared_bytes_per_block = facts.shared_bytes_per_block;
+  out.threads_per_block = facts.threads_per_block;
+  out.multiprocessors = facts.multiprocessors;
+  out.threads_per_multiprocessor = facts.threads_per_multiprocessor;
+  out.registers_per_multiprocessor = facts.registers_per_multiprocessor;
+  out.shared_bytes_per_multiprocessor = facts.shared_bytes_per_multiprocessor;
+  return out;
+}
+
+/// An input as the device is told to draw it; scalars, and what needs a sort, are drawn here.
+base::Result<SlotInput> slot_input(const InputDraw& draw, bool scalar, const model::Numerics& numerics) {
+  SlotInput out;
+  out.dtype = draw.dtype;
+  out.scalar = scalar;
+  for (const std::int64_t axis : draw.shape) out.count *= static_cast<std::uint64_t>(std::max<std::int64_t>(axis, 0));
+  out.row_length = draw.shape.empty() ? 1 : static_cast<std::uint64_t>(std::max<std::int64_t>(draw.shape.back(), 1));
+  TRY(evaluation::check_draw(draw, out.count * model::size_of(draw.dtype)));
+  if (scalar) {
+    TRY(evaluation::draw_input(
+        draw, std::as_writable_bytes(std::span(&out.scalar_bits, 1)).first(model::size_of(draw.dtype))));
+  }
+  out.bulk = !scalar && (draw.init.kind == InitKind::permutation || draw.init.kind == InitKind::indptr ||
+                         draw.init.kind == InitKind::sorted);
+  out.kind = static_cast<int>(draw.init.kind);
+  out.first = draw.init.first;
+  out.second = draw.init.second;
+  out.family = static_cast<int>(evaluation::drawn_family(draw));
+  out.seed = draw.seed;
+  out.perturbation_step = model::is_floating(draw.dtype) ? evaluation::perturbation_step(draw.dtype, numerics) : 0;
+  return out;
+}
+
+class CudaTarget final : public evaluation::Target {
+ public:
+  explicit CudaTarget(CudaOptions options) : options_(std::move(options)) {}
+
+  base::Result<evaluation::DeviceInfo> open(const model::Task& task, const evaluation::MeasureSettings&,
+                                            std::stop_token stop) override {
+    if (options_.card.empty()) {
+      TRY_ASSIGN(options_.card, find_helper("accelopt-card"));
+    }
+    TRY_ASSIGN(CardProcess process, CardProcess::create(options_.card));
+    bench_.emplace(Bench{task.definition, CardClient(std::move(process), {options_.device, options_.driver, 0}), {}});
+    TRY_ASSIGN(facts_, bench_->card.facts());
+    TRY_ASSIGN(DeviceLock lock, DeviceLock::open(facts_.uuid));
+    lock_.emplace(std::move(lock));
+    options_.build.limits = limits_of(facts_);
+    TRY_ASSIGN(builder_, options_.make_builder ? options_.make_builder(task, options_.build, stop)
+                                               : make_cuda_builder(task, options_.build, stop));
+    TRY_ASSIGN(const std::string checks,
+               builder_->build_trusted("check_kernels.cu", std::string(check_kernels_text()), {"--fmad=false"}, stop));
+    bench_->card.set_check_kernels(checks);
+    TRY(bench_->card.facts());
+    TRY_ASSIGN(in_double_, builder_->build_reference("double", stop));
+    TRY_ASSIGN(in_float_, builder_->build_reference("float", stop));
+    for (const BuiltCudaPtr& built : {in_double_, in_float_}) {
+      bench_->card.add_cubin(base::sha256_hex(built->cubin), built->cubin);
+    }
+    return evaluation::DeviceInfo{facts_.name, summary(), builder_->compiler_name(), "none", peaks_};
+  }
+
+  const std::string& task_header() const override { return builder_->task_header(); }
+
+  model::Environment environment() const override {
+    model::Environment out;
+    out.device = fmt::format("{}, driver for CUDA {}.{}", facts_.name, facts_.driver_version / 1000,
+                             facts_.driver_version % 1000 / 10);
+    out.compiler = builder_->compiler_name();
+    out.flags = builder_->flags_text();
+    out.isolation = "device code alone";
+    return out;
+  }
+
+  std::string trust() const override { return "device-code"; }
+  std::int64_t last_level_bytes() const override { return facts_.l2_bytes; }
+
+  base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltCudaPtr built, builder_->build(solution, std::move(stop)));
+    return built->report;
+  }
+
+  void settle_helper_thread() override {}
+  int build_threads() const override { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
+
+  bool keeps_slots() const override { return true; }
+
+  base::Result<std::vector<evaluation::Bounds>> prepare_slot(const evaluation::SlotPlan& plan) override {
+    const model::Definition& definition = bench_->definition;
+    const model::AxisValues axes = axes_of(definition, plan.invocation);
+    SlotRecipe recipe;
+    SlotRequest& request = recipe.request;
+    request.number = plan.invocation.number;
+    request.numerics = definition.numerics;
+    request.perturbation = plan.perturbation;
+    std::vector<SlotInput> inputs;
+    for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
+      auto input = slot_input(plan.inputs[i], !definition.inputs[i].shape, definition.numerics);
+      if (!input) return tl::make_unexpected(base::with_context(input.error(), "input " + definition.inputs[i].name));
+      inputs.push_back(*input);
+    }
+    request.variants.push_back(std::move(inputs));
+    recipe.draws.push_back(plan.inputs);
+    for (const model::TensorSpec& output : definition.outputs) {
+      request.outputs.push_back({output.dtype,
+                                 output.shape ? model::shape_of(output, axes) : std::vector<std::int64_t>{},
+                                 static_cast<std::uint64_t>(model::element_count(output, axes))});
+    }
+    request.in_double.cubin = base::sha256_hex(in_double_->cubin);
+    request.in_float.cubin = base::sha256_hex(in_float_->cubin);
+    for (const auto& [program, built] : {std::pair{&request.in_double, in_double_}, {&request.in_float, in_float_}}) {
+      auto bound = plan_of(*built, definition, axes);
+      if (!bound) return tl::make_unexpected(base::with_context(bound.error(), "the task's reference"));
+      program->plan = std::move(*bound);
+    }
+    const auto lock = lock_machine();  // the device may be somebody's who measures
+    return bench_->card.prepare(plan.invocation.number, std::move(recipe));
+  }
+
+  void forget_slot(std::uint64_t invocation) override {
+    if (bench_) bench_->card.forget(invocation);
+  }
+
+  base::Result<std::vector<evaluation::ReferenceTensor>> reference(evaluation::Precision,
+                                                                   const std::vector<evaluation::ReferenceTensor>&,
+                                                                   const Invocation&) override {
+    return base::fail(ErrorCode::unsupported, "the reference of a CUDA task runs on the device alone");
+  }
+
+  base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution, evaluation::Placement,
+                                                              std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltCudaPtr built, builder_->build(solution, std::move(stop)));
+    if (!built->report.built) {
+      return base::fail(ErrorCode::invalid_argument,
+                        "a solution that does not build cannot be started:\n" + built->report.diagnostics);
+    }
+    const std::string id = base::sha256_hex(built->cubin);
+    bench_->card.add_cubin(id, built->cubin);
+    return std::make_unique<CudaLiveKernel>(*bench_, built, id);
+  }
+
+  std::vector<model::ProfileItem> machine_code_profile(const model::Solution&, std::stop_token) override { return {}; }
+
+  std::unique_ptr<evaluation::Hold> quiet() override { return std::make_unique<NoHold>(); }
+  std::unique_ptr<evaluation::Hold> lock_machine() override { return std::make_unique<LockHold>(*lock_); }
+
+  base::Result<evaluation::Peaks> probe_peaks_again(std::stop_token) override { return peaks_; }
+
+ private:
+  [[nodiscard]] std::string summary() const {
+    return fmt::format(
+        "{}, compute capability {}.{}, {} multiprocessors, {} KiB of shared memory a block ({} KiB a multiprocessor), "
+        "{} registers a multiprocessor, L2 cache {} MiB, {:.0f} GiB of memory",
+        facts_.name, facts_.compute_major, facts_.compute_minor, facts_.multiprocessors,
+        facts_.shared_bytes_per_block >> 10, facts_.shared_bytes_per_multiprocessor >> 10,
+        facts_.registers_per_multiprocessor, facts_.l2_bytes >> 20,
+        static_cast<double>(facts_.memory_bytes) / (1 << 30));
+  }
+
+  CudaOptions options_;
+  DeviceFacts facts_;
+  evaluation::Peaks peaks_;
+  std::unique_ptr<CudaBuilder> builder_;
+  std::optional<Bench> bench_;
+  std::optional<DeviceLock> lock_;
+  BuiltCudaPtr in_double_;
+  BuiltCudaPtr in_float_;
+};
+
+}  // namespace
+
+std::unique_ptr<evaluation::Target> make_cuda_target(CudaOptions options) {
+  return std::make_unique<CudaTarget>(std::move(options));
+}
+
+}  // namespace accelopt::targets::cuda

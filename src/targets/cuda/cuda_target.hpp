@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA kernels on a device of this machine.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "base/result.hpp"
+#include "evaluation/target.hpp"
+#include "targets/cuda/build.hpp"
+
+namespace accelopt::targets::cuda {
+
+struct CudaOptions {
+  int device = 0;               ///< "cuda:<device>", as the driver counts
+  std::string driver;           ///< library to load; empty: libcuda.so.1
+  std::string card;             ///< path of accelopt-card; empty: beside this program
+  std::filesystem::path cache;  ///< where measured peaks are kept; empty: nowhere
+  CudaBuildOptions build;
+  /// Makes the builder; empty: the one with NVRTC.
+  std::function<base::Result<std::unique_ptr<CudaBuilder>>(const model::Task&, CudaBuildOptions, std::stop_token)>
+      make_builder;
+};
+
+std::unique_ptr<evaluation::Target> make_cuda_target(CudaOptions options);
+
+}  // namespace accelopt::targets::cuda

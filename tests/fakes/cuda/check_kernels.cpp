@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trusted kernels as the fake driver runs them.
+#include "fakes/cuda/shim.hpp"
+
+#include "targets/cuda/kernels/check_kernels.cu"
+
+ACCELOPT_FAKE_KERNEL(accelopt_draw)
+ACCELOPT_FAKE_KERNEL(accelopt_to_real)
+ACCELOPT_FAKE_KERNEL(accelopt_mask)
+ACCELOPT_FAKE_KERNEL(accelopt_differs)
+ACCELOPT_FAKE_KERNEL(accelopt_poison)
+ACCELOPT_FAKE_KERNEL(accelopt_canary_write)
+ACCELOPT_FAKE_KERNEL(accelopt_canary_check)
+ACCELOPT_FAKE_KERNEL(accelopt_zero)
+ACCELOPT_FAKE_KERNEL(accelopt_flush)
+ACCELOPT_FAKE_KERNEL(accelopt_discard)
+ACCELOPT_FAKE_KERNEL(accelopt_block)
+ACCELOPT_FAKE_KERNEL(accelopt_clock)
+ACCELOPT_FAKE_KERNEL(accelopt_row_sizes)
+ACCELOPT_FAKE_KERNEL(accelopt_norm)
+ACCELOPT_FAKE_KERNEL(accelopt_run_error)
+ACCELOPT_FAKE_KERNEL(accelopt_sum)
+ACCELOPT_FAKE_KERNEL(accelopt_compare)
+ACCELOPT_FAKE_KERNEL(accelopt_worst)
+ACCELOPT_FAKE_KERNEL(accelopt_examine)
+ACCELOPT_FAKE_KERNEL(accelopt_exact)
+ACCELOPT_FAKE_KERNEL(accelopt_examine_exact)
+ACCELOPT_FAKE_KERNEL(accelopt_agree)
+ACCELOPT_FAKE_KERNEL(accelopt_examine_kept)

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CUDA driver without a device: memory is the host's, machine code is a shared object made from the kernels' text by
+// shim.hpp, a stream is a thread. A kernel that traps breaks the context as on a device; one that crashes takes the
+// process down.
+#include <dlfcn.h>
+#include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fakes/cuda/shim.hpp"
+
+namespace {
+
+constexpr int kInvalidValue = 1;
+constexpr int kOutOfMemory = 2;
+constexpr int kNotFound = 500;
+constexpr int kNotReady = 600;
+constexpr int kTrapped = 719;
+
+/// Does one thing after the other, on a thread of its own.
+class Stream {
+ public:
+  Stream() {
+    std::thread([this] { work(); }).detach();  // ends with the process: a kernel may hang in it
+  }
+  void add(std::function<void()> thing) {
+    const std::lock_guard lock(mutex_);
+    things_.push_back(std::move(thing));
+    changed_.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return things_.empty() && !busy_; });
+  }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return !things_.empty(); });
+      const auto thing = std::move(things_.front());
+      things_.pop_front();
+      busy_ = true;
+      lock.unlock();
+      thing();
+      lock.lock();
+      busy_ = false;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> things_;
+  bool busy_ = false;
+};
+
+struct Event {
+  std::atomic<bool> done{true};
+  std::atomic<std::uint64_t> time_ns{0};
+};
+
+using Launch = bool (*)(const unsigned*, const unsigned*, void**);
+using Parameter = std::size_t (*)(std::size_t);
+struct Function {
+  Launch launch = nullptr;
+  Parameter parameter = nullptr;
+};
+struct Module {
+  void* library = nullptr;
+  std::deque<Function> functions;
+};
+
+std::atomic<int> sticky{0};
+std::atomic<std::size_t> in_use{0};
+std::mutex sizes_mutex;
+std::vector<std::pair<void*, std::size_t>> sizes;
+
+std::size_t memory_limit() {
+  const char* const text = std::getenv("ACCELOPT_FAKE_MEMORY");
+  return text == nullptr ? std::size_t{1} << 30 : std::strtoull(text, nullptr, 10);
+}
+
+Stream& the_stream() {
+  static auto* const stream = new Stream;
+  return *stream;
+}
+
+struct Config {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned shared_bytes;
+  void* stream;
+  void* attributes;
+  unsigned attribute_count;
+};
+
+}  // namespace
+
+extern "C" {
+
+int cuInit(unsigned) {
+  return 0;
+}
+int cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return 0;
+}
+int cuGetErrorName(int code, const char** name) {
+  *name = code == kTrapped       ? "CUDA_ERROR_LAUNCH_FAILED"
+          : code == kOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : code == kNotFound    ? "CUDA_ERROR_NOT_FOUND"
+                                 : "CUDA_ERROR_INVALID_VALUE";
+  return 0;
+}
+int cuGetErrorString(int code, const char** text) {
+  *text = code == kTrapped       ? "unspecified launch failure"
+          : code == kOutOfMemory ? "out of memory"
+          : code == kNotFound    ? "named symbol not found"
+                                 : "invalid argument";
+  return 0;
+}
+int cuDeviceGetCount(int* count) {
+  *count = 1;
+  return 0;
+}
+int cuDeviceGet(int* device, int ordinal) {
+  *device = ordinal;
+  return 0;
+}
+int cuDeviceGetName(char* name, int length, int) {
+  std::strncpy(name, "Fake H200", static_cast<std::size_t>(length));
+  return 0;
+}
+int cuDeviceGetUuid_v2(void* uuid, int) {
+  std::memset(uuid, 0xfa, 15);
+  const int process = getppid();  // tests that run at the same time do not lock one another out
+  std::memcpy(uuid, &process, sizeof process);
+  return 0;
+}
+int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
+  *bytes = memory_limit();
+  return 0;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+  switch (attribute) {
+    case 1:
+      *value = 1024;
+      return 0;
+    case 16:
+      *value = 1;
+      return 0;
+    case 38:
+      *value = 1 << 20;
+      return 0;
+    case 75:
+      *value = 9;
+      return 0;
+    case 76:
+      *value = 0;
+      return 0;
+    case 12:
+    case 82:
+      *value = 65536;
+      return 0;
+    case 97:
+      *value = 232448;
+      return 0;
+    case 81:
+      *value = 233472;
+      return 0;
+    case 39:
+      *value = 2048;
+      return 0;
+    default:
+      return kInvalidValue;
+  }
+}
+int cuDevicePrimaryCtxRetain(void** context, int) {
+  static int one = 0;
+  *context = &one;
+  return 0;
+}
+int cuDevicePrimaryCtxSetFlags_v2(int, unsigned) {
+  return 0;
+}
+int cuCtxSetCurrent(void*) {
+  return 0;
+}
+int cuCtxSetLimit(int, std::size_t) {
+  return 0;
+}
+int cuCtxResetPersistingL2Cache() {
+  return 0;
+}
+int cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total) {
+  *total = memory_limit();
+  *free_bytes = *total - in_use;
+  return 0;
+}
+int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
+  if (sticky != 0) return sticky;
+  if (in_use + bytes > memory_limit()) return kOutOfMemory;
+  void* const memory = std::aligned_alloc(256, (bytes + 511) / 256 * 256);
+  std::memset(memory, 0xa5, bytes);
+  in_use += bytes;
+  const std::lock_guard lock(sizes_mutex);
+  sizes.emplace_back(memory, bytes);
+  *address = reinterpret_cast<std::uint64_t>(memory);
+  return 0;
+}
+int cuMemFree_v2(std::uint64_t address) {
+  the_stream().wait();
+  void* const memory = reinterpret_cast<void*>(address);
+  const std::lock_guard lock(sizes_mutex);
+  for (auto& [known, bytes] : sizes) {
+    if (known != memory) continue;
+    in_use -= bytes;
+    known = nullptr;
+  }
+  std::free(memory);
+  return 0;
+}
+int cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
+  *memory = std::calloc(1, bytes);
+  return 0;
+}
+int cuMemHostGetDevicePointer_v2(std::uint64_t* address, void* memory, unsigned) {
+  *address = reinterpret_cast<std::uint64_t>(memory);
+  return 0;
+}
+int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, void*) {
+  the_stream().add([=] { std::memcpy(reinterpret_cast<void*>(to), from, bytes); });
+  return sticky;
+}
+int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, void*) {
+  the_stream().add([=] { std::memcpy(to, reinterpret_cast<const void*>(from), bytes); });
+  return sticky;
+}
+int cuModuleLoadData(void** out, const void* image) {
+  const auto* const header = static_cast<const Elf64_Ehdr*>(image);
+  if (std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return kInvalidValue;
+  const std::size_t bytes = header->e_shoff + std::size_t{header->e_shentsize} * header->e_shnum;
+  const int file = memfd_create("module", 0);
+  if (write(file, image, bytes) != static_cast<ssize_t>(bytes)) return kInvalidValue;
+  auto module = new Module;
+  module->library = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (module->library == nullptr) return kInvalidValue;
+  *out = module;
+  return 0;
+}
+int cuModuleUnload(void* module) {
+  the_stream().wait();
+  dlclose(static_cast<Module*>(module)->library);
+  delete static_cast<Module*>(module);
+  return 0;
+}
+int cuModuleGetFunction(void** out, void* module, const char* name) {
+  auto* const own = static_cast<Module*>(module);
+  Function function;
+  function.launch = reinterpret_cast<Launch>(dlsym(own->library, (std::string(name) + "__launch").c_str()));
+  function.parameter = reinterpret_cast<Parameter>(dlsym(own->library, (std::string(name) + "__parameter").c_str()));
+  if (function.launch == nullptr || function.parameter == nullptr) return kNotFound;
+  *out = &own->functions.emplace_back(function);
+  return 0;
+}
+int cuFuncGetAttribute(int* value, int, void*) {
+  *value = 0;
+  return 0;
+}
+int cuFuncSetAttribute(void*, int, int) {
+  return 0;
+}
+int cuFuncGetParamInfo(void* function, std::size_t index, std::size_t* offset, std::size_t* size) {
+  *offset = 0;
+  *size = static_cast<Function*>(function)->parameter(index);
+  return *size == 0 ? kInvalidValue : 0;
+}
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int threads, std::size_t) {
+  *blocks = 2048 / threads;
+  return 0;
+}
+int cuStreamCreate(void** stream, unsigned) {
+  *stream = &the_stream();
+  return 0;
+}
+int cuStreamSynchronize(void*) {
+  the_stream().wait();
+  return sticky;
+}
+int cuEventCreate(void** event, unsigned) {
+  *event = new Event;
+  return 0;
+}
+int cuEventRecord(void* event, void*) {
+  auto* const own = static_cast<Event*>(event);
+  own->done = false;
+  the_stream().add([own] {
+    own->time_ns = accelopt_shim::nanoseconds();
+    own->done = true;
+  });
+  return sticky;
+}
+int cuEventQuery(void* event) {
+  if (sticky != 0) return sticky;
+  return static_cast<Event*>(event)->done ? 0 : kNotReady;
+}
+int cuEventElapsedTime(float* milliseconds, void* start, void* stop) {
+  *milliseconds = static_cast<float>(static_cast<Event*>(stop)->time_ns - static_cast<Event*>(start)->time_ns) * 1e-6F;
+  return 0;
+}
+int cuLaunchKernelEx(const Config* config, void* function, void** parameters, void**) {
+  if (sticky != 0) return sticky;
+  const Function own = *static_cast<Function*>(function);
+  const std::array<unsigned, 3> grid{config->grid[0], config->grid[1], config->grid[2]};
+  const std::array<unsigned, 3> block{config->block[0], config->block[1], config->block[2]};
+  // What the parameters point to may change once this returns.
+  auto values = std::vector<std::vector<std::uint64_t>>();
+  for (std::size_t i = 0; own.parameter(i) != 0; ++i) {
+    values.emplace_back((own.parameter(i) + 7) / 8);
+    std::memcpy(values.back().data(), parameters[i], own.parameter(i));
+  }
+  the_stream().add([own, grid, block, values]() mutable {
+    if (sticky != 0) return;
+    std::vector<void*> pointers;
+    for (auto& value : values) pointers.push_back(value.data());
+    if (!own.launch(grid.data(), block.data(), pointers.data())) sticky = kTrapped;
+  });
+  return 0;
+}
+int cuTensorMapEncodeTiled(void*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*,
+                           const std::uint32_t*, const std::uint32_t*, int, int, int, int) {
+  return kInvalidValue;
+}
+
+}  // extern "C"

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA kernels as plain C++: their threads run one after the other. Kernels that wait for one another cannot.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <tuple>
+#include <utility>
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __shared__ static
+#define __launch_bounds__(...)
+
+namespace accelopt_shim {
+
+struct Dim {
+  unsigned x = 0, y = 0, z = 0;
+};
+struct Trap {};
+
+inline std::uint64_t nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace accelopt_shim
+
+// What kernels find without including anything.
+inline accelopt_shim::Dim threadIdx, blockIdx, blockDim, gridDim;
+using std::exp;
+using std::floor;
+using std::fma;
+using std::nearbyint;
+using std::sqrt;
+
+inline double __longlong_as_double(long long bits) {
+  return std::bit_cast<double>(bits);
+}
+inline long long __double_as_longlong(double value) {
+  return std::bit_cast<long long>(value);
+}
+inline float __int_as_float(int bits) {
+  return std::bit_cast<float>(bits);
+}
+inline unsigned long long accelopt_nanoseconds() {
+  return accelopt_shim::nanoseconds();
+}
+/// Two cycles a nanosecond: a clock of 2000 MHz.
+inline long long clock64() {
+  return static_cast<long long>(2 * accelopt_shim::nanoseconds());
+}
+template <class T>
+T atomicMax(T* to, T value) {
+  const T before = *to;
+  if (value > before) *to = value;
+  return before;
+}
+template <class T>
+T atomicMin(T* to, T value) {
+  const T before = *to;
+  if (value < before) *to = value;
+  return before;
+}
+template <class T>
+T atomicAdd(T* to, T value) {
+  return std::exchange(*to, *to + value);
+}
+[[noreturn]] inline void __trap() {
+  throw accelopt_shim::Trap();
+}
+
+namespace accelopt_shim {
+
+template <class... Arguments, std::size_t... Index>
+void run(void (*kernel)(Arguments...), const unsigned* grid, const unsigned* block, void** parameters,
+         std::index_sequence<Index...>) {
+  gridDim = {grid[0], grid[1], grid[2]};
+  blockDim = {block[0], block[1], block[2]};
+  const Dim blocks = gridDim;
+  const Dim threads = blockDim;
+  for (blockIdx.z = 0; blockIdx.z < blocks.z; ++blockIdx.z)
+    for (blockIdx.y = 0; blockIdx.y < blocks.y; ++blockIdx.y)
+      for (blockIdx.x = 0; blockIdx.x < blocks.x; ++blockIdx.x)
+        for (threadIdx.z = 0; threadIdx.z < threads.z; ++threadIdx.z)
+          for (threadIdx.y = 0; threadIdx.y < threads.y; ++threadIdx.y)
+            for (threadIdx.x = 0; threadIdx.x < threads.x; ++threadIdx.x)
+              kernel(*static_cast<std::remove_reference_t<Arguments>*>(parameters[Index])...);
+}
+
+template <class... Arguments>
+bool launch(void (*kernel)(Arguments...), const unsigned* grid, const unsigned* block, void** parameters) {
+  try {
+    run(kernel, grid, block, parameters, std::index_sequence_for<Arguments...>());
+    return true;
+  } catch (const Trap&) {
+    return false;
+  }
+}
+
+template <class... Arguments>
+std::size_t parameter_size(void (*)(Arguments...), std::size_t index) {
+  const std::size_t sizes[] = {sizeof(Arguments)..., 0};
+  return index < sizeof...(Arguments) ? sizes[index] : 0;
+}
+
+}  // namespace accelopt_shim
+
+/// Stands below a kernel's text: what the driver calls. False: the kernel trapped.
+#define ACCELOPT_FAKE_KERNEL(name)                                                                 \
+  extern "C" bool name##__launch(const unsigned* grid, const unsigned* block, void** parameters) { \
+    return accelopt_shim::launch(&name, grid, block, parameters);                                  \
+  }                                                                                                \
+  extern "C" std::size_t name##__parameter(std::size_t index) {                                    \
+    return accelopt_shim::parameter_size(&name, index);                                            \
+  }

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA target with a fake driver: what a kernel does wrong is caught, and the next one is measured.
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "evaluation/local_evaluator.hpp"
+#include "targets/cuda/fake_card.hpp"
+
+namespace accelopt::targets::cuda {
+namespace {
+
+using evaluation::MeasureSettings;
+using model::Status;
+using std::chrono::steady_clock;
+
+MeasureSettings quick_settings() {
+  MeasureSettings settings;
+  settings.seed = 20261121;
+  settings.slots = 3;
+  settings.protocol = "verify";
+  settings.call_limit_seconds = 0.5;
+  return settings;
+}
+
+std::string with(const std::string& what, const std::string& instead) {
+  std::string text = kSquares;
+  const auto at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), instead);
+}
+
+class Card : public testing::Test {
+ protected:
+  void SetUp() override {
+    target_ = make_cuda_target(fake_options());
+    evaluator_ = evaluation::make_local_evaluator(*target_);
+    const auto opened = evaluator_->open(squares_task(), quick_settings(), {});
+    ASSERT_TRUE(opened) << opened.error().message;
+    ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
+    EXPECT_EQ(opened->baseline.trust, "device-code");
+    EXPECT_EQ(opened->device.name, "Fake H200");
+  }
+  model::Evaluation judge(const std::string& text) {
+    const auto evaluation = evaluator_->triage(cuda_solution(text), squares_task().baseline, {});
+    EXPECT_TRUE(evaluation) << evaluation.error().message;
+    return evaluation.value_or(model::Evaluation{});
+  }
+
+  std::unique_ptr<evaluation::Target> target_;
+  std::unique_ptr<evaluation::Evaluator> evaluator_;
+};
+
+TEST_F(Card, HonestKernelsPass) {
+  const auto evaluation = judge(with("sum += x[i * K + k]", "sum += 1.0f * x[i * K + k]"));
+  EXPECT_EQ(evaluation.status, Status::passed) << evaluation.reason;
+}
+
+TEST_F(Card, AWrongLastElementIsCaught) {
+  const auto evaluation = judge(with("y[i] = sum + s;", "y[i] = i == M - 1 ? sum * 1.001f + s : sum + s;"));
+  EXPECT_EQ(evaluation.status, Status::incorrect_numerical);
+  ASSERT_TRUE(evaluation.mismatch);
+  EXPECT_EQ(evaluation.mismatch->output, "y");
+  EXPECT_EQ(evaluation.mismatch->index, 32);  // the smallest workload comes first
+  EXPECT_NEAR(evaluation.mismatch->actual / evaluation.mismatch->expected, 1.001, 0.001);
+}
+
+TEST_F(Card, AWrongIntegerIsCaught) {
+  const auto evaluation = judge(with("n[i] = negative;", "n[i] = negative + (i == 7);"));
+  EXPECT_EQ(evaluation.status, Status::incorrect_numerical);
+  ASSERT_TRUE(evaluation.mismatch);
+  EXPECT_EQ(evaluation.mismatch->output, "n");
+  EXPECT_EQ(evaluation.mismatch->index, 7);
+  EXPECT_EQ(evaluation.mismatch->actual, evaluation.mismatch->expected + 1);
+}
+
+TEST_F(Card, WhatIsNotWrittenIsPoison) {
+  const auto evaluation = judge(with("y[i] = sum + s;", "if (i != 3) y[i] = sum + s;"));
+  EXPECT_EQ(evaluation.status, Status::incorrect_numerical);
+  ASSERT_TRUE(evaluation.mismatch);
+  EXPECT_EQ(evaluation.mismatch->index, 3);
+  EXPECT_TRUE(std::isnan(evaluation.mismatch->actual));
+}
+
+TEST_F(Card, WritesOutsideAnOutputAreSeen) {
+  for (const char* place : {"y[M] = 1;", "y[-1] = 1;", "n[M + 1000] = 1;"}) {
+    const auto evaluation =
+        judge(with("y[i] = sum + s;", "y[i] = sum + s; if (i == 0) { " + std::string(place) + " }"));
+    EXPECT_EQ(evaluation.status, Status::runtime_error) << place;
+    EXPECT_NE(evaluation.reason.find("outside an output"), std::string::npos) << evaluation.reason;
+  }
+}
+
+TEST_F(Card, WritesIntoInputsAreSeen) {
+  const auto evaluation =
+      judge(with("y[i] = sum + s;", "y[i] = sum + s; if (i == M - 1) const_cast<float*>(g)[K - 1] += 1;"));
+  EXPECT_EQ(evaluation.status, Status::reward_hack);
+  EXPECT_NE(evaluation.reason.find("wrote into its inputs"), std::string::npos) << evaluation.reason;
+}
+
+TEST_F(Card, OutputsThatDependOnTheMomentAreCaught) {
+  // Right within the bound both times, and not the same: state that a fresh load does not have is the poison.
+  const auto evaluation = judge(with("y[i] = sum + s;", "y[i] = y[i] == y[i] ? 0 : sum + s;"));
+  EXPECT_EQ(evaluation.status, Status::passed) << evaluation.reason;  // the poison is NaN whatever its bits
+  const auto caught = judge(with("n[i] = negative;", "n[i] = (n[i] & 1) ? negative : negative + 1;"));
+  EXPECT_EQ(caught.status, Status::incorrect_numerical);
+}
+
+TEST_F(Card, ATrapIsAnErrorInCudasWordsAndTheNextKernelIsMeasured) {
+  const auto evaluation = judge(with("y[i] = sum + s;", "if (i == 5) __trap();"));
+  EXPECT_EQ(evaluation.status, Status::runtime_error);
+  EXPECT_NE(evaluation.reason.find("CUDA_ERROR_LAUNCH_FAILED"), std::string::npos) << evaluation.reason;
+  EXPECT_EQ(judge(with("float sum = 0", "float sum = 0.0f")).status, Status::passed);
+}
+
+TEST_F(Card, AKernelThatCrashesTheProcessIsAnErrorAndTheNextKernelIsMeasured) {
+  const auto evaluation = judge(with("y[i] = sum + s;", "*reinterpret_cast<volatile int*>(8) = 1;"));
+  EXPECT_EQ(evaluation.status, Status::runtime_error);
+  EXPECT_NE(evaluation.reason.find("signal 11"), std::string::npos) << evaluation.reason;
+  EXPECT_EQ(judge(with("float sum = 0", "float sum = 0.0f")).status, Status::passed);
+}
+
+TEST_F(Card, AKernelThatNeverReturnsIsATimeoutAndTheNextKernelIsMeasured) {
+  const auto began = steady_clock::now();
+  const auto evaluation = judge(with("y[i] = sum + s;", "for (volatile int forever = 1; forever != 0;) {}"));
+  EXPECT_EQ(evaluation.status, Status::timeout) << evaluation.reason;
+  EXPECT_EQ(judge(with("float sum = 0", "float sum = 0.0f")).status, Status::passed);
+  EXPECT_LT(steady_clock::now() - began, std::chrono::seconds(20));
+}
+
+TEST_F(Card, ParametersThatDoNotFitAreRefused) {
+  std::string text = kSquares;
+  text.replace(text.find("s, y, n, M)"), 11, "y, n, M)");
+  const auto fewer = judge(text);
+  EXPECT_EQ(fewer.status, Status::runtime_error);
+  EXPECT_NE(fewer.reason.find("parameter"), std::string::npos) << fewer.reason;
+}
+
+TEST_F(Card, ScratchIsClearedOnlyWhereItIsAskedFor) {
+  const std::string directive = "//@ scratch sums float32 [M] zero\n";
+  std::string text = directive + with("args=(x, g, s, y, n, M)", "args=(x, g, s, y, n, sums, M)");
+  text.replace(text.find("int* n, int64_t M"), 17, "int* n, float* sums, int64_t M");
+  text.replace(text.find("y[i] = sum + s;"), 15, "sums[i] += sum; y[i] = sums[i] + s;");
+  EXPECT_EQ(judge(text).status, Status::passed);
+  text.replace(text.find(" zero"), 5, "");
+  EXPECT_EQ(judge(text).status, Status::incorrect_numerical);
+}
+
+TEST_F(Card, AKernelThatKeepsStateIsWrongOrRight) {
+  // What was computed for one set of inputs is wrong for the next: every call has inputs of its own.
+  const std::string text = with("y[i] = sum + s;",
+                                "static float kept[4096]; static bool full[4096];"
+                                "if (!full[i]) { kept[i] = sum + s; full[i] = true; } y[i] = kept[i];");
+  EXPECT_EQ(judge(text).status, Status::incorrect_numerical);
+}
+
+TEST(CardErrors, NoDriverIsUnsupportedAndSaysWhatToDo) {
+  CudaOptions options = fake_options();
+  options.driver = "libno-such-cuda.so.1";
+  const auto target = make_cuda_target(options);
+  const auto opened = target->open(squares_task(), quick_settings(), {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, base::ErrorCode::unsupported);
+  EXPECT_NE(opened.error().message.find("install"), std::string::npos) << opened.error().message;
+}
+
+TEST(CardErrors, AnotherDeviceThanThereIs) {
+  CudaOptions options = fake_options();
+  options.device = 3;
+  const auto target = make_cuda_target(options);
+  const auto opened = target->open(squares_task(), quick_settings(), {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, base::ErrorCode::unsupported);
+  EXPECT_NE(opened.error().message.find("cuda:3"), std::string::npos) << opened.error().message;
+}
+
+TEST(CardRaces, ABlockRaceRunsToItsVerdict) {
+  const auto target = make_cuda_target(fake_options());
+  const auto evaluator = evaluation::make_local_evaluator(*target);
+  MeasureSettings settings = quick_settings();
+  settings.protocol = "blocks";
+  settings.slots = 9;
+  const auto opened = evaluator->open(squares_task(), settings, {});
+  ASSERT_TRUE(opened) << opened.error().message;
+  ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
+  const std::string slow =
+      with("sum += x[i * K + k]", "for (volatile int wait = 0; wait < 40; wait = wait + 1) {} sum += x[i * K + k]");
+  const auto evaluation = evaluator->triage(cuda_solution(slow), squares_task().baseline, {});
+  ASSERT_TRUE(evaluation) << evaluation.error().message;
+  EXPECT_EQ(evaluation->status, Status::passed) << evaluation->reason;
+  EXPECT_EQ(evaluation->verdict, model::Verdict::slower);
+}
+
+}  // namespace
+}  // namespace accelopt::targets::cuda
