@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "targets/cpu/source_check.hpp"
+#include "syntax/source_check.hpp"
 
 #include <array>
 #include <cctype>
 #include <vector>
 
-namespace accelopt::targets::cpu {
+namespace accelopt::syntax {
 namespace {
 
 bool in_name(char c) {
@@ -258,4 +258,4 @@ std::string refused_text(std::string_view source) {
   return {};
 }
 
-}  // namespace accelopt::targets::cpu
+}  // namespace accelopt::syntax

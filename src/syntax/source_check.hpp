@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace accelopt::targets::cpu {
+namespace accelopt::syntax {
 
 /// Why the text may not be compiled, as "line:column: error: reason": files by absolute, parent or computed paths
 /// (#include and its kin, __has_include, #embed, #pragma GCC dependency, .incbin), and #line, which makes the compiler
@@ -18,4 +18,4 @@ std::string refused_text(std::string_view source);
 /// .incbin, .include, and macros, which could put their names together. Empty when it may be assembled.
 std::string refused_assembly(std::string_view assembly);
 
-}  // namespace accelopt::targets::cpu
+}  // namespace accelopt::syntax

@@ -9,10 +9,11 @@
 #include "model/directives.hpp"
 #include "model/tuning.hpp"
 #include "sandbox/probe.hpp"
+#include "syntax/source_check.hpp"
 #include "targets/cpu/arena/protocol.hpp"
 #include "targets/cpu/diagnostics.hpp"
 #include "targets/cpu/elf_object.hpp"
-#include "targets/cpu/source_check.hpp"
+
 #include "targets/cpu/task_header.hpp"
 
 namespace accelopt::targets::cpu {
@@ -151,24 +152,7 @@ base::Result<BuiltKernelPtr> KernelBuilder::build(const model::Solution& solutio
     key += base::sha256_hex(file.text);
   }
   if (placement == evaluation::Placement::shifted) key += " shifted";
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] {
-      const auto found = built_.find(key);
-      return found == built_.end() || found->second != nullptr;
-    });
-    if (const auto found = built_.find(key); found != built_.end()) return found->second;
-    built_.emplace(key, nullptr);
-  }
-  auto result = build_now(solution, std::move(stop), placement);
-  const std::lock_guard lock(mutex_);
-  if (result) {
-    built_[key] = *result;
-  } else {
-    built_.erase(key);
-  }
-  changed_.notify_all();
-  return result;
+  return built_.get(key, [&] { return build_now(solution, std::move(stop), placement); });
 }
 
 namespace {
@@ -185,7 +169,7 @@ base::Result<std::shared_ptr<BuiltKernel>> lay_out(const model::Solution& soluti
     if (!plain_name(name)) {
       return base::fail(ErrorCode::invalid_argument, "not a plain source file name: " + file.name);
     }
-    if (const std::string reason = refused_text(file.text); !reason.empty()) {
+    if (const std::string reason = syntax::refused_text(file.text); !reason.empty()) {
       std::string text = name;
       text.append(":").append(reason);
       return refused(std::move(text));
@@ -220,7 +204,7 @@ void merge(ObjectFacts& all, const ObjectFacts& more) {
 base::Result<std::string> assemble(const Workshop& shop, const std::string& assembly, const std::string& object,
                                    const std::vector<std::string>& own, Compiled& compiled) {
   TRY_ASSIGN(const std::string text, base::read_file(shop.folder / assembly));
-  if (std::string reason = refused_assembly(text); !reason.empty()) return reason;
+  if (std::string reason = syntax::refused_assembly(text); !reason.empty()) return reason;
   std::vector<std::string> arguments{"-c", assembly, "-o", object};
   if (shop.compiler.clang) {
     arguments.emplace_back("-mbranches-within-32B-boundaries");

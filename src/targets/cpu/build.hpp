@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <condition_variable>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "base/once_map.hpp"
 #include "base/result.hpp"
 #include "evaluation/target.hpp"
 #include "model/evaluation.hpp"
@@ -65,9 +63,7 @@ class KernelBuilder {
   Options options_;
   std::string header_;
   std::string glue_object_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::string, BuiltKernelPtr> built_;  ///< by build id; null: another thread is at it
+  base::OnceMap<BuiltKernel> built_;
 };
 
 }  // namespace accelopt::targets::cpu

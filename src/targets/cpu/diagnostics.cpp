@@ -7,20 +7,12 @@
 #include <map>
 #include <optional>
 
+#include "syntax/diagnostic_text.hpp"
+
 namespace accelopt::targets::cpu {
 namespace {
 
 constexpr std::size_t kMostCharacters = 6000;
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> out;
-  while (!text.empty()) {
-    const auto end = text.find('\n');
-    out.push_back(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return out;
-}
 
 /// "name:12:3: error: text" split at the place; none when the line does not begin like that.
 struct Located {
@@ -67,42 +59,16 @@ std::string_view linker_error(std::string_view line) {
   return {};
 }
 
-/// Absolute paths shortened to their last part.
-std::string without_paths(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool starts_path = text[at] == '/' && at + 1 < text.size() &&
-                             std::isalpha(static_cast<unsigned char>(text[at + 1])) &&
-                             (at == 0 || std::string_view(" \t'\"(<[`").find(text[at - 1]) != std::string_view::npos);
-    if (!starts_path) {
-      out += text[at];
-      continue;
-    }
-    const std::size_t end = std::min(text.find_first_of(" \t'\"):,>]", at), text.size());
-    const std::string_view path = text.substr(at, end - at);
-    out += path.substr(path.rfind('/') + 1);
-    at = end - 1;
-  }
-  return out;
-}
-
-/// Without characters that a terminal acts on: the compiler quotes the candidate's lines as they are.
-std::string printable(std::string text) {
-  for (char& c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\t') || byte == 0x7f) c = '?';
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string own_diagnostics(std::string_view output, const std::vector<std::string>& own) {
   std::string out;
   std::string foreign;
   bool keep_excerpt = false;
-  const auto add = [](std::string& to, std::string_view text) { to += printable(without_paths(text)) + '\n'; };
-  for (const std::string_view line : lines_of(output)) {
+  const auto add = [](std::string& to, std::string_view text) {
+    to += syntax::printable(syntax::without_paths(text)) + '\n';
+  };
+  for (const std::string_view line : syntax::lines_of(output)) {
     if (const auto place = located(line)) {
       keep_excerpt = is_own(place->file, own);
       if (keep_excerpt) {
@@ -130,7 +96,7 @@ std::string own_diagnostics(std::string_view output, const std::vector<std::stri
 
 std::vector<std::string> own_remarks(std::string_view output, const std::vector<std::string>& own, std::size_t most) {
   std::map<int, std::vector<std::string>> by_line;
-  for (const std::string_view line : lines_of(output)) {
+  for (const std::string_view line : syntax::lines_of(output)) {
     const auto place = located(line);
     if (!place || place->line <= 0 || !is_own(place->file, own)) continue;
     std::string_view message = place->message;
@@ -149,7 +115,7 @@ std::vector<std::string> own_remarks(std::string_view output, const std::vector<
     if (!remark || noise) continue;
     while (message.starts_with(' ')) message.remove_prefix(1);
     auto& list = by_line[place->line];
-    const std::string text = without_paths(message.substr(0, 160));
+    const std::string text = syntax::without_paths(message.substr(0, 160));
     if (list.size() < 3 && std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
   }
   std::vector<std::string> out;

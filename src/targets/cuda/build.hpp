@@ -15,6 +15,7 @@
 #include "model/launch_plan.hpp"
 #include "model/solution.hpp"
 #include "model/task.hpp"
+#include "sandbox/pause_gate.hpp"
 
 namespace accelopt::targets::cuda {
 
@@ -38,6 +39,7 @@ struct DeviceLimits {
   int threads_per_multiprocessor = 2048;
   int registers_per_multiprocessor = 65536;
   int shared_bytes_per_multiprocessor = 233472;
+  int blocks_per_multiprocessor = 32;
 };
 
 /// A built solution: the report, and when it was built what a device needs to run it.
@@ -54,7 +56,10 @@ struct CudaBuildOptions {
   std::filesystem::path helper;  ///< the program accelopt-nvrtc; empty: beside this program
   std::string nvrtc;             ///< library to load, e.g. a path; empty: libnvrtc.so.* where loaders and CUDA put it
   std::string headers;           ///< CUDA's include folder; empty: found beside the library
-  std::filesystem::path cache;   ///< for precompiled headers; empty: none are kept
+  std::map<std::string, std::string> environment;  ///< CUDA_HOME CUDA_PATH LD_LIBRARY_PATH VIRTUAL_ENV HOME, where set
+  std::filesystem::path cache;                     ///< for precompiled headers; empty: none are kept
+  std::vector<int> cores;                          ///< where compilers may run; empty: anywhere
+  sandbox::PauseGate* gate = nullptr;              ///< stops builds while something is measured
   DeviceLimits limits;
 };
 
@@ -73,7 +78,9 @@ class CudaBuilder {
   /// @error io, cancelled; unsupported: no NVRTC.
   virtual base::Result<BuiltCudaPtr> build(const model::Solution& solution, std::stop_token stop) = 0;
 
-  /// Builds the task's reference.cu, written over a type `real`, with `real` as "double" or "float".
+  /// Builds the task's reference.cu, written over a type `real`, with `real` as "double" or "float". Its floating
+  /// inputs, outputs and scratch tensors are all of that type: bind its plans with `reference_definition`
+  /// (task_header.hpp).
   /// @error invalid_argument: it does not build, with diagnostics.
   virtual base::Result<BuiltCudaPtr> build_reference(const std::string& real, std::stop_token stop) = 0;
 

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <string>
 
+#include "syntax/source_check.hpp"
 #include "targets/cpu/buffers.hpp"
 #include "targets/cpu/diagnostics.hpp"
 #include "targets/cpu/late_writes.hpp"
-#include "targets/cpu/source_check.hpp"
 
 namespace accelopt::targets::cpu {
 namespace {
@@ -21,7 +21,7 @@ TEST(SourceCheck, HonestTextPasses) {
         "const char* s = \"#include \\\"/etc/passwd\\\"\";\n", "const char* s = R\"(\n#include \"/etc/passwd\"\n)\";\n",
         "int a = 1'000'000; // it's\n#include <vector>\n", "#pragma GCC unroll 4\n#pragma omp simd\n",
         "_Pragma(\"GCC ivdep\")\n", "#define A(x) x##1 \\\n  + 2\n", "#undef line\nint line = 1;\n"}) {
-    EXPECT_EQ(refused_text(text), "") << text;
+    EXPECT_EQ(syntax::refused_text(text), "") << text;
   }
 }
 
@@ -53,13 +53,13 @@ TEST(SourceCheck, NothingHidesARequestForFiles) {
                            "# 1 \"/etc/passwd\"\n",
                            "asm(\".incbin \\\"/etc/passwd\\\"\");\n",
                            "#include \"/etc/passwd\""}) {
-    EXPECT_NE(refused_text(text).find("refused"), std::string::npos) << text;
+    EXPECT_NE(syntax::refused_text(text).find("refused"), std::string::npos) << text;
   }
 }
 
 TEST(SourceCheck, TheRefusalNamesItsLine) {
-  EXPECT_TRUE(refused_text("int a;\\\n\n/* b\n */ #include \"/x\"\n").starts_with("4:5: error: "))
-      << refused_text("int a;\\\n\n/* b\n */ #include \"/x\"\n");
+  EXPECT_TRUE(syntax::refused_text("int a;\\\n\n/* b\n */ #include \"/x\"\n").starts_with("4:5: error: "))
+      << syntax::refused_text("int a;\\\n\n/* b\n */ #include \"/x\"\n");
 }
 
 TEST(Diagnostics, NothingThatATerminalActsOnIsQuoted) {
@@ -71,9 +71,11 @@ TEST(SourceCheck, TheAssemblersOwnWaysToFilesAreRefused) {
   for (const char* text :
        {"\t.text\n#APP\n\t.incbin \"/etc/passwd\"\n", "x: .INCBIN \"/etc/passwd\"", "\t.include \"/x\"\n",
         "\t.string \"a\\\"b\"; .incbin \"x\"\n", "\t.macro take a b\n", "\t.irpc c,abc\n"}) {
-    EXPECT_NE(refused_assembly(text).find("refused"), std::string::npos) << text;
+    EXPECT_NE(syntax::refused_assembly(text).find("refused"), std::string::npos) << text;
   }
-  EXPECT_EQ(refused_assembly("\t.text\nkernel:\n\tret\n\t.string \"say \\\".incbin\\\"\"\n\t.ascii \".macro\"\n"), "");
+  EXPECT_EQ(
+      syntax::refused_assembly("\t.text\nkernel:\n\tret\n\t.string \"say \\\".incbin\\\"\"\n\t.ascii \".macro\"\n"),
+      "");
 }
 
 TEST(LateWritesTest, AChangeAfterTheLookIsSeen) {

@@ -13,6 +13,7 @@
 #include "evaluation/dtype_codec.hpp"
 #include "model/tuning.hpp"
 #include "small_task.hpp"
+#include "syntax/source_check.hpp"
 #include "targets/cpu/buffers.hpp"
 #include "targets/cpu/build.hpp"
 #include "targets/cpu/compiler.hpp"
@@ -21,7 +22,7 @@
 #include "targets/cpu/elf_object.hpp"
 #include "targets/cpu/machine.hpp"
 #include "targets/cpu/machine_lock.hpp"
-#include "targets/cpu/source_check.hpp"
+
 #include "targets/cpu/stream.hpp"
 #include "targets/cpu/task_header.hpp"
 
@@ -156,11 +157,11 @@ TEST(Diagnostics, RemarksAreSortedAndCountedOnce) {
 }
 
 TEST(Diagnostics, RefusedTextNamesItsPlace) {
-  EXPECT_EQ(refused_text("#include <math.h>\n#include \"task.h\"\n"), "");
-  EXPECT_TRUE(refused_text("int a;\n  # include </etc/passwd>\n").starts_with("2:3: error:"));
-  EXPECT_TRUE(refused_text("#include \"../../x\"\n").starts_with("1:1: error:"));
-  EXPECT_FALSE(refused_text("asm(\".incbin \\\"x\\\"\");").empty());
-  EXPECT_FALSE(refused_text("#include MACRO\n").empty());
+  EXPECT_EQ(syntax::refused_text("#include <math.h>\n#include \"task.h\"\n"), "");
+  EXPECT_TRUE(syntax::refused_text("int a;\n  # include </etc/passwd>\n").starts_with("2:3: error:"));
+  EXPECT_TRUE(syntax::refused_text("#include \"../../x\"\n").starts_with("1:1: error:"));
+  EXPECT_FALSE(syntax::refused_text("asm(\".incbin \\\"x\\\"\");").empty());
+  EXPECT_FALSE(syntax::refused_text("#include MACRO\n").empty());
 }
 
 TEST(ElfObject, DamagedFilesAreRefused) {

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cuda/candidate_check.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "model/c_tokens.hpp"
+#include "syntax/source_check.hpp"
+
+namespace accelopt::targets::cuda {
+namespace {
+
+/// Redefined, these would make a declaration read as something that it is not.
+constexpr std::array kKeptWords =
+    std::to_array<std::string_view>({"const", "constexpr", "static", "extern", "volatile", "namespace", "__device__",
+                                     "__global__", "__constant__", "__managed__", "__shared__", "__restrict__"});
+
+/// Namespaces of CUDA's own headers.
+constexpr std::array kHeaderNamespaces =
+    std::to_array<std::string_view>({"cuda", "cooperative_groups", "cub", "thrust", "nvcuda"});
+
+bool is_kept_word(std::string_view word) {
+  return std::find(kKeptWords.begin(), kKeptWords.end(), word) != kKeptWords.end();
+}
+
+std::string demangled_name(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;  // "a" would be a type's
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                         &std::free);
+  return status == 0 && text ? std::string(text.get()) : name;
+}
+
+/// The name that a declaration gave: what stands behind the last "::".
+std::string own_name(const std::string& name) {
+  const auto at = name.rfind("::");
+  return at == std::string::npos ? name : name.substr(at + 2);
+}
+
+/// Names declared as constants, and names of other variables in memory that lasts. Reads text, not C++: what it takes
+/// for a constant may at worst be one that is written by force.
+class Declarations {
+ public:
+  explicit Declarations(const model::Solution& solution) {
+    for (const model::SourceFile& file : solution.sources) read(file.text);
+  }
+
+  [[nodiscard]] bool constant(const std::string& name) const {
+    return constants_.contains(name) && !variables_.contains(name);
+  }
+  [[nodiscard]] bool opens_namespace(std::string_view name) const { return namespaces_.contains(std::string(name)); }
+
+ private:
+  void read(const std::string& text) {
+    std::vector<std::string> statement;
+    int skipped = 0;  // parentheses of an attribute
+    bool whole = false;
+    std::string before;
+    for (const model::Token& token : model::c_tokens(text)) {
+      if (token.kind == model::TokenKind::preprocessor || token.kind == model::TokenKind::directive) continue;
+      if (before == "namespace") namespaces_.insert(token.text);
+      const bool attribute = before == "alignas" || before == "__align__" || before == "__attribute__";
+      before = token.text;
+      if (skipped > 0 || (attribute && token.text == "(")) {
+        skipped += token.text == "(" ? 1 : token.text == ")" ? -1 : 0;
+        continue;
+      }
+      if (token.text == ";" || token.text == "{" || token.text == "}" || token.text == "=" || token.text == "(") {
+        if (!whole && token.text != "(") declare(statement);
+        whole = token.text == "=" || token.text == "(";  // up to the statement's end nothing is declared
+        if (!whole) statement.clear();
+        if (token.text == "=") statement.clear();
+        continue;
+      }
+      if (!whole) statement.push_back(token.text);
+    }
+  }
+
+  void declare(const std::vector<std::string>& statement) {
+    bool constant = false;
+    bool lasts = false;
+    for (const std::string& word : statement) {
+      if (word == "const" || word == "constexpr") constant = true;
+      if (word == "*") constant = std::find(statement.begin(), statement.end(), "constexpr") != statement.end();
+      if (word == "static" || word == "__device__" || word == "__managed__") lasts = true;
+    }
+    for (const std::string& word : statement) {
+      if (constant) constants_.insert(word);
+      if (!constant && lasts) variables_.insert(word);
+    }
+  }
+
+  std::set<std::string> constants_;
+  std::set<std::string> variables_;
+  std::set<std::string> namespaces_;
+};
+
+bool of_cuda(const std::string& linked, const std::string& name, const Declarations& declarations) {
+  // Tables of the mathematical functions, e.g. of the argument reduction of sinf.
+  if (linked.starts_with("__cudart_") || linked.starts_with("__internal_")) return true;
+  return std::any_of(kHeaderNamespaces.begin(), kHeaderNamespaces.end(), [&](std::string_view space) {
+    if (declarations.opens_namespace(space)) return false;
+    const std::string prefix = std::string(space) + "::";
+    return name.starts_with(prefix) || name.find("::" + prefix) != std::string::npos;
+  });
+}
+
+std::string reason_of_missing(const std::string& name) {
+  if (name == "vprintf") return "device-side printf is refused: a kernel has nowhere to print to; remove it";
+  if (name == "malloc" || name == "free")
+    return "device-side malloc, new and free are refused: declare //@ scratch memory instead";
+  if (name == "__assertfail") return "device-side assert is refused; remove it";
+  if (name.starts_with("cudaLaunch") || name.starts_with("cudaGetParameterBuffer") || name.starts_with("cudaDevice") ||
+      name.starts_with("cudaCDP"))
+    return "a kernel cannot launch kernels or call the CUDA runtime; write another //@ launch";
+  return "the function " + name + " is called and defined nowhere";
+}
+
+}  // namespace
+
+std::string refused_device_text(std::string_view source) {
+  if (std::string reason = syntax::refused_text(source); !reason.empty()) return reason;
+  for (const model::Token& token : model::c_tokens(source)) {
+    if (token.kind != model::TokenKind::preprocessor) continue;
+    const std::vector<model::Token> words = model::c_tokens(std::string_view(token.text).substr(1));
+    const bool defines = words.size() > 1 && (words[0].text == "define" || words[0].text == "undef");
+    if (!defines || !is_kept_word(words[1].text)) continue;
+    const std::string_view before = source.substr(0, token.offset);
+    return std::to_string(std::count(before.begin(), before.end(), '\n') + 1) + ":1: error: a macro named " +
+           words[1].text + " is refused";
+  }
+  return {};
+}
+
+std::string refused_cubin(const Cubin& cubin, const model::Solution& solution) {
+  for (const std::string& name : cubin.missing) return "error: " + reason_of_missing(name);
+  if (cubin.variables.empty()) return {};
+  const Declarations declarations(solution);
+  for (const CubinVariable& variable : cubin.variables) {
+    const std::string name = demangled_name(variable.name);
+    if (of_cuda(variable.name, name, declarations)) continue;
+    if (variable.initialised && (declarations.constant(own_name(name)) || variable.name.starts_with("$str"))) continue;
+    return "error: \"" + own_name(name) + "\" (" + std::to_string(variable.bytes) +
+           " bytes of global memory) would keep its value from call to call, which is refused; declare it const with "
+           "its values, or use //@ scratch memory";
+  }
+  return {};
+}
+
+}  // namespace accelopt::targets::cuda
