@@ -60,4 +60,14 @@ Result<KnowledgePlace> knowledge_place(std::string_view text) {
   return KnowledgePlace{file.string(), [file] { return memory::open_knowledge_file(file); }};
 }
 
+std::string describe(const memory::Delivery& delivery, const KnowledgePlace& place) {
+  if (delivery.refused) {
+    return "what runs of this workspace learned still waits in its journal for " + place.name + ": " +
+           delivery.refused->message;
+  }
+  if (delivery.sent == 0) return {};
+  return "what had waited for " + place.name + " has arrived (" + std::to_string(delivery.sent) +
+         (delivery.sent == 1 ? " delivery)" : " deliveries)");
+}
+
 }  // namespace accelopt::cli

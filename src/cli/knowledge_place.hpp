@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "memory/knowledge.hpp"
 #include "memory/knowledge_store.hpp"
 
 namespace accelopt::cli {
@@ -29,5 +30,8 @@ std::string chosen_knowledge(const std::string& given);
 /// password is taken out of the environment (ACCELOPT_SURREAL_PASSWORD), so that no child of this process inherits it.
 /// @error invalid_argument: an address that cannot be read; not_found: no home folder to put the file into.
 base::Result<KnowledgePlace> knowledge_place(std::string_view text);
+
+/// "what had waited for PLACE has arrived (3 deliveries)", or why it still waits; empty: nothing did.
+std::string describe(const memory::Delivery& delivery, const KnowledgePlace& place);
 
 }  // namespace accelopt::cli

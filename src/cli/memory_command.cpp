@@ -13,6 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/knowledge_import.hpp"
 #include "cli/knowledge_place.hpp"
+#include "cli/workspace.hpp"
 #include "memory/knowledge_file.hpp"
 #include "memory/surreal_address.hpp"
 #include "report/format.hpp"
@@ -32,6 +33,7 @@ using Store = std::unique_ptr<KnowledgeStore>;
 
 struct Options {
   std::string knowledge;
+  std::string workspace;
   bool json = false;
   std::string id;
   std::string text;
@@ -48,6 +50,25 @@ struct Options {
 
 enum class For { reading, writing };
 
+/// Sends what runs of this workspace learned and could not deliver. What goes wrong is said and stops no command.
+void deliver_waiting(const Options& options, const KnowledgePlace& place) {
+  const auto workspace = find_workspace(options.workspace);
+  std::error_code ignored;
+  if (!std::filesystem::exists(workspace / "accelopt.db", ignored)) return;
+  const auto delivered = [&]() -> Result<memory::Delivery> {
+    TRY_ASSIGN(const auto reader, open_workspace(workspace, journal::Access::read_only));
+    TRY_ASSIGN(const auto waiting, reader->waiting_for(place.name, 1));
+    if (waiting.empty()) return memory::Delivery();
+    TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
+    return memory::Knowledge({.place = place.name, .open = place.open, .journal = journal.get(), .notice = {}})
+        .deliver();
+  }();
+  const std::string said =
+      delivered ? describe(*delivered, place)
+                : "what runs of this workspace learned may still wait in its journal: " + delivered.error().message;
+  if (!said.empty()) fmt::print(stderr, "accelopt: {}\n", said);
+}
+
 Result<Store> open_store(const Options& options, For purpose) {
   const std::string chosen = chosen_knowledge(options.knowledge);
   if (chosen == kNoKnowledge) {
@@ -55,6 +76,7 @@ Result<Store> open_store(const Options& options, For purpose) {
                 "there is no knowledge store: --knowledge or ACCELOPT_KNOWLEDGE says none");
   }
   TRY_ASSIGN(const KnowledgePlace place, knowledge_place(chosen));
+  deliver_waiting(options, place);
   if (purpose == For::writing || memory::is_surreal_address(chosen)) return place.open();
   return memory::open_knowledge_file(place.name, {.access = memory::KnowledgeFileOptions::Access::read_only});
 }
@@ -394,6 +416,8 @@ void add_memory(CommandLine& app, Action& chosen) {
     command.option("--knowledge", &options->knowledge,
                    "A file, or surreal://user@host:8000/namespace/database (default: ACCELOPT_KNOWLEDGE, else "
                    "~/.local/share/accelopt/knowledge.db)");
+    command.option("--workspace", &options->workspace,
+                   "Folder of runs whose experiences may wait for the store (default: the nearest .accelopt upwards)");
     command.flag("--json", options->json, "JSON, one object a line");
     command.chosen([&chosen, options, act] { chosen = [options, act](Shell&) { return act(*options); }; });
   };

@@ -109,7 +109,8 @@ base::Result<std::unique_ptr<memory::Knowledge>> knowledge_of(const RunSettings&
   }
   auto knowledge = std::make_unique<memory::Knowledge>(
       memory::KnowledgePorts{.place = place->name, .open = place->open, .journal = &journal, .notice = notice});
-  TRY(knowledge->deliver());  // what earlier runs could not
+  TRY_ASSIGN(const memory::Delivery delivery, knowledge->deliver());
+  if (delivery.sent > 0 && !delivery.refused) notice(describe(delivery, *place));
   return knowledge;
 }
 

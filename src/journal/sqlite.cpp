@@ -216,6 +216,11 @@ Result<bool> Database::has_tables(std::initializer_list<std::string_view> names)
   return true;
 }
 
+bool Database::has_moved() const {
+  int moved = 0;
+  return sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0;
+}
+
 bool Database::is_read_only() const {
   return sqlite3_db_readonly(handle_, "main") == 1;
 }

@@ -99,6 +99,8 @@ class Database {
   [[nodiscard]] std::int64_t last_row() const;
   /// Whether all of these tables are there. @error as error().
   base::Result<bool> has_tables(std::initializer_list<std::string_view> names);
+  /// Whether its file was moved away, replaced or removed since it was opened.
+  [[nodiscard]] bool has_moved() const;
   /// Whether the file can only be read: asked for, or all that the operating system allows.
   [[nodiscard]] bool is_read_only() const;
   /// What the last failing call on this connection means.

@@ -317,6 +317,8 @@ class SqliteJournal final : public Journal {
 
   Result<std::vector<Parcel>> waiting_for(std::string_view place, int most) override {
     const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(const bool has_parcels, database_->has_tables({"parcels"}));
+    if (!has_parcels) return std::vector<Parcel>();  // an older version wrote it, and it is only read
     TRY_ASSIGN(Statement* const select, statement(Sql::list_parcels));
     Query query(*select, place, most);
     std::vector<Parcel> list;

@@ -137,7 +137,8 @@ std::vector<Match> Knowledge::local_matches(const Query& query) {
 
 Result<void> Knowledge::contribute(const std::string& run, const std::string& key, const Contribution& contribution) {
   TRY(ports_.journal->post(run, key, ports_.place, contribution));
-  return deliver();
+  TRY(deliver());
+  return {};
 }
 
 Result<void> Knowledge::send(const Contribution& contribution) {
@@ -148,30 +149,36 @@ Result<void> Knowledge::send(const Contribution& contribution) {
   return {};
 }
 
-Result<void> Knowledge::deliver() {
-  int sent = 0;
+Result<Delivery> Knowledge::deliver() {
+  Delivery out;
   const bool was_down = down_;
-  for (;;) {
+  while (!out.refused) {
     TRY_ASSIGN(const auto parcels, ports_.journal->waiting_for(ports_.place, kParcels));
     for (const journal::Parcel& parcel : parcels) {
       const auto contribution = base::decode<Contribution>(parcel.content, "what waits for " + ports_.place);
       // What cannot be read will never be sendable: it stays in the journal's steps, and may not block the rest.
-      const auto done = contribution ? send(*contribution) : Result<void>();
+      auto done = contribution ? send(*contribution) : Result<void>();
+      if (!done && done.error().code == base::ErrorCode::not_found) {
+        store_.reset();  // the file was moved or replaced: the one at its place now may be fine
+        done = send(*contribution);
+      }
       if (!done) {
         failed(done.error());
-        return {};
+        out.refused = done.error();
+        break;
       }
       TRY(ports_.journal->delivered(parcel.number));
-      ++sent;
+      ++out.sent;
     }
     if (static_cast<int>(parcels.size()) < kParcels) break;
   }
+  if (out.refused) return out;
   // Only a store that was reached is known to work.
-  if (sent > 0) works();
-  if (was_down && sent > 1 && ports_.notice) {
-    ports_.notice("what had waited for it in the journal has arrived (" + std::to_string(sent) + " deliveries)");
+  if (out.sent > 0) works();
+  if (was_down && out.sent > 1 && ports_.notice) {
+    ports_.notice("what had waited for it in the journal has arrived (" + std::to_string(out.sent) + " deliveries)");
   }
-  return {};
+  return out;
 }
 
 }  // namespace accelopt::memory

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,12 @@ struct KnowledgePorts {
   std::function<void(const std::string& text)> notice;  ///< told when the store fails, and when it is back
 };
 
+/// What became of what waits.
+struct Delivery {
+  int sent = 0;
+  std::optional<base::Error> refused{};  ///< why the rest goes on waiting; nothing: all has arrived
+};
+
 /// Used by one thread at a time. Its errors are the journal's.
 class Knowledge {
  public:
@@ -45,7 +52,7 @@ class Knowledge {
 
   /// Sends what waits in the journal for this store, of all runs, in order; what the store refuses goes on waiting.
   /// @error as the journal's.
-  base::Result<void> deliver();
+  base::Result<Delivery> deliver();
 
  private:
   base::Result<KnowledgeStore*> store();

@@ -130,6 +130,16 @@ class KnowledgeFile final : public KnowledgeStore {
     return &statements_.emplace(std::string(text), std::move(made)).first->second;
   }
 
+  /// Where the file is no longer the one at its path, what is written would reach nobody.
+  Result<Transaction> begin() {
+    if (database_->has_moved()) {
+      return fail(ErrorCode::not_found, name_ +
+                                            ": was moved, replaced or removed while it was in use; put it back, or "
+                                            "name another store with --knowledge PATH");
+    }
+    return Transaction::begin(*database_);
+  }
+
   template <class... Values>
   Result<void> run(std::string_view text, const Values&... values) {
     TRY_ASSIGN(Statement* const statement, sql(text));
@@ -203,7 +213,7 @@ class KnowledgeFile final : public KnowledgeStore {
     std::vector<Fit> fits;
     fits.reserve(experiences.size());
     for (const model::Experience& experience : experiences) fits.push_back(made_fit(experience));
-    TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
+    TRY_ASSIGN(Transaction transaction, begin());
     std::map<std::string, std::int64_t> places;
     int fresh = 0;
     for (Fit& fit : fits) {
@@ -248,7 +258,7 @@ class KnowledgeFile final : public KnowledgeStore {
   }
 
   Result<void> put_all(std::span<const SolutionRecord> solutions) {
-    TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
+    TRY_ASSIGN(Transaction transaction, begin());
     for (const SolutionRecord& it : solutions) {
       const std::optional<std::string> evaluation =
           it.evaluation.is_null() ? std::nullopt : std::optional(text_of(it.evaluation));
@@ -281,7 +291,7 @@ class KnowledgeFile final : public KnowledgeStore {
   }
 
   Result<void> replace(const model::Experience& edited) {
-    TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
+    TRY_ASSIGN(Transaction transaction, begin());
     TRY_ASSIGN(const Numbered old, found(edited.id));
     Fit fit = made_fit(edited);
     model::Experience& it = fit.experience;
@@ -304,7 +314,7 @@ class KnowledgeFile final : public KnowledgeStore {
   }
 
   Result<void> remove(std::string_view id) {
-    TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
+    TRY_ASSIGN(Transaction transaction, begin());
     TRY_ASSIGN(const Numbered old, found(id));
     TRY(unindex(old.first));
     TRY(run("DELETE FROM items WHERE number = ?", old.first));
@@ -313,14 +323,14 @@ class KnowledgeFile final : public KnowledgeStore {
   }
 
   Result<void> hide(std::string_view id, Visibility visibility) {
-    TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
+    TRY_ASSIGN(Transaction transaction, begin());
     TRY_ASSIGN(const Numbered old, found(id));
     TRY(run("UPDATE items SET quarantined = ? WHERE number = ?", visibility == Visibility::hidden ? 1 : 0, old.first));
     return transaction.commit();
   }
 
   Result<int> count(std::span<const CreditEvent> events) {
-    TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
+    TRY_ASSIGN(Transaction transaction, begin());
     int fresh = 0;
     for (const CreditEvent& event : events) {
       const std::optional<std::string> speedup =

@@ -68,7 +68,7 @@ class SteadyModel:
         self.changed = threading.Condition()
         self.clients = 0
         self.asked, self.answered = [], []
-        self.hold_after = None  # questions that are answered; the others wait until let_go()
+        self.hold_after = None  # questions that are answered; the others wait (hold_from)
         self.released = threading.Event()
         model = self
 
@@ -104,8 +104,9 @@ class SteadyModel:
                     model.asked.append(question)
                     wait = model.random.uniform(0, LONGEST_ANSWER_SECONDS)
                     held = model.hold_after is not None and len(model.asked) > model.hold_after
+                    released = model.released
                 if held:
-                    model.released.wait()
+                    released.wait()
                 # Whoever asks waits for a while: the order of arrival is another one in every run.
                 threading.Event().wait(wait)
                 data = json.dumps({"model": MODEL, "choices": [{"index": 0, "finish_reason": "stop",
@@ -134,9 +135,20 @@ class SteadyModel:
     def url(self):
         return f"http://127.0.0.1:{self.server.server_address[1]}/v1"
 
+    def hold_from(self, count):
+        """From now on that many questions are answered, and the others wait."""
+        with self.lock:
+            released, self.released, self.hold_after = self.released, threading.Event(), len(self.answered) + count
+        released.set()
+
+    def holds(self):
+        with self.lock:
+            return self.hold_after is not None and len(self.asked) > self.hold_after
+
     def let_go(self):
-        self.hold_after = None
-        self.released.set()
+        with self.lock:
+            self.hold_after = None
+            self.released.set()
 
     def drain(self):
         """Waits until everything that clients who are gone had sent is read and their connections are closed."""

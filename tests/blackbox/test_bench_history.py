@@ -64,7 +64,7 @@ class BenchHistory(steady.SteadyTestCase):
 
     def test_a_suite_run_that_is_killed_is_shown_as_cut_short_and_counts_what_is_resumed(self):
         _, questions = self.uninterrupted()
-        self.model.hold_after = sum(questions.values()) + 1  # the second task's run can only begin
+        self.model.hold_from(sum(questions.values()) + 1)  # the second task's run can only begin
         running = self.start(*self.bench_arguments())
         support.until(lambda: "two" in self.begun(), "the second task begins", running)
         running.kill()
@@ -101,7 +101,7 @@ class BenchHistory(steady.SteadyTestCase):
         self.assertIn("task.toml", run["runs"][1]["error"])
 
     def test_an_interrupted_suite_run_says_so(self):
-        self.model.hold_after = 1
+        self.model.hold_from(1)
         running = self.start(*self.bench_arguments())
         support.until(self.begun, "the first task begins", running)
         running.interrupt()

@@ -4,53 +4,20 @@
 the engine's package is not there."""
 
 import json
-import os
-import pathlib
-import re
-import shutil
-import subprocess
 import unittest
 
 import support
-
-SERVER = support.ROOT / "tests/fakes/surreal/server.mjs"
-PACKAGES = pathlib.Path(os.environ.get("ACCELOPT_SURREAL_PACKAGES", support.ROOT / "build/surreal"))
-PASSWORD = "correct:horse battery"
-
-
-def missing():
-    if shutil.which("node") is None:
-        return "node is not installed"
-    if not (PACKAGES / "node_modules/@surrealdb/node").is_dir():
-        return f"the npm package @surrealdb/node is not in {PACKAGES} (make surreal fetches it)"
-    return None
+from surreal_place import PASSWORD, SurrealServer, missing
 
 
 @unittest.skipIf(missing(), missing())
 class SurrealTest(support.TestCase):
     def setUp(self):
         super().setUp()
-        self.port = 0
-        self.server = None
-        self.start_server()
-        self.addCleanup(self.kill_server)
-        self.address = f"surreal://root@127.0.0.1:{self.port}/team/knowledge"
+        self.server = SurrealServer(self.folder / "data")
+        self.addCleanup(self.server.kill)
+        self.address = self.server.address
         self.environment["ACCELOPT_SURREAL_PASSWORD"] = PASSWORD
-
-    def start_server(self):
-        self.server = subprocess.Popen(
-            ["node", SERVER, "--packages", PACKAGES, "--data", self.folder / "data", "--port", str(self.port), "--namespace", "team",
-             "--database", "knowledge"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "SURREAL_PASS": PASSWORD})
-        said = self.server.stdout.readline()
-        self.assertRegex(said, r"^listening \d+$")
-        self.port = int(re.search(r"\d+", said).group())
-
-    def kill_server(self):
-        self.server.kill()
-        self.server.wait()
-        self.server.stdin.close()
-        self.server.stdout.close()
 
     def memory(self, *arguments, **options):
         return self.accelopt("memory", *arguments, "--knowledge", self.address, **options)
@@ -69,11 +36,14 @@ class SurrealTest(support.TestCase):
         self.run_task(task)
         first = self.ids()
         self.assertTrue(first)
-        self.kill_server()
+        self.server.kill()
         away = self.run_task(task)
         self.assertNotIn(PASSWORD, away.said)
-        self.start_server()
-        self.assertEqual(self.ids(), first, "what was there outlived the kill; what was learned meanwhile waits in the journal")
+        self.server.start()
+        elsewhere = self.accelopt("memory", "list", "--limit", "0", "--json", "--knowledge", self.address, "--workspace", self.folder / "none")
+        self.assertEqual([item["id"] for item in elsewhere.lines], first,
+                         "what was there outlived the kill; what was learned meanwhile waits in the journal")
+        self.assertEqual(len({item["run"] for item in self.memory("list", "--limit", "0", "--json").lines}), 2, "a listing sends it")
         self.run_task(task)
         last = self.ids()
         self.assertEqual(len(last), len(set(last)))

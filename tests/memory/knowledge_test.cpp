@@ -31,15 +31,17 @@ class KnowledgeTest : public testing::Test {
     return Knowledge({.place = "the store",
                       .open = [this]() -> base::Result<std::unique_ptr<KnowledgeStore>> {
                         if (down_) return base::fail(ErrorCode::unavailable, "the store: nobody answers");
-                        return open_knowledge_file(folder_->path() / "k.db");
+                        return open_knowledge_file(file());
                       },
                       .journal = journal_.get(),
                       .notice = [this](const std::string& text) { notices_.push_back(text); }});
   }
 
+  [[nodiscard]] std::filesystem::path file() const { return folder_->path() / "k.db"; }
+
   std::vector<std::string> arrived() {
     std::vector<std::string> ids;
-    auto store = open_knowledge_file(folder_->path() / "k.db");
+    auto store = open_knowledge_file(file());
     EXPECT_TRUE((*store)->for_each([&](const Item& item) -> base::Result<void> {
       ids.push_back(item.experience.title);
       return {};
@@ -99,8 +101,43 @@ TEST_F(KnowledgeTest, AnotherRunDeliversWhatOneCouldNot) {
   ASSERT_TRUE(first.contribute("r1", "i0", lesson(1)));
   down_ = false;
   Knowledge second = knowledge();
-  ASSERT_TRUE(second.deliver());
+  EXPECT_TRUE(first.deliver()->refused == std::nullopt);
+  EXPECT_EQ(second.deliver()->sent, 0) << "it has arrived already";
   EXPECT_EQ(arrived().size(), 1U);
+}
+
+TEST_F(KnowledgeTest, ADeliverySaysWhyItIsRefused) {
+  down_ = true;
+  Knowledge it = knowledge();
+  ASSERT_TRUE(it.contribute("r1", "i0", lesson(1)));
+  const auto delivery = it.deliver();
+  ASSERT_TRUE(delivery && delivery->refused);
+  EXPECT_EQ(delivery->refused->code, ErrorCode::unavailable);
+  EXPECT_EQ(delivery->sent, 0);
+}
+
+TEST_F(KnowledgeTest, AFileThatIsMovedAwayInUseGetsNothingAndItsSuccessorAll) {
+  Knowledge it = knowledge();
+  ASSERT_TRUE(it.contribute("r1", "i0", lesson(1)));
+  std::filesystem::rename(file(), file().string() + ".away");
+  ASSERT_TRUE(it.contribute("r1", "i1", lesson(2)));
+  EXPECT_EQ(arrived(), std::vector<std::string>{"Strategy number2"});
+  EXPECT_TRUE(notices_.empty());
+}
+
+TEST_F(KnowledgeTest, AFileInWhosePlaceAFolderStandsGetsAllWhenItIsBack) {
+  Knowledge it = knowledge();
+  ASSERT_TRUE(it.contribute("r1", "i0", lesson(1)));
+  std::filesystem::rename(file(), file().string() + ".away");
+  std::filesystem::create_directory(file());
+  ASSERT_TRUE(it.contribute("r1", "i1", lesson(2)));
+  ASSERT_TRUE(it.contribute("r1", "i2", lesson(3)));
+  EXPECT_EQ(notices_.size(), 1U);
+  std::filesystem::remove(file());
+  std::filesystem::rename(file().string() + ".away", file());
+  ASSERT_TRUE(it.contribute("r1", "i3", lesson(4)));
+  EXPECT_EQ(arrived(),
+            (std::vector<std::string>{"Strategy number1", "Strategy number2", "Strategy number3", "Strategy number4"}));
 }
 
 TEST_F(KnowledgeTest, WithoutAStoreTheJournalsOtherRunsAreRecalled) {
