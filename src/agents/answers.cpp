@@ -121,6 +121,18 @@ bool defines_kernel(std::string_view text) {
   return false;
 }
 
+/// Whether the text has a line that begins with "//@ launch" and the word __global__: a whole file of device code. One
+/// without its directives would build and launch nothing.
+bool declares_launch(std::string_view text) {
+  const std::vector<std::string_view> lines = lines_of(text);
+  const bool launches = std::ranges::any_of(lines, [](std::string_view line) {
+    constexpr std::string_view kMark = "//@";
+    line = trim(line);
+    return line.starts_with(kMark) && trim(line.substr(kMark.size())).starts_with("launch");
+  });
+  return launches && text.find("__global__") != std::string_view::npos;
+}
+
 bool is_diff(const Block& block) {
   return block.info == "diff" || block.info == "patch" || block.text.starts_with("--- ") ||
          block.text.starts_with("@@") || block.text.starts_with("diff --git");
@@ -266,14 +278,19 @@ Parsed<model::Plan> parse_plan(std::string_view text, const std::vector<model::E
   return plan;
 }
 
-Parsed<std::string> parse_kernel_file(std::string_view text) {
+Parsed<std::string> parse_kernel_file(std::string_view text, model::Language language) {
   const std::vector<Block> blocks = blocks_of(without_thoughts(text));
   if (blocks.empty()) return refuse("it has no fenced block with the file");
   if (!blocks.back().closed) return refuse("its last fenced block is not closed, so the file may be cut off");
-  const auto whole =
-      std::find_if(blocks.rbegin(), blocks.rend(), [](const Block& block) { return defines_kernel(block.text); });
+  const bool device_code = language == model::Language::cuda;
+  const auto whole = std::find_if(blocks.rbegin(), blocks.rend(), [&](const Block& block) {
+    return device_code ? declares_launch(block.text) : defines_kernel(block.text);
+  });
   if (whole == blocks.rend()) {
-    return refuse("no fenced block defines the function kernel; the whole file is needed, not a part of it");
+    return refuse(device_code
+                      ? "no fenced block has both //@ launch lines and the __global__ functions that they name; "
+                        "the whole file is needed, with its directives"
+                      : "no fenced block defines the function kernel; the whole file is needed, not a part of it");
   }
   if (is_diff(*whole)) return refuse("the fenced block is a diff; the whole file is needed");
   if (whole->text.size() > kLargestSource) return refuse("the file is larger than 256 KiB");

@@ -25,10 +25,12 @@ std::string_view without_thoughts(std::string_view text);
 /// are not in `shown` are dropped, because the planner cannot have rested on them.
 Parsed<model::Plan> parse_plan(std::string_view text, const std::vector<model::Experience>& shown);
 
-/// The text of a C or C++ file: of all fenced blocks, the last one that defines the function kernel. Blocks before it
-/// are drafts or quotations. Refused: no such block, a last block that is not closed (a file that was cut off), a diff,
+/// The text of a kernel file: of all fenced blocks, the last one that defines the function kernel (C, C++) or has both
+/// a
+/// //@ launch line and a __global__ function (CUDA). Blocks before it are drafts or quotations; what a fence calls its
+/// language does not matter. Refused: no such block, a last block that is not closed (a file that was cut off), a diff,
 /// deceptive characters, over 256 KiB. Line ends become LF.
-Parsed<std::string> parse_kernel_file(std::string_view text);
+Parsed<std::string> parse_kernel_file(std::string_view text, model::Language language = model::Language::cpp);
 
 /// A lesson, or none where the model saw no optimization: the last JSON object in the text that has a "title", else the
 /// words "no optimization" as a line of their own. `before` and `after` may be lists of lines.

@@ -81,9 +81,9 @@ class ModelAgent {
  protected:
   /// The question's two messages. @error unsupported: no prompts for the language.
   [[nodiscard]] Result<llm::ChatRequest> request(Role role, model::Language language, PlaceValues values) const {
-    TRY(Prompts::folder_of(language));
-    values["contract"] = without_last_line_end(prompts_.contract().fill(values));
-    const RolePrompt& prompt = prompts_.of(role);
+    TRY_ASSIGN(const LanguagePrompts* prompts, prompts_.of(language));
+    values["contract"] = without_last_line_end(prompts->contract.fill(values));
+    const RolePrompt& prompt = prompts->roles.at(role);
     llm::ChatRequest request;
     request.messages = {{llm::Speaker::system, prompt.system.fill(values)},
                         {llm::Speaker::user, prompt.user.fill(values)}};
@@ -114,7 +114,7 @@ class ModelPlanner final : public Planner, ModelAgent {
 
 /// What executor and fixer answer: `start` with its main file replaced.
 Parsed<model::Solution> parse_solution(const std::string& text, const model::Solution& start) {
-  TRY_ASSIGN(std::string file, parse_kernel_file(text));
+  TRY_ASSIGN(std::string file, parse_kernel_file(text, start.language));
   return model::with_main_text(start, std::move(file));
 }
 

@@ -126,13 +126,22 @@ std::string tuning_text(const model::Tuning& tuning) {
   return out;
 }
 
-std::string_view fence_info(model::Language language) {
-  return language == model::Language::c ? "c" : "cpp";
+/// How a language is called in a prompt.
+struct LanguageNames {
+  std::string_view language;
+  std::string_view standard;
+  std::string_view fence;
+};
+
+LanguageNames names_of(model::Language language) {
+  if (language == model::Language::c) return {"C", "gnu17", "c"};
+  if (language == model::Language::cuda) return {"CUDA C++", "c++20", "cuda"};
+  return {"C++", "gnu++20", "cpp"};
 }
 
 /// The main file, and the others as what they are: given.
 std::string solution_text(const model::Solution& solution) {
-  const std::string_view info = fence_info(solution.language);
+  const std::string_view info = names_of(solution.language).fence;
   std::string out = fenced(model::main_text(solution), info);
   for (std::size_t i = 1; i < solution.sources.size(); ++i) {
     const model::SourceFile& file = solution.sources[i];
@@ -152,7 +161,9 @@ std::string threads_text(int threads) {
          " threads, all of which have ended or are idle when it returns. OpenMP is on (-fopenmp).";
 }
 
-std::string cache_text(model::Cache cache) {
+std::string cache_text(model::Cache cache, model::Language language) {
+  if (language == model::Language::cuda)
+    return "The caches are cold: neither inputs nor outputs lie in the second-level cache when a timed call begins.";
   if (cache == model::Cache::warm) return "The caches are warm: the tensors were touched just before each timed call.";
   return "The caches are cold: inputs and outputs are flushed from all caches before each timed call.";
 }
@@ -167,7 +178,8 @@ std::string precision_text(const model::Numerics& numerics) {
   return out;
 }
 
-std::string allowed_flags_text() {
+std::string allowed_flags_text(model::Language language) {
+  if (language == model::Language::cuda) return std::string(allowed_device_flags());
   std::string out;
   for (const std::string_view flag : model::allowed_flags()) out += (out.empty() ? "" : " ") + std::string(flag);
   return out;
@@ -176,18 +188,18 @@ std::string allowed_flags_text() {
 /// The places that every file knows.
 PlaceValues common_values(const Context& context, model::Language language) {
   const Task& task = task_of(context);
-  const bool c = language == model::Language::c;
+  const LanguageNames names = names_of(language);
   return {
-      {"language", c ? "C" : "C++"},
-      {"standard", c ? "gnu17" : "gnu++20"},
-      {"fence", std::string(fence_info(language))},
-      {"allowed_flags", allowed_flags_text()},
+      {"language", std::string(names.language)},
+      {"standard", std::string(names.standard)},
+      {"fence", std::string(names.fence)},
+      {"allowed_flags", allowed_flags_text(language)},
       {"threads", threads_text(task.cpu.threads)},
-      {"cache", cache_text(task.cpu.cache)},
+      {"cache", cache_text(task.cpu.cache, language)},
       {"precision", precision_text(task.definition.numerics)},
       {"definition", definition_text(task)},
       {"device", context.device.empty() ? "Nothing is known of it." : context.device},
-      {"task_header", fenced(context.task_header, "c")},
+      {"task_header", fenced(context.task_header, language == model::Language::cuda ? names.fence : "c")},
       {"hints", task.hints.empty() ? "None." : quoted(task.hints, kHintsBytes)},
   };
 }
@@ -275,6 +287,11 @@ std::vector<std::string_view> with_common(std::vector<std::string_view> own) {
 }
 
 }  // namespace
+
+std::string_view allowed_device_flags() {
+  return "--use_fast_math --ftz=true --prec-div=false --prec-sqrt=false --fmad=false --extra-device-vectorization "
+         "-maxrregcount=128 (or another number from 16 to 255)";
+}
 
 const std::vector<std::string_view>& places_of(Role role) {
   static const std::vector<std::string_view> planner = with_common({"kernel", "timing", "profile", "memory", "tried"});

@@ -19,8 +19,10 @@ using base::Result;
 constexpr std::string_view kOpen = "{{";
 constexpr std::string_view kClose = "}}";
 constexpr auto kRoles = std::to_array({Role::planner, Role::executor, Role::fixer, Role::summarizer});
-/// The one folder so far: C and C++ share their contract.
-constexpr std::string_view kFolder = "cpp";
+/// C and C++ share their contract.
+constexpr std::string_view kHostFolder = "cpp";
+constexpr std::string_view kCudaFolder = "cuda";
+constexpr auto kFolders = std::to_array({kHostFolder, kCudaFolder});
 
 std::string joined(const std::vector<std::string_view>& names) {
   std::string out;
@@ -111,26 +113,58 @@ std::vector<std::string> PromptTemplate::places() const {
 }
 
 Result<std::string> Prompts::folder_of(model::Language language) {
-  if (language == model::Language::c || language == model::Language::cpp) return std::string(kFolder);
+  if (language == model::Language::c || language == model::Language::cpp) return std::string(kHostFolder);
+  if (language == model::Language::cuda) return std::string(kCudaFolder);
   return fail(ErrorCode::unsupported, "there are no prompts for " + std::string(model::to_string(language)) +
-                                          " kernels; models are asked about C and C++ so far");
+                                          " kernels; models are asked about C, C++ and CUDA so far");
 }
+
+Result<const LanguagePrompts*> Prompts::of(model::Language language) const {
+  TRY_ASSIGN(const std::string folder, folder_of(language));
+  const auto found = languages_.find(folder);
+  if (found != languages_.end()) return &found->second;
+  return fail(ErrorCode::unsupported, "the folder of prompts that was given has none for " +
+                                          std::string(model::to_string(language)) + " kernels; put them into " +
+                                          folder + "/ in it");
+}
+
+namespace {
+
+/// One file of a language.
+Result<PromptTemplate> load_file(const std::optional<std::filesystem::path>& folder, const std::string& name,
+                                 const std::vector<std::string_view>& known, std::string& all) {
+  TRY_ASSIGN(const std::string text, read_prompt(folder, name));
+  all += name + '\0' + text + '\0';
+  return PromptTemplate::parse(text, folder ? (*folder / name).string() : name, known);
+}
+
+Result<LanguagePrompts> load_language(const std::optional<std::filesystem::path>& folder, const std::string& language,
+                                      std::string& all) {
+  LanguagePrompts prompts;
+  TRY_ASSIGN(prompts.contract, load_file(folder, language + "/contract.txt", contract_places(), all));
+  for (const Role role : kRoles) {
+    const std::string name = language + "/" + std::string(to_string(role));
+    RolePrompt& prompt = prompts.roles[role];
+    TRY_ASSIGN(prompt.system, load_file(folder, name + ".system.txt", places_of(role), all));
+    TRY_ASSIGN(prompt.user, load_file(folder, name + ".user.txt", places_of(role), all));
+  }
+  return prompts;
+}
+
+}  // namespace
 
 Result<Prompts> load_prompts(const std::optional<std::filesystem::path>& folder) {
   Prompts prompts;
   std::string all;
-  const auto load = [&](const std::string& file, const std::vector<std::string_view>& known) -> Result<PromptTemplate> {
-    const std::string name = std::string(kFolder) + "/" + file;
-    TRY_ASSIGN(const std::string text, read_prompt(folder, name));
-    all += name + '\0' + text + '\0';
-    return PromptTemplate::parse(text, folder ? (*folder / name).string() : name, known);
-  };
-  TRY_ASSIGN(prompts.contract_, load("contract.txt", contract_places()));
-  for (const Role role : kRoles) {
-    const std::string name(to_string(role));
-    RolePrompt& prompt = prompts.roles_[role];
-    TRY_ASSIGN(prompt.system, load(name + ".system.txt", places_of(role)));
-    TRY_ASSIGN(prompt.user, load(name + ".user.txt", places_of(role)));
+  for (const std::string_view language : kFolders) {
+    std::error_code ignored;
+    if (folder && !std::filesystem::is_directory(*folder / language, ignored)) continue;
+    TRY_ASSIGN(prompts.languages_[std::string(language)], load_language(folder, std::string(language), all));
+  }
+  if (prompts.languages_.empty()) {
+    return fail(ErrorCode::not_found, folder->string() + ": no folder of prompts; it needs " +
+                                          std::string(kHostFolder) + "/ or " + std::string(kCudaFolder) +
+                                          "/ with every file that the built-in one has");
   }
   prompts.id_ = base::sha256_hex(all);
   return prompts;

@@ -48,28 +48,34 @@ struct RolePrompt {
   PromptTemplate user;
 };
 
+/// What the roles are told about kernels of one language.
+struct LanguagePrompts {
+  std::map<Role, RolePrompt> roles;
+  PromptTemplate contract;  ///< what the others take in as `contract`
+};
+
 /// The prompts of every language and role. Read-only after loading, so it may be used by many threads at once.
 class Prompts {
  public:
-  /// The folder's name of the language's prompts: "cpp" for C and C++. @error unsupported: there are none for the
-  /// language.
+  /// The folder's name of the language's prompts: "cpp" for C and C++, "cuda". @error unsupported: there are none for
+  /// the language.
   static base::Result<std::string> folder_of(model::Language language);
 
-  [[nodiscard]] const RolePrompt& of(Role role) const { return roles_.at(role); }
-  [[nodiscard]] const PromptTemplate& contract() const { return contract_; }
+  /// Those of the language; they live as long as this object. @error unsupported: there are none for the language, or
+  /// the folder that was given holds none.
+  [[nodiscard]] base::Result<const LanguagePrompts*> of(model::Language language) const;
   /// SHA-256 over all texts: equal prompts have equal ids.
   [[nodiscard]] const std::string& id() const { return id_; }
 
  private:
   friend base::Result<Prompts> load_prompts(const std::optional<std::filesystem::path>& folder);
-  std::map<Role, RolePrompt> roles_;
-  PromptTemplate contract_;
+  std::map<std::string, LanguagePrompts, std::less<>> languages_;  ///< by folder
   std::string id_;
 };
 
-/// The prompts of a folder with the layout of prompts/, or those that the program was built with.
-/// @error not_found and the like: a file of the layout is missing or cannot be read; parse: a text has an unknown
-/// place.
+/// The prompts of a folder with the layout of prompts/, or those that the program was built with. A folder may hold the
+/// prompts of some languages only. @error not_found and the like: it holds none, or a file of a language is missing or
+/// cannot be read; parse: a text has an unknown place.
 base::Result<Prompts> load_prompts(const std::optional<std::filesystem::path>& folder = std::nullopt);
 
 }  // namespace accelopt::agents

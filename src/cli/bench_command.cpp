@@ -112,6 +112,11 @@ base::Result<Line> run_task(Shell& shell, const Record& record, const Config& co
     return line;
   }
   TRY_ASSIGN(const RunSettings settings, settings_from(options.search, config));
+  if (const auto able = check_language(settings.agents, config, *task); !able) {
+    line.error = able.error().message;
+    TRY(record.log.enter(record.id, {.task = line.task, .error = line.error}));
+    return line;
+  }
   TRY_ASSIGN(const journal::RunInfo run, begin_run(record.journal, *task, folder, settings));
   TRY(record.log.enter(record.id, {.task = line.task, .run = run.id}));
   auto result = carry_out(shell, record.journal, run, config, events);

@@ -59,6 +59,7 @@ base::Result<Exit> start_run(Shell& shell, const RunOptions& options) {
   flags.device.defer = absolute(options.defer);
   const auto settings = settings_from(flags, config);
   if (!settings) return refuse_options(settings.error());
+  TRY(check_language(settings->agents, config, task));
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
   TRY_ASSIGN(const bool recipes, plays_recipes(settings->agents, config));
   if (!options.json) {

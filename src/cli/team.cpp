@@ -295,6 +295,16 @@ base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config) 
   return recipes;
 }
 
+base::Result<void> check_language(const AgentFlags& flags, const Config& config, const model::Task& task) {
+  const model::Language language = task.baseline.language;
+  TRY_ASSIGN(const bool recipes, plays_recipes(flags, config));
+  if (!recipes || language == model::Language::c || language == model::Language::cpp) return {};
+  return fail(ErrorCode::invalid_argument,
+              "the built-in recipes rewrite loops of C and C++, and the kernel of " + task.definition.name + " is in " +
+                  std::string(model::to_string(language)) +
+                  "; name a model (--model, or [models.default] in accelopt.toml, see docs/models.md)");
+}
+
 base::Result<std::optional<std::uint64_t>> recorded_seed(const AgentFlags& flags) {
   if (flags.replay.empty()) return std::nullopt;
   const std::filesystem::path file = std::filesystem::path(flags.replay) / llm::kRecordedRunFile;

@@ -144,6 +144,34 @@ TEST(ParseKernelFile, SaysWhatIsWrong) {
   EXPECT_TRUE(holds(refusal(parse_kernel_file(block(kKernel + std::string(300'000, ' ') + "\n"))), "256 KiB"));
 }
 
+constexpr const char* kDeviceKernel =
+    "//@ launch twice grid=(cdiv(M, 256)) block=(256) args=(x, y, M)\n\n"
+    "extern \"C\" __global__ void twice(const float* x, float* y, int64_t M) {\n"
+    "  const int64_t i = blockIdx.x * int64_t(256) + threadIdx.x;\n  if (i < M) y[i] = 2.0f * x[i];\n}\n";
+
+TEST(ParseKernelFile, TakesDeviceCodeUnderAnyNameOfItsLanguage) {
+  for (const char* info : {"cuda", "cu", "cpp", "c++", "CUDA", ""}) {
+    const auto file =
+        parse_kernel_file("So:\n" + block(kDeviceKernel, info) + "Launch it well.", model::Language::cuda);
+    ASSERT_TRUE(file.has_value()) << info << ": " << file.error();
+    EXPECT_EQ(*file, kDeviceKernel) << info;
+  }
+}
+
+TEST(ParseKernelFile, TakesTheLastBlockOfDeviceCodeThatHasItsDirectives) {
+  const std::string older = "//@ launch once grid=(1) block=(1) args=(x, y)\n__global__ void once();\n";
+  const std::string part = "extern \"C\" __global__ void twice(float* y) {}\n";
+  const auto file = parse_kernel_file(block(older) + block(kDeviceKernel, "cuda") + "where\n" + block(part, "cuda") +
+                                          block("//@ launch twice grid=(1)\n"),
+                                      model::Language::cuda);
+  ASSERT_TRUE(file.has_value()) << file.error();
+  EXPECT_EQ(*file, kDeviceKernel);
+  EXPECT_TRUE(holds(refusal(parse_kernel_file(block(part, "cuda"), model::Language::cuda)), "//@ launch"));
+  EXPECT_TRUE(holds(refusal(parse_kernel_file(block(kKernel), model::Language::cuda)), "__global__"));
+  EXPECT_TRUE(holds(refusal(parse_kernel_file(block(kDeviceKernel, "diff"), model::Language::cuda)), "diff"));
+  EXPECT_TRUE(holds(refusal(parse_kernel_file(block(kDeviceKernel))), "the function kernel")) << "for C++";
+}
+
 constexpr const char* kLesson =
     R"({"title": "Swap", "strategy": "When it strides.", "before": "for i", "after": "for j"})";
 

@@ -209,9 +209,38 @@ TEST(ModelAgents, PassErrorsOn) {
   EXPECT_EQ(stopped.error().code, ErrorCode::cancelled);
 }
 
+TEST(ModelAgents, CudaKernelsHaveAContractOfTheirOwn) {
+  const std::string source =
+      "//@ launch twice grid=(M) block=(64) args=(x, y)\n\nextern \"C\" __global__ void twice(const float* x, float* "
+      "y) "
+      "{}\n";
+  model::Task task = example_task();
+  task.target = "cuda";
+  task.baseline = {model::Language::cuda, {{"baseline.cu", source}}};
+  const std::string faster = "// faster\n" + source;
+  ScriptedChatModel model(Answers{{"executor", {"```cu\n" + faster + "```"}}, {"planner", {kPlanAnswer}}});
+  ExecuteQuestion question = example_execute_question(task);
+  question.context.device = "Imaginary GPU, 132 multiprocessors, L2 cache 50 MiB";
+  const auto answer = make_model_executor(model, prompts())->execute(question, {});
+  ASSERT_TRUE(answer.has_value() && answer->value.has_value());
+  EXPECT_EQ(answer->value->sources[0], (model::SourceFile{"baseline.cu", faster}));
+  ASSERT_TRUE(make_model_planner(model, prompts())->plan(example_plan_question(task), {}).has_value());
+  for (const llm::ChatRequest& request : model.requests()) {
+    const std::string text = request.messages[0].text + request.messages[1].text;
+    for (const char* fact : {"CUDA C++", "no host code", "//@ launch KERNEL", "-maxrregcount", "second-level cache",
+                             "may not compute in a lower precision", "```cuda\n"}) {
+      EXPECT_TRUE(holds(text, fact)) << fact;
+    }
+    for (const char* of_hosts : {"{{", "-march=native", "It runs on one thread", "hidden_axis", "97531"}) {
+      EXPECT_FALSE(holds(text, of_hosts)) << of_hosts;
+    }
+  }
+  EXPECT_TRUE(holds(model.requests().at(0).messages[1].text, "Imaginary GPU, 132 multiprocessors"));
+}
+
 TEST(ModelAgents, OtherLanguagesAreUnsupported) {
   model::Task task = example_task();
-  task.baseline.language = model::Language::cuda;
+  task.baseline.language = model::Language::opencl;
   ScriptedChatModel model(Answers{{"planner", {kPlanAnswer}}});
   const auto answer = make_model_planner(model, prompts())->plan(example_plan_question(task), {});
   ASSERT_FALSE(answer.has_value());

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 
+#include "agents/answers.hpp"
 #include "agents/builtin_prompts.hpp"
 #include "agents/prompt_text.hpp"
 #include "agents/questions.hpp"
 #include "base/files.hpp"
+#include "model/launch_plan.hpp"
 
 namespace accelopt::agents {
 namespace {
@@ -17,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::ErrorCode;
 
+constexpr model::Language kLanguages[] = {model::Language::c, model::Language::cpp, model::Language::cuda};
 constexpr Role kRoles[] = {Role::planner, Role::executor, Role::fixer, Role::summarizer};
 
 /// A copy of the source tree's prompts that a test may change.
@@ -69,19 +73,25 @@ TEST(LoadPrompts, BuiltInOnesAreThoseOfTheSourceTree) {
 
 TEST(LoadPrompts, EachRoleSaysWhoItIsInItsFirstLine) {
   const Prompts prompts = load_prompts().value();
-  for (const Role role : kRoles) {
-    PlaceValues values;
-    for (const std::string_view place : places_of(role)) values[std::string(place)] = "";
-    const std::string system = prompts.of(role).system.fill(values);
-    EXPECT_TRUE(system.starts_with("You are the " + std::string(to_string(role)))) << system;
+  for (const model::Language language : kLanguages) {
+    for (const Role role : kRoles) {
+      PlaceValues values;
+      for (const std::string_view place : places_of(role)) values[std::string(place)] = "";
+      const std::string system = prompts.of(language).value()->roles.at(role).system.fill(values);
+      EXPECT_TRUE(system.starts_with("You are the " + std::string(to_string(role)))) << system;
+    }
   }
 }
 
-TEST(LoadPrompts, EveryRoleIsShownWhatItNeeds) {
+class ShownPlaces : public testing::TestWithParam<model::Language> {};
+INSTANTIATE_TEST_SUITE_P(Languages, ShownPlaces, testing::ValuesIn(kLanguages));
+
+TEST_P(ShownPlaces, EveryRoleIsShownWhatItNeeds) {
   const Prompts prompts = load_prompts().value();
   const auto shown = [&](Role role) {
-    auto names = prompts.of(role).system.places();
-    for (std::string& name : prompts.of(role).user.places()) names.push_back(std::move(name));
+    const RolePrompt& prompt = prompts.of(GetParam()).value()->roles.at(role);
+    auto names = prompt.system.places();
+    for (std::string& name : prompt.user.places()) names.push_back(std::move(name));
     return names;
   };
   const auto expect = [&](Role role, const std::vector<std::string>& needed) {
@@ -122,16 +132,87 @@ TEST(LoadPrompts, AFolderReplacesTheText) {
   folder.write("cpp/executor.user.txt", "Only {{plan}}");
   const auto prompts = load_prompts(folder.folder.path());
   ASSERT_TRUE(prompts.has_value()) << prompts.error().message;
-  EXPECT_EQ(prompts->of(Role::executor).user.fill({{"plan", "this"}}), "Only this");
+  const RolePrompt& executor = prompts->of(model::Language::cpp).value()->roles.at(Role::executor);
+  EXPECT_EQ(executor.user.fill({{"plan", "this"}}), "Only this");
   EXPECT_NE(prompts->id(), load_prompts()->id());
 }
 
 TEST(LoadPrompts, LanguagesWithoutPromptsAreUnsupported) {
   EXPECT_EQ(Prompts::folder_of(model::Language::c).value(), "cpp");
   EXPECT_EQ(Prompts::folder_of(model::Language::cpp).value(), "cpp");
-  const auto cuda = Prompts::folder_of(model::Language::cuda);
+  EXPECT_EQ(Prompts::folder_of(model::Language::cuda).value(), "cuda");
+  for (const model::Language language : {model::Language::opencl, model::Language::python}) {
+    EXPECT_EQ(Prompts::folder_of(language).error().code, ErrorCode::unsupported);
+    EXPECT_EQ(load_prompts()->of(language).error().code, ErrorCode::unsupported);
+  }
+}
+
+TEST(LoadPrompts, AFolderMayHoldTheLanguagesThatAreAskedAbout) {
+  const PromptFolder folder;
+  fs::remove_all(folder.path("cuda"));
+  const auto prompts = load_prompts(folder.folder.path());
+  ASSERT_TRUE(prompts.has_value()) << prompts.error().message;
+  EXPECT_TRUE(prompts->of(model::Language::cpp).has_value());
+  const auto cuda = prompts->of(model::Language::cuda);
   ASSERT_FALSE(cuda.has_value());
   EXPECT_EQ(cuda.error().code, ErrorCode::unsupported);
+  EXPECT_TRUE(holds(cuda.error().message, "cuda/")) << cuda.error().message;
+}
+
+/// The text of a built-in file.
+std::string builtin_text(std::string_view name) {
+  const auto files = builtin_prompts();
+  const auto found = std::ranges::find(files, name, &BuiltinPrompt::name);
+  return found == files.end() ? "" : std::string(found->text);
+}
+
+TEST(CudaContract, ItsExampleIsAWholeKernelFile) {
+  const std::string contract = builtin_text("cuda/contract.txt");
+  const std::string fence = "```{{fence}}\n";
+  const std::size_t begin = contract.find(fence);
+  ASSERT_NE(begin, std::string::npos);
+  const std::string rest = contract.substr(begin + fence.size());
+  const std::string example = rest.substr(0, rest.find("```"));
+  EXPECT_TRUE(parse_kernel_file("```cuda\n" + example + "```\n", model::Language::cuda).has_value());
+
+  model::Definition definition;
+  definition.axes = {{"M", std::nullopt}, {"N", std::nullopt}};
+  model::TensorSpec x;
+  x.name = "x";
+  x.shape = {"M", "N"};
+  model::TensorSpec y = x;
+  y.name = "y";
+  definition.inputs = {x};
+  definition.outputs = {y};
+  const auto directives = model::parse_device_directives(example);
+  ASSERT_TRUE(directives.has_value()) << directives.error().line << ": " << directives.error().message;
+  const auto plan = model::bind_launch_plan(*directives, definition, {{"M", 61}, {"N", 1000}}, {128});
+  ASSERT_TRUE(plan.has_value()) << plan.error().line << ": " << plan.error().message;
+  EXPECT_EQ(plan->launches.size(), 2U);
+  EXPECT_EQ(plan->launches[1].grid[0], 8U);
+}
+
+TEST(CudaContract, TellsOfEveryDirectiveAndOfWhatIsRefused) {
+  const std::string contract = builtin_text("cuda/contract.txt");
+  for (const char* fact :
+       {"//@ launch", "//@ scratch", "//@ tensormap", "//@ tune", "//@ require", "//@ flags", "no host code", "sm_90a",
+        "232448", "CUtensorMap", "printf", "int64_t", "float64", "{{precision}}", "{{cache}}", "{{allowed_flags}}"}) {
+    EXPECT_TRUE(holds(contract, fact)) << fact;
+  }
+  for (const char* of_hosts : {"task.h\"", "-march", "{{threads}}", "thread-local", "stack is"}) {
+    EXPECT_FALSE(holds(contract, of_hosts)) << of_hosts;
+  }
+}
+
+TEST(CudaContract, NamesFlagsThatAreAccepted) {
+  std::istringstream words{std::string(allowed_device_flags())};
+  int flags = 0;
+  for (std::string word; words >> word;) {
+    if (!word.starts_with("-")) continue;
+    EXPECT_TRUE(model::is_allowed_device_flag(word)) << word;
+    ++flags;
+  }
+  EXPECT_EQ(flags, 7);
 }
 
 /// The first of the stems with which a word of the text begins, in any case, or empty.

@@ -44,6 +44,12 @@ class Errors(support.TestCase):
                 self.assert_says(self.small_run(*options), 2, *patterns)
         self.assertFalse(self.workspace.exists(), "nothing was begun")
 
+    def test_recipes_are_asked_about_device_code(self):
+        suite = support.ROOT / "suites" / "nkibench-cuda"
+        finished = self.accelopt("run", suite / "silu", "--workspace", self.workspace, "--agents", "recipes")
+        self.assert_says(finished, 1, "recipes", "C and C\\+\\+", "silu is in cuda", "--model", "docs/models.md")
+        self.assertFalse(self.workspace.exists(), "nothing was begun")
+
     def test_no_arguments_show_the_help(self):
         finished = self.accelopt()
         self.assertEqual(finished.code, 2, finished)
