@@ -9,8 +9,10 @@
 namespace accelopt::cli {
 
 void declare(Command& command, DeviceFlags& flags) {
-  command.option("--device", &flags.device, "cpu, or cpu:N for kernels on core N").show_default();
-  command.option("--compiler", &flags.compiler, "g++, clang++, or a path to one (default: the first that there is)");
+  command.option("--device", &flags.device, "cpu, cpu:N for kernels on core N, or cuda:N for a CUDA device")
+      .show_default();
+  command.option("--compiler", &flags.compiler,
+                 "g++, clang++, or a path to one (default: the first that there is); for cuda, NVRTC's library");
   command.option("--worker", &flags.worker,
                  "Command that starts a worker elsewhere, e.g. \"ssh host accelopt worker --device cpu:1\" "
                  "(docs/devices.md)");

@@ -19,7 +19,7 @@ namespace accelopt::cli {
 
 /// Where and with what kernels are built and measured.
 struct DeviceFlags {
-  std::string device = "cpu";  ///< "cpu" or "cpu:<core>"
+  std::string device = "cpu";  ///< "cpu", "cpu:<core>" or "cuda:<number>"
   std::string compiler;        ///< empty: the first that there is
   std::string worker;          ///< command of a worker elsewhere; empty: one on this machine
   std::string defer;           ///< folder for bundles, which are executed elsewhere; empty: nothing is put off

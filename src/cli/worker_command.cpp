@@ -13,6 +13,7 @@
 #include "base/utc.hpp"
 
 #include "cli/command.hpp"
+#include "cli/cuda_environment.hpp"
 #include "cli/device.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/version.hpp"
@@ -20,6 +21,7 @@
 #include "evaluation/bundle_runner.hpp"
 #include "evaluation/worker.hpp"
 #include "targets/cpu/cpu_target.hpp"
+#include "targets/cuda/cuda_target.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -60,19 +62,41 @@ evaluation::Hello introduce(const std::string& device) {
   return hello;
 }
 
-base::Result<Exit> serve(const WorkerOptions& options) {
-  const std::string device = options.device.empty() ? "cpu" : options.device;
-  if (device != "cpu" && !device.starts_with("cpu:")) {
-    return base::fail(base::ErrorCode::unsupported,
-                      "device " + device + " is of no kind that this version measures; known are cpu and cpu:N");
-  }
+std::unique_ptr<evaluation::Target> cpu_target(const std::string& device, const WorkerOptions& options) {
   targets::cpu::CpuOptions cpu;
   cpu.device = device;
   cpu.compiler = options.compiler;
   cpu.cache = cache_folder();
   const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): before any thread
   if (path != nullptr && *path != '\0') cpu.search_path = path;
-  const auto target = targets::cpu::make_cpu_target(cpu);
+  return targets::cpu::make_cpu_target(cpu);
+}
+
+std::unique_ptr<evaluation::Target> cuda_target(int device, const WorkerOptions& options) {
+  targets::cuda::CudaOptions cuda;
+  cuda.device = device;
+  cuda.cache = cache_folder();
+  cuda.build.nvrtc = options.compiler;
+  cuda.build.cache = cuda.cache;
+  cuda.build.environment = cuda_environment();
+  return targets::cuda::make_cuda_target(cuda);
+}
+
+/// @error unsupported: a device of no kind that is measured here.
+base::Result<std::unique_ptr<evaluation::Target>> target_of(const std::string& device, const WorkerOptions& options) {
+  const std::string kind = device.substr(0, device.find(':'));
+  const std::string number = device.substr(std::min(device.size(), kind.size() + 1));
+  if (kind == "cpu") return cpu_target(device, options);
+  const bool numbered =
+      !number.empty() && number.size() < 5 && number.find_first_not_of("0123456789") == std::string::npos;
+  if (device == "cuda" || (kind == "cuda" && numbered)) return cuda_target(numbered ? std::stoi(number) : 0, options);
+  return base::fail(base::ErrorCode::unsupported,
+                    "device " + device + " is of no kind that this version measures; known are cpu, cpu:N and cuda:N");
+}
+
+base::Result<Exit> serve(const WorkerOptions& options) {
+  const std::string device = options.device.empty() ? "cpu" : options.device;
+  TRY_ASSIGN(const auto target, target_of(device, options));
   TRY(evaluation::serve_worker(*target, introduce(device), STDIN_FILENO, STDOUT_FILENO));
   return Exit::done;
 }
@@ -176,8 +200,9 @@ void add_worker(CommandLine& app, Action& chosen) {
       "  accelopt worker --bundle bundles/0001-3fa9c1d2          what `accelopt run --defer bundles` put off\n");
   auto options = std::make_shared<WorkerOptions>();
   command.option("--device", &options->device,
-                 "cpu, or cpu:N for kernels on core N (default: cpu; with --bundle, what the bundle asks for)");
-  command.option("--compiler", &options->compiler, "g++, clang++, or a path to one (default: the first that there is)");
+                 "cpu, cpu:N for kernels on core N, or cuda:N (default: cpu; with --bundle, what the bundle asks for)");
+  command.option("--compiler", &options->compiler,
+                 "g++, clang++, or a path to one (default: the first that there is); for cuda, NVRTC's library");
   command.option("--bundle", &options->bundle,
                  "Execute this bundle, or all in this folder, and write the results into it");
   command.chosen([&chosen, options] {

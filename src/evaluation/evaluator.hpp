@@ -42,14 +42,16 @@ struct VectorPeak {
   double flops_per_second = 0;
 };
 
-/// The machine as measured once and cached a CPU model.
+/// The machine as measured once and cached: one core of a CPU, or a whole accelerator.
 struct Peaks {
-  double flops_per_second = 0;  ///< one core, FMA, float32
+  double flops_per_second = 0;  ///< FMA, float32
   double flops_per_second_float64 = 0;
-  double bytes_per_second = 0;             ///< triad, one core
+  double bytes_per_second = 0;             ///< of memory: the best of triads, copies and sums
   double last_level_bytes_per_second = 0;  ///< triad over arrays that the last-level cache holds; 0: not measured
   std::vector<VectorPeak> by_width{};      ///< narrowest first
   std::string measured{};                  ///< when, "2026-11-21"
+  double tensor_flops_per_second = 0;      ///< of matrix units, bfloat16; 0: there are none
+  double tensor_tf32_flops_per_second = 0;
 };
 
 struct DeviceInfo {

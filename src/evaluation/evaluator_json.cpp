@@ -55,6 +55,10 @@ void to_json(Json& out, const Peaks& value) {
          {"last_level_bytes_per_second", value.last_level_bytes_per_second},
          {"by_width", value.by_width},
          {"measured", value.measured}};
+  if (value.tensor_flops_per_second > 0) {
+    out["tensor_flops_per_second"] = value.tensor_flops_per_second;
+    out["tensor_tf32_flops_per_second"] = value.tensor_tf32_flops_per_second;
+  }
 }
 
 void from_json(const Json& in, Peaks& value) {
@@ -64,6 +68,8 @@ void from_json(const Json& in, Peaks& value) {
   read_field(in, "last_level_bytes_per_second", value.last_level_bytes_per_second);
   read_field(in, "by_width", value.by_width);
   read_field(in, "measured", value.measured);
+  read_field(in, "tensor_flops_per_second", value.tensor_flops_per_second);
+  read_field(in, "tensor_tf32_flops_per_second", value.tensor_tf32_flops_per_second);
 }
 
 void to_json(Json& out, const DeviceInfo& value) {

@@ -102,11 +102,12 @@ void describe(const Measuring& measuring, std::size_t index, const Times& times,
         "least necessary operations / least necessary bytes");
   add("roofline floor", point->floor_ns / 1e3, "us", "least possible time on this machine: " + point->bound + " bound");
   add("share of roofline", 100 * point->fraction, "%", "floor / time; 100 % cannot be passed");
-  const double peak = measuring.peaks.flops_per_second * measuring.task.cpu.threads;
+  const double units = measuring.task.target == "cpu" ? measuring.task.cpu.threads : 1;
+  const double peak = measuring.peaks.flops_per_second * units;
   if (work->flops > 0)
     add("share of peak compute", 100 * work->flops / time_ns * 1e9 / peak, "%",
         "compute rate / measured float32 FMA peak");
-  const double bandwidth = measuring.peaks.bytes_per_second * measuring.task.cpu.threads;
+  const double bandwidth = measuring.peaks.bytes_per_second * units;
   if (work->bytes > 0)
     add("share of peak bandwidth", 100 * work->bytes / time_ns * 1e9 / bandwidth, "%",
         "memory rate / measured peak bandwidth");

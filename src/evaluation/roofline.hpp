@@ -19,7 +19,8 @@ struct Work {
 /// None where the task states no cost or an expression does not evaluate.
 std::optional<Work> least_work(const model::Definition& definition, const model::Workload& workload);
 
-/// Where `time_ns` stands: floor = max(flops / peak, bytes / bandwidth), all threads together.
+/// Where `time_ns` stands: floor = max(flops / peak, bytes / bandwidth), all threads of a CPU together. The peak is
+/// that of the vector units in the task's own precision; a kernel that uses matrix units may pass it.
 std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload,
                                              const Peaks& peaks, double time_ns);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cuda/card_client.hpp"
 
+#include "evaluation/evaluator_json.hpp"
+
 namespace accelopt::targets::cuda {
 namespace {
 
@@ -50,9 +52,10 @@ base::Result<DeviceFacts> CardClient::facts() {
   return facts_;
 }
 
-base::Result<Json> CardClient::ask(const Json& request, std::chrono::nanoseconds limit) {
+base::Result<evaluation::Peaks> CardClient::measure_peaks(const std::string& cubin) {
   TRY(ready());
-  return process_.ask(request, {}, limit);
+  TRY_ASSIGN(const Json answer, process_.ask(request_json("peaks", {{"bytes", cubin.size()}}), {cubin}, kOpenLimit));
+  return base::decode<evaluation::Peaks>(answer, "accelopt-card");
 }
 
 base::Result<void> CardClient::ready_cubin(const std::string& id) {

@@ -42,8 +42,8 @@ class CardClient {
   /// @error exhausted: device memory; unavailable: the process cannot be kept alive.
   base::Result<CallReply> call(const CallRequest& request);
 
-  /// Another request, as it is.
-  base::Result<base::Json> ask(const base::Json& request, std::chrono::nanoseconds limit);
+  /// Measures the device's peaks with the kernels of this cubin.
+  base::Result<evaluation::Peaks> measure_peaks(const std::string& cubin);
 
  private:
   struct Known {

@@ -13,9 +13,11 @@
 
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "evaluation/evaluator_json.hpp"
 #include "targets/cuda/card_call.hpp"
 #include "targets/cuda/card_checks.hpp"
 #include "targets/cuda/card_device.hpp"
+#include "targets/cuda/card_peaks.hpp"
 #include "targets/cuda/card_protocol.hpp"
 #include "targets/cuda/card_slots.hpp"
 
@@ -62,6 +64,12 @@ class Card {
       TRY_ASSIGN(const auto wanted, base::decode<SlotRequest>(request, "slot"));
       TRY_ASSIGN(const auto bounds, slots_->prepare(wanted, [this](std::uint64_t bytes) { return bulk_(bytes); }));
       return Json{{"bounds", bounds_json(bounds)}};
+    }
+    if (op == "peaks") {
+      TRY_ASSIGN(const auto bytes, base::decode<std::uint64_t>(request.value("bytes", Json()), "peaks"));
+      TRY_ASSIGN(const std::string cubin, bulk_(bytes));
+      TRY_ASSIGN(const auto peaks, measure_peaks(*device_, cubin));
+      return Json(peaks);
     }
     if (op == "start") return start(request);
     if (op == "call") return call(request);

@@ -46,6 +46,8 @@ struct DeviceFacts {
   int threads_per_multiprocessor = 0;
 };
 
+// "peaks" {bytes}: the bulk bytes are the cubin of the peak kernels; answers evaluation::Peaks.
+
 /// "cubin": keeps machine code under a name; the bulk bytes are it.
 struct CubinRequest {
   std::string id;

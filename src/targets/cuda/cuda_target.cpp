@@ -10,9 +10,12 @@
 #include <thread>
 
 #include "base/hash.hpp"
+#include "base/utc.hpp"
 #include "targets/cuda/builtin_kernels.hpp"
 #include "targets/cuda/card_client.hpp"
 #include "targets/cuda/device_lock.hpp"
+#include "targets/cuda/peaks.hpp"
+#include "targets/cuda/task_header.hpp"
 
 namespace accelopt::targets::cuda {
 namespace {
@@ -173,12 +176,19 @@ class CudaTarget final : public evaluation::Target {
 
   base::Result<evaluation::DeviceInfo> open(const model::Task& task, const evaluation::MeasureSettings&,
                                             std::stop_token stop) override {
+    if (task.target != "cuda") {
+      return base::fail(ErrorCode::unsupported, "the task is of target \"" + task.target +
+                                                    "\"; on a CUDA device kernels of target \"cuda\" are measured");
+    }
     if (options_.card.empty()) {
       TRY_ASSIGN(options_.card, find_helper("accelopt-card"));
     }
     TRY_ASSIGN(CardProcess process, CardProcess::create(options_.card));
     bench_.emplace(Bench{task.definition, CardClient(std::move(process), {options_.device, options_.driver, 0}), {}});
-    TRY_ASSIGN(facts_, bench_->card.facts());
+    auto facts = bench_->card.facts();
+    if (!facts && facts.error().code == ErrorCode::unsupported)
+      return open_for_builds(task, std::move(facts.error().message), stop);
+    TRY_ASSIGN(facts_, std::move(facts));
     TRY_ASSIGN(DeviceLock lock, DeviceLock::open(facts_.uuid));
     lock_.emplace(std::move(lock));
     options_.build.limits = limits_of(facts_);
@@ -188,6 +198,7 @@ class CudaTarget final : public evaluation::Target {
                builder_->build_trusted("check_kernels.cu", std::string(check_kernels_text()), {"--fmad=false"}, stop));
     bench_->card.set_check_kernels(checks);
     TRY(bench_->card.facts());
+    TRY_ASSIGN(peaks_, find_peaks(stop));
     TRY_ASSIGN(in_double_, builder_->build_reference("double", stop));
     TRY_ASSIGN(in_float_, builder_->build_reference("float", stop));
     for (const BuiltCudaPtr& built : {in_double_, in_float_}) {
@@ -196,14 +207,17 @@ class CudaTarget final : public evaluation::Target {
     return evaluation::DeviceInfo{facts_.name, summary(), builder_->compiler_name(), "none", peaks_};
   }
 
+  std::string builds_only() const override { return builds_only_; }
+
   const std::string& task_header() const override { return builder_->task_header(); }
 
   model::Environment environment() const override {
     model::Environment out;
-    out.device = fmt::format("{}, driver for CUDA {}.{}", facts_.name, facts_.driver_version / 1000,
-                             facts_.driver_version % 1000 / 10);
     out.compiler = builder_->compiler_name();
     out.flags = builder_->flags_text();
+    if (!builds_only_.empty()) return out;
+    out.device = fmt::format("{}, driver for CUDA {}.{}", facts_.name, facts_.driver_version / 1000,
+                             facts_.driver_version % 1000 / 10);
     out.isolation = "device code alone";
     return out;
   }
@@ -244,11 +258,8 @@ class CudaTarget final : public evaluation::Target {
     }
     request.in_double.cubin = base::sha256_hex(in_double_->cubin);
     request.in_float.cubin = base::sha256_hex(in_float_->cubin);
-    for (const auto& [program, built] : {std::pair{&request.in_double, in_double_}, {&request.in_float, in_float_}}) {
-      auto bound = plan_of(*built, definition, axes);
-      if (!bound) return tl::make_unexpected(base::with_context(bound.error(), "the task's reference"));
-      program->plan = std::move(*bound);
-    }
+    TRY_ASSIGN(request.in_double.plan, reference_plan(*in_double_, model::DType::float64, axes));
+    TRY_ASSIGN(request.in_float.plan, reference_plan(*in_float_, model::DType::float32, axes));
     const auto lock = lock_machine();  // the device may be somebody's who measures
     return bench_->card.prepare(plan.invocation.number, std::move(recipe));
   }
@@ -280,17 +291,74 @@ class CudaTarget final : public evaluation::Target {
   std::unique_ptr<evaluation::Hold> quiet() override { return std::make_unique<NoHold>(); }
   std::unique_ptr<evaluation::Hold> lock_machine() override { return std::make_unique<LockHold>(*lock_); }
 
-  base::Result<evaluation::Peaks> probe_peaks_again(std::stop_token) override { return peaks_; }
+  base::Result<evaluation::Peaks> probe_peaks_again(std::stop_token stop) override {
+    TRY_ASSIGN(const evaluation::Peaks again, measure(stop));
+    peaks_ = larger_peaks(peaks_, again);
+    store_peaks(peaks_file(options_.cache, facts_), facts_, peaks_);
+    return peaks_;
+  }
 
  private:
+  base::Result<evaluation::Peaks> measure(const std::stop_token& stop) {
+    TRY_ASSIGN(const std::string cubin,
+               builder_->build_trusted("peak_kernels.cu", std::string(peak_kernels_text()), {}, stop));
+    const auto lock = lock_machine();
+    TRY_ASSIGN(evaluation::Peaks peaks, bench_->card.measure_peaks(cubin));
+    peaks.measured = base::utc("%Y-%m-%d");
+    return peaks;
+  }
+
+  base::Result<evaluation::Peaks> find_peaks(const std::stop_token& stop) {
+    if (options_.peaks) return *options_.peaks;
+    const std::filesystem::path file = peaks_file(options_.cache, facts_);
+    if (const auto known = stored_peaks(file)) return *known;
+    TRY_ASSIGN(const evaluation::Peaks peaks, measure(stop));
+    store_peaks(file, facts_, peaks);
+    return peaks;
+  }
+
+  /// Without a driver or a device: everything up to the cubin, for the device that the limits name by default.
+  base::Result<evaluation::DeviceInfo> open_for_builds(const model::Task& task, std::string reason,
+                                                       const std::stop_token& stop) {
+    bench_.reset();
+    builds_only_ = std::move(reason);
+    TRY_ASSIGN(builder_, options_.make_builder ? options_.make_builder(task, options_.build, stop)
+                                               : make_cuda_builder(task, options_.build, stop));
+    if (task.reference.name.ends_with(".cu")) {
+      TRY(builder_->build_reference("double", stop));
+      TRY(builder_->build_reference("float", stop));
+    }
+    return evaluation::DeviceInfo{
+        "no CUDA device",
+        "no device: kernels are built for " + options_.build.limits.architecture + " and not run",
+        builder_->compiler_name(),
+        "none",
+        {}};
+  }
+
+  [[nodiscard]] base::Result<model::LaunchPlan> reference_plan(const BuiltCuda& built, model::DType real,
+                                                               const model::AxisValues& axes) const {
+    auto plan = plan_of(built, reference_definition(bench_->definition, real), axes);
+    if (!plan) return tl::make_unexpected(base::with_context(plan.error(), "the task's reference"));
+    return plan;
+  }
+
   [[nodiscard]] std::string summary() const {
-    return fmt::format(
+    const std::string text = fmt::format(
         "{}, compute capability {}.{}, {} multiprocessors, {} KiB of shared memory a block ({} KiB a multiprocessor), "
         "{} registers a multiprocessor, L2 cache {} MiB, {:.0f} GiB of memory",
         facts_.name, facts_.compute_major, facts_.compute_minor, facts_.multiprocessors,
         facts_.shared_bytes_per_block >> 10, facts_.shared_bytes_per_multiprocessor >> 10,
         facts_.registers_per_multiprocessor, facts_.l2_bytes >> 20,
         static_cast<double>(facts_.memory_bytes) / (1 << 30));
+    if (peaks_.bytes_per_second <= 0) return text;
+    return text + fmt::format(
+                      "; measured {}: {:.2f} TB/s of memory, {:.2f} TB/s of L2 cache, {:.1f} TFLOP/s float32, "
+                      "{:.1f} TFLOP/s float64, at least {:.0f} TFLOP/s bfloat16 and {:.0f} TFLOP/s tf32 in matrix "
+                      "units",
+                      peaks_.measured, peaks_.bytes_per_second / 1e12, peaks_.last_level_bytes_per_second / 1e12,
+                      peaks_.flops_per_second / 1e12, peaks_.flops_per_second_float64 / 1e12,
+                      peaks_.tensor_flops_per_second / 1e12, peaks_.tensor_tf32_flops_per_second / 1e12);
   }
 
   CudaOptions options_;
@@ -299,6 +367,7 @@ class CudaTarget final : public evaluation::Target {
   std::unique_ptr<CudaBuilder> builder_;
   std::optional<Bench> bench_;
   std::optional<DeviceLock> lock_;
+  std::string builds_only_;  ///< why there is no device; empty: there is one
   BuiltCudaPtr in_double_;
   BuiltCudaPtr in_float_;
 };

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -15,10 +16,11 @@
 namespace accelopt::targets::cuda {
 
 struct CudaOptions {
-  int device = 0;               ///< "cuda:<device>", as the driver counts
-  std::string driver;           ///< library to load; empty: libcuda.so.1
-  std::string card;             ///< path of accelopt-card; empty: beside this program
-  std::filesystem::path cache;  ///< where measured peaks are kept; empty: nowhere
+  int device = 0;                          ///< "cuda:<device>", as the driver counts
+  std::string driver;                      ///< library to load; empty: libcuda.so.1
+  std::string card;                        ///< path of accelopt-card; empty: beside this program
+  std::filesystem::path cache;             ///< where measured peaks are kept; empty: nowhere
+  std::optional<evaluation::Peaks> peaks;  ///< that are known; none: from the cache, or measured
   CudaBuildOptions build;
   /// Makes the builder; empty: the one with NVRTC.
   std::function<base::Result<std::unique_ptr<CudaBuilder>>(const model::Task&, CudaBuildOptions, std::stop_token)>

@@ -85,6 +85,7 @@ inline CudaOptions fake_options() {
   CudaOptions options;
   options.driver = ACCELOPT_FAKE_DRIVER;
   options.card = ACCELOPT_CARD_PATH;
+  options.peaks = evaluation::Peaks{1e15, 1e15, 1e15};
   options.make_builder = [](const model::Task& task, CudaBuildOptions,
                             std::stop_token) -> base::Result<std::unique_ptr<CudaBuilder>> {
     return std::make_unique<FakeBuilder>(task);

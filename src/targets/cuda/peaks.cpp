@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cuda/peaks.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "evaluation/evaluator_json.hpp"
+#include "targets/cuda/builtin_kernels.hpp"
+
+namespace accelopt::targets::cuda {
+
+using evaluation::Peaks;
+
+std::filesystem::path peaks_file(const std::filesystem::path& folder, const DeviceFacts& facts) {
+  if (folder.empty()) return {};
+  const std::string what =
+      facts.name + "\n" + std::to_string(facts.driver_version) + "\n" + std::string(peak_kernels_text());
+  return folder / ("peaks-cuda-" + base::sha256_hex(what).substr(0, 16) + ".json");
+}
+
+std::optional<Peaks> stored_peaks(const std::filesystem::path& file) {
+  if (file.empty()) return std::nullopt;
+  const auto text = base::read_file(file);
+  if (!text) return std::nullopt;
+  const auto json = base::parse_json(*text, file.string());
+  if (!json) return std::nullopt;
+  const auto peaks = base::decode<Peaks>(*json, file.string());
+  if (!peaks || !(peaks->flops_per_second > 0) || !(peaks->bytes_per_second > 0)) return std::nullopt;
+  return *peaks;
+}
+
+void store_peaks(const std::filesystem::path& file, const DeviceFacts& facts, const Peaks& peaks) {
+  if (file.empty() || !base::make_folders(file.parent_path())) return;
+  base::Json json = peaks;
+  json["device"] = facts.name;
+  std::ignore = base::write_file(file, base::canonical(json) + "\n").has_value();
+}
+
+Peaks larger_peaks(const Peaks& one, const Peaks& other) {
+  Peaks out = one;
+  const auto raise = [&](double Peaks::*peak) { out.*peak = std::max(out.*peak, other.*peak); };
+  for (const auto peak :
+       {&Peaks::flops_per_second, &Peaks::flops_per_second_float64, &Peaks::bytes_per_second,
+        &Peaks::last_level_bytes_per_second, &Peaks::tensor_flops_per_second, &Peaks::tensor_tf32_flops_per_second}) {
+    raise(peak);
+  }
+  return out;
+}
+
+}  // namespace accelopt::targets::cuda

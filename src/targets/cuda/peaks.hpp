@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peaks of a device, measured once and kept: one file a device's name, driver and way of measuring.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+#include "base/result.hpp"
+#include "evaluation/evaluator.hpp"
+#include "targets/cuda/card_protocol.hpp"
+
+namespace accelopt::targets::cuda {
+
+/// The file below `folder`; empty without a folder.
+std::filesystem::path peaks_file(const std::filesystem::path& folder, const DeviceFacts& facts);
+/// What the file holds; none: nothing that can be used.
+std::optional<evaluation::Peaks> stored_peaks(const std::filesystem::path& file);
+/// Keeping them is a convenience: a folder that cannot be written costs the next worker a second.
+void store_peaks(const std::filesystem::path& file, const DeviceFacts& facts, const evaluation::Peaks& peaks);
+/// Of each the larger one.
+evaluation::Peaks larger_peaks(const evaluation::Peaks& one, const evaluation::Peaks& other);
+
+}  // namespace accelopt::targets::cuda
