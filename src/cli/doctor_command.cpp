@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "cli/command.hpp"
 #include "cli/config.hpp"
+#include "cli/doctor_cuda.hpp"
 #include "cli/noise.hpp"
 #include "cli/team.hpp"
 #include "cli/version.hpp"
@@ -114,6 +115,12 @@ int check_cpu(Report& report) {
                layer.advice);
   }
   return missing;
+}
+
+/// What CUDA kernels need; nothing of it has to be there.
+void check_cuda(Report& report) {
+  for (const CudaFinding& finding : examine_cuda())
+    report.add(finding.name, finding.found ? State::ok : State::degraded, finding.detail, finding.advice);
 }
 
 State word_of(llm::EndpointFinding::State state) {
@@ -256,6 +263,7 @@ base::Result<Exit> examine(Shell& shell, const DoctorOptions& options) {
   Report report(options.json);
   report.add("accelopt", State::ok, kVersion);
   int missing = check_cpu(report);
+  check_cuda(report);
   const auto clang = syntax::Clang::load();
   if (clang)
     report.add("libclang", State::ok, clang->library());

@@ -77,6 +77,31 @@ std::string verdict_text(const model::Task& task, const model::Evaluation& evalu
   return text;
 }
 
+model::Evaluation build_failure(const model::Solution& candidate, const model::BuildReport& build,
+                                const model::Evaluation& baseline) {
+  model::Evaluation failed;
+  failed.status = model::Status::compile_error;
+  failed.reason = build.diagnostics;
+  failed.source_id = model::source_id(candidate);
+  failed.trust = baseline.trust;
+  failed.environment = baseline.environment;
+  failed.stages.push_back({"build", build.seconds});
+  return failed;
+}
+
+/// What a machine that builds and cannot run tells of a kernel: whether it builds, and what the compiler remarks.
+base::Result<model::Evaluation> build_alone(evaluation::Evaluator& evaluator, const model::Solution& candidate,
+                                            const model::Evaluation& baseline, const std::stop_token& stop) {
+  TRY_ASSIGN(const auto build, evaluator.build(candidate, stop));
+  if (!build.built) return build_failure(candidate, build, baseline);
+  model::Evaluation evaluation = baseline;
+  evaluation.source_id = model::source_id(candidate);
+  evaluation.machine_code_id = build.machine_code_id;
+  evaluation.stages = {{"build", build.seconds}};
+  evaluation.profile = model::Profile{{}, build.remarks};
+  return evaluation;
+}
+
 /// Builds, verifies and races one file against the baseline. Without a file the baseline races itself.
 base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& options, const model::Task& task) {
   model::Solution candidate = task.baseline;
@@ -90,6 +115,8 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
   evaluation::MeasureSettings settings;
   settings.seed = options.seed.value_or(base::random_seed());
   TRY_ASSIGN(const auto opened, evaluator->open(task, settings, shell.stops.abort));
+  if (opened.baseline.status == model::Status::not_measured)
+    return build_alone(*evaluator, candidate, opened.baseline, shell.stops.abort);
   if (opened.baseline.status != model::Status::passed) {
     model::Evaluation failed = opened.baseline;
     if (!options.file.empty())
@@ -97,16 +124,7 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
     return failed;
   }
   TRY_ASSIGN(const auto build, evaluator->build(candidate, shell.stops.abort));
-  if (!build.built) {
-    model::Evaluation failed;
-    failed.status = model::Status::compile_error;
-    failed.reason = build.diagnostics;
-    failed.source_id = model::source_id(candidate);
-    failed.trust = opened.baseline.trust;
-    failed.environment = opened.baseline.environment;
-    failed.stages.push_back({"build", build.seconds});
-    return failed;
-  }
+  if (!build.built) return build_failure(candidate, build, opened.baseline);
   TRY_ASSIGN(auto evaluation, evaluator->triage(candidate, task.baseline, shell.stops.abort));
   if (evaluation.tuning && evaluation.tuning->chosen) {
     candidate = model::with_values(candidate, *evaluation.tuning->chosen);

@@ -41,7 +41,7 @@ base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, const st
   model::Evaluation evaluation = blank_evaluation(measuring, baseline, "baseline");
   measuring.baseline_ns.assign(measuring.task.workloads.size(), 0.0);
   TRY_ASSIGN(const bool built, build_stage(measuring, baseline, evaluation, stop));
-  if (!built) return evaluation;
+  if (!built || !can_run(measuring, evaluation)) return evaluation;
   std::vector<double> times(measuring.task.workloads.size(), 0.0);
   {
     const auto quiet = measuring.target.quiet();

@@ -128,6 +128,14 @@ void set_failure(model::Evaluation& evaluation, const Failure& failure) {
   evaluation.mismatch = failure.mismatch;
 }
 
+bool can_run(const Measuring& measuring, model::Evaluation& evaluation) {
+  std::string reason = measuring.target.builds_only();
+  if (reason.empty()) return true;
+  evaluation.status = model::Status::not_measured;
+  evaluation.reason = "it builds; nothing was run or measured: " + reason;
+  return false;
+}
+
 base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solution, model::Evaluation& evaluation,
                                const std::stop_token& stop) {
   const StageClock clock(evaluation, "build");

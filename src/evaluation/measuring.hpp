@@ -70,6 +70,9 @@ void set_failure(model::Evaluation& evaluation, const Failure& failure);
 base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solution, model::Evaluation& evaluation,
                                const std::stop_token& stop);
 
+/// Whether kernels can be run here; else the evaluation says NOT_MEASURED and why.
+bool can_run(const Measuring& measuring, model::Evaluation& evaluation);
+
 /// How many slots of each workload but the smallest a verification looks at; 0, and the smallest: all.
 struct VerifyPlan {
   std::vector<std::size_t> workloads;

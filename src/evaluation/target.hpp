@@ -121,6 +121,10 @@ class Target {
   /// Bytes of the last-level cache.
   [[nodiscard]] virtual std::int64_t last_level_bytes() const = 0;
 
+  /// Why this machine builds kernels and cannot run them, e.g. a toolchain without a device; empty: it runs them. After
+  /// `open`. Where it is not empty only `build` is asked, and nothing is ever measured.
+  [[nodiscard]] virtual std::string builds_only() const { return {}; }
+
   /// Builds, or returns what was built before. Any thread, after `open`.
   virtual base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) = 0;
   /// Keeps the calling thread off the cores that measure.

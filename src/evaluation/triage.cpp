@@ -104,12 +104,13 @@ base::Result<model::Evaluation> verify_alone(Measuring& measuring, const model::
 
 base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Solution& candidate,
                                            const model::Solution& opponent, const std::stop_token& stop) {
-  if (const auto space = model::tuning_space(candidate, measuring.task.definition); space && space->open())
+  const auto space = model::tuning_space(candidate, measuring.task.definition);
+  if (space && space->open() && measuring.target.builds_only().empty())
     return run_tuned_triage(measuring, candidate, *space, opponent, stop);
   model::Evaluation evaluation = blank_evaluation(measuring, candidate, "triage");
   evaluation.opponent = model::source_id(opponent);
   TRY_ASSIGN(const bool built, build_stage(measuring, candidate, evaluation, stop));
-  if (!built) return evaluation;
+  if (!built || !can_run(measuring, evaluation)) return evaluation;
   if (measuring.settings.protocol == "verify") return verify_alone(measuring, candidate, std::move(evaluation), stop);
   TRY_ASSIGN(const model::BuildReport opponent_report, measuring.target.build(opponent, stop));
   if (!opponent_report.built) {

@@ -6,6 +6,7 @@
 
 #include "model/c_tokens.hpp"
 #include "model/directives.hpp"
+#include "model/launch_plan.hpp"
 #include "model/tuning.hpp"
 
 namespace accelopt::suites {
@@ -63,6 +64,7 @@ class Linter {
   }
 
   void check_sources() {
+    if (task_.target == "cuda") return check_device_sources();
     if (task_.target != "cpu") return;
     const model::SourceFile& baseline = task_.baseline.sources.front();
     check_source(task_.reference, "reference");
@@ -71,17 +73,57 @@ class Linter {
   }
 
   void check_directives(const model::SourceFile& baseline) {
-    const auto refuse = [&](int line, int column, const std::string& message) {
-      problems_.push_back(
-          {line, "", "column " + std::to_string(column) + ": " + message, in_folder(baseline.name), Severity::error});
-    };
     const auto directives = model::parse_cpu_directives(baseline.text);
-    if (!directives) return refuse(directives.error().line, directives.error().column, directives.error().message);
-    const auto space = model::expand_tuning(*directives, task_.definition);
-    if (!space) return refuse(space.error().line, space.error().column, space.error().message);
-    if (!space->open()) return;
-    const model::TunedName& first = directives->tuned.front();
-    refuse(first.line, first.column, "a baseline has one value a tuned name: it is what candidates are compared with");
+    if (!directives) return refuse(baseline, directives.error());
+    check_tuning(baseline, *directives);
+  }
+
+  void refuse(const model::SourceFile& file, const model::DirectiveProblem& problem) {
+    problems_.push_back({problem.line, "", "column " + std::to_string(problem.column) + ": " + problem.message,
+                         in_folder(file.name), Severity::error});
+  }
+
+  /// Whether the file has one value a tuned name.
+  bool check_tuning(const model::SourceFile& file, const model::TuneDirectives& directives) {
+    const auto space = model::expand_tuning(directives, task_.definition);
+    if (!space) {
+      refuse(file, space.error());
+    } else if (space->open()) {
+      const model::TunedName& first = directives.tuned.front();
+      refuse(file, {first.line, first.column,
+                    "a baseline has one value a tuned name: it is what candidates are compared with"});
+    }
+    return space && !space->open();
+  }
+
+  void check_device_sources() {
+    for (const model::SourceFile* file : {&task_.baseline.sources.front(), &task_.reference}) {
+      if (file->name.ends_with(".cu")) {
+        check_plans(*file);
+      } else {
+        check_source(*file, "reference");
+      }
+    }
+  }
+
+  /// Directives, and the launch plan of every workload: the first problem of the file.
+  void check_plans(const model::SourceFile& file) {
+    const auto directives = model::parse_device_directives(file.text);
+    if (!directives) return refuse(file, directives.error());
+    if (!check_tuning(file, *directives)) return;
+    std::vector<std::int64_t> values;
+    for (const model::TunedName& tuned : directives->tuned) values.push_back(tuned.values.front());
+    for (const model::LaunchDirective& launch : directives->launches) {
+      if (mentions(file.text, launch.kernel)) continue;
+      refuse(file, {launch.line, launch.column, "the source defines no kernel " + in_quotes(launch.kernel)});
+    }
+    for (const Workload& workload : task_.workloads) {
+      const auto plan =
+          model::bind_launch_plan(*directives, task_.definition, bind_axes(task_.definition, workload), values);
+      if (plan) continue;
+      return refuse(file, {plan.error().line, plan.error().column,
+                           "in workload " + in_quotes(workload.name) + ": " + plan.error().message});
+    }
   }
 
   void check_entry() {

@@ -147,6 +147,28 @@ void read_workloads(TableReader& root, model::Task& task, std::vector<Problem>& 
   }
 }
 
+void read_cache(TableReader& table, model::Task& task) {
+  const auto cache = table.string("cache", "\"cold\" or \"warm\"");
+  if (!cache) return;
+  if (*cache != "cold" && *cache != "warm") table.refuse("cache", "must be \"cold\" or \"warm\"");
+  task.cpu.cache = *cache == "warm" ? model::Cache::warm : model::Cache::cold;
+}
+
+/// Refuses the table of a target that the task is not of.
+void belongs_to(TableReader& root, const model::Task& task, const std::string& target) {
+  const bool known = std::find(known_targets().begin(), known_targets().end(), task.target) != known_targets().end();
+  if (known && task.target != target) root.refuse(target, "belongs to target = \"" + target + "\"; leave it out");
+}
+
+void read_cuda(TableReader& root, model::Task& task, std::vector<Problem>& problems) {
+  const TomlNode* node = root.table("cuda", "[cuda] with cache");
+  if (!node) return;
+  TableReader table(*node, root.path("cuda"), problems);
+  read_cache(table, task);
+  table.finish();
+  belongs_to(root, task, "cuda");
+}
+
 void read_cpu(TableReader& root, model::Task& task, std::vector<Problem>& problems) {
   const TomlNode* node = root.table("cpu", "[cpu] with threads and cache");
   if (!node) return;
@@ -155,13 +177,9 @@ void read_cpu(TableReader& root, model::Task& task, std::vector<Problem>& proble
     if (*threads < 1 || *threads > 4096) table.refuse("threads", "must be from 1 to the machine's cores - 1");
     task.cpu.threads = static_cast<int>(std::clamp<std::int64_t>(*threads, 1, 4096));
   }
-  if (const auto cache = table.string("cache", "\"cold\" or \"warm\"")) {
-    if (*cache != "cold" && *cache != "warm") table.refuse("cache", "must be \"cold\" or \"warm\"");
-    task.cpu.cache = *cache == "warm" ? model::Cache::warm : model::Cache::cold;
-  }
+  read_cache(table, task);
   table.finish();
-  const bool known = std::find(known_targets().begin(), known_targets().end(), task.target) != known_targets().end();
-  if (known && task.target != "cpu") root.refuse("cpu", "belongs to target = \"cpu\"; leave it out");
+  belongs_to(root, task, "cpu");
 }
 
 /// The name in "x" or "int M"; empty when there is none.
@@ -239,6 +257,7 @@ TaskText read_task_toml(std::string_view text) {
   result.derived_reference = root.string("derived_reference", "the SHA-256 of the derived reference").value_or("");
   read_workloads(root, result.task, result.problems);
   read_cpu(root, result.task, result.problems);
+  read_cuda(root, result.task, result.problems);
   read_entry(root, result.task, definition_is_sound, result.problems);
   root.finish();
   std::stable_sort(result.problems.begin(), result.problems.end(),

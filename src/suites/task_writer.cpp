@@ -106,6 +106,9 @@ std::string format_task_toml(const model::Task& task) {
     text += "\n[cpu]\n" + line("threads", std::to_string(task.cpu.threads)) +
             line("cache", toml_string(task.cpu.cache == model::Cache::cold ? "cold" : "warm"));
   }
+  if (task.target == "cuda") {
+    text += "\n[cuda]\n" + line("cache", toml_string(task.cpu.cache == model::Cache::cold ? "cold" : "warm"));
+  }
   if (task.entry) {
     text += "\n[entry]\n" + line("file", toml_string(task.entry->file)) +
             line("function", toml_string(task.entry->function)) + line("args", strings(task.entry->args));

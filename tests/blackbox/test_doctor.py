@@ -47,6 +47,19 @@ class Doctor(support.TestCase):
         finished, checks = self.checks()
         self.assertEqual((finished.code, checks["model default: endpoint"]["state"]), (5, "missing"), finished)
 
+    def test_what_cuda_has_and_lacks_is_said_and_is_no_failure(self):
+        self.workspace.mkdir(exist_ok=True)
+        self.environment["CUDA_HOME"] = "/nowhere"
+        finished, checks = self.checks()
+        for part in ("nvrtc", "cuda driver"):
+            self.assertIn(checks[part]["state"], ("ok", "degraded"), checks)
+            self.assertTrue(checks[part]["detail"], checks)
+        for name, check in checks.items():
+            if name.startswith(("nvrtc", "cuda")) and check["state"] == "degraded":
+                self.assertTrue(check["advice"], check)
+        missing = [check for check in checks.values() if check["state"] == "missing" and not check["name"].endswith("++")]
+        self.assertEqual(finished.code, 5 if missing else 0, finished)
+
     def test_the_noise_is_measured_and_kept(self):
         before = self.accelopt("doctor", "--workspace", self.workspace, "--json").last
         self.assertEqual((before["name"], before["detail"]), ("noise", "not measured in this workspace"))

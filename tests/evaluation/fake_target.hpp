@@ -67,10 +67,12 @@ class FakeTarget final : public Target {
   // How it is.
   Peaks peaks{1e12, 1e12, 1e12};
   int builders = 1;
+  std::string no_device;  ///< why kernels are built and not run
 
   base::Result<DeviceInfo> open(const model::Task&, const MeasureSettings&, std::stop_token) override {
     return DeviceInfo{"fake", "fake device", "fake++", "none", peaks};
   }
+  std::string builds_only() const override { return no_device; }
   const std::string& task_header() const override { return header_; }
   model::Environment environment() const override { return {"fake", "fake++", "-O3", "none", 0, false}; }
   std::string trust() const override { return "isolated"; }

@@ -56,6 +56,16 @@ TEST_F(Flows, ABaselineThatFailsSaysWhereAndWhatToMend) {
   EXPECT_NE(report.baseline.reason.find("likely to mend"), std::string::npos) << report.baseline.reason;
 }
 
+TEST_F(Flows, WithoutADeviceKernelsAreBuiltAndNotMeasured) {
+  target_.no_device = "no driver";
+  const OpenReport report = open();
+  EXPECT_EQ(report.baseline.status, Status::not_measured);
+  EXPECT_NE(report.baseline.reason.find("no driver"), std::string::npos) << report.baseline.reason;
+  EXPECT_EQ(triage("time=1").status, Status::not_measured);
+  EXPECT_EQ(triage("broken").status, Status::compile_error);
+  EXPECT_EQ(target_.starts, 0);
+}
+
 TEST_F(Flows, OperationsNeedAnOpenTaskAndOpenIsOnce) {
   const auto early = evaluator_->build(fake_kernel("time=1"), {});
   ASSERT_FALSE(early);

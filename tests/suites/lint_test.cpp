@@ -41,6 +41,47 @@ TEST(Lint, HasNothingToSayAboutASoundTask) {
   EXPECT_TRUE(lint(sound_task(), 1).empty());
 }
 
+/// The same for the target cuda.
+model::Task sound_cuda_task() {
+  model::Task task = sound_task();
+  task.target = "cuda";
+  const std::string launch = "//@ launch scale grid=(cdiv(M, 16)) block=(16, 8) args=(x, y, M)\n";
+  task.baseline = {
+      model::Language::cuda,
+      {{"baseline.cu", launch + "extern \"C\" __global__ void scale(const float* x, float* y, int64_t M);\n"}}};
+  task.reference = {"reference.cu",
+                    launch + "extern \"C\" __global__ void scale(const real* x, real* y, int64_t M);\n"};
+  return task;
+}
+
+TEST(LintOfCudaTasks, HasNothingToSayAboutASoundTask) {
+  EXPECT_TRUE(lint(sound_cuda_task()).empty());
+  model::Task on_the_host = sound_cuda_task();
+  on_the_host.reference = sound_task().reference;
+  EXPECT_TRUE(lint(on_the_host).empty());
+}
+
+TEST(LintOfCudaTasks, DirectivesAndPlansAreReadForEveryWorkload) {
+  const auto with_first_line = [](const std::string& line) {
+    model::Task task = sound_cuda_task();
+    std::string& text = task.baseline.sources[0].text;
+    text = line + text.substr(text.find('\n'));
+    return task;
+  };
+  expect_one(with_first_line("//@ lunch scale"), Severity::error,
+             "tasks/scale/baseline.cu:1: column 5: unknown directive \"//@ lunch\"");
+  expect_one(with_first_line("//@ launch scale grid=(M / 32) block=(1) args=(x, y, M)"), Severity::error,
+             "tasks/scale/baseline.cu:1: column 24: in workload \"hidden\": grid x = M / 32 is 0 (with M=17)");
+  expect_one(with_first_line("//@ launch other grid=(1) block=(1) args=(x, y, M)"), Severity::error,
+             "tasks/scale/baseline.cu:1: column 12: the source defines no kernel \"other\"");
+  model::Task task = sound_cuda_task();
+  task.reference.text = "extern \"C\" __global__ void scale();\n";
+  expect_one(task, Severity::error, "tasks/scale/reference.cu:1: column 1: no //@ launch");
+  task = sound_cuda_task();
+  task.baseline.sources[0].text += "//@ tune B in {1, 2}\n";
+  expect_one(task, Severity::error, "tasks/scale/baseline.cu:3: column 10: a baseline has one value a tuned name");
+}
+
 TEST(Lint, ThreadsLeaveOneCoreFree) {
   model::Task task = sound_task();
   task.cpu.threads = 3;

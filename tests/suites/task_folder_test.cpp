@@ -343,6 +343,11 @@ TEST_F(TaskFolder, SchemaNameAndTarget) {
   expect_problem("target = \"cpu\"\n", "", 1, "target", "missing; write one of cpu, cuda");
 }
 
+TEST_F(TaskFolder, TheTableOfAnotherTargetIsRefused) {
+  expect_problem("[numerics]", "[cuda]\ncache = \"warm\"\n[numerics]", 47, "cuda",
+                 "belongs to target = \"cuda\"; leave it out");
+}
+
 TEST_F(TaskFolder, AxesMustBeVarOrPositive) {
   const std::string form = "must be \"var\" (bound by each workload) or the axis's extent, a positive integer";
   expect_problem("N = 128", "N = 0", 9, "axes.N", form);

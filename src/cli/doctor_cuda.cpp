@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/doctor_cuda.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+
+#include <fmt/format.h>
+
+#include "base/files.hpp"
+#include "cli/cuda_environment.hpp"
+#include "targets/cuda/nvrtc.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+constexpr std::chrono::seconds kDriverLimit{20};  ///< starting the driver of eight devices takes some seconds
+
+/// The part of the driver's interface that is asked, as its documentation declares it; 0 is success.
+struct DriverCalls {
+  int (*init)(unsigned) = nullptr;
+  int (*version)(int*) = nullptr;
+  int (*count)(int*) = nullptr;
+  int (*get)(int*, int) = nullptr;
+  int (*name)(char*, int, int) = nullptr;
+};
+
+template <class Function>
+bool find_call(void* library, const char* name, Function& out) {
+  out = reinterpret_cast<Function>(dlsym(library, name));
+  return out != nullptr;
+}
+
+/// One line a device, behind a first line of the version; what is wrong, behind "!".
+std::string ask_driver() {
+  void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const reason = dlerror();
+    return std::string("!") + (reason != nullptr ? reason : "libcuda.so.1 cannot be loaded");
+  }
+  DriverCalls calls;
+  if (!find_call(library, "cuInit", calls.init) || !find_call(library, "cuDriverGetVersion", calls.version) ||
+      !find_call(library, "cuDeviceGetCount", calls.count) || !find_call(library, "cuDeviceGet", calls.get) ||
+      !find_call(library, "cuDeviceGetName", calls.name)) {
+    return "!libcuda.so.1 lacks functions of the driver";
+  }
+  if (const int code = calls.init(0); code != 0)
+    return fmt::format("!the driver does not start (cuInit gives {}{})", code,
+                       code == 100   ? ", no device"
+                       : code == 803 ? ", driver and kernel module differ"
+                                     : "");
+  int version = 0;
+  int count = 0;
+  calls.version(&version);
+  if (calls.count(&count) != 0) return "!the driver does not count its devices";
+  std::string out = fmt::format("for CUDA {}.{}\n", version / 1000, version % 1000 / 10);
+  for (int i = 0; i < count; ++i) {
+    int device = 0;
+    std::array<char, 256> name{};
+    if (calls.get(&device, i) == 0 && calls.name(name.data(), static_cast<int>(name.size()) - 1, device) == 0)
+      out += fmt::format("cuda:{} {}\n", i, name.data());
+  }
+  return out;
+}
+
+/// What the child writes until it ends or the time is up; none: the time was up.
+std::optional<std::string> read_until(int pipe, std::chrono::steady_clock::time_point end) {
+  std::string out;
+  std::array<char, 4096> chunk{};
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    pollfd wait{pipe, POLLIN, 0};
+    if (left.count() <= 0 || poll(&wait, 1, static_cast<int>(left.count())) == 0) return std::nullopt;
+    const ssize_t got = read(pipe, chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return out;
+    out.append(chunk.data(), static_cast<std::size_t>(got));
+  }
+}
+
+/// Asks the driver in a child. None: it could not be asked.
+std::optional<std::string> ask_driver_apart() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
+  const base::FileDescriptor reader(ends[0]);
+  base::FileDescriptor writer(ends[1]);
+  const pid_t child = fork();
+  if (child < 0) return std::nullopt;
+  if (child == 0) {
+    const std::string answer = ask_driver();
+    [[maybe_unused]] const ssize_t written = write(writer.get(), answer.data(), answer.size());
+    _exit(0);
+  }
+  writer.reset();
+  auto answer = read_until(reader.get(), std::chrono::steady_clock::now() + kDriverLimit);
+  kill(child, SIGKILL);
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if (!answer) return fmt::format("!the driver did not answer within {} seconds", kDriverLimit.count());
+  return answer->empty() ? std::optional<std::string>("!the process that started the driver died") : answer;
+}
+
+void add_nvrtc(std::vector<CudaFinding>& out) {
+  targets::cuda::NvrtcPlaces places;
+  places.environment = cuda_environment();
+  const auto nvrtc = targets::cuda::locate_nvrtc(places);
+  if (!nvrtc) {
+    out.push_back({"nvrtc", false, nvrtc.error().message, "only for tasks with target = \"cuda\""});
+    return;
+  }
+  out.push_back({"nvrtc", true, nvrtc->name() + ", " + nvrtc->library, ""});
+  if (nvrtc->headers.empty()) {
+    out.push_back({"cuda headers", false,
+                   "none were found beside NVRTC: kernels cannot include cuda_fp16.h and its kin",
+                   "install a CUDA toolkit or the Python package nvidia-cuda-runtime, or set CUDA_HOME"});
+    return;
+  }
+  out.push_back({"cuda headers", true, nvrtc->headers.front().string(), ""});
+}
+
+void add_driver(std::vector<CudaFinding>& out) {
+  constexpr const char* kWithout = "without a device, CUDA kernels are built and not measured";
+  const auto answer = ask_driver_apart();
+  if (!answer || answer->starts_with('!')) {
+    out.push_back({"cuda driver", false, answer ? answer->substr(1) : "it could not be asked", kWithout});
+    return;
+  }
+  const std::size_t first = answer->find('\n');
+  out.push_back({"cuda driver", true, answer->substr(0, first), ""});
+  std::size_t at = first + 1;
+  if (at >= answer->size()) out.push_back({"cuda devices", false, "the driver has none", kWithout});
+  while (at < answer->size()) {
+    const std::size_t end = std::min(answer->find('\n', at), answer->size());
+    const std::string line = answer->substr(at, end - at);
+    const std::size_t blank = std::min(line.find(' '), line.size() - 1);
+    out.push_back({line.substr(0, blank), true, line.substr(blank + 1), ""});
+    at = end + 1;
+  }
+}
+
+}  // namespace
+
+std::vector<CudaFinding> examine_cuda() {
+  std::vector<CudaFinding> out;
+  add_nvrtc(out);
+  add_driver(out);
+  return out;
+}
+
+}  // namespace accelopt::cli
