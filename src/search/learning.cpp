@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/learning.hpp"
 
+#include <array>
 #include <thread>
 
 #include "base/unified_diff.hpp"
@@ -54,8 +55,9 @@ model::Experience experience_from(const Learning& learning, const agents::Summar
   model::Experience experience;
   experience.title = lesson.title;
   experience.strategy = lesson.strategy;
-  experience.before = memory::without_names(lesson.before, learning.task.definition);
-  experience.after = memory::without_names(lesson.after, learning.task.definition);
+  const std::array<std::string, 2> sources{model::main_text(question.slow), model::main_text(question.fast)};
+  experience.before = memory::without_names(lesson.before, learning.task.definition, sources);
+  experience.after = memory::without_names(lesson.after, learning.task.definition, sources);
   experience.diff = question.diff;
   experience.polarity = question.polarity;
   experience.effect = question.effect;
