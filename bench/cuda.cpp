@@ -48,23 +48,18 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// `baseline` with a launch behind its own that keeps one thread busy for `cycles`.
-model::Solution followed_by_wait(const model::Solution& baseline, std::int64_t cycles) {
-  return model::with_main_text(baseline, model::main_text(baseline) +
-                                             "\n//@ launch accelopt_wait grid=(1) block=(1) args=()\n"
-                                             "extern \"C\" __global__ void accelopt_wait() {\n"
-                                             "  const long long until = clock64() + " +
-                                             std::to_string(cycles) +
-                                             ";\n"
-                                             "  while (clock64() < until) {\n  }\n}\n");
+/// The task's baseline with a launch of one thread behind its own.
+model::Solution followed_by(const model::Task& task, const std::string& body) {
+  return model::with_main_text(
+      task.baseline, model::main_text(task.baseline) + "\n//@ launch accelopt_last grid=(1) block=(1) args=(" +
+                         task.definition.outputs.front().name +
+                         ")\nextern \"C\" __global__ void accelopt_last(void*) {\n  " + body + "\n}\n");
 }
 
-/// `baseline` with a launch of `body` behind its own.
-model::Solution followed_by(const model::Solution& baseline, const std::string& body) {
-  return model::with_main_text(baseline, model::main_text(baseline) +
-                                             "\n//@ launch accelopt_last grid=(1) block=(1) args=()\n"
-                                             "extern \"C\" __global__ void accelopt_last() {" +
-                                             body + "}\n");
+/// The same with a thread that is busy for so many clock cycles.
+model::Solution followed_by_wait(const model::Task& task, std::int64_t cycles) {
+  return followed_by(
+      task, "const long long until = clock64() + " + std::to_string(cycles) + ";\n  while (clock64() < until) {\n  }");
 }
 
 /// One task, opened.
@@ -75,8 +70,7 @@ struct Opened {
 
   [[nodiscard]] model::Solution with_wait(double share_of_call) const {
     constexpr double kBase = 2000;  // cycles in every arm
-    return followed_by_wait(task.baseline,
-                            static_cast<std::int64_t>(kBase + share_of_call * call_ns * kCyclesANanosecond));
+    return followed_by_wait(task, static_cast<std::int64_t>(kBase + share_of_call * call_ns * kCyclesANanosecond));
   }
 };
 
@@ -145,8 +139,12 @@ base::Result<double> loser_seconds(Opened& opened) {
     TRY_ASSIGN(const auto evaluation,
                opened.evaluator->triage(opened.with_wait(0.32 + 0.01 * i), opened.task.baseline, {}));
     const double seconds = seconds_since(begin);
-    if (evaluation.verdict != model::Verdict::slower)
-      return base::fail(base::ErrorCode::invalid_argument, "a loser of 30 % was not called SLOWER");
+    if (evaluation.verdict != model::Verdict::slower) {
+      return base::fail(base::ErrorCode::invalid_argument, "a loser of 30 % was not called SLOWER but " +
+                                                               std::string(model::to_string(evaluation.status)) + " " +
+                                                               std::string(model::to_string(evaluation.verdict)) + " " +
+                                                               evaluation.reason);
+    }
     worst = std::max(worst, seconds);
   }
   return worst;
@@ -187,8 +185,7 @@ base::Result<Sustained> sustained(Opened& opened) {
 
 /// Seconds from the verdict on something that takes the device's process with it to the verdict on the next candidate.
 base::Result<double> recovery_seconds(Opened& opened, const std::string& body, model::Status expected, int number) {
-  TRY_ASSIGN(const auto broken,
-             opened.evaluator->triage(followed_by(opened.task.baseline, body), opened.task.baseline, {}));
+  TRY_ASSIGN(const auto broken, opened.evaluator->triage(followed_by(opened.task, body), opened.task.baseline, {}));
   if (broken.status != expected) {
     return base::fail(base::ErrorCode::invalid_argument, "expected " + std::string(model::to_string(expected)) +
                                                              ", got " + std::string(model::to_string(broken.status)) +
