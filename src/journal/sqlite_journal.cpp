@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "journal/sqlite_journal.hpp"
 
-#include <unistd.h>
-
 #include <array>
 #include <bit>
 #include <mutex>
-#include <thread>
 #include <unordered_map>
 
 #include "base/files.hpp"
@@ -429,64 +426,19 @@ class SqliteJournal final : public Journal {
   fs::path folder_;
 };
 
-/// SQLite answers "busy" at once, without waiting, when two processes switch a new file to WAL together.
-Result<void> switch_to_wal(Database& database, std::chrono::milliseconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  for (;;) {
-    const auto done = database.execute("PRAGMA journal_mode = WAL");
-    if (done || done.error().code != ErrorCode::unavailable || std::chrono::steady_clock::now() > deadline) return done;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-}
-
-Result<std::unique_ptr<Database>> open_for_writing(const fs::path& file, std::chrono::milliseconds busy_timeout) {
-  TRY_ASSIGN(std::unique_ptr<Database> database, Database::open(file, OpenMode::create, busy_timeout));
-  if (database->is_read_only()) {
-    return fail(
-        ErrorCode::permission_denied,
-        file.string() + ": may not be written; make it writable, or choose another workspace with --workspace DIR");
-  }
-  // With WAL every commit survives the death of any process; a power cut may cost the last ones, never the database.
-  TRY(database->execute("PRAGMA synchronous = NORMAL"));
-  TRY_ASSIGN(const bool ready, check_schema(*database));
-  if (!ready) {
-    TRY(switch_to_wal(*database, busy_timeout));
-    TRY(create_schema(*database));
-  }
-  TRY(upgrade_schema(*database));
-  return database;
-}
-
-Result<std::unique_ptr<Database>> open_for_reading(const fs::path& file, std::chrono::milliseconds busy_timeout) {
-  const auto none = [&] {
-    return fail(ErrorCode::not_found,
-                file.string() + ": no journal; `accelopt run TASK` makes one, or name its folder with --workspace DIR");
-  };
-  std::error_code problem;
-  const auto size = fs::file_size(file, problem);
-  if (problem || size == 0) return none();
-  TRY_ASSIGN(std::unique_ptr<Database> database, Database::open(file, OpenMode::read_only, busy_timeout));
-  auto ready = check_schema(*database);
-  const auto wal_bytes = fs::file_size(file.string() + "-wal", problem);
-  const bool may_write = ::access(file.parent_path().c_str(), W_OK) == 0;
-  if (!ready && !may_write && ready.error().code != ErrorCode::corrupt && (problem || wal_bytes == 0)) {
-    // A folder that may not be written has no place for WAL's shared memory; without a log nothing is missed. Elsewhere
-    // such a reader would never see what is written after it.
-    TRY_ASSIGN(database, Database::open(file, OpenMode::immutable, busy_timeout));
-    ready = check_schema(*database);
-  }
-  if (!ready) return tl::make_unexpected(ready.error());
-  if (!*ready) return none();
-  return database;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Database>> open_journal_database(const fs::path& folder, OpenOptions options) {
   const fs::path file = folder / "accelopt.db";
-  TRY(check_file(file));
-  return options.access == Access::read_write ? open_for_writing(file, options.busy_timeout)
-                                              : open_for_reading(file, options.busy_timeout);
+  if (auto checked = check_file(file, kJournalFormat); !checked)
+    return tl::make_unexpected(advised(std::move(checked).error()));
+  if (options.access == Access::read_write) return open_for_writing(file, kJournalFormat, options.busy_timeout);
+  TRY_ASSIGN(Reading reading, open_for_reading(file, kJournalFormat, options.busy_timeout));
+  if (!reading.database) {
+    return fail(ErrorCode::not_found,
+                file.string() + ": no journal; `accelopt run TASK` makes one, or name its folder with --workspace DIR");
+  }
+  return std::move(reading.database);
 }
 
 Result<std::unique_ptr<Journal>> open_sqlite_journal(const fs::path& folder, OpenOptions options) {
@@ -504,7 +456,7 @@ Result<std::unique_ptr<Journal>> open_journal(const fs::path& folder, Access acc
 
 Result<std::unique_ptr<Journal>> open_memory_journal() {
   TRY_ASSIGN(std::unique_ptr<Database> database, Database::open({}, OpenMode::in_memory, kBusyTimeout));
-  TRY(create_schema(*database));
+  TRY(prepare(*database, kJournalFormat));
   return std::make_unique<SqliteJournal>(std::move(database), make_memory_objects(), fs::path());
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "base/files.hpp"
 #include "base/utc.hpp"
@@ -21,7 +20,6 @@ using base::fail;
 using base::Json;
 using base::Result;
 using journal::Database;
-using journal::OpenMode;
 using journal::Statement;
 using journal::Transaction;
 using SqlQuery = journal::Query;
@@ -37,11 +35,6 @@ constexpr std::int64_t kRareWord = 800;
 constexpr std::int64_t kMostPlaces = 2000;
 /// Items that are read at once when all are gone through.
 constexpr int kPage = 200;
-
-/// Pages are 4 KiB: 64 MiB of them in memory, and a log of up to 32 MiB, so that a bulk insertion does not write every
-/// page of the index once a batch; readers map the file.
-constexpr const char* kTuning =
-    "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 8000; PRAGMA mmap_size = 1073741824";
 
 constexpr std::string_view kItem =
     "SELECT i.number, i.experience, i.quarantined, i.suspicions, i.shown, i.used, i.confirmed, i.refuted, "
@@ -527,61 +520,27 @@ class KnowledgeFile final : public KnowledgeStore {
   std::string name_;
 };
 
-/// SQLite answers "busy" at once, without waiting, when two processes switch a new file to WAL together.
-Result<void> switch_to_wal(Database& database, std::chrono::milliseconds patience) {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  for (;;) {
-    const auto done = database.execute("PRAGMA journal_mode = WAL");
-    if (done || done.error().code != ErrorCode::unavailable || std::chrono::steady_clock::now() > deadline) return done;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+Result<std::unique_ptr<Database>> open_database(const fs::path& file, const KnowledgeFileOptions& options) {
+  TRY(journal::check_file(file, kKnowledgeFormat));
+  if (options.access == KnowledgeFileOptions::Access::read_write) {
+    if (const fs::path folder = file.parent_path(); !folder.empty()) TRY(base::make_folders(folder));
+    return journal::open_for_writing(file, kKnowledgeFormat, options.busy_timeout);
   }
-}
-
-Result<std::unique_ptr<Database>> open_for_writing(const fs::path& file, std::chrono::milliseconds patience) {
-  if (const fs::path folder = file.parent_path(); !folder.empty()) TRY(base::make_folders(folder));
-  TRY_ASSIGN(std::unique_ptr<Database> database, Database::open(file, OpenMode::create, patience));
-  if (database->is_read_only()) return fail(ErrorCode::permission_denied, file.string() + ": may not be written");
-  TRY(database->execute(kTuning));
-  // A run notes in its journal what arrived here, so what has arrived must outlive a power cut.
-  TRY(database->execute("PRAGMA synchronous = FULL"));
-  TRY_ASSIGN(const bool ready, has_tables(*database));
-  if (!ready) {
-    TRY(switch_to_wal(*database, patience));
-    TRY(prepare_tables(*database));
-  }
-  return database;
-}
-
-Result<std::unique_ptr<Database>> open_for_reading(const fs::path& file, std::chrono::milliseconds patience) {
-  std::error_code problem;
-  const auto size = fs::file_size(file, problem);
-  if (problem || size == 0) {
-    return fail(ErrorCode::not_found, file.string() + ": there is no knowledge store yet");
-  }
-  TRY_ASSIGN(std::unique_ptr<Database> database, Database::open(file, OpenMode::read_only, patience));
-  TRY(database->execute(kTuning));
-  auto ready = has_tables(*database);
-  const auto log_bytes = fs::file_size(file.string() + "-wal", problem);
-  if (!ready && ready.error().code != ErrorCode::corrupt && (problem || log_bytes == 0)) {
-    // A folder that may not be written has no place for WAL's shared memory; without a log nothing is missed.
-    TRY_ASSIGN(database, Database::open(file, OpenMode::immutable, patience));
-    ready = has_tables(*database);
-  }
-  if (!ready) return tl::make_unexpected(ready.error());
-  if (!*ready) {
-    return fail(ErrorCode::permission_denied,
-                file.string() + ": of an older version and may not be written to bring it up to this one");
-  }
-  return database;
+  TRY_ASSIGN(journal::Reading reading, journal::open_for_reading(file, kKnowledgeFormat, options.busy_timeout));
+  if (!reading.database) return fail(ErrorCode::not_found, file.string() + ": there is no knowledge store yet");
+  if (reading.version == kKnowledgeFormat.version) return std::move(reading.database);
+  // What is only read is not brought up to date.
+  reading.database.reset();
+  if (const auto upgraded = journal::open_for_writing(file, kKnowledgeFormat, options.busy_timeout); !upgraded)
+    return tl::make_unexpected(base::with_context(upgraded.error(), "an older store has to be brought up to date"));
+  TRY_ASSIGN(reading, journal::open_for_reading(file, kKnowledgeFormat, options.busy_timeout));
+  return std::move(reading.database);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<KnowledgeStore>> open_knowledge_file(const fs::path& file, const KnowledgeFileOptions& options) {
-  TRY(check_knowledge_file(file));
-  auto database = options.access == KnowledgeFileOptions::Access::read_write
-                      ? open_for_writing(file, options.busy_timeout)
-                      : open_for_reading(file, options.busy_timeout);
+  auto database = open_database(file, options);
   if (!database) return tl::make_unexpected(about_knowledge(std::move(database).error()));
   return std::make_unique<KnowledgeFile>(std::move(*database), file);
 }

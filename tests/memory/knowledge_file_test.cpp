@@ -102,6 +102,21 @@ TEST_F(KnowledgeFileTest, RefusesANewerVersion) {
   expect_refused("newer accelopt");
 }
 
+TEST_F(KnowledgeFileTest, AnOlderVersionIsBroughtUpToDateAlsoToBeRead) {
+  fill(2);
+  {
+    auto other = journal::Database::open(file(), journal::OpenMode::create, std::chrono::seconds(1));
+    ASSERT_TRUE(other);
+    ASSERT_TRUE((*other)->execute("DROP TABLE credit_events; DROP TABLE forgotten; PRAGMA user_version = 1"));
+  }
+  const auto store = open_knowledge_file(file(), {.access = KnowledgeFileOptions::Access::read_only});
+  ASSERT_TRUE(store) << store.error().message;
+  const auto stats = (*store)->stats();
+  ASSERT_TRUE(stats) << stats.error().message;
+  EXPECT_EQ(stats->experiences, 2);
+  EXPECT_EQ(stats->credit_events, 0);
+}
+
 TEST_F(KnowledgeFileTest, RefusesAFileThatWasCutShort) {
   fill(50);
   const std::string whole = base::read_file(file()).value();
