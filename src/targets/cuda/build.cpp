@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 
+#include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/once_map.hpp"
 #include "model/tuning.hpp"
@@ -12,6 +14,7 @@
 #include "targets/cuda/diagnostics.hpp"
 #include "targets/cuda/nvrtc.hpp"
 #include "targets/cuda/plan_text.hpp"
+#include "targets/cuda/precompiled.hpp"
 #include "targets/cuda/resources.hpp"
 #include "targets/cuda/task_header.hpp"
 
@@ -88,7 +91,11 @@ struct Source {
 class NvrtcBuilder final : public CudaBuilder {
  public:
   NvrtcBuilder(const model::Task& task, CudaBuildOptions options, Nvrtc nvrtc)
-      : task_(task), options_(std::move(options)), nvrtc_(std::move(nvrtc)), header_(device_header(task.definition)) {}
+      : task_(task),
+        options_(std::move(options)),
+        nvrtc_(std::move(nvrtc)),
+        header_(device_header(task.definition)),
+        precompiled_(options_.cache, nvrtc_, common_options(options_.limits)) {}
 
   base::Result<BuiltCudaPtr> build(const model::Solution& solution, std::stop_token stop) override {
     if (solution.sources.empty()) return base::fail(ErrorCode::invalid_argument, "a solution without a source file");
@@ -264,14 +271,41 @@ class NvrtcBuilder final : public CudaBuilder {
       job.options.insert(job.options.end(), more->begin(), more->end());
     for (std::size_t i = 1; i < source.solution.sources.size(); ++i)
       job.headers.emplace_back(source.solution.sources[i].name, source.solution.sources[i].text);
+    NvrtcJob quicker = job;
+    if (const auto scratch = use_precompiled(source, quicker, stop)) {
+      TRY_ASSIGN(NvrtcOutcome outcome, compile(nvrtc_, quicker, options_.gate, stop));
+      // What is wrong with the precompiled headers is no fault of the kernel.
+      const bool explained = outcome.limited || !device_diagnostics(outcome.log, own_names(source)).empty();
+      if (outcome.compiled || explained) return outcome;
+    }
     return compile(nvrtc_, job, options_.gate, stop);
+  }
+
+  /// Begins the job with precompiled headers where they help; what was compiled with other options cannot be used.
+  /// Gives a folder that must be there while the job runs, NVRTC wants to write one then; none: the job is as it was.
+  std::optional<base::TemporaryFolder> use_precompiled(const Source& source, NvrtcJob& job,
+                                                       const std::stop_token& stop) {
+    const bool usual = job.options == common_options(options_.limits);
+    if (!usual || !uses_large_headers(model::main_text(source.solution))) return std::nullopt;
+    const auto folder = precompiled_.folder(stop);
+    auto scratch = base::TemporaryFolder::create("accelopt-nvrtc");
+    if (!folder || !scratch) return std::nullopt;
+    job.precompiled = *folder;
+    job.writable = scratch->path();
+    job.source.insert(0, large_headers());
+    for (std::string& option : PrecompiledHeaders::options_to_use(*folder)) job.options.push_back(std::move(option));
+    return std::move(*scratch);
+  }
+
+  static std::vector<std::string> own_names(const Source& source) {
+    std::vector<std::string> out{source.name};
+    for (std::size_t i = 1; i < source.solution.sources.size(); ++i) out.push_back(source.solution.sources[i].name);
+    return out;
   }
 
   static std::string failure_text(const Source& source, const NvrtcOutcome& outcome, const BuiltCuda& built) {
     if (outcome.limited) return "error: " + outcome.log;
-    std::vector<std::string> own{source.name};
-    for (std::size_t i = 1; i < source.solution.sources.size(); ++i) own.push_back(source.solution.sources[i].name);
-    std::string text = device_diagnostics(outcome.log, own);
+    std::string text = device_diagnostics(outcome.log, own_names(source));
     if (text.empty()) return "error: the compiler failed without a word about the kernel's own lines";
     if (text.find(", a header: ") != std::string::npos && !built.directives.tuned.empty())
       text += "note: tuned names are macros in headers too; choose longer names if one stands there\n";
@@ -372,6 +406,7 @@ class NvrtcBuilder final : public CudaBuilder {
   CudaBuildOptions options_;
   Nvrtc nvrtc_;
   std::string header_;
+  PrecompiledHeaders precompiled_;
   base::OnceMap<BuiltCuda> built_;
 };
 

@@ -276,8 +276,7 @@ class CodeText {
       });
       return kernel ? std::string() : section.name;
     }
-    const bool data = section.name.starts_with(".nv.constant") || section.name.starts_with(".nv.global");
-    return data ? section.name : std::string();
+    return section.name.starts_with(".nv.constant") ? section.name : std::string();
   }
 
   void put_section(const std::string& name, std::size_t index) {
@@ -293,10 +292,20 @@ class CodeText {
     }
   }
 
+  /// Of a variable its bytes: where it lies among others, which headers may have brought, does not count.
   [[nodiscard]] std::string target(const CubinSymbol& symbol) const {
     const CubinSection* section = file_.section_of(symbol);
     if (section == nullptr) return symbol.name;
-    return counting_name(*section) + " " + std::to_string(symbol.entry.st_value);
+    const bool variable = section->name.starts_with(".nv.global") && ELF64_ST_TYPE(symbol.entry.st_info) != STT_SECTION;
+    if (!variable) return counting_name(*section) + " " + std::to_string(symbol.entry.st_value) + contents(*section);
+    const std::size_t begin = std::min<std::size_t>(symbol.entry.st_value, section->bytes.size());
+    return "variable " + std::to_string(symbol.entry.st_size) + " " +
+           std::string(section->bytes.substr(begin, symbol.entry.st_size));
+  }
+
+  /// Of a section of variables that is meant as a whole: its bytes.
+  static std::string contents(const CubinSection& section) {
+    return section.name.starts_with(".nv.global") ? " " + std::string(section.bytes) : std::string();
   }
 
   /// Registers and stack of the launched kernels, which stand under their symbols' numbers.

@@ -75,6 +75,7 @@ base::Result<sandbox::RunResult> run_helper(const HelperRun& what, const NvrtcRe
   options.environment = {"LC_ALL=C", "CUDA_CACHE_DISABLE=1"};
   if (const fs::path folder = fs::path(what.library).parent_path(); !folder.empty())
     options.environment.push_back("LD_LIBRARY_PATH=" + folder.string());
+  if (!what.writable.empty()) options.environment.push_back("TMPDIR=" + what.writable.string());
   options.descriptors.emplace_back(input.get(), 0);
   options.limits = {.address_space_bytes = kNvrtcMemoryBytes,
                     .file_bytes = what.writable.empty() ? 0 : kNvrtcFileBytes,

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/files.hpp"
 #include "targets/cuda/cuda_task.hpp"
 #include "targets/cuda/task_header.hpp"
 
@@ -288,6 +289,34 @@ TEST_F(CudaBuild, HalfTypesAreCudasOwn) {
   const auto built = (*builder)->build(half, {});
   ASSERT_TRUE(built) << built.error().message;
   EXPECT_TRUE((*built)->report.built) << (*built)->report.diagnostics;
+}
+
+TEST_F(CudaBuild, PrecompiledHeadersGiveTheSameCode) {
+  const auto cache = base::TemporaryFolder::create("accelopt-pch");
+  ASSERT_TRUE(cache);
+  CudaBuildOptions options = build_options();
+  options.cache = cache->path();
+  const auto builder = make_cuda_builder(scale_task(), options, {});
+  ASSERT_TRUE(builder) << builder.error().message;
+  const model::Solution grouped = scale_kernel(
+      "auto tile = cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block()); "
+      "y[blockIdx.x] = tile.shfl_down(x[threadIdx.x], 1);",
+      "#include <cooperative_groups.h>\n");
+  const auto with = (*builder)->build(grouped, {});
+  ASSERT_TRUE(with) << with.error().message;
+  ASSERT_TRUE((*with)->report.built) << (*with)->report.diagnostics;
+  EXPECT_EQ((*with)->report.code_bytes, build(grouped)->report.code_bytes);
+  EXPECT_EQ((*with)->report.remarks, build(grouped)->report.remarks);
+  model::Solution broken = grouped;
+  broken.sources[0].text += "broken\n";
+  const auto refused = (*builder)->build(broken, {});
+  ASSERT_TRUE(refused);
+  EXPECT_TRUE((*refused)->report.diagnostics.starts_with("kernel.cu:6:")) << (*refused)->report.diagnostics;
+  std::error_code ignored;
+  int kept = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(cache->path(), ignored))
+    kept += entry.path().filename() == "headers.pch" ? 1 : 0;
+  EXPECT_EQ(kept, 1);
 }
 
 TEST_F(CudaBuild, TrustedCodeIsBuiltWithItsDefinitions) {
