@@ -7,6 +7,7 @@
 #include <random>
 
 #include "agents/recipes/recipes_agents.hpp"
+#include "agents/recipes/route.hpp"
 #include "base/hash.hpp"
 #include "memory/knowledge_file.hpp"
 #include "report/progress.hpp"
@@ -29,7 +30,7 @@ constexpr double kAlpha = 0.05;
 constexpr double kLeastGain = 0.005;
 constexpr double kHopelessGain = 0.01;
 /// Experiences that the recipes planner weighs, as the command line sets it.
-constexpr int kCapacity = 128;
+constexpr int kCapacity = 1000;
 
 /// To a file, where one is named.
 class EventsOfSearch final : public model::EventSink {
@@ -217,7 +218,7 @@ class OrderedPlanner final : public agents::Planner {
     source.threads = question.context.task->cpu.threads;
     const auto applications = agents::recipes::enumerate(clang_, source);
     if (applications) {
-      const auto left = agents::recipes::ranked(*applications, {}, question.tried).size();
+      const auto left = agents::recipes::ranked(*applications, agents::recipes::Evidence({}), question.tried).size();
       for (std::size_t i = 0; i < left; ++i) found->second.push_back(static_cast<int>(i));
     }
     std::mt19937_64 random(base::derive_seed(search_.seed, "random order " + key));
@@ -256,6 +257,7 @@ search::SearchSettings settings_of(const Search& search) {
   settings.patience = 0;
   settings.near_roofline = 0;
   settings.memory_capacity = kCapacity;
+  settings.memory_everything = true;
   settings.max_evaluations = search.evaluations;
   settings.recall = search.order == Order::memory ? search::Recall::ranked : search::Recall::queue;
   settings.exclude_family = true;

@@ -18,7 +18,7 @@ using base::fail;
 namespace {
 
 /// Experiences that the recipes planner weighs.
-constexpr int kRecipesMemory = 128;
+constexpr int kRecipesMemory = 1000;
 
 }  // namespace
 
@@ -122,7 +122,10 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
     TRY_ASSIGN(search.strategy, search::parse_strategy(flags.strategy));
   }
   // A prompt has room for a few experiences; recipes weigh all that speak of one of theirs.
-  if (recipes && search.rules == search::Rules::standard) search.memory_capacity = kRecipesMemory;
+  if (recipes && search.rules == search::Rules::standard) {
+    search.memory_capacity = kRecipesMemory;
+    search.memory_everything = true;
+  }
   if (flags.no_memory) search.memory_capacity = 0;
   // Recorded answers belong to recorded questions, which a store that goes on growing would change.
   if (!flags.agents.record.empty() || !flags.agents.replay.empty()) search.recall = search::Recall::queue;

@@ -36,6 +36,9 @@ struct SolutionRecord {
   base::Json evaluation{};  ///< model::Evaluation with its profile; null: none
 };
 
+/// Whether experiences of the same strategy are given as one, or each.
+enum class Alike { merged, each };
+
 /// What retrieval asks for. Language and target must match exactly; all else only raises the score.
 struct Query {
   std::string language{};
@@ -45,6 +48,7 @@ struct Query {
   std::string text{};                           ///< of kernel and profile: any text, its words count
   std::string without_run{};                    ///< whose experiences are left out; empty: none is
   std::vector<std::string> without_op_types{};  ///< likewise
+  Alike alike = Alike::merged;                  ///< what rank() makes of them
   int limit = 128;                              ///< most matches
 };
 

@@ -87,6 +87,14 @@ std::vector<model::Experience> rank(const std::vector<Match>& matches, const Que
   });
   const auto experience = [&](std::size_t i) -> const model::Experience& { return matches[i].item.experience; };
 
+  if (query.alike == Alike::each) {
+    std::vector<model::Experience> all;
+    for (const auto& [score, i] : order) {
+      if (all.size() < static_cast<std::size_t>(std::max(0, places))) all.push_back(experience(i));
+    }
+    return all;
+  }
+
   std::map<std::string, Group> groups;
   std::vector<const Group*> best_first;
   for (const auto& [score, i] : order) {

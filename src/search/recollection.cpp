@@ -30,6 +30,13 @@ std::string bound_of(const std::vector<model::WorkloadTiming>& workloads) {
   return {};
 }
 
+/// Hundreds of them are recalled and recorded: who weighs them by number reads no code.
+void keep_numbers_only(model::Experience& experience) {
+  experience.diff.clear();
+  experience.before.clear();
+  experience.after.clear();
+}
+
 /// A plan and what its attempts came to.
 struct Branch {
   const model::Plan* plan = nullptr;
@@ -95,7 +102,11 @@ Result<memory::Queue> Recollection::recall(int iteration, int parent, const Cand
   TRY_ASSIGN(
       const auto recalled,
       recorder_.once<std::vector<model::Experience>>(key, input, [&]() -> Result<std::vector<model::Experience>> {
-        return knowledge_->recall(query_for(kernel), static_cast<int>(capacity - own.size()));
+        auto found = knowledge_->recall(query_for(kernel), static_cast<int>(capacity - own.size()));
+        if (settings_.memory_everything) {
+          for (model::Experience& experience : found) keep_numbers_only(experience);
+        }
+        return found;
       }));
   memory::Queue queue = own;
   queue.insert(queue.end(), recalled.begin(), recalled.end());
@@ -109,6 +120,10 @@ memory::Query Recollection::query_for(const Candidate& kernel) const {
   query.op_type = task_.definition.op_type;
   query.bound = bound_of(kernel.workloads.empty() ? kernel.evaluation.workloads : kernel.workloads);
   query.without_run = recorder_.run();
+  if (settings_.memory_everything) {
+    query.alike = memory::Alike::each;
+    query.limit = std::max(query.limit, settings_.memory_capacity);
+  }
   if (settings_.exclude_family) query.without_op_types = memory::family_of(query.op_type);
   query.text = task_.definition.description + "\n" + model::main_text(kernel.solution).substr(0, kMostText);
   if (kernel.evaluation.profile) {

@@ -52,8 +52,28 @@ std::vector<std::size_t> representatives(const std::vector<AttemptOutcome>& outc
   return chosen;
 }
 
+namespace {
+
+/// Everything that was measured against its parent, in order of identity.
+std::vector<TeachingPair> all_pairs(const std::vector<AttemptOutcome>& outcomes, const std::vector<std::size_t>& chosen,
+                                    const SearchSettings& settings) {
+  std::vector<TeachingPair> pairs;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const bool same_program = measured(outcomes[i]) && outcomes[i].duplicate &&
+                              outcomes[i].candidate->evaluation.duplicate_of == outcomes[i].candidate->parent_source_id;
+    if (!same_program && std::find(chosen.begin(), chosen.end(), i) == chosen.end()) continue;
+    const model::Interval& ratio = *outcomes[i].candidate->evaluation.ratio;
+    const bool improves = ratio.estimate >= settings.memory_positive && ratio.low > 1;
+    pairs.push_back({i, improves ? model::Polarity::improves : model::Polarity::regresses});
+  }
+  return pairs;
+}
+
+}  // namespace
+
 std::vector<TeachingPair> teaching_pairs(const std::vector<AttemptOutcome>& outcomes,
                                          const std::vector<std::size_t>& chosen, const SearchSettings& settings) {
+  if (settings.memory_everything) return all_pairs(outcomes, chosen, settings);
   const bool certain = settings.rules == Rules::standard;
   std::vector<std::size_t> positive;
   std::vector<std::size_t> negative;

@@ -21,7 +21,9 @@ struct TeachingPair {
 
 /// Positive representatives by effect, at most `memory_new` / 2; negative ones, worst first, fill up to `memory_new`;
 /// failures that a fix mended take the places that are left, in order of identity. Standard rules ask a positive pair
-/// to be certain; paper rules look at the estimate alone.
+/// to be certain; paper rules look at the estimate alone. With `memory_everything`
+/// every representative teaches, and so does what turned out to be the same program as its parent; what is not positive
+/// counts as negative.
 std::vector<TeachingPair> teaching_pairs(const std::vector<AttemptOutcome>& outcomes,
                                          const std::vector<std::size_t>& chosen, const SearchSettings& settings);
 

@@ -154,6 +154,7 @@ void to_json(Json& out, const SearchSettings& value) {
          {"strategy", to_string(value.strategy)},
          {"rules", value.rules == Rules::paper ? "paper" : "standard"},
          {"recall", to_string(value.recall)},
+         {"memory_everything", value.memory_everything},
          {"exclude_family", value.exclude_family},
          {"max_seconds", Json(value.max_seconds)},
          {"max_device_seconds", Json(value.max_device_seconds)},
@@ -173,6 +174,7 @@ void from_json(const Json& in, SearchSettings& value) {
   value.rules = in.value("rules", std::string("standard")) == "paper" ? Rules::paper : Rules::standard;
   // A run of before there was a choice had the queue.
   value.recall = in.value("recall", std::string("queue")) == "ranked" ? Recall::ranked : Recall::queue;
+  read_field(in, "memory_everything", value.memory_everything);
   read_field(in, "exclude_family", value.exclude_family);
   read_field(in, "max_seconds", value.max_seconds);
   read_field(in, "max_device_seconds", value.max_device_seconds);

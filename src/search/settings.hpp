@@ -36,6 +36,9 @@ struct SearchSettings {
   Strategy strategy = Strategy::beam;
   Rules rules = Rules::standard;
   Recall recall = Recall::ranked;
+  /// All that was measured teaches, what made no difference too, and all of it is recalled, alike or not: for planners
+  /// that weigh experiences by number. One that reads them has no room for that.
+  bool memory_everything = false;
   bool exclude_family = false;  ///< nothing of the operator's own family is recalled: for benchmarks of transfer
 
   // Budgets; none: no limit.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 
 #include "agents/recipes/recipes.hpp"
 
@@ -15,6 +16,13 @@ using base::Result;
 namespace {
 
 constexpr std::string_view kLine = "Recipe: ";
+constexpr std::string_view kExpected = " (expected ";
+constexpr std::string_view kTimes = "x)";
+/// Expectations beyond these were not written by a cost model.
+constexpr double kLeastExpected = 0.01;
+constexpr double kMostExpected = 10'000;
+/// Applications in one text; more are somebody's joke.
+constexpr std::size_t kMostSteps = 8;
 
 std::string trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r");
@@ -65,7 +73,10 @@ Result<int> number(const Application& application, const std::string& parameter)
 }
 
 std::string to_line(const Application& application) {
-  std::string result = std::string(kLine) + application.recipe + " | at: " + application.location + " | with:";
+  char expected[48];
+  std::snprintf(expected, sizeof expected, "%s%.4g%s", kExpected.data(), application.prior, kTimes.data());
+  std::string result =
+      std::string(kLine) + application.recipe + " | at: " + application.location + expected + " | with:";
   for (const auto& [name, value] : application.parameters) {
     // Values with spaces (lists of flags) are joined with commas; none of them holds one.
     std::string joined = value;
@@ -75,13 +86,25 @@ std::string to_line(const Application& application) {
   return result + " | shape: " + application.shape;
 }
 
-std::optional<Application> from_text(std::string_view text) {
-  std::size_t at = text.rfind(kLine);
-  if (at == std::string_view::npos || (at > 0 && text[at - 1] != '\n')) return std::nullopt;
-  const std::string_view line = text.substr(at, std::min(text.find('\n', at), text.size()) - at);
+namespace {
+
+/// Takes " (expected 1.25x)" off the end of a place. 0: there is none, or no speed-up.
+double take_expected(std::string& location) {
+  const std::size_t at = location.find(kExpected);
+  if (at == std::string::npos) return 0;
+  const std::string text = location.substr(at + kExpected.size());
+  location.resize(at);
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = code == std::errc() && std::string_view(end) == kTimes;
+  return whole && value >= kLeastExpected && value <= kMostExpected ? value : 0;
+}
+
+std::optional<Application> from_line(std::string_view line) {
   Application result;
   result.recipe = trimmed(field(line, kLine));
   result.location = trimmed(field(line, "| at: "));
+  result.prior = take_expected(result.location);
   result.shape = trimmed(field(line, "| shape: "));
   std::string_view parameters = field(line, "| with:");
   while (!parameters.empty()) {
@@ -98,6 +121,27 @@ std::optional<Application> from_text(std::string_view text) {
   }
   if (result.recipe.empty() || result.location.empty()) return std::nullopt;
   return result;
+}
+
+}  // namespace
+
+std::vector<Application> route_from_text(std::string_view text) {
+  std::vector<Application> result;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size()));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (!line.starts_with(kLine)) continue;
+    auto application = from_line(line);
+    if (!application || result.size() == kMostSteps) return {};
+    result.push_back(std::move(*application));
+  }
+  return result;
+}
+
+std::optional<Application> from_text(std::string_view text) {
+  std::vector<Application> route = route_from_text(text);
+  if (route.empty()) return std::nullopt;
+  return std::move(route.back());
 }
 
 Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const KernelSource& kernel) {

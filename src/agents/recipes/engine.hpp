@@ -34,11 +34,16 @@ struct Application {
   std::string shape;  ///< shape of the loop: what it has in common with loops of other kernels
 };
 
-/// The application as a line that a plan's text carries: "Recipe: ... | at: ... | with: a=1 b=2 | shape: ...".
+/// The application as a line that a plan's text carries:
+/// "Recipe: ... | at: ... (expected 1.25x) | with: a=1 b=2 | shape: ...". Place and expectation are the kernel's own;
+/// what is left is what the line has in common with others.
 std::string to_line(const Application& application);
 
-/// The application named in a plan's text. None: the text has no such line. Title, text and prior are not part of the
-/// line.
+/// The applications named in a plan's text, to be made one after another; empty where it has no such line, or one that
+/// cannot be read. Title and text are not part of a line; the prior is 0 where the line does not tell it.
+std::vector<Application> route_from_text(std::string_view text);
+
+/// The last of them.
 std::optional<Application> from_text(std::string_view text);
 
 /// Every recipe that applies to the kernel, best prior first. Deterministic; threads: any number at once.

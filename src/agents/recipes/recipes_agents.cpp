@@ -2,10 +2,11 @@
 #include "agents/recipes/recipes_agents.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <mutex>
 
+#include "agents/recipes/route.hpp"
 #include "base/hash.hpp"
+#include "base/json.hpp"
 #include "model/tuning.hpp"
 
 namespace accelopt::agents::recipes {
@@ -42,13 +43,45 @@ Answer<T> given(T value, std::string raw) {
   return answer;
 }
 
-/// How much one experience raises or lowers a prior: gains count by their fourth root, losses by their square root, so
-/// that no single measurement decides; other parameters of the same recipe count half as much.
-double weight_of(const model::Experience& experience, const Application& known, const Application& application) {
-  if (!experience.effect) return 1;
-  const double effect = std::clamp(experience.effect->estimate, 0.1, 16.0);
-  const double exponent = (effect >= 1 ? 0.25 : 0.5) * (known.parameters == application.parameters ? 1.0 : 0.5);
-  return std::pow(effect, exponent);
+/// The last few values by key. Any thread.
+template <class T>
+class Recent {
+ public:
+  std::optional<T> find(const std::string& key) const {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [known, value] : values_) {
+      if (known == key) return value;
+    }
+    return std::nullopt;
+  }
+
+  void keep(const std::string& key, const T& value) {
+    constexpr std::size_t kRemembered = 256;
+    const std::scoped_lock lock(mutex_);
+    if (values_.size() >= kRemembered) values_.erase(values_.begin());
+    values_.emplace_back(key, value);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::pair<std::string, T>> values_;
+};
+
+std::string key_of(const KernelSource& kernel) {
+  return base::sha256_hex(kernel.source + '\0' + kernel.task_header + '\0' + std::to_string(kernel.threads) +
+                          std::string(model::to_string(kernel.language)));
+}
+
+/// All that the routes of a kernel depend on beside it.
+std::string key_of(const PlanQuestion& question) {
+  std::string text;
+  for (const model::Experience& it : question.memory) {
+    text +=
+        it.strategy + '\0' + base::canonical({it.id, it.polarity, it.agreeing, it.credit.confirmed, it.credit.refuted});
+    if (it.effect) text += base::canonical({it.effect->estimate, it.effect->low, it.effect->high});
+  }
+  for (const TriedPlan& plan : question.tried) text += '\0' + plan.title;
+  return base::sha256_hex(text);
 }
 
 class RecipesPlanner final : public Planner {
@@ -56,46 +89,44 @@ class RecipesPlanner final : public Planner {
   explicit RecipesPlanner(syntax::Clang clang) : clang_(std::move(clang)) {}
 
   Result<Answer<model::Plan>> plan(const PlanQuestion& question, std::stop_token) override {
-    auto applications = enumerated(source_of(question.context, question.kernel));
-    if (!applications) {
-      if (applications.error().code == base::ErrorCode::unsupported) return tl::make_unexpected(applications.error());
-      return lost<model::Plan>(applications.error().message);
+    const auto routes = routes_of(question);
+    if (!routes) {
+      if (routes.error().code == base::ErrorCode::unsupported) return tl::make_unexpected(routes.error());
+      return lost<model::Plan>(routes.error().message);
     }
-    const std::vector<Ranked> order = ranked(*applications, question.memory, question.tried);
     const auto place = static_cast<std::size_t>(std::max(0, question.context.identity.plan));
-    if (place >= order.size()) return lost<model::Plan>("no recipe that was not tried applies to this kernel");
-    const Ranked& chosen = order[place];
+    if (place >= routes->size()) return lost<model::Plan>("no recipe that was not tried applies to this kernel");
+    const Route& chosen = (*routes)[place];
     model::Plan plan;
-    plan.title = chosen.application.title;
+    plan.title = chosen.title();
     plan.rests_on = chosen.rests_on;
-    plan.text = chosen.application.text + "\n\n" + to_line(chosen.application) + "\n";
+    for (const Application& step : chosen.steps) plan.text += step.text + "\n\n";
+    for (const Application& step : chosen.steps) plan.text += to_line(step) + "\n";
     std::string raw = "Title: " + plan.title + "\n\n" + plan.text;
     return given(std::move(plan), std::move(raw));
   }
 
  private:
-  /// All plans of one kernel ask for the same list; the last few are remembered.
-  Result<std::vector<Application>> enumerated(const KernelSource& kernel) {
-    const std::string key =
-        base::sha256_hex(kernel.source + '\0' + kernel.task_header + '\0' + std::to_string(kernel.threads) +
-                         std::string(model::to_string(kernel.language)));
-    {
-      const std::scoped_lock lock(mutex_);
-      for (const auto& [known, applications] : recent_) {
-        if (known == key) return applications;
-      }
+  /// All plans of one kernel ask for the same list.
+  Result<std::vector<Route>> routes_of(const PlanQuestion& question) {
+    const KernelSource kernel = source_of(question.context, question.kernel);
+    const std::string kernel_key = key_of(kernel);
+    const std::string key = kernel_key + key_of(question);
+    if (auto known = routes_.find(key)) return std::move(*known);
+    auto applications = applications_.find(kernel_key);
+    if (!applications) {
+      TRY_ASSIGN(applications, enumerate(clang_, kernel));
+      applications_.keep(kernel_key, *applications);
     }
-    TRY_ASSIGN(std::vector<Application> applications, enumerate(clang_, kernel));
-    const std::scoped_lock lock(mutex_);
-    if (recent_.size() >= kRemembered) recent_.erase(recent_.begin());
-    recent_.emplace_back(key, applications);
-    return applications;
+    const Evidence evidence(question.memory);
+    auto routes = extended(clang_, kernel, ranked(*applications, evidence, question.tried), evidence, question.tried);
+    routes_.keep(key, routes);
+    return routes;
   }
 
-  static constexpr std::size_t kRemembered = 32;
   syntax::Clang clang_;
-  std::mutex mutex_;
-  std::vector<std::pair<std::string, std::vector<Application>>> recent_;
+  Recent<std::vector<Application>> applications_;  ///< by kernel
+  Recent<std::vector<Route>> routes_;              ///< by kernel and question
 };
 
 class RecipesExecutor final : public Executor {
@@ -103,9 +134,9 @@ class RecipesExecutor final : public Executor {
   explicit RecipesExecutor(syntax::Clang clang) : clang_(std::move(clang)) {}
 
   Result<Answer<model::Solution>> execute(const ExecuteQuestion& question, std::stop_token) override {
-    const auto application = from_text(question.plan.text);
-    if (!application) return lost<model::Solution>("the plan names no recipe");
-    auto text = apply(clang_, source_of(question.context, question.kernel), *application);
+    const std::vector<Application> steps = route_from_text(question.plan.text);
+    if (steps.empty()) return lost<model::Solution>("the plan names no recipe");
+    auto text = apply_all(clang_, source_of(question.context, question.kernel), steps);
     if (!text) return lost<model::Solution>(text.error().message);
     const std::string raw = *text;
     return given(model::with_main_text(question.kernel, std::move(*text)), raw);
@@ -120,18 +151,18 @@ class RecipesFixer final : public Fixer {
   explicit RecipesFixer(syntax::Clang clang) : clang_(std::move(clang)) {}
 
   Result<Answer<model::Solution>> fix(const FixQuestion& question, std::stop_token) override {
-    const auto application = from_text(question.plan.text);
-    if (!application) return lost<model::Solution>("the plan names no recipe");
-    const std::vector<Application> forms = safer_forms(*application);
+    const std::vector<Application> steps = route_from_text(question.plan.text);
+    if (steps.empty()) return lost<model::Solution>("the plan names no recipe");
+    const std::vector<std::vector<Application>> forms = safer_routes(steps);
     const KernelSource kernel = source_of(question.context, question.parent);
     for (auto place = static_cast<std::size_t>(std::max(1, question.context.identity.fix) - 1); place < forms.size();
          ++place) {
-      auto text = apply(clang_, kernel, forms[place]);
+      auto text = apply_all(clang_, kernel, forms[place]);
       if (!text || *text == model::main_text(question.broken)) continue;
       const std::string raw = *text;
       return given(model::with_main_text(question.parent, std::move(*text)), raw);
     }
-    return lost<model::Solution>("the recipe " + application->recipe + " has no safer form");
+    return lost<model::Solution>("the recipe " + steps.front().recipe + " has no safer form");
   }
 
  private:
@@ -172,48 +203,39 @@ constexpr Sketch kSketches[] = {
     {"parallelize", "Share a loop among threads", "for i: body", "parallel for i: body"},
     {"flags", "Compile with other floating-point rules", "default flags", "the flags named"}};
 
+const Sketch* sketch_of(const std::string& recipe) {
+  const auto* const found = std::find_if(std::begin(kSketches), std::end(kSketches),
+                                         [&](const Sketch& known) { return recipe == known.recipe; });
+  return found == std::end(kSketches) ? nullptr : found;
+}
+
 class RecipesSummarizer final : public Summarizer {
  public:
   Result<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question, std::stop_token) override {
-    const auto application = from_text(question.plan.text);
-    const auto sketch = std::find_if(std::begin(kSketches), std::end(kSketches), [&](const Sketch& known) {
-      return application && application->recipe == known.recipe;
-    });
-    if (sketch == std::end(kSketches) || question.polarity == model::Polarity::mends)
-      return given(std::optional<Lesson>(), "no optimization");
+    const std::vector<Application> steps = route_from_text(question.plan.text);
     Lesson lesson;
+    std::string lines;
+    for (const Application& step : steps) {
+      const Sketch* sketch = sketch_of(step.recipe);
+      if (sketch == nullptr) return given(std::optional<Lesson>(), "no optimization");
+      const std::string before = lesson.title.empty() ? "" : ", then ";
+      lesson.title += before + sketch->title + " (" + step.shape + ")";
+      if (lesson.before.empty()) lesson.before = sketch->before;
+      lesson.after += (lesson.after.empty() ? "" : "\n") + std::string(sketch->after);
+      lines += (lines.empty() ? "" : "\n") + to_line(step);
+    }
+    if (steps.empty() || question.polarity == model::Polarity::mends)
+      return given(std::optional<Lesson>(), "no optimization");
     const bool improves = question.polarity == model::Polarity::improves;
-    lesson.title = std::string(improves ? "" : "Avoid: ") + sketch->title + " (" + application->shape + ")";
+    if (!improves) lesson.title.insert(0, "Avoid: ");
     lesson.strategy =
         std::string(improves ? "On loops of this shape it helps" : "On loops of this shape it does not help") +
-        " to: " + question.plan.title + ".\n" + to_line(*application);
-    lesson.before = sketch->before;
-    lesson.after = sketch->after;
+        " to: " + question.plan.title + ".\n" + lines;
     return given(std::optional<Lesson>(lesson), lesson.title + "\n\n" + lesson.strategy);
   }
 };
 
 }  // namespace
-
-std::vector<Ranked> ranked(const std::vector<Application>& applications, const std::vector<model::Experience>& memory,
-                           const std::vector<TriedPlan>& tried) {
-  std::vector<Ranked> result;
-  for (const Application& application : applications) {
-    const bool known =
-        std::any_of(tried.begin(), tried.end(), [&](const TriedPlan& plan) { return plan.title == application.title; });
-    if (known) continue;
-    Ranked entry{application, application.prior, {}};
-    for (const model::Experience& experience : memory) {
-      const auto lesson = from_text(experience.strategy);
-      if (!lesson || lesson->recipe != application.recipe || lesson->shape != application.shape) continue;
-      entry.weight *= weight_of(experience, *lesson, application);
-      entry.rests_on.push_back(experience.id);
-    }
-    result.push_back(std::move(entry));
-  }
-  std::stable_sort(result.begin(), result.end(), [](const Ranked& a, const Ranked& b) { return a.weight > b.weight; });
-  return result;
-}
 
 std::vector<Application> safer_forms(const Application& application) {
   std::vector<Application> result;
@@ -240,6 +262,15 @@ std::vector<Application> safer_forms(const Application& application) {
   } else if (application.recipe == "fission") {
     with({{"block", "8"}});
   }
+  return result;
+}
+
+std::vector<std::vector<Application>> safer_routes(const std::vector<Application>& steps) {
+  std::vector<std::vector<Application>> result;
+  for (std::size_t count = steps.size(); count > 1; --count)
+    result.emplace_back(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(count) - 1);
+  if (steps.empty()) return result;
+  for (Application& form : safer_forms(steps.front())) result.push_back({std::move(form)});
   return result;
 }
 

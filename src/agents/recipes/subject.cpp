@@ -68,6 +68,8 @@ constexpr std::string_view kMathOverloads =
     "log(double);"
     "double tanh(double); double pow(double, double); double sin(double); double cos(double); double floor(double); "
     "}\n";
+constexpr std::string_view kBooleans =
+    "#ifndef __cplusplus\n#define bool _Bool\n#define true 1\n#define false 0\n#endif\n";
 constexpr std::string_view kLibraryInStd =
     "namespace std { using ::malloc; using ::calloc; using ::aligned_alloc; using ::free; }\n";
 constexpr std::string_view kStringsInStd = "namespace std { using ::memcpy; using ::memset; using ::memmove; }\n";
@@ -97,6 +99,7 @@ std::string stand_in(std::string_view header) {
   if (header == "<cstdlib>") return library + guarded("library_std", kLibraryInStd);
   if (header == "<string.h>") return strings;
   if (header == "<cstring>") return strings + guarded("strings_std", kStringsInStd);
+  if (header == "<stdbool.h>") return guarded("booleans", kBooleans);
   if (header == "<float.h>" || header == "<cfloat>") return guarded("limits", kLimits);
   if (header == "<algorithm>") return integers_std + guarded("algorithms", kAlgorithms);
   return "";

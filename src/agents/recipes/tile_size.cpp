@@ -59,7 +59,7 @@ void propose_sizes(const syntax::Clang&, Subject& subject, std::vector<Applicati
         "into the "
         "registers; fewer rows leave less over at the end.";
     application.prior = prior;
-    application.shape = "tile";
+    application.shape = "tile." + std::to_string(rows);
     result.push_back(std::move(application));
   }
 }

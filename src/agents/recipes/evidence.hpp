@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What experiences say of a recipe: how far the static cost model was off where the same recipe was measured on loops
+// of the same shape. Operators' names play no part, so that what one operator taught holds for another. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/recipes/engine.hpp"
+#include "model/experience.hpp"
+
+namespace accelopt::agents::recipes {
+
+/// An application as the memory sees it.
+struct Judgement {
+  double weight = 1;                  ///< expected speed-up: the prior, corrected by what was measured
+  double seen = 0;                    ///< measurements behind the correction, each counted by how sure it is; 0: none
+  std::vector<std::string> rests_on;  ///< ids of the experiences
+};
+
+class Evidence {
+ public:
+  explicit Evidence(const std::vector<model::Experience>& memory);
+
+  /// The prior times the mean surprise, ln(measured / expected), of the recipe on loops of this shape (of one like it
+  /// for less), drawn towards none as long as little was seen; and within those, of the same parameters, drawn towards
+  /// the recipe's.
+  [[nodiscard]] Judgement judge(const Application& application) const;
+  [[nodiscard]] bool empty() const { return seen_.empty(); }
+
+ private:
+  /// One measured step. Surprises are natural logarithms.
+  struct Measured {
+    std::string id;
+    std::string shape;
+    std::map<std::string, std::string> parameters;
+    double effect = 0;    ///< ln of the speed-up that is put down to this step
+    double expected = 0;  ///< ln of the speed-up that was expected; 0 where it is not known
+    bool known = false;   ///< what was expected is
+    double weight = 1;
+  };
+  void add(const model::Experience& experience);
+  [[nodiscard]] static double surprise(const Measured& measured, const Application& application);
+
+  std::map<std::string, std::vector<Measured>> seen_;  ///< by recipe
+};
+
+/// What two shapes ("d1.reduction.unit.calls") have in common, 0 to 1: the square of the share of their words that both
+/// have; 0 where that is half or less.
+double likeness(std::string_view shape, std::string_view other);
+
+/// How much a measurement counts: 1 for a sharp one without credit; less where its interval is wide or plans that
+/// rested on it failed; more where others say the same.
+double weight_of(const model::Experience& experience);
+
+}  // namespace accelopt::agents::recipes
