@@ -391,6 +391,14 @@ Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings
   return estimate;
 }
 
+Json json_line(const search::Estimate& estimate, const model::Task& task) {
+  Json line = estimate;
+  line["type"] = "estimate";
+  line["schema"] = 1;
+  line["task"] = task.definition.name;
+  return line;
+}
+
 std::string describe(const search::Estimate& estimate) {
   report::TextTable table(
       {{"estimate"}, {"from", report::Align::right}, {"expected", report::Align::right}, {"to", report::Align::right}});

@@ -19,6 +19,9 @@ base::Result<search::Estimate> estimate_run(const model::Task& task, const RunSe
 /// A table: calls, tokens, dollars, evaluations, device time, wall time, each with its range.
 std::string describe(const search::Estimate& estimate);
 
+/// The object that `estimate --json` prints and `run --json` begins with (docs/events.md).
+base::Json json_line(const search::Estimate& estimate, const model::Task& task);
+
 /// The estimate of a run goes on record once; a resumed run keeps the one that it began with.
 base::Result<void> record_estimate(journal::Journal& journal, const std::string& run, const search::Estimate& estimate);
 /// As it was recorded; null where there is none.

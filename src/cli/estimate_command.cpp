@@ -32,11 +32,7 @@ base::Result<Exit> run_estimate(const EstimateOptions& options) {
   }
   TRY_ASSIGN(const search::Estimate estimate, estimate_run(task, *settings, config, history.get()));
   if (options.json) {
-    base::Json line = estimate;
-    line["type"] = "estimate";
-    line["schema"] = 1;
-    line["task"] = task.definition.name;
-    fmt::print("{}\n", base::canonical(line));
+    fmt::print("{}\n", base::canonical(json_line(estimate, task)));
     return Exit::done;
   }
   TRY_ASSIGN(const auto roles, models_of_roles(settings->agents, config));

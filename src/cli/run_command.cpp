@@ -70,11 +70,7 @@ base::Result<Exit> start_run(Shell& shell, const RunOptions& options) {
   }
   TRY_ASSIGN(const search::Estimate estimate, estimate_run(task, *settings, config, journal.get()));
   if (options.json) {
-    base::Json line = estimate;
-    line["type"] = "estimate";
-    line["schema"] = 1;
-    line["task"] = task.definition.name;
-    fmt::print("{}\n", base::canonical(line));
+    fmt::print("{}\n", base::canonical(json_line(estimate, task)));
   } else {
     fmt::print(stderr, "{}\n", describe(estimate));
   }
