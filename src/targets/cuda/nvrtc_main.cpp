@@ -101,7 +101,9 @@ void compile(const Library& library, const NvrtcRequest& request, NvrtcReply& re
   if (library.log_size(program, &log_size) == 0 && log_size > 1) {
     reply.log.resize(log_size);
     if (library.log(program, reply.log.data()) != 0) reply.log.clear();
-    reply.log.resize(std::min(reply.log.find('\0'), std::min(reply.log.size(), kLongestLog)));
+    reply.log.resize(std::min(reply.log.find('\0'), reply.log.size()));
+    // Errors stand at its beginning, and what the assembler reports at its end.
+    if (reply.log.size() > kLongestLog) reply.log.replace(kLongestLog / 2, reply.log.size() - kLongestLog, "\n");
   }
   if (reply.result == 0) reply.cubin = fetch(program, library.cubin_size, library.cubin, kLargestCubin);
 }

@@ -194,6 +194,14 @@ TEST_F(CudaBuild, FloodsOfErrorsAreCut) {
                   "excessive recursion");
 }
 
+TEST_F(CudaBuild, FloodsOfRemarksHideNoResources) {
+  std::string flood;
+  for (int i = 0; i < 3000; ++i) flood += "#pragma message \"" + std::string(400, 'x') + "\"\n";
+  const auto built = build(scale_kernel(kScaleBody, flood));
+  ASSERT_TRUE(built->report.built) << built->report.diagnostics;
+  EXPECT_GT(built->resources.at(0).registers, 4);
+}
+
 TEST_F(CudaBuild, UsualHeadersAreThere) {
   const std::string headers =
       "#include <cuda_runtime.h>\n#include <cstdint>\n#include <stdint.h>\n#include <cmath>\n#include <cfloat>\n"
