@@ -162,8 +162,12 @@ std::string threads_text(int threads) {
 }
 
 std::string cache_text(model::Cache cache, model::Language language) {
-  if (language == model::Language::cuda)
-    return "The caches are cold: neither inputs nor outputs lie in the second-level cache when a timed call begins.";
+  if (language == model::Language::cuda) {
+    if (cache == model::Cache::warm)
+      return "The second-level cache is warm: it is not flushed before a timed call, and the inputs were written just "
+             "before it.";
+    return "The caches are cold: the second-level cache is flushed before each timed call.";
+  }
   if (cache == model::Cache::warm) return "The caches are warm: the tensors were touched just before each timed call.";
   return "The caches are cold: inputs and outputs are flushed from all caches before each timed call.";
 }

@@ -148,6 +148,23 @@ TEST(PlaceValues, FollowTheTask) {
   EXPECT_TRUE(values["kernel"].starts_with("```c\n"));
 }
 
+TEST(PlaceValues, FollowATaskOfDeviceCode) {
+  model::Task task = example_task();
+  task.target = "cuda";
+  task.baseline.language = model::Language::cuda;
+  PlaceValues values = place_values(example_plan_question(task));
+  EXPECT_EQ(values["language"], "CUDA C++");
+  EXPECT_EQ(values["standard"], "c++20");
+  EXPECT_EQ(values["fence"], "cuda");
+  EXPECT_TRUE(holds(values["cache"], "second-level cache is flushed before each timed call"));
+  EXPECT_TRUE(holds(values["allowed_flags"], "--use_fast_math"));
+  EXPECT_FALSE(holds(values["allowed_flags"], "-ffast-math"));
+  EXPECT_TRUE(values["kernel"].starts_with("```cuda\n"));
+  EXPECT_TRUE(values["task_header"].starts_with("```cuda\n"));
+  task.cpu.cache = model::Cache::warm;
+  EXPECT_TRUE(holds(place_values(example_plan_question(task)).at("cache"), "is not flushed"));
+}
+
 TEST(PlaceValues, ShowFilesThatStandBesideTheKernel) {
   model::Task task = example_task();
   task.baseline.sources.push_back({"table.h", "#define TWO 2.0f\n"});
