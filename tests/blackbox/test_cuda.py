@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA kernels on a machine with NVRTC and without a device: built, and not measured."""
+
+import json
+import pathlib
+
+import support
+
+SUITE = pathlib.Path(__file__).resolve().parents[2] / "suites" / "nkibench-cuda"
+
+
+class CudaWithoutADevice(support.TestCase):
+    def setUp(self):
+        super().setUp()
+        checks = {line["name"]: line for line in self.accelopt("doctor", "--json").lines if line["type"] == "check"}
+        if checks["nvrtc"]["state"] != "ok":
+            self.skipTest("no NVRTC: " + checks["nvrtc"]["detail"])
+        if checks["cuda driver"]["state"] == "ok":
+            self.skipTest("this machine has a CUDA driver")
+
+    def evaluation(self, *arguments):
+        finished = self.accelopt("eval", *arguments, "--device", "cuda:0", "--json")
+        self.assertEqual(finished.code, 5, finished)
+        return json.loads(finished.out.strip().splitlines()[-1])
+
+    def test_a_baseline_is_built_and_not_measured(self):
+        self.assertEqual(self.accelopt("lint", SUITE / "silu").code, 0)
+        evaluation = self.evaluation(SUITE / "silu")
+        self.assertEqual(evaluation["status"], "NOT_MEASURED", evaluation)
+        self.assertIn("no CUDA driver", evaluation["reason"])
+        self.assertTrue(any("registers a thread" in remark for remark in evaluation["profile"]["remarks"]), evaluation)
+
+    def test_a_kernel_that_does_not_build_says_where(self):
+        kernel = self.folder / "wrong.cu"
+        text = (SUITE / "silu" / "baseline.cu").read_text(encoding="utf-8")
+        kernel.write_text(text.replace("expf(-x[i])", "expf(-z[i])"), encoding="utf-8")
+        evaluation = self.evaluation(SUITE / "silu", kernel)
+        self.assertEqual(evaluation["status"], "COMPILE_ERROR", evaluation)
+        self.assertRegex(evaluation["reason"], r'^kernel\.cu:\d+:\d+: error: identifier "z" is undefined')
+        kernel.write_text(text.replace("cdiv(M*N, 256)", "cdiv(M*P, 256)"), encoding="utf-8")
+        self.assertIn('unknown name "P"', self.evaluation(SUITE / "silu", kernel)["reason"])
+
+
+if __name__ == "__main__":
+    support.main()
