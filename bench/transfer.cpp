@@ -7,7 +7,8 @@
 // Each distinct candidate is built, verified and raced against the task's baseline once; all searches run over these
 // results (transfer_table.hpp), each seed with a noise of its own. What is in the folder is not measured again.
 //
-//   transfer [--task NAME]... [--seeds N] [--evaluations N] [--folder DIR] [--suite DIR]
+//   transfer [--task NAME]... [--only NAME]... [--seeds N] [--control-seeds N] [--evaluations N] [--fill cold]
+//            [--log DIR] [--folder DIR] [--suite DIR]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -40,9 +41,11 @@ constexpr double kShare = 0.95;  ///< of the cold run's gain
 
 struct Options {
   std::vector<std::string> tasks;
+  std::vector<std::string> only;  ///< tasks that are searched other than cold; empty: all
   int seeds = 5;
+  int control_seeds = 5;  ///< of the shuffled and the random searches, which meet the most candidates
   int evaluations = 24;
-  std::string fill;  ///< "cold", "random": measures what these searches meet, and reports nothing
+  std::string fill;  ///< "cold": measures what the cold searches meet and reports nothing
   fs::path folder = ACCELOPT_TABLES;
   fs::path log;  ///< folder for the events of every search; empty: none
   fs::path suite = ACCELOPT_SUITE;
@@ -54,11 +57,12 @@ struct Counts {
   std::vector<double> target;  ///< speed-up
 };
 
-/// ln of the geometric mean of a / b over the seeds.
+/// ln of the geometric mean of a / b over the seeds that both have.
 double log_ratio(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += std::log(a[i] / b[i]);
-  return sum / static_cast<double>(a.size());
+  const std::size_t seeds = std::min(a.size(), b.size());
+  for (std::size_t i = 0; i < seeds; ++i) sum += std::log(a[i] / b[i]);
+  return sum / static_cast<double>(seeds);
 }
 
 double mean(const std::vector<double>& values) {
@@ -115,14 +119,15 @@ class Experiment {
     for (const std::string& name : options_.tasks) {
       TRY_ASSIGN(tables_[name], Table::open(options_.suite / name, options_.folder));
     }
-    TRY(each("cold", [&](Table& table, Counts& counts, int seed) { return cold(table, counts, seed); }));
-    if (options_.fill == "random") {
-      TRY(each("random", [&](Table& table, Counts& counts, int seed) { return random(table, counts, seed); }));
-    }
-    if (!options_.fill.empty()) return {};
-    TRY(each("warm", [&](Table& table, Counts& counts, int seed) { return warm(table, counts, seed); }));
-    TRY(each("shuffled", [&](Table& table, Counts& counts, int seed) { return shuffled(table, counts, seed); }));
-    TRY(each("random", [&](Table& table, Counts& counts, int seed) { return random(table, counts, seed); }));
+    const auto with = [this](auto search) {
+      return [this, search](Table& table, Counts& counts, int seed) { return (this->*search)(table, counts, seed); };
+    };
+    const int controls = std::min(options_.control_seeds, options_.seeds);
+    TRY(each("cold", options_.tasks, options_.seeds, with(&Experiment::cold)));
+    if (options_.fill == "cold") return {};
+    TRY(each("warm", options_.only, options_.seeds, with(&Experiment::warm)));
+    TRY(each("shuffled", options_.only, controls, with(&Experiment::shuffled)));
+    TRY(each("random", options_.only, controls, with(&Experiment::random)));
     return {};
   }
 
@@ -130,7 +135,8 @@ class Experiment {
     std::printf("%-24s %8s %6s %6s %9s %7s   warm/cold\n", "task", "target", "cold", "warm", "shuffled", "random");
     std::vector<double> warm, shuffled, random;
     double worst = 0;
-    for (const auto& [name, counts] : counts_) {
+    for (const std::string& name : options_.only) {
+      const Counts& counts = counts_.at(name);
       warm.push_back(log_ratio(counts.warm, counts.cold));
       shuffled.push_back(log_ratio(counts.shuffled, counts.cold));
       random.push_back(log_ratio(counts.cold, counts.random));
@@ -151,12 +157,12 @@ class Experiment {
 
  private:
   template <class Body>
-  Result<void> each(const char* what, Body&& body) {
-    for (const std::string& name : options_.tasks) {
+  Result<void> each(const char* what, const std::vector<std::string>& tasks, int seeds, Body&& body) {
+    for (const std::string& name : tasks) {
       const auto began = Clock::now();
       Table& table = *tables_.at(name);
       const int before = table.fresh();
-      for (int seed = 1; seed <= options_.seeds; ++seed) TRY(body(table, counts_[name], seed));
+      for (int seed = 1; seed <= seeds; ++seed) TRY(body(table, counts_[name], seed));
       table.close();
       std::fprintf(stderr, "%s %s: %d candidates measured, %.0f s\n", what, name.c_str(), table.fresh() - before,
                    std::chrono::duration<double>(Clock::now() - began).count());
@@ -239,6 +245,7 @@ Result<int> run(Options options) {
     TRY_ASSIGN(const std::vector<fs::path> folders, suites::find_suite_tasks(options.suite));
     for (const fs::path& folder : folders) options.tasks.push_back(folder.filename().string());
   }
+  if (options.only.empty()) options.only = options.tasks;
   TRY_ASSIGN(const syntax::Clang clang, syntax::Clang::load());
   TRY_ASSIGN(base::TemporaryFolder folder, base::TemporaryFolder::create("accelopt-bench-transfer"));
   const bool filling = !options.fill.empty();
@@ -258,6 +265,8 @@ int main(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string flag = argv[i];
     if (flag == "--task") options.tasks.emplace_back(argv[i + 1]);
+    if (flag == "--only") options.only.emplace_back(argv[i + 1]);
+    if (flag == "--control-seeds") options.control_seeds = std::atoi(argv[i + 1]);
     if (flag == "--seeds") options.seeds = std::atoi(argv[i + 1]);
     if (flag == "--evaluations") options.evaluations = std::atoi(argv[i + 1]);
     if (flag == "--fill") options.fill = argv[i + 1];
@@ -265,9 +274,10 @@ int main(int argc, char** argv) {
     if (flag == "--folder") options.folder = argv[i + 1];
     if (flag == "--suite") options.suite = argv[i + 1];
   }
-  if (argc % 2 == 0 || options.seeds < 1 || options.evaluations < 1) {
+  if (argc % 2 == 0 || options.seeds < 1 || options.control_seeds < 1 || options.evaluations < 1) {
     std::fprintf(stderr,
-                 "usage: transfer [--task NAME]... [--seeds N] [--evaluations N] [--folder DIR] [--suite DIR]\n");
+                 "usage: transfer [--task NAME]... [--only NAME]... [--seeds N] [--control-seeds N] [--evaluations N]\n"
+                 "                [--fill cold] [--log DIR] [--folder DIR] [--suite DIR]\n");
     return 2;
   }
   const auto status = accelopt::bench::run(std::move(options));

@@ -84,6 +84,16 @@ TEST(Rank, OneStrategyTakesOnePlaceAndTellsItsCompany) {
   EXPECT_EQ(shown[0].contradicting, 0);
 }
 
+TEST(Rank, GivesEachWhereTheyAreWeighedByNumber) {
+  Query query = kQuery;
+  query.alike = Alike::each;
+  const std::vector<Match> matches{match("same", 2), match("same", 3), match("same", 0.5)};
+  EXPECT_EQ(rank(matches, query, 16).size(), 3U);
+  EXPECT_EQ(rank(matches, query, 2).size(), 2U);
+  EXPECT_EQ(rank(matches, query, 2).front().effect->estimate, 3);
+  EXPECT_EQ(rank(matches, query, 2).front().agreeing, 0);
+}
+
 TEST(Rank, ContradictionsStandSideBySideWithTheirCounts) {
   const auto shown =
       rank({match("Unroll", 1.9), match("Tile", 2), match("Tile", 1.9), match("Avoid: tile", 0.7), match("Pack", 1.2)},

@@ -72,6 +72,27 @@ TEST(TeachingPairs, OffersMendedFailuresWhereAPlaceIsLeft) {
   EXPECT_EQ(pairs[2].outcome, 2U);
 }
 
+TEST(TeachingPairs, EverythingTeachesWhereItIsWanted) {
+  SearchSettings settings;
+  settings.memory_new = 1;
+  settings.memory_everything = true;
+  std::vector outcomes{attempt(0, 0, 0, 1.5), attempt(0, 1, 0, 1.3), attempt(0, 2, 0, 0.99),
+                       attempt(0, 3, 0, 1.0), attempt(0, 4, 0, 2.0), attempt(0, 5, 0, 0)};
+  for (const std::size_t i : {3U, 4U}) {
+    outcomes[i].duplicate = true;
+    outcomes[i].candidate->parent_source_id = "parent";
+  }
+  outcomes[3].candidate->evaluation.duplicate_of = "parent";
+  outcomes[4].candidate->evaluation.duplicate_of = "another";  // its ratio is another parent's
+  const auto pairs = teaching_pairs(outcomes, representatives(outcomes), settings);
+  ASSERT_EQ(pairs.size(), 4U);
+  EXPECT_EQ(pairs[0].polarity, Polarity::improves);
+  EXPECT_EQ(pairs[2].outcome, 2U);
+  EXPECT_EQ(pairs[2].polarity, Polarity::regresses);
+  EXPECT_EQ(pairs[3].outcome, 3U);
+  EXPECT_EQ(pairs[3].polarity, Polarity::regresses);
+}
+
 TEST(TeachingPairs, StandardRulesAskForCertaintyPaperRulesDoNot) {
   SearchSettings settings;
   std::vector outcomes{attempt(0, 0, 0, 1.06)};
