@@ -251,9 +251,7 @@ class HostileServer(support.TestCase):
         self.configure(server, more="requests_per_minute = 2")
         running = self.start("run", self.folder / "task", "--workspace", self.workspace, "--json", "--iterations", 2, "--plans",
                              1, "--attempts", 2, "--fixes", 0, "--patience", 0)
-        deadline = time.monotonic() + 60
-        while len(server.requests) < 2 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        support.until(lambda: len(server.requests) >= 2, "two requests come", running)
         time_limit = time.monotonic() + 1.5  # long enough for a third request to have come
         while time.monotonic() < time_limit:
             time.sleep(0.05)
@@ -269,11 +267,7 @@ class HostileServer(support.TestCase):
         text = (self.workspace / "accelopt.toml").read_text(encoding="utf-8").replace("stall = 0.5", "stall = 300")
         (self.workspace / "accelopt.toml").write_text(text, encoding="utf-8")
         running = self.start("run", self.folder / "task", "--workspace", self.workspace, "--json", "--plans", 2)
-        deadline = time.monotonic() + 60
-        while not enough():
-            self.assertLess(time.monotonic(), deadline, running.finished())
-            self.assertIsNone(running.process.poll(), running.finished())
-            time.sleep(0.01)
+        support.until(enough, "the run has come as far as it should", running)
         before = time.monotonic()
         running.interrupt()
         finished = running.finish(20)

@@ -87,22 +87,19 @@ class Mailbox(support.TestCase):
     def test_a_run_that_waits(self):
         """Without the flag the run goes on by itself as answers come."""
         running = self.start(*self.arguments())
-        deadline = time.monotonic() + 120
-        while running.process.poll() is None:
-            self.assertLess(time.monotonic(), deadline, running.finished())
+        def answered_to_its_end():
             for question in self.open_questions():
                 self.answer(question)
-            time.sleep(0.02)
+            return running.process.poll() is not None
+
+        support.until(answered_to_its_end, "the run ends", seconds=120)
         finished = running.finish()
         self.assert_no_crash(finished)
         self.assertEqual(finished.code, 0, finished)
 
     def test_an_interrupt_ends_the_wait_within_a_second(self):
         running = self.start(*self.arguments())
-        deadline = time.monotonic() + 60
-        while len(self.questions()) < PLANS:
-            self.assertLess(time.monotonic(), deadline, running.finished())
-            time.sleep(0.01)
+        support.until(lambda: len(self.questions()) >= PLANS, "every planner asks", running)
         before = time.monotonic()
         running.interrupt()
         finished = running.finish(20)

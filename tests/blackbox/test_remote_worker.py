@@ -146,15 +146,10 @@ class RemoteWorker(support.TestCase):
         """A killed coordinator takes its worker's end of the line with it."""
         pid_file = self.folder / "pid"
         running = self.start("run", self.task(), "--workspace", self.workspace, "--json", "--worker", self.shell(f"echo $$ > {pid_file}"))
-        deadline = time.monotonic() + 60
-        while not (pid_file.exists() and pid_file.read_text().strip()):
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.01)
+        support.until(lambda: pid_file.exists() and pid_file.read_text().strip(), "the worker starts", running)
         running.kill()
         pid = int(pid_file.read_text())
-        while pathlib.Path(f"/proc/{pid}").exists():
-            self.assertLess(time.monotonic(), deadline, "the worker goes on without its coordinator")
-            time.sleep(0.01)
+        support.until(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "the worker ends without its coordinator")
 
     def test_over_a_local_ssh(self):
         client, server = find("ssh"), find("sshd", "/usr/sbin", "/usr/local/sbin")

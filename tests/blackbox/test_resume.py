@@ -7,7 +7,6 @@ import json
 import pathlib
 import shutil
 import sqlite3
-import time
 
 import chat_script
 import support
@@ -61,10 +60,7 @@ class Resume(support.TestCase):
         return left
 
     def assert_nothing_left(self):
-        deadline = time.monotonic() + 20
-        while left := self.processes_left():
-            self.assertLess(time.monotonic(), deadline, f"still running: {left}")
-            time.sleep(0.05)
+        support.until(lambda: not self.processes_left(), "everything that was started ends", seconds=20)
 
     def check_end(self, finished, server):
         self.assertEqual(finished.code, 0, finished)
@@ -129,11 +125,7 @@ class Resume(support.TestCase):
         self.assertEqual(len(server.answered()), answered, "every answer was on record: nothing is asked again")
 
     def wait_for_event(self, running, part, seconds=60):
-        deadline = time.monotonic() + seconds
-        while part not in running.out_path.read_text(encoding="utf-8"):
-            self.assertIsNone(running.process.poll(), f"ended before {part}: {running.finished()}")
-            self.assertLess(time.monotonic(), deadline, f"{part} never came")
-            time.sleep(0.005)
+        support.until(lambda: part in running.out_path.read_text(encoding="utf-8"), f"{part} comes", running, seconds)
 
     def test_interrupted_once(self):
         server = self.server(chat_script.script())

@@ -80,10 +80,7 @@ class WatchAndStop(support.TestCase):
         return running, gate
 
     def until(self, running, text, seconds=60):
-        deadline = time.monotonic() + seconds
-        while text not in running.out_path.read_text(encoding="utf-8"):
-            self.assertLess(time.monotonic(), deadline, f"{text!r} never came: {running.finished()}")
-            time.sleep(0.05)
+        support.until(lambda: text in running.out_path.read_text(encoding="utf-8"), f"{text!r} comes", seconds=seconds)
 
     def until_gain(self, running):
         """Until some candidate has been measured and found faster."""
