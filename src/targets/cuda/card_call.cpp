@@ -17,7 +17,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kGuardBytes = 64 << 10;  ///< before the first tensor, between tensors and behind the last one
 constexpr std::uint64_t kGateLimitNs = 2'000'000'000;
-constexpr std::chrono::seconds kPatience{30};   ///< with what is trusted
+constexpr std::chrono::seconds kPatience{30};              ///< with what is trusted
+constexpr std::chrono::milliseconds kFaultPatience{1000};  ///< for the device to tell of a bad address
 constexpr std::uint64_t kClockSpanNs = 40'000;  ///< the clock kernel's: a tick of the nanosecond clock is 1 us at most
 constexpr double kSlowClock = 0.9;              ///< of the session's median: the sample is disturbed
 constexpr std::size_t kClockSamples = 256;
@@ -157,7 +158,7 @@ base::Result<Caller::Sample> Caller::run(std::vector<PreparedPlan>& plans, const
     return tl::make_unexpected(launched.error());
   }
   const auto limit = std::chrono::nanoseconds(request.limit_ns * static_cast<std::int64_t>(plans.size()));
-  TRY(device_.await(stop_, limit));
+  TRY(await_call(limit));
   const std::chrono::duration<double, std::nano> wall = Clock::now() - began;
   TRY(device_.finish(kPatience));
   float milliseconds = 0;
@@ -171,6 +172,16 @@ base::Result<Caller::Sample> Caller::run(std::vector<PreparedPlan>& plans, const
   sample.astray = gate_[1] != 0 || total_ns > wall.count() + kEventOverWallNs ||
                   total_ns < kLeastPartOfWall * (wall.count() - kWallSlackNs);
   return sample;
+}
+
+/// A bad address is found out some tenths of a second later on some devices: a call that is late is given that time to
+/// turn out as one that crashed.
+base::Result<void> Caller::await_call(std::chrono::nanoseconds limit) {
+  auto ended = device_.await(stop_, limit);
+  if (ended || ended.error().code != kHung) return ended;
+  auto later = device_.await(stop_, kFaultPatience);
+  if (!later && later.error().code != kHung) return later;
+  return ended;
 }
 
 base::Result<void> Caller::inspect(const CardSlot& slot, const std::vector<std::vector<Region>>& regions,
@@ -239,6 +250,12 @@ bool Caller::slow_clock(double mhz) {
 }
 
 base::Result<CallReply> Caller::call(const DeviceModule& module, const CardSlot& slot, const CallRequest& request) {
+  // A kernel before this one may have written where nobody looked: this one must not be blamed.
+  TRY_ASSIGN(const bool whole_before, intact(slot));
+  if (!whole_before) {
+    device_.distrust("a kernel wrote into a slot");
+    return base::fail(ErrorCode::corrupt, "a kernel wrote into a slot");
+  }
   TRY_ASSIGN(const auto regions, lay_out(slot, request));
   const DevicePointer base = space_.memory().address();
   std::vector<PreparedPlan> plans;
@@ -263,24 +280,54 @@ base::Result<CallReply> Caller::call(const DeviceModule& module, const CardSlot&
     const std::uint64_t seed = base::derive_seed(request.poison_seed, std::to_string(attempt));
     TRY(fill(slot, request, regions, seed));
     const auto sample = run(plans, request);
-    if (!sample) {
-      if (sample.error().code == kHung) return ended(CallEnd::timed_out, sample.error().message, true);
-      if (sample.error().code == ErrorCode::invalid_argument && device_.broken().empty())
-        return ended(CallEnd::died, sample.error().message, false);
-      if (!device_.broken().empty()) return ended(CallEnd::died, "crashed (" + device_.broken() + ")", true);
-      return tl::make_unexpected(sample.error());
-    }
+    if (!sample) return failed(sample.error());
     CallReply reply;
     reply.clock_mhz = sample->clock_mhz;
     least = std::max(least, sample->time_ns);
     reply.outcome.time_ns = least;
-    reply.outcome.disturbed = slow_clock(sample->clock_mhz) || sample->astray;
+    bool again = slow_clock(sample->clock_mhz) || sample->astray;
+    if (const std::string others = device_.neighbours().others(); !others.empty()) {
+      reply.outcome.disturbance = "process " + others + " was on the device at the same time";
+      again = again || device_.neighbours().looked();  // one that stays is there every time
+    }
+    reply.outcome.disturbed = again || !reply.outcome.disturbance.empty();
     TRY(inspect(slot, regions, seed, reply));
+    TRY_ASSIGN(const bool untouched, intact(slot));
+    if (!untouched) reply.outcome.caught = "wrote into memory that is not its own";
     const bool whole = !reply.outcome.wrote_outside && reply.outcome.caught.empty();
-    if (whole && reply.outcome.disturbed && attempt < kMostDisturbedCalls) continue;
-    if (whole) TRY(compare(slot, regions, request, reply));
+    if (whole && again && attempt < kMostDisturbedCalls) continue;
+    if (!whole) {
+      // Where else it wrote nobody knows: this process's memory is worth nothing any more.
+      device_.distrust("a kernel wrote where it must not");
+      reply.dead = true;
+      return reply;
+    }
+    TRY(compare(slot, regions, request, reply));
     return reply;
   }
+}
+
+/// What became of a call that did not come to its end.
+base::Result<CallReply> Caller::failed(const base::Error& error) {
+  if (error.code == kHung) return ended(CallEnd::timed_out, error.message, true);
+  if (error.code == ErrorCode::invalid_argument && device_.broken().empty())
+    return ended(CallEnd::died, error.message, false);
+  if (!device_.broken().empty()) return ended(CallEnd::died, "crashed (" + device_.broken() + ")", true);
+  return tl::make_unexpected(error);
+}
+
+/// Whether what is kept of the slot, and of the call before, is what it was.
+base::Result<bool> Caller::intact(const CardSlot& slot) {
+  std::vector<const MaskedMemory*> all;
+  for (const Variant& variant : slot.variants) {
+    for (const Variant::Input& input : variant.inputs) all.push_back(&input.hidden);
+    for (const KeptOutput& output : variant.outputs) {
+      all.push_back(&output.expected);
+      all.push_back(&output.rows);
+    }
+  }
+  for (const MaskedMemory& kept : kept_) all.push_back(&kept);
+  return checks_.intact(all);
 }
 
 }  // namespace accelopt::targets::cuda

@@ -21,7 +21,8 @@ class Caller {
   static base::Result<std::unique_ptr<Caller>> create(CardDevice& device, Checks& checks);
 
   /// One call of a kernel that was loaded. What the kernel does wrong is in the reply; `dead` in it: this process
-  /// cannot go on. @error exhausted: too little device memory; internal.
+  /// cannot go on. @error exhausted: too little device memory; corrupt: an earlier kernel damaged the slot, and this
+  /// process cannot go on; internal.
   base::Result<CallReply> call(const DeviceModule& module, const CardSlot& slot, const CallRequest& request);
 
  private:
@@ -33,10 +34,13 @@ class Caller {
   base::Result<void> fill(const CardSlot& slot, const CallRequest& request,
                           const std::vector<std::vector<Region>>& regions, std::uint64_t seed);
   base::Result<Sample> run(std::vector<PreparedPlan>& plans, const CallRequest& request);
+  base::Result<void> await_call(std::chrono::nanoseconds limit);
   base::Result<void> inspect(const CardSlot& slot, const std::vector<std::vector<Region>>& regions, std::uint64_t seed,
                              CallReply& reply);
   base::Result<void> compare(const CardSlot& slot, const std::vector<std::vector<Region>>& regions,
                              const CallRequest& request, CallReply& reply);
+  base::Result<bool> intact(const CardSlot& slot);
+  base::Result<CallReply> failed(const base::Error& error);
   bool slow_clock(double mhz);
 
   CardDevice& device_;

@@ -18,12 +18,12 @@ using evaluation::HonestErrors;
 using evaluation::NumericalRule;
 using model::DType;
 
-constexpr std::array<const char*, 23> kNames{
-    "accelopt_draw",          "accelopt_to_real",      "accelopt_mask",        "accelopt_differs", "accelopt_poison",
-    "accelopt_canary_write",  "accelopt_canary_check", "accelopt_zero",        "accelopt_flush",   "accelopt_discard",
-    "accelopt_block",         "accelopt_clock",        "accelopt_row_sizes",   "accelopt_norm",    "accelopt_run_error",
-    "accelopt_sum",           "accelopt_compare",      "accelopt_worst",       "accelopt_examine", "accelopt_exact",
-    "accelopt_examine_exact", "accelopt_agree",        "accelopt_examine_kept"};
+constexpr std::array<const char*, 24> kNames{
+    "accelopt_draw",      "accelopt_to_real",       "accelopt_mask",         "accelopt_fingerprint", "accelopt_differs",
+    "accelopt_poison",    "accelopt_canary_write",  "accelopt_canary_check", "accelopt_zero",        "accelopt_flush",
+    "accelopt_discard",   "accelopt_block",         "accelopt_clock",        "accelopt_row_sizes",   "accelopt_norm",
+    "accelopt_run_error", "accelopt_sum",           "accelopt_compare",      "accelopt_worst",       "accelopt_examine",
+    "accelopt_exact",     "accelopt_examine_exact", "accelopt_agree",        "accelopt_examine_kept"};
 
 constexpr std::uint32_t kThreads = 256;
 /// Sums are taken in three steps of this fan-in: the same order whatever the device.
@@ -160,7 +160,32 @@ base::Result<MaskedMemory> Checks::hide(DevicePointer from, std::uint64_t bytes)
   const std::uint64_t words = std::max<std::uint64_t>((bytes + 7) / 8, 1);
   TRY_ASSIGN(out.memory, device_.allocate(words * 8));
   TRY(each(k_mask, words, out.memory.address(), from, words, out.key));
+  TRY_ASSIGN(const auto sum, fingerprints({&out}));
+  out.fingerprint = sum.front();
   return out;
+}
+
+base::Result<std::vector<std::uint64_t>> Checks::fingerprints(const std::vector<const MaskedMemory*>& hidden) {
+  std::vector<std::uint64_t> out(hidden.size());
+  if (sums_.bytes() < out.size() * 8) {
+    TRY_ASSIGN(sums_, device_.allocate(out.size() * 8));
+  }
+  TRY(zero(sums_.address(), out.size() * 8));
+  for (std::size_t i = 0; i < hidden.size(); ++i) {
+    const std::uint64_t words = hidden[i]->memory.bytes() / 8;
+    TRY(each(k_fingerprint, words, hidden[i]->memory.address(), words, ~hidden[i]->key, sums_.address() + i * 8));
+  }
+  TRY(device_.finish(kTrustedLimit));
+  TRY(device_.copy_out(std::as_writable_bytes(std::span(out)), sums_.address()));
+  return out;
+}
+
+base::Result<bool> Checks::intact(const std::vector<const MaskedMemory*>& hidden) {
+  TRY_ASSIGN(const auto sums, fingerprints(hidden));
+  for (std::size_t i = 0; i < hidden.size(); ++i) {
+    if (hidden[i]->memory.bytes() > 0 && sums[i] != hidden[i]->fingerprint) return false;
+  }
+  return true;
 }
 
 base::Result<void> Checks::reveal(DevicePointer to, const MaskedMemory& from) {

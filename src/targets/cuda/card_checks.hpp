@@ -20,6 +20,7 @@ struct MaskedMemory {
   DeviceMemory memory;
   std::uint64_t bytes = 0;
   std::uint64_t key = 0;
+  std::uint64_t fingerprint = 0;  ///< of what lies there
 };
 
 /// One output of a slot: what it must be, and what it may be off by.
@@ -42,6 +43,8 @@ class Checks {
                              std::uint64_t count, double step, std::uint64_t seed);
   /// Copies the bytes under a new mask.
   base::Result<MaskedMemory> hide(DevicePointer from, std::uint64_t bytes);
+  /// Whether nobody has changed what is hidden there. Waits for the device.
+  base::Result<bool> intact(const std::vector<const MaskedMemory*>& hidden);
   base::Result<void> reveal(DevicePointer to, const MaskedMemory& from);
   /// Sets the flag (32 bits) unless the bytes are those that are hidden.
   base::Result<void> differs(DevicePointer bytes, const MaskedMemory& hidden, DevicePointer flag);
@@ -80,6 +83,7 @@ class Checks {
     k_draw,  // in the order of the names in card_checks.cpp
     k_to_real,
     k_mask,
+    k_fingerprint,
     k_differs,
     k_poison,
     k_canary_write,
@@ -110,6 +114,7 @@ class Checks {
   template <class... Arguments>
   base::Result<void> each(Kernel kernel, std::uint64_t elements, Arguments... arguments);
   /// The sum of what kSumThreads threads left in `partial_`.
+  base::Result<std::vector<std::uint64_t>> fingerprints(const std::vector<const MaskedMemory*>& hidden);
   base::Result<double> summed();
   base::Result<std::array<double, 3>> examined();
   base::Result<evaluation::Comparison> refused(const KeptOutput& kept, DevicePointer actual, std::uint64_t index,
@@ -121,6 +126,7 @@ class Checks {
   DeviceMemory partial_;  ///< a double a summing thread, then room for the sums' sums
   DeviceMemory small_;    ///< a few words for answers
   DeviceMemory flush_;
+  DeviceMemory sums_;  ///< of fingerprints
 };
 
 }  // namespace accelopt::targets::cuda

@@ -145,6 +145,14 @@ base::Result<void> CardClient::ready_live(std::uint64_t number) {
 }
 
 base::Result<CallReply> CardClient::call(const CallRequest& request) {
+  auto reply = call_once(request);
+  if (reply || reply.error().code != ErrorCode::corrupt) return reply;
+  // A kernel before this one damaged what lies on the device; a new process has everything anew.
+  process_.end();
+  return call_once(request);
+}
+
+base::Result<CallReply> CardClient::call_once(const CallRequest& request) {
   TRY(ready());
   TRY(ready_slot(request.slot));
   TRY(ready_live(request.live));

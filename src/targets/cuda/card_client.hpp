@@ -60,6 +60,7 @@ class CardClient {
     std::uint64_t generation = 0;
     std::size_t variants = 0;  ///< that the process has
   };
+  base::Result<CallReply> call_once(const CallRequest& request);
   base::Result<void> ready();
   base::Result<void> ready_cubin(const std::string& id);
   base::Result<void> ready_live(std::uint64_t number);

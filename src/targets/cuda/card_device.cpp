@@ -55,9 +55,10 @@ base::Result<CudaFunction*> DeviceModule::function(const std::string& name) cons
   return out;
 }
 
-base::Result<std::unique_ptr<CardDevice>> CardDevice::open(int ordinal, const std::string& library) {
+base::Result<std::unique_ptr<CardDevice>> CardDevice::open(int ordinal, const std::string& library,
+                                                           const std::string& management) {
   TRY_ASSIGN(Driver driver, Driver::load(library));
-  std::unique_ptr<CardDevice> out(new CardDevice(std::move(driver)));
+  std::unique_ptr<CardDevice> out(new CardDevice(std::move(driver), management));
   TRY(out->begin(ordinal));
   return out;
 }
@@ -78,6 +79,7 @@ base::Result<void> CardDevice::begin(int ordinal) {
                       fmt::format("{} is of compute capability {}.{}; at least {}.0 is needed", facts_.name,
                                   facts_.compute_major, facts_.compute_minor, kLeastComputeMajor));
   }
+  neighbours_.settle(facts_.uuid);
   driver_->context_flags(device, kSpinWhileWaiting);
   TRY(driver_.check(driver_->retain_context(&context_, device), "making a context on " + facts_.name));
   TRY(driver_.check(driver_->set_context(context_), "making a context on " + facts_.name));
@@ -87,6 +89,7 @@ base::Result<void> CardDevice::begin(int ordinal) {
   driver_->set_limit(kPersistingLimit, 0);
   TRY(driver_.check(driver_->create_stream(&stream_, kNoImplicitOrder), "making a stream"));
   TRY_ASSIGN(done_, new_event());
+  neighbours_.settle(facts_.uuid);
   return {};
 }
 
@@ -116,7 +119,7 @@ void CardDevice::read_facts(int device) {
 
 base::Result<void> CardDevice::checked(CudaCode code, const std::string& what) {
   auto result = driver_.check(code, what);
-  if (!result && result.error().code != ErrorCode::exhausted && broken_.empty()) broken_ = driver_.text_of(code);
+  if (!result && result.error().code != ErrorCode::exhausted) broken_ = driver_.text_of(code);
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "targets/cuda/card_nvml.hpp"
 #include "targets/cuda/card_protocol.hpp"
 #include "targets/cuda/driver.hpp"
 
@@ -63,12 +64,14 @@ inline constexpr base::ErrorCode kHung = base::ErrorCode::timed_out;
 class CardDevice {
  public:
   /// @error unsupported: no driver, no such device, or one that is too old.
-  static base::Result<std::unique_ptr<CardDevice>> open(int ordinal, const std::string& library);
+  static base::Result<std::unique_ptr<CardDevice>> open(int ordinal, const std::string& library,
+                                                        const std::string& management = {});
   CardDevice(const CardDevice&) = delete;
   CardDevice& operator=(const CardDevice&) = delete;
 
   [[nodiscard]] const Driver& driver() const { return driver_; }
   [[nodiscard]] const DeviceFacts& facts() const { return facts_; }
+  [[nodiscard]] Neighbours& neighbours() { return neighbours_; }
   [[nodiscard]] CudaStream* stream() const { return stream_; }
   /// Once the device has failed nothing more can be done in this process; empty before.
   [[nodiscard]] const std::string& broken() const { return broken_; }
@@ -92,12 +95,13 @@ class CardDevice {
   base::Result<void> checked(CudaCode code, const std::string& what);
 
  private:
-  explicit CardDevice(Driver driver) : driver_(std::move(driver)) {}
+  CardDevice(Driver driver, const std::string& management) : driver_(std::move(driver)), neighbours_(management) {}
   base::Result<void> begin(int ordinal);
   void read_facts(int device);
 
   Driver driver_;
   DeviceFacts facts_;
+  Neighbours neighbours_;
   CudaContext* context_ = nullptr;
   CudaStream* stream_ = nullptr;
   CudaEvent* done_ = nullptr;

@@ -94,7 +94,7 @@ class Card {
     TRY_ASSIGN(const auto wanted, base::decode<OpenRequest>(request, "open"));
     TRY_ASSIGN(const std::string cubin, bulk_(wanted.check_bytes));
     if (!device_) {
-      TRY_ASSIGN(device_, CardDevice::open(wanted.device, wanted.driver));
+      TRY_ASSIGN(device_, CardDevice::open(wanted.device, wanted.driver, wanted.management));
     }
     if (wanted.check_bytes == 0) return Json(device_->facts());
     TRY_ASSIGN(checks_, Checks::create(*device_, cubin));

@@ -53,11 +53,15 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SlotOutput, dtype, shape, count)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ReferenceProgram, cubin, plan)
 
 void to_json(Json& out, const OpenRequest& value) {
-  out = {{"device", value.device}, {"driver", value.driver}, {"check_bytes", value.check_bytes}};
+  out = {{"device", value.device},
+         {"driver", value.driver},
+         {"management", value.management},
+         {"check_bytes", value.check_bytes}};
 }
 void from_json(const Json& in, OpenRequest& value) {
   in.at("device").get_to(value.device);
   in.at("driver").get_to(value.driver);
+  in.at("management").get_to(value.management);
   in.at("check_bytes").get_to(value.check_bytes);
 }
 

@@ -24,7 +24,8 @@ inline constexpr int kBulkDescriptor = 4;
 /// "open": the first request, and again once the cubin of the check kernels is there, which is the bulk bytes then.
 struct OpenRequest {
   int device = 0;
-  std::string driver;  ///< library to load; empty: libcuda.so.1
+  std::string driver;      ///< library to load; empty: libcuda.so.1
+  std::string management;  ///< likewise; empty: libnvidia-ml.so.1
   std::uint64_t check_bytes = 0;
 };
 

@@ -184,7 +184,9 @@ class CudaTarget final : public evaluation::Target {
       TRY_ASSIGN(options_.card, find_helper("accelopt-card"));
     }
     TRY_ASSIGN(CardProcess process, CardProcess::create(options_.card));
-    bench_.emplace(Bench{task.definition, CardClient(std::move(process), {options_.device, options_.driver, 0}), {}});
+    bench_.emplace(Bench{task.definition,
+                         CardClient(std::move(process), {options_.device, options_.driver, options_.management, 0}),
+                         {}});
     auto facts = bench_->card.facts();
     if (!facts && facts.error().code == ErrorCode::unsupported)
       return open_for_builds(task, std::move(facts.error().message), stop);

@@ -7,6 +7,7 @@
 ACCELOPT_FAKE_KERNEL(accelopt_draw)
 ACCELOPT_FAKE_KERNEL(accelopt_to_real)
 ACCELOPT_FAKE_KERNEL(accelopt_mask)
+ACCELOPT_FAKE_KERNEL(accelopt_fingerprint)
 ACCELOPT_FAKE_KERNEL(accelopt_differs)
 ACCELOPT_FAKE_KERNEL(accelopt_poison)
 ACCELOPT_FAKE_KERNEL(accelopt_canary_write)

@@ -237,6 +237,13 @@ extern "C" __global__ void accelopt_mask(u64* to, const u64* from, u64 words, u6
   ACCELOPT_EACH(i, words) to[i] = from[i] ^ bits_at(key, i);
 }
 
+/// Adds up a keyed hash of every word and its place: the same in any order.
+extern "C" __global__ void accelopt_fingerprint(const u64* words, u64 count, u64 key, u64* sum) {
+  u64 own = 0;
+  ACCELOPT_EACH(i, count) own += mix(words[i] + bits_at(key, i));
+  atomicAdd(sum, own);
+}
+
 /// Sets the flag unless the bytes are those under the mask.
 extern "C" __global__ void accelopt_differs(const u8* bytes, const u64* masked, u64 count, u64 key, u32* flag) {
   ACCELOPT_EACH(i, count / 8) {
