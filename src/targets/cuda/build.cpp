@@ -71,11 +71,16 @@ std::string place_text(const std::string& file, int line, int column) {
   return file + ":" + std::to_string(line) + ":" + std::to_string(column) + ": error: ";
 }
 
-std::string workload_text(const model::Workload& workload) {
+/// The message with the workload that it is about. Of a held-out one nothing is told: its sizes are secret.
+std::string for_workload(const model::Workload& workload, const std::string& message) {
+  if (workload.role == model::Role::held_out) {
+    return "the launch plan does not hold for all sizes of the variable axes: some number of it is out of its range at "
+           "sizes that no workload shows; compute it from the axes with cdiv, min and max";
+  }
   std::string axes;
   for (const auto& [name, value] : workload.axes)
     axes += (axes.empty() ? "" : " ") + name + "=" + std::to_string(value);
-  return "in workload \"" + workload.name + "\"" + (axes.empty() ? "" : " (" + axes + ")") + ": ";
+  return "in workload \"" + workload.name + "\"" + (axes.empty() ? "" : " (" + axes + ")") + ": " + message;
 }
 
 /// One source to be built, and how it is judged.
@@ -217,24 +222,24 @@ class NvrtcBuilder final : public CudaBuilder {
 
   /// Reads the directives and binds the plan of every workload. What is wrong, else "".
   std::string bind_plans(const Source& source, BuiltCuda& out, std::vector<WorkloadPlan>& plans) const {
-    const auto refusal = [&](const model::DirectiveProblem& problem, const std::string& context = {}) {
-      return place_text(source.name, problem.line, problem.column) + context + problem.message;
+    const auto refusal = [&](int line, int column, const std::string& message) {
+      return place_text(source.name, line, column) + message;
     };
     auto directives = model::parse_device_directives(model::main_text(source.solution));
-    if (!directives) return refusal(directives.error());
+    if (!directives) return refusal(directives.error().line, directives.error().column, directives.error().message);
     const auto space = model::expand_tuning(*directives, source.definition);
-    if (!space) return refusal(space.error());
+    if (!space) return refusal(space.error().line, space.error().column, space.error().message);
     if (space->open()) {
       const model::TunedName& first = directives->tuned.front();
-      return refusal({first.line, first.column,
-                      std::to_string(space->configurations.size()) +
-                          " configurations are left open; a baseline needs one value a tuned name"});
+      return refusal(first.line, first.column,
+                     std::to_string(space->configurations.size()) +
+                         " configurations are left open; a baseline needs one value a tuned name");
     }
     for (const model::TunedName& tuned : directives->tuned) out.tuned_values.push_back(tuned.values.front());
     for (const model::Workload& workload : task_.workloads) {
       auto plan = model::bind_launch_plan(*directives, source.definition, model::bind_axes(source.definition, workload),
                                           out.tuned_values);
-      if (!plan) return refusal(plan.error(), workload_text(workload));
+      if (!plan) return refusal(plan.error().line, plan.error().column, for_workload(workload, plan.error().message));
       plans.push_back({&workload, std::move(*plan)});
     }
     out.directives = std::move(*directives);
@@ -384,7 +389,7 @@ class NvrtcBuilder final : public CudaBuilder {
             refused_launch(bound.plan.launches[i], out.resources[i], *kernels[i], source.definition, options_.limits);
         if (!reason) continue;
         const model::LaunchDirective& launch = out.directives.launches[i];
-        return place_text(source.name, launch.line, launch.column) + workload_text(*bound.workload) + *reason;
+        return place_text(source.name, launch.line, launch.column) + for_workload(*bound.workload, *reason);
       }
     }
     return {};
@@ -392,6 +397,7 @@ class NvrtcBuilder final : public CudaBuilder {
 
   void add_remarks(const std::string& log, const std::vector<WorkloadPlan>& plans, BuiltCuda& out) const {
     for (const WorkloadPlan& bound : plans) {
+      if (bound.workload->role == model::Role::held_out) continue;
       for (std::size_t i = 0; i < bound.plan.launches.size(); ++i) {
         std::string remark = resource_remark(out.resources[i], bound.plan.launches[i], options_.limits);
         auto& remarks = out.report.remarks;

@@ -138,6 +138,31 @@ TEST_F(CudaBuild, ResourcesBeyondTheDeviceAreRefused) {
   expect_contains(diagnostics(bounded), "kernel.cu:1:12: error: in workload \"race\" (M=64): a block of 256 threads");
 }
 
+TEST_F(CudaBuild, SizesOfHeldOutWorkloadsStaySecret) {
+  model::Task task = scale_task();
+  task.workloads.push_back({"hidden", {{"M", 977}}, model::Role::held_out, 1.0});
+  const auto builder = make_cuda_builder(task, build_options(), {});
+  ASSERT_TRUE(builder) << builder.error().message;
+  for (const char* broken : {"grid=(cdiv(977, M))", "block=(M)", "smem=M*250"}) {
+    model::Solution solution = scale_kernel(kScaleBody);
+    std::string& text = solution.sources[0].text;
+    const std::string option(broken);
+    if (option.starts_with("smem")) {
+      text.insert(text.find(" args="), " " + option);
+    } else {
+      const auto at = text.find(option.substr(0, option.find('=')) + "=(");
+      text.replace(at, text.find(')', at) + 1 - at, option);
+    }
+    const auto built = (*builder)->build(solution, {});
+    ASSERT_TRUE(built) << built.error().message;
+    const std::string told = (*built)->report.diagnostics;
+    EXPECT_EQ(told.find("hidden"), std::string::npos) << told;
+    EXPECT_EQ(told.find("977 "), std::string::npos) << told;
+    EXPECT_EQ(told.find("244250"), std::string::npos) << told;
+    for (const std::string& remark : (*built)->report.remarks) EXPECT_EQ(remark.find("244250"), std::string::npos);
+  }
+}
+
 TEST_F(CudaBuild, StateBetweenCallsIsRefused) {
   for (const char* declaration :
        {"__device__ int calls;\n", "__device__ int calls = 3;\n", "__managed__ int calls = 3;\n",
