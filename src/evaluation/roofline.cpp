@@ -38,6 +38,14 @@ double flops_per_second(const model::Task& task, const Peaks& peaks) {
   return one * units_of(task);
 }
 
+/// The rate of matrix units on numbers as exact as the task's inputs, or on those that it permits; 0: there is none. A
+/// product of float32 accuracy takes several of them.
+double matrix_flops_per_second(const model::Task& task, const Peaks& peaks) {
+  if (any_input(task.definition, &is_double)) return 0;
+  const bool narrow = task.definition.numerics.lower_precision || any_input(task.definition, &is_narrow);
+  return narrow ? peaks.tensor_flops_per_second : peaks.tensor_tf32_flops_per_second;
+}
+
 /// The peak that no kernel passes, whatever it computes with: an honest one may split float32 numbers into several of a
 /// matrix unit's, and double ones too.
 double loosest_flops_per_second(const model::Task& task, const Peaks& peaks) {
@@ -68,9 +76,11 @@ std::optional<Work> least_work(const model::Definition& definition, const model:
 std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload,
                                              const Peaks& peaks, double time_ns) {
   const auto work = least_work(task.definition, workload);
-  const double compute = flops_per_second(task, peaks);
+  double compute = flops_per_second(task, peaks);
   const double memory = peaks.bytes_per_second * units_of(task);
   if (!work || compute <= 0 || memory <= 0 || time_ns <= 0) return std::nullopt;
+  // What is done faster than vectors can be multiplied is done by matrix units.
+  if (work->flops / compute * 1e9 > time_ns) compute = std::max(compute, matrix_flops_per_second(task, peaks));
   const double compute_ns = work->flops / compute * 1e9;
   const double memory_ns = work->bytes / memory * 1e9;
   model::RooflinePoint out;

@@ -20,7 +20,8 @@ struct Work {
 std::optional<Work> least_work(const model::Definition& definition, const model::Workload& workload);
 
 /// Where `time_ns` stands: floor = max(flops / peak, bytes / bandwidth), all threads of a CPU together. The peak is
-/// that of the vector units in the task's own precision; a kernel that uses matrix units may pass it.
+/// that of the vector units in the task's own precision; for a kernel that passes it, that of the matrix units, whose
+/// products are less exact: one that makes up for that with several products stays as many times below it.
 std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload,
                                              const Peaks& peaks, double time_ns);
 

@@ -280,6 +280,12 @@ TEST(Roofline, FloorIsTheLargerOfBothAndSharesStayBelowOne) {
   const auto memory = roofline(task, workload, {1e15, 5e8, 1e6}, 1e3);
   EXPECT_EQ(memory->bound, "memory");
   EXPECT_DOUBLE_EQ(memory->fraction, 1.0);
+  // A kernel that is faster than vector units can be stands against the matrix units.
+  Peaks units{1e9, 5e8, 1e12};
+  units.tensor_tf32_flops_per_second = 4e9;
+  EXPECT_DOUBLE_EQ(roofline(task, workload, units, 4e5)->floor_ns, 1e5);
+  EXPECT_DOUBLE_EQ(roofline(task, workload, units, 5e4)->floor_ns, 2.5e4);
+  EXPECT_DOUBLE_EQ(roofline(task, workload, units, 5e4)->fraction, 0.5);
   task.definition.inputs[0].dtype = model::DType::float64;
   EXPECT_DOUBLE_EQ(roofline(task, workload, {1e9, 5e8, 1e9}, 2e5)->floor_ns, 2e5);
   task.definition.cost = {};
