@@ -64,6 +64,7 @@ struct Caller::Sample {
   double time_ns = 0;
   double clock_mhz = 0;
   bool astray = false;  ///< the two clocks do not agree, or the host was late
+  std::vector<model::ProfileItem> counts;
 };
 
 base::Result<std::unique_ptr<Caller>> Caller::create(CardDevice& device, Checks& checks) {
@@ -136,6 +137,11 @@ base::Result<void> Caller::fill(const CardSlot& slot, const CallRequest& request
 }
 
 base::Result<Caller::Sample> Caller::run(std::vector<PreparedPlan>& plans, const CallRequest& request) {
+  const std::vector<std::string> names = request.count ? plans.front().names() : std::vector<std::string>();
+  while (behind_.size() < names.size()) {
+    TRY_ASSIGN(CudaEvent * event, device_.new_event());
+    behind_.push_back(event);
+  }
   gate_[0] = 0;
   gate_[1] = 0;
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -144,7 +150,8 @@ base::Result<Caller::Sample> Caller::run(std::vector<PreparedPlan>& plans, const
   TRY(device_.record(start_));
   base::Result<void> launched;
   for (PreparedPlan& plan : plans) {
-    launched = plan.launch(device_, checks_);
+    const bool counted = request.count && &plan == &plans.front();
+    launched = plan.launch(device_, checks_, counted ? behind_ : std::vector<CudaEvent*>());
     if (!launched) break;
   }
   if (launched) {
@@ -171,7 +178,25 @@ base::Result<Caller::Sample> Caller::run(std::vector<PreparedPlan>& plans, const
   const double total_ns = static_cast<double>(milliseconds) * 1e6;
   sample.astray = gate_[1] != 0 || total_ns > wall.count() + kEventOverWallNs ||
                   total_ns < kLeastPartOfWall * (wall.count() - kWallSlackNs);
+  if (!request.count) return sample;
+  if (names.size() > 1) {
+    TRY_ASSIGN(sample.counts, launch_times(names));
+  }
+  sample.counts.push_back({"multiprocessor clock", sample.clock_mhz, "MHz", "right after the call"});
   return sample;
+}
+
+base::Result<std::vector<model::ProfileItem>> Caller::launch_times(const std::vector<std::string>& names) {
+  std::vector<model::ProfileItem> out;
+  CudaEvent* before = start_;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    float milliseconds = 0;
+    TRY(device_.checked(device_.driver()->elapsed(&milliseconds, before, behind_[i]), "reading the events' time"));
+    out.push_back({fmt::format("launch {}, {}", i + 1, names[i]), static_cast<double>(milliseconds) * 1e3, "us",
+                   "time from the launch before it to its end"});
+    before = behind_[i];
+  }
+  return out;
 }
 
 /// A bad address is found out some tenths of a second later on some devices: a call that is late is given that time to
@@ -283,6 +308,7 @@ base::Result<CallReply> Caller::call(const DeviceModule& module, const CardSlot&
     if (!sample) return failed(sample.error());
     CallReply reply;
     reply.clock_mhz = sample->clock_mhz;
+    reply.outcome.counts = sample->counts;
     least = std::max(least, sample->time_ns);
     reply.outcome.time_ns = least;
     bool again = slow_clock(sample->clock_mhz) || sample->astray;

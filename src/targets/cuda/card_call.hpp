@@ -33,6 +33,7 @@ class Caller {
   base::Result<std::vector<std::vector<Region>>> lay_out(const CardSlot& slot, const CallRequest& request);
   base::Result<void> fill(const CardSlot& slot, const CallRequest& request,
                           const std::vector<std::vector<Region>>& regions, std::uint64_t seed);
+  base::Result<std::vector<model::ProfileItem>> launch_times(const std::vector<std::string>& names);
   base::Result<Sample> run(std::vector<PreparedPlan>& plans, const CallRequest& request);
   base::Result<void> await_call(std::chrono::nanoseconds limit);
   base::Result<void> inspect(const CardSlot& slot, const std::vector<std::vector<Region>>& regions, std::uint64_t seed,
@@ -51,6 +52,7 @@ class Caller {
   DevicePointer gate_there_ = 0;
   CudaEvent* start_ = nullptr;
   CudaEvent* stop_ = nullptr;
+  std::vector<CudaEvent*> behind_;  ///< launches, where they are timed one by one
   std::vector<MaskedMemory> kept_;  ///< outputs of the call that was to be kept
   std::deque<double> clocks_;       ///< of the last samples, MHz
 };

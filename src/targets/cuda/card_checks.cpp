@@ -12,7 +12,6 @@
 namespace accelopt::targets::cuda {
 namespace {
 
-using evaluation::Bounds;
 using evaluation::Comparison;
 using evaluation::HonestErrors;
 using evaluation::NumericalRule;

@@ -57,8 +57,8 @@ base::Result<CudaFunction*> DeviceModule::function(const std::string& name) cons
 
 base::Result<std::unique_ptr<CardDevice>> CardDevice::open(int ordinal, const std::string& library,
                                                            const std::string& management) {
-  TRY_ASSIGN(Driver driver, Driver::load(library));
-  std::unique_ptr<CardDevice> out(new CardDevice(std::move(driver), management));
+  TRY_ASSIGN(const Driver driver, Driver::load(library));
+  std::unique_ptr<CardDevice> out(new CardDevice(driver, management));
   TRY(out->begin(ordinal));
   return out;
 }

@@ -95,7 +95,7 @@ class CardDevice {
   base::Result<void> checked(CudaCode code, const std::string& what);
 
  private:
-  CardDevice(Driver driver, const std::string& management) : driver_(std::move(driver)), neighbours_(management) {}
+  CardDevice(const Driver& driver, const std::string& management) : driver_(driver), neighbours_(management) {}
   base::Result<void> begin(int ordinal);
   void read_facts(int device);
 

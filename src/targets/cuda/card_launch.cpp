@@ -78,28 +78,34 @@ base::Result<EncodedTensorMap> encode(CardDevice& device, const model::TensorMap
                                 map.name, device.driver().text_of(code)));
 }
 
+struct GivenParameter {
+  std::size_t bytes = 8;
+  bool axis = false;  ///< a kernel may take it as a shorter integer
+};
+
 /// Whether the kernel takes as many parameters, of these sizes, as it is given; where the driver tells.
 base::Result<void> check_parameters(CardDevice& device, CudaFunction* function, const std::string& kernel,
-                                    const std::vector<std::size_t>& sizes) {
+                                    const std::vector<GivenParameter>& given) {
   const auto info = device.driver()->parameter_info;
   if (info == nullptr) return {};
   std::size_t offset = 0;
   std::size_t size = 0;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
+  for (std::size_t i = 0; i < given.size(); ++i) {
     if (info(function, i, &offset, &size) != 0) {
       return base::fail(ErrorCode::invalid_argument,
-                        fmt::format("kernel {} takes {} parameters, args gives it {}", kernel, i, sizes.size()));
+                        fmt::format("kernel {} takes {} parameters, args gives it {}", kernel, i, given.size()));
     }
-    if (size != sizes[i]) {
-      return base::fail(ErrorCode::invalid_argument,
-                        fmt::format("parameter {} of kernel {} has {} bytes, args gives {} (axes are int64_t)", i + 1,
-                                    kernel, size, sizes[i]));
+    if (given[i].axis ? size > given[i].bytes : size != given[i].bytes) {
+      return base::fail(
+          ErrorCode::invalid_argument,
+          fmt::format("parameter {} of kernel {} has {} bytes, args gives {} (an axis is an int64_t or an int)", i + 1,
+                      kernel, size, given[i].bytes));
     }
   }
-  if (info(function, sizes.size(), &offset, &size) == 0) {
+  if (info(function, given.size(), &offset, &size) == 0) {
     return base::fail(
         ErrorCode::invalid_argument,
-        fmt::format("kernel {} takes more parameters than the {} that args gives it", kernel, sizes.size()));
+        fmt::format("kernel {} takes more parameters than the {} that args gives it", kernel, given.size()));
   }
   return {};
 }
@@ -131,11 +137,11 @@ base::Result<void> PreparedPlan::add(CardDevice& device, const DeviceModule& mod
   std::copy(launch.block.begin(), launch.block.end(), kernel.config.block);
   kernel.config.shared_bytes = launch.shared_bytes;
   kernel.config.stream = device.stream();
-  std::vector<std::size_t> sizes;
+  std::vector<GivenParameter> given;
   for (const LaunchArgument& argument : launch.arguments) {
     if (argument.kind == LaunchArgument::Kind::tensor_map) {
       kernel.parameters.push_back(&maps_.at(argument.index));
-      sizes.push_back(sizeof(EncodedTensorMap));
+      given.push_back({sizeof(EncodedTensorMap)});
       continue;
     }
     const bool is_input = argument.kind == LaunchArgument::Kind::input;
@@ -150,9 +156,9 @@ base::Result<void> PreparedPlan::add(CardDevice& device, const DeviceModule& mod
       value = address_of(argument, binding);
     }
     kernel.parameters.push_back(&values_.emplace_back(value));
-    sizes.push_back(size);
+    given.push_back({size, argument.kind == LaunchArgument::Kind::axis});
   }
-  TRY(check_parameters(device, kernel.function, launch.kernel, sizes));
+  TRY(check_parameters(device, kernel.function, launch.kernel, given));
   const auto set = [&](int attribute, int value, const char* what) -> base::Result<void> {
     const CudaCode code = device.driver()->set_function_attribute(kernel.function, attribute, value);
     if (code == 0) return {};
@@ -173,13 +179,22 @@ base::Result<void> PreparedPlan::add(CardDevice& device, const DeviceModule& mod
   return {};
 }
 
-base::Result<void> PreparedPlan::launch(CardDevice& device, Checks& checks) {
+std::vector<std::string> PreparedPlan::names() const {
+  std::vector<std::string> out;
+  for (const Kernel& kernel : kernels_) out.push_back(kernel.name);
+  return out;
+}
+
+base::Result<void> PreparedPlan::launch(CardDevice& device, Checks& checks, const std::vector<CudaEvent*>& behind) {
   for (const Cleared& one : cleared_) TRY(checks.zero(one.address, one.bytes));
-  for (Kernel& kernel : kernels_) {
+  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    Kernel& kernel = kernels_[i];
     const CudaCode code = device.driver()->launch(&kernel.config, kernel.function, kernel.parameters.data(), nullptr);
-    if (code == 0) continue;
-    return base::fail(ErrorCode::invalid_argument,
-                      fmt::format("kernel {} was not launched: {}", kernel.name, device.driver().text_of(code)));
+    if (code != 0) {
+      return base::fail(ErrorCode::invalid_argument,
+                        fmt::format("kernel {} was not launched: {}", kernel.name, device.driver().text_of(code)));
+    }
+    if (i < behind.size()) TRY(device.record(behind[i]));
   }
   return {};
 }

@@ -39,7 +39,10 @@ class PreparedPlan {
   static base::Result<PreparedPlan> prepare(CardDevice& device, const DeviceModule& module,
                                             const model::LaunchPlan& plan, const PlanBinding& binding);
   /// Clears the scratch tensors that must be, and launches everything. @error invalid_argument: a launch is refused.
-  base::Result<void> launch(CardDevice& device, Checks& checks);
+  /// Events, one a launch, are recorded behind each.
+  base::Result<void> launch(CardDevice& device, Checks& checks, const std::vector<CudaEvent*>& behind = {});
+  /// Names of the kernels, in order.
+  [[nodiscard]] std::vector<std::string> names() const;
 
  private:
   PreparedPlan() = default;

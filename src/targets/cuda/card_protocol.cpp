@@ -130,9 +130,9 @@ void from_json(const Json& in, StartRequest& value) {
 }
 
 void to_json(Json& out, const CallRequest& value) {
-  out = {{"live", value.live},         {"slot", value.slot}, {"plan", value.plan},
-         {"limit_ns", value.limit_ns}, {"cold", value.cold}, {"poison_seed", value.poison_seed},
-         {"repeat", value.repeat}};
+  out = {{"live", value.live},         {"slot", value.slot},  {"plan", value.plan},
+         {"limit_ns", value.limit_ns}, {"cold", value.cold},  {"poison_seed", value.poison_seed},
+         {"repeat", value.repeat},     {"count", value.count}};
 }
 void from_json(const Json& in, CallRequest& value) {
   in.at("live").get_to(value.live);
@@ -142,6 +142,7 @@ void from_json(const Json& in, CallRequest& value) {
   in.at("cold").get_to(value.cold);
   in.at("poison_seed").get_to(value.poison_seed);
   in.at("repeat").get_to(value.repeat);
+  in.at("count").get_to(value.count);
 }
 
 void to_json(Json& out, const CallReply& value) {
@@ -155,6 +156,9 @@ void to_json(Json& out, const CallReply& value) {
          {"caught", outcome.caught},
          {"clock_mhz", value.clock_mhz},
          {"dead", value.dead}};
+  out["counts"] = Json::array();
+  for (const model::ProfileItem& item : outcome.counts)
+    out["counts"].push_back({item.name, bits_of(item.value), item.unit, item.meaning});
   out["comparisons"] = Json::array();
   for (const auto& comparison : outcome.comparisons) out["comparisons"].push_back(comparison_json(comparison));
   if (outcome.disagreement) {
@@ -176,6 +180,11 @@ void from_json(const Json& in, CallReply& value) {
   in.at("caught").get_to(outcome.caught);
   in.at("clock_mhz").get_to(value.clock_mhz);
   in.at("dead").get_to(value.dead);
+  outcome.counts.clear();
+  for (const Json& item : in.at("counts")) {
+    outcome.counts.push_back({item.at(0).get<std::string>(), value_of(item.at(1)), item.at(2).get<std::string>(),
+                              item.at(3).get<std::string>()});
+  }
   outcome.comparisons.clear();
   for (const Json& comparison : in.at("comparisons")) outcome.comparisons.push_back(comparison_from(comparison));
   if (const auto found = in.find("disagreement"); found != in.end()) {

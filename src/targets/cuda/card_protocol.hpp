@@ -109,6 +109,7 @@ struct CallRequest {
   bool cold = true;
   std::uint64_t poison_seed = 0;
   evaluation::Repeat repeat = evaluation::Repeat::no;
+  bool count = false;  ///< times every launch by itself
 };
 
 /// The outcome of a call as the card saw it.

@@ -79,6 +79,7 @@ class CudaLiveKernel final : public evaluation::LiveKernel {
     request.cold = options.cache == model::Cache::cold;
     request.poison_seed = options.poison_seed;
     request.repeat = options.repeat;
+    request.count = options.count;
     widen(invocation);
     TRY_ASSIGN(CallReply reply, bench_.card.call(request));
     CallOutcome& outcome = reply.outcome;
@@ -170,6 +171,33 @@ base::Result<SlotInput> slot_input(const InputDraw& draw, bool scalar, const mod
   return out;
 }
 
+/// What each launch takes of a multiprocessor.
+std::vector<model::ProfileItem> describe_launches(const BuiltCuda& built, const model::LaunchPlan& plan,
+                                                  const DeviceLimits& limits) {
+  std::vector<model::ProfileItem> out;
+  for (std::size_t i = 0; i < plan.launches.size() && i < built.resources.size(); ++i) {
+    const model::KernelLaunch& launch = plan.launches[i];
+    const KernelResources& takes = built.resources[i];
+    const auto add = [&](const char* name, double value, const char* unit, const char* meaning) {
+      out.push_back({launch.kernel + ": " + name, value, unit, meaning});
+    };
+    const double threads = static_cast<double>(launch.block[0]) * launch.block[1] * launch.block[2];
+    const double blocks = static_cast<double>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+    const double resident = occupancy(takes, launch, limits) * limits.threads_per_multiprocessor / threads;
+    add("registers", takes.registers, "", "a thread");
+    if (takes.spill_bytes > 0) add("spills", takes.spill_bytes, "bytes", "of registers to memory, a thread");
+    const double shared = takes.static_shared_bytes + static_cast<double>(launch.shared_bytes);
+    if (shared > 0) add("shared memory", shared, "bytes", "a block");
+    add("occupancy", 100 * occupancy(takes, launch, limits), "%", "threads on a multiprocessor at once / most");
+    add("blocks", blocks, "", "of the grid");
+    if (resident > 0) {
+      add("waves", blocks / (resident * limits.multiprocessors), "",
+          "blocks / those that the device holds at once; a little over a whole number leaves it idle at the end");
+    }
+  }
+  return out;
+}
+
 class CudaTarget final : public evaluation::Target {
  public:
   explicit CudaTarget(CudaOptions options) : options_(std::move(options)) {}
@@ -184,6 +212,7 @@ class CudaTarget final : public evaluation::Target {
       TRY_ASSIGN(options_.card, find_helper("accelopt-card"));
     }
     TRY_ASSIGN(CardProcess process, CardProcess::create(options_.card));
+    workloads_ = task.workloads;
     bench_.emplace(Bench{task.definition,
                          CardClient(std::move(process), {options_.device, options_.driver, options_.management, 0}),
                          {}});
@@ -288,7 +317,19 @@ class CudaTarget final : public evaluation::Target {
     return std::make_unique<CudaLiveKernel>(*bench_, built, id);
   }
 
-  std::vector<model::ProfileItem> machine_code_profile(const model::Solution&, std::stop_token) override { return {}; }
+  std::vector<model::ProfileItem> machine_code_profile(const model::Solution& solution, std::stop_token stop) override {
+    const auto built = builder_->build(solution, std::move(stop));
+    if (!built || !(*built)->report.built || !bench_) return {};
+    std::vector<model::ProfileItem> out;
+    for (const model::Workload& workload : workloads_) {
+      const auto plan = plan_of(**built, bench_->definition, model::bind_axes(bench_->definition, workload));
+      if (!plan || workload.role != model::Role::race) continue;
+      const auto items = describe_launches(**built, *plan, options_.build.limits);
+      out.insert(out.end(), items.begin(), items.end());
+      break;  // the others launch the same kernels
+    }
+    return out;
+  }
 
   std::unique_ptr<evaluation::Hold> quiet() override { return std::make_unique<NoHold>(); }
   std::unique_ptr<evaluation::Hold> lock_machine() override { return std::make_unique<LockHold>(*lock_); }
@@ -369,6 +410,7 @@ class CudaTarget final : public evaluation::Target {
   std::unique_ptr<CudaBuilder> builder_;
   std::optional<Bench> bench_;
   std::optional<DeviceLock> lock_;
+  std::vector<model::Workload> workloads_;
   std::string builds_only_;  ///< why there is no device; empty: there is one
   BuiltCudaPtr in_double_;
   BuiltCudaPtr in_float_;

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 
 #include "evaluation/local_evaluator.hpp"
+#include "evaluation/slots.hpp"
 #include "targets/cuda/fake_card.hpp"
 
 namespace accelopt::targets::cuda {
@@ -54,6 +56,8 @@ class Card : public testing::Test {
 TEST_F(Card, HonestKernelsPass) {
   const auto evaluation = judge(with("sum += x[i * K + k]", "sum += 1.0f * x[i * K + k]"));
   EXPECT_EQ(evaluation.status, Status::passed) << evaluation.reason;
+  const auto shorter = judge(with("int* n, int64_t M", "int* n, int M"));
+  EXPECT_EQ(shorter.status, Status::passed) << shorter.reason;
 }
 
 TEST_F(Card, AWrongLastElementIsCaught) {
@@ -183,6 +187,35 @@ TEST(CardErrors, ATaskOfAnotherTargetIsRefused) {
   const auto opened = make_cuda_target(fake_options())->open(task, quick_settings(), {});
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, base::ErrorCode::unsupported);
+}
+
+TEST(CardNeighbours, AnotherProcessOnTheDeviceDisturbsAndIsNamed) {
+  const auto folder = base::TemporaryFolder::create("accelopt-fake-nvml");
+  ASSERT_TRUE(folder);
+  CudaOptions options = fake_options();
+  options.management = (folder->path() / "libmanagement.so").string();
+  std::filesystem::copy_file(ACCELOPT_FAKE_DRIVER, options.management);
+  const auto target = make_cuda_target(options);
+  const model::Task task = squares_task();
+  ASSERT_TRUE(target->open(task, quick_settings(), {}));
+  evaluation::Slots slots(*target, task, 1, 2);
+  const auto slot = slots.get(2, 0);
+  ASSERT_TRUE(slot) << slot.error().message;
+  const auto live = target->start(task.baseline, evaluation::Placement::usual, {});
+  ASSERT_TRUE(live);
+  const auto alone = (*live)->call((*slot)->invocation, {});
+  ASSERT_TRUE(alone);
+  EXPECT_EQ(alone->disturbance, "");
+  ASSERT_TRUE(base::write_file(folder->path() / "processes", "4711\n"));
+  std::string named;
+  for (const auto deadline = steady_clock::now() + std::chrono::seconds(20); named.empty();) {
+    const auto outcome = (*live)->call((*slot)->invocation, {});
+    ASSERT_TRUE(outcome);
+    named = outcome->disturbance;
+    EXPECT_TRUE(named.empty() || outcome->disturbed);
+    ASSERT_LT(steady_clock::now(), deadline);
+  }
+  EXPECT_NE(named.find("4711"), std::string::npos) << named;
 }
 
 TEST(CardVariants, ShortCallsAreRepeatedOverInputsOfTheirOwn) {
