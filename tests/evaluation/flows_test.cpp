@@ -302,5 +302,19 @@ TEST(Roofline, WarmDataInACacheIsNotHeldToMemory) {
   EXPECT_LT(least_credible_ns(task, workload, peaks, 1 << 20), 1.0);
 }
 
+TEST(Roofline, AnAcceleratorIsHeldToMatrixUnitsAndToWhatItsCacheCannotHold) {
+  model::Task task = fake_task();
+  task.target = "cuda";
+  task.cpu.threads = 4;  // of a CPU: says nothing here
+  model::Workload workload = task.workloads[0];
+  workload.axes["M"] = 1'000'000;  // 1e6 operations, 8e6 bytes
+  Peaks peaks{1e9, 1e9, 1e9};
+  EXPECT_DOUBLE_EQ(roofline(task, workload, peaks, 1e9)->floor_ns, 8e6);
+  EXPECT_DOUBLE_EQ(least_credible_ns(task, workload, peaks, 0), 0.8 * 8e6);
+  EXPECT_DOUBLE_EQ(least_credible_ns(task, workload, peaks, 7'500'000), 0.8 * 1e6);  // compute: 1e6 / 1e9
+  peaks.tensor_flops_per_second = 1e9;
+  EXPECT_DOUBLE_EQ(least_credible_ns(task, workload, peaks, 7'500'000), 0.8 * 5e5);
+}
+
 }  // namespace
 }  // namespace accelopt::evaluation
