@@ -76,6 +76,7 @@ class CardClient {
   std::map<std::uint64_t, Live> lives_;
   std::map<std::uint64_t, KnownSlot> slots_;
   std::uint64_t last_live_ = 0;
+  std::uint64_t kept_ = 0;  ///< generation that holds the outputs of the last call that was to be kept
 };
 
 }  // namespace accelopt::targets::cuda

@@ -218,6 +218,35 @@ TEST(CardNeighbours, AnotherProcessOnTheDeviceDisturbsAndIsNamed) {
   EXPECT_NE(named.find("4711"), std::string::npos) << named;
 }
 
+TEST(CardRepeats, WhatWasKeptIsMadeAgainWhenTheDevicesProcessWasLost) {
+  const auto target = make_cuda_target(fake_options());
+  const model::Task task = squares_task();
+  ASSERT_TRUE(target->open(task, quick_settings(), {}));
+  evaluation::Slots slots(*target, task, 1, 2);
+  const auto slot = slots.get(2, 0);
+  ASSERT_TRUE(slot) << slot.error().message;
+  const auto call = [&](const std::string& text, evaluation::Repeat repeat) {
+    const auto live = target->start(cuda_solution(text), evaluation::Placement::usual, {});
+    evaluation::CallOptions options;
+    options.repeat = repeat;
+    return (*live)->call((*slot)->invocation, options);
+  };
+  ASSERT_TRUE(call(kSquares, evaluation::Repeat::keep));
+  const auto lost = call(with("y[i] = sum + s;", "if (i == 5) __trap();"), evaluation::Repeat::no);
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->end, evaluation::CallEnd::died);
+  const auto again = call(kSquares, evaluation::Repeat::compare);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->end, evaluation::CallEnd::returned) << again->reason;
+  EXPECT_FALSE(again->disagreement);
+  // It is the first of the two calls that is told of.
+  const auto trapped = call(with("y[i] = sum + s;", "if (i == 6) __trap();"), evaluation::Repeat::no);
+  ASSERT_TRUE(trapped);
+  const auto broken = call(with("y[i] = sum + s;", "if (i == 7) __trap();"), evaluation::Repeat::compare);
+  ASSERT_TRUE(broken);
+  EXPECT_EQ(broken->end, evaluation::CallEnd::died);
+}
+
 TEST(CardVariants, ShortCallsAreRepeatedOverInputsOfTheirOwn) {
   model::Task task = squares_task();
   task.workloads = {{"rows_40", {{"M", 40}}, model::Role::race, 1.0}};
