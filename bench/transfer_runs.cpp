@@ -252,7 +252,6 @@ class RememberingExecutor final : public agents::Executor {
 
 search::SearchSettings settings_of(const Search& search) {
   search::SearchSettings settings;
-  settings.iterations = 1000;  // evaluations are what ends it
   settings.attempts = 1;
   settings.patience = 0;
   settings.near_roofline = 0;

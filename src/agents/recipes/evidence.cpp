@@ -19,6 +19,8 @@ const double kMostSurprise = std::log(8.0);
 constexpr double kWideError = 0.2;
 /// Shapes that share no more than this of their words have nothing to say of each other.
 constexpr double kAlikeFrom = 0.5;
+/// Measurements that a certainty needs.
+constexpr std::size_t kLeastCertain = 4;
 /// Experiences that a plan names, at most.
 constexpr std::size_t kMostNamed = 16;
 /// Others that say the same count up to this many: one store's runs are not independent.
@@ -29,6 +31,17 @@ double credit_of(const model::Credit& credit) {
   const auto confirmed = static_cast<double>(std::max<std::int64_t>(0, credit.confirmed));
   const auto refuted = static_cast<double>(std::max<std::int64_t>(0, credit.refuted));
   return 2 * (1 + confirmed) / (2 + confirmed + refuted);
+}
+
+/// Whether the mean is over nothing by twice its standard error.
+bool is_certainly_positive(const std::vector<double>& values) {
+  if (values.size() < kLeastCertain) return false;
+  const auto count = static_cast<double>(values.size());
+  double mean = 0;
+  for (const double value : values) mean += value / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return mean > 2 * std::sqrt(squares / (count - 1) / count);
 }
 
 std::set<std::string_view> words_of_shape(std::string_view shape) {
@@ -67,6 +80,34 @@ double weight_of(const model::Experience& experience) {
 
 Evidence::Evidence(const std::vector<model::Experience>& memory) {
   for (const model::Experience& experience : memory) add(experience);
+  compare_with_siblings();
+}
+
+void Evidence::compare_with_siblings() {
+  struct Sum {
+    double effect = 0;
+    double surprise = 0;
+    int count = 0;
+  };
+  std::map<std::string, Sum> sums;  // by kernel
+  for (const auto& [recipe, all] : seen_) {
+    for (const Measured& measured : all) {
+      if (measured.kernel.empty() || !measured.known) continue;
+      Sum& sum = sums[measured.kernel];
+      sum.effect += measured.effect;
+      sum.surprise += measured.effect - measured.expected;
+      ++sum.count;
+    }
+  }
+  for (auto& [recipe, all] : seen_) {
+    for (Measured& measured : all) {
+      const auto found = sums.find(measured.kernel);
+      if (found == sums.end() || !measured.known || found->second.count < 2) continue;
+      measured.siblings = found->second.count;
+      measured.beside = found->second.surprise / found->second.count;
+      measured.advantage = measured.effect - found->second.effect / found->second.count;
+    }
+  }
 }
 
 void Evidence::add(const model::Experience& experience) {
@@ -81,6 +122,8 @@ void Evidence::add(const model::Experience& experience) {
   double expected = 0;
   for (const Application& step : steps) expected += known ? std::log(step.prior) : 0;
   const double effect = std::log(experience.effect->estimate);
+  // The child is the slow one where the change made it slower.
+  const std::string& kernel = experience.polarity == model::Polarity::regresses ? experience.fast : experience.slow;
   for (const Application& step : steps) {
     const double own = known ? std::log(step.prior) : 0;
     seen_[step.recipe].push_back({.id = experience.id,
@@ -89,13 +132,14 @@ void Evidence::add(const model::Experience& experience) {
                                   .effect = known ? own + (effect - expected) / count : effect,
                                   .expected = own,
                                   .known = known,
-                                  .weight = weight / count});
+                                  .weight = weight / count,
+                                  .kernel = steps.size() == 1 ? kernel : ""});
   }
 }
 
 double Evidence::surprise(const Measured& measured, const Application& application) {
   const double expected = measured.known ? measured.expected : std::log(application.prior);
-  return std::clamp(measured.effect - expected, -kMostSurprise, kMostSurprise);
+  return std::clamp(measured.effect - expected - measured.beside, -kMostSurprise, kMostSurprise);
 }
 
 Judgement Evidence::judge(const Application& application) const {
@@ -121,6 +165,14 @@ Judgement Evidence::judge(const Application& application) const {
     same += weight;
   }
   result.weight *= std::exp(of_recipe + beyond / (same + kUnseenOfParameters));
+  std::vector<double> advantages;
+  std::vector<double> effects;
+  for (const auto& [measured, weight] : alike) {
+    if (measured->siblings < 2) continue;
+    advantages.push_back(measured->advantage);
+    effects.push_back(measured->effect);
+  }
+  result.stands_out = is_certainly_positive(advantages) && is_certainly_positive(effects);
   return result;
 }
 

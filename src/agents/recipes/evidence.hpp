@@ -18,6 +18,8 @@ struct Judgement {
   double weight = 1;                  ///< expected speed-up: the prior, corrected by what was measured
   double seen = 0;                    ///< measurements behind the correction, each counted by how sure it is; 0: none
   std::vector<std::string> rests_on;  ///< ids of the experiences
+  /// Where it was tried it certainly helped, and certainly more than what else was tried on the same kernels.
+  bool stands_out = false;
 };
 
 class Evidence {
@@ -26,7 +28,7 @@ class Evidence {
 
   /// The prior times the mean surprise, ln(measured / expected), of the recipe on loops of this shape (of one like it
   /// for less), drawn towards none as long as little was seen; and within those, of the same parameters, drawn towards
-  /// the recipe's.
+  /// the recipe's. Surprises are counted from the mean of all that was tried on the same kernel.
   [[nodiscard]] Judgement judge(const Application& application) const;
   [[nodiscard]] bool empty() const { return seen_.empty(); }
 
@@ -40,7 +42,12 @@ class Evidence {
     double expected = 0;  ///< ln of the speed-up that was expected; 0 where it is not known
     bool known = false;   ///< what was expected is
     double weight = 1;
+    std::string kernel;    ///< source id of the parent; empty: not known
+    double beside = 0;     ///< mean surprise of all that was measured on that kernel
+    double advantage = 0;  ///< effect less the mean effect of those
+    int siblings = 0;      ///< how many those were, itself among them
   };
+  void compare_with_siblings();
   void add(const model::Experience& experience);
   [[nodiscard]] static double surprise(const Measured& measured, const Application& application);
 

@@ -13,9 +13,8 @@ namespace {
 /// Routes that are gone on with, and steps of the longest.
 constexpr std::size_t kExtended = 3;
 constexpr std::size_t kMostSteps = 3;
-/// A step is added without a look at what the one before gave: only where it was measured at least this often, and is
-/// expected to pay by this much.
-constexpr double kSeenEnough = 1;
+/// A step is added without a look at what the one before gave: only where it stood out before, and is expected to pay
+/// by this much.
 constexpr double kWorthAdding = 1.05;
 
 bool was_tried(const std::string& title, const std::vector<TriedPlan>& tried) {
@@ -42,7 +41,7 @@ std::optional<Route> one_step_further(const syntax::Clang& clang, const KernelSo
   for (const Application& application : *applications) {
     if (has_recipe(route, application.recipe)) continue;
     Judgement judgement = evidence.judge(application);
-    if (judgement.seen < kSeenEnough || judgement.weight < kWorthAdding) continue;
+    if (!judgement.stands_out || judgement.weight < kWorthAdding) continue;
     if (best != nullptr && judgement.weight <= of_best.weight) continue;
     best = &application;
     of_best = std::move(judgement);
