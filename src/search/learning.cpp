@@ -94,8 +94,11 @@ base::Result<Lessons> summarize_pairs(const Learning& learning, const std::vecto
   }
   const auto ask = [&](std::size_t i) -> LessonAnswer {
     agents::SummarizeQuestion& question = questions[i];
-    const Candidate& child = *outcomes[pairs[i].outcome].candidate;
-    const auto profile = learning.measurer.profile(child.solution, child.source_id, learning.stops.abort);
+    const AttemptOutcome& outcome = outcomes[pairs[i].outcome];
+    // The same program is measured once.
+    const Candidate& profiled =
+        is_parents_program(outcome) ? learning.beam[static_cast<std::size_t>(outcome.parent)] : *outcome.candidate;
+    const auto profile = learning.measurer.profile(profiled.solution, profiled.source_id, learning.stops.abort);
     if (profile) {
       (pairs[i].polarity == Polarity::regresses ? question.slow_evaluation : question.fast_evaluation).profile =
           *profile;

@@ -52,6 +52,11 @@ std::vector<std::size_t> representatives(const std::vector<AttemptOutcome>& outc
   return chosen;
 }
 
+bool is_parents_program(const AttemptOutcome& outcome) {
+  return measured(outcome) && outcome.duplicate &&
+         outcome.candidate->evaluation.duplicate_of == outcome.candidate->parent_source_id;
+}
+
 namespace {
 
 /// Everything that was measured against its parent, in order of identity.
@@ -59,9 +64,7 @@ std::vector<TeachingPair> all_pairs(const std::vector<AttemptOutcome>& outcomes,
                                     const SearchSettings& settings) {
   std::vector<TeachingPair> pairs;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    const bool same_program = measured(outcomes[i]) && outcomes[i].duplicate &&
-                              outcomes[i].candidate->evaluation.duplicate_of == outcomes[i].candidate->parent_source_id;
-    if (!same_program && std::find(chosen.begin(), chosen.end(), i) == chosen.end()) continue;
+    if (!is_parents_program(outcomes[i]) && std::find(chosen.begin(), chosen.end(), i) == chosen.end()) continue;
     const model::Interval& ratio = *outcomes[i].candidate->evaluation.ratio;
     const bool improves = ratio.estimate >= settings.memory_positive && ratio.low > 1;
     pairs.push_back({i, improves ? model::Polarity::improves : model::Polarity::regresses});

@@ -19,6 +19,9 @@ struct TeachingPair {
   model::Polarity polarity = model::Polarity::improves;
 };
 
+/// Whether the child turned out to be the same program as its parent, in other words.
+bool is_parents_program(const AttemptOutcome& outcome);
+
 /// Positive representatives by effect, at most `memory_new` / 2; negative ones, worst first, fill up to `memory_new`;
 /// failures that a fix mended take the places that are left, in order of identity. Standard rules ask a positive pair
 /// to be certain; paper rules look at the estimate alone. With `memory_everything`
