@@ -220,11 +220,12 @@ std::string tried_text(const std::vector<TriedPlan>& tried) {
   return out;
 }
 
-std::string_view polarity_text(model::Polarity polarity) {
-  switch (polarity) {
+std::string_view polarity_text(const model::Experience& experience) {
+  switch (experience.polarity) {
     case model::Polarity::improves:
       return "it made a kernel faster";
     case model::Polarity::regresses:
+      if (experience.effect && experience.effect->high >= 1) return "it did not make a kernel faster";
       return "it made a kernel slower, so it shows what to avoid";
     case model::Polarity::mends:
       return "it shows why a kernel failed, and its mend";
@@ -252,7 +253,7 @@ std::string experience_text(const Experience& experience) {
   if (!experience.device.empty() && !seen.empty()) seen += ", on " + clean_line(experience.device, kNameBytes);
   std::string out =
       fmt::format("Experience {} ({}; effect {}{}):\n", clean_line(experience.id, kNameBytes),
-                  polarity_text(experience.polarity), experience.effect ? interval_text(*experience.effect) : "unknown",
+                  polarity_text(experience), experience.effect ? interval_text(*experience.effect) : "unknown",
                   (seen.empty() ? "" : "; seen on " + seen) + credit_text(experience));
   out += "| Title: " + clean_line(experience.title, kTitleBytes) + "\n";
   out += "| Strategy:\n" + quoted(experience.strategy, kStrategyBytes) + "\n";

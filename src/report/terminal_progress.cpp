@@ -59,9 +59,10 @@ class Lines {
   }
 
   std::string operator()(const model::Learned& event) const {
-    const std::string_view kind = event.polarity == model::Polarity::improves    ? ""
-                                  : event.polarity == model::Polarity::regresses ? "to avoid, "
-                                                                                 : "a mend, then ";
+    const std::string_view kind = event.polarity == model::Polarity::mends      ? "a mend, then "
+                                  : event.polarity == model::Polarity::improves ? ""
+                                  : event.effect.high < 1                       ? "to avoid, "
+                                                                                : "no gain, ";
     return fmt::format("  learned: {} ({}{})\n", printable(event.title), kind, format_ratio(event.effect));
   }
 

@@ -11,7 +11,7 @@ using journal::StepRecord;
 using std::chrono::milliseconds;
 
 StepRecord taken(const std::string& kind, int begin_ms, int end_ms, const Json& output = Json::object(),
-                int iteration = -1) {
+                 int iteration = -1) {
   return {{{.iteration = iteration}, kind}, "in", output, {}, milliseconds(begin_ms), milliseconds(end_ms - begin_ms)};
 }
 

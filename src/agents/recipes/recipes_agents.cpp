@@ -227,7 +227,7 @@ class RecipesSummarizer final : public Summarizer {
     if (steps.empty() || question.polarity == model::Polarity::mends)
       return given(std::optional<Lesson>(), "no optimization");
     const bool improves = question.polarity == model::Polarity::improves;
-    if (!improves) lesson.title.insert(0, "Avoid: ");
+    if (!improves) lesson.title.insert(0, question.effect.high < 1 ? "Avoid: " : "No gain: ");
     lesson.strategy =
         std::string(improves ? "On loops of this shape it helps" : "On loops of this shape it does not help") +
         " to: " + question.plan.title + ".\n" + lines;

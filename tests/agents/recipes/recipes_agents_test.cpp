@@ -173,6 +173,9 @@ TEST(RecipesSummarizer, LessonsCarryRecipeAndShape) {
   EXPECT_EQ(from_text(lesson.strategy)->recipe, "interchange");
   EXPECT_FALSE(lesson.before.empty() || lesson.after.empty());
   asked.polarity = model::Polarity::regresses;
+  asked.effect = {1.0, 0.98, 1.02};
+  EXPECT_TRUE((**summarizer->summarize(asked, {})->value).title.starts_with("No gain: "));
+  asked.effect = {0.8, 0.7, 0.9};
   EXPECT_TRUE((**summarizer->summarize(asked, {})->value).title.starts_with("Avoid: "));
   asked.plan.text = "no line";
   const auto none = summarizer->summarize(asked, {});
