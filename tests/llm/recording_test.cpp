@@ -166,6 +166,8 @@ TEST(WithoutNumbers, HidesWhatWasMeasuredAndKeepsTheRest) {
   EXPECT_EQ(without_numbers("plan i0.b1.p2 of float32 x3"), "plan i0.b1.p2 of float32 x3");
   EXPECT_EQ(without_numbers("1e+06 bytes"), "# bytes");
   EXPECT_EQ(without_numbers("a 5\n```\nb 5\n```\nc 5"), "a #\n```\nb 5\n```\nc #");
+  EXPECT_EQ(without_numbers("```\n+//@ tune MR in {6}  NR in {16}\nint x = 6;\n```"),
+            "```\n+//@ tune MR in {#}  NR in {#}\nint x = 6;\n```");
   EXPECT_EQ(without_numbers(""), "");
 }
 
