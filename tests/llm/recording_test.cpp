@@ -168,6 +168,9 @@ TEST(WithoutNumbers, HidesWhatWasMeasuredAndKeepsTheRest) {
   EXPECT_EQ(without_numbers("a 5\n```\nb 5\n```\nc 5"), "a #\n```\nb 5\n```\nc #");
   EXPECT_EQ(without_numbers("```\n+//@ tune MR in {6}  NR in {16}\nint x = 6;\n```"),
             "```\n+//@ tune MR in {#}  NR in {#}\nint x = 6;\n```");
+  EXPECT_EQ(without_numbers("workload odd (family rows): expected -8.17, got 7.6e-3 at index 0"),
+            "workload odd (family #): expected #, got # at index #");
+  EXPECT_EQ(without_numbers("a-1 - 2 (family"), "a-# - # (family");
   EXPECT_EQ(without_numbers(""), "");
 }
 
