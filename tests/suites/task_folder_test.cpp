@@ -407,6 +407,16 @@ TEST_F(TaskFolder, Generators) {
   EXPECT_TRUE(load_task(path()));
 }
 
+TEST_F(TaskFolder, ACudaTaskTakesNoReferenceThatTheDeviceCannotRun) {
+  replace("target = \"cpu\"", "target = \"cuda\"");
+  put("baseline.cu", "extern \"C\" __global__ void scale();\n");
+  const auto task = load_task(path());
+  ASSERT_FALSE(task);
+  EXPECT_NE(task.error().message.find("no such file; put the trusted reference there (reference.cu)"),
+            std::string::npos)
+      << task.error().message;
+}
+
 TEST_F(TaskFolder, Families) {
   expect_problem("\"positive\", \"scaled\"", "\"positive\", \"tiny\"", 17, "inputs[0].families",
                  "unknown family \"tiny\"");
