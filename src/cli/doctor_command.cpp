@@ -9,6 +9,7 @@
 #include "cli/config.hpp"
 #include "cli/doctor_cuda.hpp"
 #include "cli/noise.hpp"
+#include "cli/search_flags.hpp"
 #include "cli/team.hpp"
 #include "cli/version.hpp"
 #include "cli/workspace.hpp"
@@ -260,6 +261,7 @@ base::Result<int> check_worker(Report& report, Shell& shell, const DoctorOptions
 }
 
 base::Result<Exit> examine(Shell& shell, const DoctorOptions& options) {
+  if (const auto usable = check(options.device); !usable) return refuse_options(usable.error());
   Report report(options.json);
   report.add("accelopt", State::ok, kVersion);
   int missing = check_cpu(report);

@@ -16,6 +16,7 @@
 
 #include "base/files.hpp"
 #include "cli/cuda_environment.hpp"
+#include "targets/cuda/find_tool.hpp"
 #include "targets/cuda/nvrtc.hpp"
 
 namespace accelopt::cli {
@@ -145,12 +146,28 @@ void add_driver(std::vector<CudaFinding>& out) {
   }
 }
 
+void add_tool(std::vector<CudaFinding>& out, const std::string& name, const targets::cuda::ToolName& tool,
+              const std::string& without) {
+  const auto found = targets::cuda::find_tool(tool, cuda_environment(), {});
+  if (found) {
+    out.push_back(
+        {name, true, fmt::format("{}{}{}", found->version, found->version.empty() ? "" : ", ", found->path), ""});
+    return;
+  }
+  out.push_back({name, false, found.error().message,
+                 fmt::format("{}; it comes with a CUDA toolkit, {} names one", without, tool.variable)});
+}
+
 }  // namespace
 
 std::vector<CudaFinding> examine_cuda() {
   std::vector<CudaFinding> out;
   add_nvrtc(out);
   add_driver(out);
+  add_tool(out, "nsight compute", targets::cuda::nsight_compute(),
+           "without it, profiles of CUDA kernels have no hardware counters");
+  add_tool(out, "compute-sanitizer", targets::cuda::compute_sanitizer(),
+           "without it, confirmed CUDA kernels are not checked for memory errors and races");
   return out;
 }
 

@@ -14,8 +14,8 @@ struct CudaFinding {
   std::string advice;  ///< what to do; empty: nothing
 };
 
-/// NVRTC, CUDA's headers, the driver and its devices. The driver is opened in a process of its own with a time limit:
-/// a broken one can neither hang nor end this program.
+/// NVRTC, CUDA's headers, the driver and its devices, Nsight Compute and compute-sanitizer. The driver is opened in a
+/// process of its own with a time limit: a broken one can neither hang nor end this program.
 std::vector<CudaFinding> examine_cuda();
 
 }  // namespace accelopt::cli

@@ -11,6 +11,7 @@
 #include "model/tuning.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
+#include "report/text_width.hpp"
 #include "report/tuning_text.hpp"
 #include "suites/task_folder.hpp"
 
@@ -23,6 +24,7 @@ struct EvalOptions {
   std::string task;
   std::string file;
   bool json = false;
+  bool confirm = false;
   std::optional<std::uint64_t> seed;
   DeviceFlags device;
 };
@@ -72,7 +74,10 @@ std::string verdict_text(const model::Task& task, const model::Evaluation& evalu
       text += fmt::format("  {}: {:.4g} {} ({})\n", item.name, item.value, item.unit, item.meaning);
     }
     for (const std::string& remark : evaluation.profile->remarks) text += "  compiler: " + remark + "\n";
+    for (const std::string& note : evaluation.profile->notes) text += "  note: " + report::printable(note) + "\n";
   }
+  for (const std::string& note : evaluation.notes) text += "\n" + report::printable(note);
+  if (!evaluation.notes.empty()) text += "\n";
   text += fmt::format("\ntrust: {}; isolation: {}\n", evaluation.trust, evaluation.environment.isolation);
   return text;
 }
@@ -99,6 +104,15 @@ base::Result<model::Evaluation> build_alone(evaluation::Evaluator& evaluator, co
   evaluation.machine_code_id = build.machine_code_id;
   evaluation.stages = {{"build", build.seconds}};
   evaluation.profile = model::Profile{{}, build.remarks};
+  return evaluation;
+}
+
+/// What a run asks of its winner, of a candidate that was raced: its tuning and its stages stay.
+base::Result<model::Evaluation> confirm_raced(evaluation::Evaluator& evaluator, const model::Solution& candidate,
+                                              model::Evaluation raced, const std::stop_token& stop) {
+  TRY_ASSIGN(auto evaluation, evaluator.confirm(candidate, stop));
+  evaluation.tuning = std::move(raced.tuning);
+  evaluation.stages.insert(evaluation.stages.begin(), raced.stages.begin(), raced.stages.end());
   return evaluation;
 }
 
@@ -133,11 +147,15 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
     TRY_ASSIGN(const auto baseline, evaluator->build(task.baseline, shell.stops.abort));
     if (evaluation.status == model::Status::passed && build.machine_code_id == baseline.machine_code_id) {
       evaluation.verdict = model::Verdict::tie;  // one session in a hundred or so would find a difference
-      evaluation.reason = "the same machine code as the baseline: a difference is this machine's noise";
+      const std::string seen = evaluation.reason.empty() ? "" : "; " + evaluation.reason;  // who disturbed it
+      evaluation.reason = "the same machine code as the baseline: a difference is this machine's noise" + seen;
     }
   }
   evaluation.source_id = model::source_id(candidate);
   evaluation.stages.insert(evaluation.stages.begin(), {"build", build.seconds});
+  if (options.confirm && evaluation.status == model::Status::passed) {
+    TRY_ASSIGN(evaluation, confirm_raced(*evaluator, candidate, std::move(evaluation), shell.stops.abort));
+  }
   if (evaluation.status == model::Status::passed) {
     TRY_ASSIGN(evaluation.profile, evaluator->profile(candidate, shell.stops.abort));
   }
@@ -163,11 +181,14 @@ void add_eval(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt eval my_task faster.cpp        is it correct, and is it faster?\n"
       "  accelopt eval my_task                   the baseline against itself\n"
+      "  accelopt eval my_task faster.cpp --confirm   would a run report it?\n"
       "  accelopt eval my_task faster.cpp --worker \"ssh host accelopt worker --device cpu:1\"\n");
   auto options = std::make_shared<EvalOptions>();
   command.option("task", &options->task, "Folder of the task").required();
   command.option("file", &options->file, "The kernel (default: the baseline itself)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
+  command.flag("--confirm", options->confirm,
+               "Confirm it as a run does its winner: held-out workloads, fresh processes, and what watches its calls");
   command.option("--seed", &options->seed, "Of the inputs (default: drawn)");
   declare(command, options->device);
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return show_evaluation(shell, *options); }; });

@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "cli/command.hpp"
 #include "cli/mutant_check.hpp"
+#include "cli/search_flags.hpp"
 #include "suites/lint.hpp"
 #include "suites/task_folder.hpp"
 
@@ -88,6 +89,7 @@ base::Result<std::ptrdiff_t> lint_folder(Shell& shell, const LintOptions& option
 }
 
 base::Result<Exit> lint(Shell& shell, const LintOptions& options) {
+  if (const auto usable = check(options.device); !usable) return refuse_options(usable.error());
   std::ptrdiff_t errors = 0;
   for (const std::string& folder : options.tasks) {
     TRY_ASSIGN(const std::ptrdiff_t own, lint_folder(shell, options, folder));

@@ -12,6 +12,7 @@
 
 #include "base/hash.hpp"
 #include "cli/command.hpp"
+#include "cli/search_flags.hpp"
 #include "cli/selftest_suite.hpp"
 #include "cli/session.hpp"
 #include "sandbox/probe.hpp"
@@ -273,6 +274,7 @@ base::Result<void> check_names(const SelftestOptions& options, const SelftestSui
 }
 
 base::Result<Exit> selftest(Shell& shell, const SelftestOptions& options) {
+  if (const auto usable = check(options.device); !usable) return refuse_options(usable.error());
   const auto began = std::chrono::steady_clock::now();
   TRY_ASSIGN(const SelftestSuite suite,
              options.exploits.empty() ? builtin_selftest(kind_of(options.device)) : load_selftest(options.exploits));

@@ -50,7 +50,7 @@ struct Peaks {
   double last_level_bytes_per_second = 0;  ///< triad over arrays that the last-level cache holds; 0: not measured
   std::vector<VectorPeak> by_width{};      ///< narrowest first
   std::string measured{};                  ///< when, "2026-11-21"
-  double tensor_flops_per_second = 0;      ///< of matrix units, bfloat16; 0: there are none
+  double tensor_flops_per_second = 0;      ///< of matrix units, 16-bit types; 0: there are none
   double tensor_tf32_flops_per_second = 0;
 };
 

@@ -13,17 +13,6 @@
 namespace accelopt::evaluation {
 namespace {
 
-std::size_t bytes_of(const model::Definition& definition, const model::Workload& workload) {
-  const model::AxisValues axes = model::bind_axes(definition, workload);
-  std::size_t bytes = 0;
-  for (const auto* list : {&definition.inputs, &definition.outputs}) {
-    for (const model::TensorSpec& tensor : *list) {
-      bytes += static_cast<std::size_t>(model::element_count(tensor, axes)) * model::size_of(tensor.dtype);
-    }
-  }
-  return bytes;
-}
-
 /// The outputs of one call, kept.
 struct Kept {
   std::size_t workload = 0;
@@ -75,6 +64,17 @@ base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& s
 }
 
 }  // namespace
+
+std::size_t bytes_of(const model::Definition& definition, const model::Workload& workload) {
+  const model::AxisValues axes = model::bind_axes(definition, workload);
+  std::size_t bytes = 0;
+  for (const auto* list : {&definition.inputs, &definition.outputs}) {
+    for (const model::TensorSpec& tensor : *list) {
+      bytes += static_cast<std::size_t>(model::element_count(tensor, axes)) * model::size_of(tensor.dtype);
+    }
+  }
+  return bytes;
+}
 
 std::vector<std::size_t> Measuring::workloads(std::span<const model::Role> roles) const {
   std::vector<std::size_t> out;

@@ -70,6 +70,9 @@ void set_failure(model::Evaluation& evaluation, const Failure& failure);
 base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solution, model::Evaluation& evaluation,
                                const std::stop_token& stop);
 
+/// Bytes of a workload's inputs and outputs.
+std::size_t bytes_of(const model::Definition& definition, const model::Workload& workload);
+
 /// Whether kernels can be run here; else the evaluation says NOT_MEASURED and why.
 bool can_run(const Measuring& measuring, model::Evaluation& evaluation);
 
@@ -84,6 +87,11 @@ struct VerifyPlan {
 /// process, over other poison: both must agree. The first failure, or none.
 base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Solution& solution,
                                             const VerifyPlan& plan, const std::stop_token& stop);
+
+/// Has the target watch a candidate's calls on the smallest raced and the smallest checked workload, as a stage
+/// "inspect"; its notes come to the evaluation. The finding, or none. @error as Target::inspect.
+base::Result<std::optional<Failure>> inspect_calls(Measuring& measuring, Slots& slots, const model::Solution& candidate,
+                                                   model::Evaluation& evaluation, const std::stop_token& stop);
 
 /// The median time, the opponent's, the ratio and the roofline of one workload, from the blocks' times of two arms.
 model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t workload,

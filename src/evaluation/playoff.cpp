@@ -205,6 +205,11 @@ base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const mod
       return evaluation;
     }
   }
+  TRY_ASSIGN(const auto finding, inspect_calls(measuring, fresh, candidate, evaluation, stop));
+  if (finding) {
+    set_failure(evaluation, *finding);
+    return evaluation;
+  }
   TRY(race_baseline(measuring, fresh, candidate, evaluation, stop));
   if (evaluation.status == model::Status::passed) TRY(reject_incredible(measuring, evaluation, stop));
   return evaluation;

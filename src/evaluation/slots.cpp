@@ -20,16 +20,10 @@ std::uint64_t next_invocation_number() {
   return ++last;
 }
 
-/// An input as the reference sees it: the rounded values, not the drawn ones.
-ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& bytes) {
-  if (!model::is_floating(input.dtype)) return {{}, bytes};
-  return {decode(input.dtype, bytes), {}};
-}
-
-std::vector<ReferenceTensor> perturbed(const model::Task& task, std::vector<ReferenceTensor> inputs,
+std::vector<ReferenceTensor> perturbed(const model::Definition& definition, std::vector<ReferenceTensor> inputs,
                                        std::uint64_t seed) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    perturb(inputs[i].values, task.definition.inputs[i].dtype, task.definition.numerics,
+    perturb(inputs[i].values, definition.inputs[i].dtype, definition.numerics,
             base::derive_seed(seed, std::to_string(i)));
   }
   return inputs;
@@ -41,6 +35,11 @@ base::Error located(base::Error error, const model::Workload& workload, model::F
 }
 
 }  // namespace
+
+ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& bytes) {
+  if (!model::is_floating(input.dtype)) return {{}, bytes};
+  return {decode(input.dtype, bytes), {}};
+}
 
 base::Result<std::vector<Bounds>> Target::prepare_slot(const SlotPlan& plan) {
   return base::fail(ErrorCode::unsupported, "slot of workload " + plan.workload.name + ": this target keeps none");
@@ -137,38 +136,55 @@ base::Result<bool> Slots::prepare_there(Slot& slot, const SlotPlan& plan) {
   return usable;
 }
 
+base::Result<HostCalibration> calibrate_on_host(const model::Definition& definition, const model::AxisValues& axes,
+                                                const HostReference& reference,
+                                                const std::vector<ReferenceTensor>& inputs,
+                                                const Invocation& invocation, std::uint64_t seed) {
+  HostCalibration out;
+  TRY_ASSIGN(out.exact, reference(Precision::float64, inputs, invocation));
+  TRY_ASSIGN(const auto narrow, reference(Precision::float32, inputs, invocation));
+  TRY_ASSIGN(const auto first, reference(Precision::float64, perturbed(definition, inputs, seed), invocation));
+  TRY_ASSIGN(const auto second, reference(Precision::float64, perturbed(definition, inputs, seed + 1), invocation));
+  TRY_ASSIGN(const auto both, reference(Precision::float32, perturbed(definition, inputs, seed + 2), invocation));
+  for (std::size_t i = 0; i < definition.outputs.size(); ++i) {
+    const model::TensorSpec& output = definition.outputs[i];
+    Expected expected;
+    expected.dtype = output.dtype;
+    if (output.shape) expected.shape = model::shape_of(output, axes);
+    if (model::is_floating(output.dtype)) {
+      expected.values = out.exact[i].values;
+    } else {
+      expected.integers = decode_integers(output.dtype, out.exact[i].bytes);
+    }
+    const HonestRuns runs{narrow[i].values, first[i].values, second[i].values, both[i].values};
+    out.bounds.push_back(calibrate(expected, runs, definition.numerics));
+  }
+  return out;
+}
+
 base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<ReferenceTensor>& inputs,
                                             const model::Workload& workload, std::uint64_t seed) {
-  const auto run = [&](Precision precision,
-                       const std::vector<ReferenceTensor>& tensors) -> base::Result<std::vector<ReferenceTensor>> {
-    auto outputs = target_.reference(precision, tensors, slot.invocation);
-    if (!outputs) return tl::make_unexpected(located(outputs.error(), workload, slot.family));
-    return outputs;
-  };
-  TRY_ASSIGN(auto exact, run(Precision::float64, inputs));
-  TRY_ASSIGN(const auto narrow, run(Precision::float32, inputs));
-  TRY_ASSIGN(const auto first, run(Precision::float64, perturbed(task_, inputs, seed)));
-  TRY_ASSIGN(const auto second, run(Precision::float64, perturbed(task_, inputs, seed + 1)));
-  TRY_ASSIGN(const auto both, run(Precision::float32, perturbed(task_, inputs, seed + 2)));
   const model::AxisValues axes = model::bind_axes(task_.definition, workload);
-  bool usable = true;
+  const HostReference reference = [this](Precision precision, const std::vector<ReferenceTensor>& tensors,
+                                         const Invocation& invocation) {
+    return target_.reference(precision, tensors, invocation);
+  };
+  auto calibrated = calibrate_on_host(task_.definition, axes, reference, inputs, slot.invocation, seed);
+  if (!calibrated) return tl::make_unexpected(located(calibrated.error(), workload, slot.family));
   for (std::size_t i = 0; i < task_.definition.outputs.size(); ++i) {
     const model::TensorSpec& output = task_.definition.outputs[i];
     Expected expected;
     expected.dtype = output.dtype;
     if (output.shape) expected.shape = model::shape_of(output, axes);
     if (model::is_floating(output.dtype)) {
-      expected.values = std::move(exact[i].values);
+      expected.values = std::move(calibrated->exact[i].values);
     } else {
-      expected.integers = decode_integers(output.dtype, exact[i].bytes);
+      expected.integers = decode_integers(output.dtype, calibrated->exact[i].bytes);
     }
-    const HonestRuns runs{narrow[i].values, first[i].values, second[i].values, both[i].values};
-    Bounds bounds = calibrate(expected, runs, task_.definition.numerics);
-    usable = usable && bounds.float_is_finite;
     slot.expected.push_back(std::move(expected));
-    slot.bounds.push_back(std::move(bounds));
   }
-  return usable;
+  slot.bounds = std::move(calibrated->bounds);
+  return std::all_of(slot.bounds.begin(), slot.bounds.end(), [](const Bounds& one) { return one.float_is_finite; });
 }
 
 namespace {

@@ -28,6 +28,21 @@ struct Slot {
       accepted;  ///< of outputs that were found right, the last ones: equal bytes need no second look
 };
 
+/// What a reference on the host says of one set of inputs.
+struct HostCalibration {
+  std::vector<ReferenceTensor> exact;  ///< outputs of the run in double
+  std::vector<Bounds> bounds;          ///< with their rows
+};
+/// Runs the reference in double and in float, and on perturbed inputs; takes the bounds from that. `inputs` are what
+/// the reference sees: the rounded values, not the drawn ones.
+/// @error as the reference.
+base::Result<HostCalibration> calibrate_on_host(const model::Definition& definition, const model::AxisValues& axes,
+                                                const HostReference& reference,
+                                                const std::vector<ReferenceTensor>& inputs,
+                                                const Invocation& invocation, std::uint64_t seed);
+/// A drawn input as the reference sees it.
+ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& bytes);
+
 /// Draws slots when they are first asked for and keeps them, on the trusted side: here, or in the memory of a target
 /// that keeps slots, of which only facts are here then. For the measuring thread only.
 class Slots {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -87,6 +88,11 @@ struct ReferenceTensor {
   Bytes bytes;
 };
 
+/// A reference that runs on this machine's processor, whatever the target: float tensors in the definition's order to
+/// the outputs, as Target::reference. @error invalid_argument: it crashed or did not end.
+using HostReference = std::function<base::Result<std::vector<ReferenceTensor>>(
+    Precision precision, const std::vector<ReferenceTensor>& inputs, const Invocation& invocation)>;
+
 /// A slot as it is asked of a target that keeps slots. Holds for the call alone.
 struct SlotPlan {
   const model::Workload& workload;
@@ -104,6 +110,18 @@ class Hold {
 /// Where a kernel's machine code lies: as the linker puts it, or a few cache lines further, where the same code may be
 /// slower or faster by accident.
 enum class Placement { usual, shifted };
+
+/// What the machine's own counters say of one call of a kernel, where it has a program that reads them.
+struct HardwareCounts {
+  std::vector<model::ProfileItem> items;
+  std::string note;  ///< why there are none, in one line; empty where nothing is to be said
+};
+
+/// What programs that watch a kernel's memory and threads found in one call.
+struct Inspection {
+  std::string finding;             ///< the first error; empty: none was found
+  std::vector<std::string> notes;  ///< what was checked, and what could not be
+};
 
 class Target {
  public:
@@ -155,6 +173,21 @@ class Target {
   /// What the machine code of a solution that was built tells a planner; empty where it cannot be read.
   virtual std::vector<model::ProfileItem> machine_code_profile(const model::Solution& solution,
                                                                std::stop_token stop) = 0;
+  /// Reads the machine's counters over one call, on the inputs of a slot that was called with; nothing where the
+  /// machine has none to offer. The machine's lock is held. @error cancelled; io.
+  virtual base::Result<HardwareCounts> hardware_counts(const model::Solution& /*solution*/,
+                                                       const Invocation& /*invocation*/, model::Cache /*cache*/,
+                                                       std::stop_token /*stop*/) {
+    return HardwareCounts();
+  }
+  /// Whether `inspect` may tell anything.
+  [[nodiscard]] virtual bool inspects() const { return false; }
+  /// Watches one call for what a right result does not show: reads beside tensors or of what nobody wrote, races.
+  /// Nothing where the machine has no such program. The machine's lock is held. @error as hardware_counts.
+  virtual base::Result<Inspection> inspect(const model::Solution& /*solution*/, const Invocation& /*invocation*/,
+                                           std::stop_token /*stop*/) {
+    return Inspection();
+  }
   /// Builds pause while this is held, where the machine has no cores to spare.
   virtual std::unique_ptr<Hold> quiet() = 0;
   /// The machine's lock: nobody else on it measures while this is held.

@@ -123,6 +123,7 @@ void to_json(Json& out, const Profile& value) {
     out["items"].push_back(
         {{"name", item.name}, {"value", number(item.value)}, {"unit", item.unit}, {"meaning", item.meaning}});
   }
+  if (!value.notes.empty()) out["notes"] = value.notes;
 }
 
 void from_json(const Json& in, Profile& value) {
@@ -132,6 +133,8 @@ void from_json(const Json& in, Profile& value) {
                            item.at("unit").get<std::string>(), item.at("meaning").get<std::string>()});
   }
   read_field(in, "remarks", value.remarks);
+  value.notes.clear();
+  read_field(in, "notes", value.notes);
 }
 
 void to_json(Json& out, const BuildReport& value) {
@@ -282,6 +285,7 @@ void to_json(Json& out, const Evaluation& value) {
   out["stages"] = Json::array();
   for (const StageTime& stage : value.stages)
     out["stages"].push_back({{"name", stage.name}, {"seconds", stage.seconds}});
+  if (!value.notes.empty()) out["notes"] = value.notes;
 }
 
 void from_json(const Json& in, Evaluation& value) {
@@ -293,6 +297,7 @@ void from_json(const Json& in, Evaluation& value) {
   read_field(in, "decided_by", value.decided_by);
   read_field(in, "blocks", value.blocks);
   read_field(in, "workloads", value.workloads);
+  read_field(in, "notes", value.notes);
   read_field(in, "samples", value.samples);
   read_field(in, "environment", value.environment);
   read_field(in, "trust", value.trust);

@@ -57,6 +57,7 @@ struct Profile {
   std::vector<ProfileItem> items;
   std::vector<std::string>
       remarks;  ///< the compiler's, on the candidate's own lines: "line 12: loop vectorized using 32 byte vectors"
+  std::vector<std::string> notes{};  ///< for people: what the profile could not hold, and why
 };
 
 /// Where a workload stands against the machine's measured peaks.
@@ -161,6 +162,7 @@ struct Evaluation {
   int blocks = 0;
   std::vector<WorkloadTiming> workloads;
   std::vector<StageTime> stages;
+  std::vector<std::string> notes;  ///< of a confirmation: what was checked besides results, and what could not be
   std::vector<BlockSample> samples;
   std::optional<Profile> profile;
   std::optional<Tuning> tuning;  ///< of a kernel that left values open; `source_id` is that of the chosen one

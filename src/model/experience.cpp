@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/experience.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "base/hash.hpp"
 
 namespace accelopt::model {
 
 using base::read_field;
+
+namespace {
+
+/// Reads a count, brought into 0 to `most` whatever the file says: files come from strangers too.
+template <class Count>
+void read_count(const base::Json& in, const char* key, std::int64_t most, Count& target) {
+  const auto found = in.find(key);
+  if (found == in.end() || found->is_null()) return;
+  const auto top = static_cast<double>(most);
+  const auto count = found->is_number() ? found->get<double>() : static_cast<double>(found->get<std::int64_t>());
+  target = static_cast<Count>(count > 0 ? std::min(count, top) : 0);
+}
+
+constexpr std::int64_t kMostCredit = 1'000'000;
+constexpr std::int64_t kMostIterations = std::numeric_limits<int>::max() - 1;  // people count from 1
+
+}  // namespace
 
 std::string_view to_string(Polarity polarity) {
   switch (polarity) {
@@ -93,16 +113,16 @@ void from_json(const base::Json& in, Experience& value) {
   read_field(in, "slow", value.slow);
   read_field(in, "fast", value.fast);
   read_field(in, "run", value.run);
-  read_field(in, "iteration", value.iteration);
+  read_count(in, "iteration", kMostIterations, value.iteration);
   read_field(in, "created", value.created);
   read_field(in, "model", value.model);
   read_field(in, "toolchain", value.toolchain);
-  read_field(in, "shown", value.credit.shown);
-  read_field(in, "used", value.credit.used);
-  read_field(in, "confirmed", value.credit.confirmed);
-  read_field(in, "refuted", value.credit.refuted);
-  read_field(in, "agreeing", value.agreeing);
-  read_field(in, "contradicting", value.contradicting);
+  read_count(in, "shown", kMostCredit, value.credit.shown);
+  read_count(in, "used", kMostCredit, value.credit.used);
+  read_count(in, "confirmed", kMostCredit, value.credit.confirmed);
+  read_count(in, "refuted", kMostCredit, value.credit.refuted);
+  read_count(in, "agreeing", kMostCredit, value.agreeing);
+  read_count(in, "contradicting", kMostCredit, value.contradicting);
 }
 
 std::string content_id(const Experience& it) {

@@ -113,6 +113,15 @@ Range chain_of(const EstimateFacts& facts) {
   return chain;
 }
 
+/// What a session of a run takes beside questions, where others build and measure; an iteration is about one.
+constexpr Range kSessionSeconds{0.02, 0.4, 4};
+
+EstimateFacts without_device(EstimateFacts facts) {
+  facts.open_seconds = (exactly(1) + facts.iterations) * kSessionSeconds;
+  facts.build_seconds = facts.playoff_seconds = facts.confirm_seconds = {};
+  return facts;
+}
+
 Range wall_of(const EstimateFacts& facts, const Counts& counts, const Range& exploring, const Range& calls,
               const Range& evaluations) {
   const Range chains = facts.iterations * chain_of(facts);
@@ -193,7 +202,8 @@ Estimate estimate(const SearchSettings& settings, const EstimateFacts& facts) {
                           facts.iterations * facts.profile_seconds;
   out.device_seconds =
       facts.open_seconds + exploring + facts.iterations * facts.playoff_seconds + facts.confirm_seconds;
-  out.wall_seconds = wall_of(facts, counts, exploring, out.all_calls, out.evaluations);
+  out.wall_seconds = facts.elsewhere ? wall_of(without_device(facts), counts, {}, out.all_calls, out.evaluations)
+                                     : wall_of(facts, counts, exploring, out.all_calls, out.evaluations);
 
   Shortening shortening;
   if (settings.max_tokens) shortening.by(out.tokens, static_cast<double>(*settings.max_tokens));

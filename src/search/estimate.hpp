@@ -49,7 +49,8 @@ struct EstimateFacts {
   Range built;                       ///< candidates that are built and measured, an answer with a kernel
   Range lessons;                     ///< questions to the summarizer, an iteration
   Range open_seconds, build_seconds, race_seconds, profile_seconds, playoff_seconds, confirm_seconds;
-  int cores = 2;  ///< that build beside a measurement
+  int cores = 2;           ///< that build beside a measurement
+  bool elsewhere = false;  ///< evaluations travel as bundles: they take none of the run's own time
 };
 
 /// What is known when nothing is: the settings' own bounds, and guesses that are wide.

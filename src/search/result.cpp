@@ -59,6 +59,7 @@ Json to_result_json(const RunResult& result) {
   if (improved) {
     out["speedup"] = Json(*result.confirmation->ratio);
     out["trust"] = result.confirmation->trust;
+    if (!result.confirmation->notes.empty()) out["notes"] = result.confirmation->notes;
     out["solution"] = Json(*result.solution);
     out["solution_id"] = result.solution_id;
     for (const model::WorkloadTiming& workload : result.confirmation->workloads) {

@@ -4,15 +4,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <set>
 #include <thread>
 
 #include "base/hash.hpp"
 #include "memory/queue.hpp"
 #include "search/exploration.hpp"
 #include "search/learning.hpp"
+#include "search/play_off.hpp"
 #include "search/recollection.hpp"
-#include "search/selection.hpp"
 
 namespace accelopt::search {
 
@@ -299,8 +298,27 @@ class Search {
   }
 
   Result<void> select(const std::vector<AttemptOutcome>& outcomes) {
-    if (settings_.rules == Rules::standard) return play_off(outcomes);
-    select_as_published(outcomes);
+    const Selecting selecting{.task = request_.task,
+                              .opened = opened_,
+                              .settings = settings_,
+                              .iteration = iteration_,
+                              .beam = beam_,
+                              .finalists = finalists_,
+                              .measurer = measurer_,
+                              .abort = stops_.abort,
+                              .waiting = ports_.waiting,
+                              .counts = counts_};
+    Selection next;
+    if (settings_.rules == Rules::standard) {
+      TRY_ASSIGN(next, play_off(selecting, outcomes));
+    } else {
+      next = select_as_published(selecting, outcomes);
+    }
+    beam_ = std::move(next.beam);
+    finalists_ = std::move(next.finalists);
+    if (recorder_.replaying()) return {};
+    for (const Candidate& candidate : next.raced)
+      TRY(ports_.journal->record_kernel(kernel_record(candidate, "playoff", candidate.score.estimate)));
     return {};
   }
 
@@ -317,178 +335,6 @@ class Search {
   [[nodiscard]] std::vector<std::string> finalist_ids() const {
     if (finalists_.empty()) return {};
     return {finalists_.front().source_id};
-  }
-
-  /// Parents and kept representatives side by side; the winners that also pass the held-out workloads are the new beam.
-  Result<void> play_off(const std::vector<AttemptOutcome>& outcomes) {
-    std::vector<Candidate> children;
-    std::set<std::string> machine_code;
-    for (const std::size_t i : representatives(outcomes)) {
-      const Candidate& child = *outcomes[i].candidate;
-      if (kept_for_playoff(child.evaluation) && machine_code.insert(child.machine_code_id).second)
-        children.push_back(child);
-    }
-    if (children.empty()) return {};  // nothing new to race: scores and beam stand
-
-    std::vector<Candidate> field{baseline()};
-    std::map<std::string, std::size_t> arm_of;  // by source id
-    arm_of[field.front().source_id] = 0;
-    const auto enter = [&](const Candidate& candidate) {
-      const auto [place, fresh] = arm_of.try_emplace(candidate.source_id, field.size());
-      if (fresh) field.push_back(candidate);
-      return place->second;
-    };
-    for (const Candidate& parent : beam_) enter(parent);
-    for (const Candidate& finalist : finalists_) enter(finalist);
-    const std::size_t first_child = field.size();
-    for (const Candidate& child : children) enter(child);
-
-    std::vector<evaluation::Arm> arms;
-    for (const Candidate& candidate : field) arms.push_back({candidate.solution});
-    const int places = settings_.strategy == Strategy::greedy ? 1 : settings_.beam;
-    auto raced = measurer_.playoff(iteration_, arms, places, stops_.abort);
-    if (!raced && raced.error().code == ErrorCode::not_found) raced = playoff_from_triage(field);
-    if (!raced) return tl::make_unexpected(raced.error());
-    const evaluation::PlayoffReport& report = *raced;
-    std::set<std::size_t> out;
-    for (std::size_t i = 0; i < field.size(); ++i) {
-      if (!report.arms[i].measured) out.insert(i);
-      if (i == 0) continue;
-      field[i].score = report.arms[i].score;
-      if (!report.arms[i].workloads.empty()) field[i].workloads = report.arms[i].workloads;
-    }
-    return fill_places(field, first_child, arm_of, out, places);
-  }
-
-  /// In a replay with other settings, what the play-off would have said, from the races that are on record.
-  static evaluation::PlayoffReport playoff_from_triage(const std::vector<Candidate>& field) {
-    std::map<std::string, double> score_of;
-    evaluation::PlayoffReport report;
-    for (const Candidate& candidate : field) {
-      const auto parent = score_of.find(candidate.parent_source_id);
-      const bool known = candidate.score.estimate != 1 || parent == score_of.end() || !candidate.evaluation.ratio;
-      const double score = known ? candidate.score.estimate : parent->second * candidate.evaluation.ratio->estimate;
-      score_of[candidate.source_id] = score;
-      report.arms.push_back({.measured = true,
-                             .dropped = false,
-                             .reason = "",
-                             .score = {score, score, score},
-                             .workloads = candidate.evaluation.workloads,
-                             .blocks = 0});
-    }
-    return report;
-  }
-
-  /// Fills beam and finalists from the play-off's field. A child that fails the held-out workloads is out, and the
-  /// places are filled again without it.
-  Result<void> fill_places(const std::vector<Candidate>& field, std::size_t first_child,
-                           const std::map<std::string, std::size_t>& arm_of, std::set<std::size_t>& out, int places) {
-    std::map<std::size_t, int> parent_place;  // arm of a parent -> its place in the old beam
-    for (std::size_t p = 0; p < beam_.size(); ++p)
-      parent_place.try_emplace(arm_of.at(beam_[p].source_id), static_cast<int>(p));
-    for (;;) {
-      std::vector<Entrant> entrants;
-      for (std::size_t i = 0; i < field.size(); ++i) {
-        if (out.contains(i)) continue;
-        const bool child = i >= first_child;
-        if (!child && !parent_place.contains(i)) continue;  // an old finalist only defends its title
-        Entrant entrant{i, field[i].identity, field[i].score.estimate, -1, 0};
-        if (child) {
-          const std::size_t parent_arm = arm_of.at(field[i].parent_source_id);
-          entrant.parent = parent_place.at(parent_arm);
-          entrant.parent_score = field[parent_arm].score.estimate;
-        }
-        entrants.push_back(entrant);
-      }
-      const std::vector<std::size_t> chosen = fill_beam(entrants, places);
-      std::optional<std::size_t> failed;
-      std::optional<base::Error> put_off;
-      for (const std::size_t arm : chosen) {
-        if (arm < first_child) continue;
-        const auto status = measurer_.verify_held_out(field[arm].solution, field[arm].source_id, stops_.abort);
-        if (!status && status.error().code == ErrorCode::cancelled && waiting()) {
-          put_off = status.error();  // the others can be asked for as well
-          continue;
-        }
-        const bool unknown = !status && status.error().code == ErrorCode::not_found;
-        if (!status && !unknown) return tl::make_unexpected(status.error());
-        if (unknown || *status == Status::passed) continue;
-        failed = arm;
-        ++counts_["HELD_OUT_FAILED"];
-        break;
-      }
-      if (put_off) return tl::make_unexpected(*put_off);
-      if (failed) {
-        out.insert(*failed);
-        continue;
-      }
-      take_places(field, first_child, chosen, out);
-      return record_scores(field, out);
-    }
-  }
-
-  void take_places(const std::vector<Candidate>& field, std::size_t first_child, const std::vector<std::size_t>& chosen,
-                   const std::set<std::size_t>& out) {
-    std::vector<Candidate> ranked;
-    for (std::size_t i = 1; i < field.size(); ++i) {
-      const bool in_beam = std::find(chosen.begin(), chosen.end(), i) != chosen.end();
-      if (!out.contains(i) && (i < first_child || in_beam) && field[i].score.estimate > 1) ranked.push_back(field[i]);
-    }
-    std::stable_sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
-      return std::tie(b.score.estimate, a.identity) < std::tie(a.score.estimate, b.identity);
-    });
-    if (ranked.size() > static_cast<std::size_t>(settings_.confirm_tries)) {
-      ranked.resize(static_cast<std::size_t>(settings_.confirm_tries));
-    }
-    finalists_ = ranked;
-    if (settings_.strategy == Strategy::repeated_sampling || chosen.empty()) return;
-    std::vector<Candidate> beam;
-    for (const std::size_t arm : chosen) beam.push_back(field[arm]);
-    beam_ = std::move(beam);
-  }
-
-  Result<void> record_scores(const std::vector<Candidate>& field, const std::set<std::size_t>& out) {
-    if (recorder_.replaying()) return {};
-    for (std::size_t i = 1; i < field.size(); ++i) {
-      if (!out.contains(i))
-        TRY(ports_.journal->record_kernel(kernel_record(field[i], "playoff", field[i].score.estimate)));
-    }
-    return {};
-  }
-
-  /// Paper rules: latencies as recorded, parents do not compete, failures stand for their parent's code.
-  void select_as_published(const std::vector<AttemptOutcome>& outcomes) {
-    const double baseline_ns = latency_ns(opened_.baseline);
-    std::vector<Candidate> next;
-    for (const PaperEntrant& entrant : fill_beam_as_published(outcomes, settings_.beam)) {
-      if (entrant.is_parent_code) {
-        next.push_back(beam_[static_cast<std::size_t>(entrant.parent)]);
-        continue;
-      }
-      Candidate child = *outcomes[entrant.outcome].candidate;
-      const double ratio = baseline_ns / entrant.latency_ns;
-      child.score = {ratio, ratio, ratio};
-      child.workloads = child.evaluation.workloads;
-      next.push_back(child);
-      finalists_.push_back(child);
-    }
-    if (settings_.strategy != Strategy::repeated_sampling && !next.empty()) beam_ = std::move(next);
-    std::erase_if(finalists_, [](const Candidate& c) { return c.score.estimate <= 1; });
-    std::stable_sort(finalists_.begin(), finalists_.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.score.estimate > b.score.estimate; });
-    if (finalists_.size() > static_cast<std::size_t>(settings_.confirm_tries)) {
-      finalists_.resize(static_cast<std::size_t>(settings_.confirm_tries));
-    }
-  }
-
-  [[nodiscard]] Candidate baseline() const {
-    Candidate candidate;
-    candidate.solution = request_.task.baseline;
-    candidate.source_id = model::source_id(request_.task.baseline);
-    candidate.machine_code_id = opened_.baseline.machine_code_id;
-    candidate.evaluation = opened_.baseline;
-    candidate.workloads = opened_.baseline.workloads;
-    return candidate;
   }
 
   /// Recorded, because a clock or a shared budget would decide otherwise the next time.

@@ -28,7 +28,7 @@ struct FileKinds {
 
 FileKinds file_kinds(const std::string& target) {
   if (target == "cpu") return {{".cpp", ".c"}, {".cpp", ".c"}};
-  if (target == "cuda") return {{".cu"}, {".cu"}};
+  if (target == "cuda") return {{".cu"}, {".cu", ".cpp", ".c"}};
   if (target == "opencl") return {{".cl"}, {".cpp", ".c", ".py"}};
   return {{".py"}, {".py", ".cpp"}};
 }

@@ -13,4 +13,22 @@ base::Result<Api> Api::bind(const Clang& clang) {
   return api;
 }
 
+std::vector<std::string> files_on_disk(const Api& api, CXTranslationUnit unit) {
+  std::vector<CXFile> files;
+  api.getInclusions(
+      unit,
+      [](CXFile file, CXSourceLocation*, unsigned, CXClientData data) {
+        static_cast<std::vector<CXFile>*>(data)->push_back(file);
+      },
+      &files);
+  std::vector<std::string> names;
+  for (CXFile file : files) {
+    const CXString name = api.getFileName(file);
+    const char* text = api.getCString(name);
+    if (text != nullptr && !std::string_view(text).starts_with(kMemoryFolder)) names.emplace_back(text);
+    api.disposeString(name);
+  }
+  return names;
+}
+
 }  // namespace accelopt::syntax

@@ -4,6 +4,10 @@
 
 #include <clang-c/Index.h>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "base/result.hpp"
 #include "syntax/clang.hpp"
 
@@ -22,7 +26,8 @@ namespace accelopt::syntax {
   X(EvalResult_getKind) X(EvalResult_getAsLongLong) X(EvalResult_dispose) X(getEnumConstantDeclValue)                 \
   X(isCursorDefinition) X(Cursor_getNumArguments) X(Cursor_getArgument) X(Cursor_getStorageClass) X(getArraySize)     \
   X(getNumDiagnostics) X(getDiagnostic) X(disposeDiagnostic) X(getDiagnosticSeverity) X(getDiagnosticLocation)        \
-  X(getDiagnosticSpelling) X(Cursor_isNull) X(equalCursors) X(getTypeDeclaration) X(getCursorTLSKind)
+  X(getDiagnosticSpelling) X(Cursor_isNull) X(equalCursors) X(getTypeDeclaration) X(getCursorTLSKind)                 \
+  X(getInclusions)
 // clang-format on
 
 /// The functions of libclang that the reader calls, found in the library that was opened.
@@ -34,6 +39,12 @@ struct Api {
   ACCELOPT_CLANG_FUNCTIONS(ACCELOPT_DECLARE)
 #undef ACCELOPT_DECLARE
 };
+
+/// A folder that does not exist: the files in it exist in memory only, and nothing on disk is included by accident.
+inline constexpr std::string_view kMemoryFolder = "/accelopt-memory/";
+
+/// The files outside of kMemoryFolder that were read for the unit, in order of their inclusion.
+std::vector<std::string> files_on_disk(const Api& api, CXTranslationUnit unit);
 
 /// Deletes through the library that made the object.
 class Translation {

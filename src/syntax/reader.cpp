@@ -25,6 +25,7 @@ class Reader {
   void read() {
     read_declarations(api_.getTranslationUnitCursor(unit_));
     read_diagnostics();
+    result_.files_read = files_on_disk(api_, unit_);
     result_.includes = includes_of(result_.source);
   }
 
@@ -549,8 +550,7 @@ Result<Unit> parse(const Clang& clang, const ParseInput& input) {
   }
   TRY_ASSIGN(const Api api, Api::bind(clang));
   const bool is_c = input.language == model::Language::c;
-  // A folder that does not exist: the files in it exist in memory only, and nothing on disk is included by accident.
-  const std::string folder = "/accelopt-memory/";
+  const std::string folder(kMemoryFolder);
   const std::string name = folder + (is_c ? "main.c" : "main.cpp");
   std::vector<std::string> arguments = {"-x", is_c ? "c" : "c++"};
   const auto names_standard = [](const std::string& argument) { return argument.starts_with("-std="); };

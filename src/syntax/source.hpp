@@ -132,7 +132,8 @@ struct Unit {
   model::Language language = model::Language::cpp;
   std::vector<Function> functions;  ///< definitions in this file, in order
   std::vector<Include> includes;
-  std::vector<Diagnostic> errors;  ///< in this file itself; what could be read is there all the same
+  std::vector<std::string> files_read;  ///< on disk: headers of the system, which are most of the time that parse takes
+  std::vector<Diagnostic> errors;       ///< in this file itself; what could be read is there all the same
 
   /// The text at an extent.
   [[nodiscard]] std::string_view text(const Extent& extent) const {

@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import shutil
 
 import support
 
@@ -39,6 +40,19 @@ class CudaWithoutADevice(support.TestCase):
         self.assertRegex(evaluation["reason"], r'^kernel\.cu:\d+:\d+: error: identifier "z" is undefined')
         kernel.write_text(text.replace("cdiv(M*N, 256)", "cdiv(M*P, 256)"), encoding="utf-8")
         self.assertIn('unknown name "P"', self.evaluation(SUITE / "silu", kernel)["reason"])
+
+    def test_a_reference_for_the_processor_is_built(self):
+        task = self.folder / "silu"
+        shutil.copytree(SUITE / "silu", task)
+        (task / "reference.cu").unlink()
+        text = (support.SUITE / "silu" / "reference.cpp").read_text(encoding="utf-8")
+        (task / "reference.cpp").write_text(text, encoding="utf-8")
+        self.succeed("lint", task)
+        self.assertEqual(self.evaluation(task)["status"], "NOT_MEASURED")
+        (task / "reference.cpp").write_text(text.replace("std::exp(", "nothing("), encoding="utf-8")
+        finished = self.accelopt("eval", task, "--device", "cuda:0", "--json")
+        self.assertNotEqual(finished.code, 0, finished)
+        self.assertRegex(finished.said, r"reference\.cpp:\d+:\d+: error: .*nothing")
 
 
 if __name__ == "__main__":

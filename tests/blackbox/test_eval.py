@@ -124,6 +124,12 @@ class Eval(support.TestCase):
         for item in evaluation["profile"]["items"]:
             self.assertLessEqual({"name", "value", "unit", "meaning"}, set(item))
 
+    def test_a_kernel_is_confirmed_as_a_winner_is(self):
+        finished, evaluation = self.evaluate(FASTER, "--confirm")
+        self.assertEqual((evaluation["kind"], evaluation["status"], evaluation["verdict"]), ("confirm", "PASSED", "FASTER"), finished)
+        self.assertLessEqual({"build", "triage", "confirm"}, {stage["name"] for stage in evaluation["stages"]})
+        self.assertTrue(evaluation["profile"]["items"], finished)
+
     def test_people_get_the_verdict_in_words(self):
         finished = self.succeed("eval", self.task(), self.file("candidate.cpp", FASTER))
         for word in ("small_matmul", "PASSED", "FASTER", "raced", "isolated"):

@@ -68,6 +68,9 @@ class FakeTarget final : public Target {
   Peaks peaks{1e12, 1e12, 1e12};
   int builders = 1;
   std::string no_device;  ///< why kernels are built and not run
+  bool watches = false;   ///< calls: "leaks_on=M" of a kernel is found
+  HardwareCounts counters;
+  std::vector<std::int64_t> watched, counted;  ///< sizes of the workloads that were looked into
 
   base::Result<DeviceInfo> open(const model::Task&, const MeasureSettings&, std::stop_token) override {
     return DeviceInfo{"fake", "fake device", "fake++", "none", peaks};
@@ -113,6 +116,20 @@ class FakeTarget final : public Target {
   }
   std::vector<model::ProfileItem> machine_code_profile(const model::Solution&, std::stop_token) override {
     return {{"inner loop", 7, "instructions", "one turn"}};
+  }
+  base::Result<HardwareCounts> hardware_counts(const model::Solution&, const Invocation& invocation, model::Cache,
+                                               std::stop_token) override {
+    counted.push_back(invocation.axes.at(0));
+    if (held_locks == 0) ++calls_outside_lock;
+    return counters;
+  }
+  bool inspects() const override { return watches; }
+  base::Result<Inspection> inspect(const model::Solution& solution, const Invocation& invocation,
+                                   std::stop_token) override {
+    watched.push_back(invocation.axes.at(0));
+    if (held_locks == 0) ++calls_outside_lock;
+    const bool leaks = main_text(solution).find("leaks_on=" + std::to_string(watched.back())) != std::string::npos;
+    return Inspection{leaks ? "the watcher found a leak" : "", {"watched"}};
   }
   std::unique_ptr<Hold> quiet() override { return std::make_unique<Counted>(quiets, held_quiets); }
   std::unique_ptr<Hold> lock_machine() override { return std::make_unique<Counted>(locks, held_locks); }

@@ -2,6 +2,8 @@
 // Baseline, triage, play-off, confirmation and profile on a machine without hardware.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "evaluation/block_runner.hpp"
 #include "evaluation/local_evaluator.hpp"
 #include "evaluation/recompute.hpp"
@@ -208,6 +210,47 @@ TEST_F(Flows, ConfirmationReportsTheWorseOfTwoPlacements) {
   const auto unconfirmed = evaluator_->confirm(fake_kernel("time=800000 shifted_time=1000000"), {});
   ASSERT_TRUE(unconfirmed);
   EXPECT_NE(unconfirmed->verdict, Verdict::faster);
+}
+
+TEST_F(Flows, WhatWatchersFindIsNotConfirmed) {
+  open();
+  const auto unwatched = evaluator_->confirm(fake_kernel("time=800000 leaks_on=37"), {});
+  ASSERT_TRUE(unwatched);
+  EXPECT_EQ(unwatched->status, Status::passed);
+  EXPECT_TRUE(unwatched->notes.empty());
+  EXPECT_TRUE(target_.watched.empty());
+  target_.watches = true;
+  const auto clean = evaluator_->confirm(fake_kernel("time=800000 leaks_on=61"), {});
+  ASSERT_TRUE(clean);
+  EXPECT_EQ(clean->verdict, Verdict::faster) << clean->reason;
+  EXPECT_EQ(clean->notes, (std::vector<std::string>{"workload check: watched", "workload race: watched"}));
+  EXPECT_EQ(target_.watched, (std::vector<std::int64_t>{37, 100}));  // never the held-out one
+  const auto leaky = evaluator_->confirm(fake_kernel("time=800000 leaks_on=37"), {});
+  ASSERT_TRUE(leaky);
+  EXPECT_EQ(leaky->status, Status::runtime_error);
+  EXPECT_EQ(leaky->reason, "workload check: the watcher found a leak");
+  EXPECT_EQ(leaky->verdict, Verdict::none);
+  EXPECT_TRUE(leaky->samples.empty());
+  EXPECT_EQ(target_.calls_outside_lock, 0);
+}
+
+TEST_F(Flows, CountersOfTheLongestWorkloadStandInAProfile) {
+  model::Task task = fake_task();
+  task.workloads.push_back({"long", {{"M", 200}}, model::Role::race, 1.0});
+  open(task);
+  target_.counted.clear();
+  target_.counters = {{{"hits", 0.5, "", "of all"}}, ""};
+  const auto profile = evaluator_->profile(task.baseline, {});
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_EQ(target_.counted, std::vector<std::int64_t>{200});
+  EXPECT_EQ(
+      std::count_if(profile->items.begin(), profile->items.end(),
+                    [](const model::ProfileItem& item) { return item.name == "long: hits" && item.value == 0.5; }),
+      1);
+  EXPECT_TRUE(profile->notes.empty());
+  target_.counters = {{}, "no counters here"};
+  EXPECT_EQ(evaluator_->profile(task.baseline, {})->notes, std::vector<std::string>{"no counters here"});
+  EXPECT_EQ(target_.calls_outside_lock, 0);
 }
 
 TEST_F(Flows, StoredSamplesGiveTheVerdictAgain) {

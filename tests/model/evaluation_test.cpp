@@ -29,6 +29,11 @@ TEST(Evaluation, SurvivesJsonWithNanAndInfinity) {
   evaluation.stages = {{"build", 0.5}};
   evaluation.profile = Profile{{{"cold time", 1, "ns", "time with cold caches"}}, {"line 3: vectorized"}};
   evaluation.environment.seed = 0xFFFFFFFFFFFFFFFFULL;
+  // What nobody has noted leaves no trace: records of before stay what they were.
+  EXPECT_FALSE(base::Json(evaluation).contains("notes"));
+  EXPECT_FALSE(base::Json(evaluation)["profile"].contains("notes"));
+  evaluation.notes = {"checked by nobody"};
+  evaluation.profile->notes = {"counted by nobody"};
 
   const auto back =
       base::decode<Evaluation>(*base::parse_json(base::canonical(base::Json(evaluation)), "evaluation"), "evaluation");
@@ -39,6 +44,8 @@ TEST(Evaluation, SurvivesJsonWithNanAndInfinity) {
   EXPECT_TRUE(std::isinf(back->ratio->high));
   EXPECT_EQ(back->environment.seed, 0xFFFFFFFFFFFFFFFFULL);
   EXPECT_EQ(back->samples[0].slot, 5);
+  EXPECT_EQ(back->notes, evaluation.notes);
+  EXPECT_EQ(back->profile->notes, evaluation.profile->notes);
 }
 
 TEST(Evaluation, TuningSurvivesJson) {

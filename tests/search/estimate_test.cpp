@@ -61,6 +61,19 @@ TEST(Estimate, RecipesAskNobodyAndCostNothing) {
   EXPECT_GT(out.device_seconds.low, 0);
 }
 
+TEST(Estimate, WhatIsMeasuredElsewhereTakesNoTimeOfTheRunsOwn) {
+  const SearchSettings settings;
+  EstimateFacts facts = facts_with_model(settings);
+  const Estimate here = estimate(settings, facts);
+  facts.elsewhere = true;
+  const Estimate away = estimate(settings, facts);
+  EXPECT_DOUBLE_EQ(away.device_seconds.expected, here.device_seconds.expected);
+  EXPECT_LT(away.wall_seconds.expected, here.wall_seconds.expected);
+  facts.race_seconds = facts.open_seconds = facts.confirm_seconds = exactly(1000);
+  EXPECT_DOUBLE_EQ(estimate(settings, facts).wall_seconds.expected, away.wall_seconds.expected);
+  EXPECT_GE(away.wall_seconds.expected, settings.iterations * 4.0) << "the questions, one after the other";
+}
+
 TEST(Estimate, ABudgetCutsItAndAllThatGoesWithIt) {
   SearchSettings settings;
   const Estimate whole = estimate(settings, facts_with_model(settings));

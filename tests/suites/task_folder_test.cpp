@@ -407,12 +407,20 @@ TEST_F(TaskFolder, Generators) {
   EXPECT_TRUE(load_task(path()));
 }
 
-TEST_F(TaskFolder, ACudaTaskTakesNoReferenceThatTheDeviceCannotRun) {
-  replace("target = \"cpu\"", "target = \"cuda\"");
+TEST_F(TaskFolder, ACudaTaskTakesAReferenceOfTheDeviceOrOfTheProcessor) {
+  std::string text(kTask);
+  text.replace(text.find("target = \"cpu\""), 14, "target = \"cuda\"");
+  text.replace(text.find("[cpu]\nthreads = 1"), 17, "[cuda]");
+  put("task.toml", text);
   put("baseline.cu", "extern \"C\" __global__ void scale();\n");
+  const auto with = load_task(path());
+  ASSERT_TRUE(with) << with.error().message;
+  EXPECT_EQ(with->reference.name, "reference.cpp");
+  std::filesystem::remove(path() / "reference.cpp");
   const auto task = load_task(path());
   ASSERT_FALSE(task);
-  EXPECT_NE(task.error().message.find("no such file; put the trusted reference there (reference.cu)"),
+  EXPECT_NE(task.error().message.find(
+                "no such file; put the trusted reference there (reference.cu or reference.cpp or reference.c)"),
             std::string::npos)
       << task.error().message;
 }

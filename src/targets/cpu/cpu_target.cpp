@@ -21,181 +21,26 @@
 #include "targets/cpu/flush.hpp"
 #include "targets/cpu/instruction_mix.hpp"
 #include "targets/cpu/late_writes.hpp"
+#include "targets/cpu/layout.hpp"
 #include "targets/cpu/machine.hpp"
 #include "targets/cpu/machine_lock.hpp"
 #include "targets/cpu/peaks.hpp"
-#include "targets/cpu/stream.hpp"
+#include "targets/cpu/reference.hpp"
 #include "targets/cpu/timed_call.hpp"
 
 namespace accelopt::targets::cpu {
 namespace {
 
 using base::ErrorCode;
-using evaluation::Bytes;
 using evaluation::CallEnd;
 using evaluation::CallOptions;
 using evaluation::CallOutcome;
 using evaluation::Invocation;
 using evaluation::Precision;
 using evaluation::ReferenceTensor;
-using model::DType;
-using model::TensorSpec;
 
 constexpr int kMostLateCalls = 8;       ///< void calls before one is taken as it is
 constexpr int kMostDisturbedCalls = 2;  ///< repetitions of a disturbed call
-constexpr std::chrono::seconds kReferenceLimit{120};
-
-/// 64 bits of a NaN pattern of the dtype, random where the type allows it; any bits for integers.
-std::uint64_t poison_word(DType dtype, std::uint64_t random) {
-  switch (dtype) {
-    case DType::float64:
-      return 0x7ff8000000000000ULL | (random & 0x8003ffffffffffffULL);
-    case DType::float32:
-      return 0x7fc000007fc00000ULL | (random & 0x801fffff801fffffULL);
-    case DType::float16:
-      return 0x7e007e007e007e00ULL | (random & 0x80ff80ff80ff80ffULL);
-    case DType::bfloat16:
-      return 0x7fc07fc07fc07fc0ULL | (random & 0x801f801f801f801fULL);
-    case DType::float8_e4m3fn:
-      return 0x7f7f7f7f7f7f7f7fULL | (random & 0x8080808080808080ULL);
-    case DType::float8_e5m2:
-      return 0x7e7e7e7e7e7e7e7eULL | (random & 0x8181818181818181ULL);
-    default:
-      return random;
-  }
-}
-
-/// Largest size of every tensor over all workloads; scalars need none.
-std::vector<BufferPlan> plan_buffers(const model::Task& task, std::size_t (*element_bytes)(DType)) {
-  std::vector<BufferPlan> plans;
-  const auto add = [&](const TensorSpec& tensor, bool output) {
-    if (!tensor.shape) return;
-    std::size_t most = 0;
-    for (const model::Workload& workload : task.workloads) {
-      const auto axes = model::bind_axes(task.definition, workload);
-      most = std::max(most, static_cast<std::size_t>(model::element_count(tensor, axes)) * element_bytes(tensor.dtype));
-    }
-    plans.push_back({most, output});
-  };
-  for (const TensorSpec& input : task.definition.inputs) add(input, false);
-  for (const TensorSpec& output : task.definition.outputs) add(output, true);
-  return plans;
-}
-
-std::size_t reference_element_bytes(DType dtype) {
-  return model::is_floating(dtype) ? sizeof(double) : model::size_of(dtype);
-}
-
-/// Lays one call's tensors and values into the buffers and the arena's argument list.
-class Layout {
- public:
-  Layout(const model::Definition& definition, Buffers& buffers, Past past)
-      : definition_(definition), buffers_(buffers), past_(past) {}
-
-  /// Points the arena's arguments at the tensors, and sets its scalars and axes.
-  void set_arguments(ArenaControl& control, const Invocation& invocation) const {
-    std::uint32_t place = 0;
-    std::size_t region = 0;
-    const std::uint64_t scalars = scalars_there();
-    const auto add_scalar = [&](const void* value, std::size_t bytes) {
-      control.scalars[place] = 0;
-      std::memcpy(&control.scalars[place], value, bytes);
-      control.arguments[place] = scalars + place * sizeof(std::uint64_t);
-      ++place;
-    };
-    for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
-      const Bytes& bytes = invocation.inputs[i];
-      if (definition_.inputs[i].shape) {
-        control.arguments[place++] = buffers_.there(region++, bytes.size());
-      } else {
-        add_scalar(bytes.data(), bytes.size());
-      }
-    }
-    for (const std::size_t bytes : invocation.output_bytes)
-      control.arguments[place++] = buffers_.there(region++, bytes);
-    for (const std::int64_t axis : invocation.axes) add_scalar(&axis, sizeof axis);
-    control.argument_count = place;
-  }
-
-  void place_inputs(const Invocation& invocation) const {
-    std::size_t region = 0;
-    for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
-      if (!definition_.inputs[i].shape) continue;
-      const Bytes& bytes = invocation.inputs[i];
-      copy(bytes, buffers_.here(region++, bytes.size()), past_);
-    }
-  }
-
-  /// Whether the inputs are still what was laid out.
-  [[nodiscard]] bool inputs_hold(const Invocation& invocation) const {
-    std::size_t region = 0;
-    for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
-      if (!definition_.inputs[i].shape) continue;
-      const Bytes& bytes = invocation.inputs[i];
-      if (std::memcmp(buffers_.here(region++, bytes.size()).data(), bytes.data(), bytes.size()) != 0) return false;
-    }
-    return true;
-  }
-
-  [[nodiscard]] std::vector<std::span<std::byte>> inputs(const Invocation& invocation) const {
-    std::vector<std::span<std::byte>> out;
-    for (std::size_t i = 0, region = 0; i < definition_.inputs.size(); ++i) {
-      if (definition_.inputs[i].shape) out.push_back(buffers_.here(region++, invocation.inputs[i].size()));
-    }
-    return out;
-  }
-
-  void poison_outputs(const Invocation& invocation, std::uint64_t seed) const {
-    for_outputs(invocation, [&](std::size_t region, std::size_t output, std::size_t bytes) {
-      const std::uint64_t own_seed = base::derive_seed(seed, std::to_string(output));
-      fill(buffers_.here(region, bytes), poison_word(definition_.outputs[output].dtype, own_seed), past_);
-      buffers_.write_canaries(region, bytes);
-    });
-  }
-
-  void flush(const Invocation& invocation, Flusher& flusher) const {
-    std::size_t region = 0;
-    for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
-      if (definition_.inputs[i].shape) flusher.flush(buffers_.here(region++, invocation.inputs[i].size()));
-    }
-    if (past_ == Past::nothing || !streams()) {  // else the poison is in no cache
-      for (const std::size_t bytes : invocation.output_bytes) flusher.flush(buffers_.here(region++, bytes));
-    }
-    flusher.finish();
-  }
-
-  [[nodiscard]] bool canaries_whole(const Invocation& invocation) const {
-    bool whole = true;
-    for_outputs(invocation, [&](std::size_t region, std::size_t, std::size_t bytes) {
-      whole = whole && buffers_.canaries_whole(region, bytes);
-    });
-    return whole;
-  }
-
-  [[nodiscard]] std::vector<std::span<const std::byte>> outputs(const Invocation& invocation) const {
-    std::vector<std::span<const std::byte>> out;
-    for_outputs(invocation, [&](std::size_t region, std::size_t, std::size_t bytes) {
-      out.push_back(buffers_.here(region, bytes));
-    });
-    return out;
-  }
-
- private:
-  template <class Visit>
-  void for_outputs(const Invocation& invocation, Visit visit) const {
-    std::size_t region = 0;
-    for (const TensorSpec& input : definition_.inputs) region += input.shape ? 1U : 0U;
-    for (std::size_t i = 0; i < invocation.output_bytes.size(); ++i, ++region)
-      visit(region, i, invocation.output_bytes[i]);
-  }
-
-  /// The control page's scalars as the arena sees them.
-  static std::uint64_t scalars_there() { return kControlAddress + offsetof(ArenaControl, scalars); }
-
-  const model::Definition& definition_;
-  Buffers& buffers_;
-  Past past_;
-};
 
 /// What the measuring side of one open task shares between its live kernels.
 struct Bench {
@@ -293,113 +138,6 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
   Bench& bench_;
   ArenaProcess arena_;
   bool timed_out_ = false;
-};
-
-/// The trusted reference, built twice, in processes of its own with buffers of its own.
-class Reference {
- public:
-  static base::Result<std::unique_ptr<Reference>> create(const model::Task& task, KernelBuilder& builder,
-                                                         ArenaOptions arena, const std::stop_token& stop) {
-    TRY_ASSIGN(Buffers buffers, Buffers::create(plan_buffers(task, &reference_element_bytes), base::random_seed()));
-    std::unique_ptr<Reference> out(new Reference(task.definition, std::move(buffers), std::move(arena)));
-    TRY_ASSIGN(out->as_double_, builder.build_reference("double", stop));
-    TRY_ASSIGN(out->as_float_, builder.build_reference("float", stop));
-    return out;
-  }
-
-  base::Result<std::vector<ReferenceTensor>> run(Precision precision, const std::vector<ReferenceTensor>& inputs,
-                                                 const Invocation& shape) {
-    auto& live = precision == Precision::float64 ? live_double_ : live_float_;
-    if (!live) {
-      TRY_ASSIGN(ArenaProcess started,
-                 ArenaProcess::start(arena_, precision == Precision::float64 ? *as_double_ : *as_float_, buffers_));
-      live.emplace(std::move(started));
-    }
-    const Invocation call = converted(precision, inputs, shape);
-    const Layout layout(definition_, buffers_, Past::nothing);
-    layout.set_arguments(live->control(), call);
-    layout.place_inputs(call);
-    layout.poison_outputs(call, 0);
-    const Bracket bracket = live->death().empty() ? timed_call(*live, kReferenceLimit, arena_.one_core)
-                                                  : Bracket{.end = Bracket::End::died};
-    if (bracket.end != Bracket::End::returned) {
-      const std::string reason = live->death();
-      live.reset();
-      return base::fail(ErrorCode::invalid_argument, "the task's reference " + reason);
-    }
-    if (!layout.canaries_whole(call)) {
-      return base::fail(ErrorCode::invalid_argument, "the task's reference wrote outside an output");
-    }
-    return outputs(precision, layout.outputs(call));
-  }
-
- private:
-  Reference(model::Definition definition, Buffers buffers, ArenaOptions arena)
-      : definition_(std::move(definition)), buffers_(std::move(buffers)), arena_(std::move(arena)) {}
-
-  [[nodiscard]] static std::size_t real_bytes(Precision precision) {
-    return precision == Precision::float64 ? sizeof(double) : sizeof(float);
-  }
-
-  static Bytes reals(Precision precision, const std::vector<double>& values) {
-    Bytes out(values.size() * real_bytes(precision));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (precision == Precision::float64) {
-        std::memcpy(out.data() + i * sizeof(double), &values[i], sizeof(double));
-      } else {
-        const auto narrow = static_cast<float>(values[i]);
-        std::memcpy(out.data() + i * sizeof narrow, &narrow, sizeof narrow);
-      }
-    }
-    return out;
-  }
-
-  [[nodiscard]] Invocation converted(Precision precision, const std::vector<ReferenceTensor>& inputs,
-                                     const Invocation& shape) const {
-    Invocation out;
-    out.axes = shape.axes;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      out.inputs.push_back(model::is_floating(definition_.inputs[i].dtype) ? reals(precision, inputs[i].values)
-                                                                           : inputs[i].bytes);
-    }
-    for (std::size_t i = 0; i < shape.output_bytes.size(); ++i) {
-      const DType dtype = definition_.outputs[i].dtype;
-      const std::size_t elements = shape.output_bytes[i] / model::size_of(dtype);
-      out.output_bytes.push_back(elements *
-                                 (model::is_floating(dtype) ? real_bytes(precision) : model::size_of(dtype)));
-    }
-    return out;
-  }
-
-  [[nodiscard]] std::vector<ReferenceTensor> outputs(Precision precision,
-                                                     const std::vector<std::span<const std::byte>>& raw) const {
-    std::vector<ReferenceTensor> out(raw.size());
-    for (std::size_t i = 0; i < raw.size(); ++i) {
-      if (!model::is_floating(definition_.outputs[i].dtype)) {
-        out[i].bytes.assign(raw[i].begin(), raw[i].end());
-        continue;
-      }
-      out[i].values.resize(raw[i].size() / real_bytes(precision));
-      for (std::size_t at = 0; at < out[i].values.size(); ++at) {
-        if (precision == Precision::float64) {
-          std::memcpy(&out[i].values[at], raw[i].data() + at * sizeof(double), sizeof(double));
-        } else {
-          float narrow = 0;
-          std::memcpy(&narrow, raw[i].data() + at * sizeof narrow, sizeof narrow);
-          out[i].values[at] = static_cast<double>(narrow);
-        }
-      }
-    }
-    return out;
-  }
-
-  model::Definition definition_;
-  Buffers buffers_;
-  ArenaOptions arena_;
-  BuiltKernelPtr as_double_;
-  BuiltKernelPtr as_float_;
-  std::optional<ArenaProcess> live_double_;
-  std::optional<ArenaProcess> live_float_;
 };
 
 void run_on(const std::vector<int>& cores) {

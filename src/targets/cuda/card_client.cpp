@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cuda/card_client.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "evaluation/evaluator_json.hpp"
 
 namespace accelopt::targets::cuda {
@@ -13,30 +16,48 @@ using evaluation::CallEnd;
 
 constexpr std::chrono::seconds kOpenLimit{90};
 constexpr std::chrono::seconds kLoadLimit{60};
-constexpr std::chrono::minutes kSlotLimit{12};  ///< five runs of the reference, two minutes each
-constexpr std::chrono::seconds kCallSlack{40};  ///< over what the calls may take: copies and checks
-constexpr int kMostAttempts = 3;                ///< of one call in the card
+constexpr std::chrono::minutes kSlotLimit{12};    ///< five runs of the reference, two minutes each
+constexpr std::chrono::seconds kCallSlack{40};    ///< over what the calls may take: copies and checks
+constexpr std::size_t kMostKeptBytes = 64 << 20;  ///< of what the host's reference said of a slot
+constexpr int kMostAttempts = 3;                  ///< of one call in the card
+
+/// Forgets what takes much of the worker's memory: it is asked for again where it is needed again.
+void drop_large(SlotRecipe& recipe) {
+  std::size_t bytes = 0;
+  for (const SlotRecipe::Said& one : recipe.said) {
+    for (const std::string& piece : one.bulk) bytes += piece.size();
+  }
+  if (bytes <= kMostKeptBytes) return;
+  recipe.said.clear();
+  recipe.request.given.clear();
+}
 
 Json request_json(const char* op, Json fields) {
   fields["op"] = op;
   return fields;
 }
 
-/// The bytes of those inputs that are drawn here.
-base::Result<std::vector<std::string>> drawn_here(const SlotRecipe& recipe, std::size_t first) {
+}  // namespace
+
+base::Result<std::vector<std::string>> drawn_here(const std::vector<SlotInput>& inputs,
+                                                  const std::vector<evaluation::InputDraw>& draws) {
   std::vector<std::string> out;
-  for (std::size_t v = first; v < recipe.request.variants.size(); ++v) {
-    for (std::size_t i = 0; i < recipe.request.variants[v].size(); ++i) {
-      const SlotInput& input = recipe.request.variants[v][i];
-      if (!input.bulk) continue;
-      std::string& bytes = out.emplace_back(input.count * model::size_of(input.dtype), '\0');
-      TRY(evaluation::draw_input(recipe.draws[v][i], std::as_writable_bytes(std::span(bytes))));
-    }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].bulk) continue;
+    std::string& bytes = out.emplace_back(inputs[i].count * model::size_of(inputs[i].dtype), '\0');
+    TRY(evaluation::draw_input(draws.at(i), std::as_writable_bytes(std::span(bytes))));
   }
   return out;
 }
 
-}  // namespace
+base::Result<void> ask_host(SlotRecipe& recipe) {
+  for (std::size_t v = recipe.said.size(); recipe.host && v < recipe.draws.size(); ++v) {
+    TRY_ASSIGN(auto said, recipe.host(v, recipe.draws[v]));
+    recipe.request.given.push_back(said.outputs);
+    recipe.said.push_back(std::move(said));
+  }
+  return {};
+}
 
 base::Result<void> CardClient::ready() {
   if (process_.generation() != 0 && process_.generation() == opened_) return {};
@@ -67,12 +88,24 @@ base::Result<void> CardClient::ready_cubin(const std::string& id) {
 }
 
 base::Result<std::vector<Bounds>> CardClient::make_slot(KnownSlot& slot) {
-  TRY(ready_cubin(slot.recipe.request.in_double.cubin));
-  TRY(ready_cubin(slot.recipe.request.in_float.cubin));
+  if (slot.recipe.host) {
+    TRY(ask_host(slot.recipe));
+  } else {
+    TRY(ready_cubin(slot.recipe.request.in_double.cubin));
+    TRY(ready_cubin(slot.recipe.request.in_float.cubin));
+  }
   const std::size_t there = slot.generation == process_.generation() ? slot.variants : 0;
-  TRY_ASSIGN(const auto drawn, drawn_here(slot.recipe, there));
+  std::vector<std::vector<std::string>> drawn;
+  for (std::size_t v = there; v < slot.recipe.request.variants.size(); ++v) {
+    TRY_ASSIGN(auto of_variant, drawn_here(slot.recipe.request.variants[v], slot.recipe.draws[v]));
+    drawn.push_back(std::move(of_variant));
+  }
+  std::vector<std::string_view> bulk;
+  for (std::size_t v = there; v < slot.recipe.request.variants.size(); ++v) {
+    bulk.insert(bulk.end(), drawn[v - there].begin(), drawn[v - there].end());
+    if (slot.recipe.host) bulk.insert(bulk.end(), slot.recipe.said[v].bulk.begin(), slot.recipe.said[v].bulk.end());
+  }
   const Json request = request_json("slot", slot.recipe.request);
-  const std::vector<std::string_view> bulk(drawn.begin(), drawn.end());
   auto answer = process_.ask(request, bulk, kSlotLimit);
   if (!answer && answer.error().code == ErrorCode::exhausted) {
     // Slots can be made again: the others give way to this one.
@@ -85,6 +118,7 @@ base::Result<std::vector<Bounds>> CardClient::make_slot(KnownSlot& slot) {
   if (!answer) return tl::make_unexpected(answer.error());
   slot.generation = process_.generation();
   slot.variants = slot.recipe.request.variants.size();
+  drop_large(slot.recipe);
   try {
     return bounds_from(answer->at("bounds"));
   } catch (const nlohmann::json::exception& problem) {
@@ -119,6 +153,14 @@ void CardClient::forget(std::uint64_t number) {
   const bool there = slot->second.generation != 0 && slot->second.generation == process_.generation();
   slots_.erase(slot);
   if (there) std::ignore = process_.ask(request_json("forget", {{"number", number}}), {}, kLoadLimit).has_value();
+}
+
+base::Result<void> CardClient::give_way() {
+  if (process_.generation() == 0) return {};
+  constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  TRY(process_.ask(request_json("forget_all_but", {{"number", kNone}}), {}, kLoadLimit));
+  for (auto& [number, slot] : slots_) slot.generation = 0;
+  return {};
 }
 
 std::uint64_t CardClient::new_live(const std::string& cubin) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,7 +19,23 @@ namespace accelopt::targets::cuda {
 struct SlotRecipe {
   SlotRequest request;
   std::vector<std::vector<evaluation::InputDraw>> draws;  ///< by variant, by input
+
+  /// What a reference on the host said of a set of inputs; kept unless it is large.
+  struct Said {
+    HostOutputs outputs;
+    std::vector<std::string> bulk;
+  };
+  /// Asks it; empty: the reference runs on the device.
+  std::function<base::Result<Said>(std::size_t variant, const std::vector<evaluation::InputDraw>& draws)> host;
+  std::vector<Said> said;  ///< by variant
 };
+
+/// Asks the host's reference what it was not asked yet. @error as the reference.
+base::Result<void> ask_host(SlotRecipe& recipe);
+
+/// The bytes of those inputs that are drawn by the worker, one entry an input that is. @error as draw_input.
+base::Result<std::vector<std::string>> drawn_here(const std::vector<SlotInput>& inputs,
+                                                  const std::vector<evaluation::InputDraw>& draws);
 
 class CardClient {
  public:
@@ -32,8 +49,13 @@ class CardClient {
 
   /// Makes the slot, or the variants that it lacks. @error as the card says.
   base::Result<std::vector<evaluation::Bounds>> prepare(std::uint64_t number, SlotRecipe recipe);
+  /// How the device is opened, and the check kernels' cubin.
+  [[nodiscard]] const OpenRequest& open_request() const { return open_; }
+  [[nodiscard]] const std::string& check_kernels() const { return check_cubin_; }
   [[nodiscard]] SlotRecipe* find(std::uint64_t number);
   void forget(std::uint64_t number);
+  /// Has the device's memory freed of all slots: another process needs it. They are made again when they are needed.
+  base::Result<void> give_way();
 
   /// A number for machine code that is loaded anew.
   std::uint64_t new_live(const std::string& cubin);

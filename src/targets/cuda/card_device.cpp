@@ -90,6 +90,7 @@ base::Result<void> CardDevice::begin(int ordinal) {
   TRY(driver_.check(driver_->create_stream(&stream_, kNoImplicitOrder), "making a stream"));
   TRY_ASSIGN(done_, new_event());
   neighbours_.settle(facts_.uuid);
+  facts_.unseen = neighbours_.unseen();
   return {};
 }
 
@@ -175,6 +176,10 @@ base::Result<void> CardDevice::await(CudaEvent* event, std::chrono::nanoseconds 
 base::Result<void> CardDevice::finish(std::chrono::nanoseconds limit) {
   TRY(record(done_));
   return await(done_, limit);
+}
+
+base::Result<void> CardDevice::synchronize() {
+  return checked(driver_->synchronize(stream_), "waiting for the device");
 }
 
 base::Result<CudaEvent*> CardDevice::new_event() {

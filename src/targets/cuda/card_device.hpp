@@ -90,6 +90,8 @@ class CardDevice {
   base::Result<void> await(CudaEvent* event, std::chrono::nanoseconds limit);
   /// Waits for everything asked so far.
   base::Result<void> finish(std::chrono::nanoseconds limit);
+  /// Waits in the driver, for however long it takes: there, and nowhere else, compute-sanitizer looks at what it noted.
+  base::Result<void> synchronize();
   base::Result<CudaEvent*> new_event();
   /// As Driver::check; what is not the request's fault breaks the device.
   base::Result<void> checked(CudaCode code, const std::string& what);

@@ -186,7 +186,16 @@ std::vector<std::string> PreparedPlan::names() const {
 }
 
 base::Result<void> PreparedPlan::launch(CardDevice& device, Checks& checks, const std::vector<CudaEvent*>& behind) {
+  TRY(clear(checks));
+  return launch_kernels(device, behind);
+}
+
+base::Result<void> PreparedPlan::clear(Checks& checks) const {
   for (const Cleared& one : cleared_) TRY(checks.zero(one.address, one.bytes));
+  return {};
+}
+
+base::Result<void> PreparedPlan::launch_kernels(CardDevice& device, const std::vector<CudaEvent*>& behind) {
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
     Kernel& kernel = kernels_[i];
     const CudaCode code = device.driver()->launch(&kernel.config, kernel.function, kernel.parameters.data(), nullptr);

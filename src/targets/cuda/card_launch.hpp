@@ -41,6 +41,9 @@ class PreparedPlan {
   /// Clears the scratch tensors that must be, and launches everything. @error invalid_argument: a launch is refused.
   /// Events, one a launch, are recorded behind each.
   base::Result<void> launch(CardDevice& device, Checks& checks, const std::vector<CudaEvent*>& behind = {});
+  /// The two halves of `launch`, for who must tell the candidate's kernels from the clearing.
+  base::Result<void> clear(Checks& checks) const;
+  base::Result<void> launch_kernels(CardDevice& device, const std::vector<CudaEvent*>& behind = {});
   /// Names of the kernels, in order.
   [[nodiscard]] std::vector<std::string> names() const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // accelopt-card: the one trusted process that holds a CUDA device. Serves the requests of card_protocol.hpp on its
-// channel until that is closed; ends when the device is lost to it.
+// channel until that is closed; ends when the device is lost to it. With --one-call FILE it makes one call and ends.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/files.hpp"
 #include "base/json.hpp"
@@ -17,6 +18,7 @@
 #include "targets/cuda/card_call.hpp"
 #include "targets/cuda/card_checks.hpp"
 #include "targets/cuda/card_device.hpp"
+#include "targets/cuda/card_once.hpp"
 #include "targets/cuda/card_peaks.hpp"
 #include "targets/cuda/card_protocol.hpp"
 #include "targets/cuda/card_slots.hpp"
@@ -179,10 +181,21 @@ int serve() {
   _exit(0);
 }
 
+int call_once(const char* file) {
+  const auto done = carry_out_one_call(file);
+  if (done) return 0;
+  std::fprintf(stderr, "accelopt-card: %s\n", done.error().message.c_str());
+  // The driver waits for a kernel that hangs: this process does not.
+  if (done.error().code == ErrorCode::timed_out) _exit(3);
+  return 1;
+}
+
 }  // namespace
 }  // namespace accelopt::targets::cuda
 
-int main() {
+int main(int count, char** arguments) {
+  if (count == 3 && std::string_view(arguments[1]) == "--one-call")
+    return accelopt::targets::cuda::call_once(arguments[2]);
   if (fcntl(accelopt::targets::cuda::kChannelDescriptor, F_GETFD) < 0 ||
       fcntl(accelopt::targets::cuda::kBulkDescriptor, F_GETFD) < 0) {
     std::fputs("accelopt-card is started by accelopt; see accelopt worker --help\n", stderr);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -17,19 +18,29 @@ class Neighbours {
   /// To be called before this process has a context, and again once it has: who is new then is this process, whatever
   /// number it has there.
   void settle(const std::string& uuid);
-  /// Whether others were on the device when it was last looked at, a fifth of a second ago at most; their numbers, as
-  /// in "4711, 4712".
+  /// Whether others were on the device when it was last looked at, a fifth of a second ago at most; their numbers and,
+  /// where they can be read, their names, as in "4711 (python3), 4712". Another accelopt-card is none of them: it keeps
+  /// still while this one measures.
   std::string others();
   /// Whether the last call of `others` looked anew.
   [[nodiscard]] bool looked() const { return looked_; }
+  /// Who would not be seen, and why, as half a sentence; empty: whoever is there is seen.
+  [[nodiscard]] const std::string& unseen() const { return unseen_; }
 
  private:
   struct Library;
-  std::set<unsigned> listed() const;
+  using Listed = std::optional<std::set<unsigned>>;  ///< none: `unseen_` says why
+  void find_device(const std::string& uuid);
+  void blind(const std::string& why);
+  Listed listed();
+  [[nodiscard]] std::string text_of(int code) const;
 
   std::shared_ptr<Library> library_;
   void* device_ = nullptr;
-  std::set<unsigned> own_;
+  std::set<unsigned> before_;      ///< on the device before this process
+  std::set<unsigned> own_;         ///< numbers of this process
+  bool numbers_are_ours_ = false;  ///< those of this process's own namespace: names can be looked up
+  std::string unseen_;
   std::string seen_;
   std::chrono::steady_clock::time_point last_look_;
   bool looked_ = false;

@@ -20,6 +20,11 @@ constexpr std::chrono::seconds kPeakLimit{30};
 constexpr double kFmaWork = 256;
 constexpr double kBfloat16Work = 8 * 4096;
 constexpr double kTf32Work = 8 * 2048;
+// And of a warpgroup, by Hopper's own matrix instructions.
+constexpr std::uint32_t kWarpgroup = 128;
+constexpr std::uint32_t kWgmmaTurns = 512;
+constexpr double kWgmma16Work = 8 * 2.0 * 64 * 256 * 16;
+constexpr double kWgmmaTf32Work = 8 * 2.0 * 64 * 256 * 8;
 
 class Probe {
  public:
@@ -60,6 +65,20 @@ class Probe {
   CudaEvent* stop_ = nullptr;
 };
 
+/// Raises the matrix units' peaks to what wgmma reaches: twice of mma.sync's on some devices.
+base::Result<void> raise_by_wgmma(Probe& probe, std::uint32_t blocks, DevicePointer sink, evaluation::Peaks& peaks) {
+  const double warpgroups = static_cast<double>(blocks) * kPeakThreads / kWarpgroup;
+  const auto rate = [&](const char* kernel, double work, std::uint32_t ones) {
+    return probe.rate(kernel, blocks, work * kWgmmaTurns * warpgroups, kWgmmaTurns, ones, sink);
+  };
+  TRY_ASSIGN(const double bfloat16, rate("accelopt_wgmma_bfloat16", kWgmma16Work, 0x3f803f80));
+  TRY_ASSIGN(const double float16, rate("accelopt_wgmma_float16", kWgmma16Work, 0x3c003c00));
+  TRY_ASSIGN(const double tf32, rate("accelopt_wgmma_tf32", kWgmmaTf32Work, 0x3f800000));
+  peaks.tensor_flops_per_second = std::max({peaks.tensor_flops_per_second, bfloat16, float16});
+  peaks.tensor_tf32_flops_per_second = std::max(peaks.tensor_tf32_flops_per_second, tf32);
+  return {};
+}
+
 }  // namespace
 
 base::Result<evaluation::Peaks> measure_peaks(CardDevice& device, const std::string& cubin) {
@@ -93,6 +112,7 @@ base::Result<evaluation::Peaks> measure_peaks(CardDevice& device, const std::str
                         std::uint32_t{0x3f803f80}, sink));
   TRY_ASSIGN(peaks.tensor_tf32_flops_per_second, probe.rate("accelopt_mma_tf32", blocks, kTf32Work * kPeakTurns * warps,
                                                             kPeakTurns, std::uint32_t{0x3f800000}, sink));
+  if (facts.compute_major == 9 && facts.compute_minor == 0) TRY(raise_by_wgmma(probe, blocks, sink, peaks));
   return peaks;
 }
 

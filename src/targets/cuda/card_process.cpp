@@ -23,7 +23,8 @@ using Clock = std::chrono::steady_clock;
 /// A process whose kernel hangs needs the driver to take the device from it.
 constexpr std::chrono::seconds kEndPatience{2};
 
-/// Of the worker's environment, what the driver and its loader look at.
+}  // namespace
+
 std::vector<std::string> card_environment() {
   // All machine code at once, and none of the user's files: what is loaded while the clock runs would be timed.
   std::vector<std::string> out{"CUDA_MODULE_LOADING=EAGER", "CUDA_CACHE_DISABLE=1"};
@@ -34,8 +35,6 @@ std::vector<std::string> card_environment() {
   }
   return out;
 }
-
-}  // namespace
 
 base::Result<std::string> find_helper(const std::string& name) {
   std::error_code ignored;

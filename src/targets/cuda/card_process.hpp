@@ -22,6 +22,9 @@ namespace accelopt::targets::cuda {
 /// @error not_found: with the places looked at.
 base::Result<std::string> find_helper(const std::string& name);
 
+/// Of the worker's environment, what the driver and its loader look at: for accelopt-card, and for tools that run it.
+std::vector<std::string> card_environment();
+
 class CardProcess {
  public:
   /// Nothing is started yet. @error io: no memory file.

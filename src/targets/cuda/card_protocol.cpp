@@ -79,7 +79,8 @@ void to_json(Json& out, const DeviceFacts& value) {
          {"registers_per_block", value.registers_per_block},
          {"registers_per_multiprocessor", value.registers_per_multiprocessor},
          {"threads_per_block", value.threads_per_block},
-         {"threads_per_multiprocessor", value.threads_per_multiprocessor}};
+         {"threads_per_multiprocessor", value.threads_per_multiprocessor},
+         {"unseen", value.unseen}};
 }
 void from_json(const Json& in, DeviceFacts& value) {
   in.at("name").get_to(value.name);
@@ -96,6 +97,7 @@ void from_json(const Json& in, DeviceFacts& value) {
   in.at("registers_per_multiprocessor").get_to(value.registers_per_multiprocessor);
   in.at("threads_per_block").get_to(value.threads_per_block);
   in.at("threads_per_multiprocessor").get_to(value.threads_per_multiprocessor);
+  in.at("unseen").get_to(value.unseen);
 }
 
 void to_json(Json& out, const CubinRequest& value) {
@@ -110,6 +112,9 @@ void to_json(Json& out, const SlotRequest& value) {
   out = {{"number", value.number},     {"variants", value.variants},         {"outputs", value.outputs},
          {"numerics", value.numerics}, {"perturbation", value.perturbation}, {"in_double", value.in_double},
          {"in_float", value.in_float}};
+  out["given"] = Json::array();
+  for (const HostOutputs& one : value.given)
+    out["given"].push_back({{"bounds", bounds_json(one.bounds)}, {"rows", one.rows}});
 }
 void from_json(const Json& in, SlotRequest& value) {
   in.at("number").get_to(value.number);
@@ -119,6 +124,9 @@ void from_json(const Json& in, SlotRequest& value) {
   in.at("perturbation").get_to(value.perturbation);
   in.at("in_double").get_to(value.in_double);
   in.at("in_float").get_to(value.in_float);
+  value.given.clear();
+  for (const Json& one : in.at("given"))
+    value.given.push_back({bounds_from(one.at("bounds")), one.at("rows").get<std::vector<std::uint64_t>>()});
 }
 
 void to_json(Json& out, const StartRequest& value) {
@@ -143,6 +151,23 @@ void from_json(const Json& in, CallRequest& value) {
   in.at("poison_seed").get_to(value.poison_seed);
   in.at("repeat").get_to(value.repeat);
   in.at("count").get_to(value.count);
+}
+
+void to_json(Json& out, const OneCallRequest& value) {
+  out = {{"open", value.open},     {"cubin_bytes", value.cubin_bytes}, {"plan", value.plan},
+         {"inputs", value.inputs}, {"outputs", value.outputs},         {"times", value.times},
+         {"poison", value.poison}, {"poison_seed", value.poison_seed}, {"limit_seconds", value.limit_seconds}};
+}
+void from_json(const Json& in, OneCallRequest& value) {
+  in.at("open").get_to(value.open);
+  in.at("cubin_bytes").get_to(value.cubin_bytes);
+  in.at("plan").get_to(value.plan);
+  in.at("inputs").get_to(value.inputs);
+  in.at("outputs").get_to(value.outputs);
+  in.at("times").get_to(value.times);
+  in.at("poison").get_to(value.poison);
+  in.at("poison_seed").get_to(value.poison_seed);
+  in.at("limit_seconds").get_to(value.limit_seconds);
 }
 
 void to_json(Json& out, const CallReply& value) {

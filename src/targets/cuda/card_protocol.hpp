@@ -45,6 +45,7 @@ struct DeviceFacts {
   int registers_per_multiprocessor = 0;
   int threads_per_block = 0;
   int threads_per_multiprocessor = 0;
+  std::string unseen;  ///< whom on the device nobody would see, and why; empty: nobody
 };
 
 // "peaks" {bytes}: the bulk bytes are the cubin of the peak kernels; answers evaluation::Peaks.
@@ -83,6 +84,14 @@ struct ReferenceProgram {
   model::LaunchPlan plan;
 };
 
+/// What a reference on the host said of one set of inputs: the bounds without their rows, and how many rows an output
+/// has. Its bulk bytes lie behind those of the inputs: an output's exact values (doubles; of integers their own bytes),
+/// then its rows (doubles).
+struct HostOutputs {
+  std::vector<evaluation::Bounds> bounds;
+  std::vector<std::uint64_t> rows;
+};
+
 /// "slot": draws the inputs, runs the reference, calibrates, keeps. Asked for again it adds what is not there.
 struct SlotRequest {
   std::uint64_t number = 0;
@@ -92,6 +101,7 @@ struct SlotRequest {
   std::uint64_t perturbation = 0;
   ReferenceProgram in_double;
   ReferenceProgram in_float;
+  std::vector<HostOutputs> given;  ///< by variant; empty: the reference runs on the device
 };
 
 /// "start": loads machine code anew, as `live`.
@@ -110,6 +120,22 @@ struct CallRequest {
   std::uint64_t poison_seed = 0;
   evaluation::Repeat repeat = evaluation::Repeat::no;
   bool count = false;  ///< times every launch by itself
+};
+
+/// A file for `accelopt-card --one-call`: this on one line, then the bulk bytes: the check kernels' cubin, the
+/// candidate's, and the inputs that were drawn by the worker.
+struct OneCallRequest {
+  OpenRequest open;
+  std::uint64_t cubin_bytes = 0;
+  model::LaunchPlan plan;
+  std::vector<SlotInput> inputs;
+  std::vector<SlotOutput> outputs;
+  int times = 1;
+  /// Outputs and scratch are poisoned, as where calls are timed. Else nothing writes them before the kernels do, so
+  /// that a tool can tell what is read before it is written.
+  bool poison = true;
+  std::uint64_t poison_seed = 0;
+  int limit_seconds = 60;  ///< the process ends itself then, whoever watches it
 };
 
 /// The outcome of a call as the card saw it.
@@ -131,6 +157,8 @@ void to_json(base::Json& out, const StartRequest& value);
 void from_json(const base::Json& in, StartRequest& value);
 void to_json(base::Json& out, const CallRequest& value);
 void from_json(const base::Json& in, CallRequest& value);
+void to_json(base::Json& out, const OneCallRequest& value);
+void from_json(const base::Json& in, OneCallRequest& value);
 void to_json(base::Json& out, const CallReply& value);
 void from_json(const base::Json& in, CallReply& value);
 /// Bounds of a slot's outputs, without rows.

@@ -132,7 +132,11 @@ base::Result<Variant> CardSlots::make(const SlotRequest& request, std::size_t in
   }
   work.scratch = space_.memory().address() + space_.used();
   TRY(draw(request, index, bulk, work, variant));
-  TRY(calibrate(request, index, work, variant));
+  if (request.given.empty()) {
+    TRY(calibrate(request, index, work, variant));
+  } else {
+    TRY(take(request, request.given.at(index), bulk, work, variant));
+  }
   // Nothing of what is expected stays in the clear.
   TRY(checks_.zero(space_.memory().address(), space_.memory().bytes()));
   TRY(device_.finish(kReferenceLimit));
@@ -201,6 +205,30 @@ base::Result<void> CardSlots::run(const SlotRequest& request, std::size_t index,
   if (!plan) return blamed(plan.error());
   if (auto launched = plan->launch(device_, checks_); !launched) return blamed(launched.error());
   if (auto ended = device_.finish(kReferenceLimit); !ended) return blamed(ended.error());
+  return {};
+}
+
+/// Keeps what the reference on the host said.
+base::Result<void> CardSlots::take(const SlotRequest& request, const HostOutputs& given, const Bulk& bulk, Work& work,
+                                   Variant& variant) {
+  if (given.bounds.size() != request.outputs.size() || given.rows.size() != request.outputs.size())
+    return base::fail(ErrorCode::invalid_argument, "the reference has not as many outputs as the task");
+  for (std::size_t i = 0; i < request.outputs.size(); ++i) {
+    KeptOutput& output = variant.outputs.emplace_back();
+    output.dtype = request.outputs[i].dtype;
+    output.count = request.outputs[i].count;
+    output.bounds = given.bounds[i];
+    const std::uint64_t bytes = output.count * model::size_of(as_real(output.dtype, false));
+    TRY_ASSIGN(const std::string exact, bulk(bytes));
+    TRY(device_.copy_in(work.exact[i], std::as_bytes(std::span(exact))));
+    TRY_ASSIGN(output.expected, checks_.hide(work.exact[i], bytes));
+    if (!model::is_floating(output.dtype) || output.count == 0) continue;
+    if (given.rows[i] > output.count)
+      return base::fail(ErrorCode::invalid_argument, "an output has more rows than elements");
+    TRY_ASSIGN(const std::string rows, bulk(given.rows[i] * sizeof(double)));
+    TRY(device_.copy_in(work.other[i], std::as_bytes(std::span(rows))));
+    TRY_ASSIGN(output.rows, checks_.hide(work.other[i], rows.size()));
+  }
   return {};
 }
 

@@ -74,6 +74,8 @@ class CardSlots {
                          std::uint64_t seed, const std::vector<DevicePointer>& outputs, Work& work,
                          const Variant& variant);
   base::Result<void> calibrate(const SlotRequest& request, std::size_t index, Work& work, Variant& variant);
+  base::Result<void> take(const SlotRequest& request, const HostOutputs& given, const Bulk& bulk, Work& work,
+                          Variant& variant);
   base::Result<const DeviceModule*> module_of(const std::string& cubin);
 
   CardDevice& device_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <thread>
 
@@ -14,6 +15,8 @@
 #include "targets/cuda/builtin_kernels.hpp"
 #include "targets/cuda/card_client.hpp"
 #include "targets/cuda/device_lock.hpp"
+#include "targets/cuda/device_tools.hpp"
+#include "targets/cuda/host_outputs.hpp"
 #include "targets/cuda/peaks.hpp"
 #include "targets/cuda/task_header.hpp"
 
@@ -32,6 +35,7 @@ using model::InitKind;
 /// microsecond, and the first kernel of a queue starts less evenly than the next ones.
 constexpr double kLeastTimedNs = 60e3;
 constexpr int kMostVariants = 16;
+constexpr std::uint64_t kPerturbationsASet = 4;  ///< as many seeds, as on the device
 
 model::AxisValues axes_of(const model::Definition& definition, const Invocation& invocation) {
   model::AxisValues out;
@@ -107,6 +111,7 @@ class CudaLiveKernel final : public evaluation::LiveKernel {
       std::vector<SlotInput> more = sets.front();
       std::vector<InputDraw> draws = recipe->draws.front();
       for (std::size_t i = 0; i < more.size(); ++i) {
+        if (more[i].scalar) continue;  // they are the same in all sets
         draws[i].seed = base::derive_seed(draws[i].seed, std::to_string(sets.size()));
         more[i].seed = draws[i].seed;
       }
@@ -222,6 +227,8 @@ class CudaTarget final : public evaluation::Target {
     TRY_ASSIGN(facts_, std::move(facts));
     TRY_ASSIGN(DeviceLock lock, DeviceLock::open(facts_.uuid));
     lock_.emplace(std::move(lock));
+    tools_.emplace(ToolOptions{options_.card, options_.build.environment, options_.counting_limit,
+                               options_.sanitizing_limit, [this] { return bench_->card.give_way(); }});
     options_.build.limits = limits_of(facts_);
     TRY_ASSIGN(builder_, options_.make_builder ? options_.make_builder(task, options_.build, stop)
                                                : make_cuda_builder(task, options_.build, stop));
@@ -230,10 +237,9 @@ class CudaTarget final : public evaluation::Target {
     bench_->card.set_check_kernels(checks);
     TRY(bench_->card.facts());
     TRY_ASSIGN(peaks_, find_peaks(stop));
-    TRY_ASSIGN(in_double_, builder_->build_reference("double", stop));
-    TRY_ASSIGN(in_float_, builder_->build_reference("float", stop));
+    TRY(open_reference(task, stop));
     for (const BuiltCudaPtr& built : {in_double_, in_float_}) {
-      bench_->card.add_cubin(base::sha256_hex(built->cubin), built->cubin);
+      if (built) bench_->card.add_cubin(base::sha256_hex(built->cubin), built->cubin);
     }
     return evaluation::DeviceInfo{facts_.name, summary(), builder_->compiler_name(), "none", peaks_};
   }
@@ -249,7 +255,7 @@ class CudaTarget final : public evaluation::Target {
     if (!builds_only_.empty()) return out;
     out.device = fmt::format("{}, driver for CUDA {}.{}", facts_.name, facts_.driver_version / 1000,
                              facts_.driver_version % 1000 / 10);
-    out.isolation = "device code alone";
+    out.isolation = "device code alone" + (facts_.unseen.empty() ? "" : "; " + facts_.unseen);
     return out;
   }
 
@@ -287,10 +293,15 @@ class CudaTarget final : public evaluation::Target {
                                  output.shape ? model::shape_of(output, axes) : std::vector<std::int64_t>{},
                                  static_cast<std::uint64_t>(model::element_count(output, axes))});
     }
-    request.in_double.cubin = base::sha256_hex(in_double_->cubin);
-    request.in_float.cubin = base::sha256_hex(in_float_->cubin);
-    TRY_ASSIGN(request.in_double.plan, reference_plan(*in_double_, model::DType::float64, axes));
-    TRY_ASSIGN(request.in_float.plan, reference_plan(*in_float_, model::DType::float32, axes));
+    if (host_reference_) {
+      recipe.host = host_of(plan.invocation, axes, plan.perturbation);
+      TRY(ask_host(recipe));  // before the device is anybody's: it takes its time on the processor
+    } else {
+      request.in_double.cubin = base::sha256_hex(in_double_->cubin);
+      request.in_float.cubin = base::sha256_hex(in_float_->cubin);
+      TRY_ASSIGN(request.in_double.plan, reference_plan(*in_double_, model::DType::float64, axes));
+      TRY_ASSIGN(request.in_float.plan, reference_plan(*in_float_, model::DType::float32, axes));
+    }
     const auto lock = lock_machine();  // the device may be somebody's who measures
     return bench_->card.prepare(plan.invocation.number, std::move(recipe));
   }
@@ -302,7 +313,7 @@ class CudaTarget final : public evaluation::Target {
   base::Result<std::vector<evaluation::ReferenceTensor>> reference(evaluation::Precision,
                                                                    const std::vector<evaluation::ReferenceTensor>&,
                                                                    const Invocation&) override {
-    return base::fail(ErrorCode::unsupported, "the reference of a CUDA task runs on the device alone");
+    return base::fail(ErrorCode::unsupported, "the slots of a CUDA task lie on the device");
   }
 
   base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution, evaluation::Placement,
@@ -331,6 +342,28 @@ class CudaTarget final : public evaluation::Target {
     return out;
   }
 
+  base::Result<evaluation::HardwareCounts> hardware_counts(const model::Solution& solution,
+                                                           const Invocation& invocation, model::Cache cache,
+                                                           std::stop_token stop) override {
+    TRY_ASSIGN(std::string why, tools_->why_no_counters(stop));
+    if (!why.empty()) return evaluation::HardwareCounts{{}, std::move(why)};
+    TRY_ASSIGN(OneCall call, one_call(solution, invocation, stop));
+    call.request.limit_seconds = static_cast<int>(options_.counting_limit.count());
+    return tools_->count(call, cache, stop);
+  }
+
+  bool inspects() const override { return tools_.has_value(); }
+
+  base::Result<evaluation::Inspection> inspect(const model::Solution& solution, const Invocation& invocation,
+                                               std::stop_token stop) override {
+    TRY_ASSIGN(std::string why, tools_->why_not_inspected(stop));
+    if (!why.empty()) return evaluation::Inspection{{}, {std::move(why)}};
+    TRY_ASSIGN(OneCall call, one_call(solution, invocation, stop));
+    call.request.poison = false;
+    call.request.limit_seconds = static_cast<int>(options_.sanitizing_limit.count());
+    return tools_->inspect(call, stop);
+  }
+
   std::unique_ptr<evaluation::Hold> quiet() override { return std::make_unique<NoHold>(); }
   std::unique_ptr<evaluation::Hold> lock_machine() override { return std::make_unique<LockHold>(*lock_); }
 
@@ -351,6 +384,27 @@ class CudaTarget final : public evaluation::Target {
     return peaks;
   }
 
+  /// A call of the solution on a slot's first set of inputs, for a process of its own.
+  base::Result<OneCall> one_call(const model::Solution& solution, const Invocation& invocation,
+                                 const std::stop_token& stop) {
+    TRY_ASSIGN(const BuiltCudaPtr built, builder_->build(solution, stop));
+    const SlotRecipe* const recipe = bench_->card.find(invocation.number);
+    if (!built->report.built || recipe == nullptr)
+      return base::fail(ErrorCode::invalid_argument, "a call needs a kernel that builds and a slot that is there");
+    OneCall out;
+    OneCallRequest& request = out.request;
+    TRY_ASSIGN(request.plan, plan_of(*built, bench_->definition, axes_of(bench_->definition, invocation)));
+    request.open = bench_->card.open_request();
+    request.open.check_bytes = bench_->card.check_kernels().size();
+    request.cubin_bytes = built->cubin.size();
+    request.inputs = recipe->request.variants.front();
+    request.outputs = recipe->request.outputs;
+    out.bulk = {bench_->card.check_kernels(), built->cubin};
+    TRY_ASSIGN(auto drawn, drawn_here(request.inputs, recipe->draws.front()));
+    std::move(drawn.begin(), drawn.end(), std::back_inserter(out.bulk));
+    return out;
+  }
+
   base::Result<evaluation::Peaks> find_peaks(const std::stop_token& stop) {
     if (options_.peaks) return *options_.peaks;
     const std::filesystem::path file = peaks_file(options_.cache, facts_);
@@ -367,16 +421,39 @@ class CudaTarget final : public evaluation::Target {
     builds_only_ = std::move(reason);
     TRY_ASSIGN(builder_, options_.make_builder ? options_.make_builder(task, options_.build, stop)
                                                : make_cuda_builder(task, options_.build, stop));
-    if (task.reference.name.ends_with(".cu")) {
-      TRY(builder_->build_reference("double", stop));
-      TRY(builder_->build_reference("float", stop));
-    }
+    TRY(open_reference(task, stop));
     return evaluation::DeviceInfo{
         "no CUDA device",
         "no device: kernels are built for " + options_.build.limits.architecture + " and not run",
         builder_->compiler_name(),
         "none",
         {}};
+  }
+
+  base::Result<void> open_reference(const model::Task& task, const std::stop_token& stop) {
+    if (task.reference.name.ends_with(".cu")) {
+      TRY_ASSIGN(in_double_, builder_->build_reference("double", stop));
+      TRY_ASSIGN(in_float_, builder_->build_reference("float", stop));
+      return {};
+    }
+    if (!options_.make_host_reference) {
+      return base::fail(ErrorCode::unsupported,
+                        task.reference.name + ": here the reference of a CUDA task runs on the device alone");
+    }
+    TRY_ASSIGN(host_reference_, options_.make_host_reference(task, stop));
+    return {};
+  }
+
+  /// Runs the reference on the host, on a slot's inputs.
+  decltype(SlotRecipe::host) host_of(const Invocation& slot, const model::AxisValues& axes,
+                                     std::uint64_t perturbation) const {
+    Invocation shape;
+    shape.output_bytes = slot.output_bytes;
+    shape.axes = slot.axes;
+    return [this, shape, axes, perturbation](std::size_t variant, const std::vector<InputDraw>& draws) {
+      return host_outputs(bench_->definition, axes, host_reference_, shape, draws,
+                          perturbation + kPerturbationsASet * variant);
+    };
   }
 
   [[nodiscard]] base::Result<model::LaunchPlan> reference_plan(const BuiltCuda& built, model::DType real,
@@ -410,10 +487,12 @@ class CudaTarget final : public evaluation::Target {
   std::unique_ptr<CudaBuilder> builder_;
   std::optional<Bench> bench_;
   std::optional<DeviceLock> lock_;
+  std::optional<DeviceTools> tools_;
   std::vector<model::Workload> workloads_;
   std::string builds_only_;  ///< why there is no device; empty: there is one
   BuiltCudaPtr in_double_;
   BuiltCudaPtr in_float_;
+  evaluation::HostReference host_reference_;  ///< empty: the reference runs on the device
 };
 
 }  // namespace

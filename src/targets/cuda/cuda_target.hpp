@@ -2,6 +2,7 @@
 // CUDA kernels on a device of this machine.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -16,16 +17,20 @@
 namespace accelopt::targets::cuda {
 
 struct CudaOptions {
-  int device = 0;                          ///< "cuda:<device>", as the driver counts
-  std::string driver;                      ///< library to load; empty: libcuda.so.1
-  std::string management;                  ///< likewise; empty: libnvidia-ml.so.1
-  std::string card;                        ///< path of accelopt-card; empty: beside this program
-  std::filesystem::path cache;             ///< where measured peaks are kept; empty: nowhere
-  std::optional<evaluation::Peaks> peaks;  ///< that are known; none: from the cache, or measured
-  CudaBuildOptions build;
+  int device = 0;                             ///< "cuda:<device>", as the driver counts
+  std::string driver;                         ///< library to load; empty: libcuda.so.1
+  std::string management;                     ///< likewise; empty: libnvidia-ml.so.1
+  std::string card;                           ///< path of accelopt-card; empty: beside this program
+  std::filesystem::path cache;                ///< where measured peaks are kept; empty: nowhere
+  std::optional<evaluation::Peaks> peaks;     ///< that are known; none: from the cache, or measured
+  CudaBuildOptions build;                     ///< its environment tells too where NVIDIA's tools are
+  std::chrono::seconds counting_limit{180};   ///< one run of Nsight Compute
+  std::chrono::seconds sanitizing_limit{60};  ///< one run of one tool of compute-sanitizer
   /// Makes the builder; empty: the one with NVRTC.
   std::function<base::Result<std::unique_ptr<CudaBuilder>>(const model::Task&, CudaBuildOptions, std::stop_token)>
       make_builder;
+  /// Makes what runs a task's reference.cpp; empty: such a task is refused.
+  std::function<base::Result<evaluation::HostReference>(const model::Task&, std::stop_token)> make_host_reference;
 };
 
 std::unique_ptr<evaluation::Target> make_cuda_target(CudaOptions options);

@@ -63,6 +63,8 @@ std::string fill(void* library, DriverTable& table) {
   symbols.find("cuLaunchKernelEx", table.launch);
   symbols.find("cuTensorMapEncodeTiled", table.encode_tensor_map);
   table.parameter_info = reinterpret_cast<decltype(table.parameter_info)>(dlsym(library, "cuFuncGetParamInfo"));
+  table.start_profiler = reinterpret_cast<decltype(table.start_profiler)>(dlsym(library, "cuProfilerStart"));
+  table.stop_profiler = reinterpret_cast<decltype(table.stop_profiler)>(dlsym(library, "cuProfilerStop"));
   return symbols.missing();
 }
 

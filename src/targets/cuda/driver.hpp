@@ -86,6 +86,9 @@ struct DriverTable {
   CudaCode (*launch)(const LaunchConfig*, CudaFunction*, void**, void**) = nullptr;
   /// Of CUDA 12.4 on; null before.
   CudaCode (*parameter_info)(CudaFunction*, std::size_t, std::size_t*, std::size_t*) = nullptr;
+  /// What a profiler listens for; null where a driver lacks them.
+  CudaCode (*start_profiler)() = nullptr;
+  CudaCode (*stop_profiler)() = nullptr;
   CudaCode (*encode_tensor_map)(EncodedTensorMap*, int, std::uint32_t, void*, const std::uint64_t*,
                                 const std::uint64_t*, const std::uint32_t*, const std::uint32_t*, int, int, int,
                                 int) = nullptr;

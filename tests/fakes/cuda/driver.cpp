@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "fakes/cuda/encode.hpp"
 #include "fakes/cuda/shim.hpp"
 
 namespace {
@@ -29,6 +30,7 @@ constexpr int kOutOfMemory = 2;
 constexpr int kNotFound = 500;
 constexpr int kNotReady = 600;
 constexpr int kTrapped = 719;
+constexpr int kNoPermission = 4;  ///< of the management library
 
 /// Does one thing after the other, on a thread of its own.
 class Stream {
@@ -76,6 +78,7 @@ struct Event {
 using Launch = bool (*)(const unsigned*, const unsigned*, void**);
 using Parameter = std::size_t (*)(std::size_t);
 struct Function {
+  std::string name;
   Launch launch = nullptr;
   Parameter parameter = nullptr;
 };
@@ -85,6 +88,7 @@ struct Module {
 };
 
 std::atomic<int> sticky{0};
+constexpr const char* kHasContext = "ACCELOPT_FAKE_CONTEXT";  ///< for a copy of this library that is the management's
 std::atomic<std::size_t> in_use{0};
 std::mutex sizes_mutex;
 std::vector<std::pair<void*, std::size_t>> sizes;
@@ -92,6 +96,21 @@ std::vector<std::pair<void*, std::size_t>> sizes;
 std::size_t memory_limit() {
   const char* const text = std::getenv("ACCELOPT_FAKE_MEMORY");
   return text == nullptr ? std::size_t{1} << 30 : std::strtoull(text, nullptr, 10);
+}
+
+/// Adds a line to the file that ACCELOPT_FAKE_TRACE names: what tools that watch a process would see.
+void trace(const std::string& line) {
+  if (const char* const path = std::getenv("ACCELOPT_FAKE_TRACE")) std::ofstream(path, std::ios::app) << line << "\n";
+}
+
+/// With ACCELOPT_FAKE_GUARD memory ends where an allocation ends: who reads behind it takes the process down.
+void* guarded(std::size_t bytes) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t room = (bytes + page - 1) / page * page;
+  void* const memory = mmap(nullptr, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  mprotect(static_cast<char*>(memory) + room, page, PROT_NONE);
+  return static_cast<char*>(memory) + room - bytes;
 }
 
 Stream& the_stream() {
@@ -192,6 +211,7 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
 int cuDevicePrimaryCtxRetain(void** context, int) {
   static int one = 0;
   *context = &one;
+  setenv(kHasContext, "yes", 1);
   return 0;
 }
 int cuDevicePrimaryCtxSetFlags_v2(int, unsigned) {
@@ -214,7 +234,10 @@ int cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total) {
 int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
   if (sticky != 0) return sticky;
   if (in_use + bytes > memory_limit()) return kOutOfMemory;
-  void* const memory = std::aligned_alloc(256, (bytes + 511) / 256 * 256);
+  trace("alloc " + std::to_string(bytes));
+  const bool guard = std::getenv("ACCELOPT_FAKE_GUARD") != nullptr;
+  void* const memory = guard ? guarded(bytes) : std::aligned_alloc(256, (bytes + 511) / 256 * 256);
+  if (memory == nullptr) return kOutOfMemory;
   std::memset(memory, 0xa5, bytes);
   in_use += bytes;
   const std::lock_guard lock(sizes_mutex);
@@ -231,7 +254,7 @@ int cuMemFree_v2(std::uint64_t address) {
     in_use -= bytes;
     known = nullptr;
   }
-  std::free(memory);
+  if (std::getenv("ACCELOPT_FAKE_GUARD") == nullptr) std::free(memory);
   return 0;
 }
 int cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
@@ -271,6 +294,7 @@ int cuModuleUnload(void* module) {
 int cuModuleGetFunction(void** out, void* module, const char* name) {
   auto* const own = static_cast<Module*>(module);
   Function function;
+  function.name = name;
   function.launch = reinterpret_cast<Launch>(dlsym(own->library, (std::string(name) + "__launch").c_str()));
   function.parameter = reinterpret_cast<Parameter>(dlsym(own->library, (std::string(name) + "__parameter").c_str()));
   if (function.launch == nullptr || function.parameter == nullptr) return kNotFound;
@@ -316,21 +340,35 @@ int cuEventRecord(void* event, void*) {
 }
 int cuEventQuery(void* event) {
   if (sticky != 0) return sticky;
-  return static_cast<Event*>(event)->done ? 0 : kNotReady;
+  if (static_cast<Event*>(event)->done) return 0;
+  std::this_thread::yield();  // who watches closely takes the stream's core where there are few
+  return kNotReady;
 }
 int cuEventElapsedTime(float* milliseconds, void* start, void* stop) {
   *milliseconds = static_cast<float>(static_cast<Event*>(stop)->time_ns - static_cast<Event*>(start)->time_ns) * 1e-6F;
   return 0;
 }
+int cuProfilerStart() {
+  trace("profiler on");
+  return sticky;
+}
+int cuProfilerStop() {
+  trace("profiler off");
+  return sticky;
+}
 int cuLaunchKernelEx(const Config* config, void* function, void** parameters, void**) {
   if (sticky != 0) return sticky;
   const Function own = *static_cast<Function*>(function);
+  trace("launch " + own.name);
   const std::array<unsigned, 3> grid{config->grid[0], config->grid[1], config->grid[2]};
   const std::array<unsigned, 3> block{config->block[0], config->block[1], config->block[2]};
   // What the parameters point to may change once this returns.
-  auto values = std::vector<std::vector<std::uint64_t>>();
+  struct alignas(64) Piece {  // as strictly aligned as a tensor map
+    unsigned char bytes[64];
+  };
+  auto values = std::vector<std::vector<Piece>>();
   for (std::size_t i = 0; own.parameter(i) != 0; ++i) {
-    values.emplace_back((own.parameter(i) + 7) / 8);
+    values.emplace_back((own.parameter(i) + sizeof(Piece) - 1) / sizeof(Piece));
     std::memcpy(values.back().data(), parameters[i], own.parameter(i));
   }
   the_stream().add([own, grid, block, values]() mutable {
@@ -341,13 +379,20 @@ int cuLaunchKernelEx(const Config* config, void* function, void** parameters, vo
   });
   return 0;
 }
-int cuTensorMapEncodeTiled(void*, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*,
-                           const std::uint32_t*, const std::uint32_t*, int, int, int, int) {
-  return kInvalidValue;
+int cuTensorMapEncodeTiled(void* map, int type, std::uint32_t rank, void* address, const std::uint64_t* extents,
+                           const std::uint64_t* strides, const std::uint32_t* box, const std::uint32_t* steps,
+                           int interleave, int swizzle, int promotion, int fill) {
+  if (reinterpret_cast<std::uintptr_t>(map) % 64 != 0) return kInvalidValue;
+  const auto encoded = accelopt_shim::encode_tiled({type, rank, reinterpret_cast<std::uint64_t>(address), extents,
+                                                    strides, box, steps, interleave, swizzle, promotion, fill});
+  if (!encoded) return kInvalidValue;
+  std::memcpy(map, &*encoded, sizeof *encoded);
+  return 0;
 }
 
-// NVIDIA's management library: this process is on the device, and those that the file `processes` beside this library
-// lists.
+// NVIDIA's management library. The file `processes` beside this library says what it lists: numbers of processes, and
+// the words "hidden" (this process is not listed, as in some containers), "wide" (records as some drivers of the 535
+// series have them), "renumbered" (this process is 900001, as where the machine's numbers are told) and "refused".
 int nvmlInit_v2() {
   return 0;
 }
@@ -356,19 +401,33 @@ int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
   *device = &one;
   return std::strncmp(uuid, "GPU-", 4) == 0 && std::strlen(uuid) == 40 ? 0 : kInvalidValue;
 }
-struct FakeProcessInfo {
-  unsigned pid;
-  unsigned long long used_memory;
-  unsigned instances[2];
-};
-int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, FakeProcessInfo* infos) {
+const char* nvmlErrorString(int code) {
+  return code == kNoPermission ? "Insufficient Permissions" : "Unknown Error";
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, void* infos) {
+  constexpr int kTooLittleRoom = 7;
   Dl_info own{};
   dladdr(reinterpret_cast<void*>(&nvmlInit_v2), &own);
   const std::string path = own.dli_fname;
   std::ifstream others(path.substr(0, path.rfind('/')) + "/processes");
-  *count = 0;
-  infos[(*count)++].pid = static_cast<unsigned>(getpid());
-  for (unsigned pid = 0; others >> pid;) infos[(*count)++].pid = pid;
+  auto self = static_cast<unsigned>(getpid());
+  bool wide = false;
+  std::vector<unsigned> pids;
+  for (std::string word; others >> word;) {
+    if (word == "refused") return kNoPermission;
+    if (word == "hidden") self = 0;
+    if (word == "renumbered") self = 900001;
+    if (word == "wide") wide = true;
+    if (word.find_first_not_of("0123456789") == std::string::npos)
+      pids.push_back(static_cast<unsigned>(std::stoul(word)));
+  }
+  if (self != 0 && std::getenv(kHasContext) != nullptr) pids.push_back(self);
+  const unsigned room = std::exchange(*count, static_cast<unsigned>(pids.size()));
+  if (room < pids.size()) return kTooLittleRoom;
+  const std::size_t stride = wide ? 32 : 24;
+  std::memset(infos, 0, stride * pids.size());
+  for (std::size_t i = 0; i < pids.size(); ++i)
+    std::memcpy(static_cast<char*>(infos) + i * stride, &pids[i], sizeof pids[i]);
   return 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA kernels as plain C++: their threads run one after the other. Kernels that wait for one another cannot.
+// CUDA kernels as plain C++: their threads run one after the other, and by turns where they wait for one another.
 #pragma once
 
 #include <bit>
@@ -11,19 +11,19 @@
 #include <tuple>
 #include <utility>
 
+#include "fakes/cuda/fibers.hpp"
+#include "fakes/cuda/tensor_map.hpp"
+
 #define __global__
 #define __device__
 #define __host__
 #define __forceinline__ inline
 #define __shared__ static
 #define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __grid_constant__
 
 namespace accelopt_shim {
-
-struct Dim {
-  unsigned x = 0, y = 0, z = 0;
-};
-struct Trap {};
 
 inline std::uint64_t nanoseconds() {
   timespec now{};
@@ -34,7 +34,6 @@ inline std::uint64_t nanoseconds() {
 }  // namespace accelopt_shim
 
 // What kernels find without including anything.
-inline accelopt_shim::Dim threadIdx, blockIdx, blockDim, gridDim;
 using std::exp;
 using std::floor;
 using std::fma;
@@ -80,29 +79,24 @@ T atomicAdd(T* to, T value) {
 namespace accelopt_shim {
 
 template <class... Arguments, std::size_t... Index>
-void run(void (*kernel)(Arguments...), const unsigned* grid, const unsigned* block, void** parameters,
+bool run(void (*kernel)(Arguments...), const unsigned* grid, const unsigned* block, void** parameters,
          std::index_sequence<Index...>) {
   gridDim = {grid[0], grid[1], grid[2]};
   blockDim = {block[0], block[1], block[2]};
   const Dim blocks = gridDim;
-  const Dim threads = blockDim;
+  const std::function<void()> thread = [&] {
+    kernel(*static_cast<std::remove_reference_t<Arguments>*>(parameters[Index])...);
+  };
   for (blockIdx.z = 0; blockIdx.z < blocks.z; ++blockIdx.z)
     for (blockIdx.y = 0; blockIdx.y < blocks.y; ++blockIdx.y)
       for (blockIdx.x = 0; blockIdx.x < blocks.x; ++blockIdx.x)
-        for (threadIdx.z = 0; threadIdx.z < threads.z; ++threadIdx.z)
-          for (threadIdx.y = 0; threadIdx.y < threads.y; ++threadIdx.y)
-            for (threadIdx.x = 0; threadIdx.x < threads.x; ++threadIdx.x)
-              kernel(*static_cast<std::remove_reference_t<Arguments>*>(parameters[Index])...);
+        if (!Threads::run(thread)) return false;
+  return true;
 }
 
 template <class... Arguments>
 bool launch(void (*kernel)(Arguments...), const unsigned* grid, const unsigned* block, void** parameters) {
-  try {
-    run(kernel, grid, block, parameters, std::index_sequence_for<Arguments...>());
-    return true;
-  } catch (const Trap&) {
-    return false;
-  }
+  return run(kernel, grid, block, parameters, std::index_sequence_for<Arguments...>());
 }
 
 template <class... Arguments>

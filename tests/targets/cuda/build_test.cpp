@@ -4,8 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/files.hpp"
+#include "targets/cuda/builtin_kernels.hpp"
+#include "targets/cuda/cubin.hpp"
 #include "targets/cuda/cuda_task.hpp"
+#include "targets/cuda/diagnostics.hpp"
+#include "targets/cuda/nvrtc.hpp"
 #include "targets/cuda/task_header.hpp"
 
 namespace accelopt::targets::cuda {
@@ -359,6 +365,36 @@ TEST_F(CudaBuild, TrustedCodeIsBuiltWithItsDefinitions) {
   const auto broken = shared_->build_trusted("check.cu", "nonsense\n", {}, {});
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, base::ErrorCode::internal);
+}
+
+TEST_F(CudaBuild, ThePeaksOfMatrixUnitsAreMeasuredByWgmmaWhereItIsAndNotOneByOne) {
+  const auto names_of = [](const std::string& architecture) {
+    const auto nvrtc = locate_nvrtc({{}, {}, {}, cuda_environment()});
+    EXPECT_TRUE(nvrtc);
+    const NvrtcJob job{"peak_kernels.cu",
+                       std::string(peak_kernels_text()),
+                       {"--gpu-architecture=" + architecture, "--std=c++20", "--ptxas-options=-v"},
+                       {},
+                       {},
+                       {},
+                       {}};
+    const auto outcome = compile(*nvrtc, job, nullptr, {});
+    EXPECT_TRUE(outcome);
+    EXPECT_TRUE(outcome->compiled) << outcome->log;
+    // ptxas says so where it waits for one wgmma before it gives the next.
+    EXPECT_EQ(device_remarks(outcome->log), std::vector<std::string>());
+    const auto cubin = read_cubin(outcome->cubin);
+    EXPECT_TRUE(cubin);
+    std::set<std::string> names;
+    for (const CubinKernel& kernel : cubin->kernels) names.insert(kernel.name);
+    return names;
+  };
+  const std::set<std::string> hopper = names_of("sm_90a");
+  for (const char* name : {"accelopt_wgmma_bfloat16", "accelopt_wgmma_float16", "accelopt_wgmma_tf32"})
+    EXPECT_EQ(hopper.count(name), 1U) << name;
+  const std::set<std::string> older = names_of("sm_80");
+  EXPECT_EQ(older.count("accelopt_mma_bfloat16"), 1U);
+  EXPECT_EQ(older.count("accelopt_wgmma_bfloat16"), 0U);
 }
 
 TEST_F(CudaBuild, AStopEndsACompilation) {

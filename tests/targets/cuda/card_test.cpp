@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA target with a fake driver: what a kernel does wrong is caught, and the next one is measured.
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 
 #include "evaluation/local_evaluator.hpp"
 #include "evaluation/slots.hpp"
@@ -189,33 +193,109 @@ TEST(CardErrors, ATaskOfAnotherTargetIsRefused) {
   EXPECT_EQ(opened.error().code, base::ErrorCode::unsupported);
 }
 
-TEST(CardNeighbours, AnotherProcessOnTheDeviceDisturbsAndIsNamed) {
-  const auto folder = base::TemporaryFolder::create("accelopt-fake-nvml");
-  ASSERT_TRUE(folder);
-  CudaOptions options = fake_options();
-  options.management = (folder->path() / "libmanagement.so").string();
-  std::filesystem::copy_file(ACCELOPT_FAKE_DRIVER, options.management);
-  const auto target = make_cuda_target(options);
-  const model::Task task = squares_task();
-  ASSERT_TRUE(target->open(task, quick_settings(), {}));
-  evaluation::Slots slots(*target, task, 1, 2);
-  const auto slot = slots.get(2, 0);
-  ASSERT_TRUE(slot) << slot.error().message;
-  const auto live = target->start(task.baseline, evaluation::Placement::usual, {});
-  ASSERT_TRUE(live);
-  const auto alone = (*live)->call((*slot)->invocation, {});
-  ASSERT_TRUE(alone);
-  EXPECT_EQ(alone->disturbance, "");
-  ASSERT_TRUE(base::write_file(folder->path() / "processes", "4711\n"));
-  std::string named;
-  for (const auto deadline = steady_clock::now() + std::chrono::seconds(20); named.empty();) {
-    const auto outcome = (*live)->call((*slot)->invocation, {});
-    ASSERT_TRUE(outcome);
-    named = outcome->disturbance;
-    EXPECT_TRUE(named.empty() || outcome->disturbed);
-    ASSERT_LT(steady_clock::now(), deadline);
+/// A fake management library in a folder of its own, and one kernel that is called while it tells of others.
+class CardNeighbours : public testing::Test {
+ protected:
+  /// `listed`: what the library lists from the beginning, before there is a context.
+  void begin(const std::string& listed) {
+    auto folder = base::TemporaryFolder::create("accelopt-fake-nvml");
+    ASSERT_TRUE(folder);
+    folder_.emplace(std::move(*folder));
+    CudaOptions options = fake_options();
+    options.management = (folder_->path() / "libmanagement.so").string();
+    std::filesystem::copy_file(ACCELOPT_FAKE_DRIVER, options.management);
+    list(listed);
+    target_ = make_cuda_target(options);
+    ASSERT_TRUE(target_->open(task_, quick_settings(), {}));
+    slots_.emplace(*target_, task_, 1, 2);
+    const auto slot = slots_->get(2, 0);
+    ASSERT_TRUE(slot) << slot.error().message;
+    slot_ = *slot;
+    auto live = target_->start(task_.baseline, evaluation::Placement::usual, {});
+    ASSERT_TRUE(live);
+    live_ = std::move(*live);
   }
-  EXPECT_NE(named.find("4711"), std::string::npos) << named;
+  void list(const std::string& text) { ASSERT_TRUE(base::write_file(folder_->path() / "processes", text)); }
+  std::string disturbance() {
+    const auto outcome = live_->call(slot_->invocation, {});
+    EXPECT_TRUE(outcome);
+    EXPECT_TRUE(outcome->disturbance.empty() || outcome->disturbed);
+    return outcome->disturbance;
+  }
+  /// What calls tell once that holds of it: it is looked a few times a second.
+  std::string disturbance_until(const std::function<bool(const std::string&)>& holds) {
+    std::string seen = disturbance();
+    for (const auto deadline = steady_clock::now() + std::chrono::seconds(10);
+         !holds(seen) && steady_clock::now() < deadline;) {
+      seen = disturbance();
+    }
+    return seen;
+  }
+  std::string disturbance_naming(const std::string& what) {
+    return disturbance_until([&](const std::string& seen) { return seen.find(what) != std::string::npos; });
+  }
+
+  std::optional<base::TemporaryFolder> folder_;
+  const model::Task task_ = squares_task();
+  std::unique_ptr<evaluation::Target> target_;
+  std::optional<evaluation::Slots> slots_;
+  evaluation::Slot* slot_ = nullptr;
+  std::unique_ptr<evaluation::LiveKernel> live_;
+};
+
+TEST_F(CardNeighbours, AnotherProcessOnTheDeviceDisturbsAndIsNamedWhileItIsThere) {
+  begin("");
+  EXPECT_EQ(disturbance(), "");
+  list("4194305");  // above the largest number that a process can have: its name cannot be read
+  EXPECT_EQ(disturbance_naming("4194305"), "process 4194305 was on the device at the same time");
+  list("");
+  EXPECT_EQ(disturbance_until([](const std::string& seen) { return seen.empty(); }), "");
+  const std::string own = std::to_string(getpid());
+  list(own);
+  EXPECT_EQ(disturbance_naming(own), "process " + own + " (targets_cuda_te) was on the device at the same time");
+}
+
+TEST_F(CardNeighbours, WhoWasThereBeforeIsNotTakenForThisProcess) {
+  begin("4194305 renumbered");
+  EXPECT_EQ(disturbance_naming("4194305"), "process 4194305 was on the device at the same time");
+  // Numbers of another namespace name nobody here.
+  const std::string own = std::to_string(getpid());
+  list("renumbered " + own);
+  EXPECT_EQ(disturbance_naming(own), "process " + own + " was on the device at the same time");
+}
+
+TEST_F(CardNeighbours, RecordsOfEitherLengthAndAnyNumberOfThemAreRead) {
+  begin("wide");
+  list("wide 4194305 4194306");
+  EXPECT_EQ(disturbance_naming("4194305"), "process 4194305, 4194306 was on the device at the same time");
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += std::to_string(4194400 + i) + " ";
+  list(many);
+  EXPECT_NE(disturbance_naming("4194400").find("4194499"), std::string::npos);
+}
+
+TEST_F(CardNeighbours, WhereProcessesCannotBeSeenTheEnvironmentSaysSo) {
+  begin("hidden");
+  EXPECT_EQ(target_->environment().isolation,
+            "device code alone; other processes on the device are not seen: NVIDIA's management library does not list "
+            "this process, as in some containers");
+  EXPECT_EQ(disturbance(), "");
+  slots_.reset();
+  live_.reset();
+  begin("refused");
+  EXPECT_NE(target_->environment().isolation.find("does not list processes (Insufficient Permissions)"),
+            std::string::npos);
+}
+
+TEST_F(CardNeighbours, AnotherCardKeepsStillWhileThisOneMeasures) {
+  begin("");
+  std::array<char, 16> own{};
+  ASSERT_EQ(prctl(PR_GET_NAME, own.data()), 0);
+  ASSERT_EQ(prctl(PR_SET_NAME, "accelopt-card"), 0);
+  list(std::to_string(getpid()) + " 4194305");
+  const std::string seen = disturbance_naming("4194305");
+  EXPECT_EQ(prctl(PR_SET_NAME, own.data()), 0);
+  EXPECT_EQ(seen, "process 4194305 was on the device at the same time");
 }
 
 TEST(CardRepeats, WhatWasKeptIsMadeAgainWhenTheDevicesProcessWasLost) {

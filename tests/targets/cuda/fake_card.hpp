@@ -63,7 +63,12 @@ class FakeBuilder final : public CudaBuilder {
     }
     // What does not change from run to run is compiled once.
     const std::filesystem::path cache = ACCELOPT_TEST_CACHE;
-    const auto known = cache / ("fake-cuda-" + base::sha256_hex(definition + "\n" + source).substr(0, 24) + ".so");
+    std::string key = definition + "\n" + source;
+    for (const char* header : {"shim.hpp", "fibers.hpp", "tensor_map.hpp"}) {
+      TRY_ASSIGN(const std::string shim, base::read_file(ACCELOPT_TESTS_FOLDER "/fakes/cuda/" + std::string(header)));
+      key += shim;
+    }
+    const auto known = cache / ("fake-cuda-" + base::sha256_hex(key).substr(0, 24) + ".so");
     if (auto compiled = base::read_file(known)) return compiled;
     TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-fake-cuda"));
     TRY(base::write_file(folder.path() / "kernel.cpp", source));
@@ -92,6 +97,8 @@ inline CudaOptions fake_options() {
   CudaOptions options;
   options.driver = ACCELOPT_FAKE_DRIVER;
   options.card = ACCELOPT_CARD_PATH;
+  // Whatever this machine has of NVIDIA's tools.
+  options.build.environment = {{"ACCELOPT_NCU", "off"}, {"ACCELOPT_COMPUTE_SANITIZER", "off"}};
   options.peaks = evaluation::Peaks{1e15, 1e15, 1e15};
   options.make_builder = [](const model::Task& task, CudaBuildOptions,
                             std::stop_token) -> base::Result<std::unique_ptr<CudaBuilder>> {

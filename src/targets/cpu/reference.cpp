@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cpu/reference.hpp"
+
+#include <chrono>
+#include <cstring>
+
+#include "base/hash.hpp"
+#include "targets/cpu/compiler.hpp"
+#include "targets/cpu/layout.hpp"
+#include "targets/cpu/machine.hpp"
+#include "targets/cpu/machine_lock.hpp"
+#include "targets/cpu/timed_call.hpp"
+
+namespace accelopt::targets::cpu {
+namespace {
+
+using base::ErrorCode;
+using evaluation::Bytes;
+using evaluation::Invocation;
+using evaluation::Precision;
+using evaluation::ReferenceTensor;
+using model::DType;
+
+constexpr std::chrono::seconds kReferenceLimit{120};
+
+std::size_t reference_element_bytes(DType dtype) {
+  return model::is_floating(dtype) ? sizeof(double) : model::size_of(dtype);
+}
+
+std::size_t real_bytes(Precision precision) {
+  return precision == Precision::float64 ? sizeof(double) : sizeof(float);
+}
+
+Bytes reals(Precision precision, const std::vector<double>& values) {
+  Bytes out(values.size() * real_bytes(precision));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (precision == Precision::float64) {
+      std::memcpy(out.data() + i * sizeof(double), &values[i], sizeof(double));
+    } else {
+      const auto narrow = static_cast<float>(values[i]);
+      std::memcpy(out.data() + i * sizeof narrow, &narrow, sizeof narrow);
+    }
+  }
+  return out;
+}
+
+/// What a reference of another target needs to run; its parts point to one another.
+struct HostWorkshop {
+  HostWorkshop(const model::Task& whole, MachineLock machine_lock) : task(whole), lock(std::move(machine_lock)) {}
+  model::Task task;
+  MachineLock lock;
+  std::unique_ptr<KernelBuilder> builder;
+  std::unique_ptr<Reference> reference;
+};
+
+/// Holds the machine's lock.
+class HostHold {
+ public:
+  explicit HostHold(const MachineLock& lock) : lock_(lock) { lock_.acquire(); }
+  HostHold(const HostHold&) = delete;
+  HostHold& operator=(const HostHold&) = delete;
+  ~HostHold() { lock_.release(); }
+
+ private:
+  const MachineLock& lock_;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Reference>> Reference::create(const model::Task& task, KernelBuilder& builder,
+                                                           ArenaOptions arena, const std::stop_token& stop) {
+  TRY_ASSIGN(Buffers buffers, Buffers::create(plan_buffers(task, &reference_element_bytes), base::random_seed()));
+  std::unique_ptr<Reference> out(new Reference(task.definition, std::move(buffers), std::move(arena)));
+  TRY_ASSIGN(out->as_double_, builder.build_reference("double", stop));
+  TRY_ASSIGN(out->as_float_, builder.build_reference("float", stop));
+  return out;
+}
+
+base::Result<std::vector<ReferenceTensor>> Reference::run(Precision precision,
+                                                          const std::vector<ReferenceTensor>& inputs,
+                                                          const Invocation& shape) {
+  auto& live = precision == Precision::float64 ? live_double_ : live_float_;
+  if (!live) {
+    TRY_ASSIGN(ArenaProcess started,
+               ArenaProcess::start(arena_, precision == Precision::float64 ? *as_double_ : *as_float_, buffers_));
+    live.emplace(std::move(started));
+  }
+  const Invocation call = converted(precision, inputs, shape);
+  const Layout layout(definition_, buffers_, Past::nothing);
+  layout.set_arguments(live->control(), call);
+  layout.place_inputs(call);
+  layout.poison_outputs(call, 0);
+  const Bracket bracket =
+      live->death().empty() ? timed_call(*live, kReferenceLimit, arena_.one_core) : Bracket{.end = Bracket::End::died};
+  if (bracket.end != Bracket::End::returned) {
+    const std::string reason = live->death();
+    live.reset();
+    return base::fail(ErrorCode::invalid_argument, "the task's reference " + reason);
+  }
+  if (!layout.canaries_whole(call)) {
+    return base::fail(ErrorCode::invalid_argument, "the task's reference wrote outside an output");
+  }
+  return outputs(precision, layout.outputs(call));
+}
+
+Invocation Reference::converted(Precision precision, const std::vector<ReferenceTensor>& inputs,
+                                const Invocation& shape) const {
+  Invocation out;
+  out.axes = shape.axes;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    out.inputs.push_back(model::is_floating(definition_.inputs[i].dtype) ? reals(precision, inputs[i].values)
+                                                                         : inputs[i].bytes);
+  }
+  for (std::size_t i = 0; i < shape.output_bytes.size(); ++i) {
+    const DType dtype = definition_.outputs[i].dtype;
+    const std::size_t elements = shape.output_bytes[i] / model::size_of(dtype);
+    out.output_bytes.push_back(elements * (model::is_floating(dtype) ? real_bytes(precision) : model::size_of(dtype)));
+  }
+  return out;
+}
+
+std::vector<ReferenceTensor> Reference::outputs(Precision precision,
+                                                const std::vector<std::span<const std::byte>>& raw) const {
+  std::vector<ReferenceTensor> out(raw.size());
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    if (!model::is_floating(definition_.outputs[i].dtype)) {
+      out[i].bytes.assign(raw[i].begin(), raw[i].end());
+      continue;
+    }
+    out[i].values.resize(raw[i].size() / real_bytes(precision));
+    for (std::size_t at = 0; at < out[i].values.size(); ++at) {
+      if (precision == Precision::float64) {
+        std::memcpy(&out[i].values[at], raw[i].data() + at * sizeof(double), sizeof(double));
+      } else {
+        float narrow = 0;
+        std::memcpy(&narrow, raw[i].data() + at * sizeof narrow, sizeof narrow);
+        out[i].values[at] = static_cast<double>(narrow);
+      }
+    }
+  }
+  return out;
+}
+
+base::Result<evaluation::HostReference> make_cpu_reference(const model::Task& task, CpuOptions options,
+                                                           const std::stop_token& stop) {
+  const Machine machine = examine_machine();
+  TRY_ASSIGN(const CorePlan cores, plan_cores(machine, options.device, 1));
+  if (options.arena.empty()) {
+    TRY_ASSIGN(options.arena, find_arena());
+  }
+  TRY_ASSIGN(const Compiler compiler, find_compiler(options.compiler, options.search_path));
+  TRY_ASSIGN(MachineLock lock, MachineLock::open());
+  auto shop = std::make_shared<HostWorkshop>(task, std::move(lock));
+  shop->task.cpu.threads = 1;
+  TRY_ASSIGN(shop->builder, KernelBuilder::create(shop->task, {compiler, machine.cores, nullptr}, stop));
+  const ArenaOptions arena{options.arena, cores.arenas, 1, cores.one_core, options.memory_bytes};
+  TRY_ASSIGN(shop->reference, Reference::create(shop->task, *shop->builder, arena, stop));
+  return evaluation::HostReference(
+      [shop](Precision precision, const std::vector<ReferenceTensor>& inputs, const Invocation& invocation) {
+        const HostHold hold(shop->lock);
+        return shop->reference->run(precision, inputs, invocation);
+      });
+}
+
+}  // namespace accelopt::targets::cpu

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trusted reference in C or C++, for this target's own tasks and for those of targets whose device it judges.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "base/result.hpp"
+#include "evaluation/target.hpp"
+#include "targets/cpu/arena_process.hpp"
+#include "targets/cpu/buffers.hpp"
+#include "targets/cpu/build.hpp"
+#include "targets/cpu/cpu_target.hpp"
+
+namespace accelopt::targets::cpu {
+
+/// The trusted reference, built twice, in processes of its own with buffers of its own.
+class Reference {
+ public:
+  /// @error invalid_argument: it does not build.
+  static base::Result<std::unique_ptr<Reference>> create(const model::Task& task, KernelBuilder& builder,
+                                                         ArenaOptions arena, const std::stop_token& stop);
+  /// As Target::reference.
+  base::Result<std::vector<evaluation::ReferenceTensor>> run(evaluation::Precision precision,
+                                                             const std::vector<evaluation::ReferenceTensor>& inputs,
+                                                             const evaluation::Invocation& shape);
+
+ private:
+  Reference(model::Definition definition, Buffers buffers, ArenaOptions arena)
+      : definition_(std::move(definition)), buffers_(std::move(buffers)), arena_(std::move(arena)) {}
+
+  [[nodiscard]] evaluation::Invocation converted(evaluation::Precision precision,
+                                                 const std::vector<evaluation::ReferenceTensor>& inputs,
+                                                 const evaluation::Invocation& shape) const;
+  [[nodiscard]] std::vector<evaluation::ReferenceTensor> outputs(
+      evaluation::Precision precision, const std::vector<std::span<const std::byte>>& raw) const;
+
+  model::Definition definition_;
+  Buffers buffers_;
+  ArenaOptions arena_;
+  BuiltKernelPtr as_double_;
+  BuiltKernelPtr as_float_;
+  std::optional<ArenaProcess> live_double_;
+  std::optional<ArenaProcess> live_float_;
+};
+
+/// The reference of a task of another target: built and run here, on a core of its own, while nobody measures on this
+/// machine's processor.
+/// @error unsupported: no compiler; invalid_argument: it does not build.
+base::Result<evaluation::HostReference> make_cpu_reference(const model::Task& task, CpuOptions options,
+                                                           const std::stop_token& stop);
+
+}  // namespace accelopt::targets::cpu

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cuda/card_once.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <string_view>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "targets/cuda/card_checks.hpp"
+#include "targets/cuda/card_launch.hpp"
+#include "targets/cuda/card_protocol.hpp"
+
+namespace accelopt::targets::cuda {
+namespace {
+
+using base::ErrorCode;
+
+/// The bulk bytes behind the request's line.
+class OneCallBytes {
+ public:
+  explicit OneCallBytes(std::string_view bytes) : left_(bytes) {}
+  base::Result<std::string_view> take(std::uint64_t bytes) {
+    if (bytes > left_.size()) return base::fail(ErrorCode::invalid_argument, "the file of the call is cut short");
+    const std::string_view out = left_.substr(0, bytes);
+    left_.remove_prefix(bytes);
+    return out;
+  }
+
+ private:
+  std::string_view left_;
+};
+
+/// A copy that is there when the process ends: compute-sanitizer reads the images of modules up to then, and is killed
+/// by what it finds where one is gone.
+const std::string& to_the_end(std::string_view image) {
+  static std::deque<std::string> kept;
+  return kept.emplace_back(image);
+}
+
+/// The tensors of the call; nothing else lies in their allocations.
+struct OneCallTensors {
+  std::vector<DeviceMemory> memory;
+  PlanBinding binding;
+
+  base::Result<DevicePointer> add(CardDevice& device, std::uint64_t bytes) {
+    TRY_ASSIGN(DeviceMemory one, device.allocate(std::max<std::uint64_t>(bytes, 1)));
+    return memory.emplace_back(std::move(one)).address();
+  }
+};
+
+base::Result<void> add_inputs(CardDevice& device, Checks& checks, const OneCallRequest& request, OneCallBytes& bulk,
+                              OneCallTensors& tensors) {
+  for (const SlotInput& input : request.inputs) {
+    if (input.scalar) {
+      tensors.binding.inputs.push_back({0, true, input.scalar_bits, model::size_of(input.dtype)});
+      continue;
+    }
+    const std::uint64_t bytes = input.count * model::size_of(input.dtype);
+    TRY_ASSIGN(const DevicePointer address, tensors.add(device, bytes));
+    if (input.bulk) {
+      TRY_ASSIGN(const std::string_view drawn, bulk.take(bytes));
+      TRY(device.copy_in(address, std::as_bytes(std::span(drawn))));
+    } else {
+      TRY(checks.draw(address, input));
+    }
+    tensors.binding.inputs.push_back({address, false, 0, 0});
+  }
+  return {};
+}
+
+base::Result<void> add_results(CardDevice& device, Checks& checks, const OneCallRequest& request,
+                               OneCallTensors& tensors) {
+  const auto add = [&](std::vector<DevicePointer>& to, std::uint64_t bytes, model::DType dtype) -> base::Result<void> {
+    TRY_ASSIGN(const DevicePointer address, tensors.add(device, bytes));
+    to.push_back(address);
+    if (!request.poison) return {};
+    return checks.poison(address, bytes, dtype,
+                         base::derive_seed(request.poison_seed, std::to_string(tensors.memory.size())));
+  };
+  for (const SlotOutput& output : request.outputs) {
+    TRY(add(tensors.binding.outputs, output.count * model::size_of(output.dtype), output.dtype));
+  }
+  for (const model::ScratchTensor& scratch : request.plan.scratch) {
+    TRY(add(tensors.binding.scratch, static_cast<std::uint64_t>(scratch.bytes), scratch.dtype));
+  }
+  return {};
+}
+
+/// The calls, each between the driver's marks for profilers.
+base::Result<void> launch_marked(CardDevice& device, Checks& checks, const OneCallRequest& request,
+                                 PreparedPlan& plan) {
+  const std::chrono::seconds limit(request.limit_seconds);
+  const Driver& driver = device.driver();
+  for (int i = 0; i < request.times; ++i) {
+    TRY(plan.clear(checks));
+    TRY(device.finish(limit));
+    if (driver->start_profiler != nullptr) TRY(device.checked(driver->start_profiler(), "starting the profiler"));
+    TRY(plan.launch_kernels(device));
+    TRY(device.finish(limit));
+    TRY(device.synchronize());
+    if (driver->stop_profiler != nullptr) TRY(device.checked(driver->stop_profiler(), "stopping the profiler"));
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<void> carry_out_one_call(const std::string& file) {
+  TRY_ASSIGN(const std::string text, base::read_file(file));
+  const std::size_t line = text.find('\n');
+  if (line == std::string::npos) return base::fail(ErrorCode::invalid_argument, "the file of the call has no request");
+  TRY_ASSIGN(const base::Json json, base::parse_json(text.substr(0, line), "the call's request"));
+  TRY_ASSIGN(const auto request, base::decode<OneCallRequest>(json, "the call's request"));
+  alarm(static_cast<unsigned>(std::max(request.limit_seconds, 1)));
+  OneCallBytes bulk(std::string_view(text).substr(line + 1));
+  TRY_ASSIGN(const std::string_view check_cubin, bulk.take(request.open.check_bytes));
+  TRY_ASSIGN(const std::string_view cubin, bulk.take(request.cubin_bytes));
+  TRY_ASSIGN(const auto device, CardDevice::open(request.open.device, request.open.driver, request.open.management));
+  TRY_ASSIGN(const auto checks, Checks::create(*device, to_the_end(check_cubin)));
+  OneCallTensors tensors;
+  TRY(add_inputs(*device, *checks, request, bulk, tensors));
+  TRY(add_results(*device, *checks, request, tensors));
+  TRY_ASSIGN(const DeviceModule module, device->load(to_the_end(cubin)));
+  TRY_ASSIGN(PreparedPlan plan, PreparedPlan::prepare(*device, module, request.plan, tensors.binding));
+  return launch_marked(*device, *checks, request, plan);
+}
+
+}  // namespace accelopt::targets::cuda

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// `accelopt-card --one-call FILE`: one call outside of the measurement, for tools that look into a process from without
+// (Nsight Compute, compute-sanitizer).
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+
+namespace accelopt::targets::cuda {
+
+/// Carries out a OneCallRequest: every tensor lies in an allocation of exactly its size, without masks, guards or
+/// checks, so that a tool sees each byte that a kernel reads or writes beside it. The driver's profiler is on while the
+/// plan's kernels run and off while inputs are drawn. Outputs are not looked at. Ends this process by SIGALRM when the
+/// request's time is up: whoever started the tool may have killed it and not us.
+///
+/// The worker's resident accelopt-card still holds its context and slots meanwhile, and is idle: the worker asks one
+/// process at a time and has the device's lock, so neither disturbs the other. What they share is the device's memory.
+/// @error io, invalid_argument: the file; exhausted: device memory; timed_out, internal: as CardDevice.
+base::Result<void> carry_out_one_call(const std::string& file);
+
+}  // namespace accelopt::targets::cuda

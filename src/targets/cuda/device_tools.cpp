@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/cuda/device_tools.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/json.hpp"
+#include "targets/cuda/card_process.hpp"
+#include "targets/cuda/counters.hpp"
+#include "targets/cuda/sanitizer_report.hpp"
+
+namespace accelopt::targets::cuda {
+namespace {
+
+using base::ErrorCode;
+using evaluation::HardwareCounts;
+using evaluation::Inspection;
+
+constexpr std::array<const char*, 3> kSanitizers{"memcheck", "initcheck", "racecheck"};
+/// Behind every allocation, so that what is read just behind one tensor is not another one.
+constexpr int kPaddingBytes = 4096;
+constexpr int kMostSlowRuns = 2;      ///< of Nsight Compute, before it is asked no more
+constexpr int kMostUnknownRuns = 16;  ///< it names unknown metrics one at a time
+constexpr const char* kUsualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr const char* kOutOfMemory = "CUDA_ERROR_OUT_OF_MEMORY";
+
+/// The tools keep settings in HOME and locks in TMPDIR: both are a folder of our own, or another user's leftovers in
+/// /tmp could stop them.
+std::vector<std::string> tool_environment(const std::string& folder, const std::map<std::string, std::string>& outer) {
+  std::vector<std::string> out = card_environment();
+  const auto path = outer.find("PATH");
+  out.push_back("PATH=" + (path == outer.end() ? std::string(kUsualPath) : path->second));
+  out.insert(out.end(), {"HOME=" + folder, "TMPDIR=" + folder, "LC_ALL=C"});
+  return out;
+}
+
+std::string call_bytes(const OneCall& call) {
+  std::string out = base::canonical(base::Json(call.request)) + "\n";
+  for (const std::string& piece : call.bulk) out += piece;
+  return out;
+}
+
+std::string name_of(const Tool& tool, const std::string& words) {
+  return tool.version.empty() ? words : words + " " + tool.version;
+}
+
+/// The plan's kernels among the launches that were counted.
+std::vector<KernelCounters> launches_of(const model::LaunchPlan& plan, std::vector<KernelCounters> launches) {
+  std::erase_if(launches, [&](const KernelCounters& one) {
+    return std::none_of(plan.launches.begin(), plan.launches.end(),
+                        [&](const model::KernelLaunch& launch) { return launch.kernel == one.kernel; });
+  });
+  return launches;
+}
+
+/// Adds those of the asked metrics that are of an unknown name; false: none is.
+bool add_unknown(const std::vector<std::string>& unknown, std::set<std::string>& to) {
+  const std::size_t before = to.size();
+  for (const std::string& metric : counter_metrics()) {
+    const bool named = std::any_of(unknown.begin(), unknown.end(), [&](const std::string& base) {
+      return metric.starts_with(base) && (metric.size() == base.size() || metric[base.size()] == '.');
+    });
+    if (named) to.insert(metric);
+  }
+  return to.size() > before;
+}
+
+}  // namespace
+
+base::Result<sandbox::RunResult> DeviceTools::run_once(const std::string& program,
+                                                       const std::vector<std::string>& arguments, const OneCall& call,
+                                                       std::chrono::seconds limit, const std::stop_token& stop) {
+  if (!folder_) {
+    TRY_ASSIGN(folder_, base::TemporaryFolder::create("accelopt-tools"));
+  }
+  const std::filesystem::path file = folder_->path() / "call";
+  TRY(base::write_file(file, call_bytes(call)));
+  sandbox::SpawnOptions options;
+  options.program = program;
+  options.arguments = arguments;
+  options.arguments.insert(options.arguments.end(), {options_.card, "--one-call", file.string()});
+  options.environment = tool_environment(folder_->path().string(), options_.environment);
+  options.directory = folder_->path().string();
+  options.own_namespaces = false;
+  auto ran = sandbox::run(options, {limit, std::size_t{16} << 20}, nullptr, stop);
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
+  return ran;
+}
+
+base::Result<sandbox::RunResult> DeviceTools::run(const std::string& program, std::vector<std::string> arguments,
+                                                  const OneCall& call, std::chrono::seconds limit,
+                                                  const std::stop_token& stop) {
+  TRY_ASSIGN(auto ran, run_once(program, arguments, call, limit, stop));
+  if (ran.output.find(kOutOfMemory) == std::string::npos || !options_.give_way) return ran;
+  // The resident process holds most of what is in use; its slots can be made again.
+  TRY(options_.give_way());
+  return run_once(program, arguments, call, limit, stop);
+}
+
+base::Result<std::string> DeviceTools::why_no_counters(const std::stop_token& stop) {
+  if (ncu_ || !why_no_counters_.empty()) return why_no_counters_;
+  auto found = find_tool(nsight_compute(), options_.environment, stop);
+  if (!found && found.error().code == ErrorCode::cancelled) return tl::make_unexpected(found.error());
+  if (found) {
+    ncu_ = std::move(*found);
+  } else {
+    why_no_counters_ = "hardware counters were not read: " + found.error().message;
+  }
+  return why_no_counters_;
+}
+
+base::Result<HardwareCounts> DeviceTools::give_up_counting(const std::string& why) {
+  why_no_counters_ = "hardware counters were not read: " + why;
+  return HardwareCounts{{}, why_no_counters_};
+}
+
+base::Result<HardwareCounts> DeviceTools::count(const OneCall& call, model::Cache cache, const std::stop_token& stop) {
+  TRY_ASSIGN(std::string why, why_no_counters(stop));
+  const std::string failed = "hardware counters were not read: Nsight Compute ";
+  for (int attempt = 0; why.empty() && attempt < kMostUnknownRuns; ++attempt) {
+    std::vector<std::string> metrics = counter_metrics();
+    std::erase_if(metrics, [&](const std::string& metric) { return unknown_metrics_.contains(metric); });
+    const std::vector<std::string> arguments{"--clock-control",
+                                             "none",
+                                             "--cache-control",
+                                             cache == model::Cache::cold ? "all" : "none",
+                                             "--target-processes",
+                                             "all",
+                                             "--profile-from-start",
+                                             "off",  // accelopt-card turns it on for the plan's kernels alone
+                                             "--csv",
+                                             "--page",
+                                             "raw",
+                                             "--print-units",
+                                             "base",
+                                             "--metrics",
+                                             fmt::format("{}", fmt::join(metrics, ","))};
+    const auto ran = run(ncu_->path, arguments, call, options_.counting_limit, stop);
+    if (!ran && ran.error().code == ErrorCode::cancelled) return tl::make_unexpected(ran.error());
+    if (!ran) return HardwareCounts{{}, failed + "was not run: " + ran.error().message};
+    if (ran->timed_out) {
+      why = failed + fmt::format("took more than {} s", options_.counting_limit.count());
+      if (++slow_ >= kMostSlowRuns) why_no_counters_ = why;
+      break;
+    }
+    const CounterTable table = read_counters(ran->output);
+    if (table.refused) {
+      return give_up_counting(
+          "this user may not read them (ERR_NVGPUCTRPERM): allow it (the driver's option "
+          "NVreg_RestrictProfilingToAdminUsers=0), or run the worker as one who may");
+    }
+    const auto items = describe_counters(launches_of(call.request.plan, table.launches));
+    if (!items.empty()) return HardwareCounts{items, {}};
+    if (add_unknown(table.unknown, unknown_metrics_)) continue;
+    why = failed + "gave none: " + (table.problem.empty() ? "it printed no table" : table.problem);
+  }
+  return HardwareCounts{{}, why};
+}
+
+base::Result<std::string> DeviceTools::why_not_inspected(const std::stop_token& stop) {
+  if (sanitizer_ || !why_not_inspected_.empty()) return why_not_inspected_;
+  auto found = find_tool(compute_sanitizer(), options_.environment, stop);
+  if (!found && found.error().code == ErrorCode::cancelled) return tl::make_unexpected(found.error());
+  if (found) {
+    sanitizer_ = std::move(*found);
+  } else {
+    why_not_inspected_ = "not checked for memory errors and races: " + found.error().message;
+  }
+  return why_not_inspected_;
+}
+
+/// One tool's verdict.
+base::Result<SanitizerVerdict> DeviceTools::sanitize(const std::string& tool, const OneCall& call,
+                                                     const std::stop_token& stop) {
+  std::vector<std::string> kernels;
+  for (const model::KernelLaunch& launch : call.request.plan.launches) kernels.push_back(launch.kernel);
+  const SanitizerVerdict too_slow{Sanitized::unknown,
+                                  fmt::format("it took more than {} s", options_.sanitizing_limit.count()), false};
+  if (std::exchange(slow_code_, call.bulk.at(1)) != call.bulk[1]) slow_tools_.clear();
+  if (slow_tools_.contains(tool)) return too_slow;
+  // The host's frames say nothing of a kernel. Not "no": under it initcheck of version 2025.3 is killed by its own
+  // report.
+  std::vector<std::string> arguments{"--tool",           tool,     "--report-api-errors", "no",
+                                     "--show-backtrace", "device", "--print-limit",       "8"};
+  if (tool == "memcheck") arguments.insert(arguments.end(), {"--padding", std::to_string(kPaddingBytes)});
+  const auto ran = run(sanitizer_->path, arguments, call, options_.sanitizing_limit, stop);
+  if (!ran && ran.error().code == ErrorCode::cancelled) return tl::make_unexpected(ran.error());
+  if (!ran) return SanitizerVerdict{Sanitized::unknown, ran.error().message, false};
+  const bool ended_well = !ran->timed_out && ran->state.exited && ran->state.code == 0;
+  SanitizerVerdict verdict = read_sanitizer(ran->output, ended_well, kernels);
+  if (!ran->timed_out || verdict.state == Sanitized::faulty) return verdict;
+  slow_tools_.insert(tool);
+  return too_slow;
+}
+
+base::Result<Inspection> DeviceTools::inspect(const OneCall& call, const std::stop_token& stop) {
+  Inspection out;
+  TRY_ASSIGN(const std::string why, why_not_inspected(stop));
+  if (!why.empty()) {
+    out.notes.push_back(why);
+    return out;
+  }
+  std::vector<std::string> clean;
+  for (const std::string tool : kSanitizers) {
+    TRY_ASSIGN(const SanitizerVerdict verdict, sanitize(tool, call, stop));
+    if (verdict.state == Sanitized::faulty) {
+      out.finding = fmt::format("compute-sanitizer's {} found: {}", tool, verdict.text);
+      return out;
+    }
+    if (verdict.state == Sanitized::clean) {
+      clean.push_back(tool);
+    } else if (verdict.unsupported) {
+      why_not_inspected_ = "not checked for memory errors and races: compute-sanitizer says: " + verdict.text;
+      out.notes.push_back(why_not_inspected_);
+      break;
+    } else {
+      out.notes.push_back(fmt::format("not checked by {}: {}", tool, verdict.text));
+    }
+  }
+  if (!clean.empty()) {
+    out.notes.push_back(fmt::format("checked by {} of {}: nothing found", fmt::join(clean, ", "),
+                                    name_of(*sanitizer_, "compute-sanitizer")));
+  }
+  return out;
+}
+
+}  // namespace accelopt::targets::cuda

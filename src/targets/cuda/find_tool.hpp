@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of NVIDIA's that look into a process from without, where this machine has them.
+#pragma once
+
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace accelopt::targets::cuda {
+
+/// A program, and how it is named where the machine has it nowhere the usual way.
+struct ToolName {
+  std::string program;                ///< "ncu"
+  std::string words;                  ///< for people: "Nsight Compute (ncu)"
+  std::string variable;               ///< of the environment: a path, or "off"
+  std::vector<std::string> in_roots;  ///< where it lies below a CUDA toolkit
+  std::string own_root;               ///< a folder of versions of its own; empty: none
+};
+
+const ToolName& nsight_compute();
+const ToolName& compute_sanitizer();
+
+struct Tool {
+  std::string path;
+  std::string version;  ///< "2025.3.1.0"; empty: it does not tell
+};
+
+/// Looks at the variable, then in PATH, CUDA_HOME, CUDA_PATH, /usr/local/cuda* and the tool's own folder, newest
+/// version first, and asks for the version.
+/// @error unsupported: it is turned off; not_found: there is none, or what the variable names cannot be run; cancelled.
+base::Result<Tool> find_tool(const ToolName& name, const std::map<std::string, std::string>& environment,
+                             const std::stop_token& stop);
+
+}  // namespace accelopt::targets::cuda

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What compute-sanitizer printed, as a verdict.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace accelopt::targets::cuda {
+
+enum class Sanitized { clean, faulty, unknown };
+
+struct SanitizerVerdict {
+  Sanitized state = Sanitized::unknown;
+  std::string text;          ///< faulty: the first finding, on one line; unknown: why nothing can be said
+  bool unsupported = false;  ///< the tool does not run on this machine at all
+};
+
+/// Reads standard output and error of one run of compute-sanitizer (any tool, with --report-api-errors no). Clean only
+/// where the tool says that it found nothing and the program came to its end. Warnings are no findings. A finding in
+/// none of the plan's kernels is not the candidate's: names of the trusted kernels begin with "accelopt_".
+SanitizerVerdict read_sanitizer(const std::string& output, bool ended_well, const std::vector<std::string>& kernels);
+
+}  // namespace accelopt::targets::cuda
