@@ -2,12 +2,12 @@
 // Whether what was learned on some operators helps on others. The recipes agents search every operator of the CPU suite
 // cold (the static cost model's order), warm (with what the cold runs of the operators outside its family taught), with
 // the outcomes of those experiences shuffled, and in random order. Counted are the evaluations until a search has a
-// kernel with 95 % of the gain that the cold one ends with.
+// kernel with 95 % of the gain that the cold one ends with, as its confirmation measures it.
 //
 // Each distinct candidate is built, verified and raced against the task's baseline once; all searches run over these
 // results (transfer_table.hpp), each seed with a noise of its own. What is in the folder is not measured again.
 //
-//   transfer [--task NAME]... [--only NAME]... [--seeds N] [--control-seeds N] [--evaluations N] [--fill cold]
+//   transfer [--task NAME]... [--only NAME]... [--seeds N] [--control-seeds N] [--evaluations N] [--fill cold|warm]
 //            [--log DIR] [--folder DIR] [--suite DIR]
 #include <algorithm>
 #include <chrono>
@@ -45,9 +45,9 @@ struct Options {
   int seeds = 5;
   int control_seeds = 5;  ///< of the shuffled and the random searches, which meet the most candidates
   int evaluations = 24;
-  std::string fill;  ///< "cold": measures what the cold searches meet and reports nothing
+  std::string fill;  ///< "cold", "warm": measures what the searches up to these meet and reports nothing
   fs::path folder = ACCELOPT_TABLES;
-  fs::path log;  ///< folder for the events of every search; empty: none
+  fs::path log;  ///< folder for the events of every search and for what the cold ones learned; empty: none
   fs::path suite = ACCELOPT_SUITE;
 };
 
@@ -122,10 +122,12 @@ class Experiment {
     const auto with = [this](auto search) {
       return [this, search](Table& table, Counts& counts, int seed) { return (this->*search)(table, counts, seed); };
     };
+    for (int seed = 1; seed <= options_.seeds; ++seed) fs::remove(store(seed));  // an earlier log's
     const int controls = std::min(options_.control_seeds, options_.seeds);
     TRY(each("cold", options_.tasks, options_.seeds, with(&Experiment::cold)));
     if (options_.fill == "cold") return {};
     TRY(each("warm", options_.only, options_.seeds, with(&Experiment::warm)));
+    if (options_.fill == "warm") return {};
     TRY(each("shuffled", options_.only, controls, with(&Experiment::shuffled)));
     TRY(each("random", options_.only, controls, with(&Experiment::random)));
     return {};
@@ -170,7 +172,9 @@ class Experiment {
     return {};
   }
 
-  [[nodiscard]] fs::path store(int seed) const { return folder_.path() / ("seed-" + std::to_string(seed) + ".db"); }
+  [[nodiscard]] fs::path store(int seed) const {
+    return (options_.log.empty() ? folder_.path() : options_.log) / ("seed-" + std::to_string(seed) + ".db");
+  }
 
   Search search_of(const char* what, const Table& table, int seed, Order order) const {
     Search search;
@@ -186,10 +190,15 @@ class Experiment {
     Search search = search_of("cold", table, seed, Order::cost_model);
     search.store = store(seed);
     TRY_ASSIGN(const std::vector<Step> steps, team_.search(table, search));
-    const double target = std::max(1.0, 1 + kShare * (best_of(steps) - 1));
+    const auto best = std::max_element(steps.begin(), steps.end(),
+                                       [](const Step& a, const Step& b) { return a.speedup < b.speedup; });
+    if (best == steps.end() || best->speedup <= 0)
+      return base::fail(base::ErrorCode::invalid_argument, search.run + " found nothing that passes");
+    TRY_ASSIGN(const double confirmed, table.confirmed(best->solution));
+    const double target = std::max(1.0, 1 + kShare * (std::min(confirmed, best->speedup) - 1));
     counts.target.push_back(target);
     counts.cold.push_back(evaluations_until(steps, target, options_.evaluations));
-    std::fprintf(stderr, "%s:", search.run.c_str());
+    std::fprintf(stderr, "%s, target %.2f:", search.run.c_str(), target);
     for (const Step& step : steps) std::fprintf(stderr, " %.2f", step.speedup);
     std::fprintf(stderr, "\n");
     return {};
@@ -277,7 +286,7 @@ int main(int argc, char** argv) {
   if (argc % 2 == 0 || options.seeds < 1 || options.control_seeds < 1 || options.evaluations < 1) {
     std::fprintf(stderr,
                  "usage: transfer [--task NAME]... [--only NAME]... [--seeds N] [--control-seeds N] [--evaluations N]\n"
-                 "                [--fill cold] [--log DIR] [--folder DIR] [--suite DIR]\n");
+                 "                [--fill cold|warm] [--log DIR] [--folder DIR] [--suite DIR]\n");
     return 2;
   }
   const auto status = accelopt::bench::run(std::move(options));

@@ -60,43 +60,15 @@ class TableEvaluator final : public evaluation::Evaluator {
     return table_.opened();
   }
 
-  /// The search builds each candidate that it evaluates, and no other.
   Result<model::BuildReport> build(const Solution& solution, std::stop_token) override {
-    TRY_ASSIGN(const model::BuildReport report, table_.build(solution));
-    Step step{model::source_id(solution), 0};
-    if (report.built) {
-      TRY_ASSIGN(const Measured measured, table_.measured(solution));
-      step.speedup = speedup_of(measured);
-      // Only what leads has to prove that it is right on the held-out workloads.
-      if (step.speedup > best_of(steps_)) {
-        TRY_ASSIGN(const model::Status status, table_.held_out(solution));
-        if (status != model::Status::passed) step.speedup = 0;
-      }
-    }
-    steps_.push_back(step);
-    if (search_.until && step.speedup >= *search_.until) reached_.request_stop();
-    return report;
+    return table_.build(solution);
   }
 
+  /// Called once a program: what the search knows by its machine code it does not evaluate again.
   Result<Evaluation> triage(const Solution& candidate, const Solution& opponent, std::stop_token) override {
     TRY_ASSIGN(const Measured measured, table_.measured(candidate));
-    TRY_ASSIGN(Evaluation result, evaluation_of(candidate, "triage"));
-    result.opponent = model::source_id(opponent);
-    result.status = measured.status;
-    result.reason = measured.reason;
-    if (measured.status != model::Status::passed) return result;
-    TRY_ASSIGN(const std::vector<double> own, drawn(candidate));
-    TRY_ASSIGN(const std::vector<double> other, drawn(opponent));
-    const stats::Interval log_ratio =
-        other.empty() ? stats::trimmed_interval(own, kAlpha) : stats::compare_samples(own, other, kAlpha);
-    result.ratio = of(log_ratio);
-    result.blocks = static_cast<int>(own.size());
-    result.decided_by = "race";
-    result.verdict = log_ratio.low > std::log1p(kLeastGain)       ? model::Verdict::faster
-                     : log_ratio.high < 0                         ? model::Verdict::slower
-                     : log_ratio.high < std::log1p(kHopelessGain) ? model::Verdict::tie
-                                                                  : model::Verdict::undecided;
-    for (model::WorkloadTiming& workload : result.workloads) workload.ratio = result.ratio;
+    TRY(count(candidate, measured));
+    TRY_ASSIGN(Evaluation result, raced(candidate, measured, opponent));
     return result;
   }
 
@@ -124,13 +96,48 @@ class TableEvaluator final : public evaluation::Evaluator {
     return table_.held_out(solution);
   }
 
-  Result<Evaluation> confirm(const Solution& solution, std::stop_token stop) override {
-    TRY_ASSIGN(Evaluation result, triage(solution, table_.task().baseline, stop));
+  Result<Evaluation> confirm(const Solution& solution, std::stop_token) override {
+    TRY_ASSIGN(const Measured measured, table_.measured(solution));
+    TRY_ASSIGN(Evaluation result, raced(solution, measured, table_.task().baseline));
     result.kind = "confirm";
     return result;
   }
 
  private:
+  Result<void> count(const Solution& candidate, const Measured& measured) {
+    Step step{model::source_id(candidate), speedup_of(measured), candidate};
+    // Only what leads has to prove that it is right on the held-out workloads.
+    if (step.speedup > best_of(steps_)) {
+      TRY_ASSIGN(const model::Status status, table_.held_out(candidate));
+      if (status != model::Status::passed) step.speedup = 0;
+    }
+    steps_.push_back(step);
+    const bool found = search_.until && step.speedup >= *search_.until;
+    if (found || static_cast<int>(steps_.size()) == search_.evaluations) reached_.request_stop();
+    return {};
+  }
+
+  Result<Evaluation> raced(const Solution& candidate, const Measured& measured, const Solution& opponent) {
+    TRY_ASSIGN(Evaluation result, evaluation_of(candidate, "triage"));
+    result.opponent = model::source_id(opponent);
+    result.status = measured.status;
+    result.reason = measured.reason;
+    if (measured.status != model::Status::passed) return result;
+    TRY_ASSIGN(const std::vector<double> own, drawn(candidate));
+    TRY_ASSIGN(const std::vector<double> other, drawn(opponent));
+    const stats::Interval log_ratio =
+        other.empty() ? stats::trimmed_interval(own, kAlpha) : stats::compare_samples(own, other, kAlpha);
+    result.ratio = of(log_ratio);
+    result.blocks = static_cast<int>(own.size());
+    result.decided_by = "race";
+    result.verdict = log_ratio.low > std::log1p(kLeastGain)       ? model::Verdict::faster
+                     : log_ratio.high < 0                         ? model::Verdict::slower
+                     : log_ratio.high < std::log1p(kHopelessGain) ? model::Verdict::tie
+                                                                  : model::Verdict::undecided;
+    for (model::WorkloadTiming& workload : result.workloads) workload.ratio = result.ratio;
+    return result;
+  }
+
   static model::Interval of(const stats::Interval& log_ratio) {
     const stats::Interval ratio = stats::as_ratio(log_ratio);
     return {ratio.estimate, ratio.low, ratio.high};
@@ -257,7 +264,6 @@ search::SearchSettings settings_of(const Search& search) {
   settings.near_roofline = 0;
   settings.memory_capacity = kCapacity;
   settings.memory_everything = true;
-  settings.max_evaluations = search.evaluations;
   settings.recall = search.order == Order::memory ? search::Recall::ranked : search::Recall::queue;
   settings.exclude_family = true;
   return settings;

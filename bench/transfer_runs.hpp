@@ -36,6 +36,7 @@ struct Search {
 struct Step {
   std::string source_id;
   double speedup = 0;  ///< over the baseline, from all of its blocks; 0: it failed, or fails on the held-out workloads
+  model::Solution solution{};
 };
 
 /// The first evaluation, from 1, that gave a candidate with this speed-up; none did: one more than there were.

@@ -23,6 +23,7 @@ struct Measured {
   std::string reason;
   std::vector<double> log_ratios;         ///< a block: log(baseline time / its time); empty unless it passed
   std::optional<model::Status> held_out;  ///< once it was asked for
+  std::vector<double> confirmed;          ///< as log_ratios, of sessions after those; empty until it was asked for
 };
 
 /// The speed-up over the baseline that all blocks of a program say; 0 where it did not pass.
@@ -46,6 +47,9 @@ class Table {
   /// By machine code. Requires that the solution builds.
   base::Result<Measured> measured(const model::Solution& solution);
   base::Result<model::Status> held_out(const model::Solution& solution);
+  /// The speed-up in sessions of its own, as a run's confirmation measures its winner: the measurements by which it was
+  /// chosen among others flatter it. Requires that it was measured, and passed.
+  base::Result<double> confirmed(const model::Solution& solution);
 
   /// Candidates that were measured since it was opened.
   [[nodiscard]] int fresh() const { return fresh_; }

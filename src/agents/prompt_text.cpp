@@ -237,7 +237,7 @@ std::string_view polarity_text(const model::Experience& experience) {
 std::string credit_text(const Experience& experience) {
   const model::Credit& credit = experience.credit;
   std::string out;
-  if (credit.confirmed + credit.refuted > 0) {
+  if (credit.confirmed > 0 || credit.refuted > 0) {
     out += fmt::format("; of the plans that rested on it {} made a kernel faster and {} did not", credit.confirmed,
                        credit.refuted);
   }

@@ -15,12 +15,25 @@ constexpr double kUnseenOfRecipe = 2;
 constexpr double kUnseenOfParameters = 1;
 /// A surprise beyond this is the baseline's fault, or the measurement's.
 const double kMostSurprise = std::log(8.0);
+/// A promise, as a logarithm, over which a step is bold: such promises are off by shares of themselves.
+constexpr double kBold = 0.25;
+/// A correction of a modest step counts as far as it is over this: less than a noisy machine makes of nothing is not
+/// worth another order.
+constexpr double kTooSmall = 0.08;
+/// Measurements that the mean over all modest steps is drawn back by.
+constexpr double kUnseenAtAll = 8;
+/// A surprise of a modest step with other parameters counts this much.
+constexpr double kOfOtherParameters = 0.4;
+/// What one set of parameters did better than another on loops of another shape counts this much.
+constexpr double kOfOtherShape = 0.3;
 /// Half of a measurement's weight is gone where its standard error, as a logarithm, is this.
 constexpr double kWideError = 0.2;
 /// Shapes that share no more than this of their words have nothing to say of each other.
 constexpr double kAlikeFrom = 0.5;
-/// Measurements that a certainty needs.
-constexpr std::size_t kLeastCertain = 4;
+/// How far a speed-up that nobody measured is thought to be from none, one standard deviation of a logarithm: that of a
+/// bold step, and of a modest one.
+constexpr double kBoldError = 0.3;
+constexpr double kModestError = 0.1;
 /// Experiences that a plan names, at most.
 constexpr std::size_t kMostNamed = 16;
 /// Others that say the same count up to this many: one store's runs are not independent.
@@ -33,17 +46,6 @@ double credit_of(const model::Credit& credit) {
   return 2 * (1 + confirmed) / (2 + confirmed + refuted);
 }
 
-/// Whether the mean is over nothing by twice its standard error.
-bool is_certainly_positive(const std::vector<double>& values) {
-  if (values.size() < kLeastCertain) return false;
-  const auto count = static_cast<double>(values.size());
-  double mean = 0;
-  for (const double value : values) mean += value / count;
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return mean > 2 * std::sqrt(squares / (count - 1) / count);
-}
-
 std::set<std::string_view> words_of_shape(std::string_view shape) {
   std::set<std::string_view> result;
   while (true) {
@@ -52,6 +54,40 @@ std::set<std::string_view> words_of_shape(std::string_view shape) {
     if (dot == std::string_view::npos) return result;
     shape.remove_prefix(dot + 1);
   }
+}
+
+/// A logarithm, and how much it counts.
+struct Weighed {
+  double value = 0;
+  double weight = 0;
+};
+
+/// Drawn towards `usual` by `unseen` measurements that nobody made.
+double mean_of(const std::vector<Weighed>& all, double unseen, double usual) {
+  double weights = unseen;
+  double sum = unseen * usual;
+  for (const Weighed& it : all) {
+    weights += it.weight;
+    sum += it.weight * it.value;
+  }
+  return sum / weights;
+}
+
+/// The mean, drawn towards none by `unseen` measurements that scatter by `error`, one standard error lower.
+double low_end(const std::vector<Weighed>& all, double unseen, double error) {
+  const double mean = mean_of(all, unseen, 0);
+  double weights = unseen;
+  double squares = unseen * error * error;
+  for (const Weighed& it : all) {
+    weights += it.weight;
+    squares += it.weight * (it.value - mean) * (it.value - mean);
+  }
+  return mean - std::sqrt(squares) / weights;
+}
+
+/// What of a value lies outside of the zone around nought.
+double beyond(double value, double zone) {
+  return std::copysign(std::max(0.0, std::abs(value) - zone), value);
 }
 
 bool is_usable(const model::Interval& effect) {
@@ -80,32 +116,28 @@ double weight_of(const model::Experience& experience) {
 
 Evidence::Evidence(const std::vector<model::Experience>& memory) {
   for (const model::Experience& experience : memory) add(experience);
-  compare_with_siblings();
-}
-
-void Evidence::compare_with_siblings() {
-  struct Sum {
-    double effect = 0;
-    double surprise = 0;
-    int count = 0;
-  };
-  std::map<std::string, Sum> sums;  // by kernel
+  compare_parameters();
+  std::vector<Weighed> modest;
   for (const auto& [recipe, all] : seen_) {
     for (const Measured& measured : all) {
-      if (measured.kernel.empty() || !measured.known) continue;
-      Sum& sum = sums[measured.kernel];
-      sum.effect += measured.effect;
-      sum.surprise += measured.effect - measured.expected;
-      ++sum.count;
+      if (measured.known && measured.expected <= kBold)
+        modest.push_back({measured.effect - measured.expected, measured.weight});
     }
   }
+  usual_ = mean_of(modest, kUnseenAtAll, 0);
+}
+
+void Evidence::compare_parameters() {
   for (auto& [recipe, all] : seen_) {
+    std::map<std::string, std::vector<Weighed>> shapes;
+    for (const Measured& measured : all) {
+      if (measured.known) shapes[measured.shape].push_back({measured.effect - measured.expected, measured.weight});
+    }
     for (Measured& measured : all) {
-      const auto found = sums.find(measured.kernel);
-      if (found == sums.end() || !measured.known || found->second.count < 2) continue;
-      measured.siblings = found->second.count;
-      measured.beside = found->second.surprise / found->second.count;
-      measured.advantage = measured.effect - found->second.effect / found->second.count;
+      if (!measured.known) continue;
+      const double surprise = measured.effect - measured.expected;
+      measured.apart = surprise - mean_of(shapes[measured.shape], kUnseenOfRecipe, 0);
+      measured.apart_from_others = surprise - mean_of(shapes[measured.shape], 0, 0);
     }
   }
 }
@@ -122,8 +154,6 @@ void Evidence::add(const model::Experience& experience) {
   double expected = 0;
   for (const Application& step : steps) expected += known ? std::log(step.prior) : 0;
   const double effect = std::log(experience.effect->estimate);
-  // The child is the slow one where the change made it slower.
-  const std::string& kernel = experience.polarity == model::Polarity::regresses ? experience.fast : experience.slow;
   for (const Application& step : steps) {
     const double own = known ? std::log(step.prior) : 0;
     seen_[step.recipe].push_back({.id = experience.id,
@@ -132,47 +162,47 @@ void Evidence::add(const model::Experience& experience) {
                                   .effect = known ? own + (effect - expected) / count : effect,
                                   .expected = own,
                                   .known = known,
-                                  .weight = weight / count,
-                                  .kernel = steps.size() == 1 ? kernel : ""});
+                                  .weight = weight / count});
   }
+}
+
+double Evidence::share_of(const Measured& measured, const Application& application) {
+  const double expected = std::log(application.prior);
+  const double then = measured.known ? measured.expected : expected;
+  return std::min(1.0, std::max(expected, kBold) / std::max(then, kBold));
 }
 
 double Evidence::surprise(const Measured& measured, const Application& application) {
-  const double expected = measured.known ? measured.expected : std::log(application.prior);
-  return std::clamp(measured.effect - expected - measured.beside, -kMostSurprise, kMostSurprise);
+  const double then = measured.known ? measured.expected : std::log(application.prior);
+  return std::clamp(measured.effect - then, -kMostSurprise, kMostSurprise) * share_of(measured, application);
 }
 
 Judgement Evidence::judge(const Application& application) const {
-  Judgement result{.weight = application.prior, .seen = 0, .rests_on = {}};
-  const auto found = seen_.find(application.recipe);
-  if (found == seen_.end()) return result;
-  std::vector<std::pair<const Measured*, double>> alike;
-  double sum = 0;
-  for (const Measured& measured : found->second) {
-    const double weight = measured.weight * likeness(measured.shape, application.shape);
-    if (weight <= 0) continue;
-    alike.emplace_back(&measured, weight);
-    sum += weight * surprise(measured, application);
-    result.seen += weight;
+  Judgement result{.weight = application.prior, .low = 1, .seen = 0, .rests_on = {}};
+  const bool bold = std::log(application.prior) > kBold;
+  std::vector<Weighed> surprises;
+  std::vector<Weighed> effects;
+  std::vector<Weighed> apart;
+  if (const auto found = seen_.find(application.recipe); found != seen_.end()) {
+    for (const Measured& measured : found->second) {
+      const double alike = likeness(measured.shape, application.shape);
+      const bool same = measured.known && measured.parameters == application.parameters;
+      if (same && alike <= 0)
+        apart.push_back(
+            {measured.apart_from_others * share_of(measured, application), measured.weight * kOfOtherShape});
+      if (alike <= 0) continue;
+      if (same) apart.push_back({measured.apart * share_of(measured, application), measured.weight * alike});
+      const double other = bold || measured.parameters == application.parameters ? 1 : kOfOtherParameters;
+      surprises.push_back({surprise(measured, application), measured.weight * alike * other});
+      effects.push_back({measured.effect, measured.weight * alike});
+      result.seen += measured.weight * alike;
+      if (result.rests_on.size() < kMostNamed) result.rests_on.push_back(measured.id);
+    }
   }
-  const double of_recipe = sum / (result.seen + kUnseenOfRecipe);
-  double beyond = 0;
-  double same = 0;
-  for (const auto& [measured, weight] : alike) {
-    if (result.rests_on.size() < kMostNamed) result.rests_on.push_back(measured->id);
-    if (measured->parameters != application.parameters) continue;
-    beyond += weight * (surprise(*measured, application) - of_recipe);
-    same += weight;
-  }
-  result.weight *= std::exp(of_recipe + beyond / (same + kUnseenOfParameters));
-  std::vector<double> advantages;
-  std::vector<double> effects;
-  for (const auto& [measured, weight] : alike) {
-    if (measured->siblings < 2) continue;
-    advantages.push_back(measured->advantage);
-    effects.push_back(measured->effect);
-  }
-  result.stands_out = is_certainly_positive(advantages) && is_certainly_positive(effects);
+  const double correction =
+      mean_of(surprises, kUnseenOfRecipe, bold ? 0 : usual_) + mean_of(apart, kUnseenOfParameters, 0);
+  result.weight *= std::exp(bold ? correction : beyond(correction, kTooSmall));
+  result.low = std::exp(low_end(effects, kUnseenOfRecipe, bold ? kBoldError : kModestError));
   return result;
 }
 

@@ -16,10 +16,9 @@ namespace accelopt::agents::recipes {
 /// An application as the memory sees it.
 struct Judgement {
   double weight = 1;                  ///< expected speed-up: the prior, corrected by what was measured
+  double low = 1;                     ///< the speed-up that it had on such loops, drawn to 1, one standard error lower
   double seen = 0;                    ///< measurements behind the correction, each counted by how sure it is; 0: none
   std::vector<std::string> rests_on;  ///< ids of the experiences
-  /// Where it was tried it certainly helped, and certainly more than what else was tried on the same kernels.
-  bool stands_out = false;
 };
 
 class Evidence {
@@ -27,8 +26,9 @@ class Evidence {
   explicit Evidence(const std::vector<model::Experience>& memory);
 
   /// The prior times the mean surprise, ln(measured / expected), of the recipe on loops of this shape (of one like it
-  /// for less), drawn towards none as long as little was seen; and within those, of the same parameters, drawn towards
-  /// the recipe's. Surprises are counted from the mean of all that was tried on the same kernel.
+  /// for less), and what the same parameters did better than others wherever both were measured. As long as little was
+  /// seen the first is drawn towards none (towards the mean of all recipes where little is promised: such promises are
+  /// hopes), the second towards none. What promised much was off by shares of that: it moves a smaller promise by less.
   [[nodiscard]] Judgement judge(const Application& application) const;
   [[nodiscard]] bool empty() const { return seen_.empty(); }
 
@@ -42,16 +42,17 @@ class Evidence {
     double expected = 0;  ///< ln of the speed-up that was expected; 0 where it is not known
     bool known = false;   ///< what was expected is
     double weight = 1;
-    std::string kernel;    ///< source id of the parent; empty: not known
-    double beside = 0;     ///< mean surprise of all that was measured on that kernel
-    double advantage = 0;  ///< effect less the mean effect of those
-    int siblings = 0;      ///< how many those were, itself among them
+    double apart = 0;              ///< surprise less the recipe's on loops of that shape, which is drawn to none
+    double apart_from_others = 0;  ///< the same, of what was measured alone
   };
-  void compare_with_siblings();
+  void compare_parameters();
   void add(const model::Experience& experience);
+  /// What counts of a surprise where less was promised than then, 0 to 1.
+  [[nodiscard]] static double share_of(const Measured& measured, const Application& application);
   [[nodiscard]] static double surprise(const Measured& measured, const Application& application);
 
   std::map<std::string, std::vector<Measured>> seen_;  ///< by recipe
+  double usual_ = 0;                                   ///< mean surprise of all that promised little
 };
 
 /// What two shapes ("d1.reduction.unit.calls") have in common, 0 to 1: the square of the share of their words that both

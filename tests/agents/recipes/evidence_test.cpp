@@ -66,6 +66,45 @@ TEST(Evidence, ShapesThatAreAlikeCountLessAndOthersNotAtAll) {
   EXPECT_EQ(likeness("d1.map.unit", "d2.reduction.strided"), 0);
 }
 
+TEST(Evidence, WhatOneSetOfParametersDidBetterThanAnotherHoldsForOtherShapes) {
+  std::vector<model::Experience> memory;
+  for (int kernel = 0; kernel < 4; ++kernel) {
+    memory.push_back(measured(tile("6", 5), 8));
+    memory.push_back(measured(tile("4", 5), 4));
+  }
+  Application six = tile("6", 5);
+  Application four = tile("4", 5);
+  six.shape = four.shape = "d1.map.unit";
+  EXPECT_GT(weight(memory, six), 5.2);
+  EXPECT_LT(weight(memory, four), 4.8);
+}
+
+TEST(Evidence, ASmallPromiseIsMovedByLessThanAGreatOne) {
+  const std::vector<model::Experience> memory(8, measured(tile("6", 16), 4));
+  const double great = weight(memory, tile("6", 16)) / 16;
+  const double small = weight(memory, tile("6", 1.28)) / 1.28;
+  EXPECT_LT(great, 0.4);
+  EXPECT_GT(small, 0.8);
+  EXPECT_LT(small, 1);
+}
+
+TEST(Evidence, SmallPromisesThatWereNotKeptLowerThoseThatNobodyTried) {
+  const std::vector<model::Experience> memory(20, measured(tile("6", 1.2), 1.0));
+  Application unseen = application("unroll", "f:i.0", {{"factor", "4"}});
+  unseen.shape = "d1.map.unit";
+  unseen.prior = 1.2;
+  EXPECT_LT(weight(memory, unseen), 1.15);
+  EXPECT_GT(weight(memory, unseen), 1.0);
+  unseen.prior = 4;
+  EXPECT_DOUBLE_EQ(weight(memory, unseen), 4) << "a great one is another matter";
+}
+
+TEST(Evidence, CorrectionsOfSmallPromisesThatAreTooSmallLeaveTheOrder) {
+  const std::vector<model::Experience> memory(20, measured(tile("6", 1.03), 1.0));
+  EXPECT_DOUBLE_EQ(weight(memory, tile("6", 1.03)), 1.03);
+  EXPECT_LT(weight({20, measured(tile("6", 1.03), 0.8)}, tile("6", 1.03)), 0.95);
+}
+
 TEST(Evidence, RefutedOnesAndWideIntervalsCountLess) {
   const model::Experience plain = measured(tile("6", 2), 4);
   model::Experience refuted = plain;
@@ -155,8 +194,11 @@ TEST(Route, GoesOnOnlyWithWhatWasSeenToHelp) {
   ASSERT_TRUE(text.has_value()) << text.error().message;
   expect_same(sample, *text);
 
+  const std::string first = longer[0].steps.front().title;
+  EXPECT_NE(longer[1].title(), first) << "it is carried out with the longer one";
   EXPECT_EQ(routes_on(sample, memory_of(0.9, 1.0)).front().steps.size(), 1U);
-  EXPECT_EQ(routes_on(sample, memory_of(1.4, 1.4)).front().steps.size(), 1U) << "no better than what else was tried";
+  for (const Route& route : routes_on(sample, memory_of(1.0, 1.0)))
+    EXPECT_EQ(route.steps.size(), 1U) << "promised more than 1.05 here, and never paid: " << route.title();
 }
 
 }  // namespace
