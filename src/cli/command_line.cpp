@@ -3,11 +3,16 @@
 
 #include <charconv>
 #include <limits>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
+#include "report/text_width.hpp"
 
 namespace accelopt::cli {
 
@@ -27,6 +32,29 @@ std::string fault_of(const std::string& text) {
   if (problem != std::errc() || end != text.data() + text.size())
     return "must be a whole number in digits alone, and is " + text;
   return {};
+}
+
+struct UnknownCommand {
+  std::string below;  ///< "memory ", or nothing
+  std::string word;
+};
+
+/// The word that stands where a command, or one of a command's own, is needed; none: no word does.
+std::optional<UnknownCommand> unknown_command(const CLI::App& app, std::span<char* const> words) {
+  const CLI::App* at = &app;
+  std::string below;
+  for (const char* const word : words) {
+    const auto deeper = at->get_subcommands();  // those that were met
+    if (!deeper.empty() && deeper.front()->get_name() == word) {
+      at = deeper.front();
+      below += std::string(word) + " ";
+      continue;
+    }
+    const bool needed = deeper.empty() && at->get_require_subcommand_min() > 0;
+    if (!needed || *word == '\0' || *word == '-') return std::nullopt;
+    return UnknownCommand{below, word};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -96,12 +124,12 @@ std::optional<int> CommandLine::parse(int argc, char** argv, int usage) {
   try {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    const std::string_view word = argc > 1 ? argv[1] : "";
-    const bool no_command = problem.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
-                            app_->get_subcommands().empty() && !word.empty() && !word.starts_with("-");
-    if (no_command) {
-      fmt::print(stderr, "accelopt: there is no command \"{}\"; accelopt --help lists them\n", word);
-      return usage;
+    if (problem.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError)) {
+      if (const auto unknown = unknown_command(*app_, std::span(argv, static_cast<std::size_t>(argc)).subspan(1))) {
+        fmt::print(stderr, "accelopt: there is no command \"{}{}\"; accelopt {}--help lists them\n", unknown->below,
+                   report::printable(unknown->word), unknown->below);
+        return usage;
+      }
     }
     return app_->exit(problem) == 0 ? 0 : usage;
   }

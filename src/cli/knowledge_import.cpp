@@ -2,11 +2,13 @@
 #include "cli/knowledge_import.hpp"
 
 #include <charconv>
+#include <cmath>
 
 #include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/unified_diff.hpp"
 #include "memory/hygiene.hpp"
+#include "stats/estimate.hpp"
 
 namespace accelopt::cli {
 
@@ -21,18 +23,47 @@ namespace {
 constexpr const char* kRewriteLanguage = "nki";
 constexpr const char* kRewriteTarget = "trainium";
 
-/// A number, or a text that begins with one ("1.25x"); none: there is none above 0.
-std::optional<double> number(const Json& object, const char* key) {
+constexpr int kMostIterations = 1'000'000'000;
+
+/// Whether it is a speed-up as measurements give them, which are bounded too.
+bool is_ratio(double value) {
+  constexpr double kMost = stats::kWidestRatio * (1 + 1e-9);  // it may have been rounded on its way
+  return std::isfinite(value) && value >= 1 / kMost && value <= kMost;
+}
+
+/// A speed-up, as a number or as a text of a number and perhaps an x ("1.25x"); none: it is anything else.
+std::optional<double> speedup_at(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end()) return std::nullopt;
   double value = 0;
   if (found->is_number()) {
     value = found->get<double>();
   } else if (found->is_string()) {
-    const auto& text = found->get_ref<const std::string&>();
-    if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc()) return std::nullopt;
+    std::string_view text = found->get_ref<const std::string&>();
+    for (const std::string_view times : {"x", "X", "\u00d7"}) {
+      if (!text.ends_with(times)) continue;
+      text.remove_suffix(times.size());
+      break;
+    }
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
   }
-  return value > 0 ? std::optional(value) : std::nullopt;
+  return is_ratio(value) ? std::optional(value) : std::nullopt;
+}
+
+Result<void> check_effect(const Json& effect, const std::string& where) {
+  const auto part = [&](const char* key) {
+    const auto found = effect.is_object() ? effect.find(key) : effect.end();
+    return effect.is_object() && found != effect.end() && found->is_number() ? found->get<double>() : 0;
+  };
+  const double low = part("low");
+  const double estimate = part("estimate");
+  const double high = part("high");
+  if (is_ratio(low) && is_ratio(estimate) && is_ratio(high) && low <= estimate && estimate <= high) return {};
+  return fail(ErrorCode::invalid_argument,
+              where +
+                  ": an effect is {\"estimate\": E, \"low\": L, \"high\": H}, how many times as fast: numbers above 0, "
+                  "a thousand times at most, with L <= E <= H");
 }
 
 /// The lines of a diff that begin with the mark, without it: what was changed, or into what.
@@ -69,9 +100,11 @@ model::Experience of_rewrite(const Json& object, const ImportDefaults& defaults,
   it.diff = base::unified_diff(slow, fast, "slow", "fast");
   it.before = side_of(it.diff, '-');
   it.after = side_of(it.diff, '+');
-  if (const auto speedup = number(object, "speedup")) {
+  if (const auto speedup = speedup_at(object, "speedup")) {
     it.effect = model::Interval{*speedup, *speedup, *speedup};
     if (*speedup < 1) it.polarity = model::Polarity::regresses;
+  } else {
+    ++imported.unknown_effects;
   }
   it.slow = put_solution(imported, slow, it.language);
   it.fast = put_solution(imported, fast, it.language);
@@ -81,20 +114,21 @@ model::Experience of_rewrite(const Json& object, const ImportDefaults& defaults,
 Result<void> take(const Json& object, const std::string& where, const ImportDefaults& defaults, Imported& imported) {
   if (!object.is_object()) return fail(ErrorCode::parse, where + ": not a JSON object");
   if (object.contains("slow_kernel") && object.contains("fast_kernel")) {
-    imported.experiences.push_back(of_rewrite(object, defaults, imported));
+    if (!object["slow_kernel"].is_string() || !object["fast_kernel"].is_string())
+      return fail(ErrorCode::parse, where + ": slow_kernel and fast_kernel are texts, the kernels' sources");
+    model::Experience rewrite = of_rewrite(object, defaults, imported);
+    TRY(check_says_something(rewrite, where));
+    imported.experiences.push_back(std::move(rewrite));
     return {};
   }
   const std::string type = object.value("type", Json("experience")).is_string() ? base::text_at(object, "type") : "?";
   if (!type.empty() && type != "experience")
     return fail(ErrorCode::parse, where + ": is a " + type + ", no experience");
+  TRY(check_fields(object, where));
   auto read = base::decode<model::Experience>(object, where);
   if (!read) return tl::make_unexpected(read.error());
   model::Experience it = std::move(*read);
-  if (it.title.empty() && it.strategy.empty()) {
-    return fail(ErrorCode::parse, where +
-                                      ": has neither a title nor a strategy; write at least {\"title\": \"...\", "
-                                      "\"strategy\": \"...\"}, or give an export or a list of rewrites");
-  }
+  TRY(check_says_something(it, where));
   if (it.language.empty()) it.language = defaults.language;
   if (it.target.empty()) it.target = defaults.target;
   if (it.op_type.empty()) it.op_type = defaults.op_type;
@@ -106,6 +140,38 @@ Result<void> take(const Json& object, const std::string& where, const ImportDefa
 }
 
 }  // namespace
+
+Result<void> check_fields(const Json& fields, const std::string& where) {
+  if (const auto polarity = fields.find("polarity"); polarity != fields.end()) {
+    const std::string name = base::text_at(fields, "polarity");
+    if (model::to_string(model::parse_polarity(name)) != name) {
+      return fail(ErrorCode::invalid_argument, where + ": polarity " + base::canonical(*polarity) +
+                                                   " does not exist; it is improves, regresses or mends");
+    }
+  }
+  if (const auto effect = fields.find("effect"); effect != fields.end() && !effect->is_null())
+    TRY(check_effect(*effect, where));
+  if (const auto workloads = fields.find("workloads"); workloads != fields.end() && workloads->is_array()) {
+    for (const Json& workload : *workloads)
+      TRY(check_effect(workload.is_object() ? workload.value("ratio", Json()) : Json(),
+                       where + ": a workload's ratio"));
+  }
+  const auto iteration = fields.find("iteration");
+  if (iteration == fields.end() || iteration->is_null()) return {};
+  const bool counts = iteration->is_number_integer() && *iteration >= 0 && *iteration <= kMostIterations;
+  if (counts) return {};
+  return fail(ErrorCode::invalid_argument, where + ": iteration " + base::canonical(*iteration) +
+                                               " is no whole number from 0 to " + std::to_string(kMostIterations));
+}
+
+Result<void> check_says_something(const model::Experience& experience, const std::string& where) {
+  constexpr const char* kBlanks = " \t\r\n";
+  const auto is_blank = [&](const std::string& text) { return text.find_first_not_of(kBlanks) == std::string::npos; };
+  if (!is_blank(experience.title) || !is_blank(experience.strategy)) return {};
+  return fail(ErrorCode::parse, where +
+                                    ": has neither a title nor a strategy; write at least {\"title\": \"...\", "
+                                    "\"strategy\": \"...\"}, or give an export or a list of rewrites");
+}
 
 Result<Imported> read_experiences(std::string_view text, const std::string& what, const ImportDefaults& defaults) {
   Imported imported;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/knowledge_place.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <span>
 
 #include "memory/knowledge_file.hpp"
 #include "memory/surreal_store.hpp"
@@ -37,18 +40,58 @@ Result<fs::path> default_file() {
               "there is no home folder to keep knowledge in (HOME is not set); name a file with --knowledge");
 }
 
+/// The characters of the scheme in "scheme:/..."; 0: there is none, and the text names a file.
+std::size_t scheme_length(std::string_view text) {
+  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+' || c == '-'; };
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon == 0 || !is_letter(text.front())) return 0;
+  const std::string_view scheme = text.substr(0, colon);
+  if (!std::ranges::all_of(scheme, [&](char c) { return fits(c) || c == '.'; })) return 0;
+  const std::string_view rest = text.substr(colon + 1);
+  return rest.starts_with('/') || rest.starts_with('\\') || rest.find('@') != std::string_view::npos ? colon : 0;
+}
+
+/// Without blanks around it, its scheme in small letters.
+std::string tidy(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n\v\f";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  std::string place(text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1));
+  const auto scheme = std::span(place).first(scheme_length(place));
+  std::ranges::transform(scheme, scheme.begin(),
+                         [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+  return place;
+}
+
 }  // namespace
 
 std::string chosen_knowledge(const std::string& given) {
   const char* const variable = std::getenv("ACCELOPT_KNOWLEDGE");  // NOLINT(concurrency-mt-unsafe): before any thread
-  std::string chosen = !given.empty() || variable == nullptr ? given : std::string(variable);
-  if (chosen.empty() || chosen == kNoKnowledge || memory::is_surreal_address(chosen)) return chosen;
+  std::string chosen = tidy(!given.empty() || variable == nullptr ? given : std::string(variable));
+  if (chosen.empty() || chosen == kNoKnowledge || scheme_length(chosen) > 0) return chosen;
   std::error_code ignored;
   return fs::absolute(chosen, ignored).lexically_normal().string();
 }
 
-Result<KnowledgePlace> knowledge_place(std::string_view text) {
+Result<void> check_knowledge(std::string_view given) {
+  const std::string text = tidy(given);
+  if (memory::is_surreal_address(text)) {
+    TRY(memory::parse_surreal_address(text));
+  } else if (scheme_length(text) > 0) {
+    // It is not repeated: an address that was mistyped may hold a password.
+    return fail(ErrorCode::invalid_argument,
+                "the place of the knowledge store (--knowledge or ACCELOPT_KNOWLEDGE) is of no known kind; it is a "
+                "file (./NAME where the name looks like an address), surreal://user@host:8000/namespace/database, the "
+                "same with surreal+https://, or none");
+  }
+  return {};
+}
+
+Result<KnowledgePlace> knowledge_place(std::string_view given) {
   const std::string& password = surreal_password();  // taken also where it is not needed
+  TRY(check_knowledge(given));
+  const std::string text = tidy(given);
   if (memory::is_surreal_address(text)) {
     TRY_ASSIGN(const memory::SurrealAddress address, memory::parse_surreal_address(text));
     return KnowledgePlace{address.name, [address, password] { return memory::open_surreal_store(address, password); }};

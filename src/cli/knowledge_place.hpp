@@ -22,14 +22,18 @@ struct KnowledgePlace {
 inline constexpr std::string_view kNoKnowledge = "none";
 
 /// What is to be used: what --knowledge gave; if nothing, what the variable ACCELOPT_KNOWLEDGE says; both absolute
-/// where they are paths. Empty: the default.
+/// where they are paths. Empty: the default. What begins as an address does ("word:/...") is no path, known or not.
 std::string chosen_knowledge(const std::string& given);
+
+/// Whether the text can name a store. @error invalid_argument: an address of another kind, or one that cannot be read;
+/// it is never repeated, because it may hold a password.
+base::Result<void> check_knowledge(std::string_view given);
 
 /// The place that --knowledge names: surreal://user@host:8000/namespace/database, the same with surreal+https, or a
 /// path; empty: knowledge.db below $XDG_DATA_HOME/accelopt or ~/.local/share/accelopt. Opens nothing. The server's
 /// password is taken out of the environment (ACCELOPT_SURREAL_PASSWORD), so that no child of this process inherits it.
-/// @error invalid_argument: an address that cannot be read; not_found: no home folder to put the file into.
-base::Result<KnowledgePlace> knowledge_place(std::string_view text);
+/// @error invalid_argument: as check_knowledge(); not_found: no home folder to put the file into.
+base::Result<KnowledgePlace> knowledge_place(std::string_view given);
 
 /// "what had waited for PLACE has arrived (3 deliveries)", or why it still waits; empty: nothing did.
 std::string describe(const memory::Delivery& delivery, const KnowledgePlace& place);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only place that turns errors into exit codes.
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +14,7 @@
 #include "cli/command.hpp"
 #include "cli/signals.hpp"
 #include "cli/version.hpp"
+#include "report/text_width.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -32,23 +35,45 @@ std::string own_path() {
 }
 
 int run(int argc, char** argv) {
+  // What goes on until it is stopped winds down at Ctrl-C; the others just end, as programs do.
+  enum class CtrlC { ends, winds_down };
+  struct Part {
+    void (*add)(CommandLine&, Action&);
+    CtrlC at_signal = CtrlC::ends;
+    Action chosen{};
+  };
   CommandLine app("Makes a compute kernel faster, and proves it.", kFooter, kVersion);
-  Action chosen;
-  for (const auto add :
-       {add_init, add_lint, add_doctor, add_estimate, add_run, add_resume, add_watch, add_stop, add_replay, add_runs,
-        add_show, add_best, add_diff, add_memory, add_eval, add_bench, add_selftest, add_worker}) {
-    add(app, chosen);
-  }
+  std::array parts{Part{add_init},
+                   Part{add_lint},
+                   Part{add_doctor, CtrlC::winds_down},
+                   Part{add_estimate},
+                   Part{add_run, CtrlC::winds_down},
+                   Part{add_resume, CtrlC::winds_down},
+                   Part{add_watch, CtrlC::winds_down},
+                   Part{add_stop},
+                   Part{add_replay, CtrlC::winds_down},
+                   Part{add_runs},
+                   Part{add_show},
+                   Part{add_best},
+                   Part{add_diff},
+                   Part{add_memory},
+                   Part{add_eval, CtrlC::winds_down},
+                   Part{add_bench, CtrlC::winds_down},
+                   Part{add_selftest, CtrlC::winds_down},
+                   Part{add_worker, CtrlC::winds_down}};
+  for (Part& part : parts) part.add(app, part.chosen);
   if (argc == 1) {
     fmt::print("{}", app.help());
     return static_cast<int>(Exit::usage);
   }
   if (const auto code = app.parse(argc, argv, static_cast<int>(Exit::usage))) return *code;
-  Shell shell{own_path(), watch_signals()};
-  auto exit = chosen(shell);
+  const auto part = std::ranges::find_if(parts, [](const Part& it) { return it.chosen != nullptr; });
+  tell_failed_writes();
+  Shell shell{own_path(), part->at_signal == CtrlC::winds_down ? watch_signals() : search::Stops()};
+  auto exit = part->chosen(shell);
   if (exit) return static_cast<int>(*exit);
   std::fflush(stdout);
-  fmt::print(stderr, "accelopt: {}\n", exit.error().message);
+  fmt::print(stderr, "accelopt: {}\n", report::printable_lines(exit.error().message));
   return static_cast<int>(exit.error().code == base::ErrorCode::cancelled ? Exit::interrupted : Exit::error);
 }
 

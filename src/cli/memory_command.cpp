@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -66,7 +67,7 @@ void deliver_waiting(const Options& options, const KnowledgePlace& place) {
   const std::string said =
       delivered ? describe(*delivered, place)
                 : "what runs of this workspace learned may still wait in its journal: " + delivered.error().message;
-  if (!said.empty()) fmt::print(stderr, "accelopt: {}\n", said);
+  if (!said.empty()) fmt::print(stderr, "accelopt: {}\n", report::printable(said));
 }
 
 Result<Store> open_store(const Options& options, For purpose) {
@@ -201,11 +202,24 @@ Result<std::string> text_of(const std::string& file) {
   return base::read_file(file);
 }
 
+/// Those that the store does not hold yet. What it holds stays shown or hidden as its user left it: a file of somebody
+/// else's decides about what comes with it alone.
+Result<std::vector<std::string>> unknown_of(KnowledgeStore& store, const std::vector<std::string>& ids) {
+  std::vector<std::string> unknown;
+  for (const std::string& id : ids) {
+    const auto known = store.get(id);
+    if (!known && known.error().code != ErrorCode::not_found) return tl::make_unexpected(known.error());
+    if (!known) unknown.push_back(id);
+  }
+  return unknown;
+}
+
 /// add and import: both take any of the known forms; a single note may come alone.
 Result<Exit> take_in(const Options& options) {
   TRY_ASSIGN(const std::string text, text_of(options.file));
   TRY_ASSIGN(const Imported imported, read_experiences(text, options.file, options.defaults));
   TRY_ASSIGN(const Store store, open_store(options, For::writing));
+  TRY_ASSIGN(const auto hidden, unknown_of(*store, imported.quarantined));
   constexpr std::size_t kBatch = 500;
   int fresh = 0;
   for (std::size_t at = 0; at < imported.experiences.size(); at += kBatch) {
@@ -215,14 +229,21 @@ Result<Exit> take_in(const Options& options) {
     fresh += inserted;
   }
   if (!imported.solutions.empty()) TRY(store->put_solutions(imported.solutions));
-  for (const std::string& id : imported.quarantined) TRY(store->quarantine(id, memory::Visibility::hidden));
+  for (const std::string& id : hidden) TRY(store->quarantine(id, memory::Visibility::hidden));
   const auto total = static_cast<int>(imported.experiences.size());
   if (options.json) {
-    const Json out = {{"type", "import"}, {"schema", 1}, {"read", total}, {"new", fresh}, {"store", store->name()}};
+    const Json out = {{"type", "import"},
+                      {"schema", 1},
+                      {"read", total},
+                      {"new", fresh},
+                      {"unknown_effects", imported.unknown_effects},
+                      {"store", store->name()}};
     fmt::print("{}\n", base::canonical(out));
   } else {
     fmt::print("{} experience{} read, {} new, {} known already; in {}\n", total, total == 1 ? "" : "s", fresh,
                total - fresh, store->name());
+    if (imported.unknown_effects > 0)
+      fmt::print("{} without a speedup that can be understood: their effect is unknown\n", imported.unknown_effects);
   }
   return Exit::done;
 }
@@ -235,6 +256,7 @@ Result<Exit> edit(const Options& options) {
                                       ": a JSON object is needed, of the fields to change, such as {\"title\": "
                                       "\"...\"}");
   }
+  TRY(check_fields(changes, options.file));
   TRY_ASSIGN(const Store store, open_store(options, For::writing));
   TRY_ASSIGN(const Item item, store->get(options.id));
   Json merged = item.experience;
@@ -247,6 +269,7 @@ Result<Exit> edit(const Options& options) {
   }
   merged["id"] = item.experience.id;
   TRY_ASSIGN(const auto edited, base::decode<model::Experience>(merged, options.file));
+  TRY(check_says_something(edited, options.file));
   TRY(store->edit(edited));
   if (!options.json) fmt::print("{} changed\n", item.experience.id);
   return Exit::done;
@@ -271,18 +294,34 @@ Result<Exit> quarantine(const Options& options) {
   return Exit::done;
 }
 
+/// Whether writing there would replace the store's own file, or one that SQLite keeps beside it.
+bool is_of_store(const std::filesystem::path& output, const std::string& store) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const auto whole = [&](const fs::path& file) { return fs::weakly_canonical(fs::absolute(file, ignored), ignored); };
+  return std::ranges::any_of(std::array{"", "-wal", "-shm", "-journal"}, [&](const char* suffix) {
+    const fs::path own = store + suffix;
+    return fs::equivalent(output, own, ignored) || whole(output) == whole(own);
+  });
+}
+
 Result<Exit> export_all(const Options& options) {
   TRY_ASSIGN(const Store store, open_store(options, For::reading));
+  const bool to_file = !options.output.empty() && options.output != "-";
+  if (to_file && is_of_store(options.output, store->name())) {
+    return fail(ErrorCode::invalid_argument,
+                "--output " + options.output + " is the knowledge store itself; name another file");
+  }
   std::string lines;
   TRY(store->for_each([&](const Item& item) -> Result<void> {
     lines += base::canonical(json_of(item)) + "\n";
-    if (options.output.empty()) {
+    if (!to_file) {
       fmt::print("{}", lines);
       lines.clear();
     }
     return {};
   }));
-  if (!options.output.empty()) TRY(base::write_file(options.output, lines));
+  if (to_file) TRY(base::write_file(options.output, lines));
   return Exit::done;
 }
 
@@ -445,7 +484,7 @@ void add_memory(CommandLine& app, Action& chosen) {
     command.flag("--lift", o.lift, "Show it again");
   });
   add("export", "Write all experiences as JSON lines", export_all, [](Command& command, Options& o) {
-    command.option("--output", &o.output, "File to write (default: standard output)");
+    command.option("--output", &o.output, "File to write (default, and -: standard output)");
   });
   add("import", "Read experiences from an export or a list of rewrites", take_in, [](Command& command, Options& o) {
     command.option("file", &o.file, "JSON lines of an export, or a JSON list of rewrites; -: standard input")

@@ -27,6 +27,11 @@ void say_on_stop(const std::string& text) {
   words().text = text;
 }
 
+void tell_failed_writes() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk, which is told
+}
+
 search::Stops watch_signals() {
   static std::stop_source wind_down;
   static std::stop_source abort;
@@ -35,8 +40,6 @@ search::Stops watch_signals() {
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // every later thread inherits this
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk, which is told
   std::thread([signals] {
     for (;;) {
       int number = 0;

@@ -7,6 +7,9 @@
 
 namespace accelopt::cli {
 
+/// A reader that went away, or a limit on the size of files, is an error of the write, and ends no command by a signal.
+void tell_failed_writes();
+
 /// Turns SIGINT and SIGTERM into stop requests for the whole program: the first winds down (finish what is being
 /// measured, keep everything, exit cleanly), the second aborts (still resumable). To be called once, from main, before
 /// any thread starts.

@@ -78,9 +78,14 @@ bool is_cut_short(int descriptor, const fs::path& file, const Header& header) {
 }  // namespace
 
 Result<void> check_file(const fs::path& file, const FileFormat& format) {
-  const base::FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without O_NONBLOCK a named pipe would let nobody in before it has a writer.
+  const base::FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!descriptor.valid() && errno == ENOENT) return {};
   if (!descriptor.valid()) return base::fail_errno(errno, "cannot read " + file.string());
+  struct stat status {};
+  if (::fstat(descriptor.get(), &status) != 0) return base::fail_errno(errno, "cannot read " + file.string());
+  if (!S_ISREG(status.st_mode))
+    return fail(ErrorCode::invalid_argument, file.string() + ": not a regular file; " + std::string(format.elsewhere));
   Header header{};
   TRY_ASSIGN(const std::size_t size, read_header(descriptor.get(), file, header));
   if (size == 0) return {};

@@ -45,7 +45,7 @@ struct RunInfo {
   std::string task_name;
   std::string task_folder;  ///< as the user gave it, absolute
   model::Task task;         ///< as it was at the start
-  base::Json settings;      ///< search, measurement and model settings
+  base::Json settings;      ///< search, measurement and model settings; where it was measured last
   std::uint64_t seed = 0;
   std::string created;               ///< UTC, ISO 8601
   std::string status;                ///< "running", "done", "interrupted", "failed"
@@ -85,6 +85,8 @@ class Journal {
   virtual base::Result<void> create_run(const RunInfo& run) = 0;  ///< @error already_exists
   virtual base::Result<void> finish_run(std::string_view run, std::string_view status,
                                         const std::optional<base::Json>& result, std::string_view decision_hash) = 0;
+  /// Replaces the settings, of which only those may differ that no decision rests on. @error not_found
+  virtual base::Result<void> change_settings(std::string_view run, const base::Json& settings) = 0;
   /// By full id, unique prefix, or "last". @error not_found; invalid_argument: the prefix fits several (it lists them)
   virtual base::Result<RunInfo> find_run(std::string_view prefix) = 0;
   virtual base::Result<std::vector<RunInfo>> list_runs() = 0;  ///< newest first; without `task`

@@ -34,6 +34,7 @@ constexpr std::size_t kMaxListedRuns = 8;
 enum class Sql {
   insert_run,
   finish_run,
+  change_settings,
   run_number,
   run_by_id,
   run_by_prefix,
@@ -67,6 +68,8 @@ std::string text_of(Sql sql) {
              "RETURNING number";
     case Sql::finish_run:
       return "UPDATE runs SET status = ?2, result = ?3, decision_hash = ?4 WHERE id = ?1 RETURNING number";
+    case Sql::change_settings:
+      return "UPDATE runs SET settings = ?2 WHERE id = ?1 RETURNING number";
     case Sql::run_number:
       return "SELECT number FROM runs WHERE id = ?";
     case Sql::run_by_id:
@@ -155,6 +158,15 @@ class SqliteJournal final : public Journal {
     TRY_ASSIGN(Statement* const update, statement(Sql::finish_run));
     const auto text = result ? std::optional(canonical(*result)) : std::nullopt;
     Query query(*update, run, status, text, decision_hash);
+    TRY_ASSIGN(const bool done, query.next());
+    if (!done) return no_run(run);
+    return query.run();
+  }
+
+  Result<void> change_settings(std::string_view run, const Json& settings) override {
+    const std::lock_guard lock(mutex_);
+    TRY_ASSIGN(Statement* const update, statement(Sql::change_settings));
+    Query query(*update, run, canonical(settings));
     TRY_ASSIGN(const bool done, query.next());
     if (!done) return no_run(run);
     return query.run();

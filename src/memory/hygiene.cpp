@@ -86,6 +86,38 @@ void fit(std::string& text, std::size_t longest, Lines lines, std::vector<std::s
   text = std::move(out);
 }
 
+/// How many bytes of white space begin there: ASCII's, and the wider ones of Unicode.
+std::size_t blank_at(std::string_view text, std::size_t at) {
+  const char c = text[at];
+  if (c == ' ' || (c >= '\t' && c <= '\r')) return 1;
+  if (static_cast<unsigned char>(c) < 0x80) return 0;
+  const Letter letter = letter_at(text, at);
+  const std::uint32_t it = letter.value;
+  const bool blank = it == 0x85 || it == 0xa0 || it == 0x1680 || (it >= 0x2000 && it <= 0x200a) || it == 0x2028 ||
+                     it == 0x2029 || it == 0x202f || it == 0x205f || it == 0x3000;
+  return letter.valid && blank ? letter.bytes : 0;
+}
+
+enum class LineEnds { kept, blanks };
+
+/// Each stretch of white space as one blank, or, where line ends are kept and it holds one, as one line end.
+std::string with_single_blanks(std::string_view text, LineEnds ends) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t bytes = blank_at(text, at);
+    if (bytes == 0) {
+      out += text[at++];
+      continue;
+    }
+    char blank = ' ';
+    for (; at < text.size() && (bytes = blank_at(text, at)) > 0; at += bytes)
+      if (ends == LineEnds::kept && (text[at] == '\n' || text[at] == '\r')) blank = '\n';
+    out += blank;
+  }
+  return out;
+}
+
 bool is_word_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
@@ -128,6 +160,9 @@ constexpr auto kWrappers = std::to_array<std::string_view>(
      "<tool",        "</tool",    "<function",    "</function", "<think",      "</think",      "<start_of_turn",
      "<end_of_turn", "\nsystem:", "\nassistant:", "\nuser:",    "\nhuman:"});
 
+/// Of C++ itself: what includes them is no message.
+constexpr auto kHeaders = std::to_array<std::string_view>({"<system_error>", "<functional>"});
+
 bool begins_with_any(std::string_view text, std::span<const std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return text.starts_with(word); });
 }
@@ -143,7 +178,7 @@ bool holds_any(std::string_view text, std::span<const std::string_view> words, c
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (!letters[static_cast<unsigned char>(text[at])]) continue;
     const bool inside = at > 0 && is_word_letter(text[at - 1]) && is_word_letter(text[at]);
-    if (!inside && begins_with_any(text.substr(at), words)) return true;
+    if (!inside && begins_with_any(text.substr(at), words) && !begins_with_any(text.substr(at), kHeaders)) return true;
   }
   return false;
 }
@@ -152,13 +187,14 @@ bool holds_any(std::string_view text, std::span<const std::string_view> words, c
 
 std::vector<std::string> suspicions_of(std::string_view text) {
   std::vector<std::string> found;
-  const std::string folded = "\n" + lower(text);
+  const std::string folded = "\n" + with_single_blanks(lower(text), LineEnds::kept);
   if (folded.find("```") != std::string::npos || folded.find("~~~") != std::string::npos)
     found.emplace_back("closes a code fence");
   static const std::array<bool, 256> wrapper_letters = first_letters(kWrappers);
   static const std::array<bool, 256> order_letters = first_letters(kOrders);
   if (holds_any(folded, kWrappers, wrapper_letters)) found.emplace_back("begins or ends messages");
-  if (holds_any(folded, kOrders, order_letters)) found.emplace_back("orders to a model");
+  if (holds_any(with_single_blanks(folded, LineEnds::blanks), kOrders, order_letters))
+    found.emplace_back("orders to a model");
   return found;
 }
 
@@ -169,18 +205,29 @@ bool is_store_id(std::string_view id) {
 Fit made_fit(const model::Experience& experience) {
   Fit result{experience, {}};
   model::Experience& it = result.experience;
-  fit(it.title, kLongestTitle, Lines::one, result.suspicions);
+  if (it.workloads.size() > kMostWorkloads) {
+    suspect(result.suspicions, "over " + std::to_string(kMostWorkloads) + " workloads: cut");
+    it.workloads.resize(kMostWorkloads);
+  }
+  const auto tell = [&](const std::string& text) {
+    for (std::string& reason : suspicions_of(text)) suspect(result.suspicions, std::move(reason));
+  };
+  const auto fit_told = [&](std::string& text, std::size_t longest, Lines lines) {
+    fit(text, longest, lines, result.suspicions);
+    tell(text);
+  };
+  fit_told(it.title, kLongestTitle, Lines::one);
   for (std::string* word : {&it.language, &it.op_type, &it.target, &it.device, &it.bound, &it.task, &it.slow, &it.fast,
                             &it.run, &it.created, &it.model})
-    fit(*word, kLongestWord, Lines::one, result.suspicions);
-  for (std::string* text : {&it.strategy, &it.before, &it.after})
-    fit(*text, kLongestText, Lines::many, result.suspicions);
-  fit(it.toolchain, kLongestToolchain, Lines::one, result.suspicions);
-  fit(it.diff, kLongestDiff, Lines::many, result.suspicions);
-  for (const std::string* text : {&it.title, &it.strategy, &it.before, &it.after}) {
-    for (std::string& reason : suspicions_of(*text)) suspect(result.suspicions, std::move(reason));
-  }
-  for (model::WorkloadEffect& effect : it.workloads) fit(effect.workload, kLongestWord, Lines::one, result.suspicions);
+    fit_told(*word, kLongestWord, Lines::one);
+  for (std::string* text : {&it.strategy, &it.before, &it.after}) fit_told(*text, kLongestText, Lines::many);
+  fit_told(it.toolchain, kLongestToolchain, Lines::one);
+  fit_told(it.diff, kLongestDiff, Lines::many);
+  for (model::WorkloadEffect& effect : it.workloads) fit_told(effect.workload, kLongestWord, Lines::one);
+  for (std::int64_t* count : {&it.credit.shown, &it.credit.used, &it.credit.confirmed, &it.credit.refuted})
+    *count = std::clamp<std::int64_t>(*count, 0, kMostCredit);
+  it.agreeing = 0;
+  it.contradicting = 0;
   if (!is_store_id(it.id)) it.id = model::content_id(it);
   return result;
 }

@@ -181,6 +181,7 @@ class KnowledgeFile final : public KnowledgeStore {
   }
 
   Result<Numbered> found(std::string_view id) {
+    if (id.empty()) return fail(ErrorCode::invalid_argument, "an empty id fits every experience; give more of it");
     TRY_ASSIGN(auto fitting, items(std::string(kItem) + "WHERE i.id >= ? AND i.id < ? ORDER BY i.id LIMIT 6", id,
                                    std::string(id) + "~"));
     if (fitting.empty()) {

@@ -12,6 +12,9 @@ namespace accelopt::report {
 /// bytes that are no UTF-8 become '?'.
 std::string printable(std::string_view text);
 
+/// The same for a text of several lines, which stay lines.
+std::string printable_lines(std::string_view text);
+
 /// Columns that the UTF-8 text takes: wide characters two, combining ones none.
 std::size_t display_width(std::string_view text);
 

@@ -39,9 +39,22 @@ class Errors(support.TestCase):
                 (("--agents", "people"), ("people", "recipes")),
                 (("--strategy", "luck"), ("luck", "beam")),
                 (("--preset", "papr"), ("papr", "paper")),
+                (("--device", "cuda:x"), ('"cuda:x"', '"x" is no number', "cpu:N", "cuda:N")),
+                (("--device", "cpu:"), ('"cpu:"', "no number", "cpu:N")),
+                (("--device", "tpu:1", "--defer", "bundles"), ('"tpu:1"', "no kind", "cpu:N", "cuda:N")),
                 (("--base-url", "http://127.0.0.1:9/v1"), ("--base-url", "--model"))):
             with self.subTest(options):
                 self.assert_says(self.small_run(*options), 2, *patterns)
+        self.assertFalse(self.workspace.exists(), "nothing was begun")
+
+    def test_a_device_that_is_none_is_said_once(self):
+        self.task()
+        for command in (("run", "task", "--workspace", self.workspace), ("eval", "task"), ("bench", support.SUITE), ("selftest",),
+                        ("lint", "--mutants", "task"), ("doctor",), ("worker",)):
+            with self.subTest(command[0]):
+                finished = self.accelopt(*command, "--device", "cuda:x")
+                self.assert_says(finished, 1 if command == ("worker",) else 2, '"cuda:x": "x" is no number; write cpu, cpu:N')
+                self.assertEqual(finished.said.count("cuda:x"), 1, finished)
         self.assertFalse(self.workspace.exists(), "nothing was begun")
 
     def test_recipes_are_asked_about_device_code(self):

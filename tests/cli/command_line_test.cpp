@@ -47,6 +47,24 @@ TEST(CommandLine, ANumberThatIsNotInDigitsIsRefusedWithItsForm) {
   }
 }
 
+TEST(CommandLine, AnUnknownCommandIsNamedOnEachLevel) {
+  const auto said = [](std::vector<std::string> words) {
+    CommandLine line("test", "", "0");
+    Command memory = line.add("memory", "holds others");
+    memory.add("list", "lists");
+    words.insert(words.begin(), "accelopt");
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(line.parse(static_cast<int>(argv.size()), argv.data(), kUsage), kUsage);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said({"memry"}), "accelopt: there is no command \"memry\"; accelopt --help lists them\n");
+  EXPECT_EQ(said({"memory", "lst"}),
+            "accelopt: there is no command \"memory lst\"; accelopt memory --help lists them\n");
+  EXPECT_NE(said({"memory"}).find("subcommand is required"), std::string::npos);
+}
+
 TEST(CommandLine, WhereNegativeNumbersMeanSomethingTheyAreTaken) {
   EXPECT_EQ(parse({"--number", "-3"}).number, -3);
 }

@@ -117,6 +117,22 @@ TEST_P(JournalContract, RunsAreListedNewestFirstAndFinished) {
   EXPECT_EQ(journal().finish_run("r3", "done", std::nullopt, "").error().code, ErrorCode::not_found);
 }
 
+TEST_P(JournalContract, SettingsAreReplacedAndNothingElse) {
+  make_run("r1");
+  make_run("r2");
+  const auto before = journal().find_run("r1");
+  ASSERT_TRUE(before);
+  const Json other = {{"device", {{"worker", "ssh host"}}}};
+  ASSERT_TRUE(journal().change_settings("r1", other));
+  const auto changed = journal().find_run("r1");
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(changed->settings, other);
+  EXPECT_EQ(changed->status, before->status);
+  EXPECT_EQ(changed->seed, before->seed);
+  EXPECT_EQ(journal().find_run("r2")->settings, before->settings);
+  EXPECT_EQ(journal().change_settings("r3", other).error().code, ErrorCode::not_found);
+}
+
 TEST_P(JournalContract, AStepIsFoundByKeyAndInput) {
   make_run("r1");
   const StepRecord step = sample_step(0, "execute", "in", {{"text", "\xC3\xA9\n\"q\""}});

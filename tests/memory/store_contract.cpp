@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "memory/hygiene.hpp"
 
@@ -100,6 +101,10 @@ TEST_P(StoreContract, AnUnknownEffectStaysUnknown) {
 TEST_P(StoreContract, APrefixFindsTheOneThatItFits) {
   std::vector<model::Experience> many;
   for (int i = 0; i < 40; ++i) many.push_back(sample_experience(i));
+  ASSERT_TRUE(store().insert(std::span(many).first(1), Forgotten::stays));
+  EXPECT_EQ(store().get("").error().code, ErrorCode::invalid_argument) << "also where only one is known";
+  EXPECT_EQ(store().forget("").error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(store().quarantine("", Visibility::hidden).error().code, ErrorCode::invalid_argument);
   ASSERT_TRUE(store().insert(many, Forgotten::stays));
   const std::string id = store_ids(many)[3];
   EXPECT_EQ(store().get(id.substr(0, 12))->experience.id, id);
