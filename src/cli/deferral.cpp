@@ -179,7 +179,7 @@ base::Result<double> Deferral::take_in_bundle(const Written& written, const std:
     if (!outcome->same_as.empty()) outcome = &results->outcomes.at(outcome->same_as);
     seconds += request == outcome->request ? outcome->seconds : 0;
     const BundleSession& session = results->sessions[static_cast<std::size_t>(outcome->session - 1)];
-    TRY(keep_answer(request, *outcome, environment_of(session)));
+    TRY(keep_answer(request, item.request.value("op", ""), *outcome, environment_of(session)));
   }
   Json sessions = Json::array();
   for (const BundleSession& session : results->sessions) sessions.push_back(environment_of(session));
@@ -195,8 +195,10 @@ base::Result<double> Deferral::take_in_bundle(const Written& written, const std:
   return seconds;
 }
 
-base::Result<void> Deferral::keep_answer(const std::string& request, const Outcome& outcome, const Json& environment) {
-  Json output = {{"environment", environment}, {"seconds", outcome.seconds}, {"finished", outcome.finished}};
+base::Result<void> Deferral::keep_answer(const std::string& request, const std::string& op, const Outcome& outcome,
+                                         const Json& environment) {
+  Json output = {
+      {"op", op}, {"environment", environment}, {"seconds", outcome.seconds}, {"finished", outcome.finished}};
   if (outcome.result)
     output["result"] = *outcome.result;
   else if (outcome.error)

@@ -71,7 +71,7 @@ class Deferral {
                                       const Notice& notice);
   [[nodiscard]] std::vector<Written> open() const;
   base::Result<void> record(const std::string& kind, const base::Json& output, std::chrono::milliseconds duration = {});
-  base::Result<void> keep_answer(const std::string& request, const evaluation::Outcome& outcome,
+  base::Result<void> keep_answer(const std::string& request, const std::string& op, const evaluation::Outcome& outcome,
                                  const base::Json& environment);
 
   journal::Journal& journal_;

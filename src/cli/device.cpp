@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/device.hpp"
 
+#include <algorithm>
+#include <charconv>
+
 #include <fmt/format.h>
 
 #include "cli/version.hpp"
@@ -40,8 +43,31 @@ std::string greeting_text(const evaluation::Hello& hello) {
 
 }  // namespace
 
+base::Result<DeviceName> parse_device(const std::string& name) {
+  constexpr std::string_view kPossible = "write cpu, cpu:N for kernels on core N, or cuda:N for CUDA device N";
+  DeviceName device;
+  device.kind = name.substr(0, name.find(':'));
+  if (device.kind != "cpu" && device.kind != "cuda") {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      fmt::format("device \"{}\" is of no kind that this version measures on; {}", name, kPossible));
+  }
+  if (device.kind.size() == name.size()) return device;
+  const std::string_view digits = std::string_view(name).substr(device.kind.size() + 1);
+  const bool is_number = !digits.empty() && digits.size() < 5 &&
+                         std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!is_number) {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      fmt::format("device \"{}\": \"{}\" is no number; {}", name, digits, kPossible));
+  }
+  std::from_chars(digits.data(), digits.data() + digits.size(), device.number.emplace());
+  return device;
+}
+
 base::Result<void> check(const DeviceFlags& flags) {
-  if (flags.worker.empty()) return {};
+  if (flags.worker.empty()) {
+    TRY(parse_device(flags.device));
+    return {};
+  }
   if (!flags.defer.empty()) {
     return base::fail(base::ErrorCode::invalid_argument,
                       "--defer puts every evaluation off until a bundle is executed, and --worker has them made at "
@@ -55,6 +81,12 @@ base::Result<void> check(const DeviceFlags& flags) {
   }
   TRY(evaluation::split_command(flags.worker));
   return {};
+}
+
+std::string place_of(const DeviceFlags& flags) {
+  if (!flags.defer.empty()) return "by bundles in " + flags.defer;
+  if (!flags.worker.empty()) return "through the worker \"" + flags.worker + "\"";
+  return "on device " + flags.device;
 }
 
 base::Result<evaluation::PoolOptions> pool_options(const Shell& shell, const DeviceFlags& flags, const Config& config) {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,11 +28,23 @@ struct DeviceFlags {
   bool rewrite = false;        ///< bundles that are gone are written again; of one command
 };
 
+/// A device of this machine, as its name says it.
+struct DeviceName {
+  std::string kind;           ///< "cpu" or "cuda"
+  std::optional<int> number;  ///< the core, or the CUDA device; none: "cpu", "cuda"
+};
+/// Reads "cpu", "cpu:2", "cuda", "cuda:0"; whether there is such a device is found out where it is opened.
+/// @error invalid_argument: of no known kind, or malformed; the message says what is possible.
+base::Result<DeviceName> parse_device(const std::string& name);
+
 void declare(Command& command, DeviceFlags& flags);
 
-/// Whether the flags can be used together. @error invalid_argument: they contradict one another, or the worker's
-/// command cannot be split into words.
+/// Whether the flags can be used, and together, before any worker is started. @error invalid_argument: they contradict
+/// one another, the device's name is none, or the worker's command cannot be split into words.
 base::Result<void> check(const DeviceFlags& flags);
+
+/// "on device cpu:1", "through the worker \"ssh host ...\"", "by bundles in DIR".
+std::string place_of(const DeviceFlags& flags);
 
 /// How the worker is started: its command, and the variables that hold keys and stay out of its environment.
 /// @error as check.

@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "agents/model_agents.hpp"
 #include "agents/prompts.hpp"
+#include "cli/earlier_runs.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
 
@@ -24,8 +25,6 @@ using search::RoleFacts;
 namespace {
 
 constexpr const char* kStep = "estimate";
-/// Earlier runs that are looked at, the newest ones.
-constexpr std::size_t kMostRuns = 6;
 
 /// Tokens a byte of prompts and kernels, for the tokenizers in use.
 constexpr Range kTokensPerByte{1 / 4.8, 1 / 3.8, 1 / 2.7};
@@ -113,217 +112,6 @@ RoleFacts guess_role(const std::string& role, double prompt_bytes, const model::
   return facts;
 }
 
-/// One number of each earlier run, and the range that a further run's is in.
-class Samples {
- public:
-  void add(double value) {
-    if (std::isfinite(value)) values_.push_back(value);
-  }
-  [[nodiscard]] bool empty() const { return values_.empty(); }
-  [[nodiscard]] std::size_t size() const { return values_.size(); }
-  [[nodiscard]] Range range() const {
-    // One run tells little of how much they differ.
-    const double slack = values_.size() == 1 ? 2.0 : values_.size() == 2 ? 1.6 : 1.4;
-    const auto [least, most] = std::minmax_element(values_.begin(), values_.end());
-    double sum = 0;
-    for (const double value : values_) sum += value;
-    return {*least / slack, sum / static_cast<double>(values_.size()), *most * slack};
-  }
-
- private:
-  std::vector<double> values_;
-};
-
-/// Sums over the steps of one run.
-struct Sum {
-  double count = 0;
-  double total = 0;
-  void add(double value) {
-    ++count;
-    total += value;
-  }
-  [[nodiscard]] double mean() const { return count > 0 ? total / count : std::nan(""); }
-};
-
-struct RoleSums {
-  Sum input, output, seconds, calls;
-  double all_input = 0;
-  double cached = 0;
-  std::string author;
-};
-
-struct RunSums {
-  std::map<std::string, RoleSums> roles;
-  std::map<std::string, Sum> seconds;  ///< by kind of step
-  std::map<int, std::set<std::pair<int, int>>> plans;
-  double iterations = 0;
-};
-
-std::string role_of(const std::string& kind) {
-  if (kind == "plan") return "planner";
-  if (kind == "execute") return "executor";
-  if (kind == "fix") return "fixer";
-  return kind == "summarize" ? "summarizer" : "";
-}
-
-double race_seconds(const Json& evaluation, double whole) {
-  const auto stages = evaluation.find("stages");
-  if (stages == evaluation.end() || !stages->is_array() || stages->empty()) return whole;
-  double sum = 0;
-  for (const Json& stage : *stages) {
-    if (stage.value("name", "") != "build") sum += stage.value("seconds", 0.0);
-  }
-  return sum;
-}
-
-RunSums sums_of(const std::vector<journal::StepRecord>& steps) {
-  RunSums sums;
-  for (const journal::StepRecord& step : steps) {
-    const std::string kind = step.key.kind.substr(0, step.key.kind.find(':'));
-    const double seconds = std::chrono::duration<double>(step.duration).count();
-    const std::string role = role_of(kind);
-    if (kind == "plan")
-      sums.plans[step.key.identity.iteration].insert({step.key.identity.parent, step.key.identity.plan});
-    if (kind == "stop") ++sums.iterations;
-    if (role.empty()) {
-      sums.seconds[kind].add(kind == "triage" && step.output.is_object() ? race_seconds(step.output, seconds)
-                                                                         : seconds);
-      continue;
-    }
-    RoleSums& own = sums.roles[role];
-    if (step.output.is_object()) own.author = step.output.value("author", own.author);
-    if (step.usage.calls == 0) {
-      own.calls.add(0);
-      continue;
-    }
-    const auto calls = static_cast<double>(step.usage.calls);
-    own.input.add(static_cast<double>(step.usage.input_tokens) / calls);
-    own.output.add(static_cast<double>(step.usage.output_tokens) / calls);
-    own.seconds.add(seconds / calls);
-    own.calls.add(calls);
-    own.all_input += static_cast<double>(step.usage.input_tokens);
-    own.cached += static_cast<double>(step.usage.cached_input_tokens);
-  }
-  return sums;
-}
-
-/// Earlier runs of the same task by the same agents, as ranges in place of guesses.
-class History {
- public:
-  void add(const RunSums& run, const RunSettings& then, const std::map<std::string, std::string>& authors) {
-    const auto seconds = [&](const char* kind) {
-      const auto found = run.seconds.find(kind);
-      return found == run.seconds.end() ? std::nan("") : found->second.mean();
-    };
-    open_.add(seconds("open"));
-    build_.add(seconds("build"));
-    race_.add(seconds("triage"));
-    profile_.add(seconds("profile"));
-    confirm_.add(seconds("confirm"));
-    const auto playoff = run.seconds.find("playoff");
-    if (run.iterations > 0) playoff_.add(playoff == run.seconds.end() ? 0 : playoff->second.total / run.iterations);
-    ++runs;
-    for (const auto& [role, own] : run.roles) {
-      const auto author = authors.find(role);
-      if (author == authors.end() || author->second != own.author) return;  // another team behaves in another way
-    }
-    const auto count = [&](const char* role) {
-      const auto found = run.roles.find(role);
-      return found == run.roles.end() ? 0.0 : found->second.calls.count;
-    };
-    for (const auto& [role, own] : run.roles) {
-      input_[role].add(own.input.mean());
-      output_[role].add(own.output.mean());
-      seconds_[role].add(own.seconds.mean());
-    }
-    double input = 0;
-    double cached = 0;
-    for (const auto& [role, own] : run.roles) {
-      input += own.all_input;
-      cached += own.cached;
-    }
-    if (input > 0) cached_.add(cached / input);
-    const double attempts = count("executor");
-    if (attempts > 0) {
-      fixes_.add(count("fixer") / attempts);
-      const auto builds = run.seconds.find("build");
-      if (builds != run.seconds.end()) built_.add(builds->second.count / (attempts + count("fixer")));
-    }
-    if (run.iterations > 0) lessons_.add(count("summarizer") / run.iterations);
-    double later = 0;
-    double members = 0;
-    for (const auto& [iteration, plans] : run.plans) {
-      if (iteration == 0) continue;
-      ++later;
-      members += static_cast<double>(plans.size()) / std::max(then.search.plans, 1);
-    }
-    if (later > 0 && then.search.beam > 0) beam_share_.add(members / later / then.search.beam);
-    ++alike;
-  }
-
-  void improve(EstimateFacts& facts, const search::SearchSettings& settings) const {
-    const auto take = [](Range& range, const Samples& samples) {
-      if (!samples.empty()) range = samples.range();
-    };
-    take(facts.open_seconds, open_);
-    take(facts.build_seconds, build_);
-    take(facts.race_seconds, race_);
-    take(facts.profile_seconds, profile_);
-    take(facts.playoff_seconds, playoff_);
-    take(facts.confirm_seconds, confirm_);
-    facts.confirm_seconds.low = 0;  // where nothing is found there is nothing to confirm
-    if (alike == 0) return;
-    for (auto& [role, known] : facts.roles) {
-      if (const auto found = input_.find(role); found != input_.end()) take(known.input_tokens, found->second);
-      if (const auto found = output_.find(role); found != output_.end()) take(known.output_tokens, found->second);
-      if (const auto found = seconds_.find(role); found != seconds_.end()) take(known.seconds, found->second);
-    }
-    if (!cached_.empty()) {
-      constexpr double kMoreOrLess = 0.15;  // caches are emptied, and other prompts share more or less
-      const Range share = cached_.range();
-      facts.cached = {std::max(share.low - kMoreOrLess, 0.0), share.expected, std::min(share.high + kMoreOrLess, 1.0)};
-    }
-    take(facts.fixes, fixes_);
-    facts.fixes.high = std::min<double>(std::max(facts.fixes.high, 0.2), settings.fixes);
-    facts.fixes.expected = std::min(facts.fixes.expected, facts.fixes.high);
-    facts.fixes.low *= 0.5;
-    take(facts.built, built_);
-    facts.built = {facts.built.low * 0.7, std::min(facts.built.expected, 1.0), 1};
-    take(facts.lessons, lessons_);
-    facts.lessons.low *= 0.5;
-    facts.lessons.high = std::min(std::max(facts.lessons.high, 1.0), static_cast<double>(settings.memory_new));
-    if (!beam_share_.empty()) {
-      const Range share = beam_share_.range();
-      const double beam = settings.beam;
-      facts.beam = {std::clamp(share.low * beam, 1.0, beam), std::clamp(share.expected * beam, 1.0, beam),
-                    std::clamp(share.high * beam, 1.0, beam)};
-    }
-  }
-
-  int runs = 0;   ///< of the same task
-  int alike = 0;  ///< of them by the same agents
-
- private:
-  Samples open_, build_, race_, profile_, playoff_, confirm_, cached_, fixes_, built_, lessons_, beam_share_;
-  std::map<std::string, Samples> input_, output_, seconds_;
-};
-
-Result<History> read_history(journal::Journal& journal, const std::string& task,
-                             const std::map<std::string, std::string>& authors) {
-  History history;
-  TRY_ASSIGN(const auto runs, journal.list_runs());
-  std::size_t seen = 0;
-  for (const journal::RunInfo& run : runs) {
-    if (run.task_name != task || run.status != "done") continue;
-    const auto then = run_settings_from(run.settings);
-    if (!then) continue;
-    TRY_ASSIGN(const auto steps, journal.steps(run.id));
-    history.add(sums_of(steps), *then, authors);
-    if (++seen == kMostRuns) break;
-  }
-  return history;
-}
-
 std::string number(double value) {
   return report::format_count(static_cast<std::int64_t>(std::llround(value)));
 }
@@ -348,6 +136,20 @@ std::string title_of(const std::string& name) {
     if (name == key) return title;
   }
   return name;
+}
+
+/// What the figures rest on, for people.
+std::string basis_of(const EarlierRuns& earlier, const model::Task& task, const RunSettings& settings) {
+  std::string text;
+  if (earlier.runs == 0) {
+    text = fmt::format("guesses: no earlier run of this task for {} in this workspace", task.target);
+  } else {
+    text = fmt::format("{} earlier run{} of this task ({}), {} of them by the same agents", earlier.runs,
+                       earlier.runs == 1 ? "" : "s", fmt::join(earlier.devices, "; "), earlier.alike);
+  }
+  if (!settings.device.defer.empty())
+    text += "; bundles are executed elsewhere: wall time is this program's own, without them";
+  return text;
 }
 
 }  // namespace
@@ -377,17 +179,13 @@ Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings
     facts.built = {0.1, 0.7, 1};
     facts.fixes = {0, 0, std::min(0.2, static_cast<double>(settings.search.fixes))};
   }
-  std::string basis = "guesses: no earlier run of this task in this workspace";
+  facts.elsewhere = !settings.device.defer.empty();
+  EarlierRuns earlier;
   if (history != nullptr) {
-    TRY_ASSIGN(const History earlier, read_history(*history, task.definition.name, authors));
-    if (earlier.runs > 0) {
-      earlier.improve(facts, settings.search);
-      basis = fmt::format("{} earlier run{} of this task, {} of them by the same agents", earlier.runs,
-                          earlier.runs == 1 ? "" : "s", earlier.alike);
-    }
+    TRY_ASSIGN(earlier, learn_from_earlier_runs(*history, task, authors, settings.search, facts));
   }
   search::Estimate estimate = search::estimate(settings.search, facts);
-  estimate.basis = std::move(basis);
+  estimate.basis = basis_of(earlier, task, settings);
   return estimate;
 }
 

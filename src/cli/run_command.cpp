@@ -82,6 +82,7 @@ base::Result<Exit> start_run(Shell& shell, const RunOptions& options) {
 struct ResumeOptions {
   std::string run = "last";
   std::string workspace;
+  std::string device;
   std::string worker;
   std::string defer;
   std::string bundle;
@@ -89,24 +90,26 @@ struct ResumeOptions {
   bool exit_when_waiting = false;
 };
 
-/// Where a run goes on measuring, when it is told so for this time.
+/// Where a run goes on measuring, when it is told so; carry_out keeps it.
 base::Result<void> redirect(journal::RunInfo& run, const ResumeOptions& options) {
   base::Json& device = run.settings["device"];
   DeviceFlags flags;
   flags.worker = options.worker;
   flags.defer = options.defer;
+  if (!options.device.empty()) flags.device = options.device;
   TRY(check(flags));
   if (!options.worker.empty()) {
     device = {{"worker", options.worker}};
-  } else if (!options.defer.empty()) {
+  } else if (!options.device.empty() || !options.defer.empty()) {
+    if (!options.device.empty()) device["device"] = options.device;
     device["worker"] = "";
     device["defer"] = absolute(options.defer);
-    device["rewrite"] = true;
+    device["rewrite"] = !options.defer.empty();
   }
   if (options.bundle.empty()) return {};
   if (device.value("defer", "").empty()) {
     return base::fail(base::ErrorCode::invalid_argument,
-                      "run " + run.id + " waits for no bundle: it was not started with --defer");
+                      "run " + run.id + " waits for no bundle: it does not measure with --defer");
   }
   device["returned"] = options.bundle;
   return {};
@@ -155,15 +158,17 @@ void add_resume(CommandLine& app, Action& chosen) {
       "  accelopt resume\n"
       "  accelopt resume 20261121-1015\n"
       "  accelopt resume last --bundle returned/0001-3fa9c1d2     a bundle that was executed elsewhere\n"
-      "  accelopt resume last --worker \"ssh host accelopt worker --device cpu:1\"\n");
+      "  accelopt resume last --worker \"ssh host accelopt worker --device cpu:1\"\n"
+      "A run goes on measuring where it did last: --device, --worker and --defer are kept until another is given.\n");
   auto options = std::make_shared<ResumeOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.option("--bundle", &options->bundle,
                  "An executed bundle, or a folder of them, to take in (default: where they were written)");
+  command.option("--device", &options->device, "From now on measure here: cpu, cpu:N or cuda:N");
+  command.option("--worker", &options->worker, "From now on measure through this worker (docs/devices.md)");
   command.option("--defer", &options->defer,
-                 "This time bundles go into this folder, and those that are gone are written again");
-  command.option("--worker", &options->worker, "This time measure through this worker (docs/devices.md)");
+                 "From now on bundles go into this folder; those that are gone are written again");
   command.flag("--exit-when-waiting", options->exit_when_waiting,
                "End with exit code 6 when nothing can go on without an answer in the mailbox");
   command.flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");

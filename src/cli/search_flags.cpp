@@ -8,7 +8,6 @@
 
 #include "base/hash.hpp"
 #include "cli/knowledge_place.hpp"
-#include "memory/surreal_address.hpp"
 
 namespace accelopt::cli {
 
@@ -134,9 +133,7 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
   }
   search.exclude_family = flags.exclude_family;
   settings.knowledge = flags.no_memory ? std::string(kNoKnowledge) : chosen_knowledge(flags.knowledge);
-  if (settings.knowledge != kNoKnowledge && memory::is_surreal_address(settings.knowledge)) {
-    TRY(memory::parse_surreal_address(settings.knowledge));
-  }
+  TRY(check_knowledge(settings.knowledge));
   search.max_evaluations = flags.max_evaluations;
   search.max_tokens = flags.max_tokens;
   search.max_usd = flags.max_usd;

@@ -2,6 +2,8 @@
 #include "cli/session.hpp"
 
 #include <atomic>
+#include <mutex>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -17,6 +19,7 @@
 #include "evaluation/evaluator_json.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
+#include "report/text_width.hpp"
 #include "search/metered_evaluator.hpp"
 
 namespace accelopt::cli {
@@ -114,6 +117,43 @@ base::Result<std::unique_ptr<memory::Knowledge>> knowledge_of(const RunSettings&
   return knowledge;
 }
 
+/// What somebody is told who has made an answer's file and left it empty.
+std::string blank_hint(const std::filesystem::path& answer) {
+  return answer.string() + " is empty; write the answer into it, or write 'skip' to give none";
+}
+
+/// Empty answers that a run which ends has met. add() may be called from many threads.
+class BlankAnswers {
+ public:
+  void add(const std::filesystem::path& answer) {
+    const std::lock_guard lock(mutex_);
+    files_.insert(answer);
+  }
+  /// "; FILE is empty; ..." for each.
+  [[nodiscard]] std::string hints() const {
+    const std::lock_guard lock(mutex_);
+    std::string text;
+    for (const std::filesystem::path& file : files_) text += "; " + blank_hint(file);
+    return text;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::filesystem::path> files_;
+};
+
+/// The place where a run measures stays with it, so that it is resumed there without being told again.
+base::Result<void> keep_place(journal::Journal& journal, const std::string& run, const RunSettings& settings,
+                              model::EventSink& events) {
+  TRY_ASSIGN(journal::RunInfo kept, journal.find_run(run));
+  Json device = to_json(settings)["device"];
+  if (kept.settings["device"] == device) return {};
+  kept.settings["device"] = std::move(device);
+  TRY(journal.change_settings(run, kept.settings));
+  events.on(model::Note{"from now on the run measures " + place_of(settings.device)});
+  return {};
+}
+
 /// The bundles of a run whose evaluations travel, with what came back taken in; null for any other run.
 base::Result<std::unique_ptr<Deferral>> take_in_bundles(journal::Journal& journal, const journal::RunInfo& run,
                                                         const DeviceFlags& device, RunControl& control,
@@ -139,15 +179,26 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
   const auto place = knowledge_place(settings.knowledge == kNoKnowledge ? "" : settings.knowledge);
   TRY_ASSIGN(const auto control, RunControl::start(journal.folder(), run.id, settings.search, shell.stops, sink));
   model::EventSink& events = *control;
-  if (run.status != "done") TRY(journal.finish_run(run.id, "running", std::nullopt, ""));
+  if (run.status != "done") {
+    TRY(journal.finish_run(run.id, "running", std::nullopt, ""));
+    TRY(keep_place(journal, run.id, settings, events));
+  }
   search::Recorder chats(journal, run.id, search::Missing::do_it);
   std::atomic<int> waiting = 0;
+  BlankAnswers blank;
+  const auto meet_blank = [&](const std::filesystem::path& answer) {
+    if (settings.agents.exit_when_waiting)
+      blank.add(answer);
+    else
+      events.on(model::Note{blank_hint(answer)});
+  };
   const auto team = make_team(settings.agents, config, run.seed,
                               {.chats = chats,
                                .budget = control->budget(),
                                .notice = [&](const std::string& text) { events.on(model::Note{text}); },
                                .waiting = &waiting,
-                               .stop = control->stops().wind_down});
+                               .stop = control->stops().wind_down,
+                               .blank_answer = meet_blank});
   if (!team) {
     const bool stopped = team.error().code == base::ErrorCode::cancelled;
     TRY(journal.finish_run(run.id, stopped ? "interrupted" : "failed", std::nullopt, ""));
@@ -206,6 +257,7 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
       reason += fmt::format("{}{} question{} put off until somebody answers{}", reason.empty() ? "" : "; ", questions,
                             questions == 1 ? " is" : "s are",
                             settings.agents.mailbox.empty() ? "" : " in " + settings.agents.mailbox);
+      reason += blank.hints();
     }
   }
   const std::optional<Json> result(std::in_place, search::to_result_json(report->result));
@@ -251,6 +303,8 @@ std::string describe(const search::RunResult& result) {
                  workload.roofline ? report::format_percent(workload.roofline->fraction) : "-"});
     }
     text += table.render();
+    for (const std::string& note : result.confirmation->notes) text += "\n" + report::printable(note);
+    if (!result.confirmation->notes.empty()) text += "\n";
   } else if (result.outcome == search::Outcome::interrupted) {
     text += fmt::format("\n{}: interrupted; everything is kept, continue with: accelopt resume {}\n", result.task,
                         result.run);

@@ -7,11 +7,13 @@
 #include "cli/command.hpp"
 #include "cli/cost.hpp"
 #include "cli/estimate.hpp"
+#include "cli/session.hpp"
 #include "cli/workspace.hpp"
 #include "evaluation/evaluator_json.hpp"
 #include "evaluation/recompute.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
+#include "report/text_width.hpp"
 #include "report/timeline.hpp"
 #include "report/tuning_text.hpp"
 
@@ -111,6 +113,24 @@ void print_races(const std::vector<journal::StepRecord>& steps) {
                evaluation->decided_by});
   }
   fmt::print("\nRaces (triage: against its parent; confirm: against the baseline)\n{}", table.render());
+}
+
+/// What confirmations said besides numbers: why one failed, what was checked and what could not be.
+void print_confirmations(const std::vector<journal::StepRecord>& steps) {
+  std::string text;
+  for (const journal::StepRecord& step : steps) {
+    if (!is_kind(step, "confirm")) continue;
+    const auto evaluation = base::decode<model::Evaluation>(step.output, "journal");
+    if (!evaluation) continue;
+    const std::string source = evaluation->source_id.substr(0, 10);
+    if (!evaluation->reason.empty()) {
+      const std::string line = evaluation->reason.substr(0, evaluation->reason.find('\n'));
+      text += fmt::format("  {}: {}\n", source, report::printable(line));
+    }
+    for (const std::string& note : evaluation->notes)
+      text += fmt::format("  {}: {}\n", source, report::printable(note));
+  }
+  if (!text.empty()) fmt::print("\nConfirmations\n{}", text);
 }
 
 /// Which model answered whom, and what it used: one line for each role and model.
@@ -254,6 +274,7 @@ base::Result<Exit> show(const ShowOptions& options) {
   if (options.decisions) return show_decisions(run, steps);
   if (options.json) return show_json(run, steps, options.samples);
   fmt::print("run {}: {} ({}), started {}\n", run.id, run.task_name, run.status, run.created);
+  if (const auto settings = run_settings_from(run.settings)) fmt::print("measures {}\n", place_of(settings->device));
   if (run.result) {
     const Json& result = *run.result;
     fmt::print("outcome {}, stopped by {}", result.value("outcome", "?"), result.value("stopped_by", "?"));
@@ -271,6 +292,7 @@ base::Result<Exit> show(const ShowOptions& options) {
   print_plans(steps);
   print_models(steps);
   print_races(steps);
+  print_confirmations(steps);
   print_tuning(steps);
   TRY_ASSIGN(const auto experiences, journal->experiences(run.id));
   if (!experiences.empty()) fmt::print("\nExperiences\n");

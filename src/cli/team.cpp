@@ -166,7 +166,8 @@ class ModelTeam : public OwnedTeam {
           {.folder = config.dir,
            .name = config.model,
            .unanswered = flags_.exit_when_waiting ? llm::Unanswered::put_off : llm::Unanswered::wait,
-           .put_off = ports_.waiting},
+           .put_off = ports_.waiting,
+           .blank = ports_.blank_answer},
           *clock_);
     }
     llm::EndpointOptions options = endpoint_options(config, keys_.at(chosen.name));

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -78,6 +79,7 @@ struct TeamPorts {
   Notice notice{};
   std::atomic<int>* waiting = nullptr;  ///< counts questions that were put off for somebody elsewhere
   std::stop_token stop{};               ///< ends the wait for a command that prints a key
+  std::function<void(const std::filesystem::path&)> blank_answer{};  ///< as MailboxOptions::blank
 };
 
 /// Builds the team. @error invalid_argument, not_found, corrupt: flags, prompts or a recording; unauthenticated: no

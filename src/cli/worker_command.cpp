@@ -21,6 +21,7 @@
 #include "evaluation/bundle_runner.hpp"
 #include "evaluation/worker.hpp"
 #include "targets/cpu/cpu_target.hpp"
+#include "targets/cpu/reference.hpp"
 #include "targets/cuda/cuda_target.hpp"
 
 namespace accelopt::cli {
@@ -62,13 +63,19 @@ evaluation::Hello introduce(const std::string& device) {
   return hello;
 }
 
-std::unique_ptr<evaluation::Target> cpu_target(const std::string& device, const WorkerOptions& options) {
+/// With the compilers on the PATH.
+targets::cpu::CpuOptions cpu_options() {
   targets::cpu::CpuOptions cpu;
-  cpu.device = device;
-  cpu.compiler = options.compiler;
   cpu.cache = cache_folder();
   const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): before any thread
   if (path != nullptr && *path != '\0') cpu.search_path = path;
+  return cpu;
+}
+
+std::unique_ptr<evaluation::Target> cpu_target(const std::string& device, const WorkerOptions& options) {
+  targets::cpu::CpuOptions cpu = cpu_options();
+  cpu.device = device;
+  cpu.compiler = options.compiler;
   return targets::cpu::make_cpu_target(cpu);
 }
 
@@ -79,19 +86,16 @@ std::unique_ptr<evaluation::Target> cuda_target(int device, const WorkerOptions&
   cuda.build.nvrtc = options.compiler;
   cuda.build.cache = cuda.cache;
   cuda.build.environment = cuda_environment();
+  cuda.make_host_reference = [cpu = cpu_options()](const model::Task& task, const std::stop_token& stop) {
+    return targets::cpu::make_cpu_reference(task, cpu, stop);
+  };
   return targets::cuda::make_cuda_target(cuda);
 }
 
-/// @error unsupported: a device of no kind that is measured here.
+/// @error as parse_device.
 base::Result<std::unique_ptr<evaluation::Target>> target_of(const std::string& device, const WorkerOptions& options) {
-  const std::string kind = device.substr(0, device.find(':'));
-  const std::string number = device.substr(std::min(device.size(), kind.size() + 1));
-  if (kind == "cpu") return cpu_target(device, options);
-  const bool numbered =
-      !number.empty() && number.size() < 5 && number.find_first_not_of("0123456789") == std::string::npos;
-  if (device == "cuda" || (kind == "cuda" && numbered)) return cuda_target(numbered ? std::stoi(number) : 0, options);
-  return base::fail(base::ErrorCode::unsupported,
-                    "device " + device + " is of no kind that this version measures; known are cpu, cpu:N and cuda:N");
+  TRY_ASSIGN(const DeviceName name, parse_device(device));
+  return name.kind == "cuda" ? cuda_target(name.number.value_or(0), options) : cpu_target(device, options);
 }
 
 base::Result<Exit> serve(const WorkerOptions& options) {
@@ -110,23 +114,15 @@ bool is_known_compiler(const std::string& name) {
   return plain && std::find(kKnown.begin(), kKnown.end(), base) != kKnown.end();
 }
 
-/// "cpu", "cuda:0": letters, then perhaps a colon and digits.
-bool is_device_name(const std::string& name) {
-  const std::string kind = name.substr(0, name.find(':'));
-  const std::string number = name.substr(std::min(name.size(), kind.size() + 1));
-  return !kind.empty() && kind.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos &&
-         number.find_first_not_of("0123456789") == std::string::npos && number.size() < 5 &&
-         (number.empty() == (name.size() == kind.size()));
-}
-
 /// The worker that a bundle asks for, unless the command line says otherwise.
 base::Result<DeviceFlags> device_for(const evaluation::Bundle& bundle, const WorkerOptions& options) {
   DeviceFlags flags;
   flags.device = options.device.empty() ? bundle.device : options.device;
   flags.compiler = options.compiler.empty() ? bundle.compiler : options.compiler;
-  if (!is_device_name(flags.device)) {
-    return base::fail(base::ErrorCode::invalid_argument, "the bundle asks for a device of no known kind (\"" +
-                                                             flags.device + "\"); name one with --device");
+  if (const auto device = parse_device(flags.device); !device) {
+    if (!options.device.empty()) return tl::make_unexpected(device.error());
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "the bundle asks for what is no device here; name one with --device: " + device.error().message);
   }
   const bool own_choice = !options.compiler.empty() || bundle.compiler.empty();
   if (!own_choice && !is_known_compiler(bundle.compiler)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "llm/mailbox_model.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "base/files.hpp"
@@ -37,39 +38,64 @@ class MailboxModel final : public ChatModel {
     if (!std::filesystem::exists(question, ignored)) {
       TRY(base::write_file(question, question_text(request, answer.filename().string())));
     }
-    std::uintmax_t seen_bytes = 0;
+    return options_.unanswered == Unanswered::put_off ? look_once(answer) : wait_for(answer, stop);
+  }
+
+  [[nodiscard]] std::string name() const override { return options_.name; }
+
+ private:
+  /// None where there is no such file.
+  static std::optional<std::uintmax_t> size_of(const std::filesystem::path& file) {
+    std::error_code problem;
+    const std::uintmax_t bytes = std::filesystem::file_size(file, problem);
+    return problem ? std::nullopt : std::optional(bytes);
+  }
+
+  void say_blank(const std::filesystem::path& answer) const {
+    if (options_.blank) options_.blank(answer);
+  }
+
+  base::Result<ChatReply> look_once(const std::filesystem::path& answer) const {
+    if (size_of(answer)) {
+      TRY_ASSIGN(auto reply, read(answer));
+      if (reply) return std::move(*reply);
+      say_blank(answer);
+    }
+    if (options_.put_off != nullptr) ++*options_.put_off;
+    return base::fail(ErrorCode::cancelled, "the answer is not there yet: " + answer.string());
+  }
+
+  base::Result<ChatReply> wait_for(const std::filesystem::path& answer, const std::stop_token& stop) {
+    std::optional<std::uintmax_t> seen_bytes;
+    std::chrono::milliseconds blank_for{0};
     for (;;) {
-      const std::uintmax_t bytes = size_of(answer);
-      const bool whole = bytes > 0 && (options_.unanswered == Unanswered::put_off || bytes == seen_bytes);
-      if (whole) return read(answer);
+      const auto bytes = size_of(answer);
+      bool blank = bytes == std::uintmax_t{0};
+      if (bytes && !blank && bytes == seen_bytes) {
+        TRY_ASSIGN(auto reply, read(answer));
+        if (reply) return std::move(*reply);
+        blank = true;
+      }
       if (stop.stop_requested())
         return base::fail(ErrorCode::cancelled, "stopped while waiting for " + answer.string());
-      if (options_.unanswered == Unanswered::put_off) {
-        if (options_.put_off != nullptr) ++*options_.put_off;
-        return base::fail(ErrorCode::cancelled, "the answer is not there yet: " + answer.string());
+      if (blank && blank_for < kBlankPatience) {
+        blank_for += options_.look_every;
+        if (blank_for >= kBlankPatience) say_blank(answer);
       }
       seen_bytes = bytes;
       clock_.wait(options_.look_every, stop);
     }
   }
 
-  [[nodiscard]] std::string name() const override { return options_.name; }
-
- private:
-  /// 0 where there is no such file.
-  static std::uintmax_t size_of(const std::filesystem::path& file) {
-    std::error_code problem;
-    const std::uintmax_t bytes = std::filesystem::file_size(file, problem);
-    return problem ? 0 : bytes;
-  }
-
-  base::Result<ChatReply> read(const std::filesystem::path& answer) const {
-    if (size_of(answer) > kLongestAnswerBytes) {
+  /// None where it holds nothing but white space: whoever answers has made the file and not filled it.
+  base::Result<std::optional<ChatReply>> read(const std::filesystem::path& answer) const {
+    if (size_of(answer).value_or(0) > kLongestAnswerBytes) {
       return base::fail(
           ErrorCode::unavailable,
           answer.string() + " is larger than " + std::to_string(kLongestAnswerBytes) + " bytes; an answer is one text");
     }
     TRY_ASSIGN(std::string text, base::read_file(answer));
+    if (text.find_first_not_of(" \t\r\n\v\f") == std::string::npos) return std::nullopt;
     ChatReply reply;
     reply.model = options_.name;
     reply.usage.calls = 1;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -26,15 +27,20 @@ struct MailboxOptions {
   Unanswered unanswered = Unanswered::wait;
   std::atomic<int>* put_off = nullptr;        ///< counts the questions that were put off; outlives the model
   std::chrono::milliseconds look_every{200};  ///< while it waits
+  /// Told of an answer's file that is there and holds nothing: at once where the question is put off, and once where
+  /// it still does after kBlankPatience. Called from any thread.
+  std::function<void(const std::filesystem::path&)> blank{};
 };
+
+/// How long a file may stay empty before somebody is told: a writer that opens it first fills it within this time.
+constexpr std::chrono::seconds kBlankPatience{2};
 
 /// Writes the question to FOLDER/NAME.question.md and takes the answer from FOLDER/NAME.answer.md, where NAME is the
 /// question's label and a part of the hash of its messages: the same question always has the same name, so an answer is
 /// found by a later run too, and never taken for another question. Both are written at once and never half: whoever
-/// answers writes to another name and renames. A file that is empty, or still grows while the model waits, is no answer
-/// yet.
-/// The model's errors: cancelled: `stop` was asked for, or the question was put off; permission_denied, exhausted, io,
-/// not_found: the folder cannot be used. @error the same, of the folder.
+/// answers writes to another name and renames. A file that holds nothing but white space, or still grows while the
+/// model waits, is no answer yet. The model's errors: cancelled: `stop` was asked for, or the question was put off;
+/// permission_denied, exhausted, io, not_found: the folder cannot be used. @error the same, of the folder.
 base::Result<std::unique_ptr<ChatModel>> make_mailbox_model(MailboxOptions options, Clock& clock);
 
 /// The name that a question's files begin with.

@@ -49,6 +49,27 @@ def script(key=None, failures=(), **extra):
     return {"model": MODEL, "roles": roles, "failures": list(failures)} | ({"key": key} if key else {})
 
 
+def steady_kernel(text):
+    """An answer for the steady worker, which takes what a source says of itself for true."""
+    return fenced(text + "\nvoid kernel() {}\n")
+
+
+def steady_script(key=None, failures=(), **extra):
+    """The script above for the steady worker: a broken build, a wrong result, a mend that is wrong, kernels that are faster."""
+    roles = {
+        "executor": [
+            {"when": {"answer": 1}, "times": 1, "text": steady_kernel("compile_error speed=2")},
+            {"when": {"answer": 2}, "times": 1, "text": steady_kernel("wrong speed=2")},
+            {"texts": [steady_kernel(f"speed={speed}") for speed in (2, 2.5, 3)]},
+        ],
+        "fixer": [
+            {"when": {"answer": 1}, "times": 1, "text": steady_kernel("wrong speed=2.1")},
+            {"text": steady_kernel("speed=2.2")},
+        ],
+    }
+    return script(key, failures, **(extra | {role: extra.get(role, []) + rules for role, rules in roles.items()}))
+
+
 # Failed attempts of the script above: the broken build and the wrong result, and the first answer to one of them.
 FIXER_CALLS = 3
 ASKED_AGAIN = 1

@@ -126,6 +126,11 @@ def program_folder():
     return pathlib.Path(program_folder.path)
 
 
+def steady_worker():
+    """The options with which kernels are measured by what their sources say: for tests of what is said, not of what is measured."""
+    return "--worker", program_folder() / "steady_worker"
+
+
 def until(condition, what, running=None, seconds=60):
     """Waits until condition() gives something true, and gives that. `running`: a command that must not end before."""
     deadline = time.monotonic() + seconds

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A budget of each kind on whole runs: kept to, and what was found is confirmed. (tests/search/budget_test.cpp has ten runs of each.)"""
+"""A budget of each kind on whole runs: kept to, and what was found is confirmed. (tests/search/budget_test.cpp has ten runs of each.)
+Budgets of time are measured on this machine; those of tokens and dollars have the steady worker, which takes no time."""
 
 import re
 
@@ -51,14 +52,14 @@ class Budgets(support.TestCase):
         return result["usage"]["input_tokens"] + result["usage"]["output_tokens"]
 
     def test_tokens(self):
-        server = self.server(chat_script.script())
-        result = self.check_end(self.run_with(server, "--max-tokens", 60_000), "max_tokens")
+        server = self.server(chat_script.steady_script())
+        result = self.check_end(self.run_with(server, "--max-tokens", 60_000, *support.steady_worker()), "max_tokens")
         self.assertLessEqual(self.tokens(result), 60_000)
         self.assertGreaterEqual(self.tokens(result), 30_000)
 
     def test_dollars(self):
-        server = self.server(chat_script.script())
-        result = self.check_end(self.run_with(server, "--max-usd", 0.07), "max_usd")
+        server = self.server(chat_script.steady_script())
+        result = self.check_end(self.run_with(server, "--max-usd", 0.07, *support.steady_worker()), "max_usd")
         usage = result["usage"]
         self.assertLessEqual(usage["usd"], 0.07)
         self.assertAlmostEqual(usage["usd"], usage["input_tokens"] * USD_A_TOKEN["input"] +
@@ -74,7 +75,7 @@ class Budgets(support.TestCase):
 
     def test_device_time(self):
         server = self.server(chat_script.script(executor=MANY_KERNELS))
-        limit, result = self.run_for(server, "--max-device-seconds", 6, "max_device_seconds")
+        limit, result = self.run_for(server, "--max-device-seconds", 4, "max_device_seconds")
         # What is kept back for play-off and confirmation is an estimate, and a reservation.
         self.assertLessEqual(result["device_seconds"], 1.5 * limit)
 
@@ -97,9 +98,9 @@ class Budgets(support.TestCase):
         self.assertLessEqual(result["wall_seconds"], 1.5 * limit)
 
     def test_a_budget_without_a_gain_ends_in_exit_code_4(self):
-        wrong = [{"text": chat_script.fenced(chat_script.WRONG)}]
-        server = self.server(chat_script.script(executor=wrong, fixer=[{"text": chat_script.fenced(chat_script.STILL_WRONG)}]))
-        finished = self.run_with(server, "--max-tokens", 40_000)
+        wrong, still_wrong = [{"text": chat_script.steady_kernel("wrong speed=2")}], [{"text": chat_script.steady_kernel("wrong speed=2.1")}]
+        server = self.server(chat_script.script(executor=wrong, fixer=still_wrong))
+        finished = self.run_with(server, "--max-tokens", 40_000, *support.steady_worker())
         self.assertEqual(finished.code, 4, finished)
         self.assertEqual(finished.last["outcome"], "budget")
         self.assertRegex(finished.last["reason"], "the budget ended it: .* of 40000 tokens")

@@ -65,6 +65,16 @@ class Estimate(support.TestCase):
         self.assertEqual((estimate["calls"]["high"], estimate["tokens"]["high"], estimate["usd"]["high"]), (0, 0, 0))
         self.assertGreater(estimate["device_seconds"]["expected"], 0)
 
+    def test_a_run_for_another_target_teaches_nothing(self):
+        """Two suites have a silu, one for the processor and one for GPUs."""
+        ran = self.accelopt("run", support.SUITE / "silu", "--workspace", self.workspace, "--json", *support.steady_worker(),
+                            "--agents", "recipes", "--iterations", 1, "--plans", 1)
+        self.assertIn(ran.last["outcome"], ("no_gain", "improved"), ran)
+        for task, basis in ((support.SUITE / "silu", f"1 earlier run of this task ({ran.last['device']})"),
+                            (support.ROOT / "suites" / "nkibench-cuda" / "silu", "guesses: no earlier run of this task for cuda")):
+            estimate = self.succeed("estimate", task, "--workspace", self.workspace, "--json").last
+            self.assertIn(basis, estimate["basis"])
+
     def test_a_budget_bounds_it(self):
         self.task()
         self.assertLessEqual(self.estimate("--max-tokens", 20_000)["tokens"]["high"], 20_000)

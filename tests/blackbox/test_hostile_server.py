@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servers that misbehave in every way: a run ends with a result after retries, or with one clear error, and the key goes
-nowhere but to the server that it is for."""
+nowhere but to the server that it is for. What passes between run and server is tested: most runs have the steady worker, whose
+measurements are a function of the source alone, so that none waits for a device."""
 
 import json
 import shutil
@@ -19,12 +20,16 @@ KEY = "sk-hostile-9b1c44e07d"
 APIS = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages", "gemini": "/v1beta/models/m:streamGenerateContent"}
 
 
+# Twice as fast for the steady worker, and faster for a real one.
+FASTER = "// speed=2\n" + support.FASTER
+
+
 def good_answer(prompt):
     if "You are the planner" in prompt:
         return chat_script.plan("Exchange the two inner loops")
     if "You are the summarizer" in prompt:
         return "no optimization"
-    return chat_script.fenced(support.FASTER)
+    return chat_script.fenced(FASTER)
 
 
 def sse(text):
@@ -144,6 +149,7 @@ class HostileServer(support.TestCase):
         self.environment["BLACKBOX_KEY"] = KEY
         self.servers = []
         self.task()
+        self.measured_by = support.steady_worker()
 
     def hostile(self, misbehave, context=None):
         server = Server(misbehave, context)
@@ -161,8 +167,8 @@ class HostileServer(support.TestCase):
 
     def search(self, server, **options):
         self.configure(server, **options)
-        finished = self.accelopt("run", self.folder / "task", "--workspace", self.workspace, "--json", "--iterations", 1,
-                                 "--plans", 1, "--attempts", 1, "--fixes", 0, "--patience", 0)
+        finished = self.accelopt("run", self.folder / "task", "--workspace", self.workspace, "--json", *self.measured_by,
+                                 "--iterations", 1, "--plans", 1, "--attempts", 1, "--fixes", 0, "--patience", 0)
         self.assert_key_kept(finished)
         return finished
 
@@ -205,7 +211,9 @@ class HostileServer(support.TestCase):
 
     def test_an_answer_that_repeats_the_key(self):
         body = sse(chat_script.plan("Exchange the two inner loops") + f"\nYour key is {KEY}, isn't it?")
-        self.assert_passes(first(1, send(http_answer(200, body, "text/event-stream"))), retries=0)
+        for measured_by in (self.measured_by, ()):
+            self.measured_by = measured_by
+            self.assert_passes(first(1, send(http_answer(200, body, "text/event-stream"))), retries=0)
 
     def test_too_many_requests_without(self):
         self.assert_passes(first(3, send(error(429, "slow down"))), retries=3)
@@ -249,8 +257,8 @@ class HostileServer(support.TestCase):
         """Two a minute: the third waits, and Ctrl-C ends that wait within a second."""
         server = self.hostile(lambda connection, number: False)
         self.configure(server, more="requests_per_minute = 2")
-        running = self.start("run", self.folder / "task", "--workspace", self.workspace, "--json", "--iterations", 2, "--plans",
-                             1, "--attempts", 2, "--fixes", 0, "--patience", 0)
+        running = self.start("run", self.folder / "task", "--workspace", self.workspace, "--json", *self.measured_by, "--iterations",
+                             2, "--plans", 1, "--attempts", 2, "--fixes", 0, "--patience", 0)
         support.until(lambda: len(server.requests) >= 2, "two requests come", running)
         time_limit = time.monotonic() + 1.5  # long enough for a third request to have come
         while time.monotonic() < time_limit:
@@ -266,7 +274,7 @@ class HostileServer(support.TestCase):
         self.configure(server, more=more)
         text = (self.workspace / "accelopt.toml").read_text(encoding="utf-8").replace("stall = 0.5", "stall = 300")
         (self.workspace / "accelopt.toml").write_text(text, encoding="utf-8")
-        running = self.start("run", self.folder / "task", "--workspace", self.workspace, "--json", "--plans", 2)
+        running = self.start("run", self.folder / "task", "--workspace", self.workspace, "--json", *self.measured_by, "--plans", 2)
         support.until(enough, "the run has come as far as it should", running)
         before = time.monotonic()
         running.interrupt()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder as a model: questions as files, answers as files, and runs that end while they wait."""
+"""A folder as a model: questions as files, answers as files, and runs that end while they wait. Most have the steady worker."""
 
 import pathlib
 import time
@@ -16,8 +16,8 @@ class Mailbox(support.TestCase):
         self.box = self.folder / "questions"
 
     def arguments(self, *more):
-        return ["run", self.task(), "--workspace", self.workspace, "--json", "--mailbox", self.box, "--iterations", 1, "--plans",
-                PLANS, "--attempts", ATTEMPTS, "--fixes", 1, "--patience", 0, *more]
+        return ["run", self.task(), "--workspace", self.workspace, "--json", *support.steady_worker(), "--mailbox", self.box,
+                "--iterations", 1, "--plans", PLANS, "--attempts", ATTEMPTS, "--fixes", 1, "--patience", 0, *more]
 
     def questions(self, role=""):
         return sorted(self.box.glob(role + "*.question.md"))
@@ -34,8 +34,8 @@ class Mailbox(support.TestCase):
         role = question.name.split("-")[0]
         number = len(list(self.box.glob(role + "*.answer.md")))
         text = {"planner": chat_script.plan(f"Exchange the two inner loops {number}"),
-                "executor": chat_script.fenced([support.FASTER, chat_script.UNROLLED, chat_script.WIDER][number % 3]),
-                "fixer": chat_script.fenced(support.FASTER),
+                "executor": chat_script.steady_kernel(f"speed={2 + number % 3}"),
+                "fixer": chat_script.steady_kernel("speed=2"),
                 "summarizer": '{"title": "Walk along rows", "strategy": "s", "before": "b", "after": "a"}'}[role]
         partial = self.box / (question.name + ".partial")
         partial.write_text(text, encoding="utf-8")
@@ -62,10 +62,15 @@ class Mailbox(support.TestCase):
         self.assertEqual(len(self.questions("executor")), ATTEMPTS)
         self.assertEqual(len(self.open_questions()), ATTEMPTS + 1)
 
-        # An empty file is no answer yet.
-        self.answer_file(self.open_questions()[0]).touch()
-        self.assertEqual(self.resume().code, 6)
-        self.answer_file(self.questions("executor")[0]).unlink(missing_ok=True)
+        # An empty file is no answer yet, and is pointed at.
+        empty = self.answer_file(self.open_questions()[0])
+        for text in ("", " \n\n"):
+            empty.write_text(text, encoding="utf-8")
+            waiting = self.resume()
+            self.assertEqual(waiting.code, 6, waiting)
+            self.assertIn(f"{empty} is empty; write the answer", waiting.last["reason"])
+            self.assertEqual(empty.read_text(encoding="utf-8"), text, "it is left as it is")
+        empty.unlink()
 
         rounds = 0
         while True:
@@ -96,6 +101,21 @@ class Mailbox(support.TestCase):
         finished = running.finish()
         self.assert_no_crash(finished)
         self.assertEqual(finished.code, 0, finished)
+
+    def test_a_run_that_waits_points_at_an_empty_answer_and_takes_it_when_it_is_written(self):
+        running = self.start("run", self.task(), "--workspace", self.workspace, "--json", *support.steady_worker(), "--mailbox", self.box,
+                             "--iterations", 1, "--plans", 1, "--attempts", 1)
+        support.until(lambda: self.open_questions(), "a planner asks", running)
+        empty = self.answer_file(self.open_questions()[0])
+        empty.touch()
+        support.until(lambda: f"{empty} is empty; write the answer" in running.out_path.read_text(encoding="utf-8"),
+                      "it is said", running)
+        empty.write_text("skip", encoding="utf-8")
+        support.until(lambda: self.open_questions(), "it is asked once more", running)
+        self.answer_file(self.open_questions()[0]).write_text("skip", encoding="utf-8")
+        finished = running.finish(60)
+        self.assertEqual((finished.code, finished.last["outcome"]), (3, "no_gain"), finished)
+        self.assertEqual(finished.last["counts"], {"NO_ANSWER": 1})
 
     def test_an_interrupt_ends_the_wait_within_a_second(self):
         running = self.start(*self.arguments())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every role at a model behind another API: chat completions, the Messages API, generateContent."""
+"""Every role at a model behind another API: chat completions, the Messages API, generateContent. What is asked and answered is tested,
+so kernels are measured by the steady worker."""
 
 import json
 import sqlite3
@@ -28,13 +29,13 @@ class Providers(support.TestCase):
                 f"retries = {{ tries = 4, first_wait = 0.01, longest_wait = 0.05 }}\n{more}\n")
 
     def named_server(self, name, **options):
-        server = self.server(chat_script.script(key=KEY, **options) | {"model": name}, name)
+        server = self.server(chat_script.steady_script(key=KEY, **options) | {"model": name}, name)
         server.model = name
         return server
 
     def run_task(self, *more):
-        return self.accelopt("run", self.task(), "--workspace", self.workspace, "--json", "--iterations", 1, "--plans", 2,
-                             "--attempts", 2, "--fixes", 2, "--patience", 0, *more)
+        return self.accelopt("run", self.task(), "--workspace", self.workspace, "--json", *support.steady_worker(),
+                             "--iterations", 1, "--plans", 2, "--attempts", 2, "--fixes", 2, "--patience", 0, *more)
 
     def steps(self, kind):
         connection = sqlite3.connect(self.workspace / "accelopt.db")
@@ -100,7 +101,8 @@ class Providers(support.TestCase):
 
     def test_answers_that_are_cut_are_gone_on_with(self):
         """Half of a kernel, then the rest: what is built is the whole."""
-        whole = chat_script.fenced(support.FASTER)
+        kernel = "// speed=2\n" + support.FASTER
+        whole = chat_script.fenced(kernel)
         half = whole[:whole.index("float row[N]") + 9]
         for api in ("openai", "anthropic", "gemini"):
             with self.subTest(api):
@@ -108,10 +110,10 @@ class Providers(support.TestCase):
                         {"text": half, "finish": "length"}]
                 server = self.named_server("cut-" + api, executor=rest)
                 self.configure(self.model("default", api, server))
-                finished = self.accelopt("run", self.task("task-" + api), "--workspace", self.workspace, "--json", "--iterations",
-                                         1, "--plans", 1, "--attempts", 1, "--fixes", 0, "--patience", 0)
+                finished = self.accelopt("run", self.task("task-" + api), "--workspace", self.workspace, "--json",
+                                         *support.steady_worker(), "--iterations", 1, "--plans", 1, "--attempts", 1, "--fixes", 0, "--patience", 0)
                 self.assertEqual(finished.code, 0, finished)
-                self.assertEqual(finished.last["solution"]["sources"][0]["text"], support.FASTER)
+                self.assertEqual(finished.last["solution"]["sources"][0]["text"], kernel)
                 self.assertEqual(finished.last["usage"]["calls"]["executor"], 2, "both parts are paid for")
                 parts = [r for r in server.answered("executor") if r["again"]]
                 self.assertEqual(len(parts), 1)
@@ -137,8 +139,8 @@ class Providers(support.TestCase):
             with self.subTest(api):
                 server = self.named_server("failing-" + api, failures=failures)
                 self.configure(self.model("default", api, server))
-                finished = self.accelopt("run", self.task("task-" + api), "--workspace", self.workspace, "--json", "--iterations",
-                                         1, "--plans", 1, "--attempts", 1, "--fixes", 2, "--patience", 0)
+                finished = self.accelopt("run", self.task("task-" + api), "--workspace", self.workspace, "--json",
+                                         *support.steady_worker(), "--iterations", 1, "--plans", 1, "--attempts", 1, "--fixes", 2, "--patience", 0)
                 self.assertEqual(finished.code, 0, finished)
                 self.assertEqual(finished.last["usage"]["transport_retries"], 3)
 

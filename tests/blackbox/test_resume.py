@@ -146,6 +146,77 @@ class Resume(support.TestCase):
         self.check_end(finished, server)
         self.assertEqual(self.answers(server.requests[seen:]), self.committed() - before)
 
+    # Where it measures
+
+    def logging_worker(self, name):
+        """A worker on this machine that says in a file that it was started."""
+        log = self.folder / (name + ".log")
+        script = self.file(name + ".sh", f'echo started >> "{log}"\nexec "{support.program_folder() / "accelopt"}" worker\n')
+        return f'sh "{script}"', log
+
+    def answer_all(self, box):
+        for question in box.glob("*.question.md"):
+            text = chat_script.plan("Exchange the two inner loops") if "planner" in question.name else chat_script.fenced(support.FASTER)
+            answer = pathlib.Path(str(question).replace(".question.md", ".answer.md"))
+            if not answer.exists():
+                answer.write_text(text, encoding="utf-8")
+
+    def assert_measures(self, text):
+        self.assertIn(f"\nmeasures {text}\n", self.succeed("show", "--workspace", self.workspace).out)
+
+    def test_it_goes_on_where_it_measured_last(self):
+        box, bundles = self.folder / "questions", self.folder / "bundles"
+        begun = self.accelopt("run", self.task(), "--workspace", self.workspace, "--json", "--mailbox", box, "--exit-when-waiting",
+                              "--iterations", 1, "--plans", 1, "--attempts", 1, "--no-memory")
+        self.assertEqual(begun.code, 6, begun)
+        self.assert_measures("on device cpu")
+
+        # A worker, and the next session asks it again without being told.
+        worker, log = self.logging_worker("first")
+        self.assertEqual(self.accelopt(*self.resume_arguments(), "--worker", worker).code, 6)
+        self.assertFalse(log.exists(), "nothing was to be measured")
+        self.assert_measures(f'through the worker "{worker}"')
+        self.answer_all(box)
+        self.assertEqual(self.accelopt(*self.resume_arguments()).code, 6, "the executor was asked")
+        self.answer_all(box)
+
+        # Bundles instead, and they stay.
+        waiting = self.accelopt(*self.resume_arguments(), "--defer", bundles)
+        self.assertEqual((waiting.code, len(waiting.last["bundles"])), (6, 1), waiting)
+        self.assert_measures(f"by bundles in {bundles}")
+        again = self.accelopt(*self.resume_arguments())
+        self.assertEqual((again.code, again.last["bundles"]), (6, waiting.last["bundles"]), again)
+        self.assertFalse(log.exists())
+
+        # A worker again, killed where it measures: the other part of the run uses it too.
+        other, other_log = self.logging_worker("second")
+        running = self.start(*self.resume_arguments(), "--worker", other)
+        support.until(other_log.exists, "its worker is started", running)
+        running.kill()
+        self.assertEqual(running.finished().code, -9)
+        self.assertEqual(other_log.read_text().count("started"), 1)
+        finished = self.accelopt(*self.resume_arguments())
+        self.assertEqual((finished.code, finished.last["outcome"]), (0, "improved"), finished)
+        self.assertEqual(other_log.read_text().count("started"), 2)
+        self.assertFalse(log.exists())
+        shown = self.succeed("show", "--workspace", self.workspace, "--json").last
+        self.assertEqual((shown["settings"]["device"]["worker"], shown["settings"]["device"]["defer"]), (other, ""))
+
+        # A run that is done stays as it was.
+        self.succeed(*self.resume_arguments(), "--device", "cpu:0")
+        self.assert_measures(f'through the worker "{other}"')
+
+    def test_back_to_this_machine(self):
+        begun = self.accelopt("run", self.task(), "--workspace", self.workspace, "--json", "--agents", "recipes", "--iterations", 1,
+                              "--plans", 1, "--defer", self.folder / "bundles")
+        self.assertEqual(begun.code, 6, begun)
+        self.assert_says(self.accelopt(*self.resume_arguments(), "--device", "cuda:x"), 2, '"cuda:x"')
+        self.assert_measures(f"by bundles in {self.folder / 'bundles'}")
+        finished = self.accelopt(*self.resume_arguments(), "--device", "cpu")
+        self.assertEqual(finished.code, 0, finished)
+        self.assertIn("from now on the run measures on device cpu", finished.said)
+        self.assert_measures("on device cpu")
+
     def test_interrupted_twice(self):
         """The second Ctrl-C ends it at once, though an answer is still held back; the run can be resumed."""
         gate = self.folder / "gate"

@@ -17,9 +17,12 @@ class Mailbox : public testing::Test {
   Mailbox() : folder_(base::TemporaryFolder::create("accelopt-mailbox").value()) {}
 
   std::unique_ptr<ChatModel> model(Unanswered unanswered) {
-    return make_mailbox_model(
-               {.folder = folder_.path() / "box", .name = "a person", .unanswered = unanswered, .put_off = &put_off_},
-               clock_)
+    return make_mailbox_model({.folder = folder_.path() / "box",
+                               .name = "a person",
+                               .unanswered = unanswered,
+                               .put_off = &put_off_,
+                               .blank = [this](const std::filesystem::path& answer) { blank_.push_back(answer); }},
+                              clock_)
         .value();
   }
   static ChatRequest question(const std::string& text = "what now?") {
@@ -39,6 +42,7 @@ class Mailbox : public testing::Test {
   base::TemporaryFolder folder_;
   FakeClock clock_;
   std::atomic<int> put_off_ = 0;
+  std::vector<std::filesystem::path> blank_;
 };
 
 TEST_F(Mailbox, PutsAQuestionOffAndTakesTheAnswerLater) {
@@ -94,11 +98,47 @@ TEST_F(Mailbox, AnAnswerIsNeverTakenForAnotherQuestion) {
   EXPECT_FALSE(model(Unanswered::put_off)->chat(question("b"), {}).has_value());
 }
 
-TEST_F(Mailbox, AnEmptyFileIsNoAnswerYet) {
+TEST_F(Mailbox, AFileOfWhiteSpaceIsNoAnswerYetAndIsTold) {
   ASSERT_TRUE(base::make_folders(folder_.path() / "box"));
-  ASSERT_TRUE(base::write_file(file(question(), ".answer.md"), ""));
-  EXPECT_FALSE(model(Unanswered::put_off)->chat(question(), {}).has_value());
-  EXPECT_EQ(put_off_, 1);
+  int put_off = 0;
+  for (const char* text : {"", " ", "\n\n\t \r\n"}) {
+    ASSERT_TRUE(base::write_file(file(question(), ".answer.md"), text));
+    const auto reply = model(Unanswered::put_off)->chat(question(), {});
+    ASSERT_FALSE(reply.has_value());
+    EXPECT_EQ(reply.error().code, ErrorCode::cancelled);
+    EXPECT_EQ(put_off_, ++put_off);
+    ASSERT_EQ(blank_.size(), static_cast<std::size_t>(put_off));
+    EXPECT_EQ(blank_.back(), file(question(), ".answer.md"));
+  }
+  ASSERT_TRUE(base::write_file(file(question(), ".answer.md"), " skip\n"));
+  EXPECT_EQ(model(Unanswered::put_off)->chat(question(), {})->text, " skip\n");
+}
+
+TEST_F(Mailbox, AWriterHasTimeToFillTheFileBeforeAnythingIsSaid) {
+  int looks = 0;
+  clock_.on_wait([&] {
+    ++looks;
+    if (looks == 1) write(file(question(), ".answer.md"), "");
+    if (looks == 5) write(file(question(), ".answer.md"), "\n");
+    if (looks == 8) write(file(question(), ".answer.md"), "at last");
+  });
+  const auto reply = model(Unanswered::wait)->chat(question(), {});
+  ASSERT_TRUE(reply.has_value()) << reply.error().message;
+  EXPECT_EQ(reply->text, "at last");
+  EXPECT_TRUE(blank_.empty());
+}
+
+TEST_F(Mailbox, AFileThatStaysEmptyIsToldOnce) {
+  std::stop_source stop;
+  ASSERT_TRUE(base::make_folders(folder_.path() / "box"));
+  ASSERT_TRUE(base::write_file(file(question(), ".answer.md"), "\n"));
+  int looks = 0;
+  clock_.on_wait([&] {
+    if (++looks == 100) stop.request_stop();
+  });
+  EXPECT_FALSE(model(Unanswered::wait)->chat(question(), stop.get_token()).has_value());
+  EXPECT_EQ(blank_, std::vector{file(question(), ".answer.md")});
+  EXPECT_EQ(put_off_, 0);
 }
 
 TEST_F(Mailbox, SaysWhichFolderCannotBeUsed) {
