@@ -78,17 +78,25 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
+
+/// Says on stderr why the output could not be written; `number`: errno. A full disk gets its advice.
+static void tell_lost_output(int number) {
+  const bool full = number == ENOSPC || number == EDQUOT || number == EFBIG;
+  std::fprintf(stderr, "accelopt: the output could not be written: %s%s\n", std::strerror(number),
+               full ? "; free space on this disk: nothing that was recorded is lost, `accelopt show` tells it" : "");
+}
+
 }  // namespace accelopt::cli
 
 int main(int argc, char** argv) {
   try {
     const int exit = accelopt::cli::run(argc, argv);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit;
-    std::fprintf(stderr, "accelopt: the output could not be written: %s\n", std::strerror(errno));
+    accelopt::cli::tell_lost_output(errno);
     return exit == 0 ? 1 : exit;
   } catch (const std::system_error& problem) {
     // What is thrown where standard output is closed or its disk is full.
-    std::fprintf(stderr, "accelopt: the output could not be written: %s\n", problem.code().message().c_str());
+    accelopt::cli::tell_lost_output(problem.code().value());
     return 1;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "accelopt: a bug in accelopt: unexpected exception: %s; please report it\n", problem.what());

@@ -88,6 +88,13 @@ class DiskFull(steady.SteadyTestCase):
 
         self.check(fill, self.folder / "workspace")
 
+    def test_output_that_finds_no_room(self):
+        with open("/dev/full", "w") as full:
+            finished = subprocess.run([str(support.program_folder() / "accelopt"), "--version"], stdout=full,
+                                      stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(finished.returncode, 1)
+        self.assertIn("the output could not be written: No space left on device; free space on this disk", finished.stderr)
+
     def test_a_small_disk(self):
         """A disk of a few megabytes that something else fills up."""
         libc = ctypes.CDLL(None, use_errno=True)
