@@ -44,6 +44,14 @@ class Resume(support.TestCase):
             connection.close()
         return collections.Counter(row[0] for row in rows)
 
+    def recorded_meanwhile(self):
+        """How many answers are in the journal of a run that goes on."""
+        connection = sqlite3.connect(f"file:{self.workspace / 'accelopt.db'}?mode=ro", uri=True, timeout=20)
+        try:
+            return connection.execute("SELECT count(*) FROM steps WHERE kind LIKE 'chat:%'").fetchone()[0]
+        finally:
+            connection.close()
+
     @staticmethod
     def answers(requests):
         return collections.Counter(question_hash(r) for r in requests if r["outcome"] == "answered")
@@ -78,9 +86,12 @@ class Resume(support.TestCase):
         server = self.server(chat_script.script())
         seen, before = 0, collections.Counter()
         arguments = self.run_arguments(server)
-        for kill_after in (1, 3, 6, 8, 11, 13):
+        last = 13
+        for kill_after in (1, 3, 6, 8, 11, last):
             running = self.start(*arguments)
             server.wait_for(lambda requests, n=kill_after: self.reached(requests, n, running))
+            if kill_after == last:
+                support.until(lambda: running.process.poll() is not None or self.recorded_meanwhile() >= 3, "answers are on record")
             running.kill()
             self.assert_nothing_left()
             finished = running.finished()
