@@ -88,6 +88,15 @@ Command& Command::one_of(const std::vector<std::string>& values) {
   return *this;
 }
 
+Command& Command::at_least(int least) {
+  last_->check([least](const std::string& text) -> std::string {
+    int value = least;
+    std::from_chars(text.data(), text.data() + text.size(), value);  // what is no number was told before
+    return value >= least ? "" : "must be " + std::to_string(least) + " or more, and is " + text;
+  });
+  return *this;
+}
+
 Command& Command::footer(const std::string& text) {
   app_->footer(text);
   return *this;

@@ -37,6 +37,7 @@ class Command {
   Command& required();
   Command& show_default();
   Command& one_of(const std::vector<std::string>& values);
+  Command& at_least(int least);
 
   /// Text below the help: examples.
   Command& footer(const std::string& text);

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/knowledge_import.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 
+#include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/unified_diff.hpp"
 #include "memory/hygiene.hpp"
+#include "model/solution.hpp"
 #include "stats/estimate.hpp"
 
 namespace accelopt::cli {
@@ -79,6 +87,50 @@ std::string side_of(const std::string& diff, char mark) {
   return out.substr(0, memory::kLongestText);
 }
 
+/// Whether both kernels of a rewrite can be compared in a time that nobody notices. @error invalid_argument: by name.
+Result<void> check_kernel(const Json& object, const char* key, const std::string& where) {
+  const std::string text = base::text_at(object, key);
+  const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  if (text.size() <= kMostKernelBytes && lines <= kMostKernelLines) return {};
+  return fail(ErrorCode::invalid_argument,
+              where + ": " + key + " has " + std::to_string(lines) + " lines and " + std::to_string(text.size()) +
+                  " bytes; " + std::to_string(kMostKernelLines) + " and " + std::to_string(kMostKernelBytes) +
+                  " are taken at most: give the part that was changed");
+}
+
+/// Whether the id is made of these sources: as runs make it, or as imported rewrites do.
+bool is_id_of(const std::string& id, const Json& sources) {
+  if (!sources.is_object()) return false;
+  if (const auto solution = base::decode<model::Solution>(sources, ""))
+    return !solution->sources.empty() && model::source_id(*solution) == id;
+  const auto files = sources.find("files");
+  const bool one = files != sources.end() && files->is_array() && files->size() == 1 && (*files)[0].is_object();
+  return one && base::sha256_hex(base::text_at((*files)[0], "text")) == id;
+}
+
+/// The kernels that an export carries beside an experience.
+void take_kernels(const Json& object, const model::Experience& experience, Imported& imported) {
+  const auto solutions = object.find("solutions");
+  if (solutions == object.end() || !solutions->is_array()) return;
+  for (const Json& one : *solutions) {
+    const std::string id = one.is_object() ? base::text_at(one, "id") : "";
+    const Json sources = one.is_object() ? one.value("sources", Json()) : Json();
+    const Json evaluation = one.is_object() ? one.value("evaluation", Json()) : Json();
+    const bool own = !id.empty() && (id == experience.slow || id == experience.fast);
+    const std::size_t bytes = base::canonical(sources).size() + base::canonical(evaluation).size();
+    if (!own || bytes > 2 * kMostKernelBytes || !is_id_of(id, sources)) {
+      ++imported.kernels_left_out;
+      continue;
+    }
+    imported.solutions.push_back({.id = id,
+                                  .language = base::text_at(one, "language"),
+                                  .task = base::text_at(one, "task"),
+                                  .run = base::text_at(one, "run"),
+                                  .sources = sources,
+                                  .evaluation = evaluation});
+  }
+}
+
 std::string put_solution(Imported& imported, const std::string& text, const std::string& language) {
   const std::string id = base::sha256_hex(text);
   imported.solutions.push_back(
@@ -116,12 +168,14 @@ Result<void> take(const Json& object, const std::string& where, const ImportDefa
   if (object.contains("slow_kernel") && object.contains("fast_kernel")) {
     if (!object["slow_kernel"].is_string() || !object["fast_kernel"].is_string())
       return fail(ErrorCode::parse, where + ": slow_kernel and fast_kernel are texts, the kernels' sources");
+    for (const char* key : {"slow_kernel", "fast_kernel"}) TRY(check_kernel(object, key, where));
     model::Experience rewrite = of_rewrite(object, defaults, imported);
     TRY(check_says_something(rewrite, where));
     imported.experiences.push_back(std::move(rewrite));
     return {};
   }
   const std::string type = object.value("type", Json("experience")).is_string() ? base::text_at(object, "type") : "?";
+  if (type == "unreadable") return {};
   if (!type.empty() && type != "experience")
     return fail(ErrorCode::parse, where + ": is a " + type + ", no experience");
   TRY(check_fields(object, where));
@@ -132,6 +186,7 @@ Result<void> take(const Json& object, const std::string& where, const ImportDefa
   if (it.language.empty()) it.language = defaults.language;
   if (it.target.empty()) it.target = defaults.target;
   if (it.op_type.empty()) it.op_type = defaults.op_type;
+  take_kernels(object, it, imported);
   const auto hidden = object.find("quarantined");
   if (hidden != object.end() && hidden->is_boolean() && hidden->get<bool>())
     imported.quarantined.push_back(memory::made_fit(it).experience.id);
@@ -140,6 +195,37 @@ Result<void> take(const Json& object, const std::string& where, const ImportDefa
 }
 
 }  // namespace
+
+Result<std::string> read_import(const std::string& file) {
+  const bool is_input = file == "-";
+  struct stat status {};
+  if (!is_input && ::stat(file.c_str(), &status) == 0) {
+    const bool device = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode);
+    if (device || S_ISDIR(status.st_mode)) {
+      return fail(ErrorCode::invalid_argument, file + ": is a " + (device ? "device" : "folder") +
+                                                   "; name a file or a pipe of experiences, or - for standard input");
+    }
+  }
+  base::FileDescriptor opened;
+  if (!is_input) {
+    opened = base::FileDescriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!opened.valid()) return base::fail_errno(errno, "cannot read " + file);
+  }
+  std::string bytes;
+  char buffer[65536];
+  for (;;) {
+    const ssize_t count = ::read(is_input ? STDIN_FILENO : opened.get(), buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return base::fail_errno(errno, "cannot read " + (is_input ? "standard input" : file));
+    if (count == 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(count));
+    if (bytes.size() > kMostImportBytes) {
+      return fail(ErrorCode::exhausted, (is_input ? "standard input" : file) + ": over " +
+                                            std::to_string(kMostImportBytes >> 20U) +
+                                            " MiB; give JSON lines in pieces, such as those of `split -C 100m FILE`");
+    }
+  }
+}
 
 Result<void> check_fields(const Json& fields, const std::string& where) {
   if (const auto polarity = fields.find("polarity"); polarity != fields.end()) {

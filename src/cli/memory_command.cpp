@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // accelopt memory: what is known, in the user's hands.
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <iostream>
-#include <iterator>
 #include <memory>
 
 #include <fmt/format.h>
 
-#include "base/files.hpp"
 #include "cli/command.hpp"
+#include "cli/knowledge_edit.hpp"
+#include "cli/knowledge_export.hpp"
 #include "cli/knowledge_import.hpp"
 #include "cli/knowledge_place.hpp"
 #include "cli/workspace.hpp"
@@ -82,23 +78,36 @@ Result<Store> open_store(const Options& options, For purpose) {
   return memory::open_knowledge_file(place.name, {.access = memory::KnowledgeFileOptions::Access::read_only});
 }
 
-Result<memory::Filter> filter_of(const Options& options) {
+memory::Filter filter_of(const Options& options) {
   memory::Filter filter = options.filter;
   if (options.quarantined) filter.quarantined = true;
   if (options.suspicious) filter.suspicious = true;
   if (!options.polarity.empty()) filter.polarity = model::parse_polarity(options.polarity);
   filter.limit = options.limit.value_or(filter.limit);
-  if (filter.limit < 0) return fail(ErrorCode::invalid_argument, "--limit is at least 0 (0: all)");
   return filter;
 }
 
-Json json_of(const Item& item) {
-  Json line = item.experience;
-  line["type"] = "experience";
-  line["schema"] = 1;
-  line["quarantined"] = item.quarantined;
-  line["suspicions"] = item.suspicions;
-  return line;
+/// Says of what a command did not show that it is there and cannot be read.
+void tell_unreadable(const KnowledgeStore& store, const std::vector<memory::Unreadable>& unreadable) {
+  if (unreadable.empty()) return;
+  std::string text = fmt::format("{}: {} cannot be read and {} left out", store.name(),
+                                 unreadable.size() == 1 ? "one entry" : fmt::format("{} entries", unreadable.size()),
+                                 unreadable.size() == 1 ? "was" : "were");
+  for (const memory::Unreadable& one : unreadable) text += fmt::format("\n  {}: {}", one.id, one.reason);
+  text += "\n`accelopt memory forget ID` removes an experience that cannot be read";
+  std::fflush(stdout);
+  fmt::print(stderr, "accelopt: {}\n", report::printable_lines(text));
+}
+
+/// The same, and as lines of JSON where they are asked for.
+void tell_unreadable(const KnowledgeStore& store, const Options& options) {
+  if (options.json) {
+    for (const memory::Unreadable& one : store.unreadable()) {
+      const Json line = {{"type", "unreadable"}, {"schema", 1}, {"id", one.id}, {"reason", one.reason}};
+      fmt::print("{}\n", base::canonical(line));
+    }
+  }
+  tell_unreadable(store, store.unreadable());
 }
 
 std::string effect_text(const model::Experience& experience) {
@@ -138,17 +147,17 @@ void print_items(const std::vector<Item>& items, const Options& options) {
 
 Result<Exit> list(const Options& options) {
   TRY_ASSIGN(const Store store, open_store(options, For::reading));
-  TRY_ASSIGN(const memory::Filter filter, filter_of(options));
-  TRY_ASSIGN(const auto items, store->list(filter));
+  TRY_ASSIGN(const auto items, store->list(filter_of(options)));
   print_items(items, options);
+  tell_unreadable(*store, options);
   return Exit::done;
 }
 
 Result<Exit> search(const Options& options) {
   TRY_ASSIGN(const Store store, open_store(options, For::reading));
-  TRY_ASSIGN(const memory::Filter filter, filter_of(options));
-  TRY_ASSIGN(const auto items, store->search(options.text, filter));
+  TRY_ASSIGN(const auto items, store->search(options.text, filter_of(options)));
   print_items(items, options);
+  tell_unreadable(*store, options);
   return Exit::done;
 }
 
@@ -197,11 +206,6 @@ Result<Exit> show(const Options& options) {
   return Exit::done;
 }
 
-Result<std::string> text_of(const std::string& file) {
-  if (file == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  return base::read_file(file);
-}
-
 /// Those that the store does not hold yet. What it holds stays shown or hidden as its user left it: a file of somebody
 /// else's decides about what comes with it alone.
 Result<std::vector<std::string>> unknown_of(KnowledgeStore& store, const std::vector<std::string>& ids) {
@@ -216,7 +220,7 @@ Result<std::vector<std::string>> unknown_of(KnowledgeStore& store, const std::ve
 
 /// add and import: both take any of the known forms; a single note may come alone.
 Result<Exit> take_in(const Options& options) {
-  TRY_ASSIGN(const std::string text, text_of(options.file));
+  TRY_ASSIGN(const std::string text, read_import(options.file));
   TRY_ASSIGN(const Imported imported, read_experiences(text, options.file, options.defaults));
   TRY_ASSIGN(const Store store, open_store(options, For::writing));
   TRY_ASSIGN(const auto hidden, unknown_of(*store, imported.quarantined));
@@ -237,6 +241,7 @@ Result<Exit> take_in(const Options& options) {
                       {"read", total},
                       {"new", fresh},
                       {"unknown_effects", imported.unknown_effects},
+                      {"kernels_left_out", imported.kernels_left_out},
                       {"store", store->name()}};
     fmt::print("{}\n", base::canonical(out));
   } else {
@@ -244,42 +249,61 @@ Result<Exit> take_in(const Options& options) {
                total - fresh, store->name());
     if (imported.unknown_effects > 0)
       fmt::print("{} without a speedup that can be understood: their effect is unknown\n", imported.unknown_effects);
+    if (imported.kernels_left_out > 0) {
+      fmt::print("{} left out: too long, of no experience beside them, or with an id that is not made of their text\n",
+                 imported.kernels_left_out == 1 ? "one kernel was"
+                                                : fmt::format("{} kernels were", imported.kernels_left_out));
+    }
   }
   return Exit::done;
 }
 
+/// One line of JSON about what a command did with one experience.
+void print_done(const char* type, const std::string& id, const KnowledgeStore& store, Json more) {
+  more["type"] = type;
+  more["schema"] = 1;
+  more["id"] = id;
+  more["store"] = store.name();
+  fmt::print("{}\n", base::canonical(more));
+}
+
 Result<Exit> edit(const Options& options) {
-  TRY_ASSIGN(const std::string text, text_of(options.file));
-  TRY_ASSIGN(const Json changes, base::parse_json(text, options.file));
-  if (!changes.is_object()) {
+  TRY_ASSIGN(const std::string text, read_import(options.file));
+  TRY_ASSIGN(const Json fields, base::parse_json(text, options.file));
+  if (!fields.is_object()) {
     return fail(ErrorCode::parse, options.file +
                                       ": a JSON object is needed, of the fields to change, such as {\"title\": "
                                       "\"...\"}");
   }
-  TRY(check_fields(changes, options.file));
+  TRY(check_fields(fields, options.file));
   TRY_ASSIGN(const Store store, open_store(options, For::writing));
-  TRY_ASSIGN(const Item item, store->get(options.id));
-  Json merged = item.experience;
-  for (const auto& [key, value] : changes.items()) {
-    if (!merged.contains(key)) {
-      if (key == "type" || key == "schema" || key == "quarantined" || key == "suspicions") continue;
-      return fail(ErrorCode::invalid_argument, options.file + ": an experience has no \"" + key + "\"");
-    }
-    merged[key] = value;
+  std::vector<std::string> changed;
+  TRY_ASSIGN(const Item item, store->edit(options.id, [&](const model::Experience& was) -> Result<model::Experience> {
+    TRY_ASSIGN(Edited made, edited(was, fields, options.file));
+    changed = std::move(made.changed);
+    return std::move(made.experience);
+  }));
+  if (options.json) {
+    print_done("edit", item.experience.id, *store, {{"title", item.experience.title}, {"changed", changed}});
+  } else if (changed.empty()) {
+    fmt::print("{} says all of this already\n", item.experience.id);
+  } else {
+    fmt::print("{} changed: {}\n", item.experience.id, fmt::join(changed, ", "));
   }
-  merged["id"] = item.experience.id;
-  TRY_ASSIGN(const auto edited, base::decode<model::Experience>(merged, options.file));
-  TRY(check_says_something(edited, options.file));
-  TRY(store->edit(edited));
-  if (!options.json) fmt::print("{} changed\n", item.experience.id);
   return Exit::done;
 }
 
 Result<Exit> forget(const Options& options) {
   TRY_ASSIGN(const Store store, open_store(options, For::writing));
-  TRY_ASSIGN(const Item item, store->get(options.id));
-  TRY(store->forget(item.experience.id));
-  if (!options.json) fmt::print("{} forgotten: {}\n", item.experience.id, report::printable(item.experience.title));
+  TRY_ASSIGN(const memory::Removal removal, store->forget(options.id));
+  if (options.json) {
+    print_done("forget", removal.id, *store, {{"title", removal.title}, {"solutions", removal.solutions}});
+    return Exit::done;
+  }
+  fmt::print("{} forgotten", removal.id);
+  if (!removal.title.empty()) fmt::print(": {}", report::printable(removal.title));
+  if (removal.solutions > 0) fmt::print(", with {} kernel{}", removal.solutions, removal.solutions == 1 ? "" : "s");
+  fmt::print("\n");
   return Exit::done;
 }
 
@@ -287,22 +311,14 @@ Result<Exit> quarantine(const Options& options) {
   TRY_ASSIGN(const Store store, open_store(options, For::writing));
   TRY_ASSIGN(const Item item, store->get(options.id));
   TRY(store->quarantine(item.experience.id, options.lift ? memory::Visibility::shown : memory::Visibility::hidden));
-  if (!options.json) {
-    fmt::print("{} {}: {}\n", item.experience.id, options.lift ? "is shown again" : "is kept and no longer shown",
-               report::printable(item.experience.title));
+  if (options.json) {
+    print_done("quarantine", item.experience.id, *store,
+               {{"title", item.experience.title}, {"quarantined", !options.lift}});
+    return Exit::done;
   }
+  fmt::print("{} {}: {}\n", item.experience.id, options.lift ? "is shown again" : "is kept and no longer shown",
+             report::printable(item.experience.title));
   return Exit::done;
-}
-
-/// Whether writing there would replace the store's own file, or one that SQLite keeps beside it.
-bool is_of_store(const std::filesystem::path& output, const std::string& store) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  const auto whole = [&](const fs::path& file) { return fs::weakly_canonical(fs::absolute(file, ignored), ignored); };
-  return std::ranges::any_of(std::array{"", "-wal", "-shm", "-journal"}, [&](const char* suffix) {
-    const fs::path own = store + suffix;
-    return fs::equivalent(output, own, ignored) || whole(output) == whole(own);
-  });
 }
 
 Result<Exit> export_all(const Options& options) {
@@ -313,15 +329,12 @@ Result<Exit> export_all(const Options& options) {
                 "--output " + options.output + " is the knowledge store itself; name another file");
   }
   std::string lines;
-  TRY(store->for_each([&](const Item& item) -> Result<void> {
-    lines += base::canonical(json_of(item)) + "\n";
-    if (!to_file) {
-      fmt::print("{}", lines);
-      lines.clear();
-    }
+  TRY(export_lines(*store, [&](std::string_view line) -> Result<void> {
+    to_file ? void(lines += line) : fmt::print("{}", line);
     return {};
   }));
-  if (to_file) TRY(base::write_file(options.output, lines));
+  if (to_file) TRY(write_output(options.output, lines));
+  tell_unreadable(*store, store->unreadable());
   return Exit::done;
 }
 
@@ -336,6 +349,7 @@ Result<Exit> stats(const Options& options) {
   TRY_ASSIGN(const Store store, open_store(options, For::reading));
   TRY_ASSIGN(const memory::StoreStats it, store->stats());
   TRY_ASSIGN(const auto suspicious, store->list({.suspicious = true, .limit = kListed}));
+  tell_unreadable(*store, it.unreadable);
   if (options.json) {
     Json out = {{"type", "memory_stats"},
                 {"schema", 1},
@@ -350,7 +364,10 @@ Result<Exit> stats(const Options& options) {
                 {"by_language", counts_of(it.by_language)},
                 {"by_op_type", counts_of(it.by_op_type)},
                 {"by_polarity", counts_of(it.by_polarity)},
-                {"suspicious_items", Json::array()}};
+                {"suspicious_items", Json::array()},
+                {"unreadable", Json::array()}};
+    for (const memory::Unreadable& one : it.unreadable)
+      out["unreadable"].push_back({{"id", one.id}, {"reason", one.reason}});
     for (const Item& item : suspicious)
       out["suspicious_items"].push_back({{"id", item.experience.id}, {"suspicions", item.suspicions}});
     fmt::print("{}\n", base::canonical(out));
@@ -393,6 +410,7 @@ std::string dot(const std::string& text) {
 Result<Exit> graph(const Options& options) {
   TRY_ASSIGN(const Store store, open_store(options, For::reading));
   TRY_ASSIGN(const memory::Graph it, store->graph(options.limit.value_or(100)));
+  tell_unreadable(*store, store->unreadable());
   if (options.json) {
     Json out = {{"type", "memory_graph"}, {"schema", 1}, {"nodes", Json::array()}, {"edges", Json::array()}};
     for (const memory::Node& node : it.nodes) out["nodes"].push_back({{"id", node.id}, {"label", node.label}});
@@ -428,7 +446,7 @@ void declare_filter(Command& command, Options& options) {
   command.option("--polarity", &options.polarity, "Only these").one_of({"improves", "regresses", "mends"});
   command.flag("--quarantined", options.quarantined, "Only quarantined ones");
   command.flag("--suspicious", options.suspicious, "Only those whose text looks hostile");
-  command.option("--limit", &options.limit, "At most so many (default 100; 0: all)");
+  command.option("--limit", &options.limit, "At most so many (default 100; 0: all)").at_least(0);
 }
 
 void declare_defaults(Command& command, Options& options) {
@@ -493,7 +511,7 @@ void add_memory(CommandLine& app, Action& chosen) {
   });
   add("stats", "Count what is known, and list what looks hostile", stats, nothing);
   add("graph", "Draw solutions, strategies, tasks and plans as DOT", graph, [](Command& command, Options& o) {
-    command.option("--limit", &o.limit, "Of the newest so many experiences (default 100)");
+    command.option("--limit", &o.limit, "Of the newest so many experiences (default 100)").at_least(1);
   });
 }
 

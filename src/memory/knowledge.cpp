@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/utc.hpp"
 #include "memory/hygiene.hpp"
 #include "memory/ranking.hpp"
 #include "memory/words.hpp"
@@ -136,7 +137,11 @@ std::vector<Match> Knowledge::local_matches(const Query& query) {
 }
 
 Result<void> Knowledge::contribute(const std::string& run, const std::string& key, const Contribution& contribution) {
-  TRY(ports_.journal->post(run, key, ports_.place, contribution));
+  Contribution dated = contribution;  // the delivery may be days later
+  for (model::Experience& experience : dated.experiences) {
+    if (experience.created.empty()) experience.created = base::utc_now();
+  }
+  TRY(ports_.journal->post(run, key, ports_.place, dated));
   TRY(deliver());
   return {};
 }
@@ -157,6 +162,10 @@ Result<Delivery> Knowledge::deliver() {
     for (const journal::Parcel& parcel : parcels) {
       const auto contribution = base::decode<Contribution>(parcel.content, "what waits for " + ports_.place);
       // What cannot be read will never be sendable: it stays in the journal's steps, and may not block the rest.
+      if (!contribution && ports_.notice) {
+        ports_.notice("something that waited for the knowledge store cannot be read and is passed over: " +
+                      contribution.error().message);
+      }
       auto done = contribution ? send(*contribution) : Result<void>();
       if (!done && done.error().code == base::ErrorCode::not_found) {
         store_.reset();  // the file was moved or replaced: the one at its place now may be fine

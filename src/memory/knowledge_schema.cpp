@@ -100,7 +100,9 @@ base::Error about_knowledge(base::Error error) {
       error.message += "; make it writable, or name another store with --knowledge PATH";
       break;
     case ErrorCode::exhausted:
-      error.message += "; free space on this disk: what a run learned waits in its journal";
+      error.message +=
+          "; free space on this disk and try again (reading takes a little too): nothing that was kept is lost, and "
+          "what a run learned waits in its journal";
       break;
     case ErrorCode::unavailable:
       error.message += "; end that program or wait for it: what a run learned waits in its journal";

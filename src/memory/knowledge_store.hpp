@@ -36,10 +36,27 @@ struct SolutionRecord {
   base::Json evaluation{};  ///< model::Evaluation with its profile; null: none
 };
 
+/// What a store keeps and cannot read any more, because something else wrote over it.
+struct Unreadable {
+  std::string id;  ///< of the experience; "kernel ID": of a solution
+  std::string reason;
+};
+
+/// What forget() removed.
+struct Removal {
+  std::string id;
+  std::string title;           ///< empty: it could not be read
+  std::int64_t solutions = 0;  ///< of the experience, to which no other one refers
+};
+
+/// What an experience is to become, of what it is. Called again where others changed it meanwhile.
+using Change = std::function<base::Result<model::Experience>(const model::Experience&)>;
+
 /// Whether experiences of the same strategy are given as one, or each.
 enum class Alike { merged, each };
 
-/// What retrieval asks for. Language and target must match exactly; all else only raises the score.
+/// What retrieval asks for. Language and target must match exactly, or be empty in the experience, which then holds for
+/// any; all else only raises the score.
 struct Query {
   std::string language{};
   std::string target{};
@@ -114,12 +131,14 @@ struct StoreStats {
   std::int64_t solutions = 0;
   std::int64_t credit_events = 0;
   std::int64_t bytes = 0;                                           ///< on disk; 0: unknown
+  std::vector<Unreadable> unreadable{};                             ///< experiences, among those counted above
   std::vector<std::pair<std::string, std::int64_t>> by_language{};  ///< most first
   std::vector<std::pair<std::string, std::int64_t>> by_op_type{};
   std::vector<std::pair<std::string, std::int64_t>> by_polarity{};
 };
 
 /// One store. Used by one thread at a time; any number of processes may use the same store at once.
+/// Experiences that cannot be read are passed over (see unreadable()); the others are given nevertheless.
 /// All: @error unavailable: it cannot be reached or stays locked (try later); permission_denied, unauthenticated:
 /// refused; exhausted: no space; corrupt: damaged or of a newer version, and untouched; timed_out, io, internal.
 class KnowledgeStore {
@@ -134,10 +153,11 @@ class KnowledgeStore {
   virtual base::Result<int> insert(std::span<const model::Experience> experiences, Forgotten forgotten) = 0;
   /// Inserts those that are not there yet by id.
   virtual base::Result<void> put_solutions(std::span<const SolutionRecord> solutions) = 0;
-  virtual base::Result<std::optional<SolutionRecord>> solution(std::string_view id) = 0;
+  /// Those of these ids that are there, in no order.
+  virtual base::Result<std::vector<SolutionRecord>> solutions(std::span<const std::string> ids) = 0;
 
   /// By id or a prefix of it that fits one alone; quarantined ones too.
-  /// @error not_found; invalid_argument: it fits several (the message lists some).
+  /// @error not_found; invalid_argument: it fits several (the message lists some); corrupt: it cannot be read.
   virtual base::Result<Item> get(std::string_view id) = 0;
   /// Those that fit, quarantined ones aside: the ones most like the query by words, and beside them those of the same
   /// op_type and bound, newest first, up to query.limit. Their order means nothing: rank() decides (ranking.hpp).
@@ -149,11 +169,14 @@ class KnowledgeStore {
   /// Each once in order of insertion, until `visit` gives an error. The store is not changed meanwhile by `visit`.
   virtual base::Result<void> for_each(const std::function<base::Result<void>(const Item&)>& visit) = 0;
 
-  /// Replaces all but id, provenance (run, iteration, created) and credit of the item with experience.id.
-  /// @error not_found.
-  virtual base::Result<void> edit(const model::Experience& experience) = 0;
-  /// Removes the item and remembers that. @error not_found.
-  virtual base::Result<void> forget(std::string_view id) = 0;
+  /// Changes all but id, provenance (run, iteration, created) and credit of an item, by id or a prefix: reads it, calls
+  /// `change` and writes what that gives, as one transaction, so that of two who change it at once neither's change is
+  /// lost. `change` may not use the store. Gives the item as it is now.
+  /// @error as get(), and what `change` gives; unavailable: others keep changing it.
+  virtual base::Result<Item> edit(std::string_view id, const Change& change) = 0;
+  /// Removes the item, readable or not, by id or a prefix, and the solutions that only it refers to; remembers that.
+  /// @error not_found; invalid_argument: it fits several.
+  virtual base::Result<Removal> forget(std::string_view id) = 0;
   /// Hides the item from retrieve(), or shows it again. @error not_found.
   virtual base::Result<void> quarantine(std::string_view id, Visibility visibility) = 0;
 
@@ -164,6 +187,9 @@ class KnowledgeStore {
   virtual base::Result<StoreStats> stats() = 0;
   /// Of the newest `limit` items.
   virtual base::Result<Graph> graph(int limit) = 0;
+
+  /// What was passed over since the last call of list(), search(), retrieve(), for_each() or graph() began.
+  [[nodiscard]] virtual const std::vector<Unreadable>& unreadable() const = 0;
 };
 
 }  // namespace accelopt::memory

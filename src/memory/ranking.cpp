@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 
 #include "memory/words.hpp"
@@ -33,6 +34,14 @@ struct Group {
   std::vector<std::size_t> good;  ///< helps or mends
   std::vector<std::size_t> bad;
 };
+
+/// The strategy's words: who says the same under another title says the same. Without any, the title's.
+std::string text_key(const model::Experience& experience) {
+  constexpr std::size_t kMostWords = 2000;
+  std::string key;
+  for (const std::string& word : words_of(experience.strategy, kMostWords)) key += word + " ";
+  return key.empty() ? "title: " + experience.title : key;
+}
 
 bool same_place(const model::Experience& a, const model::Experience& b) {
   return a.op_type == b.op_type && a.bound == b.bound && a.target == b.target && a.language == b.language;
@@ -95,13 +104,16 @@ std::vector<model::Experience> rank(const std::vector<Match>& matches, const Que
     return all;
   }
 
-  std::map<std::string, Group> groups;
-  std::vector<const Group*> best_first;
+  std::deque<Group> groups;  // best first
+  std::map<std::string, Group*> by_key;
+  std::map<std::string, Group*> by_text;
   for (const auto& [score, i] : order) {
-    const auto [place, fresh] = groups.try_emplace(strategy_key(experience(i)));
+    Group*& same_key = by_key[strategy_key(experience(i))];
+    Group*& same_text = by_text[text_key(experience(i))];
+    if (same_key == nullptr) same_key = same_text != nullptr ? same_text : &groups.emplace_back();
+    if (same_text == nullptr) same_text = same_key;
     const bool bad = experience(i).polarity == model::Polarity::regresses;
-    (bad ? place->second.bad : place->second.good).push_back(i);
-    if (fresh) best_first.push_back(&place->second);
+    (bad ? same_key->bad : same_key->good).push_back(i);
   }
 
   std::vector<model::Experience> shown;
@@ -114,12 +126,12 @@ std::vector<model::Experience> rank(const std::vector<Match>& matches, const Que
   };
   std::map<std::size_t, std::size_t> position;
   for (std::size_t i = 0; i < order.size(); ++i) position[order[i].second] = i;
-  for (const Group* group : best_first) {
+  for (const Group& group : groups) {
     if (!room()) break;
     const bool good_leads =
-        group->bad.empty() || (!group->good.empty() && position[group->good[0]] < position[group->bad[0]]);
-    const auto& lead = good_leads ? group->good : group->bad;
-    const auto& other = good_leads ? group->bad : group->good;
+        group.bad.empty() || (!group.good.empty() && position[group.good[0]] < position[group.bad[0]]);
+    const auto& lead = good_leads ? group.good : group.bad;
+    const auto& other = good_leads ? group.bad : group.good;
     const model::Experience& first = experience(lead.front());
     std::vector<std::size_t> against;
     for (const std::size_t i : other) {

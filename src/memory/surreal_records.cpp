@@ -17,6 +17,8 @@ constexpr auto kTexts = std::to_array<const char*>({"title", "strategy", "before
                                                     "language", "op_type", "target", "device", "bound", "task", "slow",
                                                     "fast", "run", "created", "model", "toolchain"});
 constexpr auto kNumbers = std::to_array<const char*>({"iteration", "shown", "used", "confirmed", "refuted"});
+/// Key of the counter of experiences that say no language: a key may not be empty (kInsert).
+constexpr std::string_view kNoLanguage = "*";
 /// Beyond this a count says nothing more, and a sum of two cannot overflow.
 constexpr std::int64_t kMostCount = 1'000'000'000;
 
@@ -114,8 +116,11 @@ std::optional<std::int64_t> number_key(std::string_view id) {
 Counters counters_of(const Json& rows) {
   Counters counters;
   if (!rows.is_array()) return counters;
-  for (const Json& row : rows)
-    if (row.is_object()) counters[base::text_at(row, "language")] = number_at(row, "n");
+  for (const Json& row : rows) {
+    if (!row.is_object()) continue;
+    const std::string language = base::text_at(row, "language");
+    counters[language == kNoLanguage ? "" : language] = number_at(row, "n");
+  }
   return counters;
 }
 

@@ -71,7 +71,7 @@ LET $new = $rows.filter(|$r| $r.key NOT IN $there AND ($returns OR $r.key NOT IN
 FOR $k IN $new.filter(|$r| $r.key IN $gone) { DELETE type::record('forgotten', $k.key) };
 LET $now = time::micros(time::now());
 FOR $language IN array::distinct($new.map(|$r| $r.fields.language)) {
-  LET $counter = type::record('counter', $language);
+  LET $counter = type::record('counter', IF $language = '' { '*' } ELSE { $language });
   LET $last = $counter.n ?? 0;
   LET $mine = $new.filter(|$r| $r.fields.language = $language);
   UPSERT $counter SET n = $last + array::len($mine) RETURN NONE;
@@ -89,8 +89,7 @@ const std::string_view kPutSolutions = R"surql(
 INSERT IGNORE INTO solution $rows.map(|$r| object::extend($r.fields, { id: type::record('solution', $r.key) })) RETURN NONE
 )surql";
 
-const std::string_view kReadSolution =
-    "SELECT hash, language, task, run, sources, evaluation FROM type::record('solution', $key)";
+const std::string_view kReadSolutions = "SELECT * FROM $keys.map(|$k| type::record('solution', $k))";
 
 const std::string_view kReadItem = R"surql(
 SELECT * FROM [type::record('optimization', $key), type::record('optimization', $number)];
@@ -117,10 +116,18 @@ SELECT id FROM entry
 const std::string_view kNextKeys = "SELECT VALUE record::id(id) FROM entry:[$inserted, $key]>.. LIMIT $count";
 
 const std::string_view kReadCards = R"surql(
-SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w FROM card:[$language, $target, $stamp, $key]>..[$language, $target, ..]
-  LIMIT $count;
-SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w FROM card:[$language, '*', $any_stamp, $any_key]>..[$language, '*', ..]
-  LIMIT $count;
+SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w
+  FROM card:[$language0, $target0, $stamp0, $key0]>..[$language0, $target0, ..] LIMIT $count;
+SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w
+  FROM card:[$language1, $target1, $stamp1, $key1]>..[$language1, $target1, ..] LIMIT $count;
+SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w
+  FROM card:[$language2, $target2, $stamp2, $key2]>..[$language2, $target2, ..] LIMIT $count;
+SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w
+  FROM card:[$language3, $target3, $stamp3, $key3]>..[$language3, $target3, ..] LIMIT $count;
+SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w
+  FROM card:[$language4, $target4, $stamp4, $key4]>..[$language4, $target4, ..] LIMIT $count;
+SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w
+  FROM card:[$language5, $target5, $stamp5, $key5]>..[$language5, $target5, ..] LIMIT $count;
 RETURN time::micros(time::now());
 )surql";
 
@@ -128,16 +135,22 @@ const std::string_view kReadAllCards =
     "SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w "
     "FROM card:[$language, $target, $stamp, $key]>.. LIMIT $count";
 
-const std::string_view kEdit =
-    "RETURN array::len(UPDATE type::record('optimization', $key) MERGE $fields RETURN VALUE true)";
+const std::string_view kEdit = R"surql(
+RETURN array::len(UPDATE type::record('optimization', $key) MERGE $fields WHERE $stamp = NULL OR stamp = $stamp
+  RETURN VALUE true)
+)surql";
 
 const std::string_view kForget = R"surql(
 BEGIN;
 LET $id = type::record('optimization', $key);
 LET $there = record::exists($id);
+LET $own = array::distinct([$id.slow, $id.fast]).filter(|$k| type::is_string($k) AND $k != '');
 DELETE $id RETURN NONE;
 IF $there { UPSERT type::record('forgotten', $key) SET at = time::now() RETURN NONE };
-RETURN IF $there { 1 } ELSE { 0 };
+LET $spoken = array::flatten((SELECT VALUE [slow, fast] FROM optimization WHERE slow IN $own OR fast IN $own));
+LET $lone = $own.filter(|$k| $k NOT IN $spoken AND record::exists(type::record('solution', $k)));
+FOR $k IN $lone { DELETE type::record('solution', $k) RETURN NONE };
+RETURN IF $there { array::len($lone) } ELSE { -1 };
 COMMIT;
 )surql";
 

@@ -21,7 +21,8 @@ extern const std::string_view kDefineSchema;
 extern const std::string_view kInsert;
 /// Inserts $rows (objects with "key", "fields") into table solution where they are not there.
 extern const std::string_view kPutSolutions;
-extern const std::string_view kReadSolution;
+/// The solutions with $keys that are there.
+extern const std::string_view kReadSolutions;
 
 /// The item with $key, or with $number (-1: none) as its key; then the counters.
 extern const std::string_view kReadItem;
@@ -35,15 +36,17 @@ extern const std::string_view kListKeys;
 /// Keys in order of insertion after [$inserted, $key], at most $count, each as [inserted, key].
 extern const std::string_view kNextKeys;
 
-/// The cards of $language and $target after [$stamp, $key]; those of $language without a target after [$any_stamp,
-/// $any_key]; at most $count each; and the server's time, microseconds.
+/// The cards of kPiles piles at once, each of $languageN and $targetN after [$stampN, $keyN], at most $count of each;
+/// and the server's time, microseconds.
+inline constexpr int kPiles = 6;
 extern const std::string_view kReadCards;
 /// The cards of all after [$language, $target, $stamp, $key], at most $count.
 extern const std::string_view kReadAllCards;
 
-/// Writes $fields over the record with $key. Gives whether it is there.
+/// Writes $fields over the record with $key that was last changed at $stamp (null: whenever). Gives how many it wrote.
 extern const std::string_view kEdit;
-/// Removes the record with $key and remembers that. Gives whether it was there. Is run in a transaction.
+/// Removes the record with $key and the solutions that only it refers to, and remembers that. Gives how many solutions;
+/// -1: there is no such record. Is run in a transaction.
 extern const std::string_view kForget;
 /// Sets the record's quarantined to $hidden. Gives whether it is there.
 extern const std::string_view kQuarantine;

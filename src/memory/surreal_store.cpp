@@ -33,8 +33,12 @@ constexpr int kKeysAtOnce = 2000;
 /// How far back changes are read again, microseconds of the server's clock: a transaction's changes carry the time of
 /// its statements and are seen when it ends.
 constexpr std::int64_t kOverlapUs = 3'000'000;
-/// Most different words of a query that are looked for.
-constexpr std::size_t kMostQueryWords = 400;
+/// Solutions that are read at once: sources are longer than notes.
+constexpr std::size_t kSolutionsAtOnce = 16;
+/// Most words of a search.
+constexpr std::size_t kMostWordsOfASearch = 40;
+/// How often an edit is tried again that others got in the way of.
+constexpr int kMostTries = 50;
 /// The target of cards whose record has none.
 constexpr const char* kAnyTarget = "*";
 
@@ -50,25 +54,28 @@ class SurrealStore final : public KnowledgeStore {
 
   Result<int> insert(std::span<const model::Experience> experiences, Forgotten forgotten) override;
   Result<void> put_solutions(std::span<const SolutionRecord> solutions) override;
-  Result<std::optional<SolutionRecord>> solution(std::string_view id) override;
+  Result<std::vector<SolutionRecord>> solutions(std::span<const std::string> ids) override;
   Result<Item> get(std::string_view id) override;
   Result<std::vector<Match>> retrieve(const Query& query) override;
   Result<std::vector<Item>> list(const Filter& filter) override;
   Result<std::vector<Item>> search(std::string_view text, const Filter& filter) override;
   Result<void> for_each(const std::function<Result<void>(const Item&)>& visit) override;
-  Result<void> edit(const model::Experience& experience) override;
-  Result<void> forget(std::string_view id) override;
+  Result<Item> edit(std::string_view id, const Change& change) override;
+  Result<Removal> forget(std::string_view id) override;
   Result<void> quarantine(std::string_view id, Visibility visibility) override;
   Result<int> credit(std::span<const CreditEvent> events) override;
   Result<StoreStats> stats() override;
   Result<Graph> graph(int limit) override;
+  [[nodiscard]] const std::vector<Unreadable>& unreadable() const override { return unreadable_; }
 
  private:
   using Hit = CardPile::Hit;
+  using PileName = std::pair<std::string, std::string>;  ///< language and target
   struct Keyed {
     Json key;
     Item item;
     Json inserted;
+    Json stamp;  ///< when it was last changed
   };
 
   [[nodiscard]] tl::unexpected<Error> failed(ErrorCode code, const std::string& words) const {
@@ -88,11 +95,11 @@ class SurrealStore final : public KnowledgeStore {
   /// have left a second entry beside it, on this page or on another.
   Result<std::vector<Item>> items_of_entries(const Json& entries);
   Result<Keyed> found(std::string_view id);
-  Result<void> refresh(CardPile& exact, CardPile& any, const std::string& language, const std::string& target);
-  static std::vector<Hit> chosen(const std::vector<const CardPile*>& piles, const Query& query);
+  Result<void> refresh(const std::vector<PileName>& names);
 
   std::unique_ptr<SurrealClient> client_;
-  std::map<std::pair<std::string, std::string>, CardPile> piles_;  ///< by language and target
+  std::map<PileName, CardPile> piles_;
+  std::vector<Unreadable> unreadable_;
 };
 
 // Writing ------------------------------------------------------------------------------------------------------------
@@ -169,24 +176,41 @@ Result<void> SurrealStore::put_solutions(std::span<const SolutionRecord> solutio
   return {};
 }
 
-Result<void> SurrealStore::edit(const model::Experience& experience) {
-  TRY_ASSIGN(const Keyed old, found(experience.id));
-  Json fields = surreal::fields_of(made_fit(experience));
-  for (const char* kept :
-       {"run", "iteration", "created", "had", "shown", "used", "confirmed", "refuted", "quarantined"})
-    fields.erase(kept);
-  TRY_ASSIGN(const auto results, client_->ask(surreal::kEdit, {{"key", old.key}, {"fields", fields}}));
-  if (last_number(results).value_or(0) == 0) return failed(ErrorCode::not_found, "no experience " + experience.id);
-  return {};
+Result<Item> SurrealStore::edit(std::string_view id, const Change& change) {
+  std::string whole(id);
+  for (int i = 0; i < kMostTries; ++i) {
+    TRY_ASSIGN(Keyed old, found(whole));
+    const model::Experience& was = old.item.experience;
+    whole = was.id;
+    TRY_ASSIGN(const model::Experience edited, change(was));
+    Fit fit = made_fit(edited);
+    Json fields = surreal::fields_of(fit);
+    for (const char* kept :
+         {"run", "iteration", "created", "had", "shown", "used", "confirmed", "refuted", "quarantined"})
+      fields.erase(kept);
+    TRY_ASSIGN(const auto results,
+               client_->ask(surreal::kEdit, {{"key", old.key}, {"fields", fields}, {"stamp", old.stamp}}));
+    if (last_number(results).value_or(0) == 0) continue;  // changed or gone meanwhile: the next reading tells
+    fit.experience.id = was.id;
+    fit.experience.run = was.run;
+    fit.experience.iteration = was.iteration;
+    fit.experience.created = was.created;
+    fit.experience.credit = was.credit;
+    old.item.experience = std::move(fit.experience);
+    old.item.suspicions = std::move(fit.suspicions);
+    return std::move(old.item);
+  }
+  return failed(ErrorCode::unavailable, "others keep changing experience " + whole + "; try again later");
 }
 
-Result<void> SurrealStore::forget(std::string_view id) {
+Result<Removal> SurrealStore::forget(std::string_view id) {
   TRY_ASSIGN(const Keyed old, found(id));
+  const model::Experience& it = old.item.experience;
   TRY_ASSIGN(const auto results, client_->ask(surreal::kForget, {{"key", old.key}}));
-  if (last_number(results).value_or(0) == 0)
-    return failed(ErrorCode::not_found, "no experience " + old.item.experience.id);
+  const std::int64_t solutions = last_number(results).value_or(-1);
+  if (solutions < 0) return failed(ErrorCode::not_found, "no experience " + it.id);
   for (auto& [place, pile] : piles_) pile.drop(old.key);
-  return {};
+  return Removal{it.id, it.title, solutions};
 }
 
 Result<void> SurrealStore::quarantine(std::string_view id, Visibility visibility) {
@@ -231,11 +255,27 @@ Result<int> SurrealStore::credit(std::span<const CreditEvent> events) {
 
 // Reading ------------------------------------------------------------------------------------------------------------
 
-Result<std::optional<SolutionRecord>> SurrealStore::solution(std::string_view id) {
-  TRY_ASSIGN(const auto results, client_->ask(surreal::kReadSolution, surreal::clean({{"key", std::string(id)}})));
-  const Json& rows = at(results, 0);
-  if (!rows.is_array() || rows.empty() || !rows[0].is_object()) return std::nullopt;
-  return surreal::solution_of(rows[0], std::string(id), name());
+Result<std::vector<SolutionRecord>> SurrealStore::solutions(std::span<const std::string> ids) {
+  std::vector<SolutionRecord> found;
+  for (std::size_t start = 0; start < ids.size(); start += kSolutionsAtOnce) {
+    Json keys = Json::array();
+    for (const std::string& id : ids.subspan(start, std::min(kSolutionsAtOnce, ids.size() - start))) keys.push_back(id);
+    TRY_ASSIGN(const auto results, client_->ask(surreal::kReadSolutions, surreal::clean({{"keys", keys}})));
+    const Json& rows = at(results, 0);
+    if (!rows.is_array()) continue;
+    for (const Json& row : rows) {
+      const auto key = surreal::key_of(row);
+      if (!key) continue;
+      const std::string id = surreal::text_of_key(*key);
+      auto record = surreal::solution_of(row, id, name());
+      if (record) {
+        found.push_back(std::move(*record));
+      } else {
+        unreadable_.push_back({"kernel " + id, record.error().message});
+      }
+    }
+  }
+  return found;
 }
 
 Result<std::vector<SurrealStore::Keyed>> SurrealStore::keyed(const std::vector<Json>& results) const {
@@ -245,7 +285,9 @@ Result<std::vector<SurrealStore::Keyed>> SurrealStore::keyed(const std::vector<J
   if (!rows.is_array()) return items;
   for (const Json& row : rows) {
     const auto key = surreal::key_of(row);
-    if (key) items.push_back({*key, surreal::item_of(row, *key, counters), row.value("inserted", Json())});
+    if (key)
+      items.push_back(
+          {*key, surreal::item_of(row, *key, counters), row.value("inserted", Json()), row.value("stamp", Json())});
   }
   return items;
 }
@@ -309,6 +351,7 @@ Result<Item> SurrealStore::get(std::string_view id) {
 }
 
 Result<std::vector<Item>> SurrealStore::list(const Filter& filter) {
+  unreadable_.clear();
   const auto wanted = static_cast<std::size_t>(std::max(0, filter.limit));
   std::vector<Item> items;
   for (int offset = std::max(0, filter.offset);;) {
@@ -337,6 +380,7 @@ Result<std::vector<Item>> SurrealStore::list(const Filter& filter) {
 }
 
 Result<void> SurrealStore::for_each(const std::function<Result<void>(const Item&)>& visit) {
+  unreadable_.clear();
   Json last = Json::array({0, ""});
   for (;;) {
     TRY_ASSIGN(const auto results,
@@ -355,28 +399,30 @@ Result<void> SurrealStore::for_each(const std::function<Result<void>(const Item&
 
 // Choosing -----------------------------------------------------------------------------------------------------------
 
-/// Reads the cards that changed since the last time: those of the language and target, and those without a target.
-Result<void> SurrealStore::refresh(CardPile& exact, CardPile& any, const std::string& language,
-                                   const std::string& target) {
+/// Reads the cards of these piles, kPiles of them, that changed since the last time.
+Result<void> SurrealStore::refresh(const std::vector<PileName>& names) {
   struct Reading {
     CardPile* pile;
     Json stamp;
-    Json key;
+    Json key = "";
     bool done = false;
   };
-  const auto begin = [](CardPile& pile) {
-    return Reading{&pile, std::max<std::int64_t>(0, pile.read_until_us() - kOverlapUs), ""};
-  };
-  std::array<Reading, 2> readings{begin(exact), begin(any)};
+  std::vector<Reading> readings;
+  Json variables = {{"count", kCardsAtOnce}};
+  for (const PileName& name : names) {
+    const std::string place = std::to_string(readings.size());
+    CardPile& pile = piles_[name];
+    readings.push_back({&pile, std::max<std::int64_t>(0, pile.read_until_us() - kOverlapUs)});
+    variables["language" + place] = name.first;
+    variables["target" + place] = name.second;
+  }
   std::int64_t now_us = 0;  // of the server, at the first reading
-  while (!readings[0].done || !readings[1].done) {
-    TRY_ASSIGN(const auto results, client_->ask(surreal::kReadCards, surreal::clean({{"language", language},
-                                                                                     {"target", target},
-                                                                                     {"stamp", readings[0].stamp},
-                                                                                     {"key", readings[0].key},
-                                                                                     {"any_stamp", readings[1].stamp},
-                                                                                     {"any_key", readings[1].key},
-                                                                                     {"count", kCardsAtOnce}})));
+  while (!std::ranges::all_of(readings, &Reading::done)) {
+    for (std::size_t i = 0; i < readings.size(); ++i) {
+      variables["stamp" + std::to_string(i)] = readings[i].stamp;
+      variables["key" + std::to_string(i)] = readings[i].key;
+    }
+    TRY_ASSIGN(const auto results, client_->ask(surreal::kReadCards, surreal::clean(variables)));
     if (now_us == 0) now_us = last_number(results).value_or(0);
     for (std::size_t i = 0; i < readings.size(); ++i) {
       const Json& rows = at(results, i);
@@ -387,91 +433,52 @@ Result<void> SurrealStore::refresh(CardPile& exact, CardPile& any, const std::st
       readings[i].key = rows.back().at("id").at(3);
     }
   }
-  exact.set_read_until(now_us);
-  any.set_read_until(now_us);
+  for (const Reading& reading : readings) reading.pile->set_read_until(now_us);
   return {};
 }
 
-/// The ones most like the query by words; beside them the worthiest, those of the same kind, and the newest.
-std::vector<CardPile::Hit> SurrealStore::chosen(const std::vector<const CardPile*>& piles, const Query& query) {
-  const auto limit = static_cast<std::size_t>(std::max(0, query.limit));
-  const auto fits = [&](const Card& card) {
-    return !card.quarantined && (query.without_run.empty() || card.run != query.without_run) &&
-           std::ranges::find(query.without_op_types, card.op_type) == query.without_op_types.end();
-  };
-  const auto words = words_of(query.text + " " + query.op_type + " " + query.bound, kMostQueryWords);
-  std::vector<Hit> alike;
-  std::vector<Hit> rest;
-  for (const CardPile* pile : piles) {
-    std::ranges::copy(pile->find(words, fits), std::back_inserter(alike));
-    std::ranges::copy(pile->all(fits), std::back_inserter(rest));
-  }
-  const auto newer = [](const Card& a, const Card& b) {
-    return a.inserted_us != b.inserted_us ? a.inserted_us > b.inserted_us : a.key > b.key;
-  };
-  std::ranges::sort(alike, [&](const Hit& a, const Hit& b) {
-    return a.score != b.score ? a.score > b.score : newer(*a.card, *b.card);
-  });
-  if (alike.size() > (limit + 1) / 2) alike.resize((limit + 1) / 2);
-  const double best = alike.empty() ? 0 : alike.front().score;
-  std::vector<Hit> picked;
-  std::set<const Card*> known;
-  for (const Hit& hit : alike) {
-    known.insert(hit.card);
-    picked.push_back({hit.card, best > 0 ? hit.score / best : 0});
-  }
-  const auto add = [&](std::size_t most, auto&& wanted) {
-    for (const Hit& hit : rest) {
-      if (picked.size() >= std::min(most, limit)) return;
-      if (wanted(*hit.card) && known.insert(hit.card).second) picked.push_back({hit.card, 0});
-    }
-  };
-  std::ranges::sort(rest, [&](const Hit& a, const Hit& b) {
-    return a.card->worth != b.card->worth ? a.card->worth > b.card->worth : newer(*a.card, *b.card);
-  });
-  add(picked.size() + limit / 8, [](const Card&) { return true; });
-  std::ranges::sort(rest, [&](const Hit& a, const Hit& b) { return newer(*a.card, *b.card); });
-  add(limit - limit / 8, [&](const Card& c) { return c.op_type == query.op_type && c.bound == query.bound; });
-  add(limit - limit / 16, [&](const Card& c) { return c.op_type == query.op_type; });
-  add(limit, [](const Card&) { return true; });
-  return picked;
-}
-
 Result<std::vector<Match>> SurrealStore::retrieve(const Query& query) {
-  CardPile& exact = piles_[{query.language, query.target}];
-  CardPile& any = piles_[{query.language, kAnyTarget}];
-  TRY(refresh(exact, any, query.language, query.target));
-  const auto hits = chosen({&exact, &any}, query);
+  unreadable_.clear();
+  // Where a record says nothing of its language or target, or says "", it holds for any.
+  std::vector<PileName> names;
+  for (const std::string& language : {query.language, std::string()}) {
+    for (const std::string& target : {query.target, std::string(), std::string(kAnyTarget)})
+      names.emplace_back(language, target);
+  }
+  static_assert(surreal::kPiles == 6);
+  TRY(refresh(names));
+  std::set<const CardPile*> different;
+  for (const PileName& name : names) different.insert(&piles_[name]);
+  const auto hits = chosen_cards({different.begin(), different.end()}, query);
   Json keys = Json::array();
   std::map<std::string, double> similarity;
-  for (const Hit& hit : hits) {
-    keys.push_back(hit.card->key);
-    similarity[surreal::text_of_key(hit.card->key)] = hit.score;
-  }
+  // One whose language or target was changed may still have its older card in another pile.
+  for (const Hit& hit : hits)
+    if (similarity.emplace(surreal::text_of_key(hit.card->key), hit.score).second) keys.push_back(hit.card->key);
   TRY_ASSIGN(auto items, fetch(keys));
   std::vector<Match> matches;
   std::set<std::string> there;
   for (Keyed& one : items) {
     const model::Experience& it = one.item.experience;
     // What changed hands since its card was read is no longer the pile's.
-    const bool still =
-        it.language == query.language && !one.item.quarantined && (it.target == query.target || it.target.empty());
+    const bool still = !one.item.quarantined && (it.language == query.language || it.language.empty()) &&
+                       (it.target == query.target || it.target.empty());
     if (!still) continue;
     there.insert(surreal::text_of_key(one.key));
     matches.push_back({std::move(one.item), similarity[surreal::text_of_key(one.key)]});
   }
   for (const Json& key : keys) {
     if (there.contains(surreal::text_of_key(key))) continue;
-    exact.drop(key);
-    any.drop(key);
+    for (const PileName& name : names) piles_[name].drop(key);
   }
   return matches;
 }
 
 Result<std::vector<Item>> SurrealStore::search(std::string_view text, const Filter& filter) {
-  const auto words = words_of(text, kMostQueryWords);
+  unreadable_.clear();
+  const auto words = search_words(text, kMostWordsOfASearch);
   if (words.empty()) return std::vector<Item>();
-  CardPile pile;
+  CardPile pile(CardPile::Words::all);
   Json last = Json::array({"", "", 0, ""});
   for (;;) {
     TRY_ASSIGN(const auto results, client_->ask(surreal::kReadAllCards, {{"language", last[0]},
@@ -519,6 +526,7 @@ Result<StoreStats> SurrealStore::stats() {
 }
 
 Result<Graph> SurrealStore::graph(int limit) {
+  unreadable_.clear();
   TRY_ASSIGN(const auto results, client_->ask(surreal::kGraph, {{"limit", std::max(0, limit)}}));
   // Four LETs come before the four readings.
   return surreal::graph_of(at(results, 4), at(results, 5), at(results, 6), at(results, 7));

@@ -12,6 +12,7 @@ struct Parsed {
   std::optional<int> code;
   std::optional<std::uint64_t> seed;
   std::optional<int> number;
+  std::optional<int> count;
 };
 
 Parsed parse(std::vector<std::string> words) {
@@ -20,6 +21,7 @@ Parsed parse(std::vector<std::string> words) {
   Parsed parsed;
   command.option("--seed", &parsed.seed, "0 or more");
   command.option("--number", &parsed.number, "any");
+  command.option("--count", &parsed.count, "0 or more").at_least(0);
   words.insert(words.begin(), {"accelopt", "run"});
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -45,6 +47,16 @@ TEST(CommandLine, ANumberThatIsNotInDigitsIsRefusedWithItsForm) {
     EXPECT_NE(said.find("must be a whole number"), std::string::npos) << text << ": " << said;
     EXPECT_NE(said.find("--number"), std::string::npos) << text << ": " << said;
   }
+}
+
+TEST(CommandLine, ANumberBelowItsLeastIsRefusedWithIt) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(parse({"--count", "-1"}).code, kUsage);
+  EXPECT_EQ(parse({"--count=-2147483648"}).code, kUsage);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("--count: must be 0 or more, and is -1"), std::string::npos) << said;
+  EXPECT_EQ(parse({"--count", "0"}).count, 0);
+  EXPECT_EQ(parse({"--number", "-1"}).number, -1);
 }
 
 TEST(CommandLine, AnUnknownCommandIsNamedOnEachLevel) {

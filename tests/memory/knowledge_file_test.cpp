@@ -183,6 +183,126 @@ TEST_F(KnowledgeFileTest, AStoreOfTheFirstVersionIsBroughtUpToThisOne) {
   EXPECT_TRUE((*store)->forget(store_ids({sample_experience(1)})[0]));
 }
 
+/// Does something to the tables behind the store's back.
+void meddle(const fs::path& file, const char* sql) {
+  auto other = journal::Database::open(file, journal::OpenMode::create, std::chrono::seconds(1));
+  ASSERT_TRUE(other);
+  const auto done = (*other)->execute(sql);
+  ASSERT_TRUE(done) << done.error().message;
+}
+
+TEST_F(KnowledgeFileTest, RowsThatCannotBeReadStandInNobodysWay) {
+  fill(450);
+  meddle(file(), "UPDATE items SET experience = '{\"title\": ' WHERE number IN (1, 200, 450)");
+  meddle(file(), "UPDATE items SET experience = '{\"title\": 5}' WHERE number = 201");
+  meddle(file(), "UPDATE items SET suspicions = '[' WHERE number = 2");
+  auto store = open_knowledge_file(file());
+  ASSERT_TRUE(store) << store.error().message;
+  std::vector<model::Experience> all;
+  for (int i = 0; i < 450; ++i) all.push_back(sample_experience(i));
+  const auto ids = store_ids(all);
+  const auto expect_passed_over = [&](std::size_t count) {
+    std::set<std::string> passed;
+    for (const Unreadable& one : (*store)->unreadable()) {
+      passed.insert(one.id);
+      EXPECT_FALSE(one.reason.empty());
+    }
+    EXPECT_EQ(passed.size(), count);
+    EXPECT_TRUE(passed.contains(ids[449]));
+  };
+  EXPECT_EQ((*store)->list({.limit = 0})->size(), 446U);
+  expect_passed_over(4);
+  EXPECT_EQ((*store)->list({.limit = 3})->size(), 2U);
+  expect_passed_over(1);
+  EXPECT_EQ((*store)->search("strides", {.limit = 0})->size(), 446U);
+  expect_passed_over(4);
+  EXPECT_TRUE((*store)->retrieve({.language = "cpp", .target = "cpu", .op_type = "matmul"}));
+  EXPECT_TRUE((*store)->graph(10));
+  std::size_t visited = 0;
+  ASSERT_TRUE((*store)->for_each([&](const Item&) -> base::Result<void> {
+    ++visited;
+    return {};
+  }));
+  EXPECT_EQ(visited, 446U);
+  expect_passed_over(4);
+  const auto stats = (*store)->stats();
+  ASSERT_TRUE(stats) << stats.error().message;
+  EXPECT_EQ(stats->experiences, 450);
+  EXPECT_EQ(stats->unreadable.size(), 4U);
+  // A run's credit for one of them blocks nothing.
+  const CreditEvent event{.id = "e", .experience = ids[0], .kind = CreditEvent::Kind::confirmed, .run = "r"};
+  EXPECT_EQ((*store)->credit({&event, 1}).value(), 1);
+  // Asked for by name it is told, and can be removed.
+  const auto one = (*store)->get(ids[0]);
+  ASSERT_FALSE(one);
+  EXPECT_EQ(one.error().code, ErrorCode::corrupt);
+  EXPECT_NE(one.error().message.find("`accelopt memory forget " + ids[0]), std::string::npos) << one.error().message;
+  for (const std::size_t i : {std::size_t{0}, std::size_t{199}, std::size_t{200}, std::size_t{449}}) {
+    const auto removed = (*store)->forget(ids[i]);
+    ASSERT_TRUE(removed) << removed.error().message;
+    EXPECT_EQ(removed->title, "");
+  }
+  EXPECT_TRUE((*store)->stats()->unreadable.empty());
+}
+
+TEST_F(KnowledgeFileTest, WithARowThatCannotBeReadItsKernelsGoToo) {
+  fill(2);
+  auto store = open_knowledge_file(file());
+  ASSERT_TRUE(store);
+  std::vector<SolutionRecord> records;
+  for (const char* id : {"slow0", "fast0", "slow1"}) records.push_back({.id = id, .sources = base::Json::object()});
+  ASSERT_TRUE((*store)->put_solutions(records));
+  meddle(file(), "UPDATE items SET experience = experience || '}' WHERE number = 1");
+  const auto removed = (*store)->forget(store_ids({sample_experience(0)})[0]);
+  ASSERT_TRUE(removed) << removed.error().message;
+  EXPECT_EQ(removed->solutions, 2);
+  EXPECT_EQ((*store)->stats()->solutions, 1);
+}
+
+TEST_F(KnowledgeFileTest, AKernelThatCannotBeReadIsPassedOver) {
+  fill(1);
+  auto store = open_knowledge_file(file());
+  ASSERT_TRUE(store);
+  std::vector<SolutionRecord> records;
+  for (const char* id : {"slow0", "fast0"}) records.push_back({.id = id, .sources = base::Json::object()});
+  ASSERT_TRUE((*store)->put_solutions(records));
+  meddle(file(), "UPDATE solutions SET sources = '{' WHERE id = 'slow0'");
+  const auto found = (*store)->solutions(std::vector<std::string>{"slow0", "fast0"});
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->size(), 1U);
+  EXPECT_EQ(found->front().id, "fast0");
+  ASSERT_EQ((*store)->unreadable().size(), 1U);
+  EXPECT_EQ((*store)->unreadable().front().id, "kernel slow0");
+}
+
+TEST_F(KnowledgeFileTest, LostCountsOfLanguagesLoseNoExperience) {
+  fill(20);
+  meddle(file(), "DELETE FROM languages");
+  auto store = open_knowledge_file(file());
+  ASSERT_TRUE(store);
+  EXPECT_EQ((*store)->list({.limit = 0})->size(), 20U);
+  EXPECT_EQ((*store)->retrieve({.language = "cpp", .target = "cpu"})->size(), 20U);
+  // The next insertion makes up for them.
+  const model::Experience next = sample_experience(20);
+  ASSERT_EQ((*store)->insert({&next, 1}, Forgotten::stays).value(), 1);
+  std::int64_t age = 20;
+  ASSERT_TRUE((*store)->for_each([&](const Item& item) -> base::Result<void> {
+    EXPECT_EQ(item.age, age--);
+    return {};
+  }));
+}
+
+TEST_F(KnowledgeFileTest, WhatATextSaysOfItsOwnIdCountsForNothing) {
+  fill(2);
+  meddle(file(), "UPDATE items SET experience = json_set(experience, '$.id', 'ffffffffffffffff') WHERE number = 1");
+  auto store = open_knowledge_file(file());
+  ASSERT_TRUE(store);
+  const std::string id = store_ids({sample_experience(0)})[0];
+  EXPECT_EQ((*store)->get(id)->experience.id, id);
+  EXPECT_EQ((*store)->list({})->back().experience.id, id);
+  EXPECT_EQ((*store)->get("ffffffffffffffff").error().code, ErrorCode::not_found);
+}
+
 /// How long the four processes write; ACCELOPT_STRESS_SECONDS=20 is what the design asks for.
 std::chrono::milliseconds stress_time() {
   const char* const seconds = std::getenv("ACCELOPT_STRESS_SECONDS");

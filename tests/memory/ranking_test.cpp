@@ -112,6 +112,15 @@ TEST(Rank, WhatHelpedHereAndHurtElsewhereIsNoContradiction) {
   EXPECT_EQ(shown[1].contradicting, 0);
 }
 
+TEST(Rank, TheSameStrategyUnderTwoTitlesIsShownOnce) {
+  std::vector<Match> matches{match("Alpha", 1.5), match("Beta", 1.4), match("Gamma", 1.3)};
+  matches[0].item.experience.strategy = matches[1].item.experience.strategy = "Pack the operand, then tile.";
+  matches[2].item.experience.strategy = "Use wider vectors.";
+  const auto shown = rank(matches, kQuery, 5);
+  ASSERT_EQ(titles(shown), (std::vector<std::string>{"Alpha", "Gamma"}));
+  EXPECT_EQ(shown[0].agreeing, 1);
+}
+
 TEST(StrategyKey, OfARecipeIsItsNameParametersAndShape) {
   model::Experience one = sample_experience(1);
   one.title = "Tile a loop";

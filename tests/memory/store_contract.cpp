@@ -2,8 +2,11 @@
 #include "memory/store_contract.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 #include <set>
 #include <span>
+#include <thread>
 
 #include "memory/hygiene.hpp"
 
@@ -188,6 +191,44 @@ TEST_P(StoreContract, SearchFindsWordsOfAnyText) {
   EXPECT_EQ(store().stats()->experiences, 2);
 }
 
+TEST_P(StoreContract, SearchFindsShortWordsNumbersAndWordsOfAnyScript) {
+  std::vector<model::Experience> many;
+  for (int i = 0; i < 5; ++i) many.push_back(sample_experience(i));
+  for (model::Experience& one : many) one.title = one.before = one.after = "";
+  many[0].strategy = "Pack Q into 16 registers.";
+  many[1].strategy =
+      "Gr\xc3\xb6\xc3\x9f"
+      "ere Kacheln: \xc3\x9c"
+      "berlappung.";
+  many[2].strategy =
+      "\xd0\xa0\xd0\xb0\xd0\xb7\xd0\xb2\xd0\xb5\xd1\x80\xd0\xbd\xd1\x83\xd1\x82\xd1\x8c "
+      "\xd1\x86\xd0\xb8\xd0\xba\xd0\xbb";
+  many[3].strategy = "\xe5\xbe\xaa\xe7\x8e\xaf\xe5\xb1\x95\xe5\xbc\x80\xe4\xbc\x98\xe5\x8c\x96";
+  many[4].strategy = "for while";
+  ASSERT_TRUE(store().insert(many, Forgotten::stays));
+  const auto ids = store_ids(many);
+  const auto found = [&](const char* text) {
+    const auto items = store().search(text, {});
+    EXPECT_TRUE(items) << items.error().message;
+    return items ? ids_of(*items) : std::vector<std::string>();
+  };
+  const auto only = [&](std::size_t i) { return std::vector<std::string>{ids[i]}; };
+  EXPECT_EQ(found("q"), only(0));
+  EXPECT_EQ(found("16"), only(0));
+  EXPECT_EQ(found("gr\xc3\xb6\xc3\x9f"
+                  "ere"),
+            only(1));
+  EXPECT_EQ(found("\xc3\xbc"
+                  "berlappung"),
+            only(1))
+      << "small letters for a capital";
+  EXPECT_EQ(found("\xd0\xa6\xd0\x98\xd0\x9a\xd0\x9b"), only(2)) << "capitals for small letters";
+  EXPECT_EQ(found("\xe5\xb1\x95\xe5\xbc\x80"), only(3)) << "no blanks between the words";
+  EXPECT_EQ(found("while"), only(4)) << "a word that every kernel has, where it is all that is asked for";
+  EXPECT_EQ(found("registers \xe5\xb1\x95\xe5\xbc\x80").size(), 2U);
+  EXPECT_TRUE(found("zz").empty());
+}
+
 TEST_P(StoreContract, AnEditChangesTextsAndKeepsProvenance) {
   const model::Experience made = sample_experience(1);
   ASSERT_TRUE(store().insert({&made, 1}, Forgotten::stays));
@@ -196,18 +237,77 @@ TEST_P(StoreContract, AnEditChangesTextsAndKeepsProvenance) {
   edited.strategy = "zymurgy";
   edited.run = "another";
   edited.credit.confirmed = 1000;
-  const auto done = store().edit(edited);
+  const auto to = [](const model::Experience& wanted) { return [wanted](const model::Experience&) { return wanted; }; };
+  const auto done = store().edit(edited.id, to(edited));
   ASSERT_TRUE(done) << done.error().message;
   const auto found = store().get(edited.id);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->experience.title, "Sharper words");
   EXPECT_EQ(found->experience.run, "run1");
   EXPECT_EQ(found->experience.credit.confirmed, 0);
+  EXPECT_EQ(Json(done->experience), Json(found->experience)) << "it gives what is stored";
   EXPECT_EQ(store().search("zymurgy", {})->size(), 1U);
   // The same experience once more is still the same one, edited or not.
   EXPECT_EQ(store().insert({&made, 1}, Forgotten::stays).value(), 0);
-  edited.id = "0123456789abcdef";
-  EXPECT_EQ(store().edit(edited).error().code, ErrorCode::not_found);
+  EXPECT_EQ(store().edit("0123456789abcdef", to(edited)).error().code, ErrorCode::not_found);
+  const auto refused = store().edit(edited.id.substr(0, 12), [](const model::Experience&) {
+    return base::Result<model::Experience>(base::fail(ErrorCode::cancelled, "no"));
+  });
+  EXPECT_EQ(refused.error().code, ErrorCode::cancelled);
+  EXPECT_EQ(store().get(edited.id)->experience.title, "Sharper words");
+}
+
+/// Has another connection do something between the reading and the writing of an edit of the title. A store that locks
+/// lets it in after the edit.
+void edit_title_while(KnowledgeStore& store, StorePlace& place, const std::string& id,
+                      const std::function<void(KnowledgeStore&)>& other) {
+  auto second = place.open();
+  ASSERT_TRUE(second) << second.error().message;
+  std::future<void> meanwhile;
+  const auto done = store.edit(id, [&](const model::Experience& was) {
+    if (!meanwhile.valid()) {
+      meanwhile = std::async(std::launch::async, [&] { other(**second); });
+      meanwhile.wait_for(std::chrono::milliseconds(500));
+    }
+    model::Experience changed = was;
+    changed.title = "mine";
+    return changed;
+  });
+  ASSERT_TRUE(meanwhile.valid());
+  meanwhile.get();
+  ASSERT_TRUE(done) << done.error().message;
+}
+
+TEST_P(StoreContract, OfTwoWhoEditAtOnceNeitherLosesAnything) {
+  const model::Experience made = sample_experience(1);
+  const std::string id = store_ids({made})[0];
+  ASSERT_TRUE(store().insert({&made, 1}, Forgotten::stays));
+  edit_title_while(store(), place(), id, [&](KnowledgeStore& other) {
+    const auto theirs = other.edit(id, [](const model::Experience& was) {
+      model::Experience changed = was;
+      changed.strategy = "theirs";
+      return changed;
+    });
+    EXPECT_TRUE(theirs) << theirs.error().message;
+  });
+  EXPECT_EQ(store().get(id)->experience.title, "mine");
+  EXPECT_EQ(store().get(id)->experience.strategy, "theirs");
+}
+
+TEST_P(StoreContract, AnEditLosesNoCreditAndNoQuarantine) {
+  const model::Experience made = sample_experience(1);
+  const std::string id = store_ids({made})[0];
+  ASSERT_TRUE(store().insert({&made, 1}, Forgotten::stays));
+  edit_title_while(store(), place(), id, [&](KnowledgeStore& other) {
+    const CreditEvent event{.id = "e", .experience = id, .kind = CreditEvent::Kind::confirmed, .run = "r", .plan = "P"};
+    EXPECT_EQ(other.credit({&event, 1}).value(), 1);
+    EXPECT_TRUE(other.quarantine(id, Visibility::hidden));
+  });
+  const auto found = store().get(id);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->experience.title, "mine");
+  EXPECT_EQ(found->experience.credit.confirmed, 1);
+  EXPECT_TRUE(found->quarantined);
 }
 
 TEST_P(StoreContract, WhatIsForgottenStaysAwayUntilAUserBringsItBack) {
@@ -224,6 +324,63 @@ TEST_P(StoreContract, WhatIsForgottenStaysAwayUntilAUserBringsItBack) {
   EXPECT_TRUE(store().get(id));
   EXPECT_EQ(store().stats()->forgotten, 0);
   EXPECT_EQ(store().forget("0123456789abcdef").error().code, ErrorCode::not_found);
+}
+
+TEST_P(StoreContract, WithAnExperienceItsKernelsAreForgottenUnlessOthersSpeakOfThem) {
+  std::vector<model::Experience> two{sample_experience(1), sample_experience(2)};
+  two[1].slow = two[0].fast;
+  ASSERT_TRUE(store().insert(two, Forgotten::stays));
+  std::vector<SolutionRecord> records;
+  for (const char* id : {"slow1", "fast1", "fast2", "of nobody"})
+    records.push_back({.id = id, .language = "cpp", .sources = {{"files", Json::array()}}});
+  ASSERT_TRUE(store().put_solutions(records));
+  const auto left = [&] {
+    const std::vector<std::string> all{"slow1", "fast1", "fast2", "of nobody"};
+    const auto found = store().solutions(all);
+    EXPECT_TRUE(found) << found.error().message;
+    std::set<std::string> ids;
+    if (!found) return ids;
+    for (const SolutionRecord& one : *found) ids.insert(one.id);
+    return ids;
+  };
+  ASSERT_EQ(left().size(), 4U);
+  const auto first = store().forget(store_ids(two)[0].substr(0, 12));
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->id, store_ids(two)[0]);
+  EXPECT_EQ(first->title, two[0].title);
+  EXPECT_EQ(first->solutions, 1);
+  EXPECT_EQ(left(), (std::set<std::string>{"fast1", "fast2", "of nobody"}));
+  EXPECT_EQ(store().forget(store_ids(two)[1])->solutions, 2);
+  EXPECT_EQ(left(), std::set<std::string>{"of nobody"});
+}
+
+TEST_P(StoreContract, WhatSaysNoLanguageOrTargetHoldsForAny) {
+  std::vector<model::Experience> many;
+  for (int i = 0; i < 6; ++i) many.push_back(sample_experience(i));
+  many[1].target = "";
+  many[2].language = "";
+  many[3].language = many[3].target = "";
+  many[4].language = "triton";
+  many[4].target = "";
+  many[5].language = "";
+  many[5].target = "gpu";
+  const auto inserted = store().insert(many, Forgotten::stays);
+  ASSERT_TRUE(inserted) << inserted.error().message;
+  const auto ids = store_ids(many);
+  const auto matches = store().retrieve(query_like(many[0]));
+  ASSERT_TRUE(matches) << matches.error().message;
+  EXPECT_EQ(ids_of(*matches), (std::set<std::string>{ids[0], ids[1], ids[2], ids[3]}));
+  EXPECT_EQ(matches->size(), 4U);
+  // One that becomes such a one is still given once.
+  ASSERT_TRUE(store().edit(ids[0], [](const model::Experience& was) {
+    model::Experience changed = was;
+    changed.target = "";
+    return changed;
+  }));
+  const auto again = store().retrieve(query_like(many[0]));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(ids_of(*again), (std::set<std::string>{ids[0], ids[1], ids[2], ids[3]}));
+  EXPECT_EQ(again->size(), 4U);
 }
 
 TEST_P(StoreContract, QuarantineHidesFromRetrievalAndKeeps) {
@@ -290,13 +447,13 @@ TEST_P(StoreContract, SolutionsAreKeptOnce) {
   ASSERT_TRUE(store().put_solutions({&record, 1}));
   record.task = "changed";
   ASSERT_TRUE(store().put_solutions({&record, 1}));
-  const auto found = store().solution("s1");
+  const auto found = store().solutions(std::vector<std::string>{"s1", "s2"});
   ASSERT_TRUE(found) << found.error().message;
-  ASSERT_TRUE(*found);
-  EXPECT_EQ((*found)->task, "t");
-  EXPECT_EQ((*found)->sources, record.sources);
-  EXPECT_TRUE((*found)->evaluation.is_null());
-  EXPECT_FALSE(*store().solution("s2"));
+  ASSERT_EQ(found->size(), 1U) << "there is no s2";
+  EXPECT_EQ(found->front().id, "s1");
+  EXPECT_EQ(found->front().task, "t");
+  EXPECT_EQ(found->front().sources, record.sources);
+  EXPECT_TRUE(found->front().evaluation.is_null());
   EXPECT_EQ(store().stats()->solutions, 1);
 }
 

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection to a knowledge file: its statements, prepared once, and its rows as values. A row that cannot be read
+// stands in nobody's way: it is noted and passed over.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "journal/sqlite.hpp"
+#include "memory/knowledge_store.hpp"
+
+namespace accelopt::memory {
+
+/// Reads whole items; a condition on i (items) follows.
+inline constexpr std::string_view kItem =
+    "SELECT i.number, i.id, i.experience, i.quarantined, i.suspicions, i.shown, i.used, i.confirmed, i.refuted, "
+    "max(0, coalesce(l.inserted, 0) - i.place - 1) FROM items i LEFT JOIN languages l ON l.language = i.language ";
+
+class KnowledgeRows {
+ public:
+  using Numbered = std::pair<std::int64_t, Item>;
+
+  /// Some items in the order of their statement.
+  struct Page {
+    std::vector<Numbered> items;
+    std::int64_t last = 0;  ///< number of the last row, readable or not
+    int rows = 0;           ///< those that could not be read included
+  };
+
+  KnowledgeRows(std::unique_ptr<journal::Database> database, std::string name)
+      : database_(std::move(database)), name_(std::move(name)) {}
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] journal::Database& database() { return *database_; }
+
+  /// A transaction that writes. @error not_found: the file is no longer the one at its path; as journal::Transaction.
+  base::Result<journal::Transaction> begin();
+
+  /// The statement, prepared once.
+  base::Result<journal::Statement*> sql(std::string_view text);
+
+  template <class... Values>
+  base::Result<void> run(std::string_view text, const Values&... values) {
+    TRY_ASSIGN(journal::Statement* const statement, sql(text));
+    return journal::Query(*statement, values...).run();
+  }
+
+  /// The first number of the first row; 0: there is none.
+  template <class... Values>
+  base::Result<std::int64_t> number_of(std::string_view text, const Values&... values) {
+    TRY_ASSIGN(journal::Statement* const statement, sql(text));
+    journal::Query query(*statement, values...);
+    TRY_ASSIGN(const bool any, query.next());
+    return any ? query.integer(0) : 0;
+  }
+
+  /// The items of a statement that begins with kItem.
+  template <class... Values>
+  base::Result<Page> page(std::string_view text, const Values&... values) {
+    TRY_ASSIGN(journal::Statement* const statement, sql(text));
+    journal::Query query(*statement, values...);
+    Page page;
+    for (;;) {
+      TRY_ASSIGN(const bool more, query.next());
+      if (!more) return page;
+      page.last = query.integer(0);
+      ++page.rows;
+      if (auto item = item_of(query)) page.items.emplace_back(page.last, std::move(*item));
+    }
+  }
+
+  /// Those with these numbers, in their order.
+  base::Result<std::vector<Item>> items(std::span<const std::int64_t> numbers);
+
+  /// The solutions of these ids.
+  base::Result<std::vector<SolutionRecord>> solutions(std::span<const std::string> ids);
+
+  /// What was passed over since clear_unreadable().
+  [[nodiscard]] const std::vector<Unreadable>& unreadable() const { return unreadable_; }
+  void clear_unreadable() { unreadable_.clear(); }
+
+ private:
+  std::optional<Item> item_of(const journal::Query& row);
+  std::optional<SolutionRecord> solution_of(const journal::Query& row);
+  void pass_over(std::string id, std::string reason);
+
+  std::unique_ptr<journal::Database> database_;
+  std::map<std::string, journal::Statement, std::less<>> statements_;  ///< must go before the database
+  std::string name_;
+  std::vector<Unreadable> unreadable_;
+};
+
+}  // namespace accelopt::memory
