@@ -230,7 +230,12 @@ ExitState exit_state(const siginfo_t& facts) {
 std::optional<ExitState> Process::try_wait() {
   if (pid_ <= 0) return ExitState{};
   siginfo_t facts{};
-  if (waitid(P_PID, static_cast<id_t>(pid_), &facts, WEXITED | WNOHANG) != 0 || facts.si_pid == 0) return std::nullopt;
+  const auto id = static_cast<id_t>(pid_);
+  if (waitid(P_PID, id, &facts, WEXITED | WNOHANG | WNOWAIT) != 0 || facts.si_pid == 0) return std::nullopt;
+  // What it started and left behind goes with it, and before it is reaped: then its number may be another's.
+  kill(-pid_, SIGKILL);
+  while (waitid(P_PID, id, &facts, WEXITED) != 0 && errno == EINTR) {
+  }
   pid_ = -1;
   return exit_state(facts);
 }

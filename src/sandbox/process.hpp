@@ -66,7 +66,7 @@ class Process {
   [[nodiscard]] bool valid() const { return pid_ > 0; }
   /// Sends the signal to the child alone.
   void signal(int number) const;
-  /// The end of the child if it has come; reaps it.
+  /// The end of the child if it has come; reaps it, and kills what it left behind in its process group.
   std::optional<ExitState> try_wait();
   /// Whether the child has begun to end and is not there yet to be reaped.
   [[nodiscard]] bool is_ending() const;

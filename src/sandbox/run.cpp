@@ -70,14 +70,17 @@ base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, Pause
     // Short enough that a stop or a time limit is noticed soon; the pipe's end wakes at once.
     constexpr int kWaitMilliseconds = 20;
     pollfd wait{reader.get(), POLLIN, 0};
-    if (open && poll(&wait, 1, kWaitMilliseconds) > 0) open = drain(reader.get(), result.output, limits.output_bytes);
-    if (!open) {
-      if (const auto state = process.try_wait()) {
-        result.state = *state;
-        break;
-      }
-      poll(nullptr, 0, 1);
+    const bool more = open && poll(&wait, 1, kWaitMilliseconds) > 0;
+    if (more) open = drain(reader.get(), result.output, limits.output_bytes);
+    if (more && open) continue;
+    // The program's end counts: a process that it left behind may hold the pipe for ever.
+    if (const auto state = process.try_wait()) {
+      result.state = *state;
+      while (open && poll(&wait, 1, 0) > 0 && running_time() <= limits.wall)
+        open = drain(reader.get(), result.output, limits.output_bytes);
+      break;
     }
+    if (!open) poll(nullptr, 0, 1);
   }
   process.end();
   result.seconds = std::chrono::duration<double>(running_time()).count();

@@ -24,7 +24,7 @@ struct RunResult {
 };
 
 /// Starts the program with its output captured and waits for its end. Its process group obeys `gate`, which may be
-/// null.
+/// null, and is killed with it.
 /// @error as spawn; cancelled: `stop` was asked for, the program is dead.
 base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, PauseGate* gate,
                             const std::stop_token& stop);

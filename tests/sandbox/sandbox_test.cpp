@@ -199,6 +199,23 @@ TEST(ProcessTest, DyingTakesTheChildrenAlong) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
 }
 
+TEST(ProcessTest, WhatAProgramLeavesBehindEndsWithIt) {
+  SpawnOptions options = prisoner({"leave"});
+  options.own_namespaces = false;  // there the end of the first process is everybody's
+  const auto result = run(options, {std::chrono::seconds(20), 1024}, nullptr, {});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_FALSE(result->timed_out);
+  EXPECT_TRUE(result->state.exited && result->state.code == 0);
+  const auto left = static_cast<pid_t>(std::stol(result->output));
+  const auto gone = [left] {
+    const auto stat = base::read_file("/proc/" + std::to_string(left) + "/stat");
+    return !stat || stat->find(") Z") != std::string::npos;
+  };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!gone() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_TRUE(gone());
+}
+
 TEST(ProcessTest, WithoutMemoryTheChildGoesFirstAndNotItsParent) {
   const auto own = [] { return base::read_file("/proc/self/oom_score_adj").value_or(""); };
   const std::string before = own();
