@@ -56,18 +56,29 @@ struct Disagreement {
   double again = 0;
 };
 
+/// Why a call's time is not the kernel's own and does not count.
+enum class TimeFault {
+  none,
+  slow_clock,     ///< the device's clock was low
+  clocks_differ,  ///< the device's clock and the host's contradict each other, also when the call was repeated
+  neighbour       ///< another process was on the device
+};
+
 /// One call as the worker's clock saw it.
 struct CallOutcome {
   CallEnd end = CallEnd::returned;
   std::string reason;  ///< why it died or was ended, for people and fixer
   double time_ns = 0;
+  TimeFault fault = TimeFault::none;
+  double clock_mhz = 0;          ///< of the device, right after the call; 0: unknown
+  std::optional<double> lag_ns;  ///< the host's clock around the call less the device's own
   bool disturbed = false;                           ///< something else took time from the kernel or from the clock
   bool wrote_outside = false;                       ///< bytes around an output changed
   std::string caught;                               ///< cheating that is proven: what the kernel did; else empty
   std::vector<std::span<const std::byte>> outputs;  ///< the target's memory; holds until its next call
   std::vector<Comparison> comparisons;              ///< of a target that keeps slots, an entry an output; no `outputs`
   std::optional<Disagreement> disagreement;         ///< with Repeat::compare
-  std::string disturbance;                          ///< who took the time, if that is known: "process 4711 ..."
+  std::string disturbance;                          ///< who or what took it, if that is known: "process 4711 ..."
   std::vector<model::ProfileItem> counts;           ///< with CallOptions::count: those that the machine allows
 };
 
@@ -114,7 +125,7 @@ enum class Placement { usual, shifted };
 /// What the machine's own counters say of one call of a kernel, where it has a program that reads them.
 struct HardwareCounts {
   std::vector<model::ProfileItem> items;
-  std::string note;  ///< why there are none, in one line; empty where nothing is to be said
+  std::string note;  ///< why there are none or not all, in one line; empty where nothing is to be said
 };
 
 /// What programs that watch a kernel's memory and threads found in one call.
@@ -192,6 +203,8 @@ class Target {
   virtual std::unique_ptr<Hold> quiet() = 0;
   /// The machine's lock: nobody else on it measures while this is held.
   virtual std::unique_ptr<Hold> lock_machine() = 0;
+  /// How long an evaluation waits, all in all, for others to leave the device before it is not measured.
+  [[nodiscard]] virtual std::chrono::milliseconds patience_with_neighbours() const { return std::chrono::seconds(10); }
   /// Measures the peaks anew and keeps the larger values: a kernel seemed faster than the machine.
   virtual base::Result<Peaks> probe_peaks_again(std::stop_token stop) = 0;
 };

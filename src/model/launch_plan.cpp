@@ -12,6 +12,7 @@ namespace {
 
 // More than any plan has; bounds what a hostile source costs.
 constexpr std::size_t kMostLaunches = 64;
+constexpr std::size_t kLongestKernelName = 100;  ///< characters: it stands in every line of a profile
 constexpr std::size_t kMostScratch = 64;
 constexpr std::size_t kMostTensorMaps = 64;
 constexpr std::size_t kMostArguments = 64;
@@ -110,6 +111,8 @@ class DeviceDirectiveReader {
     auto kernel = reader.take_name("the name of a kernel");
     if (!kernel) return tl::make_unexpected(kernel.error());
     launch.kernel = std::move(*kernel);
+    if (launch.kernel.size() > kLongestKernelName)
+      return reader.refuse_word(launch.kernel, "the name of a kernel has at most 100 characters");
     if (out_.launches.size() == kMostLaunches) return reader.refuse_word(launch.kernel, "more than 64 launches");
     while (!reader.at_end()) {
       if (auto read = launch_option(reader, launch); !read) return read;

@@ -54,6 +54,49 @@ class CudaWithoutADevice(support.TestCase):
         self.assertNotEqual(finished.code, 0, finished)
         self.assertRegex(finished.said, r"reference\.cpp:\d+:\d+: error: .*nothing")
 
+    def test_a_reference_that_the_memory_does_not_hold_is_refused_at_once(self):
+        task = self.folder / "silu"
+        shutil.copytree(SUITE / "silu", task)
+        (task / "reference.cu").unlink()
+        shutil.copy(support.SUITE / "silu" / "reference.cpp", task)
+        definition = (task / "task.toml").read_text(encoding="utf-8")
+        (task / "task.toml").write_text(definition.replace("M = 4096, N = 7168", "M = 524288, N = 524288"), encoding="utf-8")
+        finished = self.accelopt("eval", task, "--device", "cuda:0")
+        self.assertEqual(finished.code, 1, finished)
+        self.assertRegex(finished.said, r"reference\.cpp: on the processor, workload large takes about \d+ GiB of memory")
+
+
+class ToolsOfNvidia(support.TestCase):
+    def tool(self, *lines):
+        path = self.folder / "a tool"
+        path.write_text("\n".join(["#!/bin/sh", *lines]) + "\n", encoding="utf-8")
+        path.chmod(0o755)
+        return str(path)
+
+    def check(self, value):
+        self.environment["ACCELOPT_NCU"] = value
+        self.environment["ACCELOPT_COMPUTE_SANITIZER"] = "off"
+        finished = self.accelopt("doctor", "--json")
+        return next(line for line in finished.lines if line["type"] == "check" and line["name"] == "nsight compute")
+
+    def test_one_that_runs_is_told_with_its_version(self):
+        path = self.tool('test -z "$ACCELOPT_NCU$BLACKBOX_KEY" || exit 1', "echo Version 7.5.1")
+        self.environment["BLACKBOX_KEY"] = "secret"
+        check = self.check(path)
+        self.assertEqual((check["state"], check["detail"]), ("ok", "7.5.1, " + path))
+
+    def test_one_that_fails_is_not_said_to_be_there(self):
+        path = self.tool("printf 'no such \\033[31mtoolkit\\n' >&2", "exit 3")
+        check = self.check(path)
+        self.assertEqual(check["state"], "degraded", check)
+        self.assertIn(f"{path} --version ended with exit code 3 and said: no such ?[31mtoolkit", check["detail"])
+
+    def test_a_value_that_is_no_program_is_named(self):
+        for value in ("ncu", "OFF", "/", "/nowhere/ncu", " " + self.tool("echo Version 1")):
+            check = self.check(value)
+            self.assertEqual(check["state"], "degraded", check)
+            self.assertIn(f'ACCELOPT_NCU is "{value}", which names no program that can be run', check["detail"])
+
 
 if __name__ == "__main__":
     support.main()

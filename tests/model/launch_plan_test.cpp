@@ -207,6 +207,8 @@ TEST(BindLaunchPlan, RefusesMoreThanAPlanMayHold) {
   std::string launches;
   for (int i = 0; i < 65; ++i) launches += launched("grid=(1) block=(1) args=(y)");
   expect_refused({launches, 65, 12, "more than 64 launches"});
+  expect_refused({"//@ launch " + std::string(101, 'k') + " grid=(1) block=(1) args=(y)\n", 1, 12,
+                  "the name of a kernel has at most 100 characters"});
   std::string maps;
   std::string names;
   for (int i = 0; i < 40; ++i) {

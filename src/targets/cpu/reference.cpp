@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cpu/reference.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <string>
 
 #include "base/hash.hpp"
 #include "targets/cpu/compiler.hpp"
@@ -42,6 +47,46 @@ Bytes reals(Precision precision, const std::vector<double>& values) {
     }
   }
   return out;
+}
+
+/// What one set of inputs takes of the machine's memory where another target asks, in doubles an element: an input is
+/// shared, drawn, perturbed and converted; an output is shared, and kept of five runs.
+constexpr std::uint64_t kDoublesAnInput = 5;
+constexpr std::uint64_t kDoublesAnOutput = 8;
+
+/// Bytes that may be taken now; none where the machine does not tell.
+std::optional<std::uint64_t> available_memory() {
+  std::optional<std::uint64_t> out;
+  std::ifstream machine("/proc/meminfo");
+  for (std::string name; machine >> name; machine.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
+    std::uint64_t kibibytes = 0;
+    if (name == "MemAvailable:" && machine >> kibibytes) out = kibibytes << 10;
+  }
+  std::uint64_t most = 0;  // of a container; "max" is no number
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> most) out = std::min(out.value_or(most), most);
+  return out;
+}
+
+/// Refuses what would have the machine run out of memory, which ends programs that have nothing to do with it.
+base::Result<void> check_memory(const model::Task& task) {
+  const auto available = available_memory();
+  for (const model::Workload& workload : task.workloads) {
+    const auto axes = model::bind_axes(task.definition, workload);
+    std::uint64_t bytes = 0;
+    const auto add = [&](const std::vector<model::TensorSpec>& tensors, std::uint64_t doubles) {
+      for (const model::TensorSpec& tensor : tensors)
+        bytes += static_cast<std::uint64_t>(model::element_count(tensor, axes)) * doubles * sizeof(double);
+    };
+    add(task.definition.inputs, kDoublesAnInput);
+    add(task.definition.outputs, kDoublesAnOutput);
+    if (!available || bytes <= *available) continue;
+    return base::fail(ErrorCode::exhausted, task.reference.name + ": on the processor, workload " + workload.name +
+                                                " takes about " + std::to_string((bytes >> 30) + 1) +
+                                                " GiB of memory, and " + std::to_string(*available >> 30) +
+                                                " GiB are free; make the workload smaller, or write the reference for "
+                                                "the device");
+  }
+  return {};
 }
 
 /// What a reference of another target needs to run; its parts point to one another.
@@ -143,6 +188,7 @@ std::vector<ReferenceTensor> Reference::outputs(Precision precision,
 
 base::Result<evaluation::HostReference> make_cpu_reference(const model::Task& task, CpuOptions options,
                                                            const std::stop_token& stop) {
+  TRY(check_memory(task));
   const Machine machine = examine_machine();
   TRY_ASSIGN(const CorePlan cores, plan_cores(machine, options.device, 1));
   if (options.arena.empty()) {

@@ -48,7 +48,8 @@ class Reference {
 
 /// The reference of a task of another target: built and run here, on a core of its own, while nobody measures on this
 /// machine's processor.
-/// @error unsupported: no compiler; invalid_argument: it does not build.
+/// @error unsupported: no compiler; invalid_argument: it does not build; exhausted: a workload takes more memory than
+/// is free.
 base::Result<evaluation::HostReference> make_cpu_reference(const model::Task& task, CpuOptions options,
                                                            const std::stop_token& stop);
 

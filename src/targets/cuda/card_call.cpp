@@ -20,9 +20,9 @@ constexpr std::uint64_t kGateLimitNs = 2'000'000'000;
 constexpr std::chrono::seconds kPatience{30};              ///< with what is trusted
 constexpr std::chrono::milliseconds kFaultPatience{1000};  ///< for the device to tell of a bad address
 constexpr std::uint64_t kClockSpanNs = 40'000;  ///< the clock kernel's: a tick of the nanosecond clock is 1 us at most
-constexpr double kSlowClock = 0.9;              ///< of the session's median: the sample is disturbed
+constexpr double kSlowClock = 0.9;              ///< of the last calls' median: the time does not count
 constexpr std::size_t kClockSamples = 256;
-constexpr int kMostDisturbedCalls = 2;  ///< repetitions of a disturbed call
+constexpr int kMostRepetitions = 2;             ///< of a call whose two clocks differ
 // The host sees a call's end a little after the device: launch, polling, the link.
 constexpr double kEventOverWallNs = 5'000;
 constexpr double kWallSlackNs = 200'000;
@@ -63,6 +63,7 @@ struct Caller::Region {
 struct Caller::Sample {
   double time_ns = 0;
   double clock_mhz = 0;
+  double lag_ns = 0;    ///< the host's clock from letting go to seeing the end, less the time between the events
   bool astray = false;  ///< the two clocks do not agree, or the host was late
   std::vector<model::ProfileItem> counts;
 };
@@ -176,6 +177,7 @@ base::Result<Caller::Sample> Caller::run(std::vector<PreparedPlan>& plans, const
   sample.time_ns = static_cast<double>(milliseconds) * 1e6 / static_cast<double>(plans.size());
   sample.clock_mhz = ticks[1] > 0 ? static_cast<double>(ticks[0]) / static_cast<double>(ticks[1]) * 1e3 : 0;
   const double total_ns = static_cast<double>(milliseconds) * 1e6;
+  sample.lag_ns = wall.count() - total_ns;
   sample.astray = gate_[1] != 0 || total_ns > wall.count() + kEventOverWallNs ||
                   total_ns < kLeastPartOfWall * (wall.count() - kWallSlackNs);
   if (!request.count) return sample;
@@ -264,14 +266,33 @@ base::Result<void> Caller::compare(const CardSlot& slot, const std::vector<std::
   return device_.finish(kPatience);
 }
 
-bool Caller::slow_clock(double mhz) {
-  if (mhz <= 0) return false;
+/// The median of the last clocks where this one is far below it; 0: it is not.
+double Caller::usual_clock_of_slow(double mhz) {
+  if (mhz <= 0) return 0;
   clocks_.push_back(mhz);
   if (clocks_.size() > kClockSamples) clocks_.pop_front();
   std::vector<double> sorted(clocks_.begin(), clocks_.end());
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
   std::nth_element(sorted.begin(), middle, sorted.end());
-  return mhz < kSlowClock * *middle;
+  return mhz < kSlowClock * *middle ? *middle : 0;
+}
+
+/// What makes the sample's time none of the kernel's own.
+void Caller::find_fault(const Sample& sample, evaluation::CallOutcome& outcome) {
+  const double usual_mhz = usual_clock_of_slow(sample.clock_mhz);
+  if (const std::string others = device_.neighbours().others(); !others.empty()) {
+    outcome.fault = evaluation::TimeFault::neighbour;
+    outcome.disturbance = "process " + others + " was on the device at the same time";
+  } else if (usual_mhz > 0) {
+    outcome.fault = evaluation::TimeFault::slow_clock;
+    outcome.disturbance = fmt::format("the device's clock was at {:.0f} MHz, the median of the last calls is {:.0f} MHz",
+                                      sample.clock_mhz, usual_mhz);
+  } else if (sample.astray) {
+    outcome.fault = evaluation::TimeFault::clocks_differ;
+    outcome.disturbance = fmt::format("events and the host's clock contradict each other, {:.0f} us apart",
+                                      sample.lag_ns / 1e3);
+  }
+  outcome.disturbed = outcome.fault != evaluation::TimeFault::none;
 }
 
 base::Result<CallReply> Caller::call(const DeviceModule& module, const CardSlot& slot, const CallRequest& request) {
@@ -307,21 +328,19 @@ base::Result<CallReply> Caller::call(const DeviceModule& module, const CardSlot&
     const auto sample = run(plans, request);
     if (!sample) return failed(sample.error());
     CallReply reply;
-    reply.clock_mhz = sample->clock_mhz;
+    reply.outcome.clock_mhz = sample->clock_mhz;
+    reply.outcome.lag_ns = sample->lag_ns;
     reply.outcome.counts = sample->counts;
     least = std::max(least, sample->time_ns);
     reply.outcome.time_ns = least;
-    bool again = slow_clock(sample->clock_mhz) || sample->astray;
-    if (const std::string others = device_.neighbours().others(); !others.empty()) {
-      reply.outcome.disturbance = "process " + others + " was on the device at the same time";
-      again = again || device_.neighbours().looked();  // one that stays is there every time
-    }
-    reply.outcome.disturbed = again || !reply.outcome.disturbance.empty();
+    find_fault(*sample, reply.outcome);
+    // Only here does nothing say that the time is wrong: the host may have been late. Others are the race's to wait for.
+    const bool again = reply.outcome.fault == evaluation::TimeFault::clocks_differ;
     TRY(inspect(slot, regions, seed, reply));
     TRY_ASSIGN(const bool untouched, intact(slot));
     if (!untouched) reply.outcome.caught = "wrote into memory that is not its own";
     const bool whole = !reply.outcome.wrote_outside && reply.outcome.caught.empty();
-    if (whole && again && attempt < kMostDisturbedCalls) continue;
+    if (whole && again && attempt < kMostRepetitions) continue;
     if (!whole) {
       // Where else it wrote nobody knows: this process's memory is worth nothing any more.
       device_.distrust("a kernel wrote where it must not");

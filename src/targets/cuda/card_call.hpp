@@ -42,7 +42,8 @@ class Caller {
                              const CallRequest& request, CallReply& reply);
   base::Result<bool> intact(const CardSlot& slot);
   base::Result<CallReply> failed(const base::Error& error);
-  bool slow_clock(double mhz);
+  double usual_clock_of_slow(double mhz);
+  void find_fault(const Sample& sample, evaluation::CallOutcome& outcome);
 
   CardDevice& device_;
   Checks& checks_;

@@ -17,7 +17,6 @@ constexpr unsigned kNoImplicitOrder = 1;
 constexpr int kPrintfBufferLimit = 1;
 constexpr int kHeapLimit = 2;
 constexpr int kPersistingLimit = 6;
-constexpr int kLeastComputeMajor = 8;
 
 /// Longer calls need no busy watching.
 constexpr std::chrono::milliseconds kWatchClosely{20};
@@ -108,8 +107,8 @@ void CardDevice::read_facts(int device) {
   const auto read = [&](int attribute, int& value) { driver_->device_attribute(&value, attribute, device); };
   read(16, facts_.multiprocessors);
   read(38, facts_.l2_bytes);
-  read(75, facts_.compute_major);
-  read(76, facts_.compute_minor);
+  read(kComputeMajorAttribute, facts_.compute_major);
+  read(kComputeMinorAttribute, facts_.compute_minor);
   read(97, facts_.shared_bytes_per_block);
   read(81, facts_.shared_bytes_per_multiprocessor);
   read(12, facts_.registers_per_block);

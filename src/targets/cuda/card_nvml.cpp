@@ -17,6 +17,7 @@ namespace accelopt::targets::cuda {
 namespace {
 
 constexpr std::chrono::milliseconds kLookAgain{200};
+constexpr int kLooksShare = 20;  ///< looking takes one part in so many of the time, unless that would be too seldom
 constexpr std::size_t kFirstRoom = 64;
 constexpr std::size_t kMostRoom = 65536;
 constexpr int kTooLittleRoom = 7;
@@ -166,11 +167,11 @@ void Neighbours::settle(const std::string& uuid) {
 
 std::string Neighbours::others() {
   const auto now = std::chrono::steady_clock::now();
-  looked_ = library_ && !own_.empty() && now - last_look_ > kLookAgain;
-  if (!looked_) return seen_;
-  last_look_ = now;
+  if (!library_ || own_.empty() || now < next_look_) return seen_;
   seen_.clear();
   const Listed there = listed();
+  const auto end = std::chrono::steady_clock::now();
+  next_look_ = end + std::min<std::chrono::steady_clock::duration>(kLookAgain, kLooksShare * (end - now));
   if (!there) return seen_;
   for (const unsigned pid : *there) {
     if (own_.count(pid) != 0) continue;

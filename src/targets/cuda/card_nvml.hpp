@@ -18,12 +18,10 @@ class Neighbours {
   /// To be called before this process has a context, and again once it has: who is new then is this process, whatever
   /// number it has there.
   void settle(const std::string& uuid);
-  /// Whether others were on the device when it was last looked at, a fifth of a second ago at most; their numbers and,
-  /// where they can be read, their names, as in "4711 (python3), 4712". Another accelopt-card is none of them: it keeps
-  /// still while this one measures.
+  /// Whether others were on the device when it was last looked at, a fifth of a second ago at most and more often where
+  /// looking takes little; their numbers and, where they can be read, their names, as in "4711 (python3), 4712". Another
+  /// accelopt-card is none of them: it keeps still while this one measures.
   std::string others();
-  /// Whether the last call of `others` looked anew.
-  [[nodiscard]] bool looked() const { return looked_; }
   /// Who would not be seen, and why, as half a sentence; empty: whoever is there is seen.
   [[nodiscard]] const std::string& unseen() const { return unseen_; }
 
@@ -42,8 +40,7 @@ class Neighbours {
   bool numbers_are_ours_ = false;  ///< those of this process's own namespace: names can be looked up
   std::string unseen_;
   std::string seen_;
-  std::chrono::steady_clock::time_point last_look_;
-  bool looked_ = false;
+  std::chrono::steady_clock::time_point next_look_;
 };
 
 }  // namespace accelopt::targets::cuda

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cuda/card_once.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <deque>
 #include <string_view>
+#include <system_error>
+#include <thread>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
@@ -33,6 +38,25 @@ class OneCallBytes {
  private:
   std::string_view left_;
 };
+
+constexpr int kGivenUp = 4;  ///< exit code: nobody waits for the call
+
+/// Ends this process when the lock that somebody holds on the file is let go, which the operating system does for the
+/// dead too. A thread waits for it: tools run this process, and its parent says nothing of who wants the call.
+void end_when_given_up(const std::string& file) {
+  base::FileDescriptor watched(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!watched.valid() || flock(watched.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  try {
+    std::thread([watched = std::move(watched)] {
+      while (flock(watched.get(), LOCK_SH) != 0) {
+        if (errno != EINTR) return;
+      }
+      _exit(kGivenUp);
+    }).detach();
+  } catch (const std::system_error&) {
+    // Without a thread there is the alarm.
+  }
+}
 
 /// A copy that is there when the process ends: compute-sanitizer reads the images of modules up to then, and is killed
 /// by what it finds where one is gone.
@@ -110,6 +134,7 @@ base::Result<void> launch_marked(CardDevice& device, Checks& checks, const OneCa
 }  // namespace
 
 base::Result<void> carry_out_one_call(const std::string& file) {
+  end_when_given_up(file);
   TRY_ASSIGN(const std::string text, base::read_file(file));
   const std::size_t line = text.find('\n');
   if (line == std::string::npos) return base::fail(ErrorCode::invalid_argument, "the file of the call has no request");

@@ -11,8 +11,11 @@ namespace accelopt::targets::cuda {
 
 /// Carries out a OneCallRequest: every tensor lies in an allocation of exactly its size, without masks, guards or
 /// checks, so that a tool sees each byte that a kernel reads or writes beside it. The driver's profiler is on while the
-/// plan's kernels run and off while inputs are drawn. Outputs are not looked at. Ends this process by SIGALRM when the
-/// request's time is up: whoever started the tool may have killed it and not us.
+/// plan's kernels run and off while inputs are drawn. Outputs are not looked at.
+///
+/// Ends this process by SIGALRM when the request's time is up, and with exit code 4 as soon as the caller's lock
+/// (flock) on the file is gone, if there was one at the beginning: whoever started the tool may have died, or killed it
+/// and not us, and a kernel that spins would hold the device.
 ///
 /// The worker's resident accelopt-card still holds its context and slots meanwhile, and is idle: the worker asks one
 /// process at a time and has the device's lock, so neither disturbs the other. What they share is the device's memory.

@@ -179,7 +179,9 @@ void to_json(Json& out, const CallReply& value) {
          {"disturbance", outcome.disturbance},
          {"wrote_outside", outcome.wrote_outside},
          {"caught", outcome.caught},
-         {"clock_mhz", value.clock_mhz},
+         {"fault", outcome.fault},
+         {"clock_mhz", bits_of(outcome.clock_mhz)},
+         {"lag_ns", bits_of(outcome.lag_ns.value_or(0))},
          {"dead", value.dead}};
   out["counts"] = Json::array();
   for (const model::ProfileItem& item : outcome.counts)
@@ -203,7 +205,9 @@ void from_json(const Json& in, CallReply& value) {
   in.at("disturbance").get_to(outcome.disturbance);
   in.at("wrote_outside").get_to(outcome.wrote_outside);
   in.at("caught").get_to(outcome.caught);
-  in.at("clock_mhz").get_to(value.clock_mhz);
+  in.at("fault").get_to(outcome.fault);
+  outcome.clock_mhz = value_of(in.at("clock_mhz"));
+  outcome.lag_ns = value_of(in.at("lag_ns"));
   in.at("dead").get_to(value.dead);
   outcome.counts.clear();
   for (const Json& item : in.at("counts")) {

@@ -141,8 +141,7 @@ struct OneCallRequest {
 /// The outcome of a call as the card saw it.
 struct CallReply {
   evaluation::CallOutcome outcome;
-  double clock_mhz = 0;  ///< of the multiprocessors, right after the call
-  bool dead = false;     ///< the card cannot go on and ends
+  bool dead = false;  ///< the card cannot go on and ends
 };
 
 void to_json(base::Json& out, const OpenRequest& value);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <regex>
 #include <sstream>
+#include <string_view>
 
 #include "targets/cuda/tool_text.hpp"
 
@@ -49,7 +50,7 @@ constexpr std::array kFigures{
     Figure{"smsp__warps_eligible.avg.per_cycle_active", "eligible warps", 1, "",
            "ready to issue, a scheduler and cycle; under 1, latency is not hidden"},
     Figure{"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "tensor cores busy", 1, "%",
-           "cycles in which the tensor cores worked"},
+           "cycles in which the tensor cores worked / in which the multiprocessors had warps"},
 };
 
 /// Why a warp does not issue.
@@ -157,20 +158,45 @@ std::string plain_kernel(const std::string& name) {
   return blank == std::string::npos ? head : head.substr(blank + 1);
 }
 
-void read_complaint(const std::string& line, CounterTable& out) {
+/// What ncu complains of, without the mark at the line's beginning; empty: the line is no complaint. Lines of progress
+/// are none, which name kernels: a kernel may be named like a complaint.
+std::string complaint_in(std::string_view line) {
+  constexpr std::string_view kError = "==ERROR== ";
+  constexpr std::string_view kWarning = "==WARNING== ";
+  if (line.starts_with(kError)) return std::string(tool_line_start(line.substr(kError.size())));
+  const bool none = line.starts_with(kWarning) && line.find("No kernels were profiled") != std::string_view::npos;
+  return none ? std::string(tool_line_start(line.substr(kWarning.size()))) : std::string();
+}
+
+void read_complaint(const std::string& complaint, CounterTable& out) {
   static const std::regex unknown(R"(Failed to find metric (?:regex:)?\^?([A-Za-z0-9_]+))");
   std::smatch match;
-  if (std::regex_search(line, match, unknown)) out.unknown.push_back(match[1]);
-  if (line.find("Failed to access the following") != std::string::npos) {
+  if (std::regex_search(complaint, match, unknown)) out.unknown.push_back(match[1]);
+  if (complaint.find("Failed to access the following") != std::string::npos) {
     static const std::regex metric(R"(([A-Za-z0-9]+__[A-Za-z0-9_]+))");
-    for (std::sregex_iterator found(line.begin(), line.end(), metric), end; found != end; ++found) {
+    for (std::sregex_iterator found(complaint.begin(), complaint.end(), metric), end; found != end; ++found) {
       out.unknown.push_back((*found)[1]);
     }
   }
-  if (line.find("ERR_NVGPUCTRPERM") != std::string::npos) out.refused = true;
-  const bool complaint = line.starts_with("==ERROR==") || line.find("No kernels were profiled") != std::string::npos;
-  if (complaint && out.problem.empty()) out.problem = plain_tool_line(line.substr(line.rfind("==") + 2));
+  if (complaint.starts_with("ERR_NVGPUCTRPERM")) out.refused = true;
 }
+
+/// The first line that tells most of why something is missing.
+class Problem {
+ public:
+  enum Source { other, ncu, card };  ///< the later one tells more
+  void add(Source source, std::string_view line) {
+    if (!text_.empty() && source <= source_) return;
+    text_ = plain_tool_line(line);
+    source_ = source;
+  }
+  /// What else was printed tells nothing where there is a table.
+  [[nodiscard]] std::string text(bool table) const { return table && source_ == other ? std::string() : text_; }
+
+ private:
+  std::string text_;
+  Source source_ = other;
+};
 
 std::optional<double> value_of(const KernelCounters& launch, const std::string& metric) {
   const auto found = launch.values.find(metric);
@@ -271,14 +297,21 @@ std::vector<std::string> counter_metrics() {
 
 CounterTable read_counters(const std::string& output) {
   CounterTable out;
+  Problem problem;
   std::vector<std::string> header;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("==")) {
-      read_complaint(line, out);
+      const std::string complaint = complaint_in(line);
+      if (complaint.empty()) continue;
+      read_complaint(complaint, out);
+      problem.add(Problem::ncu, complaint);
       continue;
     }
-    if (!line.starts_with('"')) continue;
+    if (!line.starts_with('"')) {
+      problem.add(line.starts_with("accelopt-card: ") ? Problem::card : Problem::other, line);
+      continue;
+    }
     const std::vector<std::string> cells = cells_of(line);
     if (cells.front() == "ID") {
       header = cells;
@@ -293,6 +326,7 @@ CounterTable read_counters(const std::string& output) {
       if (const auto value = number_in(cells[i])) launch.values[header[i]] = *value;
     }
   }
+  out.problem = problem.text(!out.launches.empty());
   return out;
 }
 

@@ -24,7 +24,9 @@ struct CounterTable {
   std::vector<KernelCounters> launches;  ///< in their order
   std::vector<std::string> unknown;      ///< metrics that ncu names as not known, without their suffixes
   bool refused = false;                  ///< the driver keeps the counters from this user
-  std::string problem;                   ///< ncu's first complaint, one line without paths; empty: none
+  /// Why there is nothing or not everything, one line without paths: what accelopt-card said, ncu's first complaint, or
+  /// else what it printed first; empty: it printed nothing of the kind.
+  std::string problem;
 };
 
 /// Reads standard output and error of `ncu --csv --page raw --print-units base`.

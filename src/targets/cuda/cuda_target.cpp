@@ -366,6 +366,7 @@ class CudaTarget final : public evaluation::Target {
 
   std::unique_ptr<evaluation::Hold> quiet() override { return std::make_unique<NoHold>(); }
   std::unique_ptr<evaluation::Hold> lock_machine() override { return std::make_unique<LockHold>(*lock_); }
+  std::chrono::milliseconds patience_with_neighbours() const override { return options_.patience; }
 
   base::Result<evaluation::Peaks> probe_peaks_again(std::stop_token stop) override {
     TRY_ASSIGN(const evaluation::Peaks again, measure(stop));

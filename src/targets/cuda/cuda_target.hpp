@@ -26,6 +26,7 @@ struct CudaOptions {
   CudaBuildOptions build;                     ///< its environment tells too where NVIDIA's tools are
   std::chrono::seconds counting_limit{180};   ///< one run of Nsight Compute
   std::chrono::seconds sanitizing_limit{60};  ///< one run of one tool of compute-sanitizer
+  std::chrono::milliseconds patience{10000};  ///< with other processes on the device, an evaluation
   /// Makes the builder; empty: the one with NVRTC.
   std::function<base::Result<std::unique_ptr<CudaBuilder>>(const model::Task&, CudaBuildOptions, std::stop_token)>
       make_builder;

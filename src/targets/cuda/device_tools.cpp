@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cuda/device_tools.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
 
 #include "base/json.hpp"
@@ -26,7 +29,8 @@ constexpr int kPaddingBytes = 4096;
 constexpr int kMostSlowRuns = 2;      ///< of Nsight Compute, before it is asked no more
 constexpr int kMostUnknownRuns = 16;  ///< it names unknown metrics one at a time
 constexpr const char* kUsualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-constexpr const char* kOutOfMemory = "CUDA_ERROR_OUT_OF_MEMORY";
+/// Name and words as the driver tells them: a kernel can be named like the first, and not like both.
+constexpr const char* kOutOfMemory = "CUDA_ERROR_OUT_OF_MEMORY: out of memory";
 
 /// The tools keep settings in HOME and locks in TMPDIR: both are a folder of our own, or another user's leftovers in
 /// /tmp could stop them.
@@ -57,6 +61,17 @@ std::vector<KernelCounters> launches_of(const model::LaunchPlan& plan, std::vect
   return launches;
 }
 
+/// What is missing where some of the plan's kernels were not counted; empty: all were.
+std::string uncounted(const model::LaunchPlan& plan, const CounterTable& table) {
+  std::set<std::string> kernels;
+  for (const model::KernelLaunch& launch : plan.launches) kernels.insert(launch.kernel);
+  const std::size_t all = kernels.size();
+  for (const KernelCounters& one : table.launches) kernels.erase(one.kernel);
+  if (kernels.empty()) return {};
+  return fmt::format("hardware counters were read of {} of {} kernels alone: {}", all - kernels.size(), all,
+                     table.problem.empty() ? "Nsight Compute counted no more" : table.problem);
+}
+
 /// Adds those of the asked metrics that are of an unknown name; false: none is.
 bool add_unknown(const std::vector<std::string>& unknown, std::set<std::string>& to) {
   const std::size_t before = to.size();
@@ -79,6 +94,9 @@ base::Result<sandbox::RunResult> DeviceTools::run_once(const std::string& progra
   }
   const std::filesystem::path file = folder_->path() / "call";
   TRY(base::write_file(file, call_bytes(call)));
+  // Held while somebody waits for the call: the process that makes it ends with the hold, whatever became of the tool.
+  const base::FileDescriptor hold(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!hold.valid() || flock(hold.get(), LOCK_EX | LOCK_NB) != 0) return base::fail_errno(errno, "the call's file");
   sandbox::SpawnOptions options;
   options.program = program;
   options.arguments = arguments;
@@ -155,10 +173,11 @@ base::Result<HardwareCounts> DeviceTools::count(const OneCall& call, model::Cach
           "NVreg_RestrictProfilingToAdminUsers=0), or run the worker as one who may");
     }
     const auto items = describe_counters(launches_of(call.request.plan, table.launches));
-    if (!items.empty()) return HardwareCounts{items, {}};
+    if (!items.empty()) return HardwareCounts{items, uncounted(call.request.plan, table)};
     if (add_unknown(table.unknown, unknown_metrics_)) continue;
     why = failed + "gave none: " + (table.problem.empty() ? "it printed no table" : table.problem);
   }
+  if (why.empty()) why = failed + fmt::format("did not know a metric in each of {} runs", kMostUnknownRuns);
   return HardwareCounts{{}, why};
 }
 

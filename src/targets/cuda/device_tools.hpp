@@ -44,8 +44,8 @@ class DeviceTools {
   /// Why no counters can be read here, in one line; empty: they can, as far as is known. Looks for Nsight Compute at
   /// the first time, and tells the same from then on. @error cancelled.
   base::Result<std::string> why_no_counters(const std::stop_token& stop);
-  /// The counters of the call's kernels. None where Nsight Compute failed, with the reason as note; one that holds for
-  /// every call is remembered. @error cancelled.
+  /// The counters of the call's kernels. None, or not those of all kernels, where Nsight Compute or the call failed,
+  /// with the reason as note; one that holds for every call is remembered. @error cancelled.
   base::Result<evaluation::HardwareCounts> count(const OneCall& call, model::Cache cache, const std::stop_token& stop);
 
   /// Likewise of compute-sanitizer.

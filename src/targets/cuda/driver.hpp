@@ -46,6 +46,10 @@ struct alignas(64) EncodedTensorMap {
 inline constexpr CudaCode kCudaOutOfMemory = 2;
 inline constexpr CudaCode kCudaNotReady = 600;
 inline constexpr int kLeastDriverVersion = 12000;  ///< clusters and tensor maps
+inline constexpr int kLeastComputeMajor = 8;       ///< what is measured at all
+inline constexpr int kTriedComputeMajor = 9;       ///< what has been measured: clusters and tensor maps begin here
+inline constexpr int kComputeMajorAttribute = 75;
+inline constexpr int kComputeMinorAttribute = 76;
 
 /// The functions; each returns a CudaCode.
 struct DriverTable {

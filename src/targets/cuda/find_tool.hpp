@@ -2,6 +2,7 @@
 // Programs of NVIDIA's that look into a process from without, where this machine has them.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <stop_token>
 #include <string>
@@ -28,10 +29,15 @@ struct Tool {
   std::string version;  ///< "2025.3.1.0"; empty: it does not tell
 };
 
-/// Looks at the variable, then in PATH, CUDA_HOME, CUDA_PATH, /usr/local/cuda* and the tool's own folder, newest
-/// version first, and asks for the version.
-/// @error unsupported: it is turned off; not_found: there is none, or what the variable names cannot be run; cancelled.
+/// How long a program may take to tell its version.
+inline constexpr std::chrono::milliseconds kVersionLimit{20'000};
+
+/// Looks at the variable, then in the absolute folders of PATH, CUDA_HOME and CUDA_PATH, then in /usr/local/cuda* and
+/// in the tool's own folder, highest version first. Takes the first one that tells its version (`--version`, exit code
+/// 0).
+/// @error unsupported: it is turned off; not_found: there is none, or none that runs, with what the first one said;
+/// cancelled.
 base::Result<Tool> find_tool(const ToolName& name, const std::map<std::string, std::string>& environment,
-                             const std::stop_token& stop);
+                             const std::stop_token& stop, std::chrono::milliseconds limit = kVersionLimit);
 
 }  // namespace accelopt::targets::cuda

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 #include <sstream>
 #include <string_view>
 
@@ -33,7 +34,7 @@ std::vector<std::string> tool_lines(const std::string& output) {
   std::vector<std::string> out;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(kMark)) out.push_back(line.substr(kMark.size()));
+    if (line.starts_with(kMark)) out.emplace_back(tool_line_start(std::string_view(line).substr(kMark.size())));
   }
   return out;
 }
@@ -56,10 +57,25 @@ std::string finding_text(const std::vector<std::string>& lines, std::size_t firs
   return out;
 }
 
-bool names_trusted_alone(const std::string& finding, const std::vector<std::string>& kernels) {
-  if (finding.find(kTrustedPrefix) == std::string::npos) return false;
-  return std::none_of(kernels.begin(), kernels.end(),
-                      [&](const std::string& kernel) { return finding.find(kernel) != std::string::npos; });
+/// The functions that a finding names, its callers among them: "at squares(float const *)+0x1b0", "at 0xcd8 in
+/// squares", "Device Frame:squares+0x90". A caller that is no plain name is "?".
+std::vector<std::string> functions_of(const std::vector<std::string>& lines, std::size_t first) {
+  static const std::regex named(R"((\bat (?:0x[0-9a-fA-F]+ in )?|Device Frame: ?)([A-Za-z_]\w*)(?=[(+ \[]|$))");
+  std::vector<std::string> out;
+  for (std::size_t i = first; i < lines.size() && (i == first || continues(lines[i])); ++i) {
+    const std::size_t before = out.size();
+    for (std::sregex_iterator found(lines[i].begin(), lines[i].end(), named), end; found != end; ++found) {
+      out.push_back((*found)[2]);
+    }
+    if (out.size() == before && lines[i].find("Device Frame") != std::string::npos) out.emplace_back("?");
+  }
+  return out;
+}
+
+bool is_trusted_alone(const std::vector<std::string>& functions, const std::vector<std::string>& kernels) {
+  return !functions.empty() && std::all_of(functions.begin(), functions.end(), [&](const std::string& one) {
+    return one.starts_with(kTrustedPrefix) && std::find(kernels.begin(), kernels.end(), one) == kernels.end();
+  });
 }
 
 bool says_nothing_found(const std::vector<std::string>& lines) {
@@ -69,17 +85,25 @@ bool says_nothing_found(const std::vector<std::string>& lines) {
   });
 }
 
-std::string first_complaint(const std::vector<std::string>& lines, const std::string& output) {
-  for (const std::string& line : lines) {
+/// Why nothing can be said: what the call itself said, the tool's first words, or else whatever was printed first.
+std::string first_complaint(const std::vector<std::string>& own, const std::string& output) {
+  std::string first;
+  std::istringstream all(output);
+  for (std::string line; std::getline(all, line);) {
+    if (line.starts_with("accelopt-card: ")) return plain_tool_line(line);
+    if (first.empty() && !line.starts_with(kMark)) first = plain_tool_line(line);
+  }
+  for (const std::string& line : own) {
     const std::string text = plain_tool_line(line);
     if (!text.empty() && text != "COMPUTE-SANITIZER" && text.find("SUMMARY") == std::string::npos) return text;
   }
-  std::istringstream all(output);
-  for (std::string line; std::getline(all, line);) {
-    const std::string text = line.starts_with(kMark) ? std::string() : plain_tool_line(line);
-    if (!text.empty()) return text;
-  }
-  return "it said nothing";
+  return first.empty() ? "it said nothing" : first;
+}
+
+/// Said by the tool: a call may fail with words like these, and the next one need not.
+bool knows_no_device(const std::vector<std::string>& own) {
+  return std::any_of(own.begin(), own.end(),
+                     [](const std::string& line) { return line.find("Device not supported") != std::string::npos; });
 }
 
 }  // namespace
@@ -92,7 +116,7 @@ SanitizerVerdict read_sanitizer(const std::string& output, bool ended_well, cons
     // A finding tells where; the tool's complaints of its options and of the device do not.
     if (i + 1 >= lines.size() || !continues(lines[i + 1])) continue;
     const std::string finding = finding_text(lines, i);
-    if (names_trusted_alone(finding, kernels)) {
+    if (is_trusted_alone(functions_of(lines, i), kernels)) {
       out.text = "it blames a trusted kernel: " + finding;
       continue;
     }
@@ -101,7 +125,7 @@ SanitizerVerdict read_sanitizer(const std::string& output, bool ended_well, cons
   if (!out.text.empty()) return out;
   if (ended_well && says_nothing_found(lines)) return {Sanitized::clean, {}, false};
   out.text = first_complaint(lines, output);
-  out.unsupported = out.text.find("not supported") != std::string::npos;
+  out.unsupported = knows_no_device(lines);
   return out;
 }
 

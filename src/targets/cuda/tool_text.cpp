@@ -6,11 +6,18 @@
 
 namespace accelopt::targets::cuda {
 
-std::string plain_tool_line(const std::string& line) {
+std::string_view tool_line_start(std::string_view line) {
+  // Regular expressions take stack by the letter.
+  constexpr std::size_t kMostRead = 2000;
+  return line.substr(0, kMostRead);
+}
+
+std::string plain_tool_line(std::string_view line) {
   constexpr std::size_t kMostBytes = 240;
   static const std::regex address(R"((\s*\bat\s+|\+|\s+)0x[0-9a-fA-F]+)");
   static const std::regex folder(R"re((^|[\s("'=])/[^\s:()"']*/)re");
-  std::string text = std::regex_replace(std::regex_replace(line, address, ""), folder, "$1");
+  const std::string start(tool_line_start(line));
+  const std::string text = std::regex_replace(std::regex_replace(start, address, ""), folder, "$1");
   std::string out;
   for (const char c : text) {
     const bool blank = c == ' ' || c == '\t' || c == '\r';

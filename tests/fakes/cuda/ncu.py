@@ -2,10 +2,13 @@
 """Nsight Compute without a device: MODE LOG and the arguments of ncu. Runs the program and prints a row for every kernel
 that it launched while the driver's profiler was on.
 
-Modes: usual; refused (no permission); full (too little device memory at the first time); unknown (does not know the metrics of matrix pipes, and names one at a time); hang;
-crash (says nothing).
+Modes: usual; refused (no permission); full (too little device memory at the first time); unknown (does not know the
+metrics of matrix pipes, and names one at a time); strange (knows no metric, likewise); half (fails behind the first
+kernel); hang; keep (hangs while the program runs in a session of its own); leave (ends there, and the program does not);
+environment (logs the names of its variables); crash (says nothing).
 """
 
+import os
 import sys
 
 import tool_support
@@ -33,7 +36,7 @@ def row(cells: list[str]) -> None:
     print(",".join(f'"{cell}"' for cell in cells))
 
 
-def profile(metrics: list[str], command: list[str]) -> int:
+def profile(metrics: list[str], command: list[str], most: int | None) -> int:
     print("==PROF== Connected to process 4711 (/somewhere/accelopt-card)", flush=True)
     code, trace = tool_support.run(command)
     counted: list[str] = []
@@ -43,6 +46,8 @@ def profile(metrics: list[str], command: list[str]) -> int:
             on = line.endswith("on")
         elif line.startswith("launch") and on:
             counted.append(line.split()[1])
+    for number, kernel in enumerate(counted):
+        print(f'==PROF== Profiling "{kernel}" - {number}: 0%....50%....100% - 8 passes')
     print("==PROF== Disconnected from process 4711")
     if code != 0:
         print(f"==ERROR== The application returned an error code ({code}).")
@@ -52,9 +57,12 @@ def profile(metrics: list[str], command: list[str]) -> int:
         return 0
     row(HEADER + metrics)
     row([""] * len(HEADER) + ["%"] * len(metrics))
-    for number, kernel in enumerate(counted):
+    for number, kernel in enumerate(counted[:most]):
         row([str(number), "4711", "accelopt-card", "127.0.0.1", kernel, "1", "7", "(64, 1, 1)", "(47, 1, 1)", "0", "9.0"] +
             [VALUES.get(metric, "n/a") for metric in metrics])
+    if most is not None and most < len(counted):
+        print("==ERROR== The application returned an error code (11).")
+        return 1
     return 0
 
 
@@ -69,6 +77,15 @@ def main() -> int:
     metrics = known["--metrics"].split(",")
     if mode == "hang":
         tool_support.hang()
+    if mode in ("keep", "leave"):
+        tool_support.log(log, str(tool_support.start_apart(command)))
+        if mode == "keep":
+            tool_support.hang()
+        return 1
+    if mode == "environment":
+        for name in sorted(os.environ):
+            tool_support.log(log, name)
+        return 1
     if mode == "crash":
         return 134
     if mode == "full":
@@ -80,13 +97,13 @@ def main() -> int:
         print("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on "
               "the target device 0.")
         return 1
-    if mode == "unknown":
+    if mode in ("unknown", "strange"):
         for metric in metrics:
-            if "tensor" in metric:
+            if "tensor" in metric or mode == "strange":
                 base = metric.split(".")[0]
                 print(f"==ERROR== Failed to find metric regex:^{base}\\.(sum|min|max|avg|pct|ratio|max_rate)$")
                 return 1
-    return profile(metrics, command)
+    return profile(metrics, command, 1 if mode == "half" else None)
 
 
 if __name__ == "__main__":

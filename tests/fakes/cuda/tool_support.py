@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 
 def hang() -> None:
@@ -41,6 +42,20 @@ def run(command: list[str], guard: bool = False) -> tuple[int, list[str]]:
             lines = file.read().splitlines()
         os.remove(trace)
     return code, lines
+
+
+def start_apart(command: list[str]) -> int:
+    """Starts the program in a session of its own, as a launcher may, and returns its number once its kernels run."""
+    trace = os.path.join(os.environ["TMPDIR"], "trace")
+    process = subprocess.Popen(command, env=dict(os.environ, ACCELOPT_FAKE_TRACE=trace), start_new_session=True,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None:
+        if os.path.exists(trace):
+            with open(trace, encoding="utf-8") as file:
+                if "profiler on" in file.read():
+                    break
+        time.sleep(0.01)
+    return process.pid
 
 
 def log(path: str, line: str) -> None:

@@ -164,6 +164,17 @@ TEST(HostReference, ShortCallsHaveSeveralSetsOfInputsToo) {
   EXPECT_EQ(caught->status, Status::incorrect_numerical);
 }
 
+TEST(HostReference, OneThatTheMemoryDoesNotHoldIsRefusedAtOnce) {
+  int runs = 0;
+  model::Task task = host_task();
+  task.workloads[0].axes["M"] = std::int64_t{1} << 33;  // x has a TiB
+  const auto opened = make_cuda_target(host_options(runs))->open(task, host_settings(), {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, base::ErrorCode::exhausted);
+  EXPECT_TRUE(opened.error().message.starts_with("reference.cpp: on the processor, workload rows_3000 takes about "))
+      << opened.error().message;
+}
+
 TEST(HostReference, OneThatDoesNotBuildOrCrashesIsToldOfByName) {
   int runs = 0;
   const auto broken = make_cuda_target(host_options(runs))->open(host_task("int reference(\n"), host_settings(), {});

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nsight Compute and compute-sanitizer over one call: fakes of both run the real accelopt-card over the fake driver.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <sstream>
+#include <thread>
 
 #include "base/files.hpp"
 #include "evaluation/local_evaluator.hpp"
 #include "sandbox/run.hpp"
 #include "targets/cuda/card_protocol.hpp"
-#include "targets/cuda/counters.hpp"
 #include "targets/cuda/fake_card.hpp"
 #include "targets/cuda/find_tool.hpp"
-#include "targets/cuda/sanitizer_report.hpp"
-#include "targets/cuda/tool_text.hpp"
 
 namespace accelopt::targets::cuda {
 namespace {
@@ -47,6 +49,34 @@ std::string squares_with(const std::string& what, const std::string& instead) {
   const auto at = text.find(what);
   EXPECT_NE(at, std::string::npos) << what;
   return text.replace(at, what.size(), instead);
+}
+
+/// One that spins in a call that is watched: the fakes leave a variable there.
+std::string spins_when_watched() {
+  return squares_with("  y[i] = sum + s;",
+                      "  for (volatile bool on = getenv(\"ACCELOPT_FAKE_TRACE\"); on;) {}\n  y[i] = sum + s;");
+}
+
+/// The baseline with a kernel of that name.
+std::string squares_named(const std::string& name) {
+  std::string text = kSquares;
+  for (auto at = text.find("squares"); at != std::string::npos; at = text.find("squares", at + name.size()))
+    text.replace(at, 7, name);
+  return text;
+}
+
+bool has_ended(pid_t process) {
+  const auto stat = base::read_file("/proc/" + std::to_string(process) + "/stat");
+  return !stat || stat->find(") Z") != std::string::npos;
+}
+
+/// Whether it is so within a time that is long for what takes milliseconds.
+bool soon(const std::function<bool()>& is_so) {
+  for (const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20); !is_so();) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
 }
 
 class Tools : public testing::Test {
@@ -199,6 +229,68 @@ TEST_F(Tools, ACounterProgramThatSaysNothingIsNoFailure) {
             std::vector<std::string>{"hardware counters were not read: Nsight Compute gave none: it printed no table"});
 }
 
+TEST_F(Tools, AKernelNamedLikeAnErrorIsCountedOnce) {
+  for (const std::string name : {"ERR_NVGPUCTRPERM", "CUDA_ERROR_OUT_OF_MEMORY"}) {
+    open(fake("ncu", "usual"), "off");
+    const std::size_t before = logged("ncu").size();
+    const model::Profile profile = this->profile(squares_named(name));
+    EXPECT_TRUE(find(profile, "achieved occupancy")) << name;
+    EXPECT_TRUE(profile.notes.empty()) << profile.notes[0];
+    EXPECT_EQ(logged("ncu").size(), before + 1) << name;
+  }
+}
+
+TEST_F(Tools, CountersOfAPartOfThePlanAreToldAsThat) {
+  open(fake("ncu", "half"), "off");
+  const model::Profile profile = this->profile(kTwoLaunches);
+  EXPECT_TRUE(find(profile, "achieved occupancy"));
+  EXPECT_EQ(profile.notes, std::vector<std::string>{"hardware counters were read of 1 of 2 kernels alone: The "
+                                                    "application returned an error code (11)."});
+}
+
+TEST_F(Tools, ACounterProgramThatKnowsNoMetricIsNotAskedForEver) {
+  open(fake("ncu", "strange"), "off");
+  const model::Profile profile = this->profile(kSquares);
+  EXPECT_EQ(profile.notes, std::vector<std::string>{"hardware counters were not read: Nsight Compute did not know a "
+                                                    "metric in each of 16 runs"});
+  EXPECT_EQ(logged("ncu").size(), 16);
+}
+
+TEST_F(Tools, ACallThatItsToolLeavesBehindEnds) {
+  open(fake("ncu", "leave"), "off");
+  const model::Profile profile = this->profile(spins_when_watched());
+  EXPECT_EQ(profile.notes.size(), 1);
+  const std::vector<std::string> log = logged("ncu");
+  ASSERT_EQ(log.size(), 2);
+  EXPECT_TRUE(soon([&] { return has_ended(std::stoi(log[1])); }));
+}
+
+TEST_F(Tools, AStopEndsTheToolAndTheCallAndTheDeviceIsFree) {
+  open(fake("ncu", "keep"), "off");
+  std::stop_source stop;
+  std::jthread stopper([&] {
+    EXPECT_TRUE(soon([&] { return logged("ncu").size() == 2; }));
+    stop.request_stop();
+  });
+  const auto stopped = evaluator_->profile(cuda_solution(spins_when_watched()), stop.get_token());
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, base::ErrorCode::cancelled);
+  EXPECT_TRUE(soon([&] { return has_ended(std::stoi(logged("ncu")[1])); }));
+  EXPECT_EQ(evaluator_->triage(cuda_solution(kTwoLaunches), squares_task().baseline, {})->status, Status::passed);
+}
+
+TEST_F(Tools, SeeNoKeys) {
+  setenv("ACCELOPT_TEST_KEY", "secret", 1);
+  open(fake("ncu", "environment"), "off");
+  this->profile(kSquares);
+  for (const std::string& name : logged("ncu")) {
+    EXPECT_EQ(name.find("KEY"), std::string::npos);
+    EXPECT_NE(name, "ACCELOPT_FAKE_TRACE");
+  }
+  EXPECT_GT(logged("ncu").size(), 4);
+  unsetenv("ACCELOPT_TEST_KEY");
+}
+
 TEST_F(Tools, TheResidentProcessGivesWayWhereMemoryIsShort) {
   open(fake("ncu", "full"), "off");
   EXPECT_TRUE(find(profile(kSquares), "achieved occupancy"));
@@ -324,6 +416,56 @@ TEST_F(Tools, AreFoundWhereTheEnvironmentSays) {
   EXPECT_EQ(find_tool(nsight_compute(), {{"ACCELOPT_NCU", "off"}}, {}).error().code, base::ErrorCode::unsupported);
 }
 
+TEST_F(Tools, ThatDoNotTellTheirVersionAreNotTaken) {
+  const auto program = [&](const std::string& folder, const std::string& does) {
+    const auto path = folder_->path() / folder / "ncu";
+    std::filesystem::create_directories(path.parent_path());
+    EXPECT_TRUE(base::write_file(path, "#!/bin/sh\n" + does + "\n"));
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path.string();
+  };
+  const std::string fails = program("fails", "echo 'ERROR : install Nsight Compute' >&2; exit 1");
+  const std::string hangs = program("hangs", "exec sleep 60");
+  const std::string good = program("good", "echo Version 7.5");
+  const auto find_at = [](const std::string& variable, const std::string& value) {
+    return find_tool(nsight_compute(), {{variable, value}}, {}, std::chrono::milliseconds(1000));
+  };
+  EXPECT_EQ(find_at("ACCELOPT_NCU", fails).error().message,
+            "Nsight Compute (ncu) does not run: " + fails +
+                " --version ended with exit code 1 and said: ERROR : install Nsight Compute");
+  EXPECT_EQ(find_at("ACCELOPT_NCU", hangs).error().message,
+            "Nsight Compute (ncu) does not run: " + hangs + " --version did not end within 1 s");
+  EXPECT_NE(
+      find_at("ACCELOPT_NCU", "ncu\n").error().message.find("ACCELOPT_NCU is \"ncu\\x0a\", which names no program"),
+      std::string::npos);
+  const auto folder = [&](const char* name) { return (folder_->path() / name).string(); };
+  const auto found = find_at("PATH", folder("hangs") + ":" + folder("fails") + ":" + folder("good"));
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->path, good);
+  EXPECT_EQ(found->version, "7.5");
+  const std::filesystem::path here = std::filesystem::current_path();
+  std::filesystem::current_path(folder_->path());
+  const auto relative = find_at("PATH", "good");
+  std::filesystem::current_path(here);
+  EXPECT_NE(relative ? relative->path : "", "good/ncu");
+  EXPECT_LE(find_at("ACCELOPT_NCU", program("long", "echo Version $(printf '%05000d' 1)"))->version.size(), 40);
+}
+
+TEST_F(Tools, OfTheHighestVersionAreTaken) {
+  ToolName name = nsight_compute();
+  name.program = "counter-of-this-test";
+  name.own_root = folder_->path().string();
+  for (const char* version : {"2024.3.2", "2024.10.0", "9.2", "latest"}) {
+    const auto path = folder_->path() / version / name.program;
+    std::filesystem::create_directories(path.parent_path());
+    EXPECT_TRUE(base::write_file(path, "#!/bin/sh\necho Version " + std::string(version) + "\n"));
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+  const auto found = find_tool(name, {}, {});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->version, "2024.10.0");
+}
+
 /// Runs `accelopt-card --one-call` on a file of these bytes.
 class OneCallProcess : public Tools {
  protected:
@@ -339,7 +481,7 @@ class OneCallProcess : public Tools {
     return ran.value_or(sandbox::RunResult{});
   }
   /// One output of eight floats, and this kernel over it.
-  static std::string call_of(const std::string& text) {
+  static std::string call_of(const std::string& text, int limit_seconds = 1) {
     model::Task task;
     task.definition.axes = {{"M", 8}};
     task.definition.outputs = {spec_of("y", std::vector<std::string>{"M"})};
@@ -355,7 +497,7 @@ class OneCallProcess : public Tools {
     request.cubin_bytes = (*built)->cubin.size();
     request.plan = *plan;
     request.outputs = {{model::DType::float32, {8}, 8}};
-    request.limit_seconds = 1;
+    request.limit_seconds = limit_seconds;
     return base::canonical(base::Json(request)) + "\n" + *checks + (*built)->cubin;
   }
 };
@@ -379,6 +521,27 @@ TEST_F(OneCallProcess, EndsItselfWhereAKernelDoesNot) {
   EXPECT_TRUE(ran.state.exited ? ran.state.code == 3 : ran.state.signal == SIGALRM) << ran.state.code;
 }
 
+TEST_F(OneCallProcess, EndsWithTheLockOfWhoWantsIt) {
+  const auto file = folder_->path() / "call";
+  ASSERT_TRUE(base::write_file(file, call_of(kSpin, 120)));
+  base::FileDescriptor lock(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(flock(lock.get(), LOCK_EX), 0);
+  const std::string trace = (folder_->path() / "trace").string();
+  sandbox::SpawnOptions options;
+  options.program = ACCELOPT_CARD_PATH;
+  options.arguments = {"--one-call", file.string()};
+  options.environment = {"ACCELOPT_FAKE_TRACE=" + trace};
+  options.own_namespaces = false;
+  auto process = sandbox::spawn(options);
+  ASSERT_TRUE(process) << process.error().message;
+  EXPECT_TRUE(soon([&] { return base::read_file(trace).value_or("").find("launch spin") != std::string::npos; }));
+  EXPECT_FALSE(process->try_wait());
+  lock.reset();
+  std::optional<sandbox::ExitState> ended;
+  EXPECT_TRUE(soon([&] { return (ended = process->try_wait()).has_value(); }));
+  EXPECT_TRUE(ended && ended->exited && ended->code == 4);
+}
+
 TEST_F(OneCallProcess, RefusesWhatIsNoCall) {
   const std::string whole = call_of(kFill);
   for (const auto& [bytes, why] : {std::pair<std::string, std::string>{"", "has no request"},
@@ -389,90 +552,6 @@ TEST_F(OneCallProcess, RefusesWhatIsNoCall) {
     EXPECT_TRUE(ran.state.exited && ran.state.code == 1) << ran.state.code;
     EXPECT_NE(ran.output.find(why), std::string::npos) << ran.output;
   }
-}
-
-TEST(Counters, ATableIsReadWhateverStandsAroundIt) {
-  const CounterTable table = read_counters(
-      "==PROF== Connected to process 1 (/a/b)\n"
-      "a line of the program's\n"
-      "\"ID\",\"Process ID\",\"Kernel Name\",\"lts__t_bytes.sum\",\"dram__bytes_read.sum\"\r\n"
-      "\"\",\"\",\"\",\"byte\",\"byte\"\r\n"
-      "\"0\",\"1\",\"void sum(float const *, int)\",\"1,024\",\"n/a\"\r\n"
-      "\"1\",\"1\",\"odd \"\"name\"\"\",\"7.5\",\"nan\"\r\n"
-      "\"2\",\"1\",\"cut\"\n");
-  ASSERT_EQ(table.launches.size(), 2);
-  EXPECT_EQ(table.launches[0].kernel, "sum");
-  EXPECT_EQ(table.launches[0].values, (std::map<std::string, double>{{"lts__t_bytes.sum", 1024}}));
-  EXPECT_EQ(table.launches[1].values, (std::map<std::string, double>{{"lts__t_bytes.sum", 7.5}}));
-  EXPECT_TRUE(table.problem.empty());
-}
-
-TEST(Counters, ComplaintsAreKeptWithoutPaths) {
-  const CounterTable table = read_counters(
-      "==ERROR== Failed to find metric regex:^lts__t_bytes\\.(sum|min)$\n"
-      "==ERROR== Failed to prepare kernel for profiling in /tmp/secret/place/call\n");
-  EXPECT_EQ(table.unknown, std::vector<std::string>{"lts__t_bytes"});
-  EXPECT_FALSE(table.refused);
-  EXPECT_EQ(table.problem, "Failed to find metric regex:^lts__t_bytes\\.(sum|min)$");
-  EXPECT_EQ(
-      read_counters("==ERROR== Failed to access the following 2 metrics: dram__a.sum, lts__b_c.avg.pct\n").unknown,
-      (std::vector<std::string>{"dram__a", "lts__b_c"}));
-  EXPECT_EQ(read_counters("==ERROR== no room in /tmp/secret/place/call\n").problem, "no room in call");
-}
-
-TEST(Counters, TheLongestLaunchOfAKernelDescribesIt) {
-  const auto launch = [](const std::string& kernel, double time) {
-    return KernelCounters{kernel, {{"gpu__time_duration.sum", time}}};
-  };
-  const auto items = describe_counters(
-      {launch("a", 1000), launch("b", 5000), launch("a", 9000), launch("c", 10), launch("d", 20), launch("e", 30)});
-  std::vector<std::pair<std::string, double>> seen;
-  for (const model::ProfileItem& item : items) seen.emplace_back(item.name, item.value);
-  EXPECT_EQ(seen, (std::vector<std::pair<std::string, double>>{
-                      {"a: counted time", 9}, {"b: counted time", 5}, {"e: counted time", 0.03}}));
-}
-
-TEST(Counters, MemoryThroughputHasEitherName) {
-  for (const std::string name : {"dram__throughput", "gpu__dram_throughput"}) {
-    const auto items = describe_counters({{"a", {{name + ".avg.pct_of_peak_sustained_elapsed", 50}}}});
-    ASSERT_EQ(items.size(), 1);
-    EXPECT_EQ(items[0].name, "memory throughput");
-  }
-  const auto both = describe_counters({{"a",
-                                        {{"dram__throughput.avg.pct_of_peak_sustained_elapsed", 50},
-                                         {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", 60}}}});
-  ASSERT_EQ(both.size(), 1);
-  EXPECT_EQ(both[0].value, 50);
-}
-
-TEST(SanitizerReports, SayWhatWasFound) {
-  const std::vector<std::string> kernels{"sum"};
-  const auto clean = read_sanitizer("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n", true, kernels);
-  EXPECT_EQ(clean.state, Sanitized::clean);
-  // A program that died half-way was not checked.
-  EXPECT_EQ(read_sanitizer("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n", false, kernels).state,
-            Sanitized::unknown);
-  EXPECT_EQ(read_sanitizer("", true, kernels).state, Sanitized::unknown);
-  const auto older = read_sanitizer(
-      "========= Invalid __shared__ write of size 8\n=========     at 0x00000cd8 in sum\n=========     by thread "
-      "(1,0,0) "
-      "in block (0,0,0)\n========= ERROR SUMMARY: 1 error\n",
-      false, kernels);
-  EXPECT_EQ(older.state, Sanitized::faulty);
-  EXPECT_EQ(older.text, "Invalid __shared__ write of size 8 in sum by thread (1,0,0) in block (0,0,0)");
-  const auto ours = read_sanitizer(
-      "========= Uninitialized __global__ memory read of size 8 bytes\n=========     at accelopt_mask+0x10\n", true,
-      kernels);
-  EXPECT_EQ(ours.state, Sanitized::unknown);
-  const auto options = read_sanitizer("========= Invalid option --padding\n", false, kernels);
-  EXPECT_EQ(options.state, Sanitized::unknown);
-  EXPECT_FALSE(options.unsupported);
-}
-
-TEST(ToolText, HasNoPathsAddressesOrControls) {
-  EXPECT_EQ(plain_tool_line("  at k+0x1f in /home/u/a b.cu:3\t\x1b[1m\r"), "at k in a b.cu:3 ?[1m");
-  EXPECT_EQ(plain_tool_line("Address 0x7f00 is near 0x7f10 of (/usr/lib/x.so)"), "Address is near of (x.so)");
-  EXPECT_EQ(plain_tool_line(std::string(1000, 'x')).size(), 243);
 }
 
 }  // namespace
