@@ -203,13 +203,24 @@ void print_recomputed(const journal::RunInfo& run, const journal::StepRecord& st
                  : fmt::format("; recorded was {}", model::to_string(evaluation->verdict)));
 }
 
+/// " at 1980 and 1965 MHz", the lowest of either arm's calls; empty where the device's clock is unknown.
+std::string clocks_text(const Json& sample) {
+  std::vector<double> least;
+  for (const char* arm : {"reference_mhz", "candidate_mhz"}) {
+    const auto clocks = sample.value(arm, std::vector<double>());
+    if (clocks.empty()) return {};
+    least.push_back(*std::min_element(clocks.begin(), clocks.end()));
+  }
+  return fmt::format(" at {:.0f} and {:.0f} MHz", least[0], least[1]);
+}
+
 void print_samples(const journal::RunInfo& run, const std::vector<journal::StepRecord>& steps) {
   for (const journal::StepRecord& step : steps) {
     if (!step.output.contains("samples") || step.output["samples"].empty()) continue;
     fmt::print("\n{} {}: nanoseconds by block, opponent then candidate\n", step.key.kind,
                model::to_string(step.key.identity));
     for (const Json& sample : step.output["samples"]) {
-      fmt::print("  {} {}{}\n", sample["reference_ns"].dump(), sample["candidate_ns"].dump(),
+      fmt::print("  {} {}{}{}\n", sample["reference_ns"].dump(), sample["candidate_ns"].dump(), clocks_text(sample),
                  sample.value("disturbed", false) ? " disturbed" : "");
     }
     print_recomputed(run, step);

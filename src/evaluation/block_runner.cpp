@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/block_runner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <thread>
@@ -13,6 +15,19 @@ constexpr std::chrono::milliseconds kWatchdogSlack{50};
 constexpr int kCallsBeforeJudgingNoise = 16;
 constexpr int kMostWaits = 4;  ///< for quiet, a runner
 constexpr std::chrono::milliseconds kWait{60};
+/// Of a runner: more blocks with a low clock, or more time with them, and it is the clock that the device has.
+constexpr int kMostSlowBlocks = 16;
+constexpr std::chrono::seconds kMostSlowTime{1};
+constexpr std::chrono::milliseconds kLongestNap{200};  ///< between looks whether others have left
+constexpr int kNapsInPatience = 50;
+
+/// The times of one call beside those of the arm's other workloads.
+void put(std::vector<std::vector<double>>& values, std::size_t arm, std::size_t place, std::size_t places,
+         double value) {
+  std::vector<double>& own = values[arm];
+  own.resize(places, 0.0);
+  own[place] = value;
+}
 
 }  // namespace
 
@@ -38,14 +53,54 @@ void BlockRunner::restart() {
 }
 
 base::Result<Block> BlockRunner::next(const std::vector<int>& active, const std::stop_token& stop) {
+  for (;;) {
+    const auto began = std::chrono::steady_clock::now();
+    const int calls = calls_;
+    const int disturbed_calls = disturbed_calls_;
+    TRY_ASSIGN(Block block, next_slot(active, stop));
+    const bool slow = block.fault == TimeFault::slow_clock;
+    const bool used_to_it = slow && (slow_blocks_ >= kMostSlowBlocks || lost_to_clock_ > kMostSlowTime);
+    if (block.fault == TimeFault::none || used_to_it || any_failed(active)) {
+      noisy_ = noisy_ || used_to_it;
+      wait_for_quiet();
+      return block;
+    }
+    calls_ = calls;
+    disturbed_calls_ = disturbed_calls;
+    if (!slow) {
+      TRY(wait_for_others(began, block.fault, stop));
+      continue;
+    }
+    ++slow_blocks_;
+    lost_to_clock_ += std::chrono::steady_clock::now() - began;
+  }
+}
+
+bool BlockRunner::any_failed(const std::vector<int>& active) const {
+  return std::any_of(active.begin(), active.end(), [this](int arm) { return failure(arm).has_value(); });
+}
+
+/// The machine is nobody's meanwhile.
+base::Result<void> BlockRunner::wait_for_others(std::chrono::steady_clock::time_point began, TimeFault fault,
+                                                const std::stop_token& stop) {
+  const std::chrono::milliseconds patience = target_.patience_with_neighbours();
+  if (fault == TimeFault::neighbour) std::this_thread::sleep_for(std::min(kLongestNap, patience / kNapsInPatience));
+  if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");
+  lost_to_others_ += std::chrono::steady_clock::now() - began;
+  if (lost_to_others_ <= patience) return {};
+  const std::string what = disturbance_.empty() ? "something disturbs every call" : disturbance_;
+  unmeasured_ = fmt::format("{}, and times taken then do not count; {:.3g} s did not change that", what,
+                            std::chrono::duration<double>(patience).count());
+  return base::fail(base::ErrorCode::unavailable, "nothing could be measured: " + unmeasured_);
+}
+
+base::Result<Block> BlockRunner::next_slot(const std::vector<int>& active, const std::stop_token& stop) {
   // Slots are drawn outside the machine's lock; after the first generation they are all there.
   if (used_ >= order_.size()) TRY(begin_generation(active, stop));
   if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");
   const int slot = order_[used_++];
   for (const std::size_t workload : plan_.workloads) TRY(slots_.get(workload, slot));
-  TRY_ASSIGN(Block block, run_block(active, slot, stop));
-  wait_for_quiet();
-  return block;
+  return run_block(active, slot, stop);
 }
 
 base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active, const std::stop_token& stop) {
@@ -69,6 +124,8 @@ base::Result<Block> BlockRunner::run_block(const std::vector<int>& active, int s
   Block block;
   block.slot = slot;
   block.times_ns.resize(arms_.size());
+  block.clock_mhz.resize(arms_.size());
+  block.lag_ns.resize(arms_.size());
   const auto lock = target_.lock_machine();
   std::vector<std::size_t> places(plan_.workloads.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
@@ -106,6 +163,11 @@ base::Result<void> BlockRunner::run_call(int index, std::size_t place, int slot_
     block.disturbed = true;
     if (!outcome.disturbance.empty()) disturbance_ = outcome.disturbance;
   }
+  block.fault = std::max(block.fault, outcome.fault);
+  if (outcome.clock_mhz > 0)
+    put(block.clock_mhz, static_cast<std::size_t>(index), place, plan_.workloads.size(), outcome.clock_mhz);
+  if (outcome.lag_ns)
+    put(block.lag_ns, static_cast<std::size_t>(index), place, plan_.workloads.size(), *outcome.lag_ns);
   if (index == 0) plan_.expected_ns[place] = std::max(plan_.expected_ns[place], outcome.time_ns);
   auto& times = block.times_ns[static_cast<std::size_t>(index)];
   if (!times) times.emplace(plan_.workloads.size(), 0.0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,11 +23,17 @@ struct Block {
   std::vector<std::optional<std::vector<double>>> times_ns;  ///< an entry an arm; none: it did not run, or it failed
   int slot = 0;
   bool disturbed = false;
+  TimeFault fault = TimeFault::none;           ///< of its calls the gravest
+  std::vector<std::vector<double>> clock_mhz;  ///< an entry an arm and workload; empty where an arm's is unknown
+  std::vector<std::vector<double>> lag_ns;     ///< likewise
 };
 
 /// Runs blocks. Every process meets a slot at most once: when the slots are used up, all arms get fresh processes and
 /// one warm-up block. Every output of every call is judged; the first failure takes the arm out. The machine's lock is
 /// held a block at a time.
+///
+/// A block with a call whose time is not the kernel's own is made again, on the next slot. A low clock that stays is
+/// the device's clock: after a while such blocks count, and the runner is noisy. Others who stay on the device end it.
 class BlockRunner {
  public:
   struct Plan {
@@ -39,7 +46,7 @@ class BlockRunner {
   };
   BlockRunner(Target& target, const model::Task& task, Slots& slots, Plan plan);
 
-  /// The next block of these arms. @error cancelled; io; and those of the slots.
+  /// The next block of these arms. @error cancelled; io; unavailable: `unmeasured` says why; and those of the slots.
   base::Result<Block> next(const std::vector<int>& active, const std::stop_token& stop);
   /// Ends all processes: the next block begins with fresh ones.
   void restart();
@@ -49,8 +56,12 @@ class BlockRunner {
   }
   /// Over half of the calls were disturbed, and waiting did not help.
   [[nodiscard]] bool noisy() const { return noisy_; }
-  /// Who disturbed calls, as the target named them last; empty: nobody that it could name.
+  /// Who or what disturbed calls, as the target named them last; empty: nobody that it could name.
   [[nodiscard]] const std::string& disturbance() const { return disturbance_; }
+  /// Why no block that counts can be made, once `next` has failed for it: for an evaluation that is NOT_MEASURED.
+  [[nodiscard]] const std::string& unmeasured() const { return unmeasured_; }
+  /// That blocks which do not count have cost.
+  [[nodiscard]] std::chrono::steady_clock::duration lost() const { return lost_to_clock_ + lost_to_others_; }
 
  private:
   struct ArmState {
@@ -60,7 +71,11 @@ class BlockRunner {
     std::optional<Failure> failure;
   };
   base::Result<void> begin_generation(const std::vector<int>& active, const std::stop_token& stop);
+  base::Result<Block> next_slot(const std::vector<int>& active, const std::stop_token& stop);
   base::Result<Block> run_block(const std::vector<int>& active, int slot, const std::stop_token& stop);
+  [[nodiscard]] bool any_failed(const std::vector<int>& active) const;
+  base::Result<void> wait_for_others(std::chrono::steady_clock::time_point began, TimeFault fault,
+                                     const std::stop_token& stop);
   base::Result<void> run_call(int arm, std::size_t place, int slot, Block& block);
   void wait_for_quiet();
 
@@ -77,6 +92,10 @@ class BlockRunner {
   int waits_ = 0;
   bool noisy_ = false;
   std::string disturbance_;
+  std::string unmeasured_;
+  int slow_blocks_ = 0;  ///< made again for a low clock
+  std::chrono::steady_clock::duration lost_to_clock_{};
+  std::chrono::steady_clock::duration lost_to_others_{};
 };
 
 }  // namespace accelopt::evaluation

@@ -65,6 +65,20 @@ base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& s
 
 }  // namespace
 
+void FairTimes::add(const CallOutcome& outcome) {
+  all_.push_back(outcome.time_ns);
+  if (outcome.fault == TimeFault::none) fair_.push_back(outcome.time_ns);
+  if (outcome.fault > TimeFault::slow_clock) disturbance_ = outcome.disturbance;
+}
+
+double FairTimes::median() const {
+  return stats::median(fair_.empty() ? all_ : fair_);
+}
+
+std::string FairTimes::disturbance() const {
+  return fair_.empty() ? disturbance_ : std::string();
+}
+
 std::size_t bytes_of(const model::Definition& definition, const model::Workload& workload) {
   const model::AxisValues axes = model::bind_axes(definition, workload);
   std::size_t bytes = 0;
@@ -128,6 +142,30 @@ void set_failure(model::Evaluation& evaluation, const Failure& failure) {
   evaluation.mismatch = failure.mismatch;
 }
 
+bool not_measured(const BlockRunner& runner, model::Evaluation& evaluation) {
+  if (runner.unmeasured().empty()) return false;
+  evaluation.status = model::Status::not_measured;
+  evaluation.reason = runner.unmeasured();
+  return true;
+}
+
+model::BlockSample sample_of(const Block& block) {
+  model::BlockSample out;
+  out.reference_ns = *block.times_ns.at(0);
+  out.candidate_ns = *block.times_ns.at(1);
+  out.slot = block.slot;
+  out.disturbed = block.disturbed;
+  out.reference_mhz = block.clock_mhz[0];
+  out.candidate_mhz = block.clock_mhz[1];
+  out.reference_lag_ns = block.lag_ns[0];
+  out.candidate_lag_ns = block.lag_ns[1];
+  if (block.times_ns.size() < 3) return out;
+  out.shifted_ns = *block.times_ns[2];
+  out.shifted_mhz = block.clock_mhz[2];
+  out.shifted_lag_ns = block.lag_ns[2];
+  return out;
+}
+
 bool can_run(const Measuring& measuring, model::Evaluation& evaluation) {
   std::string reason = measuring.target.builds_only();
   if (reason.empty()) return true;
@@ -166,7 +204,7 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
     }
     for (const int number : order) TRY(slots.get(workload, number));
     const auto lock = measuring.target.lock_machine();
-    std::vector<double> times;
+    FairTimes times;
     for (const int number : order) {
       if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "verification was stopped as asked");
       TRY_ASSIGN(Slot * slot, slots.get(workload, number));
@@ -176,12 +214,13 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
       if (auto failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome, plan.margin)) {
         return failure;
       }
-      times.push_back(outcome.time_ns);
+      times.add(outcome);
       if (kept) continue;
       kept.emplace(Kept{workload, number, {}});
       for (const auto& output : outcome.outputs) kept->outputs.emplace_back(output.begin(), output.end());
     }
-    if (plan.median_ns != nullptr) (*plan.median_ns)[workload] = stats::median(times);
+    if (plan.median_ns != nullptr) (*plan.median_ns)[workload] = times.median();
+    if (plan.disturbance != nullptr && plan.disturbance->empty()) *plan.disturbance = times.disturbance();
   }
   if (!kept) return std::optional<Failure>();
   live.reset();

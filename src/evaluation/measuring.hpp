@@ -73,8 +73,28 @@ base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solu
 /// Bytes of a workload's inputs and outputs.
 std::size_t bytes_of(const model::Definition& definition, const model::Workload& workload);
 
+/// Whether it was the machine that let no block be measured; then the evaluation says NOT_MEASURED and why.
+bool not_measured(const BlockRunner& runner, model::Evaluation& evaluation);
+
+/// What is kept of a block: the opponent is arm 0, the candidate arm 1, a confirmation's shifted copy arm 2.
+model::BlockSample sample_of(const Block& block);
+
 /// Whether kernels can be run here; else the evaluation says NOT_MEASURED and why.
 bool can_run(const Measuring& measuring, model::Evaluation& evaluation);
+
+/// Times of calls that no block pairs: those that are not the kernel's own count where there are no others.
+class FairTimes {
+ public:
+  void add(const CallOutcome& outcome);
+  [[nodiscard]] double median() const;
+  /// Who was there at every call, as the target named them; empty: nobody, or not always.
+  [[nodiscard]] std::string disturbance() const;
+
+ private:
+  std::vector<double> all_;
+  std::vector<double> fair_;
+  std::string disturbance_;
+};
 
 /// How many slots of each workload but the smallest a verification looks at; 0, and the smallest: all.
 struct VerifyPlan {
@@ -82,6 +102,7 @@ struct VerifyPlan {
   int slots = 0;
   std::vector<double>* median_ns = nullptr;  ///< filled with the calls' median time, an entry a workload of the task
   Margin* margin = nullptr;                  ///< widened by every output that is right
+  std::string* disturbance = nullptr;        ///< says why no time of some workload is the kernel's own, where it is so
 };
 /// Calls the solution in a fresh process, the smallest workload first; then once more on the first inputs in another
 /// process, over other poison: both must agree. The first failure, or none.

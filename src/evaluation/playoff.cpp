@@ -157,7 +157,10 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
     runner.restart();
     std::array<std::vector<std::vector<double>>, 2> restart;
     for (int i = 0; i < blocks; ++i) {
-      TRY_ASSIGN(const Block block, runner.next({0, 1, 2}, stop));
+      const auto made = runner.next({0, 1, 2}, stop);
+      if (!made && not_measured(runner, evaluation)) return {};
+      if (!made) return tl::make_unexpected(made.error());
+      const Block& block = *made;
       if (runner.failure(0)) {
         return base::fail(base::ErrorCode::unavailable,
                           "the baseline failed in the confirmation: " + runner.failure(0)->reason);
@@ -172,7 +175,7 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
         times[copy].add(reference, *block.times_ns[copy + 1]);
         restart[copy].push_back(log_ratios(reference, *block.times_ns[copy + 1]));
       }
-      evaluation.samples.push_back({reference, *block.times_ns[1], block.slot, block.disturbed, *block.times_ns[2]});
+      evaluation.samples.push_back(sample_of(block));
     }
     copies.add_restart(restart);
   }

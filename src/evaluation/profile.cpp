@@ -16,11 +16,12 @@ struct Times {
   double cold_ns = 0;
   double warm_ns = 0;
   std::vector<model::ProfileItem> counts;  ///< the median a counter
+  std::string disturbance;                 ///< who was on the device all the time
 };
 
 base::Result<double> median_call(Measuring& measuring, LiveKernel& live, std::size_t workload, model::Cache cache,
-                                 const std::vector<int>& slots) {
-  std::vector<double> times;
+                                 const std::vector<int>& slots, std::string& disturbance) {
+  FairTimes times;
   for (const int number : slots) {
     TRY_ASSIGN(Slot * slot, measuring.slots->get(workload, number));
     TRY_ASSIGN(const CallOutcome outcome,
@@ -29,9 +30,10 @@ base::Result<double> median_call(Measuring& measuring, LiveKernel& live, std::si
       return base::fail(base::ErrorCode::invalid_argument,
                         "a solution that fails cannot be profiled: " + failure->reason);
     }
-    times.push_back(outcome.time_ns);
+    times.add(outcome);
   }
-  return stats::median(times);
+  if (disturbance.empty()) disturbance = times.disturbance();
+  return times.median();
 }
 
 /// The median of every counter that the machine has.
@@ -72,8 +74,9 @@ base::Result<Times> time_workload(Measuring& measuring, const model::Solution& s
   for (const auto& [cache, time] :
        {std::pair{model::Cache::cold, &out.cold_ns}, std::pair{model::Cache::warm, &out.warm_ns}}) {
     TRY_ASSIGN(const auto live, measuring.target.start(solution, Placement::usual, stop));
-    TRY(median_call(measuring, *live, workload, cache, {0}));
-    TRY_ASSIGN(*time, median_call(measuring, *live, workload, cache, slots));
+    std::string warm_up;
+    TRY(median_call(measuring, *live, workload, cache, {0}, warm_up));
+    TRY_ASSIGN(*time, median_call(measuring, *live, workload, cache, slots, out.disturbance));
     if (cache != measuring.task.cpu.cache) continue;
     TRY_ASSIGN(out.counts, counted_calls(measuring, *live, workload, others));
   }
@@ -147,6 +150,9 @@ base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solu
     const auto lock = measuring.target.lock_machine();
     TRY_ASSIGN(const Times times, time_workload(measuring, solution, workload, stop));
     describe(measuring, workload, times, raced.size() > 1, profile);
+    if (!times.disturbance.empty())
+      profile.notes.push_back("times of workload " + measuring.task.workloads[workload].name + ": " +
+                              times.disturbance);
     if (times.cold_ns > longest_ns) {
       longest = workload;
       longest_ns = times.cold_ns;

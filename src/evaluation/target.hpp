@@ -70,8 +70,8 @@ struct CallOutcome {
   std::string reason;  ///< why it died or was ended, for people and fixer
   double time_ns = 0;
   TimeFault fault = TimeFault::none;
-  double clock_mhz = 0;          ///< of the device, right after the call; 0: unknown
-  std::optional<double> lag_ns;  ///< the host's clock around the call less the device's own
+  double clock_mhz = 0;                             ///< of the device, right after the call; 0: unknown
+  std::optional<double> lag_ns;                     ///< the host's clock around the call less the device's own
   bool disturbed = false;                           ///< something else took time from the kernel or from the clock
   bool wrote_outside = false;                       ///< bytes around an output changed
   std::string caught;                               ///< cheating that is proven: what the kernel did; else empty

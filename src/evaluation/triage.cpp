@@ -33,7 +33,7 @@ void keep(RaceData& data, const Block& block, model::Evaluation& evaluation) {
     data.reference_ns[i].push_back(reference[i]);
     data.candidate_ns[i].push_back(candidate[i]);
   }
-  evaluation.samples.push_back({reference, candidate, block.slot, block.disturbed});
+  evaluation.samples.push_back(sample_of(block));
 }
 
 /// Blocks until the race decides or its time is up.
@@ -47,7 +47,10 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
   stats::Triage triage;
   RaceData data;
   while (!triage.decided()) {
-    TRY_ASSIGN(const Block block, runner.next({0, 1}, stop));
+    const auto made = runner.next({0, 1}, stop);
+    if (!made && not_measured(runner, evaluation)) return {};
+    if (!made) return tl::make_unexpected(made.error());
+    const Block& block = *made;
     if (runner.failure(1)) {
       set_failure(evaluation, *runner.failure(1));
       return {};
@@ -59,7 +62,7 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
     }
     keep(data, block, evaluation);
     triage.add(stats::block_log_ratio(*block.times_ns[0], *block.times_ns[1], weights));
-    if (!triage.decided() && Clock::now() > deadline) triage.expire();
+    if (!triage.decided() && Clock::now() > deadline + runner.lost()) triage.expire();
   }
   const stats::TriageDecision& decision = triage.decision();
   evaluation.status = model::Status::passed;

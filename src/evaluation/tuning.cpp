@@ -96,6 +96,8 @@ class Tuner {
 
   /// Since it began, builds and races.
   [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+  /// Why no block could be measured, once `run` has failed for it.
+  [[nodiscard]] const std::string& unmeasured() const { return unmeasured_; }
   /// Over half of the calls of some heat were disturbed.
   [[nodiscard]] bool noisy() const { return noisy_; }
   [[nodiscard]] const model::Solution& solution(int i) const { return entrant(i).solution; }
@@ -293,7 +295,10 @@ class Tuner {
     std::vector<std::vector<double>> log_ratios(arms.size());
     std::vector<std::vector<double>> leader_ns(workloads_.size());
     for (int block_number = 0; block_number < blocks; ++block_number) {
-      TRY_ASSIGN(const Block block, runner.next(active, stop_));
+      const auto made = runner.next(active, stop_);
+      if (!made) unmeasured_ = runner.unmeasured();
+      if (!made) return tl::make_unexpected(made.error());
+      const Block& block = *made;
       for (const int arm : active) {
         if (runner.failure(arm)) fail(arms[static_cast<std::size_t>(arm)], *runner.failure(arm));
       }
@@ -388,6 +393,7 @@ class Tuner {
   std::optional<Failure> nothing_compiles_;
   double raced_seconds_ = 0;
   bool noisy_ = false;
+  std::string unmeasured_;
   Clock::time_point began_ = Clock::now();
   BuildAhead builds_;
 };
@@ -434,8 +440,16 @@ base::Result<model::Evaluation> run_tuned_triage(Measuring& measuring, const mod
                                                  const model::TuningSpace& space, const model::Solution& opponent,
                                                  const std::stop_token& stop) {
   Tuner tuner(measuring, candidate, space, stop);
-  TRY(tuner.run());
+  const auto raced = tuner.run();
+  if (!raced && tuner.unmeasured().empty()) return tl::make_unexpected(raced.error());
   const double seconds = tuner.seconds();
+  if (!raced) {
+    model::Evaluation evaluation = blank_evaluation(measuring, candidate, "triage");
+    evaluation.opponent = model::source_id(opponent);
+    set_failure(evaluation, {model::Status::not_measured, tuner.unmeasured(), std::nullopt});
+    evaluation.stages.push_back({"tune", seconds});
+    return evaluation;
+  }
   std::vector<int> ranking = tuner.ranking();
   ranking.resize(std::min(ranking.size(), TuningRules{}.verify_tries));
   std::optional<model::Evaluation> failed;

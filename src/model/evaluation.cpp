@@ -48,6 +48,18 @@ double number_from(const Json& in) {
   return in.is_null() ? std::nan("") : in.get<double>();
 }
 
+/// The fields of a sample that only some devices fill, by name.
+template <class Sample>
+auto clock_fields(Sample& sample) {
+  using Values = decltype(&sample.reference_mhz);
+  return std::array<std::pair<const char*, Values>, 6>{{{"reference_mhz", &sample.reference_mhz},
+                                                        {"candidate_mhz", &sample.candidate_mhz},
+                                                        {"shifted_mhz", &sample.shifted_mhz},
+                                                        {"reference_lag_ns", &sample.reference_lag_ns},
+                                                        {"candidate_lag_ns", &sample.candidate_lag_ns},
+                                                        {"shifted_lag_ns", &sample.shifted_lag_ns}}};
+}
+
 }  // namespace
 
 std::string_view to_string(Status status) {
@@ -160,6 +172,9 @@ void to_json(Json& out, const BlockSample& value) {
          {"slot", value.slot},
          {"disturbed", value.disturbed}};
   if (!value.shifted_ns.empty()) out["shifted_ns"] = value.shifted_ns;
+  for (const auto& [name, values] : clock_fields(value)) {
+    if (!values->empty()) out[name] = *values;
+  }
 }
 
 void from_json(const Json& in, BlockSample& value) {
@@ -168,6 +183,7 @@ void from_json(const Json& in, BlockSample& value) {
   read_field(in, "slot", value.slot);
   read_field(in, "disturbed", value.disturbed);
   read_field(in, "shifted_ns", value.shifted_ns);
+  for (const auto& [name, values] : clock_fields(value)) read_field(in, name, *values);
 }
 
 void to_json(Json& out, const Environment& value) {

@@ -85,6 +85,13 @@ struct BlockSample {
   int slot = 0;
   bool disturbed = false;
   std::vector<double> shifted_ns{};  ///< of a confirmation: the candidate's copy whose code lies elsewhere
+  // Of a device that tells them; empty: unknown, as on a processor.
+  std::vector<double> reference_mhz{};  ///< the device's clock right after the call
+  std::vector<double> candidate_mhz{};
+  std::vector<double> shifted_mhz{};
+  std::vector<double> reference_lag_ns{};  ///< the host's clock around the call less the device's own, a call
+  std::vector<double> candidate_lag_ns{};
+  std::vector<double> shifted_lag_ns{};
 };
 
 /// What the fixer may know of a wrong result.

@@ -3,6 +3,7 @@
 //   time=<ns>  cold time of workloads of 100 elements (in proportion for others); noise of half a per cent is added
 //   cost=<expression>;  the same over the values of //@ tune and the elements M; so are compiles_if, right_if, lives_if
 //   spiky  one call in twenty takes twice as long
+//   clock  the device tells its clock, 2000 MHz, and that the host saw the call end 5 us later
 //   wrong  crash  hang  outside  disturbed  broken (does not build)  wrong_on=<elements>
 #pragma once
 
@@ -67,8 +68,12 @@ class FakeTarget final : public Target {
   // How it is.
   Peaks peaks{1e12, 1e12, 1e12};
   int builders = 1;
-  std::string no_device;  ///< why kernels are built and not run
-  bool watches = false;   ///< calls: "leaks_on=M" of a kernel is found
+  std::string no_device;   ///< why kernels are built and not run
+  bool watches = false;    ///< calls: "leaks_on=M" of a kernel is found
+  int occupied_calls = 0;  ///< so many more calls are made beside another process
+  int slow_calls = 0;      ///< so many more calls run at half the clock, in twice the time
+  int doubtful_calls = 0;  ///< so many more calls are told two times that contradict each other
+  std::chrono::milliseconds patience{40};
   HardwareCounts counters;
   std::vector<std::int64_t> watched, counted;  ///< sizes of the workloads that were looked into
 
@@ -133,6 +138,7 @@ class FakeTarget final : public Target {
   }
   std::unique_ptr<Hold> quiet() override { return std::make_unique<Counted>(quiets, held_quiets); }
   std::unique_ptr<Hold> lock_machine() override { return std::make_unique<Counted>(locks, held_locks); }
+  std::chrono::milliseconds patience_with_neighbours() const override { return patience; }
   base::Result<Peaks> probe_peaks_again(std::stop_token) override {
     ++probes;
     return peaks;
@@ -176,6 +182,11 @@ class FakeTarget final : public Target {
         return ended(CallEnd::timed_out, "did not return");
       }
       out.disturbed = fakes::claims(text_, "disturbed");
+      if (fakes::claims(text_, "clock")) {
+        out.clock_mhz = 2000;
+        out.lag_ns = 5000;
+      }
+      find_fault(out);
       out.wrote_outside = fakes::claims(text_, "outside");
       if (fakes::claims(text_, "cheats")) out.caught = "was caught cheating";
       target_.output_.resize(invocation.output_bytes.at(0));
@@ -195,6 +206,21 @@ class FakeTarget final : public Target {
     }
 
    private:
+    void find_fault(CallOutcome& out) {
+      if (target_.occupied_calls > 0 && target_.occupied_calls-- > 0) {
+        out.fault = TimeFault::neighbour;
+        out.disturbance = "process 7 (other) was on the device at the same time";
+      } else if (target_.slow_calls > 0 && target_.slow_calls-- > 0) {
+        out.fault = TimeFault::slow_clock;
+        out.disturbance = "the clock was low";
+        out.clock_mhz /= 2;
+        out.time_ns *= 2;
+      } else if (target_.doubtful_calls > 0 && target_.doubtful_calls-- > 0) {
+        out.fault = TimeFault::clocks_differ;
+        out.disturbance = "the clocks differ";
+      }
+      out.disturbed = out.disturbed || out.fault != TimeFault::none;
+    }
     static CallOutcome ended(CallEnd end, std::string reason) {
       CallOutcome out;
       out.end = end;

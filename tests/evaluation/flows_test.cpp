@@ -162,6 +162,124 @@ TEST_F(Flows, ConstantDisturbanceEndsAndIsMarked) {
   EXPECT_TRUE(result.samples.at(0).disturbed);
 }
 
+/// Calls that a triage makes before its first block: all slots of the smallest workload, some of the others, a
+/// repetition, and the warm-up.
+int calls_before_the_race(FakeTarget& target, const std::function<model::Evaluation()>& triage) {
+  const int before = target.calls;
+  const model::Evaluation evaluation = triage();
+  return target.calls - before - 2 * evaluation.blocks;
+}
+
+TEST_F(Flows, TheDevicesClockIsKeptInEverySampleThatHasOne) {
+  open();
+  const model::Evaluation evaluation = triage("time=500000 clock");
+  ASSERT_FALSE(evaluation.samples.empty());
+  for (const model::BlockSample& sample : evaluation.samples) {
+    EXPECT_EQ(sample.candidate_mhz, std::vector<double>{2000});
+    EXPECT_EQ(sample.candidate_lag_ns, std::vector<double>{5000});
+    EXPECT_TRUE(sample.reference_mhz.empty()) << "the baseline's text has no clock";
+    EXPECT_TRUE(sample.shifted_mhz.empty());
+  }
+  const auto confirmed = evaluator_->confirm(fake_kernel("time=500000 clock"), {});
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(confirmed->samples.at(0).shifted_mhz, (std::vector<double>{2000, 2000}));
+}
+
+TEST_F(Flows, ABlockWithALowClockDoesNotCount) {
+  open();
+  const int before = calls_before_the_race(target_, [&] { return triage("time=500000"); });
+  target_.slow_calls = before + 8;  // verification, warm-up and four blocks
+  const model::Evaluation evaluation = triage("time=700000 clock");
+  EXPECT_EQ(target_.slow_calls, 0);
+  EXPECT_EQ(evaluation.status, Status::passed) << evaluation.reason;
+  EXPECT_EQ(evaluation.verdict, Verdict::faster);
+  EXPECT_EQ(evaluation.reason, "the clock was low");
+  EXPECT_FALSE(evaluation.environment.noisy);
+  for (const model::BlockSample& sample : evaluation.samples) {
+    EXPECT_EQ(sample.candidate_mhz, std::vector<double>{2000});
+    EXPECT_FALSE(sample.disturbed);
+    EXPECT_LT(sample.reference_ns.at(0), 1.2e6);
+  }
+}
+
+TEST_F(Flows, AClockThatStaysLowIsTheDevicesClock) {
+  open();
+  target_.slow_calls = 1000000;
+  const model::Evaluation evaluation = triage("time=500000 clock");
+  EXPECT_EQ(evaluation.status, Status::passed) << evaluation.reason;
+  EXPECT_EQ(evaluation.verdict, Verdict::faster);
+  EXPECT_TRUE(evaluation.environment.noisy);
+  EXPECT_EQ(evaluation.samples.at(0).candidate_mhz, std::vector<double>{1000});
+  EXPECT_TRUE(evaluation.samples.at(0).disturbed);
+}
+
+TEST_F(Flows, TimesBesideAnotherProcessDoNotCountAndItIsNamed) {
+  open();
+  const int before = calls_before_the_race(target_, [&] { return triage("time=500000"); });
+  target_.occupied_calls = before + 6;
+  const model::Evaluation evaluation = triage("time=500000");
+  EXPECT_EQ(target_.occupied_calls, 0);
+  EXPECT_EQ(evaluation.verdict, Verdict::faster);
+  EXPECT_EQ(evaluation.reason, "process 7 (other) was on the device at the same time");
+  for (const model::BlockSample& sample : evaluation.samples) EXPECT_FALSE(sample.disturbed);
+}
+
+TEST_F(Flows, AnotherProcessThatStaysLeavesNothingMeasured) {
+  open();
+  target_.occupied_calls = 1000000;
+  const std::string expected =
+      "process 7 (other) was on the device at the same time, and times taken then do not count; 0.04 s did not change "
+      "that";
+  const model::Evaluation raced = triage("time=500000");
+  EXPECT_EQ(raced.status, Status::not_measured);
+  EXPECT_EQ(raced.reason, expected);
+  EXPECT_EQ(raced.verdict, Verdict::none);
+  EXPECT_TRUE(raced.samples.empty());
+  const auto confirmed = evaluator_->confirm(fake_kernel("time=500000"), {});
+  ASSERT_TRUE(confirmed) << confirmed.error().message;
+  EXPECT_EQ(confirmed->status, Status::not_measured);
+  EXPECT_EQ(confirmed->reason, expected);
+  const auto raced_all = evaluator_->playoff({{fake_kernel("time=1000000")}, {fake_kernel("time=990000")}}, 1, {});
+  ASSERT_FALSE(raced_all);
+  EXPECT_EQ(raced_all.error().code, ErrorCode::unavailable);
+  EXPECT_NE(raced_all.error().message.find(expected), std::string::npos) << raced_all.error().message;
+  const model::Evaluation tuned = triage("//@ tune T in {1, 2, 3}\ncost=1000000*T;");
+  EXPECT_EQ(tuned.status, Status::not_measured);
+  EXPECT_EQ(tuned.reason, expected);
+  const auto profile = evaluator_->profile(fake_kernel("time=500000"), {});
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->notes,
+            std::vector<std::string>{"times of workload race: process 7 (other) was on the device at the same time"});
+  // What is wrong is wrong, whoever is there.
+  EXPECT_EQ(triage("time=500000 wrong").status, Status::incorrect_numerical);
+  target_.occupied_calls = 0;
+  EXPECT_EQ(triage("time=500000").verdict, Verdict::faster);
+}
+
+TEST_F(Flows, ABaselineBesideAnotherProcessIsNotMeasured) {
+  target_.occupied_calls = 1000000;
+  const OpenReport report = open();
+  EXPECT_EQ(report.baseline.status, Status::not_measured);
+  EXPECT_NE(report.baseline.reason.find("process 7 (other) was on the device"), std::string::npos)
+      << report.baseline.reason;
+}
+
+TEST_F(Flows, ABaselineIsVerifiedAgainWhenTheOtherProcessHasLeft) {
+  target_.patience = std::chrono::seconds(10);
+  target_.occupied_calls = 100;
+  const OpenReport report = open();
+  EXPECT_EQ(report.baseline.status, Status::passed) << report.baseline.reason;
+  EXPECT_EQ(target_.occupied_calls, 0);
+}
+
+TEST_F(Flows, TimesOnWhichTwoClocksDisagreeNeverCount) {
+  open();
+  target_.doubtful_calls = 1000000;
+  const model::Evaluation evaluation = triage("time=500000");
+  EXPECT_EQ(evaluation.status, Status::not_measured);
+  EXPECT_NE(evaluation.reason.find("the clocks differ"), std::string::npos) << evaluation.reason;
+}
+
 TEST_F(Flows, PlayoffScoresAgainstTheBaselineAndKeepsReasons) {
   open();
   const auto report = evaluator_->playoff({{fake_kernel("time=1000000")},

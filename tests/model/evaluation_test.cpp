@@ -32,7 +32,10 @@ TEST(Evaluation, SurvivesJsonWithNanAndInfinity) {
   // What nobody has noted leaves no trace: records of before stay what they were.
   EXPECT_FALSE(base::Json(evaluation).contains("notes"));
   EXPECT_FALSE(base::Json(evaluation)["profile"].contains("notes"));
+  for (const char* field : {"reference_mhz", "candidate_mhz", "shifted_mhz", "reference_lag_ns", "candidate_lag_ns"})
+    EXPECT_FALSE(base::Json(evaluation)["samples"][0].contains(field)) << field;
   evaluation.notes = {"checked by nobody"};
+  evaluation.samples.push_back({{1}, {2}, 0, false, {3}, {1980}, {1965}, {1950}, {4000}, {5000}, {6000}});
   evaluation.profile->notes = {"counted by nobody"};
 
   const auto back =
@@ -44,6 +47,8 @@ TEST(Evaluation, SurvivesJsonWithNanAndInfinity) {
   EXPECT_TRUE(std::isinf(back->ratio->high));
   EXPECT_EQ(back->environment.seed, 0xFFFFFFFFFFFFFFFFULL);
   EXPECT_EQ(back->samples[0].slot, 5);
+  EXPECT_EQ(back->samples[1].candidate_mhz, std::vector<double>{1965});
+  EXPECT_EQ(back->samples[1].reference_lag_ns, std::vector<double>{4000});
   EXPECT_EQ(back->notes, evaluation.notes);
   EXPECT_EQ(back->profile->notes, evaluation.profile->notes);
 }

@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kFaultPatience{1000};  ///< for the device t
 constexpr std::uint64_t kClockSpanNs = 40'000;  ///< the clock kernel's: a tick of the nanosecond clock is 1 us at most
 constexpr double kSlowClock = 0.9;              ///< of the last calls' median: the time does not count
 constexpr std::size_t kClockSamples = 256;
-constexpr int kMostRepetitions = 2;             ///< of a call whose two clocks differ
+constexpr int kMostRepetitions = 2;  ///< of a call whose two clocks differ
 // The host sees a call's end a little after the device: launch, polling, the link.
 constexpr double kEventOverWallNs = 5'000;
 constexpr double kWallSlackNs = 200'000;
@@ -285,12 +285,13 @@ void Caller::find_fault(const Sample& sample, evaluation::CallOutcome& outcome) 
     outcome.disturbance = "process " + others + " was on the device at the same time";
   } else if (usual_mhz > 0) {
     outcome.fault = evaluation::TimeFault::slow_clock;
-    outcome.disturbance = fmt::format("the device's clock was at {:.0f} MHz, the median of the last calls is {:.0f} MHz",
-                                      sample.clock_mhz, usual_mhz);
+    outcome.disturbance =
+        fmt::format("the device's clock was at {:.0f} MHz, the median of the last calls is {:.0f} MHz",
+                    sample.clock_mhz, usual_mhz);
   } else if (sample.astray) {
     outcome.fault = evaluation::TimeFault::clocks_differ;
-    outcome.disturbance = fmt::format("events and the host's clock contradict each other, {:.0f} us apart",
-                                      sample.lag_ns / 1e3);
+    outcome.disturbance =
+        fmt::format("events and the host's clock contradict each other, {:.0f} us apart", sample.lag_ns / 1e3);
   }
   outcome.disturbed = outcome.fault != evaluation::TimeFault::none;
 }
@@ -334,7 +335,8 @@ base::Result<CallReply> Caller::call(const DeviceModule& module, const CardSlot&
     least = std::max(least, sample->time_ns);
     reply.outcome.time_ns = least;
     find_fault(*sample, reply.outcome);
-    // Only here does nothing say that the time is wrong: the host may have been late. Others are the race's to wait for.
+    // Only here does nothing say that the time is wrong: the host may have been late. Others are the race's to wait
+    // for.
     const bool again = reply.outcome.fault == evaluation::TimeFault::clocks_differ;
     TRY(inspect(slot, regions, seed, reply));
     TRY_ASSIGN(const bool untouched, intact(slot));

@@ -298,6 +298,123 @@ TEST_F(CardNeighbours, AnotherCardKeepsStillWhileThisOneMeasures) {
   EXPECT_EQ(seen, "process 4194305 was on the device at the same time");
 }
 
+/// A copy of the fake driver in a folder of its own, where a file says what its clock is.
+class CardClock : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = base::TemporaryFolder::create("accelopt-fake-clock");
+    ASSERT_TRUE(folder);
+    folder_.emplace(std::move(*folder));
+    options_ = fake_options();
+    options_.driver = (folder_->path() / "libdriver.so").string();
+    std::filesystem::copy_file(ACCELOPT_FAKE_DRIVER, options_.driver);
+    clock("2000");
+  }
+  void clock(const std::string& text) { ASSERT_TRUE(base::write_file(folder_->path() / "clock", text)); }
+
+  std::optional<base::TemporaryFolder> folder_;
+  CudaOptions options_;
+};
+
+TEST_F(CardClock, ACallTellsItsClockAndWhetherItIsLow) {
+  const auto target = make_cuda_target(options_);
+  const model::Task task = squares_task();
+  ASSERT_TRUE(target->open(task, quick_settings(), {}));
+  evaluation::Slots slots(*target, task, 1, 2);
+  const auto slot = slots.get(2, 0);
+  ASSERT_TRUE(slot) << slot.error().message;
+  const auto live = target->start(task.baseline, evaluation::Placement::usual, {});
+  ASSERT_TRUE(live);
+  const auto call = [&] {
+    const auto outcome = (*live)->call((*slot)->invocation, {});
+    EXPECT_TRUE(outcome);
+    EXPECT_TRUE(outcome->lag_ns);
+    return outcome.value_or(evaluation::CallOutcome{});
+  };
+  for (int i = 0; i < 5; ++i) EXPECT_NEAR(call().clock_mhz, 2000, 1);
+  clock("1810");
+  EXPECT_NE(call().fault, evaluation::TimeFault::slow_clock) << "over 90 % of the median";
+  clock("1790");
+  const auto slow = call();
+  EXPECT_EQ(slow.fault, evaluation::TimeFault::slow_clock);
+  EXPECT_TRUE(slow.disturbed);
+  EXPECT_NEAR(slow.clock_mhz, 1790, 1);
+  EXPECT_EQ(slow.disturbance, "the device's clock was at 1790 MHz, the median of the last calls is 2000 MHz");
+  clock("2000");
+  EXPECT_NE(call().fault, evaluation::TimeFault::slow_clock);
+}
+
+class CardClockRace : public CardClock {
+ protected:
+  /// Races the baseline with itself.
+  model::Evaluation race(const std::string& clock_then) {
+    target_ = make_cuda_target(options_);
+    const auto evaluator = evaluation::make_local_evaluator(*target_);
+    MeasureSettings settings = quick_settings();
+    settings.protocol = "blocks";
+    settings.slots = 9;
+    const auto opened = evaluator->open(squares_task(), settings, {});
+    EXPECT_TRUE(opened) << opened.error().message;
+    clock(clock_then);
+    const auto evaluation = evaluator->triage(squares_task().baseline, squares_task().baseline, {});
+    EXPECT_TRUE(evaluation) << evaluation.error().message;
+    return evaluation.value_or(model::Evaluation{});
+  }
+  std::unique_ptr<evaluation::Target> target_;
+};
+
+TEST_F(CardClockRace, SamplesOfALowClockDoNotCount) {
+  std::string some;  // every now and then three calls are slow
+  for (int i = 0; i < 60; ++i) some += "2000*19 1000*3 ";
+  const auto evaluation = race(some);
+  ASSERT_EQ(evaluation.status, Status::passed) << evaluation.reason;
+  EXPECT_NE(evaluation.reason.find("1000 MHz"), std::string::npos) << evaluation.reason;
+  ASSERT_EQ(evaluation.samples.size(), static_cast<std::size_t>(evaluation.blocks));
+  int counted = 0;
+  for (const model::BlockSample& sample : evaluation.samples) {
+    if (evaluation.environment.noisy) break;  // more of them than a race makes again
+    EXPECT_NEAR(sample.reference_mhz.at(0), 2000, 1);
+    EXPECT_NEAR(sample.candidate_mhz.at(0), 2000, 1);
+    EXPECT_EQ(sample.candidate_lag_ns.size(), 1U);
+    ++counted;
+  }
+  EXPECT_TRUE(counted > 0 || evaluation.environment.noisy);
+}
+
+TEST_F(CardClockRace, AClockThatStaysLowHoldsNoRaceUp) {
+  const auto evaluation = race("2000*20 1000");
+  EXPECT_EQ(evaluation.status, Status::passed) << evaluation.reason;
+  EXPECT_NE(evaluation.verdict, model::Verdict::none);
+  EXPECT_GT(evaluation.blocks, 0);
+}
+
+TEST_F(CardNeighbours, OneThatStaysLeavesNothingMeasuredAndIsNamed) {
+  begin("");
+  live_.reset();
+  slots_.reset();
+  CudaOptions options = fake_options();
+  options.management = (folder_->path() / "libmanagement.so").string();
+  options.patience = std::chrono::milliseconds(300);
+  target_ = make_cuda_target(options);
+  const auto evaluator = evaluation::make_local_evaluator(*target_);
+  MeasureSettings settings = quick_settings();
+  settings.protocol = "blocks";
+  const auto opened = evaluator->open(task_, settings, {});
+  ASSERT_TRUE(opened) << opened.error().message;
+  ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
+  list("4194305");
+  const auto evaluation = evaluator->triage(task_.baseline, task_.baseline, {});
+  ASSERT_TRUE(evaluation) << evaluation.error().message;
+  EXPECT_EQ(evaluation->status, Status::not_measured);
+  EXPECT_EQ(evaluation->reason,
+            "process 4194305 was on the device at the same time, and times taken then do not count; 0.3 s did not "
+            "change that");
+  list("");
+  const auto later = evaluator->triage(task_.baseline, task_.baseline, {});
+  ASSERT_TRUE(later) << later.error().message;
+  EXPECT_EQ(later->status, Status::passed) << later->reason;
+}
+
 TEST(CardRepeats, WhatWasKeptIsMadeAgainWhenTheDevicesProcessWasLost) {
   const auto target = make_cuda_target(fake_options());
   const model::Task task = squares_task();
