@@ -11,11 +11,13 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include "base/files.hpp"
 #include "cli/cuda_environment.hpp"
+#include "targets/cuda/driver.hpp"
 #include "targets/cuda/find_tool.hpp"
 #include "targets/cuda/nvrtc.hpp"
 
@@ -31,6 +33,7 @@ struct DriverCalls {
   int (*count)(int*) = nullptr;
   int (*get)(int*, int) = nullptr;
   int (*name)(char*, int, int) = nullptr;
+  int (*attribute)(int*, int, int) = nullptr;
 };
 
 template <class Function>
@@ -39,7 +42,7 @@ bool find_call(void* library, const char* name, Function& out) {
   return out != nullptr;
 }
 
-/// One line a device, behind a first line of the version; what is wrong, behind "!".
+/// One line a device, "MAJOR MINOR NAME", behind a first line with the version's number; what is wrong, behind "!".
 std::string ask_driver() {
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -49,7 +52,8 @@ std::string ask_driver() {
   DriverCalls calls;
   if (!find_call(library, "cuInit", calls.init) || !find_call(library, "cuDriverGetVersion", calls.version) ||
       !find_call(library, "cuDeviceGetCount", calls.count) || !find_call(library, "cuDeviceGet", calls.get) ||
-      !find_call(library, "cuDeviceGetName", calls.name)) {
+      !find_call(library, "cuDeviceGetName", calls.name) ||
+      !find_call(library, "cuDeviceGetAttribute", calls.attribute)) {
     return "!libcuda.so.1 lacks functions of the driver";
   }
   if (const int code = calls.init(0); code != 0)
@@ -61,12 +65,17 @@ std::string ask_driver() {
   int count = 0;
   calls.version(&version);
   if (calls.count(&count) != 0) return "!the driver does not count its devices";
-  std::string out = fmt::format("for CUDA {}.{}\n", version / 1000, version % 1000 / 10);
+  std::string out = fmt::format("{}\n", version);
   for (int i = 0; i < count; ++i) {
     int device = 0;
+    int major = 0;
+    int minor = 0;
     std::array<char, 256> name{};
-    if (calls.get(&device, i) == 0 && calls.name(name.data(), static_cast<int>(name.size()) - 1, device) == 0)
-      out += fmt::format("cuda:{} {}\n", i, name.data());
+    if (calls.get(&device, i) != 0) return fmt::format("!the driver does not open device {}", i);
+    calls.name(name.data(), static_cast<int>(name.size()) - 1, device);
+    calls.attribute(&major, targets::cuda::kComputeMajorAttribute, device);
+    calls.attribute(&minor, targets::cuda::kComputeMinorAttribute, device);
+    out += fmt::format("{} {} {}\n", major, minor, name.data());
   }
   return out;
 }
@@ -126,24 +135,46 @@ void add_nvrtc(std::vector<CudaFinding>& out) {
   out.push_back({"cuda headers", true, nvrtc->headers.front().string(), ""});
 }
 
+constexpr const char* kWithout = "without a device, CUDA kernels are built and not measured";
+
+/// Whether kernels can be measured on a device.
+CudaFinding finding_of(int number, int major, int minor, const std::string& name) {
+  CudaFinding out{fmt::format("cuda:{}", number), true, fmt::format("{}, compute capability {}.{}", name, major, minor),
+                  ""};
+  if (major < targets::cuda::kLeastComputeMajor) {
+    out.found = false;
+    out.detail += fmt::format(", which is too old: at least {}.0 is needed", targets::cuda::kLeastComputeMajor);
+    out.advice = "measure on another device (--device cuda:N, --worker)";
+  } else if (major < targets::cuda::kTriedComputeMajor) {
+    out.found = false;
+    out.detail += ", accepted and never tried";
+    out.advice = "no clusters, tensor maps or wgmma; figures of it are to be doubted (docs/cuda.md)";
+  }
+  return out;
+}
+
 void add_driver(std::vector<CudaFinding>& out) {
-  constexpr const char* kWithout = "without a device, CUDA kernels are built and not measured";
   const auto answer = ask_driver_apart();
   if (!answer || answer->starts_with('!')) {
     out.push_back({"cuda driver", false, answer ? answer->substr(1) : "it could not be asked", kWithout});
     return;
   }
-  const std::size_t first = answer->find('\n');
-  out.push_back({"cuda driver", true, answer->substr(0, first), ""});
-  std::size_t at = first + 1;
-  if (at >= answer->size()) out.push_back({"cuda devices", false, "the driver has none", kWithout});
-  while (at < answer->size()) {
-    const std::size_t end = std::min(answer->find('\n', at), answer->size());
-    const std::string line = answer->substr(at, end - at);
-    const std::size_t blank = std::min(line.find(' '), line.size() - 1);
-    out.push_back({line.substr(0, blank), true, line.substr(blank + 1), ""});
-    at = end + 1;
+  std::istringstream lines(*answer);
+  int version = 0;
+  lines >> version;
+  const std::string version_text = fmt::format("for CUDA {}.{}", version / 1000, version % 1000 / 10);
+  if (version >= targets::cuda::kLeastDriverVersion) {
+    out.push_back({"cuda driver", true, version_text, ""});
+  } else {
+    out.push_back({"cuda driver", false, version_text + ", which is too old: at least 12.0 is needed",
+                   std::string("install driver 530 or newer; ") + kWithout});
   }
+  int devices = 0;
+  int major = 0;
+  int minor = 0;
+  for (std::string name; lines >> major >> minor && std::getline(lines >> std::ws, name); ++devices)
+    out.push_back(finding_of(devices, major, minor, name));
+  if (devices == 0) out.push_back({"cuda devices", false, "the driver has none", kWithout});
 }
 
 void add_tool(std::vector<CudaFinding>& out, const std::string& name, const targets::cuda::ToolName& tool,

@@ -1,8 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """`doctor`: models and their prices, and the noise of the machine."""
 
+import subprocess
+
 import chat_script
 import support
+
+# CUDA's driver as far as it is asked, for devices that this machine does not have.
+DRIVER = """
+#include <string.h>
+static const struct { int major, minor; const char* name; } devices[] = {DEVICES {0, 0, 0}};
+int cuInit(unsigned flags) { return flags; }
+int cuDriverGetVersion(int* version) { *version = VERSION; return 0; }
+int cuDeviceGetCount(int* count) { *count = sizeof devices / sizeof *devices - 1; return 0; }
+int cuDeviceGet(int* device, int number) { *device = number; return 0; }
+int cuDeviceGetName(char* name, int length, int device) { strncpy(name, devices[device].name, length); return 0; }
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  *value = attribute == 75 ? devices[device].major : attribute == 76 ? devices[device].minor : 0;
+  return 0;
+}
+"""
 
 
 class Doctor(support.TestCase):
@@ -59,6 +76,40 @@ class Doctor(support.TestCase):
                 self.assertTrue(check["advice"], check)
         missing = [check for check in checks.values() if check["state"] == "missing" and not check["name"].endswith("++")]
         self.assertEqual(finished.code, 5 if missing else 0, finished)
+
+    def cuda_checks(self, version, *devices):
+        source = self.folder / "driver.c"
+        rows = "".join(f'{{{major}, {minor}, "{name}"}}, ' for major, minor, name in devices)
+        source.write_text(DRIVER.replace("DEVICES", rows).replace("VERSION", str(version)), encoding="utf-8")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", self.folder / "libcuda.so.1", source], check=True)
+        self.environment["LD_LIBRARY_PATH"] = str(self.folder)
+        self.workspace.mkdir(exist_ok=True)
+        return self.checks()[1]
+
+    def test_a_driver_and_devices_that_will_do(self):
+        checks = self.cuda_checks(13000, (9, 0, "A new one"), (10, 3, "A newer one"))
+        self.assertEqual((checks["cuda driver"]["state"], checks["cuda driver"]["detail"]), ("ok", "for CUDA 13.0"))
+        self.assertEqual((checks["cuda:0"]["state"], checks["cuda:0"]["detail"]), ("ok", "A new one, compute capability 9.0"))
+        self.assertEqual((checks["cuda:1"]["state"], checks["cuda:1"]["detail"]), ("ok", "A newer one, compute capability 10.3"))
+
+    def test_a_driver_that_is_too_old_is_said_to_be(self):
+        driver = self.cuda_checks(11080, (9, 0, "A new one"))["cuda driver"]
+        self.assertEqual((driver["state"], driver["detail"]), ("degraded", "for CUDA 11.8, which is too old: at least 12.0 is needed"))
+        self.assertIn("driver 530 or newer", driver["advice"])
+
+    def test_devices_that_are_too_old_or_were_never_tried_are_said_to_be(self):
+        checks = self.cuda_checks(12000, (3, 7, "An old one"), (7, 5, "One of the middle"), (8, 6, "One nobody tried"))
+        self.assertEqual(checks["cuda driver"]["state"], "ok", checks)
+        for device, capability in (("cuda:0", "3.7"), ("cuda:1", "7.5")):
+            self.assertEqual(checks[device]["state"], "degraded", checks)
+            self.assertIn(f"compute capability {capability}, which is too old: at least 8.0 is needed", checks[device]["detail"])
+            self.assertTrue(checks[device]["advice"], checks)
+        self.assertEqual(checks["cuda:2"]["state"], "degraded", checks)
+        self.assertIn("compute capability 8.6, accepted and never tried", checks["cuda:2"]["detail"])
+
+    def test_a_driver_without_devices(self):
+        checks = self.cuda_checks(13000)
+        self.assertEqual(checks["cuda devices"]["state"], "degraded", checks)
 
     def test_the_noise_is_measured_and_kept(self):
         before = self.accelopt("doctor", "--workspace", self.workspace, "--json").last
