@@ -78,7 +78,9 @@ std::string verdict_text(const model::Task& task, const model::Evaluation& evalu
   }
   for (const std::string& note : evaluation.notes) text += "\n" + report::printable(note);
   if (!evaluation.notes.empty()) text += "\n";
-  text += fmt::format("\ntrust: {}; isolation: {}\n", evaluation.trust, evaluation.environment.isolation);
+  text += "\ntrust: " + evaluation.trust;
+  if (!evaluation.environment.isolation.empty()) text += "; isolation: " + evaluation.environment.isolation;
+  text += "\n";
   return text;
 }
 

@@ -101,8 +101,10 @@ class WorkerPool final : public Evaluator {
     if (hello) {
       if (options_.greeted) options_.greeted(*hello);
       if (target_.empty() || hello->target.empty() || hello->target == target_) return worker;
-      return base::fail(ErrorCode::unsupported, name() + " measures on " + hello->device + "; the task is for target " +
-                                                    target_ + ": start it with a device of that kind");
+      return base::fail(ErrorCode::unsupported, "the task is for target " + target_ +
+                                                    ", and what was chosen measures on " + hello->device +
+                                                    ": choose --device " + target_ + (target_ == "cpu" ? "" : ":0") +
+                                                    ", or a --worker that has such a device");
     }
     if (hello.error().code == ErrorCode::cancelled) return tl::make_unexpected(cancelled());
     if (hello.error().code != ErrorCode::unavailable)

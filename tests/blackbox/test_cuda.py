@@ -30,6 +30,8 @@ class CudaWithoutADevice(support.TestCase):
         self.assertEqual(evaluation["status"], "NOT_MEASURED", evaluation)
         self.assertIn("no CUDA driver", evaluation["reason"])
         self.assertTrue(any("registers a thread" in remark for remark in evaluation["profile"]["remarks"]), evaluation)
+        said = self.accelopt("eval", SUITE / "silu", "--device", "cuda:0").out
+        self.assertIn("trust: device-code\n", said)  # nothing was isolated, for nothing ran
 
     def test_a_kernel_that_does_not_build_says_where(self):
         kernel = self.folder / "wrong.cu"
@@ -64,6 +66,14 @@ class CudaWithoutADevice(support.TestCase):
         finished = self.accelopt("eval", task, "--device", "cuda:0")
         self.assertEqual(finished.code, 1, finished)
         self.assertRegex(finished.said, r"reference\.cpp: on the processor, workload large takes about \d+ GiB of memory")
+
+
+class TheWrongDevice(support.TestCase):
+    def test_a_cuda_task_without_a_cuda_device_says_what_to_choose(self):
+        finished = self.accelopt("eval", SUITE / "silu")
+        self.assertEqual(finished.code, 1, finished)
+        self.assertIn("the task is for target cuda, and what was chosen measures on cpu: choose --device cuda:0, or a --worker that has such a device", finished.said)
+        self.assertNotIn("worker --device", finished.said)
 
 
 class ToolsOfNvidia(support.TestCase):
