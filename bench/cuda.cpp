@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What evaluating on a GPU costs, and whether its verdicts are true. Needs a device. Kernels with a known difference:
 // the baseline followed by one thread that counts clock cycles, fewer or more of them; both arms have that second
-// launch.
+// launch. Of all calls that raced: how near the time between the events is to what the host's clock saw around them,
+// and the device's clock.
 //
 //   cuda [--device cuda:0] [--sessions N] [--suite DIR] [--accelopt FILE] [--task NAME]...
 //
@@ -33,6 +34,12 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kCyclesANanosecond = 1.98;  ///< of an H200 that nothing holds back
+// What a call costs beside the device's work: the device sees the host's flag, the first event's kernel begins, the
+// host sees the last event, some microseconds each. The least: the two clocks may not contradict each other
+// (card_call.cpp).
+constexpr double kLeastLagUs = -5;
+constexpr double kMedianLagUs = 20;
+constexpr double kMostLagUs = 60;  ///< 99 of 100 calls; the rest are hiccups of the host
 constexpr int kBuilders = 8;
 constexpr int kSustained = 48;  ///< candidates
 
@@ -103,6 +110,45 @@ struct Tally {
   std::vector<double> estimates;         ///< log-ratios
 };
 
+/// How far the host's clock and the device's are apart, a call of all races.
+struct Agreement {
+  std::vector<double> lag_us;
+  std::vector<double> share;  ///< of the call's own time
+  std::vector<double> mhz;
+
+  void add(const std::vector<double>& lag_ns, const std::vector<double>& time_ns,
+           const std::vector<double>& clock_mhz) {
+    for (std::size_t i = 0; i < lag_ns.size(); ++i) {
+      lag_us.push_back(lag_ns[i] / 1e3);
+      share.push_back(lag_ns[i] / time_ns[i]);
+    }
+    mhz.insert(mhz.end(), clock_mhz.begin(), clock_mhz.end());
+  }
+  void add(const Agreement& other) {
+    lag_us.insert(lag_us.end(), other.lag_us.begin(), other.lag_us.end());
+    share.insert(share.end(), other.share.begin(), other.share.end());
+    mhz.insert(mhz.end(), other.mhz.begin(), other.mhz.end());
+  }
+};
+
+/// The value below which this part of them lies; 0 without any.
+double quantile(std::vector<double> values, double part) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const auto place = static_cast<std::size_t>(std::ceil(part * static_cast<double>(values.size())));
+  return values[std::clamp<std::size_t>(place, 1, values.size()) - 1];
+}
+
+void print(const std::string& name, const Agreement& all) {
+  std::printf(
+      "# %s: host's clock less events in %zu calls: least %.2f, median %.2f, 99 %% under %.2f, worst %.2f us; of the "
+      "call's time: median %.2f %%, 99 %% under %.2f %%, worst %.2f %%; clock least %.0f, median %.0f, most %.0f MHz\n",
+      name.c_str(), all.lag_us.size(), quantile(all.lag_us, 0), quantile(all.lag_us, 0.5), quantile(all.lag_us, 0.99),
+      quantile(all.lag_us, 1), 100 * quantile(all.share, 0.5), 100 * quantile(all.share, 0.99),
+      100 * quantile(all.share, 1), quantile(all.mhz, 0), quantile(all.mhz, 0.5), quantile(all.mhz, 1));
+  std::fflush(stdout);
+}
+
 double deviation(const std::vector<double>& values) {
   if (values.size() < 2) return 0;
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -112,7 +158,7 @@ double deviation(const std::vector<double>& values) {
 }
 
 base::Result<void> race(Opened& opened, const model::Solution& candidate, const model::Solution& opponent, int sessions,
-                        Tally& tally) {
+                        Tally& tally, Agreement& agreement) {
   for (int i = 0; i < sessions; ++i) {
     TRY_ASSIGN(const auto evaluation, opened.evaluator->triage(candidate, opponent, {}));
     if (evaluation.status != model::Status::passed)
@@ -123,8 +169,12 @@ base::Result<void> race(Opened& opened, const model::Solution& candidate, const 
     tally.slower += evaluation.verdict == model::Verdict::slower;
     if (evaluation.ratio) tally.estimates.push_back(std::log(evaluation.ratio->estimate));
     std::vector<double> ratios;
-    for (const model::BlockSample& block : evaluation.samples)
+    for (const model::BlockSample& block : evaluation.samples) {
       ratios.push_back(std::log(block.reference_ns.front() / block.candidate_ns.front()));
+      agreement.add(block.reference_lag_ns, block.reference_ns, block.reference_mhz);
+      agreement.add(block.candidate_lag_ns, block.candidate_ns, block.candidate_mhz);
+    }
+    if (!evaluation.reason.empty()) std::printf("# session %d: %s\n", i, evaluation.reason.c_str());
     tally.block_deviations.push_back(deviation(ratios));
   }
   return {};
@@ -152,7 +202,7 @@ base::Result<double> loser_seconds(Opened& opened) {
 
 struct Sustained {
   double candidates_a_second = 0;
-  double measuring_share = 0;  ///< of the wall time in which the device verifies or races
+  double measuring_share = 0;  ///< of the wall time in which the worker verifies or races, its own work included
 };
 
 /// Clear losers from as many threads as a search has: they build beside each other and are measured one by one.
@@ -204,6 +254,7 @@ base::Result<int> run(const Options& options) {
   Figures figures;
   Tally identical;
   Tally two_percent;
+  Agreement agreement;
   double loser = 0;
   double slowest_recovery = 0;
   double least_rate = INFINITY;
@@ -212,14 +263,19 @@ base::Result<int> run(const Options& options) {
     TRY_ASSIGN(Opened opened, open(options, name));
     TRY_ASSIGN(const double seconds, loser_seconds(opened));
     TRY_ASSIGN(const Sustained rate, sustained(opened));
-    std::printf("# %s: a loser %.3f s, %.2f candidates a second, the device measures %.0f %% of the time\n",
-                name.c_str(), seconds, rate.candidates_a_second, 100 * rate.measuring_share);
+    std::printf(
+        "# %s: a loser %.3f s, %.2f candidates a second; in %.0f %% of that time the worker verifies or races (its own "
+        "work included)\n",
+        name.c_str(), seconds, rate.candidates_a_second, 100 * rate.measuring_share);
     loser = std::max(loser, seconds);
     least_rate = std::min(least_rate, rate.candidates_a_second);
     Tally same;
-    TRY(race(opened, opened.with_wait(0), opened.with_wait(0), each, same));
+    Agreement clocks;
+    TRY(race(opened, opened.with_wait(0), opened.with_wait(0), each, same, clocks));
     Tally faster;
-    TRY(race(opened, opened.with_wait(0), opened.with_wait(0.0204), std::max(1, each / 3), faster));
+    TRY(race(opened, opened.with_wait(0), opened.with_wait(0.0204), std::max(1, each / 3), faster, clocks));
+    print(name, clocks);
+    agreement.add(clocks);
     const auto mean = [](const std::vector<double>& values) {
       return values.empty() ? 0.0
                             : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -255,6 +311,11 @@ base::Result<int> run(const Options& options) {
   figures.report("identical_called_faster", share(identical), Bound::at_most, 0.01);
   figures.report("faster_2_called_faster", share(two_percent), Bound::at_least, 0.90);
   figures.report("next_candidate_after_a_broken_one", slowest_recovery, Bound::at_most, 3, "s");
+  print("all", agreement);
+  figures.report("host_less_events_least", quantile(agreement.lag_us, 0), Bound::at_least, kLeastLagUs, "us");
+  figures.report("host_less_events_median", quantile(agreement.lag_us, 0.5), Bound::at_most, kMedianLagUs, "us");
+  figures.report("host_less_events_99_percent", quantile(agreement.lag_us, 0.99), Bound::at_most, kMostLagUs, "us");
+  figures.report("calls_with_both_clocks", static_cast<double>(agreement.lag_us.size()), Bound::at_least, 1);
   return figures.exit_status();
 }
 
