@@ -157,12 +157,13 @@ base::Result<std::vector<std::filesystem::path>> tasks_of(const BenchOptions& op
 }
 
 /// Enters a suite run, so that it is known however it ends.
-base::Result<std::string> begin_suite(journal::SuiteLog& log, const BenchOptions& options,
+base::Result<std::string> begin_suite(journal::SuiteLog& log, const BenchOptions& options, const base::Json& settings,
                                       const std::vector<std::filesystem::path>& folders) {
   journal::SuiteRun run{.id = new_run_id(),
                         .suite = suite_path(options.suite),
                         .created = base::utc_now(),
                         .program_version = kVersion,
+                        .settings = settings,
                         .process = journal::this_process()};
   for (const std::filesystem::path& folder : folders) run.tasks.push_back(folder.filename().string());
   TRY(log.begin(run));
@@ -212,10 +213,13 @@ base::Result<Exit> run_suite(Shell& shell, const BenchOptions& options) {
   TRY_ASSIGN(const auto folders, tasks_of(options));
   const auto workspace = find_workspace(options.workspace);
   TRY_ASSIGN(const Config config, load_config(workspace));
-  if (const auto settings = settings_from(options.search, config); !settings) return refuse_options(settings.error());
+  const auto settings = settings_from(options.search, config);
+  if (!settings) return refuse_options(settings.error());
+  const auto made_with = suite_settings(*settings, config);
+  if (!made_with) return refuse_options(made_with.error());
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
   TRY_ASSIGN(const auto log, journal::open_suite_log(workspace, journal::Access::read_write));
-  TRY_ASSIGN(const std::string id, begin_suite(*log, options, folders));
+  TRY_ASSIGN(const std::string id, begin_suite(*log, options, *made_with, folders));
   const auto start = std::chrono::steady_clock::now();
   const auto lines = run_tasks(shell, {*journal, *log, id}, config, options, folders);
   if (!lines) {

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "cli/run_state.hpp"
 #include "cli/workspace.hpp"
 #include "journal/suite_log.hpp"
@@ -65,6 +68,18 @@ Result<report::SuiteTask> task_of(const journal::SuiteEntry& entry, journal::Jou
   return task;
 }
 
+/// "NAME at ADDRESS (temperature 0.2, reasoning high)": whatever changes what it answers.
+std::string description_of(const ModelConfig& model) {
+  if (model.api == "mailbox") return "mailbox " + model.dir;
+  std::vector<std::string> more;
+  if (model.temperature) more.push_back(fmt::format("temperature {:g}", *model.temperature));
+  if (!model.reasoning.effort.empty()) more.push_back("reasoning " + model.reasoning.effort);
+  if (model.reasoning.tokens) more.push_back(fmt::format("reasoning of {} tokens", *model.reasoning.tokens));
+  if (model.max_output_tokens) more.push_back(fmt::format("at most {} tokens", *model.max_output_tokens));
+  return fmt::format("{} at {}{}", model.model, model.base_url.empty() ? model.api : model.base_url,
+                     more.empty() ? "" : fmt::format(" ({})", fmt::join(more, ", ")));
+}
+
 }  // namespace
 
 Result<std::vector<report::SuiteHistoryEntry>> read_history(const std::filesystem::path& workspace,
@@ -83,7 +98,8 @@ Result<std::vector<report::SuiteHistoryEntry>> read_history(const std::filesyste
                                     .suite = run.suite,
                                     .created = run.created,
                                     .program_version = run.program_version,
-                                    .state = state_of(run)};
+                                    .state = state_of(run),
+                                    .settings = run.settings};
     std::ranges::copy_if(run.tasks, std::back_inserter(entry.tasks), wanted);
     for (const journal::SuiteEntry& member : run.entries) {
       if (!wanted(member.task)) continue;
@@ -93,6 +109,27 @@ Result<std::vector<report::SuiteHistoryEntry>> read_history(const std::filesyste
     if (!entry.tasks.empty()) history.push_back(std::move(entry));
   }
   return history;
+}
+
+Result<Json> suite_settings(const RunSettings& settings, const Config& config) {
+  Json out = settings.search;
+  Json agents = Json::object();
+  TRY_ASSIGN(const bool recipes, plays_recipes(settings.agents, config));
+  TRY_ASSIGN(const auto roles, models_of_roles(settings.agents, config));
+  for (const RoleModel& role : roles) {
+    agents[role.role] =
+        settings.agents.replay.empty() ? description_of(role.config) : "recorded answers in " + settings.agents.replay;
+  }
+  if (recipes)
+    agents = {{"planner", "recipes"}, {"executor", "recipes"}, {"fixer", "recipes"}, {"summarizer", "recipes"}};
+  out["agents"] = std::move(agents);
+  out["prompts"] = settings.agents.prompts;
+  out["schedule"] = search::to_string(settings.schedule);
+  out["allow_regression"] = settings.measure.allow_regression;
+  out["protocol"] = settings.measure.protocol;
+  out["compiler"] = settings.device.compiler;
+  out["device"] = settings.device.worker.empty() ? settings.device.device : "worker " + settings.device.worker;
+  return out;
 }
 
 std::string suite_path(const std::string& folder) {

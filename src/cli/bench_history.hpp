@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/config.hpp"
+#include "cli/session.hpp"
 #include "report/suite_history.hpp"
 
 namespace accelopt::cli {
@@ -16,6 +18,10 @@ struct HistoryFilter {
   std::string suite{};              ///< folder
   std::vector<std::string> only{};  ///< names of tasks
 };
+
+/// What the runs of a suite are made with, as docs/json.md has it: who plays the roles, the settings of the search, of
+/// the measurement and of the device; neither the seed nor the knowledge store. @error as models_of_roles.
+base::Result<base::Json> suite_settings(const RunSettings& settings, const Config& config);
 
 /// A suite's folder as suite runs keep it: absolute, without a slash at its end.
 std::string suite_path(const std::string& folder);

@@ -138,6 +138,12 @@ CREATE TABLE suite_entries(
   error TEXT,
   UNIQUE(suite_run, task));
 )sql",
+    // What a suite run was made with, JSON; one of before there was this table has no row.
+    R"sql(
+CREATE TABLE suite_settings(
+  suite_run INTEGER PRIMARY KEY REFERENCES suite_runs(number),
+  settings TEXT NOT NULL);
+)sql",
 };
 
 }  // namespace

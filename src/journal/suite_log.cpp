@@ -14,10 +14,13 @@ using base::Result;
 
 class SqliteSuiteLog final : public SuiteLog {
  public:
-  SqliteSuiteLog(std::unique_ptr<Database> database, bool has_tables)
-      : database_(std::move(database)), has_tables_(has_tables) {}
+  /// Which of its tables there are: a journal that is only read stays as an older version made it.
+  enum class Tables { none, without_settings, all };
+
+  SqliteSuiteLog(std::unique_ptr<Database> database, Tables tables) : database_(std::move(database)), tables_(tables) {}
 
   Result<void> begin(const SuiteRun& run) override {
+    TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
     TRY_ASSIGN(Statement insert,
                database_->prepare("INSERT INTO suite_runs(id, suite, created, program_version, tasks, pid, host, born, "
                                   "state) VALUES(?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO NOTHING"));
@@ -26,7 +29,12 @@ class SqliteSuiteLog final : public SuiteLog {
             .run());
     if (database_->changes() == 0)
       return fail(ErrorCode::already_exists, database_->name() + ": there is a suite run " + run.id + " already");
-    return {};
+    if (!run.settings.is_null()) {
+      TRY_ASSIGN(Statement settings, database_->prepare("INSERT INTO suite_settings(suite_run, settings) SELECT "
+                                                        "number, ?2 FROM suite_runs WHERE id = ?1"));
+      TRY(Query(settings, run.id, base::canonical(run.settings)).run());
+    }
+    return transaction.commit();
   }
 
   Result<void> enter(std::string_view id, const SuiteEntry& entry) override {
@@ -47,11 +55,15 @@ class SqliteSuiteLog final : public SuiteLog {
 
   Result<std::vector<SuiteRun>> list() override {
     std::vector<SuiteRun> runs;
-    if (!has_tables_) return runs;
-    TRY_ASSIGN(Statement select,
-               database_->prepare("SELECT r.id, r.suite, r.created, r.program_version, r.tasks, r.pid, r.host, r.born, "
-                                  "r.state, e.task, e.run, e.error FROM suite_runs r LEFT JOIN suite_entries e ON "
-                                  "e.suite_run = r.number ORDER BY r.number, e.number"));
+    if (tables_ == Tables::none) return runs;
+    const bool known = tables_ == Tables::all;
+    const std::string sql =
+        std::string(
+            "SELECT r.id, r.suite, r.created, r.program_version, r.tasks, r.pid, r.host, r.born, r.state, "
+            "e.task, e.run, e.error, ") +
+        (known ? "s.settings" : "NULL") + " FROM suite_runs r LEFT JOIN suite_entries e ON e.suite_run = r.number " +
+        (known ? "LEFT JOIN suite_settings s ON s.suite_run = r.number " : "") + "ORDER BY r.number, e.number";
+    TRY_ASSIGN(Statement select, database_->prepare(sql));
     Query query(select);
     for (;;) {
       TRY_ASSIGN(const bool there, query.next());
@@ -62,9 +74,13 @@ class SqliteSuiteLog final : public SuiteLog {
                         .suite = query.text(1),
                         .created = query.text(2),
                         .program_version = query.text(3),
+                        .settings = {},
                         .tasks = std::move(tasks),
                         .process = {query.integer(5), query.text(6), query.text(7)},
                         .state = query.text(8)});
+        if (!query.is_null(12)) {
+          TRY_ASSIGN(runs.back().settings, decode_stored<Json>(query.text(12), "the settings of a suite run"));
+        }
       }
       if (!query.is_null(9)) runs.back().entries.push_back({query.text(9), query.text(10), query.text(11)});
     }
@@ -77,15 +93,19 @@ class SqliteSuiteLog final : public SuiteLog {
   }
 
   std::unique_ptr<Database> database_;
-  bool has_tables_;
+  Tables tables_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<SuiteLog>> open_suite_log(const std::filesystem::path& folder, Access access) {
   TRY_ASSIGN(std::unique_ptr<Database> database, open_journal_database(folder, {.access = access}));
-  TRY_ASSIGN(const bool has_tables, database->has_tables({"suite_runs", "suite_entries"}));
-  return std::make_unique<SqliteSuiteLog>(std::move(database), has_tables);
+  using Tables = SqliteSuiteLog::Tables;
+  TRY_ASSIGN(const bool runs, database->has_tables({"suite_runs", "suite_entries"}));
+  TRY_ASSIGN(const bool settings, database->has_tables({"suite_settings"}));
+  return std::make_unique<SqliteSuiteLog>(std::move(database), !runs      ? Tables::none
+                                                               : settings ? Tables::all
+                                                                          : Tables::without_settings);
 }
 
 }  // namespace accelopt::journal

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "journal/control.hpp"
 #include "journal/journal.hpp"
@@ -28,6 +29,7 @@ struct SuiteRun {
   std::string suite;    ///< folder, absolute
   std::string created;  ///< UTC, ISO 8601
   std::string program_version{};
+  base::Json settings{};              ///< what it is made with; null: unknown
   std::vector<std::string> tasks{};   ///< that were to be run, in order
   Process process{};                  ///< that works on it
   std::string state = "running";      ///< or "done", "interrupted", "failed": how it ended
@@ -47,7 +49,7 @@ class SuiteLog {
 };
 
 /// A connection of its own to the database of the journal in `folder`. A journal that an older version wrote has no
-/// suite runs when it is only read. @error as open_journal.
+/// suite runs, or none with known settings, when it is only read. @error as open_journal.
 base::Result<std::unique_ptr<SuiteLog>> open_suite_log(const std::filesystem::path& folder, Access access);
 
 }  // namespace accelopt::journal

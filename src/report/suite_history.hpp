@@ -38,6 +38,7 @@ struct SuiteHistoryEntry {
   std::string created;
   std::string program_version{};
   std::string state;                 ///< "done", "running", "interrupted", "failed", "cut short", "unknown"
+  base::Json settings{};             ///< what it was made with, an object (docs/json.md); null: unknown
   std::vector<std::string> tasks{};  ///< that were to be run
   std::vector<SuiteTask> begun{};    ///< in order
 };
@@ -59,12 +60,28 @@ struct ColdAndWarm {
   SuiteFigures warm;
 };
 
-/// A row for each task in order of first appearance and, last, one named "" over the tasks that have both: the
-/// geometric means of their figures, so that neither side counts tasks that the other has not. Without such tasks there
-/// is none.
+/// Of suite runs that are alike: a row for each task in order of first appearance and, last, one named "" over the
+/// tasks that have both: the geometric means of their figures, so that neither side counts tasks that the other has
+/// not. Without such tasks there is none.
 std::vector<ColdAndWarm> cold_and_warm(const std::vector<SuiteHistoryEntry>& history);
 
-/// Three tables: suite runs, tasks over time, cold and warm beside each other; oldest first.
+/// Runs that may be compared: of one suite, with one program version, on one device, with the same settings but for
+/// what they recalled ("recall"), which is what cold and warm differ in.
+struct AlikeRuns {
+  int number = 0;  ///< of the settings and the version, from 1, in order of first appearance
+  std::string suite;
+  std::string program_version{};
+  std::string device;                     ///< that they were measured on
+  base::Json settings{};                  ///< without "recall"
+  std::vector<std::string> suite_runs{};  ///< ids
+  std::vector<ColdAndWarm> rows{};
+};
+
+/// What finished, by what it was made with. Runs whose settings are unknown are in none.
+std::vector<AlikeRuns> alike_runs(const std::vector<SuiteHistoryEntry>& history);
+
+/// Tables of suite runs and of tasks over time, and one with cold and warm beside each other for all that is alike;
+/// oldest first.
 std::string to_text(const std::vector<SuiteHistoryEntry>& history);
 /// One object a suite run and, last, one with the comparison (docs/json.md).
 std::vector<base::Json> to_json_lines(const std::vector<SuiteHistoryEntry>& history);

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Suite runs over time, with the real program: cold and warm memory, a suite run that is killed in its middle, several at once."""
 
+import contextlib
+import sqlite3
 
 import steady
 import support
@@ -61,6 +63,34 @@ class BenchHistory(steady.SteadyTestCase):
         self.assertEqual([run["tasks"] for run in self.history("--only", "two")[0]], [["two"], ["two"]])
         self.assertEqual(self.history(self.folder)[0], [], "of another suite there are none")
         self.assertEqual(len(self.history(f"{self.suite}/")[0]), 2)
+
+    def test_suite_runs_that_are_not_alike_are_not_compared(self):
+        store = self.folder / "knowledge.db"
+        for plans in (2, 1):
+            ran = self.accelopt(*self.bench_arguments("--knowledge", store, "--only", "one", "--plans", plans))
+            self.assertIn(ran.code, (0, 3), ran)
+        runs, comparison = self.history()
+        self.assertEqual([(run["settings"]["plans"], run["runs"][0]["memory"]) for run in runs], [(2, "cold"), (1, "warm")])
+        self.assertEqual(set(runs[0]["settings"]["agents"]), {"planner", "executor", "fixer", "summarizer"})
+        self.assertIn(steady.MODEL, runs[0]["settings"]["agents"]["planner"])
+        self.assertIn(str(self.worker), runs[0]["settings"]["device"])
+        self.assertEqual((comparison["tasks"], comparison["tasks_with_both"]), ([], None), "one is cold, the other warm and another")
+        self.assertEqual([(group["settings"]["plans"], group["suite_runs"]) for group in comparison["alike"]],
+                         [(run["settings"]["plans"], [run["suite_run"]]) for run in runs])
+        text = self.succeed("bench", "--history", "--workspace", self.workspace).out
+        self.assertRegex(text, r"settings 1: .*plans 2")
+        self.assertRegex(text, r"settings 2: .*plans 1")
+        self.assertNotIn("tasks with both", text)
+
+    def test_a_suite_run_of_an_older_version_stands_apart(self):
+        ran = self.accelopt(*self.bench_arguments("--only", "one"))
+        self.assertIn(ran.code, (0, 3), ran)
+        with contextlib.closing(sqlite3.connect(self.workspace / "accelopt.db")) as journal, journal:
+            journal.execute("DELETE FROM suite_settings")
+        (run,), comparison = self.history()
+        self.assertIsNone(run["settings"])
+        self.assertEqual((comparison["alike"], comparison["tasks"]), ([], []))
+        self.assertIn("settings unknown", self.succeed("bench", "--history", "--workspace", self.workspace).out)
 
     def test_a_suite_run_that_is_killed_is_shown_as_cut_short_and_counts_what_is_resumed(self):
         _, questions = self.uninterrupted()

@@ -41,6 +41,7 @@ class SuiteLogTest : public testing::Test {
             .suite = "/suites/small",
             .created = "2026-11-21T10:00:00Z",
             .program_version = "1.2.3",
+            .settings = {{"beam", 3}, {"agents", {{"planner", "recipes"}}}},
             .tasks = {"silu", "matmul"},
             .process = this_process()};
   }
@@ -66,6 +67,7 @@ TEST_F(SuiteLogTest, ASuiteRunIsKeptWholeAndListedOldestFirst) {
   EXPECT_EQ(one.suite, "/suites/small");
   EXPECT_EQ(one.created, "2026-11-21T10:00:00Z");
   EXPECT_EQ(one.program_version, "1.2.3");
+  EXPECT_EQ(one.settings, sample("s1").settings);
   EXPECT_EQ(one.state, "done");
   EXPECT_EQ(one.tasks, (std::vector<std::string>{"silu", "matmul"}));
   EXPECT_EQ(one.process.born, this_process().born);
@@ -132,14 +134,35 @@ TEST_F(SuiteLogTest, AnOlderJournalHasNoneAndIsUpgradedWhenItIsWritten) {
   log_.reset();
   sqlite3* handle = nullptr;
   ASSERT_EQ(sqlite3_open((workspace() / "accelopt.db").c_str(), &handle), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(handle, "DROP TABLE suite_entries; DROP TABLE suite_runs; PRAGMA user_version = 3", nullptr,
-                         nullptr, nullptr),
-            SQLITE_OK);
+  EXPECT_EQ(
+      sqlite3_exec(
+          handle, "DROP TABLE suite_settings; DROP TABLE suite_entries; DROP TABLE suite_runs; PRAGMA user_version = 3",
+          nullptr, nullptr, nullptr),
+      SQLITE_OK);
   sqlite3_close(handle);
   EXPECT_TRUE(open(Access::read_only)->list()->empty());
   log_ = open();
   EXPECT_TRUE(log_->begin(sample("s1")));
   EXPECT_EQ(open(Access::read_only)->list()->size(), 1U);
+}
+
+TEST_F(SuiteLogTest, OfAnOlderSuiteRunTheSettingsAreUnknown) {
+  ASSERT_TRUE(log_->begin(sample("s1")));
+  log_.reset();
+  sqlite3* handle = nullptr;
+  ASSERT_EQ(sqlite3_open((workspace() / "accelopt.db").c_str(), &handle), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(handle, "DROP TABLE suite_settings; PRAGMA user_version = 4", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(handle);
+  const auto as_it_was = open(Access::read_only)->list();
+  ASSERT_TRUE(as_it_was) << as_it_was.error().message;
+  EXPECT_TRUE(as_it_was->at(0).settings.is_null());
+  log_ = open();
+  ASSERT_TRUE(log_->begin(sample("s2")));
+  const auto runs = log_->list();
+  ASSERT_EQ(runs->size(), 2U);
+  EXPECT_TRUE(runs->at(0).settings.is_null());
+  EXPECT_EQ(runs->at(1).settings, sample("s2").settings);
 }
 
 }  // namespace

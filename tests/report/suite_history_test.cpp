@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/suite_history.hpp"
 
+#include <functional>
+#include <initializer_list>
+
 #include <gtest/gtest.h>
 
 namespace accelopt::report {
@@ -22,11 +25,22 @@ SuiteTask done(const std::string& task, double speedup, int recalled, int evalua
   return it;
 }
 
+Json settings_of(int iterations, const std::string& recall = "ranked") {
+  return {{"agents", {{"planner", "recipes"}, {"executor", "recipes"}}},
+          {"iterations", iterations},
+          {"beam", 3},
+          {"recall", recall},
+          {"memory_capacity", 16},
+          {"max_tokens", nullptr},
+          {"device", "cpu:1"}};
+}
+
 SuiteHistoryEntry entry(const std::string& created, const std::string& state, std::vector<SuiteTask> begun) {
   return {.id = created,
           .suite = "/suites/small",
           .created = created,
           .state = state,
+          .settings = settings_of(6),
           .tasks = {"one", "two", "three"},
           .begun = std::move(begun)};
 }
@@ -77,11 +91,81 @@ TEST(SuiteHistory, NoTaskWithBothMakesNoComparison) {
   EXPECT_EQ(cold_and_warm({two_runs()[0]}).size(), 3U);
 }
 
+/// Cold on monday and warm on tuesday, but for what is changed.
+std::vector<SuiteHistoryEntry> two_runs_but(const std::function<void(SuiteHistoryEntry&)>& change) {
+  auto history = two_runs();
+  change(history[1]);
+  return history;
+}
+
+TEST(SuiteHistory, OnlyWhatIsAlikeIsCompared) {
+  ASSERT_EQ(alike_runs(two_runs()).size(), 1U);
+  const auto changes = std::initializer_list<std::function<void(SuiteHistoryEntry&)>>{
+      [](SuiteHistoryEntry& it) { it.settings["iterations"] = 1; },
+      [](SuiteHistoryEntry& it) { it.settings["agents"]["planner"] = "m"; },
+      [](SuiteHistoryEntry& it) { it.settings["max_tokens"] = 5; },
+      [](SuiteHistoryEntry& it) { it.settings["device"] = "cpu:2"; },
+      [](SuiteHistoryEntry& it) { it.suite = "/suites/large"; },
+      [](SuiteHistoryEntry& it) { it.program_version = "9"; },
+      [](SuiteHistoryEntry& it) { it.begun[0].device = "another processor"; }};
+  for (const auto& change : changes) {
+    const auto history = two_runs_but(change);
+    const auto groups = alike_runs(history);
+    ASSERT_EQ(groups.size(), 2U) << to_text(history);
+    EXPECT_EQ(groups[0].rows.size(), 3U) << "without a row over tasks that have both";
+    EXPECT_EQ(groups[1].rows[0].cold.runs, 0);
+    EXPECT_EQ(groups[1].rows[0].warm.runs, 1);
+    EXPECT_EQ(groups[1].suite_runs, std::vector<std::string>{"tuesday"});
+    const Json last = to_json_lines(history).back();
+    EXPECT_EQ(last["alike"].size(), 2U);
+    EXPECT_TRUE(last["tasks"].empty() && last["tasks_with_both"].is_null()) << "nothing is compared over both";
+    EXPECT_EQ(to_text(history).find("tasks with both"), std::string::npos);
+  }
+}
+
+TEST(SuiteHistory, WhatWasRecalledIsWhatColdAndWarmDifferIn) {
+  const auto groups = alike_runs(two_runs_but([](SuiteHistoryEntry& it) { it.settings = settings_of(6, "queue"); }));
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0].rows.back().task, "") << "a row over tasks that have both";
+  EXPECT_FALSE(groups[0].settings.contains("recall"));
+}
+
+TEST(SuiteHistory, UnknownSettingsStandApart) {
+  const auto history = two_runs_but([](SuiteHistoryEntry& it) { it.settings = Json(); });
+  const auto groups = alike_runs(history);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0].suite_runs, std::vector<std::string>{"monday"});
+  const std::string text = to_text(history);
+  EXPECT_NE(text.find("tuesday  small  unknown   cut short"), std::string::npos) << text;
+  EXPECT_NE(text.find("settings unknown: one suite run by an older accelopt"), std::string::npos) << text;
+  const auto lines = to_json_lines(history);
+  EXPECT_TRUE(lines[1]["settings"].is_null());
+  EXPECT_TRUE(lines[2]["tasks"].empty()) << "what is unknown is compared with nothing";
+  EXPECT_EQ(lines[2]["alike"].size(), 1U);
+}
+
+TEST(SuiteHistory, TheTextTellsTheSettingsAndWhatTheyDifferIn) {
+  const std::string alike = to_text(two_runs());
+  EXPECT_NE(alike.find("settings 1: recipes; iterations 6, beam 3; cpu:1; accelopt "), std::string::npos) << alike;
+  EXPECT_EQ(alike.find("memory capacity"), std::string::npos) << "the same in all";
+  const std::string text = to_text(two_runs_but([](SuiteHistoryEntry& it) {
+    it.settings["memory_capacity"] = 0;
+    it.settings["max_tokens"] = 500;
+    it.settings["agents"]["planner"] = "m\033[2J";
+  }));
+  EXPECT_NE(text.find("settings 1: recipes; iterations 6, beam 3, max tokens none, memory capacity 16;"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("iterations 6, beam 3, max tokens 500, memory capacity 0;"), std::string::npos) << text;
+  EXPECT_NE(text.find("executor: recipes, planner: m"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\033'), std::string::npos);
+}
+
 TEST(SuiteHistory, TheTextTellsSuiteRunsTasksAndTheComparison) {
   const std::string text = to_text(two_runs());
 
-  EXPECT_NE(text.find("monday   small  done       3 of 3"), std::string::npos) << text;
-  EXPECT_NE(text.find("tuesday  small  cut short  1 of 3"), std::string::npos) << text;
+  EXPECT_NE(text.find("monday   small  1         done       3 of 3"), std::string::npos) << text;
+  EXPECT_NE(text.find("tuesday  small  1         cut short  1 of 3"), std::string::npos) << text;
   EXPECT_NE(text.find("warm (3)"), std::string::npos) << text;
   EXPECT_NE(text.find("16 of 20"), std::string::npos) << text;
   EXPECT_NE(text.find("- of 20"), std::string::npos) << text;
@@ -111,6 +195,9 @@ TEST(SuiteHistory, JsonHasALineASuiteRunAndTheComparisonLast) {
   EXPECT_EQ(lines[0]["runs"][2]["evaluations_to_95"], Json());
   EXPECT_EQ(lines[0]["usd"], 1.5);
   EXPECT_EQ(lines[2]["type"], "history");
+  EXPECT_EQ(lines[0]["settings"], settings_of(6));
+  EXPECT_EQ(lines[2]["alike"][0]["tasks"], lines[2]["tasks"]);
+  EXPECT_EQ(lines[2]["alike"][0]["suite_runs"], Json::array({"monday", "tuesday"}));
   EXPECT_EQ(lines[2]["tasks"][0]["task"], "one");
   EXPECT_NEAR(lines[2]["tasks_with_both"]["warm"]["speedup"].get<double>(), 4, 1e-9);
   EXPECT_EQ(to_json_lines({}).back()["suite_runs"], 0);
