@@ -89,6 +89,41 @@ base::Result<void> check_prices(const RunSettings& settings, const Config& confi
   return {};
 }
 
+/// Likewise, of those that say what is recalled and what is learned. What the environment says is no flag.
+base::Result<void> check_use_of_memory(const SearchFlags& flags, search::Recall recall) {
+  const auto refuse = [](const std::string& text) -> base::Result<void> {
+    return fail(ErrorCode::invalid_argument, text);
+  };
+  const bool no_store = flags.knowledge == kNoKnowledge;
+  if (flags.no_memory) {
+    const char* const beside = !flags.memory.empty()                   ? "--memory says what planners are shown"
+                               : flags.exclude_family                  ? "--exclude-family says what is not recalled"
+                               : !flags.knowledge.empty() && !no_store ? "--knowledge says where lessons are kept"
+                                                                       : nullptr;
+    if (beside == nullptr) return {};
+    return refuse(std::string("--no-memory recalls and learns nothing, and ") + beside + "; give one of them");
+  }
+  if (no_store && flags.memory == search::to_string(search::Recall::ranked)) {
+    return refuse(
+        "--memory ranked shows the best of a knowledge store, and --knowledge none says that there is none; give one "
+        "of them");
+  }
+  if (!flags.exclude_family) return {};
+  if (no_store) {
+    return refuse(
+        "--exclude-family leaves something out of what a knowledge store gives, and --knowledge none says that there "
+        "is none; give one of them");
+  }
+  if (recall == search::Recall::ranked) return {};
+  const char* const why = !flags.memory.empty()          ? "--memory queue recalls"
+                          : !flags.agents.record.empty() ? "--record recalls"
+                          : !flags.agents.replay.empty() ? "--replay recalls"
+                                                         : "this preset recalls";
+  return refuse(std::string("--exclude-family leaves something out of what a knowledge store gives, and ") + why +
+                " the run's own experiences alone; leave it out, or add --memory ranked" +
+                (flags.memory.empty() ? "" : " in place of queue"));
+}
+
 /// Refuses flags that would do nothing: whoever gives them expects something of them.
 base::Result<void> check_use(const AgentFlags& flags, bool recipes) {
   if (recipes && flags.exit_when_waiting) {
@@ -131,6 +166,7 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
   if (!flags.memory.empty()) {
     TRY_ASSIGN(search.recall, search::parse_recall(flags.memory));
   }
+  TRY(check_use_of_memory(flags, search.recall));
   search.exclude_family = flags.exclude_family;
   settings.knowledge = flags.no_memory ? std::string(kNoKnowledge) : chosen_knowledge(flags.knowledge);
   TRY(check_knowledge(settings.knowledge));

@@ -42,6 +42,12 @@ class Errors(support.TestCase):
                 (("--device", "cuda:x"), ('"cuda:x"', '"x" is no number', "cpu:N", "cuda:N")),
                 (("--device", "cpu:"), ('"cpu:"', "no number", "cpu:N")),
                 (("--device", "tpu:1", "--defer", "bundles"), ('"tpu:1"', "no kind", "cpu:N", "cuda:N")),
+                (("--no-memory", "--memory", "ranked"), ("--no-memory", "--memory")),
+                (("--no-memory", "--knowledge", "k.db"), ("--no-memory", "--knowledge")),
+                (("--no-memory", "--exclude-family"), ("--no-memory", "--exclude-family")),
+                (("--memory", "queue", "--exclude-family"), ("--exclude-family", "--memory queue")),
+                (("--knowledge", "none", "--exclude-family"), ("--exclude-family", "--knowledge none")),
+                (("--knowledge", "none", "--memory", "ranked"), ("--memory ranked", "--knowledge none")),
                 (("--base-url", "http://127.0.0.1:9/v1"), ("--base-url", "--model"))):
             with self.subTest(options):
                 self.assert_says(self.small_run(*options), 2, *patterns)

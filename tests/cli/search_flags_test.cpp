@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/search_flags.hpp"
 
+#include <cstdlib>
+#include <initializer_list>
+
 #include <gtest/gtest.h>
 
 namespace accelopt::cli {
@@ -55,6 +58,69 @@ TEST(SettingsFrom, RefusesContradictions) {
   flags = {};
   flags.beam = 0;
   EXPECT_FALSE(settings_from(flags, {}));
+}
+
+struct MemoryFlags {
+  const char* contradiction;  ///< what the message names, beside the first
+  bool no_memory = false;
+  const char* memory = "";
+  bool exclude_family = false;
+  const char* knowledge = "";
+  const char* preset = "default";
+};
+
+base::Result<RunSettings> settings_of(const MemoryFlags& given) {
+  SearchFlags flags;
+  flags.preset = given.preset;
+  flags.no_memory = given.no_memory;
+  flags.memory = given.memory;
+  flags.exclude_family = given.exclude_family;
+  flags.knowledge = given.knowledge;
+  return settings_from(flags, {});
+}
+
+TEST(SettingsFrom, RefusesFlagsOfTheMemoryThatWouldDoNothing) {
+  for (const MemoryFlags& given : std::initializer_list<MemoryFlags>{
+           {.contradiction = "--no-memory", .no_memory = true, .memory = "ranked"},
+           {.contradiction = "--no-memory", .no_memory = true, .memory = "queue"},
+           {.contradiction = "--no-memory", .no_memory = true, .knowledge = "k.db"},
+           {.contradiction = "--no-memory", .no_memory = true, .exclude_family = true},
+           {.contradiction = "--memory queue", .memory = "queue", .exclude_family = true},
+           {.contradiction = "this preset", .exclude_family = true, .preset = "paper"},
+           {.contradiction = "--knowledge none", .exclude_family = true, .knowledge = "none"},
+           {.contradiction = "--knowledge none", .memory = "ranked", .knowledge = "none"}}) {
+    const auto settings = settings_of(given);
+    ASSERT_FALSE(settings) << given.contradiction;
+    EXPECT_EQ(settings.error().code, base::ErrorCode::invalid_argument);
+    EXPECT_NE(settings.error().message.find(given.contradiction), std::string::npos) << settings.error().message;
+    for (const auto& [flag, is_given] :
+         {std::pair{"--memory", *given.memory != '\0'}, std::pair{"--exclude-family", given.exclude_family},
+          std::pair{"--knowledge", *given.knowledge != '\0'}}) {
+      EXPECT_TRUE(!is_given || settings.error().message.find(flag) != std::string::npos) << settings.error().message;
+    }
+  }
+}
+
+TEST(SettingsFrom, TakesFlagsOfTheMemoryThatAgree) {
+  for (const MemoryFlags& given : std::initializer_list<MemoryFlags>{
+           {.contradiction = "none", .no_memory = true, .knowledge = "none"},
+           {.contradiction = "none", .memory = "queue", .knowledge = "none"},
+           {.contradiction = "none", .memory = "queue", .knowledge = "k.db"},
+           {.contradiction = "none", .memory = "ranked", .exclude_family = true, .preset = "paper"},
+           {.contradiction = "none", .memory = "ranked", .exclude_family = true, .knowledge = "k.db"}}) {
+    const auto settings = settings_of(given);
+    EXPECT_TRUE(settings) << settings.error().message;
+  }
+}
+
+TEST(SettingsFrom, TheEnvironmentContradictsNoFlag) {
+  ASSERT_EQ(::setenv("ACCELOPT_KNOWLEDGE", "none", 1), 0);
+  const auto ranked = settings_of({.contradiction = "none", .memory = "ranked", .exclude_family = true});
+  EXPECT_TRUE(ranked) << ranked.error().message;
+  ASSERT_EQ(::setenv("ACCELOPT_KNOWLEDGE", "/k.db", 1), 0);
+  const auto none = settings_of({.contradiction = "none", .no_memory = true});
+  EXPECT_TRUE(none) << none.error().message;
+  ::unsetenv("ACCELOPT_KNOWLEDGE");
 }
 
 TEST(RunSettings, SurviveTheJournal) {
