@@ -109,9 +109,10 @@ Result<void> export_lines(memory::KnowledgeStore& store, const std::function<Res
 bool is_of_store(const fs::path& output, const std::string& store) {
   std::error_code ignored;
   const auto whole = [&](const fs::path& file) { return fs::weakly_canonical(fs::absolute(file, ignored), ignored); };
+  const fs::path file = without_links(output).value_or(output);
   return std::ranges::any_of(std::array{"", "-wal", "-shm", "-journal"}, [&](const char* suffix) {
     const fs::path own = store + suffix;
-    return fs::equivalent(output, own, ignored) || whole(output) == whole(own);
+    return fs::equivalent(file, own, ignored) || whole(file) == whole(own);
   });
 }
 
@@ -120,6 +121,7 @@ Result<void> write_output(const fs::path& output, std::string_view bytes) {
   const fs::file_status status = fs::status(output, problem);
   if (fs::is_directory(status))
     return fail(ErrorCode::invalid_argument, output.string() + ": is a folder; name a file in it");
+  if (fs::is_block_file(status)) return fail(ErrorCode::invalid_argument, output.string() + ": is a disk; name a file");
   if (fs::exists(status) && !fs::is_regular_file(status)) return write_through(output, bytes);
   TRY_ASSIGN(const fs::path file, without_links(output));
   return base::write_file(file, bytes);

@@ -22,11 +22,12 @@ base::Json json_of(const memory::SolutionRecord& solution);
 base::Result<void> export_lines(memory::KnowledgeStore& store,
                                 const std::function<base::Result<void>(std::string_view)>& write);
 
-/// Whether writing there would replace the store's own file, or one that SQLite keeps beside it.
+/// Whether writing there, or where links lead from there, would replace the store's own file, or one that SQLite keeps
+/// beside it.
 bool is_of_store(const std::filesystem::path& output, const std::string& store);
 
 /// Writes a whole file. A link stays: what it leads to is written. A device or a pipe stays what it is too, and is
-/// written through. @error permission_denied, exhausted, io; invalid_argument: a folder.
+/// written through. @error permission_denied, exhausted, io; invalid_argument: a folder or a disk.
 base::Result<void> write_output(const std::filesystem::path& output, std::string_view bytes);
 
 }  // namespace accelopt::cli

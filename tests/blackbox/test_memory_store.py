@@ -103,10 +103,10 @@ class MemoryStoreTest(support.TestCase):
         self.assertNotIn(b"faster", b"".join(json.dumps(row).encode() for row in sqlite3.connect(self.store).execute("SELECT * FROM solutions")))
 
     def test_what_says_no_language_or_target_is_shown_to_planners(self):
-        self.add(title="General")
+        general = self.add(title="General")
         self.learn()
-        (general,) = [item for item in self.items() if item["title"] == "General"]
-        self.assertGreater(general["shown"], 0)
+        decisions = self.succeed("show", "last", "--decisions", "--json").out
+        self.assertIn(general, decisions)
 
     def test_lost_counts_of_languages_hide_nothing(self):
         it = self.add(language="cpp")
@@ -202,6 +202,11 @@ class MemoryStoreTest(support.TestCase):
             self.assertEqual(self.memory("export", "--output", link).code, 0)
             self.assertTrue(link.is_symlink())
             self.assertEqual(json.loads(target.read_text())["id"], it)
+        wal = self.folder / "wal"
+        for name in ("k.db-wal", "k.db-shm"):  # what a reader leaves
+            (self.folder / name).unlink(missing_ok=True)
+        wal.symlink_to("k.db-wal")
+        self.assert_says(self.memory("export", "--output", wal), 1, "the knowledge store itself")
         loop.symlink_to(loop)
         self.assert_says(self.memory("export", "--output", loop), 1, "links that lead to each other")
         self.assert_says(self.memory("export", "--output", self.folder), 1, "is a folder")
@@ -218,6 +223,9 @@ class MemoryStoreTest(support.TestCase):
             return
         self.assert_says(self.memory("export", "--output", device), 1, "No space left|Permission denied", "device")
         self.assertTrue(stat.S_ISCHR(device.stat().st_mode))
+        disk = self.folder / "disk"
+        os.mknod(disk, 0o666 | stat.S_IFBLK, os.makedev(7, 250))
+        self.assert_says(self.memory("export", "--output", disk), 1, "is a disk; name a file")
 
     def test_an_export_carries_the_kernels(self):
         self.add_rewrite()
