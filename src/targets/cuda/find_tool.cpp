@@ -106,7 +106,8 @@ base::Result<Tool> try_tool(const ToolName& name, const std::string& path, const
   };
   if (!ran) return refuse("does not start: " + ran.error().message);
   if (ran->timed_out) return refuse("did not end within " + std::to_string(limit.count() / 1000) + " s");
-  if (ran->state.exited && ran->state.code == 0) return Tool{path, version_in(ran->output)};
+  const std::string version = version_in(ran->output);
+  if (ran->state.exited && (ran->state.code == 0 || !version.empty())) return Tool{path, version};
   const std::string said = plain_tool_line(std::string_view(ran->output).substr(0, ran->output.find('\n')));
   return refuse((ran->state.exited ? "ended with exit code " + std::to_string(ran->state.code)
                                    : "was ended by signal " + std::to_string(ran->state.signal)) +

@@ -33,8 +33,8 @@ struct Tool {
 inline constexpr std::chrono::milliseconds kVersionLimit{20'000};
 
 /// Looks at the variable, then in the absolute folders of PATH, CUDA_HOME and CUDA_PATH, then in /usr/local/cuda* and
-/// in the tool's own folder, highest version first. Takes the first one that tells its version (`--version`, exit code
-/// 0).
+/// in the tool's own folder, highest version first. Takes the first one whose `--version` ends in time and tells a
+/// version or has exit code 0.
 /// @error unsupported: it is turned off; not_found: there is none, or none that runs, with what the first one said;
 /// cancelled.
 base::Result<Tool> find_tool(const ToolName& name, const std::map<std::string, std::string>& environment,

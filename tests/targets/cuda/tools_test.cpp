@@ -133,7 +133,10 @@ class Tools : public testing::Test {
   model::Profile profile(const std::string& text) {
     auto out = evaluator_->profile(cuda_solution(text), {});
     EXPECT_TRUE(out) << out.error().message;
-    return out.value_or(model::Profile{});
+    if (!out) return {};
+    // On a busy machine the fake device's clocks contradict each other, which is noted as well.
+    std::erase_if(out->notes, [](const std::string& note) { return note.starts_with("times of workload "); });
+    return *out;
   }
   model::Evaluation confirm(const std::string& text) {
     auto out = evaluator_->confirm(cuda_solution(text), {});
@@ -448,6 +451,7 @@ TEST_F(Tools, ThatDoNotTellTheirVersionAreNotTaken) {
   const auto relative = find_at("PATH", "good");
   std::filesystem::current_path(here);
   EXPECT_NE(relative ? relative->path : "", "good/ncu");
+  EXPECT_EQ(find_at("ACCELOPT_NCU", program("odd", "echo Version 8.1; exit 1"))->version, "8.1");
   EXPECT_LE(find_at("ACCELOPT_NCU", program("long", "echo Version $(printf '%05000d' 1)"))->version.size(), 40);
 }
 
