@@ -110,8 +110,19 @@ base::Result<std::unique_ptr<memory::Knowledge>> knowledge_of(const RunSettings&
     notice("nothing is learned for other runs: " + place.error().message);
     return nullptr;
   }
-  auto knowledge = std::make_unique<memory::Knowledge>(
-      memory::KnowledgePorts{.place = place->name, .open = place->open, .journal = &journal, .notice = notice});
+  memory::KnowledgePorts ports{.place = place->name, .open = place->open, .journal = &journal, .notice = notice};
+  if (!journal.folder().empty()) {
+    TRY_ASSIGN(auto opened, journal::open_control(journal.folder(), journal::Access::read_write));
+    const std::shared_ptr<journal::Control> control = std::move(opened);
+    const std::string fact = "hidden in " + place->name;
+    ports.keep_hidden = [control, fact](const std::vector<std::string>& ids) { return control->set_fact(fact, ids); };
+    ports.kept_hidden = [control, fact]() -> base::Result<std::vector<std::string>> {
+      TRY_ASSIGN(const auto kept, control->fact(fact));
+      if (!kept) return std::vector<std::string>();
+      return base::decode<std::vector<std::string>>(*kept, fact);
+    };
+  }
+  auto knowledge = std::make_unique<memory::Knowledge>(std::move(ports));
   TRY_ASSIGN(const memory::Delivery delivery, knowledge->deliver());
   if (delivery.sent > 0 && !delivery.refused) notice(describe(delivery, *place));
   return knowledge;

@@ -105,22 +105,59 @@ std::vector<model::Experience> Knowledge::recall(const Query& query, int places)
   if (places <= 0) return {};
   const auto found = [&]() -> Result<std::vector<Match>> {
     TRY_ASSIGN(KnowledgeStore* const opened, store());
-    return opened->retrieve(query);
+    TRY_ASSIGN(auto matches, opened->retrieve(query));
+    keep_hidden(*opened);
+    return matches;
   }();
   if (found) return rank(*found, query, places);
   failed(found.error());
   return rank(local_matches(query), query, places);
 }
 
+std::vector<std::string> Knowledge::local_runs() {
+  std::vector<std::string> ids;
+  const auto runs = ports_.journal->list_runs();
+  if (!runs) return ids;
+  for (const journal::RunInfo& run : *runs) {
+    if (ids.size() == kLocalRuns) break;
+    ids.push_back(run.id);
+  }
+  return ids;
+}
+
+void Knowledge::keep_hidden(KnowledgeStore& opened) {
+  if (!ports_.keep_hidden) return;
+  if (!local_ids_) {
+    local_ids_.emplace();
+    for (const std::string& run : local_runs()) {
+      const auto experiences = ports_.journal->experiences(run);
+      if (!experiences) continue;
+      for (const model::Experience& experience : *experiences)
+        local_ids_->push_back(made_fit(experience).experience.id);
+    }
+  }
+  auto hidden = opened.hidden(*local_ids_);
+  if (!hidden) return;
+  std::ranges::sort(*hidden);
+  if (hidden_ == *hidden) return;
+  if (ports_.keep_hidden(*hidden)) hidden_ = std::move(*hidden);
+}
+
 std::vector<Match> Knowledge::local_matches(const Query& query) {
   std::vector<Match> matches;
-  auto runs = ports_.journal->list_runs();
-  if (!runs) return matches;
-  if (runs->size() > kLocalRuns) runs->resize(kLocalRuns);
+  std::vector<std::string> hidden;
+  if (hidden_) {
+    hidden = *hidden_;
+  } else if (ports_.kept_hidden) {
+    // What a user has hidden is shown to no planner: where that cannot be told apart, nothing is.
+    auto kept = ports_.kept_hidden();
+    if (!kept) return matches;
+    hidden = std::move(*kept);
+  }
   const std::vector<std::string> words = words_of(query.text, 400);
-  for (const journal::RunInfo& run : *runs) {
-    if (run.id == query.without_run) continue;
-    auto experiences = ports_.journal->experiences(run.id);
+  for (const std::string& run : local_runs()) {
+    if (run == query.without_run) continue;
+    auto experiences = ports_.journal->experiences(run);
     if (!experiences) continue;
     for (auto experience = experiences->rbegin(); experience != experiences->rend(); ++experience) {
       const auto& out = query.without_op_types;
@@ -128,6 +165,7 @@ std::vector<Match> Knowledge::local_matches(const Query& query) {
       if (std::ranges::find(out, experience->op_type) != out.end()) continue;
       Match match;
       match.item.experience = made_fit(*experience).experience;
+      if (std::ranges::find(hidden, match.item.experience.id) != hidden.end()) continue;
       match.item.age = static_cast<std::int64_t>(matches.size());
       match.text_similarity = overlap(words, match.item.experience);
       matches.push_back(std::move(match));

@@ -30,6 +30,9 @@ struct KnowledgePorts {
   std::function<base::Result<std::unique_ptr<KnowledgeStore>>()> open;
   journal::Journal* journal = nullptr;                  ///< outlives it
   std::function<void(const std::string& text)> notice;  ///< told when the store fails, and when it is back
+  /// Keep, beside the journal, ids of its experiences that the store hides, and give them back; empty: nobody does.
+  std::function<base::Result<void>(const std::vector<std::string>& ids)> keep_hidden{};
+  std::function<base::Result<std::vector<std::string>>()> kept_hidden{};
 };
 
 /// What became of what waits.
@@ -44,7 +47,8 @@ class Knowledge {
   explicit Knowledge(KnowledgePorts ports) : ports_(std::move(ports)) {}
 
   /// The best experiences for the query (rank()). Where the store cannot be read: of those that this journal's runs
-  /// made, this one's (query.without_run) apart.
+  /// made, this one's (query.without_run) apart, and apart from those that were quarantined or forgotten when it could
+  /// be read last.
   std::vector<model::Experience> recall(const Query& query, int places);
 
   /// Posts it in the journal, once for the run and key, and delivers what waits. @error as the journal's.
@@ -58,12 +62,18 @@ class Knowledge {
   base::Result<KnowledgeStore*> store();
   base::Result<void> send(const Contribution& contribution);
   std::vector<Match> local_matches(const Query& query);
+  /// Runs of the journal that the fallback looks through, newest first.
+  std::vector<std::string> local_runs();
+  /// Notes which of the journal's experiences the store hides now; what cannot be found out stays as it was noted.
+  void keep_hidden(KnowledgeStore& opened);
   void failed(const base::Error& error);
   void works();
 
   KnowledgePorts ports_;
   std::unique_ptr<KnowledgeStore> store_;
-  bool down_ = false;  ///< told so
+  bool down_ = false;                                  ///< told so
+  std::optional<std::vector<std::string>> local_ids_;  ///< of the journal's experiences, when the store was first read
+  std::optional<std::vector<std::string>> hidden_;     ///< as kept last, sorted
 };
 
 }  // namespace accelopt::memory

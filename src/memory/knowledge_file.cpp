@@ -88,6 +88,7 @@ class KnowledgeFile final : public KnowledgeStore {
   Result<Item> edit(std::string_view id, const Change& change) override { return told(replace(id, change)); }
   Result<Removal> forget(std::string_view id) override { return told(remove(id)); }
   Result<void> quarantine(std::string_view id, Visibility visibility) override { return told(hide(id, visibility)); }
+  Result<std::vector<std::string>> hidden(std::span<const std::string> ids) override { return told(hidden_of(ids)); }
   Result<int> credit(std::span<const CreditEvent> events) override { return told(count(events)); }
   Result<StoreStats> stats() override { return told(counted()); }
   Result<Graph> graph(int limit) override {
@@ -282,6 +283,19 @@ class KnowledgeFile final : public KnowledgeStore {
     TRY(rows_.run("UPDATE items SET quarantined = ? WHERE number = ?", visibility == Visibility::hidden ? 1 : 0,
                   place.number));
     return transaction.commit();
+  }
+
+  Result<std::vector<std::string>> hidden_of(std::span<const std::string> ids) {
+    TRY_ASSIGN(Statement* const select,
+               rows_.sql("SELECT value FROM json_each(?) WHERE value IN (SELECT id FROM forgotten) OR EXISTS (SELECT 1 "
+                         "FROM items i WHERE i.id = value AND i.quarantined <> 0)"));
+    journal::Query query(*select, text_of(Json(std::vector<std::string>(ids.begin(), ids.end()))));
+    std::vector<std::string> hidden;
+    for (;;) {
+      TRY_ASSIGN(const bool more, query.next());
+      if (!more) return hidden;
+      hidden.push_back(query.text(0));
+    }
   }
 
   Result<int> count(std::span<const CreditEvent> events) {

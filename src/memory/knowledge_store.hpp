@@ -179,6 +179,8 @@ class KnowledgeStore {
   virtual base::Result<Removal> forget(std::string_view id) = 0;
   /// Hides the item from retrieve(), or shows it again. @error not_found.
   virtual base::Result<void> quarantine(std::string_view id, Visibility visibility) = 0;
+  /// Those of these ids that are quarantined or were forgotten, in no order.
+  virtual base::Result<std::vector<std::string>> hidden(std::span<const std::string> ids) = 0;
 
   /// Counts each event that was not counted yet, all or none; those of items that are not there are remembered and
   /// change nothing. Gives how many were new.

@@ -157,6 +157,11 @@ COMMIT;
 const std::string_view kQuarantine =
     "RETURN array::len(UPDATE type::record('optimization', $key) SET quarantined = $hidden RETURN VALUE true)";
 
+const std::string_view kHidden = R"surql(
+SELECT VALUE record::id(id) FROM $keys.map(|$k| type::record('optimization', $k)) WHERE quarantined = true;
+SELECT VALUE record::id(id) FROM $keys.map(|$k| type::record('forgotten', $k));
+)surql";
+
 // Counts are taken from the events anew, not added to: the engine's memory and SurrealKV storage (3.0.2) let one of 200
 // concurrent updates of a record get lost (RocksDB none), and so the next credit makes up for it.
 const std::string_view kCredit = R"surql(

@@ -50,6 +50,8 @@ extern const std::string_view kEdit;
 extern const std::string_view kForget;
 /// Sets the record's quarantined to $hidden. Gives whether it is there.
 extern const std::string_view kQuarantine;
+/// Those of $keys that are quarantined; those that were forgotten.
+extern const std::string_view kHidden;
 /// Counts $events that were not counted. Gives how many were new. Is run in a transaction.
 extern const std::string_view kCredit;
 

@@ -63,6 +63,7 @@ class SurrealStore final : public KnowledgeStore {
   Result<Item> edit(std::string_view id, const Change& change) override;
   Result<Removal> forget(std::string_view id) override;
   Result<void> quarantine(std::string_view id, Visibility visibility) override;
+  Result<std::vector<std::string>> hidden(std::span<const std::string> ids) override;
   Result<int> credit(std::span<const CreditEvent> events) override;
   Result<StoreStats> stats() override;
   Result<Graph> graph(int limit) override;
@@ -395,6 +396,20 @@ Result<void> SurrealStore::for_each(const std::function<Result<void>(const Item&
     last = page.back();
     if (page.size() < kItemsAtOnce) return {};
   }
+}
+
+Result<std::vector<std::string>> SurrealStore::hidden(std::span<const std::string> ids) {
+  std::vector<std::string> hidden;
+  for (std::size_t start = 0; start < ids.size(); start += kKeysAtOnce) {
+    const auto some = ids.subspan(start, std::min<std::size_t>(kKeysAtOnce, ids.size() - start));
+    TRY_ASSIGN(const auto results,
+               client_->ask(surreal::kHidden, {{"keys", std::vector<std::string>(some.begin(), some.end())}}));
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (!at(results, i).is_array()) continue;
+      for (const Json& key : at(results, i)) hidden.push_back(surreal::text_of_key(key));
+    }
+  }
+  return hidden;
 }
 
 // Choosing -----------------------------------------------------------------------------------------------------------

@@ -163,6 +163,29 @@ class FileFails(StoreFails):
         self.assertEqual(self.waiting(), 0)
         self.check_all_arrived(self.store, before)
 
+    def test_what_was_hidden_stays_hidden_without_the_store(self):
+        arguments = (*self.run_arguments(self.workspace), "--knowledge", self.store)
+        self.succeed(*arguments)
+        ids = self.arrived(self.store)
+        self.assertGreater(len(ids), 2, "the run has learned something")
+        elsewhere = ("--knowledge", self.store, "--workspace", self.folder / "elsewhere")
+        hidden = set(ids[:-1:2])
+        for number, one in enumerate(sorted(hidden)):
+            self.succeed("memory", ("quarantine", "forget")[number % 2], one, *elsewhere)
+
+        def shown():
+            """Ids that the next run's planners are shown of what earlier ones have learned."""
+            self.succeed(*arguments)
+            decided = self.succeed("show", "--decisions", "--workspace", self.workspace, "--json").lines
+            return {one for line in decided for places in line.get("shown", []) for one in places} & set(ids)
+
+        self.assertEqual(shown() & hidden, set())
+        self.move_away()
+        self.store.mkdir()
+        without = shown()
+        self.assertNotEqual(without, set(), "the journal's own are shown")
+        self.assertEqual(without & hidden, set())
+
     def test_a_full_disk(self):
         """Of its own: the journal's has room."""
         libc = ctypes.CDLL(None, use_errno=True)

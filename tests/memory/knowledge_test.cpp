@@ -158,5 +158,67 @@ TEST_F(KnowledgeTest, WithoutAStoreTheJournalsOtherRunsAreRecalled) {
   EXPECT_TRUE(it.recall(without, 16).empty());
 }
 
+TEST_F(KnowledgeTest, WithoutAStoreWhatWasHiddenThereStaysHidden) {
+  std::vector<std::string> ids;
+  std::vector<model::Experience> made;
+  for (int i = 1; i <= 3; ++i) {
+    ASSERT_TRUE(journal_->record_experience("r1", sample_experience(i)));
+    made.push_back(sample_experience(i));
+    ids.push_back(made_fit(made.back()).experience.id);
+  }
+  std::vector<std::string> kept;
+  int times = 0;
+  const auto opened = [&] {
+    return Knowledge({.place = "the store",
+                      .open = [this]() -> base::Result<std::unique_ptr<KnowledgeStore>> {
+                        if (down_) return base::fail(ErrorCode::unavailable, "the store: nobody answers");
+                        return open_knowledge_file(file());
+                      },
+                      .journal = journal_.get(),
+                      .notice = {},
+                      .keep_hidden = [&](const std::vector<std::string>& hidden) -> base::Result<void> {
+                        kept = hidden;
+                        ++times;
+                        return {};
+                      },
+                      .kept_hidden = [&]() -> base::Result<std::vector<std::string>> { return kept; }});
+  };
+  {
+    auto store = open_knowledge_file(file());
+    ASSERT_TRUE((*store)->insert(made, Forgotten::stays));
+    ASSERT_TRUE((*store)->quarantine(ids[0], Visibility::hidden));
+    ASSERT_TRUE((*store)->forget(ids[1]));
+  }
+  const Query query{.language = "cpp", .target = "cpu", .op_type = "matmul", .without_run = "r2"};
+  Knowledge up = opened();
+  EXPECT_EQ(up.recall(query, 16).size(), 1U);
+  EXPECT_EQ(up.recall(query, 16).size(), 1U);
+  EXPECT_EQ(times, 1) << "what has not changed is not kept again";
+  EXPECT_EQ(kept.size(), 2U);
+  down_ = true;
+  const auto recalled = opened().recall(query, 16);
+  ASSERT_EQ(recalled.size(), 1U) << "of the journal";
+  EXPECT_EQ(recalled[0].title, "Strategy number3");
+  down_ = false;
+  ASSERT_TRUE((*open_knowledge_file(file()))->quarantine(ids[0], Visibility::shown));
+  EXPECT_EQ(up.recall(query, 16).size(), 2U);
+  down_ = true;
+  EXPECT_EQ(opened().recall(query, 16).size(), 2U) << "what is shown again is shown without the store too";
+}
+
+TEST_F(KnowledgeTest, WhereItCannotBeToldWhatIsHiddenNothingIsShown) {
+  ASSERT_TRUE(journal_->record_experience("r1", sample_experience(1)));
+  Knowledge it({.place = "the store",
+                .open = []() -> base::Result<std::unique_ptr<KnowledgeStore>> {
+                  return base::fail(ErrorCode::unavailable, "the store: nobody answers");
+                },
+                .journal = journal_.get(),
+                .notice = {},
+                .kept_hidden = []() -> base::Result<std::vector<std::string>> {
+                  return base::fail(ErrorCode::corrupt, "damaged");
+                }});
+  EXPECT_TRUE(it.recall({.language = "cpp", .target = "cpu", .op_type = "matmul", .without_run = "r2"}, 16).empty());
+}
+
 }  // namespace
 }  // namespace accelopt::memory

@@ -398,6 +398,28 @@ TEST_P(StoreContract, QuarantineHidesFromRetrievalAndKeeps) {
   EXPECT_EQ(store().quarantine("0123456789abcdef", Visibility::hidden).error().code, ErrorCode::not_found);
 }
 
+TEST_P(StoreContract, TellsWhichOfSomeAreHidden) {
+  const std::vector<model::Experience> made{sample_experience(1), sample_experience(2), sample_experience(3)};
+  const auto ids = store_ids(made);
+  ASSERT_TRUE(store().insert(made, Forgotten::stays));
+  EXPECT_TRUE(store().hidden(ids)->empty());
+  ASSERT_TRUE(store().quarantine(ids[0], Visibility::hidden));
+  ASSERT_TRUE(store().forget(ids[2]));
+  std::vector<std::string> asked = ids;
+  asked.emplace_back("0123456789abcdef");
+  auto hidden = store().hidden(asked);
+  ASSERT_TRUE(hidden) << hidden.error().message;
+  std::ranges::sort(*hidden);
+  std::vector<std::string> expected{ids[0], ids[2]};
+  std::ranges::sort(expected);
+  EXPECT_EQ(*hidden, expected);
+  EXPECT_TRUE(store().hidden({&ids[1], 1})->empty()) << "others' are not told";
+  EXPECT_TRUE(store().hidden({})->empty());
+  ASSERT_TRUE(store().quarantine(ids[0], Visibility::shown));
+  ASSERT_TRUE(store().insert({&made[2], 1}, Forgotten::returns));
+  EXPECT_TRUE(store().hidden(ids)->empty());
+}
+
 TEST_P(StoreContract, CreditCountsEachEventOnce) {
   const model::Experience made = sample_experience(1);
   const std::string id = store_ids({made})[0];
