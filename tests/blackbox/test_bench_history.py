@@ -66,20 +66,21 @@ class BenchHistory(steady.SteadyTestCase):
 
     def test_suite_runs_that_are_not_alike_are_not_compared(self):
         store = self.folder / "knowledge.db"
-        for plans in (2, 1):
-            ran = self.accelopt(*self.bench_arguments("--knowledge", store, "--only", "one", "--plans", plans))
+        for limit in ((), ("--max-evaluations", 500)):
+            ran = self.accelopt(*self.bench_arguments("--knowledge", store, "--only", "one", *limit))
             self.assertIn(ran.code, (0, 3), ran)
         runs, comparison = self.history()
-        self.assertEqual([(run["settings"]["plans"], run["runs"][0]["memory"]) for run in runs], [(2, "cold"), (1, "warm")])
+        self.assertEqual([(run["settings"]["max_evaluations"], run["runs"][0]["memory"]) for run in runs], [(None, "cold"), (500, "warm")])
+        self.assertEqual((runs[0]["settings"]["plans"], runs[0]["settings"]["beam"]), (2, 2))
         self.assertEqual(set(runs[0]["settings"]["agents"]), {"planner", "executor", "fixer", "summarizer"})
         self.assertIn(steady.MODEL, runs[0]["settings"]["agents"]["planner"])
         self.assertIn(str(self.worker), runs[0]["settings"]["device"])
         self.assertEqual((comparison["tasks"], comparison["tasks_with_both"]), ([], None), "one is cold, the other warm and another")
-        self.assertEqual([(group["settings"]["plans"], group["suite_runs"]) for group in comparison["alike"]],
-                         [(run["settings"]["plans"], [run["suite_run"]]) for run in runs])
+        self.assertEqual([(group["settings"]["max_evaluations"], group["suite_runs"]) for group in comparison["alike"]],
+                         [(run["settings"]["max_evaluations"], [run["suite_run"]]) for run in runs])
         text = self.succeed("bench", "--history", "--workspace", self.workspace).out
-        self.assertRegex(text, r"settings 1: .*plans 2")
-        self.assertRegex(text, r"settings 2: .*plans 1")
+        self.assertRegex(text, r"settings 1: steady at http.*iterations 3, beam 2, plans 2.*max evaluations none")
+        self.assertRegex(text, r"settings 2: .*max evaluations 500")
         self.assertNotIn("tasks with both", text)
 
     def test_a_suite_run_of_an_older_version_stands_apart(self):
