@@ -290,7 +290,7 @@ struct RecipesTeam::Parts {
         applier(agents::recipes::make_recipes_executor(clang)),
         executor(*applier),
         fixer(agents::recipes::make_recipes_fixer(clang)),
-        summarizer(agents::recipes::make_recipes_summarizer()) {}
+        summarizer(agents::recipes::make_recipes_summarizer(clang)) {}
   syntax::Clang clang;
   std::unique_ptr<agents::Planner> planner;
   std::unique_ptr<agents::Executor> applier;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <utility>
 
@@ -247,14 +248,38 @@ std::string credit_text(const Experience& experience) {
   return out;
 }
 
+/// A name that can stand outside of the quotation: at most `words` words of letters, digits and what joins them.
+bool is_plain_name(std::string_view name, std::ptrdiff_t words) {
+  constexpr std::string_view kJoins = "_-.+/:";
+  return std::ranges::count(name, ' ') < words && std::ranges::all_of(name, [&](char c) {
+           return c == ' ' || kJoins.find(c) != std::string_view::npos ||
+                  std::isalnum(static_cast<unsigned char>(c)) != 0;
+         });
+}
+
+/// The header says what the program knows; a text that could say more than a name stands among what is quoted.
 std::string experience_text(const Experience& experience) {
-  std::string seen = clean_line(experience.op_type, kNameBytes);
-  if (!experience.bound.empty()) seen += ", bound by " + clean_line(experience.bound, kNameBytes);
-  if (!experience.device.empty() && !seen.empty()) seen += ", on " + clean_line(experience.device, kNameBytes);
+  std::string seen;
+  std::string quoted_names;
+  const auto tell = [&](std::string_view before, const std::string& name, std::string_view what, std::ptrdiff_t words) {
+    const std::string line = clean_line(name, kNameBytes);
+    if (line.empty()) return;
+    if (is_plain_name(line, words)) {
+      seen += std::string(seen.empty() ? "" : ", ") + std::string(before) + line;
+    } else {
+      quoted_names += "| " + std::string(what) + ": " + line + "\n";
+    }
+  };
+  tell("", experience.op_type, "Operator", 1);
+  tell("bound by ", experience.bound, "Bound by", 1);
+  // Of an experience of which nothing else is known the device tells little.
+  if (!experience.op_type.empty() || !experience.bound.empty()) tell("on ", experience.device, "Device", 2);
+  const std::string id = clean_line(experience.id, kNameBytes);
   std::string out =
-      fmt::format("Experience {} ({}; effect {}{}):\n", clean_line(experience.id, kNameBytes),
+      fmt::format("Experience {} ({}; effect {}{}):\n", is_plain_name(id, 1) ? id : "without a name",
                   polarity_text(experience), experience.effect ? interval_text(*experience.effect) : "unknown",
                   (seen.empty() ? "" : "; seen on " + seen) + credit_text(experience));
+  out += quoted_names;
   out += "| Title: " + clean_line(experience.title, kTitleBytes) + "\n";
   out += "| Strategy:\n" + quoted(experience.strategy, kStrategyBytes) + "\n";
   out += "| Before:\n" + quoted(experience.before, kSegmentBytes) + "\n";

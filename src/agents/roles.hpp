@@ -70,6 +70,7 @@ struct FixQuestion {
 
 struct SummarizeQuestion {
   Context context;
+  model::Solution parent;  ///< what the plan was made for
   model::Solution slow;
   model::Solution fast;
   std::string diff;  ///< unified, slow to fast

@@ -38,7 +38,7 @@ class RecipesTeam : public OwnedTeam {
       : planner_(agents::recipes::make_recipes_planner(clang)),
         executor_(agents::recipes::make_recipes_executor(clang)),
         fixer_(agents::recipes::make_recipes_fixer(clang)),
-        summarizer_(agents::recipes::make_recipes_summarizer()) {}
+        summarizer_(agents::recipes::make_recipes_summarizer(clang)) {}
 
   agents::Team team() override { return {planner_.get(), executor_.get(), fixer_.get(), summarizer_.get()}; }
   [[nodiscard]] std::string description() const override { return "recipes"; }

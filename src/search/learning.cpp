@@ -38,6 +38,7 @@ agents::SummarizeQuestion question_for(const Learning& learning, const AttemptOu
   const model::Identity& identity = polarity == Polarity::mends ? outcome.broken->identity : outcome.identity;
   question.context = {identity, &learning.task, learning.opened.task_header, learning.opened.device.summary,
                       learning.seed};
+  question.parent = parent.solution;
   question.slow = slow.solution;
   question.fast = fast.solution;
   question.diff = base::unified_diff(model::main_text(slow.solution), model::main_text(fast.solution), "slow", "fast");

@@ -41,7 +41,7 @@ void keep_numbers_only(model::Experience& experience) {
 struct Branch {
   const model::Plan* plan = nullptr;
   int parent = 0;
-  bool measured = false;
+  bool judged = false;  ///< an attempt was measured, or failed
   bool faster = false;
   std::optional<model::Interval> best;
 };
@@ -52,9 +52,10 @@ std::map<std::pair<int, int>, Branch> branches_of(const std::vector<AttemptOutco
     Branch& branch = branches[{outcome.identity.parent, outcome.identity.plan}];
     branch.plan = &outcome.plan;
     branch.parent = outcome.parent;
-    if (!outcome.candidate || !outcome.candidate->evaluation.ratio) continue;
+    if (!outcome.candidate || outcome.candidate->evaluation.status == model::Status::not_measured) continue;
     const model::Evaluation& evaluation = outcome.candidate->evaluation;
-    branch.measured = true;
+    branch.judged = true;
+    if (!evaluation.ratio) continue;
     branch.faster = branch.faster || evaluation.verdict == model::Verdict::faster;
     if (!branch.best || evaluation.ratio->estimate > branch.best->estimate) branch.best = *evaluation.ratio;
   }
@@ -137,7 +138,10 @@ Result<void> Recollection::contribute(int iteration, const std::vector<model::Ex
                                       const std::vector<AttemptOutcome>& outcomes,
                                       const std::vector<Candidate>& parents, const std::vector<memory::Queue>& shown) {
   if (knowledge_ == nullptr || recorder_.replaying() || settings_.memory_capacity == 0) return {};
-  memory::Contribution contribution{fresh, {}, credit_of(recorder_.run(), iteration, outcomes, shown)};
+  memory::Contribution contribution{fresh,
+                                    {},
+                                    credit_of(recorder_.run(), iteration, outcomes, shown,
+                                              settings_.memory_everything ? Showing::weighed : Showing::read)};
   std::set<std::string> wanted;
   for (const model::Experience& experience : fresh) wanted.insert({experience.slow, experience.fast});
   const auto offer = [&](const Candidate& candidate) {
@@ -155,20 +159,28 @@ Result<void> Recollection::contribute(int iteration, const std::vector<model::Ex
 
 std::vector<memory::CreditEvent> credit_of(const std::string& run, int iteration,
                                            const std::vector<AttemptOutcome>& outcomes,
-                                           const std::vector<memory::Queue>& shown) {
+                                           const std::vector<memory::Queue>& shown, Showing showing) {
   using Kind = memory::CreditEvent::Kind;
   std::vector<memory::CreditEvent> events;
   std::vector<std::map<std::string, std::string>> id_in_store(shown.size());  // by parent, by the id that was shown
+  const auto branches = branches_of(outcomes);
+  const auto counts = [&](std::size_t parent, const std::string& id) {
+    return showing == Showing::read || std::ranges::any_of(branches, [&](const auto& it) {
+             const auto& named = it.second.plan->rests_on;
+             return static_cast<std::size_t>(it.second.parent) == parent && std::ranges::find(named, id) != named.end();
+           });
+  };
   for (std::size_t parent = 0; parent < shown.size(); ++parent) {
     const std::string where = run + " i" + std::to_string(iteration) + ".b" + std::to_string(parent);
     for (const model::Experience& experience : shown[parent]) {
       const std::string id = store_id(experience);
       id_in_store[parent][experience.id] = id;
+      if (!counts(parent, experience.id)) continue;
       events.push_back({.id = where + " shown " + id, .experience = id, .kind = Kind::shown, .run = run});
     }
   }
-  for (const auto& [place, branch] : branches_of(outcomes)) {
-    if (!branch.measured || static_cast<std::size_t>(branch.parent) >= shown.size()) continue;
+  for (const auto& [place, branch] : branches) {
+    if (!branch.judged || static_cast<std::size_t>(branch.parent) >= shown.size()) continue;
     const auto& known = id_in_store[static_cast<std::size_t>(branch.parent)];
     const std::string where = run + " i" + std::to_string(iteration) + ".b" + std::to_string(place.first) + ".p" +
                               std::to_string(place.second);

@@ -43,11 +43,15 @@ class Recollection {
   const SearchSettings& settings_;
 };
 
+/// What becomes of what is shown: a model reads it; the recipes weigh hundreds, of which those that a plan names count
+/// as shown.
+enum class Showing { read, weighed };
+
 /// What the iteration's outcomes say of the experiences that its plans rest on, and which ones its planners were shown.
 /// A plan's experiences are confirmed when one of its attempts is certainly faster than its parent, refuted when
-/// attempts were measured and none is; where none was measured nothing is said.
+/// attempts were measured or failed and none is; where nothing was built and judged nothing is said.
 std::vector<memory::CreditEvent> credit_of(const std::string& run, int iteration,
                                            const std::vector<AttemptOutcome>& outcomes,
-                                           const std::vector<memory::Queue>& shown);
+                                           const std::vector<memory::Queue>& shown, Showing showing = Showing::read);
 
 }  // namespace accelopt::search

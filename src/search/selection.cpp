@@ -59,7 +59,7 @@ bool is_parents_program(const AttemptOutcome& outcome) {
 
 namespace {
 
-/// Everything that was measured against its parent, in order of identity.
+/// Everything that was measured against its parent, in order of identity, and behind it what was mended.
 std::vector<TeachingPair> all_pairs(const std::vector<AttemptOutcome>& outcomes, const std::vector<std::size_t>& chosen,
                                     const SearchSettings& settings) {
   std::vector<TeachingPair> pairs;
@@ -68,6 +68,9 @@ std::vector<TeachingPair> all_pairs(const std::vector<AttemptOutcome>& outcomes,
     const model::Interval& ratio = *outcomes[i].candidate->evaluation.ratio;
     const bool improves = ratio.estimate >= settings.memory_positive && ratio.low > 1;
     pairs.push_back({i, improves ? model::Polarity::improves : model::Polarity::regresses});
+  }
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i].broken) pairs.push_back({i, model::Polarity::mends});
   }
   return pairs;
 }

@@ -95,6 +95,24 @@ TEST_F(KnowledgeTest, AStoreThatIsDownCostsNothingAndGetsAllInOrderWhenItIsBack)
   EXPECT_NE(notices_[2].find("3 deliveries"), std::string::npos);
 }
 
+TEST_F(KnowledgeTest, AnExperienceIsDatedWhenItIsLearnedAndNotWhenItArrives) {
+  down_ = true;
+  Contribution undated = lesson(1);
+  undated.experiences[0].created.clear();
+  ASSERT_TRUE(knowledge().contribute("r1", "i0", undated));
+  const auto waiting = journal_->waiting_for("the store", 10);
+  ASSERT_EQ(waiting->size(), 1U);
+  EXPECT_FALSE(waiting->at(0).content.at("experiences").at(0).value("created", std::string()).empty());
+}
+
+TEST_F(KnowledgeTest, WhatCannotBeReadIsPassedOverAndSaid) {
+  ASSERT_TRUE(journal_->post("r1", "i0", "the store", {{"experiences", "none"}}));
+  Knowledge it = knowledge();
+  EXPECT_EQ(it.deliver()->sent, 1);
+  ASSERT_EQ(notices_.size(), 1U);
+  EXPECT_NE(notices_[0].find("cannot be read"), std::string::npos);
+}
+
 TEST_F(KnowledgeTest, AnotherRunDeliversWhatOneCouldNot) {
   down_ = true;
   Knowledge first = knowledge();

@@ -15,6 +15,7 @@ Match match(const std::string& title, double effect, const std::string& op_type 
   made.item.experience = sample_experience(++number);
   made.item.experience.id = "id" + std::to_string(1000 + number);
   made.item.experience.title = title;
+  made.item.experience.strategy = "The way called number" + std::to_string(number);
   made.item.experience.op_type = op_type;
   made.item.experience.effect = model::Interval{effect, effect, effect};
   if (effect < 1) made.item.experience.polarity = model::Polarity::regresses;

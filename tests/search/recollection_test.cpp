@@ -109,6 +109,25 @@ TEST_F(RecollectionTest, AStoreThatGoesAwayInMidRunChangesNothingAndGetsAllLater
   EXPECT_EQ(store()->stats()->experiences, report->result.experiences);
 }
 
+TEST(CreditOf, WhatFailsRefutesAndWhatTheRecipesOnlyWeighedWasNotShown) {
+  model::Experience named = known_before();
+  named.id = "e1";
+  model::Experience weighed = named;
+  weighed.id = "e2";
+  weighed.title += " otherwise";
+  AttemptOutcome failed;
+  failed.identity = {.iteration = 0, .parent = 0, .plan = 0, .attempt = 0};
+  failed.plan = {"Plan", {"e1"}, "text"};
+  failed.candidate.emplace();
+  failed.candidate->evaluation.status = model::Status::incorrect_numerical;
+  const auto events = credit_of("r", 0, {failed}, {{named, weighed}}, Showing::weighed);
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[0].kind, memory::CreditEvent::Kind::shown);
+  EXPECT_EQ(events[1].kind, memory::CreditEvent::Kind::refuted);
+  EXPECT_EQ(events[0].experience, events[1].experience);
+  EXPECT_EQ(credit_of("r", 0, {failed}, {{named, weighed}}, Showing::read).size(), 3U) << "a model reads all";
+}
+
 TEST(CreditOf, SpeaksOnlyOfWhatWasMeasured) {
   model::Experience it = known_before();
   it.id = "e1";
@@ -118,6 +137,7 @@ TEST(CreditOf, SpeaksOnlyOfWhatWasMeasured) {
     made.plan = {"Plan", {"e1", "unknown"}, "text"};
     if (!verdict) return made;
     made.candidate.emplace();
+    made.candidate->evaluation.status = model::Status::passed;
     made.candidate->evaluation.verdict = *verdict;
     made.candidate->evaluation.ratio = model::Interval{1.2, 1.1, 1.3};
     return made;

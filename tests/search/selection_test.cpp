@@ -84,8 +84,11 @@ TEST(TeachingPairs, EverythingTeachesWhereItIsWanted) {
   }
   outcomes[3].candidate->evaluation.duplicate_of = "parent";
   outcomes[4].candidate->evaluation.duplicate_of = "another";  // its ratio is another parent's
+  outcomes[1].broken = outcomes[1].candidate;
   const auto pairs = teaching_pairs(outcomes, representatives(outcomes), settings);
-  ASSERT_EQ(pairs.size(), 4U);
+  ASSERT_EQ(pairs.size(), 5U);
+  EXPECT_EQ(pairs[4].outcome, 1U);
+  EXPECT_EQ(pairs[4].polarity, Polarity::mends);
   EXPECT_EQ(pairs[0].polarity, Polarity::improves);
   EXPECT_EQ(pairs[2].outcome, 2U);
   EXPECT_EQ(pairs[2].polarity, Polarity::regresses);

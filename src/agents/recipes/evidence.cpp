@@ -36,6 +36,8 @@ constexpr double kBoldError = 0.3;
 constexpr double kModestError = 0.1;
 /// Experiences that a plan names, at most.
 constexpr std::size_t kMostNamed = 16;
+/// Attempts that nobody made and that did not fail: what failed once may do well the next time.
+constexpr double kUnseenOfFailures = 1;
 /// Others that say the same count up to this many: one store's runs are not independent.
 constexpr int kMostAgreeing = 3;
 
@@ -145,9 +147,15 @@ void Evidence::compare_parameters() {
 void Evidence::add(const model::Experience& experience) {
   const double weight = weight_of(experience);
   const std::vector<Application> steps = route_from_text(experience.strategy);
-  // A mended candidate's speed says little of the recipe that failed first.
-  if (weight <= 0 || steps.empty() || experience.polarity == model::Polarity::mends) return;
+  if (weight <= 0 || steps.empty()) return;
   const auto count = static_cast<double>(steps.size());
+  if (experience.polarity == model::Polarity::mends) {
+    // Its lines are those of what failed, and its speed is the mend's, which has an experience of its own.
+    const int agreeing = std::clamp(experience.agreeing, 0, kMostAgreeing);
+    for (const Application& step : steps)
+      failed_[step.recipe].push_back({step.shape, step.parameters, (1 + agreeing) / count});
+    return;
+  }
   const bool known = std::all_of(steps.begin(), steps.end(), [](const Application& step) { return step.prior > 0; });
   if (!known && steps.size() > 1) return;
   // Of several steps that were measured together, each has its share of the surprise.
@@ -177,16 +185,29 @@ double Evidence::surprise(const Measured& measured, const Application& applicati
   return std::clamp(measured.effect - then, -kMostSurprise, kMostSurprise) * share_of(measured, application);
 }
 
+double Evidence::failing(const Application& application, double worked) const {
+  const auto found = failed_.find(application.recipe);
+  if (found == failed_.end()) return 0;
+  double failures = 0;
+  for (const Failed& failed : found->second) {
+    if (failed.parameters == application.parameters)
+      failures += failed.weight * likeness(failed.shape, application.shape);
+  }
+  return failures / (failures + worked + kUnseenOfFailures);
+}
+
 Judgement Evidence::judge(const Application& application) const {
   Judgement result{.weight = application.prior, .low = 1, .seen = 0, .rests_on = {}};
   const bool bold = std::log(application.prior) > kBold;
   std::vector<Weighed> surprises;
   std::vector<Weighed> effects;
   std::vector<Weighed> apart;
+  double worked = 0;  // measurements of the same parameters
   if (const auto found = seen_.find(application.recipe); found != seen_.end()) {
     for (const Measured& measured : found->second) {
       const double alike = likeness(measured.shape, application.shape);
       const bool same = measured.known && measured.parameters == application.parameters;
+      if (measured.parameters == application.parameters) worked += measured.weight * alike;
       if (same && alike <= 0)
         apart.push_back(
             {measured.apart_from_others * share_of(measured, application), measured.weight * kOfOtherShape});
@@ -202,6 +223,7 @@ Judgement Evidence::judge(const Application& application) const {
   const double correction =
       mean_of(surprises, kUnseenOfRecipe, bold ? 0 : usual_) + mean_of(apart, kUnseenOfParameters, 0);
   result.weight *= std::exp(bold ? correction : beyond(correction, kTooSmall));
+  if (result.weight > 1) result.weight = 1 + (result.weight - 1) * (1 - failing(application, worked));
   result.low = std::exp(low_end(effects, kUnseenOfRecipe, bold ? kBoldError : kModestError));
   return result;
 }

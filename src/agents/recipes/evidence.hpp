@@ -29,6 +29,7 @@ class Evidence {
   /// for less), and what the same parameters did better than others wherever both were measured. As long as little was
   /// seen the first is drawn towards none (towards the mean of all recipes where little is promised: such promises are
   /// hopes), the second towards none. What promised much was off by shares of that: it moves a smaller promise by less.
+  /// Where the same parameters failed on such loops, the gain counts as far as it is probable that they do not.
   [[nodiscard]] Judgement judge(const Application& application) const;
   [[nodiscard]] bool empty() const { return seen_.empty(); }
 
@@ -45,13 +46,22 @@ class Evidence {
     double apart = 0;              ///< surprise less the recipe's on loops of that shape, which is drawn to none
     double apart_from_others = 0;  ///< the same, of what was measured alone
   };
+  /// One step that did not build or was wrong.
+  struct Failed {
+    std::string shape;
+    std::map<std::string, std::string> parameters;
+    double weight = 1;  ///< its share, of several steps that failed together
+  };
   void compare_parameters();
   void add(const model::Experience& experience);
   /// What counts of a surprise where less was promised than then, 0 to 1.
   [[nodiscard]] static double share_of(const Measured& measured, const Application& application);
+  /// How probable it is that the application fails, 0 to under 1, beside `worked` measurements of the same parameters.
+  [[nodiscard]] double failing(const Application& application, double worked) const;
   [[nodiscard]] static double surprise(const Measured& measured, const Application& application);
 
   std::map<std::string, std::vector<Measured>> seen_;  ///< by recipe
+  std::map<std::string, std::vector<Failed>> failed_;  ///< by recipe
   double usual_ = 0;                                   ///< mean surprise of all that promised little
 };
 

@@ -209,30 +209,95 @@ const Sketch* sketch_of(const std::string& recipe) {
   return found == std::end(kSketches) ? nullptr : found;
 }
 
+/// What is said of a failure, in a lesson, bytes.
+constexpr std::size_t kMostReason = 160;
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, std::min({text.find('\n'), text.size(), kMostReason}));
+}
+
+/// The parameters, on one line.
+std::string parameters_of(const std::vector<Application>& steps) {
+  std::string out;
+  for (const Application& step : steps) {
+    out += (out.empty() ? "" : "; then ") + step.recipe;
+    for (const auto& [name, value] : step.parameters) out += " " + name + "=" + value;
+  }
+  return out;
+}
+
 class RecipesSummarizer final : public Summarizer {
  public:
+  explicit RecipesSummarizer(syntax::Clang clang) : clang_(std::move(clang)) {}
+
   Result<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question, std::stop_token) override {
-    const std::vector<Application> steps = route_from_text(question.plan.text);
+    const std::vector<Application> planned = route_from_text(question.plan.text);
+    const auto lesson =
+        question.polarity == model::Polarity::mends ? of_mend(question, planned) : of_effect(question, planned);
+    if (!lesson) return given(std::optional<Lesson>(), "no optimization");
+    return given(lesson, lesson->title + "\n\n" + lesson->strategy);
+  }
+
+ private:
+  /// A lesson that names the steps; its strategy is their lines alone. Nothing where one of them is unknown.
+  static std::optional<Lesson> of_steps(const std::vector<Application>& steps) {
+    if (steps.empty()) return std::nullopt;
     Lesson lesson;
-    std::string lines;
     for (const Application& step : steps) {
       const Sketch* sketch = sketch_of(step.recipe);
-      if (sketch == nullptr) return given(std::optional<Lesson>(), "no optimization");
-      const std::string before = lesson.title.empty() ? "" : ", then ";
-      lesson.title += before + sketch->title + " (" + step.shape + ")";
-      if (lesson.before.empty()) lesson.before = sketch->before;
-      lesson.after += (lesson.after.empty() ? "" : "\n") + std::string(sketch->after);
-      lines += (lines.empty() ? "" : "\n") + to_line(step);
+      if (sketch == nullptr) return std::nullopt;
+      const bool first = lesson.title.empty();
+      lesson.title += (first ? "" : ", then ") + std::string(sketch->title) + " (" + step.shape + ")";
+      if (first) lesson.before = sketch->before;
+      lesson.after += (first ? "" : "\n") + std::string(sketch->after);
+      lesson.strategy += (first ? "" : "\n") + to_line(step);
     }
-    if (steps.empty() || question.polarity == model::Polarity::mends)
-      return given(std::optional<Lesson>(), "no optimization");
-    const bool improves = question.polarity == model::Polarity::improves;
-    if (!improves) lesson.title.insert(0, question.effect.high < 1 ? "Avoid: " : "No gain: ");
-    lesson.strategy =
-        std::string(improves ? "On loops of this shape it helps" : "On loops of this shape it does not help") +
-        " to: " + question.plan.title + ".\n" + lines;
-    return given(std::optional<Lesson>(lesson), lesson.title + "\n\n" + lesson.strategy);
+    return lesson;
   }
+
+  /// What was measured is put down to the steps that were made, which are not the plan's where the fixer mended it.
+  [[nodiscard]] std::optional<Lesson> of_effect(const SummarizeQuestion& question,
+                                                const std::vector<Application>& planned) const {
+    const bool improves = question.polarity == model::Polarity::improves;
+    const bool mended = question.context.identity.fix > 0;
+    auto lesson = of_steps(mended ? made_by(question, improves ? question.fast : question.slow, planned) : planned);
+    if (!lesson) return std::nullopt;
+    const std::string what = mended ? lesson->title : question.plan.title;
+    if (!improves) lesson->title.insert(0, question.effect.high < 1 ? "Avoid: " : "No gain: ");
+    lesson->strategy.insert(
+        0, std::string("On loops of this shape it ") + (improves ? "helps" : "does not help") + " to: " + what + ".\n");
+    return lesson;
+  }
+
+  [[nodiscard]] std::optional<Lesson> of_mend(const SummarizeQuestion& question,
+                                              const std::vector<Application>& planned) const {
+    const std::vector<Application> failed = made_by(question, question.slow, planned);
+    const std::vector<Application> works = made_by(question, question.fast, planned);
+    auto lesson = of_steps(failed);
+    if (!lesson || works.empty()) return std::nullopt;
+    const model::Evaluation& judged = question.slow_evaluation;
+    lesson->strategy.insert(0, "On a loop of this shape it failed (" + std::string(model::to_string(judged.status)) +
+                                   ": " + first_line(judged.reason) + ") to: " + lesson->title +
+                                   ".\nThis worked: " + parameters_of(works) + ".\n");
+    lesson->title.insert(0, "Failed: ");
+    return lesson;
+  }
+
+  /// The steps whose application to the parent gives the solution: the plan's, or of one of its safer forms; empty:
+  /// none.
+  [[nodiscard]] std::vector<Application> made_by(const SummarizeQuestion& question, const model::Solution& solution,
+                                                 const std::vector<Application>& planned) const {
+    std::vector<std::vector<Application>> forms = safer_routes(planned);
+    forms.insert(forms.begin(), planned);
+    const KernelSource kernel = source_of(question.context, question.parent);
+    for (std::vector<Application>& form : forms) {
+      const auto text = apply_all(clang_, kernel, form);
+      if (text && *text == model::main_text(solution)) return std::move(form);
+    }
+    return {};
+  }
+
+  syntax::Clang clang_;
 };
 
 }  // namespace
@@ -283,8 +348,8 @@ std::unique_ptr<Executor> make_recipes_executor(syntax::Clang clang) {
 std::unique_ptr<Fixer> make_recipes_fixer(syntax::Clang clang) {
   return std::make_unique<RecipesFixer>(std::move(clang));
 }
-std::unique_ptr<Summarizer> make_recipes_summarizer() {
-  return std::make_unique<RecipesSummarizer>();
+std::unique_ptr<Summarizer> make_recipes_summarizer(syntax::Clang clang) {
+  return std::make_unique<RecipesSummarizer>(std::move(clang));
 }
 
 }  // namespace accelopt::agents::recipes

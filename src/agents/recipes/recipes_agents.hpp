@@ -25,9 +25,10 @@ std::unique_ptr<Executor> make_recipes_executor(syntax::Clang clang);
 /// then of its first milder flags, smaller tiles, nothing packed. A lost answer: there is none.
 std::unique_ptr<Fixer> make_recipes_fixer(syntax::Clang clang);
 
-/// The recipe as a general rule, with the line that lets the planner recognize it again. No optimization: the plan
-/// carries none.
-std::unique_ptr<Summarizer> make_recipes_summarizer();
+/// The recipe as a general rule, with the line that lets the planner recognize it again: of a mended solution that of
+/// the safer form that it has, found by applying the forms to the parent once more; of a mend that of the form that
+/// failed. No optimization: the plan carries none, or no form of it gives that solution.
+std::unique_ptr<Summarizer> make_recipes_summarizer(syntax::Clang clang);
 
 /// Safer forms of an application, the one that changes least first.
 std::vector<Application> safer_forms(const Application& application);

@@ -124,9 +124,20 @@ TEST(Evidence, NonsenseTeachesNothing) {
   bad.effect = {-1, -2, 0};
   model::Experience unknown = bad;
   unknown.effect.reset();
+  EXPECT_DOUBLE_EQ(weight({bad, unknown}, tile("6", 5)), 5);
+}
+
+TEST(Evidence, WhatFailedIsWorthLessAndWhatAlsoWorkedLessLess) {
   model::Experience mend = measured(tile("6", 2), 4);
   mend.polarity = model::Polarity::mends;
-  EXPECT_DOUBLE_EQ(weight({bad, unknown, mend}, tile("6", 5)), 5);
+  const double once = weight({mend}, tile("6", 5));
+  EXPECT_DOUBLE_EQ(once, 3) << "half of the gain: one failure, and one attempt that nobody made";
+  EXPECT_LT(weight({mend, mend}, tile("6", 5)), once);
+  EXPECT_GT(weight({mend, measured(tile("6", 5), 5)}, tile("6", 5)), once);
+  EXPECT_DOUBLE_EQ(weight({mend}, tile("4", 5)), 5) << "other parameters did not fail";
+  Application other = tile("6", 5);
+  other.shape = "d1.map.unit";
+  EXPECT_DOUBLE_EQ(weight({mend}, other), 5);
 }
 
 TEST(Evidence, StepsThatWereMeasuredTogetherShareTheSurprise) {

@@ -160,12 +160,57 @@ TEST(RecipesFixer, SmallerTiles) {
   expect_same(sample, model::main_text(*answer->value));
 }
 
+/// The question after the fix's first answer, and the fixer's solution.
+SummarizeQuestion mended(const Sample& sample, const Application& application) {
+  const FixQuestion broken = failing(sample, application, 1);
+  const auto fix = make_recipes_fixer(clang())->fix(broken, {});
+  SummarizeQuestion asked;
+  asked.context.task_header = sample.kernel.task_header;
+  asked.context.identity.fix = 1;
+  asked.parent = asked.slow = broken.parent;
+  asked.fast = fix->value.value();
+  asked.plan = {"Compile with relaxed floating-point rules", {}, broken.plan.text};
+  asked.effect = {2, 1.9, 2.1};
+  return asked;
+}
+
+TEST(RecipesSummarizer, AMendedSolutionIsPutDownToWhatItHolds) {
+  const Sample sample = matmul();
+  const Application fast = application("flags", "*", {{"flags", "-ffast-math"}});
+  SummarizeQuestion asked = mended(sample, fast);
+  const auto summarizer = make_recipes_summarizer(clang());
+  const Lesson lesson = summarizer->summarize(asked, {})->value->value();
+  const auto step = from_text(lesson.strategy);
+  ASSERT_TRUE(step);
+  EXPECT_TRUE(step->parameters.at("flags").find("-fassociative-math") != std::string::npos);
+  EXPECT_EQ(lesson.strategy.find("-ffast-math"), std::string::npos);
+  asked.fast = model::with_main_text(asked.parent, "int somebody_elses;");
+  EXPECT_FALSE(summarizer->summarize(asked, {})->value->has_value()) << "nobody knows what made it";
+}
+
+TEST(RecipesSummarizer, AMendSaysWhatFailedAndWhatWorked) {
+  const Sample sample = matmul();
+  const Application fast = application("flags", "*", {{"flags", "-ffast-math"}});
+  SummarizeQuestion asked = mended(sample, fast);
+  asked.context.identity.fix = 0;
+  asked.polarity = model::Polarity::mends;
+  asked.slow = failing(sample, fast, 1).broken;
+  asked.slow_evaluation.status = model::Status::incorrect_numerical;
+  asked.slow_evaluation.reason = "y[3] is 1\nand more";
+  const Lesson lesson = make_recipes_summarizer(clang())->summarize(asked, {})->value->value();
+  EXPECT_TRUE(lesson.title.starts_with("Failed: "));
+  EXPECT_EQ(route_from_text(lesson.strategy).size(), 1U);
+  EXPECT_EQ(from_text(lesson.strategy)->parameters.at("flags"), "-ffast-math");
+  for (const char* part : {"INCORRECT_NUMERICAL: y[3] is 1)", "This worked: flags flags=-fno-math-errno"})
+    EXPECT_NE(lesson.strategy.find(part), std::string::npos) << lesson.strategy;
+}
+
 TEST(RecipesSummarizer, LessonsCarryRecipeAndShape) {
   SummarizeQuestion asked;
   Application interchange = application("interchange", "kernel:i.0/j.0");
   interchange.shape = "d2.reduction.strided";
   asked.plan = {"Interchange the loops", {}, "Why.\n\n" + to_line(interchange) + "\n"};
-  const auto summarizer = make_recipes_summarizer();
+  const auto summarizer = make_recipes_summarizer(clang());
   const auto answer = summarizer->summarize(asked, {});
   ASSERT_TRUE(answer.has_value() && answer->value.has_value() && answer->value->has_value());
   const Lesson& lesson = **answer->value;
