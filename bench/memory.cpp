@@ -14,9 +14,9 @@
 
 int main(int argc, char** argv) {
   using namespace accelopt;  // NOLINT(google-build-using-namespace)
-  using bench::Clock, bench::drawn_experience, bench::drawn_query, bench::kBatch, bench::kQueries, bench::kSeed;
+  using bench::Clock, bench::drawn_experience, bench::kBatch, bench::kSeed;
   using bench::must, bench::seconds_since;
-  const int count = argc > 1 ? std::atoi(argv[1]) : 100'000;
+  const int count = argc > 1 ? bench::count_of(argv[1], "memory [EXPERIENCES [FILE]]") : 100'000;
   std::printf("%d experiences, seed %d\n", count, static_cast<int>(kSeed));
   const auto folder = must(base::TemporaryFolder::create("accelopt-bench-memory"));
   const std::filesystem::path file = argc > 2 ? std::filesystem::path(argv[2]) : folder.path() / "knowledge.db";
@@ -42,21 +42,7 @@ int main(int argc, char** argv) {
   const auto store = must(memory::open_knowledge_file(file));
   must(store->list({.limit = 1}));
   figures.report("opening", seconds_since(start), bench::Bound::at_most, 1, "s");
-  std::vector<double> times;
-  const std::clock_t processor = std::clock();
-  std::size_t shown = 0;
-  for (int i = 0; i < kQueries; ++i) {
-    const memory::Query query = drawn_query(i);
-    const auto begin = Clock::now();
-    shown += memory::rank(must(store->retrieve(query)), query, 16).size();
-    times.push_back(seconds_since(begin) * 1000);
-  }
-  std::printf("retrieval: %.1f ms of processor time each\n",
-              1000 * static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC / kQueries);
-  std::ranges::sort(times);
-  std::printf("retrieval of %d queries: median %.1f ms, worst %.1f ms, %.1f experiences shown each\n", kQueries,
-              times[times.size() / 2], times.back(), static_cast<double>(shown) / kQueries);
-  figures.report("retrieval p95", times[times.size() * 95 / 100], bench::Bound::at_most, 50, "ms");
-  figures.report("experiences shown", static_cast<double>(shown) / kQueries, bench::Bound::at_least, 16);
+  bench::report_retrieval(*store, bench::kModel, 50, figures);
+  bench::report_retrieval(*store, bench::kRecipes, 50, figures);
   return figures.exit_status();
 }

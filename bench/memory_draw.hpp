@@ -2,13 +2,20 @@
 // Experiences and queries that a seed decides, for the benchmarks of the knowledge stores.
 #pragma once
 
+#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/hash.hpp"
+#include "figures.hpp"
+#include "memory/knowledge_store.hpp"
 #include "memory/ranking.hpp"
 
 namespace accelopt::bench {
@@ -88,6 +95,16 @@ inline memory::Query drawn_query(int number) {
   return query;
 }
 
+/// A count from the command line; ends the program with its usage where it is none.
+inline int count_of(const char* text, const char* usage) {
+  const std::string_view digits(text);
+  int count = 0;
+  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (problem == std::errc() && end == digits.data() + digits.size() && count > 0) return count;
+  std::fprintf(stderr, "%s is no number of experiences above 0; usage: %s\n", text, usage);
+  std::exit(2);
+}
+
 template <class T>
 T must(base::Result<T> result) {
   if (!result) {
@@ -95,6 +112,40 @@ T must(base::Result<T> result) {
     std::exit(2);
   }
   return std::move(*result);
+}
+
+/// Who asks a store: a planner that is a model, or the recipes, which weigh many by number (search/recollection.cpp).
+struct Asker {
+  const char* name;
+  memory::Alike alike;
+  int limit;
+  int places;  ///< most that are given
+};
+inline constexpr Asker kModel{"of a model", memory::Alike::merged, 128, 16};
+inline constexpr Asker kRecipes{"of recipes", memory::Alike::each, 1000, 1000};
+
+/// Retrieves and ranks as a run does, kQueries times, and reports the times. Every query is another one, so that no
+/// answer was given before.
+inline void report_retrieval(memory::KnowledgeStore& store, const Asker& asker, double bound_ms, Figures& figures) {
+  std::vector<double> times;
+  const std::clock_t processor = std::clock();
+  std::size_t shown = 0;
+  for (int i = 0; i < kQueries; ++i) {
+    memory::Query query = drawn_query(i);
+    query.alike = asker.alike;
+    query.limit = asker.limit;
+    const auto begin = Clock::now();
+    shown += memory::rank(must(store.retrieve(query)), query, asker.places).size();
+    times.push_back(seconds_since(begin) * 1000);
+  }
+  const double each_ms = 1000 * static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC / kQueries;
+  const double shown_each = static_cast<double>(shown) / kQueries;
+  const std::string name = std::string("retrieval ") + asker.name;
+  std::ranges::sort(times);
+  std::printf("%s, %d queries: median %.1f ms, worst %.1f ms, %.1f ms of processor time, %.1f experiences given each\n",
+              name.c_str(), kQueries, times[times.size() / 2], times.back(), each_ms, shown_each);
+  figures.report(name + ", p95", times[times.size() * 95 / 100], Bound::at_most, bound_ms, "ms");
+  figures.report(name + ", experiences given", shown_each, Bound::at_least, asker.places);
 }
 
 }  // namespace accelopt::bench

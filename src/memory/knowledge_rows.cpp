@@ -36,12 +36,9 @@ void KnowledgeRows::pass_over(std::string id, std::string reason) {
   if (!known) unreadable_.push_back({std::move(id), std::move(reason)});
 }
 
-std::optional<Item> KnowledgeRows::item_of(const SqlQuery& row) {
+std::optional<Item> KnowledgeRows::item_of(const SqlQuery& row, Part part) {
   const std::string id = row.text(1);
-  const auto read = [&]() -> Result<model::Experience> {
-    TRY_ASSIGN(const Json json, base::parse_json(row.text(2), "its content"));
-    return base::decode<model::Experience>(json, "its content");
-  }();
+  auto read = read_experience(row.text(2), part);
   if (!read) {
     pass_over(id, read.error().message);
     return std::nullopt;
@@ -60,11 +57,11 @@ std::optional<Item> KnowledgeRows::item_of(const SqlQuery& row) {
   return item;
 }
 
-Result<std::vector<Item>> KnowledgeRows::items(std::span<const std::int64_t> numbers) {
+Result<std::vector<Item>> KnowledgeRows::items(std::span<const std::int64_t> numbers, Part part) {
   static const std::string kByNumber = std::string(kItem) + "WHERE i.number = ?";
   std::vector<Item> found;
   for (const std::int64_t number : numbers) {
-    TRY_ASSIGN(Page one, page(kByNumber, number));
+    TRY_ASSIGN(Page one, page_of(part, kByNumber, number));
     if (!one.items.empty()) found.push_back(std::move(one.items.front().second));
   }
   return found;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "journal/sqlite.hpp"
+#include "memory/experience_text.hpp"
 #include "memory/knowledge_store.hpp"
 
 namespace accelopt::memory {
@@ -63,6 +64,10 @@ class KnowledgeRows {
   /// The items of a statement that begins with kItem.
   template <class... Values>
   base::Result<Page> page(std::string_view text, const Values&... values) {
+    return page_of(Part::whole, text, values...);
+  }
+  template <class... Values>
+  base::Result<Page> page_of(Part part, std::string_view text, const Values&... values) {
     TRY_ASSIGN(journal::Statement* const statement, sql(text));
     journal::Query query(*statement, values...);
     Page page;
@@ -71,12 +76,12 @@ class KnowledgeRows {
       if (!more) return page;
       page.last = query.integer(0);
       ++page.rows;
-      if (auto item = item_of(query)) page.items.emplace_back(page.last, std::move(*item));
+      if (auto item = item_of(query, part)) page.items.emplace_back(page.last, std::move(*item));
     }
   }
 
   /// Those with these numbers, in their order.
-  base::Result<std::vector<Item>> items(std::span<const std::int64_t> numbers);
+  base::Result<std::vector<Item>> items(std::span<const std::int64_t> numbers, Part part = Part::whole);
 
   /// The solutions of these ids.
   base::Result<std::vector<SolutionRecord>> solutions(std::span<const std::string> ids);
@@ -86,7 +91,7 @@ class KnowledgeRows {
   void clear_unreadable() { unreadable_.clear(); }
 
  private:
-  std::optional<Item> item_of(const journal::Query& row);
+  std::optional<Item> item_of(const journal::Query& row, Part part);
   std::optional<SolutionRecord> solution_of(const journal::Query& row);
   void pass_over(std::string id, std::string reason);
 

@@ -183,9 +183,10 @@ Result<std::vector<Match>> matches_of(KnowledgeRows& rows, const Query& query) {
   TRY(gathering.add_first("items_by_worth", "", "i.worth", gathering.chosen().size() + limit / 8));
   TRY(gathering.add_first("items_by_kind", "AND i.op_type = ? ", "i.number", limit - limit / 16, query.op_type));
   TRY(gathering.add_newest());
+  const Part part = query.alike == Alike::each ? Part::without_code : Part::whole;
   std::vector<Match> matches;
   for (const auto& [number, similarity] : gathering.chosen()) {
-    TRY_ASSIGN(auto found, rows.items({&number, 1}));
+    TRY_ASSIGN(auto found, rows.items({&number, 1}, part));
     if (!found.empty()) matches.push_back({std::move(found.front()), similarity});
   }
   return matches;

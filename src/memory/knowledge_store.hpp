@@ -52,7 +52,8 @@ struct Removal {
 /// What an experience is to become, of what it is. Called again where others changed it meanwhile.
 using Change = std::function<base::Result<model::Experience>(const model::Experience&)>;
 
-/// Whether experiences of the same strategy are given as one, or each.
+/// Whether experiences of the same strategy are given as one, or each, to be weighed by number: without its code
+/// (before, after, diff).
 enum class Alike { merged, each };
 
 /// What retrieval asks for. Language and target must match exactly, or be empty in the experience, which then holds for

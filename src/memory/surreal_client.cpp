@@ -26,7 +26,7 @@ constexpr std::string_view kCbor = "application/cbor";
 constexpr int kOldestMajor = 3;
 /// Longest quotation of a server's words in a message, bytes.
 constexpr std::size_t kLongestQuotation = 300;
-/// Waits between two tries of one transaction: the first, and the longest.
+/// Longest waits between two tries of one transaction: at first, and ever.
 constexpr milliseconds kFirstWait{4};
 constexpr milliseconds kLongestWait{250};
 
@@ -274,9 +274,9 @@ Result<std::vector<Json>> SurrealClient::ask(std::string_view statements, const 
       return tl::make_unexpected(
           error(ErrorCode::unavailable, "others keep writing to the same records; try again later"));
     }
-    // Half of the wait is random, so that writers who met do not meet again.
-    const auto half = static_cast<std::uint64_t>(wait.count()) * 500U;
-    std::this_thread::sleep_for(std::chrono::microseconds(half + base::random_seed() % (half + 1)));
+    // All of the wait is random, so that writers who met do not meet again.
+    const auto most_us = static_cast<std::uint64_t>(std::chrono::microseconds(wait).count());
+    std::this_thread::sleep_for(std::chrono::microseconds(base::random_seed() % (most_us + 1)));
     wait = std::min(wait * 2, kLongestWait);
   }
 }

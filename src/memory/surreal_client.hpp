@@ -20,8 +20,8 @@ struct SurrealOptions {
                       .stall = std::chrono::milliseconds{30'000},
                       .total = std::chrono::milliseconds{120'000},
                       .body_bytes = std::size_t{64} << 20U};
-  /// How long a transaction is tried again that others keep getting in the way of.
-  std::chrono::milliseconds patience{30'000};
+  /// How long a transaction is tried again that others get in the way of: each time somebody else got through.
+  std::chrono::milliseconds patience{180'000};
   std::string ca_file{};  ///< certificates to trust in place of the machine's; empty: the machine's
 };
 

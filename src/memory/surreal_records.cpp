@@ -19,6 +19,7 @@ constexpr auto kTexts = std::to_array<const char*>({"title", "strategy", "before
 constexpr auto kNumbers = std::to_array<const char*>({"iteration", "shown", "used", "confirmed", "refuted"});
 /// Key of the counter of experiences that say no language: a key may not be empty (kInsert).
 constexpr std::string_view kNoLanguage = "*";
+constexpr const char* kSomeStoreId = "0000000000000000";
 /// Beyond this a count says nothing more, and a sum of two cannot overflow.
 constexpr std::int64_t kMostCount = 1'000'000'000;
 
@@ -118,18 +119,23 @@ Counters counters_of(const Json& rows) {
   if (!rows.is_array()) return counters;
   for (const Json& row : rows) {
     if (!row.is_object()) continue;
-    const std::string language = base::text_at(row, "language");
-    counters[language == kNoLanguage ? "" : language] = number_at(row, "n");
+    const auto id = row.find("id");  // [language, one of several]
+    if (id == row.end() || !id->is_array() || id->empty() || !(*id)[0].is_string()) continue;
+    const auto language = (*id)[0].get<std::string>();
+    counters[language == kNoLanguage ? "" : language] += number_at(row, "n");
   }
   return counters;
 }
 
 Item item_of(const Json& row, const Json& key, const Counters& counters) {
   auto read = base::decode<model::Experience>(experience_json(row), "");
-  Fit fit = made_fit(read ? *read : model::Experience{});
+  model::Experience told_of = read ? std::move(*read) : model::Experience{};
+  const std::string id = text_of_key(key);
+  told_of.id = is_store_id(id) ? id : kSomeStoreId;  // or an id would be made of all its content
+  Fit fit = made_fit(told_of);
   Item item;
   item.experience = std::move(fit.experience);
-  item.experience.id = text_of_key(key);
+  item.experience.id = id;
   const auto quarantined = row.find("quarantined");
   item.quarantined = quarantined != row.end() && quarantined->is_boolean() && quarantined->get<bool>();
   item.suspicions = std::move(fit.suspicions);

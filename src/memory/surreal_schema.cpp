@@ -63,6 +63,24 @@ UPSERT accelopt_schema:current SET version = $version RETURN NONE;
 COMMIT;
 )surql";
 
+// What each version changed in the one before; the first entry makes version 2 of version 1: a language had one
+// counter, with the language as its key.
+const std::array<std::string_view, kSchemaVersion - 1> kUpgrades{
+    R"surql(
+BEGIN;
+LET $whole = (SELECT VALUE record::id(id) FROM counter WHERE type::is_string(record::id(id)));
+FOR $language IN $whole {
+  LET $n = type::record('counter', $language).n ?? 0;
+  UPSERT type::record('counter', [$language, 0]) SET n = (n ?? 0) + $n RETURN NONE;
+};
+DELETE counter WHERE type::is_string(record::id(id)) RETURN NONE;
+UPSERT accelopt_schema:current SET version = 2 RETURN NONE;
+COMMIT;
+)surql",
+};
+
+// Insertions of a language are counted in 64 records, of which each takes one by chance: were it one record, every
+// insertion would meet all others. Two at the same time may take the same places, which makes their ages a little less.
 const std::string_view kInsert = R"surql(
 BEGIN;
 LET $there = (SELECT VALUE record::id(id) FROM $rows.map(|$r| type::record('optimization', $r.key)));
@@ -71,10 +89,10 @@ LET $new = $rows.filter(|$r| $r.key NOT IN $there AND ($returns OR $r.key NOT IN
 FOR $k IN $new.filter(|$r| $r.key IN $gone) { DELETE type::record('forgotten', $k.key) };
 LET $now = time::micros(time::now());
 FOR $language IN array::distinct($new.map(|$r| $r.fields.language)) {
-  LET $counter = type::record('counter', IF $language = '' { '*' } ELSE { $language });
-  LET $last = $counter.n ?? 0;
+  LET $name = IF $language = '' { '*' } ELSE { $language };
+  LET $last = math::sum(SELECT VALUE n FROM counter:[$name, 0]..[$name, ..]);
   LET $mine = $new.filter(|$r| $r.fields.language = $language);
-  UPSERT $counter SET n = $last + array::len($mine) RETURN NONE;
+  UPSERT type::record('counter', [$name, rand::int(0, 63)]) SET n = (n ?? 0) + array::len($mine) RETURN NONE;
   INSERT INTO optimization $mine.map(|$r, $i| object::extend($r.fields, {
     id: type::record('optimization', $r.key), inserted: $now + $r.place, seq: $last + $i + 1 })) RETURN NONE;
 };
@@ -93,7 +111,7 @@ const std::string_view kReadSolutions = "SELECT * FROM $keys.map(|$k| type::reco
 
 const std::string_view kReadItem = R"surql(
 SELECT * FROM [type::record('optimization', $key), type::record('optimization', $number)];
-SELECT record::id(id) AS language, n FROM counter;
+SELECT record::id(id) AS id, n FROM counter;
 )surql";
 
 const std::string_view kReadPrefix =
@@ -101,7 +119,12 @@ const std::string_view kReadPrefix =
 
 const std::string_view kReadItems = R"surql(
 SELECT * FROM $keys.map(|$k| type::record('optimization', $k));
-SELECT record::id(id) AS language, n FROM counter;
+SELECT record::id(id) AS id, n FROM counter;
+)surql";
+
+const std::string_view kReadItemsWithoutCode = R"surql(
+SELECT * OMIT before, after, diff, had FROM $keys.map(|$k| type::record('optimization', $k));
+SELECT record::id(id) AS id, n FROM counter;
 )surql";
 
 const std::string_view kListKeys = R"surql(
@@ -162,21 +185,12 @@ SELECT VALUE record::id(id) FROM $keys.map(|$k| type::record('optimization', $k)
 SELECT VALUE record::id(id) FROM $keys.map(|$k| type::record('forgotten', $k));
 )surql";
 
-// Counts are taken from the events anew, not added to: the engine's memory and SurrealKV storage (3.0.2) let one of 200
-// concurrent updates of a record get lost (RocksDB none), and so the next credit makes up for it.
+// Only writes records of its own, so that two meet only where they send the same event.
 const std::string_view kCredit = R"surql(
 BEGIN;
 LET $there = (SELECT VALUE record::id(id) FROM $events.map(|$e| type::record('credit_event', $e.key)));
 LET $new = $events.filter(|$e| $e.key NOT IN $there);
 INSERT INTO credit_event $new.map(|$e| object::extend($e.fields, { id: type::record('credit_event', $e.key) })) RETURN NONE;
-FOR $key IN array::distinct($new.map(|$e| $e.fields.experience)) {
-  LET $shown = count(SELECT VALUE id FROM credit_event:[$key, 'shown', '']..[$key, 'shown', ..]);
-  LET $confirmed = count(SELECT VALUE id FROM credit_event:[$key, 'confirmed', '']..[$key, 'confirmed', ..]);
-  LET $refuted = count(SELECT VALUE id FROM credit_event:[$key, 'refuted', '']..[$key, 'refuted', ..]);
-  UPDATE type::record('optimization', $key) SET
-    shown = (had.shown ?? 0) + $shown, used = (had.used ?? 0) + $confirmed + $refuted,
-    confirmed = (had.confirmed ?? 0) + $confirmed, refuted = (had.refuted ?? 0) + $refuted RETURN NONE;
-};
 LET $outcomes = $new.filter(|$e| $e.plan_key != '');
 INSERT IGNORE INTO plan array::distinct($outcomes.map(|$e| {
   id: type::record('plan', $e.plan_key), title: $e.fields.plan, run: $e.fields.run })) RETURN NONE;
@@ -185,6 +199,37 @@ INSERT RELATION INTO rests_on $outcomes.map(|$e| { id: type::record('rests_on', 
   outcome: $e.fields.kind, speedup: $e.fields.speedup }) RETURN NONE;
 RETURN array::len($new);
 COMMIT;
+)surql";
+
+// Counts are taken from the events anew, not added to: the engine's memory and SurrealKV storage (3.0.2) let one of 200
+// concurrent updates of a record get lost (RocksDB none), and so the next credit makes up for it.
+const std::string_view kCountCredit = R"surql(
+RETURN $keys.map(|$key| {
+  LET $it = type::record('optimization', $key);
+  LET $shown = count(SELECT VALUE id FROM credit_event:[$key, 'shown', '']..[$key, 'shown', ..]);
+  LET $confirmed = count(SELECT VALUE id FROM credit_event:[$key, 'confirmed', '']..[$key, 'confirmed', ..]);
+  LET $refuted = count(SELECT VALUE id FROM credit_event:[$key, 'refuted', '']..[$key, 'refuted', ..]);
+  LET $is = [$it.shown ?? 0, $it.confirmed ?? 0, $it.refuted ?? 0];
+  LET $due = [($it.had.shown ?? 0) + $shown, ($it.had.confirmed ?? 0) + $confirmed, ($it.had.refuted ?? 0) + $refuted];
+  RETURN { key: $key, known: record::exists($it), due: $due, less: $is[0] < $due[0] OR $is[1] < $due[1] OR $is[2] < $due[2],
+           more: $is[0] > $due[0] OR $is[1] > $due[1] OR $is[2] > $due[2] };
+}).filter(|$c| $c.known AND ($c.less OR $c.more));
+)surql";
+
+// One who was met by another finds that the other one counted its events too, and has nothing left to do.
+const std::string_view kWriteCredit = R"surql(
+FOR $c IN $counts {
+  LET $key = $c.key;
+  LET $it = type::record('optimization', $key);
+  IF $c.more OR ($it.shown ?? 0) < $c.due[0] OR ($it.confirmed ?? 0) < $c.due[1] OR ($it.refuted ?? 0) < $c.due[2] {
+    LET $shown = count(SELECT VALUE id FROM credit_event:[$key, 'shown', '']..[$key, 'shown', ..]);
+    LET $confirmed = count(SELECT VALUE id FROM credit_event:[$key, 'confirmed', '']..[$key, 'confirmed', ..]);
+    LET $refuted = count(SELECT VALUE id FROM credit_event:[$key, 'refuted', '']..[$key, 'refuted', ..]);
+    UPDATE $it SET
+      shown = (had.shown ?? 0) + $shown, used = (had.used ?? 0) + $confirmed + $refuted,
+      confirmed = (had.confirmed ?? 0) + $confirmed, refuted = (had.refuted ?? 0) + $refuted RETURN NONE;
+  };
+};
 )surql";
 
 const std::string_view kStats = R"surql(

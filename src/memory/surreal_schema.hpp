@@ -3,18 +3,21 @@
 // Every value is bound as a parameter; nothing is ever put into a statement's text.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 namespace accelopt::memory::surreal {
 
 /// Of the tables below; kept in the record accelopt_schema:current.
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 /// Gives the version record's "version", or none in a database without one.
 extern const std::string_view kReadVersion;
 /// Defines what is not there yet and sets the version record to $version, all or none. Takes in the records that other
 /// tools wrote before.
 extern const std::string_view kDefineSchema;
+/// Statements that bring tables of version n + 1 to version n + 2, all or none each; fit to be run by two at once.
+extern const std::array<std::string_view, kSchemaVersion - 1> kUpgrades;
 
 /// Inserts $rows (objects with "key", "fields") that are neither there nor forgotten; where $returns, forgotten ones
 /// come back. Gives how many were new. Is run in a transaction.
@@ -30,6 +33,8 @@ extern const std::string_view kReadItem;
 extern const std::string_view kReadPrefix;
 /// The items with $keys, in their order; then the counters.
 extern const std::string_view kReadItems;
+/// Likewise without their code.
+extern const std::string_view kReadItemsWithoutCode;
 /// Keys that fit the filter, newest first: $language, $op_type, $target, $run, $polarity ("" each: any), $quarantined
 /// and $suspicious (null: any), $count, $offset.
 extern const std::string_view kListKeys;
@@ -52,8 +57,12 @@ extern const std::string_view kForget;
 extern const std::string_view kQuarantine;
 /// Those of $keys that are quarantined; those that were forgotten.
 extern const std::string_view kHidden;
-/// Counts $events that were not counted. Gives how many were new. Is run in a transaction.
+/// Keeps $events that are not there, with their plans. Gives how many were new. Is run in a transaction.
 extern const std::string_view kCredit;
+/// Of the records with $keys those whose credit is not what their events say, and what that is.
+extern const std::string_view kCountCredit;
+/// Brings the credit of the records of $counts (of kCountCredit) up to all events there are, unless others did.
+extern const std::string_view kWriteCredit;
 
 extern const std::string_view kStats;
 /// The newest $limit records, their improved_by and seen_on, and what rests on them.

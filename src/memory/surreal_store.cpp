@@ -8,6 +8,7 @@
 
 #include "base/hash.hpp"
 #include "base/utc.hpp"
+#include "memory/experience_text.hpp"
 #include "memory/hygiene.hpp"
 #include "memory/surreal_cards.hpp"
 #include "memory/surreal_records.hpp"
@@ -26,8 +27,11 @@ using surreal::last_number;
 /// Most rows and bytes of one request that writes: the server takes 4 MiB, and a shorter transaction meets others less.
 constexpr std::size_t kRowsAtOnce = 250;
 constexpr std::size_t kBytesAtOnce = std::size_t{2} << 20U;
+/// Records whose credit is written in one transaction: others write to the same ones.
+constexpr std::size_t kCountsAtOnce = 25;
 /// Items and cards that are read at once: their texts are bounded (hygiene.hpp), so an answer stays below 32 MB.
 constexpr std::size_t kItemsAtOnce = 256;
+constexpr std::size_t kItemsWithoutCodeAtOnce = 1000;
 constexpr int kCardsAtOnce = 2000;
 constexpr int kKeysAtOnce = 2000;
 /// How far back changes are read again, microseconds of the server's clock: a transaction's changes carry the time of
@@ -89,9 +93,10 @@ class SurrealStore final : public KnowledgeStore {
   }
 
   Result<int> insert_batch(const Json& rows, Forgotten forgotten);
+  Result<void> bring_up_credit(const Json& events);
   /// The items of the rows of a reading that ends with the counters.
   Result<std::vector<Keyed>> keyed(const std::vector<Json>& results) const;
-  Result<std::vector<Keyed>> fetch(const Json& keys);
+  Result<std::vector<Keyed>> fetch(const Json& keys, Part part = Part::whole);
   /// The items of a page of entries, each at the entry that is its own: two writers that inserted the same at once may
   /// have left a second entry beside it, on this page or on another.
   Result<std::vector<Item>> items_of_entries(const Json& entries);
@@ -233,6 +238,7 @@ Result<int> SurrealStore::credit(std::span<const CreditEvent> events) {
       const auto counted = last_number(results);
       if (!counted) return failed(ErrorCode::internal, "the server does not say what it counted");
       fresh += static_cast<int>(*counted);
+      TRY(bring_up_credit(rows));
       rows = Json::array();
     }
     if (i == events.size()) break;
@@ -252,6 +258,23 @@ Result<int> SurrealStore::credit(std::span<const CreditEvent> events) {
                                      {"speedup", Json(event.speedup)}}}}));
   }
   return fresh;
+}
+
+/// Has the records' credit say what their events do. Also for events that were there: whoever sent them may have been
+/// cut short.
+Result<void> SurrealStore::bring_up_credit(const Json& events) {
+  std::set<std::string> keys;
+  for (const Json& event : events) keys.insert(event["fields"]["experience"].get<std::string>());
+  // Their events are there for everybody by now; one transaction could not tell that of itself.
+  TRY_ASSIGN(const auto counted, client_->ask(surreal::kCountCredit, {{"keys", keys}}));
+  const Json& behind = at(counted, 0);
+  if (!behind.is_array()) return failed(ErrorCode::internal, "the server does not say what it counted");
+  for (std::size_t start = 0; start < behind.size(); start += kCountsAtOnce) {
+    Json some = Json::array();
+    for (std::size_t i = start; i < std::min(behind.size(), start + kCountsAtOnce); ++i) some.push_back(behind[i]);
+    TRY(client_->ask(surreal::kWriteCredit, {{"counts", some}}));
+  }
+  return {};
 }
 
 // Reading ------------------------------------------------------------------------------------------------------------
@@ -294,12 +317,14 @@ Result<std::vector<SurrealStore::Keyed>> SurrealStore::keyed(const std::vector<J
 }
 
 /// The items with these keys, in their order; those that are gone are left out.
-Result<std::vector<SurrealStore::Keyed>> SurrealStore::fetch(const Json& keys) {
+Result<std::vector<SurrealStore::Keyed>> SurrealStore::fetch(const Json& keys, Part part) {
+  const std::size_t most = part == Part::whole ? kItemsAtOnce : kItemsWithoutCodeAtOnce;
+  const auto statement = part == Part::whole ? surreal::kReadItems : surreal::kReadItemsWithoutCode;
   std::vector<Keyed> items;
-  for (std::size_t start = 0; start < keys.size(); start += kItemsAtOnce) {
+  for (std::size_t start = 0; start < keys.size(); start += most) {
     Json some = Json::array();
-    for (std::size_t i = start; i < std::min(keys.size(), start + kItemsAtOnce); ++i) some.push_back(keys[i]);
-    TRY_ASSIGN(const auto results, client_->ask(surreal::kReadItems, {{"keys", some}}));
+    for (std::size_t i = start; i < std::min(keys.size(), start + most); ++i) some.push_back(keys[i]);
+    TRY_ASSIGN(const auto results, client_->ask(statement, {{"keys", some}}));
     TRY_ASSIGN(auto more, keyed(results));
     std::ranges::move(more, std::back_inserter(items));
   }
@@ -470,7 +495,7 @@ Result<std::vector<Match>> SurrealStore::retrieve(const Query& query) {
   // One whose language or target was changed may still have its older card in another pile.
   for (const Hit& hit : hits)
     if (similarity.emplace(surreal::text_of_key(hit.card->key), hit.score).second) keys.push_back(hit.card->key);
-  TRY_ASSIGN(auto items, fetch(keys));
+  TRY_ASSIGN(auto items, fetch(keys, query.alike == Alike::each ? Part::without_code : Part::whole));
   std::vector<Match> matches;
   std::set<std::string> there;
   for (Keyed& one : items) {
@@ -547,7 +572,7 @@ Result<Graph> SurrealStore::graph(int limit) {
   return surreal::graph_of(at(results, 4), at(results, 5), at(results, 6), at(results, 7));
 }
 
-/// Defines the tables, or refuses those of a newer program.
+/// Defines the tables, brings older ones up to date, or refuses those of a newer program.
 Result<void> prepare(SurrealClient& client) {
   TRY_ASSIGN(const auto info, client.ask("INFO FOR DB", Json::object()));
   const bool has_tables = !info.empty() && info[0].is_object() && info[0].contains("tables") &&
@@ -564,8 +589,12 @@ Result<void> prepare(SurrealClient& client) {
                                               std::to_string(surreal::kSchemaVersion) +
                                               " and has changed nothing; update accelopt");
   }
-  if (version < surreal::kSchemaVersion)
+  if (version <= 0) {
     TRY(client.ask(surreal::kDefineSchema, {{"version", surreal::kSchemaVersion}}));
+    return {};
+  }
+  for (; version < surreal::kSchemaVersion; ++version)
+    TRY(client.ask(surreal::kUpgrades[static_cast<std::size_t>(version - 1)], Json::object()));
   return {};
 }
 

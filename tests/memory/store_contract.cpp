@@ -18,7 +18,8 @@ model::Experience sample_experience(int number) {
   model::Experience made;
   made.id = "e" + std::to_string(number);
   made.title = "Strategy number" + std::to_string(number);
-  made.strategy = "Where a loop strides, pack the operand so that it does not.";
+  made.strategy =
+      "Where a loop strides as in kernel" + std::to_string(number) + ", pack the operand so that it does not.";
   made.before = "for j: for k: c[j] += b[k, j]";
   made.after = "for k: for j: c[j] += b[k, j]";
   made.diff = "--- slow\n+++ fast\n@@ -1 +1 @@\n-a" + std::to_string(number) + "\n+b\n";
@@ -227,6 +228,32 @@ TEST_P(StoreContract, SearchFindsShortWordsNumbersAndWordsOfAnyScript) {
   EXPECT_EQ(found("while"), only(4)) << "a word that every kernel has, where it is all that is asked for";
   EXPECT_EQ(found("registers \xe5\xb1\x95\xe5\xbc\x80").size(), 2U);
   EXPECT_TRUE(found("zz").empty());
+}
+
+TEST_P(StoreContract, WhoWeighsByNumberIsGivenTheSameOnesWithoutTheirCode) {
+  std::vector<model::Experience> many;
+  for (int i = 0; i < 60; ++i) many.push_back(sample_experience(i));
+  ASSERT_TRUE(store().insert(many, Forgotten::stays));
+  Query query = query_like(many[3]);
+  query.text = "unroll " + many[3].strategy;
+  query.limit = 20;
+  const auto whole = store().retrieve(query);
+  ASSERT_TRUE(whole) << whole.error().message;
+  query.alike = Alike::each;
+  const auto numbers = store().retrieve(query);
+  ASSERT_TRUE(numbers) << numbers.error().message;
+  ASSERT_EQ(whole->size(), 20U);
+  ASSERT_EQ(numbers->size(), whole->size());
+  for (std::size_t i = 0; i < whole->size(); ++i) {
+    Match expected = (*whole)[i];
+    EXPECT_FALSE(expected.item.experience.diff.empty());
+    for (std::string* code :
+         {&expected.item.experience.before, &expected.item.experience.after, &expected.item.experience.diff})
+      code->clear();
+    EXPECT_EQ(Json((*numbers)[i].item.experience), Json(expected.item.experience));
+    EXPECT_EQ((*numbers)[i].item.age, expected.item.age);
+    EXPECT_EQ((*numbers)[i].text_similarity, expected.text_similarity);
+  }
 }
 
 TEST_P(StoreContract, AnEditChangesTextsAndKeepsProvenance) {

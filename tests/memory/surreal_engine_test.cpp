@@ -318,6 +318,53 @@ TEST_F(SurrealEngine, AnItemWithASecondEntryIsGivenOnce) {
   EXPECT_EQ(listed->size(), 2U);
 }
 
+TEST_F(SurrealEngine, TablesOfVersion1AreBroughtUpToDate) {
+  const SurrealServer server;
+  {
+    const auto store = open_at(server);
+    ASSERT_TRUE(store);
+    const std::vector<model::Experience> two{sample_experience(1), sample_experience(2)};
+    ASSERT_EQ(store->insert(two, Forgotten::stays).value(), 2);
+  }
+  // As version 1 counted: one record a language, of which each insertion took the next number.
+  const Json done =
+      other_tool(server, R"(DELETE counter; CREATE counter:cpp SET n = 7; CREATE counter:fortran SET n = 3;
+    UPDATE optimization SET seq = 5; UPDATE accelopt_schema:current SET version = 1)");
+  ASSERT_EQ(done.back().at("status"), "OK") << done.dump(2);
+  const auto store = open_at(server);
+  ASSERT_TRUE(store);
+  const model::Experience later = sample_experience(3);
+  ASSERT_EQ(store->insert({&later, 1}, Forgotten::stays).value(), 1);
+  const auto ids = store_ids({sample_experience(1), later});
+  EXPECT_EQ(store->get(ids[0])->age, 3);
+  EXPECT_EQ(store->get(ids[1])->age, 0);
+  EXPECT_EQ(other_tool(server, "SELECT VALUE version FROM accelopt_schema")[0]["result"], Json::array({2}));
+  EXPECT_EQ(other_tool(server, "RETURN math::sum(SELECT VALUE n FROM counter)")[0]["result"], 11);
+  // Once is enough.
+  ASSERT_TRUE(open_at(server));
+  EXPECT_EQ(other_tool(server, "RETURN math::sum(SELECT VALUE n FROM counter)")[0]["result"], 11);
+}
+
+TEST_F(SurrealEngine, CreditThatWasCutShortOrOverwrittenIsMadeUpFor) {
+  const SurrealServer server;
+  const auto store = open_at(server);
+  ASSERT_TRUE(store);
+  model::Experience made = sample_experience(1);
+  made.credit = {.shown = 4, .used = 3, .confirmed = 2, .refuted = 1};
+  ASSERT_EQ(store->insert({&made, 1}, Forgotten::stays).value(), 1);
+  const std::string id = store_ids({made})[0];
+  const CreditEvent event{.id = "e", .experience = id, .kind = CreditEvent::Kind::confirmed, .run = "r", .plan = "p"};
+  ASSERT_EQ(store->credit({&event, 1}).value(), 1);
+  EXPECT_EQ(store->get(id)->experience.credit.confirmed, 3);
+  for (const char* number : {"2", "900"}) {
+    other_tool(server, std::string("UPDATE optimization SET confirmed = ") + number);
+    EXPECT_EQ(store->credit({&event, 1}).value(), 0) << "sent once more";
+    EXPECT_EQ(store->get(id)->experience.credit.confirmed, 3);
+    EXPECT_EQ(store->get(id)->experience.credit.used, 4);
+    EXPECT_EQ(store->get(id)->experience.credit.shown, 4);
+  }
+}
+
 // Writers ------------------------------------------------------------------------------------------------------------
 
 constexpr int kWriters = 4;
