@@ -27,9 +27,9 @@ using base::Result;
 
 namespace {
 
-/// Of a list of rewrites: the system that publishes them writes NKI kernels for Trainium.
+/// Of a list of rewrites: the system that publishes them writes NKI kernels, as tasks with this target have them.
 constexpr const char* kRewriteLanguage = "nki";
-constexpr const char* kRewriteTarget = "trainium";
+constexpr const char* kRewriteTarget = "nki";
 
 constexpr int kMostIterations = 1'000'000'000;
 
@@ -67,11 +67,14 @@ Result<void> check_effect(const Json& effect, const std::string& where) {
   const double low = part("low");
   const double estimate = part("estimate");
   const double high = part("high");
+  const bool open = effect.is_object() && effect.value("low", Json()) == 0 && effect.value("high", Json()) == "inf";
+  if (open && is_ratio(estimate)) return {};
   if (is_ratio(low) && is_ratio(estimate) && is_ratio(high) && low <= estimate && estimate <= high) return {};
-  return fail(ErrorCode::invalid_argument,
-              where +
-                  ": an effect is {\"estimate\": E, \"low\": L, \"high\": H}, how many times as fast: numbers above 0, "
-                  "a thousand times at most, with L <= E <= H");
+  return fail(
+      ErrorCode::invalid_argument,
+      where +
+          ": an effect is {\"estimate\": E, \"low\": L, \"high\": H}, how many times as fast: numbers above 0, "
+          "a thousand times at most, with L <= E <= H; where nobody knows how sure it is, L is 0 and H \"inf\"");
 }
 
 /// The lines of a diff that begin with the mark, without it: what was changed, or into what.
@@ -153,7 +156,7 @@ model::Experience of_rewrite(const Json& object, const ImportDefaults& defaults,
   it.before = side_of(it.diff, '-');
   it.after = side_of(it.diff, '+');
   if (const auto speedup = speedup_at(object, "speedup")) {
-    it.effect = model::Interval{*speedup, *speedup, *speedup};
+    it.effect = model::of_unknown_width(*speedup);  // such lists tell one number
     if (*speedup < 1) it.polarity = model::Polarity::regresses;
   } else {
     ++imported.unknown_effects;

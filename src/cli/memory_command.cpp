@@ -111,7 +111,9 @@ void tell_unreadable(const KnowledgeStore& store, const Options& options) {
 }
 
 std::string effect_text(const model::Experience& experience) {
-  return experience.effect ? report::format_ratio(*experience.effect) : "unknown";
+  if (!experience.effect) return "unknown";
+  const char* const more = model::has_unknown_width(*experience.effect) ? ", interval unknown" : "";
+  return report::format_ratio(*experience.effect) + more;
 }
 
 std::string credit_text(const model::Credit& credit) {

@@ -2,6 +2,7 @@
 #include "model/experience.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/hash.hpp"
@@ -125,6 +126,14 @@ void from_json(const base::Json& in, Experience& value) {
   read_count(in, "contradicting", kMostCredit, value.contradicting);
 }
 
+Interval of_unknown_width(double estimate) {
+  return {estimate, 0, std::numeric_limits<double>::infinity()};
+}
+
+bool has_unknown_width(const Interval& interval) {
+  return interval.low <= 0 && std::isinf(interval.high);
+}
+
 std::string content_id(const Experience& it) {
   // Each field behind its length, so that no two experiences run together into the same text.
   std::string content;
@@ -138,7 +147,10 @@ std::string content_id(const Experience& it) {
     add(*field);
   add(to_string(it.polarity));
   add(std::to_string(it.iteration));
-  add(base::canonical({base::Json(it.effect), base::Json(it.workloads)}));
+  // As such an effect was written before it could be left open: the same lists give the same ids.
+  std::optional<Interval> effect = it.effect;
+  if (effect && has_unknown_width(*effect)) effect->low = effect->high = effect->estimate;
+  add(base::canonical({base::Json(effect), base::Json(it.workloads)}));
   return base::sha256_hex(content).substr(0, 16);
 }
 

@@ -51,7 +51,7 @@ struct Experience {
   std::string diff;  ///< unified
   Polarity polarity = Polarity::improves;
   std::optional<Interval> effect;  ///< speed-up of the child over its parent (of the mended child, where it mends);
-                                   ///< none: another tool wrote it and did not say
+                                   ///< none: another tool wrote it and did not say; of_unknown_width(): it said no more
   std::vector<WorkloadEffect> workloads;
   std::string language;
   std::string op_type;
@@ -72,6 +72,10 @@ struct Experience {
   int agreeing = 0;
   int contradicting = 0;
 };
+
+/// A speed-up of which nobody told how sure it is: its interval leaves everything open, from 0 to infinity.
+Interval of_unknown_width(double estimate);
+bool has_unknown_width(const Interval& interval);
 
 /// The id of an experience in every store: of what it says and where it comes from. Its id in the run, the time and the
 /// credit are no part of it, so that the same experience has the same id however often and wherever it is written.

@@ -60,8 +60,10 @@ class MemoryTest(support.TestCase):
 
     def test_no_memory_and_none_leave_no_store(self):
         task = self.task()
-        self.run_task("--no-memory", task=task)
-        self.assertFalse(self.store.exists())
+        self.environment["ACCELOPT_KNOWLEDGE"] = str(self.store)
+        for flags in (["--no-memory"], ["--knowledge", "none"]):
+            self.succeed("run", task, "--agents", "recipes", "--iterations", "1", "--plans", "1", "--seed", "5", "--json", *flags)
+            self.assertFalse(self.store.exists(), flags)
 
     def test_excluding_the_family_recalls_nothing_of_it(self):
         task = self.task()
@@ -101,6 +103,14 @@ class MemoryTest(support.TestCase):
         self.assertEqual((item["title"], item["strategy"], item["effect"]["estimate"]), ("Fast", "Be fast", 1.25))
         self.assertEqual((item["before"], item["after"]), ("slow\n", "fast\n"))
         self.assertIn("-slow\n+fast\n", item["diff"])
+        self.assertEqual((item["language"], item["target"]), ("nki", "nki"), "a target that tasks have")
+        self.assertEqual(item["effect"], {"estimate": 1.25, "low": 0, "high": "inf"}, "nobody said how sure it is")
+        self.assertIn("1.25x, interval unknown", self.memory("show", item["id"]).out)
+        exported = self.file("exported.jsonl", self.memory("export").out)
+        self.assertEqual(self.memory("import", exported, "--json").last["new"], 0)
+        self.assertEqual(self.succeed("memory", "import", exported, "--knowledge", self.folder / "other.db", "--json").last["new"], 1)
+        self.assert_says(self.memory("add", self.file("odd.json", '{"title": "T", "effect": {"estimate": 2, "low": 1, "high": "inf"}}')),
+                         1, "an effect is", "interval|how sure")
 
     def test_rewrites_of_an_unknown_effect_are_counted(self):
         odd = ["inf", "Infinity", "infeasible", "nan", "50%", "1,5", "1.5 times", 1e308, "1e308", -2, 0, None, ["2"]]
