@@ -19,6 +19,12 @@ class Figures {
                 kind == Bound::at_most ? "<=" : ">=", bound, unit.empty() ? "" : " ", unit.c_str());
     std::fflush(stdout);
   }
+  /// Prints "OPEN name: reason": a figure that what was measured cannot give. It keeps no bound.
+  void leave_open(const std::string& name, const std::string& reason) {
+    all_good_ = false;
+    std::printf("OPEN %s: %s\n", name.c_str(), reason.c_str());
+    std::fflush(stdout);
+  }
   [[nodiscard]] int exit_status() const { return all_good_ ? 0 : 1; }
 
  private:

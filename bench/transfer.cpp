@@ -10,14 +10,16 @@
 //   transfer [--task NAME]... [--only NAME]... [--seeds N] [--control-seeds N] [--evaluations N] [--fill cold|warm]
 //            [--log DIR] [--folder DIR] [--suite DIR]
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,14 +73,16 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-/// The geometric mean over tasks, with Student's interval: tasks are what was sampled.
-stats::Interval over_tasks(const std::vector<double>& logs) {
+/// The geometric mean over tasks, with Student's interval: tasks are what was sampled. Nothing of fewer than two, which
+/// say nothing of others.
+std::optional<stats::Interval> over_tasks(const std::vector<double>& logs) {
+  if (logs.size() < 2) return std::nullopt;
   const double middle = mean(logs);
   double squares = 0;
   for (const double value : logs) squares += (value - middle) * (value - middle);
   const auto n = static_cast<double>(logs.size());
-  const double half = n < 2 ? 0 : stats::student_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
-  return {std::exp(middle), std::exp(middle - half), std::exp(middle + half)};
+  const double half = stats::student_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
+  return stats::Interval{std::exp(middle), std::exp(middle - half), std::exp(middle + half)};
 }
 
 /// The experiences outside the operator's family, with their outcomes dealt out anew among them.
@@ -138,7 +142,9 @@ class Experiment {
     std::vector<double> warm, shuffled, random;
     double worst = 0;
     for (const std::string& name : options_.only) {
-      const Counts& counts = counts_.at(name);
+      const auto known = counts_.find(name);
+      if (known == counts_.end()) continue;
+      const Counts& counts = known->second;
       warm.push_back(log_ratio(counts.warm, counts.cold));
       shuffled.push_back(log_ratio(counts.shuffled, counts.cold));
       random.push_back(log_ratio(counts.cold, counts.random));
@@ -146,15 +152,30 @@ class Experiment {
       std::printf("%-24s %7.2fx %6.1f %6.1f %9.1f %7.1f   %.2f\n", name.c_str(), mean(counts.target), mean(counts.cold),
                   mean(counts.warm), mean(counts.shuffled), mean(counts.random), std::exp(warm.back()));
     }
-    const auto line = [&](const char* name, const std::vector<double>& logs, Bound kind, double bound) {
-      const stats::Interval value = over_tasks(logs);
-      figures.report(name, value.estimate, kind, bound);
-      std::printf("# 95 %% interval over tasks: [%.3f, %.3f]\n", value.low, value.high);
+    const int controls = std::min(options_.control_seeds, options_.seeds);
+    const auto basis = [&](int seeds) {
+      const auto counted = [](std::size_t count, const char* what) {
+        return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+      };
+      return "(" + counted(warm.size(), "task") + ", " + counted(static_cast<std::size_t>(seeds), "seed") + ")";
     };
-    line("transfer_warm_over_cold", warm, Bound::at_most, 0.7);
-    figures.report("transfer_worst_task", worst, Bound::at_most, 1.3);
-    line("transfer_cold_over_random", random, Bound::at_most, 1.1);
-    line("transfer_shuffled_over_cold", shuffled, Bound::at_least, 0.95);
+    const auto line = [&](const char* name, const std::vector<double>& logs, Bound kind, double bound, int seeds) {
+      const auto value = over_tasks(logs);
+      if (!value) {
+        figures.leave_open(name, "over fewer than two tasks there is no interval " + basis(seeds));
+        return;
+      }
+      figures.report(name, value->estimate, kind, bound, basis(seeds));
+      std::printf("# 95 %% interval over tasks: [%.3f, %.3f]\n", value->low, value->high);
+    };
+    line("transfer_warm_over_cold", warm, Bound::at_most, 0.7, options_.seeds);
+    if (warm.size() < 2) {
+      figures.leave_open("transfer_worst_task", "one of fewer than two tasks is no worst one " + basis(options_.seeds));
+    } else {
+      figures.report("transfer_worst_task", worst, Bound::at_most, 1.3, basis(options_.seeds));
+    }
+    line("transfer_cold_over_random", random, Bound::at_most, 1.1, controls);
+    line("transfer_shuffled_over_cold", shuffled, Bound::at_least, 0.95, controls);
   }
 
  private:
@@ -216,7 +237,8 @@ class Experiment {
   Result<void> warm(Table& table, Counts& counts, int seed) {
     Search search = search_of("warm", table, seed, Order::memory);
     const fs::path copy = folder_.path() / (search.run + ".db");
-    fs::copy_file(store(seed), copy);  // it learns, too: not for others
+    // It learns, too: not for others. Where the cold runs learned nothing there is no store.
+    if (fs::exists(store(seed))) fs::copy_file(store(seed), copy);
     search.store = copy;
     TRY_ASSIGN(const double count, until_target(table, search, counts.target[counts.warm.size()]));
     counts.warm.push_back(count);
@@ -255,6 +277,14 @@ Result<int> run(Options options) {
     for (const fs::path& folder : folders) options.tasks.push_back(folder.filename().string());
   }
   if (options.only.empty()) options.only = options.tasks;
+  for (const std::vector<std::string>* names : {&options.tasks, &options.only}) {
+    if (std::set<std::string>(names->begin(), names->end()).size() != names->size())
+      return base::fail(base::ErrorCode::invalid_argument, "a task is given twice, and would count as two");
+  }
+  for (const std::string& name : options.only) {
+    if (std::ranges::find(options.tasks, name) == options.tasks.end())
+      return base::fail(base::ErrorCode::invalid_argument, "--only " + name + " is none of the tasks");
+  }
   TRY_ASSIGN(const syntax::Clang clang, syntax::Clang::load());
   TRY_ASSIGN(base::TemporaryFolder folder, base::TemporaryFolder::create("accelopt-bench-transfer"));
   const bool filling = !options.fill.empty();
@@ -266,30 +296,65 @@ Result<int> run(Options options) {
   return figures.exit_status();
 }
 
+/// A whole number of at least 1.
+bool read_count(const std::string& text, int& target) {
+  int value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || end != text.data() + text.size() || value < 1) return false;
+  target = value;
+  return true;
+}
+
+/// Nothing: they cannot be understood.
+std::optional<Options> options_from(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string flag = argv[i];
+    if (i + 1 == argc) return std::nullopt;
+    const std::string value = argv[i + 1];
+    bool good = !value.empty();
+    if (flag == "--task") {
+      options.tasks.push_back(value);
+    } else if (flag == "--only") {
+      options.only.push_back(value);
+    } else if (flag == "--control-seeds") {
+      good = read_count(value, options.control_seeds);
+    } else if (flag == "--seeds") {
+      good = read_count(value, options.seeds);
+    } else if (flag == "--evaluations") {
+      good = read_count(value, options.evaluations);
+    } else if (flag == "--fill") {
+      options.fill = value;
+      good = value == "cold" || value == "warm";
+    } else if (flag == "--log") {
+      options.log = value;
+    } else if (flag == "--folder") {
+      options.folder = value;
+    } else if (flag == "--suite") {
+      options.suite = value;
+    } else {
+      good = false;
+    }
+    if (!good) {
+      std::fprintf(stderr, "transfer: cannot read %s %s\n", flag.c_str(), value.c_str());
+      return std::nullopt;
+    }
+  }
+  return options;
+}
+
 }  // namespace
 }  // namespace accelopt::bench
 
 int main(int argc, char** argv) {
-  accelopt::bench::Options options;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string flag = argv[i];
-    if (flag == "--task") options.tasks.emplace_back(argv[i + 1]);
-    if (flag == "--only") options.only.emplace_back(argv[i + 1]);
-    if (flag == "--control-seeds") options.control_seeds = std::atoi(argv[i + 1]);
-    if (flag == "--seeds") options.seeds = std::atoi(argv[i + 1]);
-    if (flag == "--evaluations") options.evaluations = std::atoi(argv[i + 1]);
-    if (flag == "--fill") options.fill = argv[i + 1];
-    if (flag == "--log") options.log = argv[i + 1];
-    if (flag == "--folder") options.folder = argv[i + 1];
-    if (flag == "--suite") options.suite = argv[i + 1];
-  }
-  if (argc % 2 == 0 || options.seeds < 1 || options.control_seeds < 1 || options.evaluations < 1) {
+  auto options = accelopt::bench::options_from(argc, argv);
+  if (!options) {
     std::fprintf(stderr,
                  "usage: transfer [--task NAME]... [--only NAME]... [--seeds N] [--control-seeds N] [--evaluations N]\n"
                  "                [--fill cold|warm] [--log DIR] [--folder DIR] [--suite DIR]\n");
     return 2;
   }
-  const auto status = accelopt::bench::run(std::move(options));
+  const auto status = accelopt::bench::run(std::move(*options));
   if (!status) {
     std::fprintf(stderr, "transfer: %s\n", status.error().message.c_str());
     return 1;
