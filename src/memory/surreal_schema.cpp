@@ -181,8 +181,8 @@ const std::string_view kQuarantine =
     "RETURN array::len(UPDATE type::record('optimization', $key) SET quarantined = $hidden RETURN VALUE true)";
 
 const std::string_view kHidden = R"surql(
-SELECT VALUE record::id(id) FROM $keys.map(|$k| type::record('optimization', $k)) WHERE quarantined = true;
-SELECT VALUE record::id(id) FROM $keys.map(|$k| type::record('forgotten', $k));
+RETURN $keys.filter(|$k| type::record('optimization', $k).quarantined = true);
+RETURN $keys.filter(|$k| record::exists(type::record('forgotten', $k)));
 )surql";
 
 // Only writes records of its own, so that two meet only where they send the same event.

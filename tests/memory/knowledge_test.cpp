@@ -207,7 +207,7 @@ TEST_F(KnowledgeTest, WithoutAStoreWhatWasHiddenThereStaysHidden) {
     ASSERT_TRUE((*store)->quarantine(ids[0], Visibility::hidden));
     ASSERT_TRUE((*store)->forget(ids[1]));
   }
-  const Query query{.language = "cpp", .target = "cpu", .op_type = "matmul", .without_run = "r2"};
+  const Query query{.language = "cpp", .target = "cpu", .op_type = "matmul", .without_run = "r2", .alike = Alike::each};
   Knowledge up = opened();
   EXPECT_EQ(up.recall(query, 16).size(), 1U);
   EXPECT_EQ(up.recall(query, 16).size(), 1U);
