@@ -11,9 +11,17 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNS = sorted(path for path in (ROOT / "examples" / "recorded").glob("*/*") if (path / "measurements.json").exists())
 
 
+def samples_in(value):
+    """All samples of races, wherever they lie."""
+    if isinstance(value, dict):
+        yield from value.get("samples", [])
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
+        yield from samples_in(inner)
+
+
 class Recorded(support.TestCase):
-    def replayed(self, run):
-        measurements = run / "measurements.json"
+    def replayed(self, run, measurements=None):
+        measurements = measurements or run / "measurements.json"
         worker = support.program_folder() / "recorded_worker"
         if not worker.exists():
             self.skipTest(f"{worker} is not there; build the target recorded_worker")
@@ -33,6 +41,22 @@ class Recorded(support.TestCase):
                 # What was decided needs neither the answers nor the worker any more.
                 replay = self.succeed("replay", "--workspace", self.workspace, "--json").last
                 self.assertEqual((replay["decision_hash"], replay["same"]), (result["decision_hash"], True))
+
+    def test_a_device_that_tells_its_clock_changes_no_decision_and_the_clock_is_shown(self):
+        run = next(path for path in RUNS if path.name == "adamw")
+        silent = self.replayed(run).last["decision_hash"]
+        self.assertNotIn(" MHz", self.succeed("show", "--workspace", self.workspace, "--samples").out)
+        recorded = json.loads((run / "measurements.json").read_text(encoding="utf-8"))
+        for sample in samples_in(recorded):
+            sample.update({"reference_mhz": [1980.4], "candidate_mhz": [1964.6], "reference_lag_ns": [4000], "candidate_lag_ns": [5000]})
+        telling = self.folder / "measurements.json"
+        telling.write_text(json.dumps(recorded), encoding="utf-8")
+        self.workspace = self.folder / "telling"
+        self.assertEqual(self.replayed(run, telling).last["decision_hash"], silent)
+        self.assertIn(" at 1980 and 1965 MHz", self.succeed("show", "--workspace", self.workspace, "--samples").out)
+        steps = self.succeed("show", "--workspace", self.workspace, "--json", "--samples").last["steps"]
+        sample = next(step["samples"][0] for step in steps if step.get("samples"))
+        self.assertEqual((sample["candidate_mhz"], sample["candidate_lag_ns"]), ([1964.6], [5000]))
 
 
 if __name__ == "__main__":
