@@ -62,6 +62,7 @@ std::string time_text(double ns) {
 }
 
 std::string interval_text(const model::Interval& interval) {
+  if (model::has_unknown_width(interval)) return fmt::format("{:.2f}x, interval unknown", interval.estimate);
   return fmt::format("{:.2f}x (95 % interval {:.2f}x to {:.2f}x)", interval.estimate, interval.low, interval.high);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "agents/questions.hpp"
@@ -92,6 +93,12 @@ TEST(MemoryText, QuotesEachExperience) {
 | After:
 | for j: for i: a[j][i])");
   EXPECT_EQ(memory_text({}), "None yet.");
+}
+
+TEST(MemoryText, AnUnknownIntervalIsNotToldAsOne) {
+  model::Experience imported = example_experience();
+  imported.effect = model::Interval{1.25, 0, std::numeric_limits<double>::infinity()};
+  EXPECT_TRUE(holds(memory_text({imported}), "effect 1.25x, interval unknown; seen on"));
 }
 
 TEST(MemoryText, AHostileExperienceCannotLeaveItsQuotes) {
