@@ -88,7 +88,7 @@ base::Result<void> BlockRunner::wait_for_others(std::chrono::steady_clock::time_
   if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");
   lost_to_others_ += std::chrono::steady_clock::now() - began;
   if (lost_to_others_ <= patience) return {};
-  const std::string what = disturbance_.empty() ? "something disturbs every call" : disturbance_;
+  const std::string what = fault == TimeFault::neighbour ? disturbance_ : kClocksDiffer;
   unmeasured_ = fmt::format("{}, and times taken then do not count; {:.3g} s did not change that", what,
                             std::chrono::duration<double>(patience).count());
   return base::fail(base::ErrorCode::unavailable, "nothing could be measured: " + unmeasured_);

@@ -18,6 +18,9 @@ namespace accelopt::evaluation {
 /// Limits a call to five times the parent's time and a little, and never more than `hard`.
 std::chrono::nanoseconds call_limit(double parent_ns, std::chrono::nanoseconds hard);
 
+/// Why a time with TimeFault::clocks_differ does not count.
+inline constexpr const char* kClocksDiffer = "the device's time of a call and the host's contradict each other";
+
 /// One round: every active arm once on every workload, in random order, all on the same slot.
 struct Block {
   std::vector<std::optional<std::vector<double>>> times_ns;  ///< an entry an arm; none: it did not run, or it failed

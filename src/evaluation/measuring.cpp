@@ -68,7 +68,8 @@ base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& s
 void FairTimes::add(const CallOutcome& outcome) {
   all_.push_back(outcome.time_ns);
   if (outcome.fault == TimeFault::none) fair_.push_back(outcome.time_ns);
-  if (outcome.fault > TimeFault::slow_clock) disturbance_ = outcome.disturbance;
+  if (outcome.fault == TimeFault::clocks_differ) disturbance_ = kClocksDiffer;
+  if (outcome.fault == TimeFault::neighbour) disturbance_ = outcome.disturbance;
 }
 
 double FairTimes::median() const {

@@ -37,8 +37,8 @@ base::Result<std::optional<Failure>> run_series(Measuring& measuring, const mode
                live->call(slot->invocation, {limit, measuring.task.cpu.cache, measuring.random()}));
     if (auto failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome)) return failure;
     if (outcome.fault > TimeFault::slow_clock) {  // the protocol knows no repetitions of single calls
-      return Failure{model::Status::not_measured, outcome.disturbance + ", and times taken then do not count",
-                     std::nullopt};
+      const std::string what = outcome.fault == TimeFault::neighbour ? outcome.disturbance : kClocksDiffer;
+      return Failure{model::Status::not_measured, what + ", and times taken then do not count", std::nullopt};
     }
     if (call >= kWarmUps) times.push_back(outcome.time_ns);
   }

@@ -217,7 +217,6 @@ class FakeTarget final : public Target {
         out.time_ns *= 2;
       } else if (target_.doubtful_calls > 0 && target_.doubtful_calls-- > 0) {
         out.fault = TimeFault::clocks_differ;
-        out.disturbance = "the clocks differ";
       }
       out.disturbed = out.disturbed || out.fault != TimeFault::none;
     }

@@ -35,7 +35,7 @@ class Caller {
                           const std::vector<std::vector<Region>>& regions, std::uint64_t seed);
   base::Result<std::vector<model::ProfileItem>> launch_times(const std::vector<std::string>& names);
   base::Result<Sample> run(std::vector<PreparedPlan>& plans, const CallRequest& request);
-  base::Result<void> await_call(std::chrono::nanoseconds limit);
+  base::Result<void> await_call(std::chrono::nanoseconds limit, std::chrono::steady_clock::time_point& busy);
   base::Result<void> inspect(const CardSlot& slot, const std::vector<std::vector<Region>>& regions, std::uint64_t seed,
                              CallReply& reply);
   base::Result<void> compare(const CardSlot& slot, const std::vector<std::vector<Region>>& regions,

@@ -157,12 +157,14 @@ base::Result<void> CardDevice::record(CudaEvent* event) {
   return checked(driver_->record(event, stream_), "recording an event");
 }
 
-base::Result<void> CardDevice::await(CudaEvent* event, std::chrono::nanoseconds limit) {
+base::Result<void> CardDevice::await(CudaEvent* event, std::chrono::nanoseconds limit, Clock::time_point* busy) {
   const auto began = Clock::now();
   for (;;) {
+    const auto asked = Clock::now();
     const CudaCode code = driver_->query(event);
     if (code == 0) return {};
     if (code != kCudaNotReady) return checked(code, "running on the device");
+    if (busy != nullptr) *busy = asked;
     const auto waited = Clock::now() - began;
     if (waited > limit) {
       broken_ = "did not return";

@@ -86,8 +86,9 @@ class CardDevice {
                             const std::string& name);
   base::Result<void> record(CudaEvent* event);
   /// Waits until everything before the event is done. @error timed_out: it was not in time, and the device is lost to
-  /// this process; internal: the device failed, with CUDA's words.
-  base::Result<void> await(CudaEvent* event, std::chrono::nanoseconds limit);
+  /// this process; internal: the device failed, with CUDA's words. `busy`: when it was last seen not to be done.
+  base::Result<void> await(CudaEvent* event, std::chrono::nanoseconds limit,
+                           std::chrono::steady_clock::time_point* busy = nullptr);
   /// Waits for everything asked so far.
   base::Result<void> finish(std::chrono::nanoseconds limit);
   /// Waits in the driver, for however long it takes: there, and nowhere else, compute-sanitizer looks at what it noted.

@@ -344,9 +344,32 @@ TEST_F(CardClock, ACallTellsItsClockAndWhetherItIsLow) {
   EXPECT_NE(call().fault, evaluation::TimeFault::slow_clock);
 }
 
+TEST_F(CardClock, EventsThatTheHostsClockContradictsAreNotBelieved) {
+  const auto target = make_cuda_target(options_);
+  const model::Task task = squares_task();
+  ASSERT_TRUE(target->open(task, quick_settings(), {}));
+  evaluation::Slots slots(*target, task, 1, 2);
+  const auto slot = slots.get(2, 0);
+  ASSERT_TRUE(slot) << slot.error().message;
+  // A call of dozens of milliseconds: what events leave out shows behind what a host may be late.
+  const std::string slow =
+      with("sum += x[i * K + k]", "for (volatile int wait = 0; wait < 400; wait = wait + 1) {} sum += x[i * K + k]");
+  const auto live = target->start(cuda_solution(slow), evaluation::Placement::usual, {});
+  ASSERT_TRUE(live);
+  const auto fault_with = [&](const std::string& factor) {
+    EXPECT_TRUE(base::write_file(folder_->path() / "events", factor));
+    const auto outcome = (*live)->call((*slot)->invocation, {});
+    EXPECT_TRUE(outcome);
+    return outcome ? outcome->fault : evaluation::TimeFault::none;
+  };
+  EXPECT_EQ(fault_with("1"), evaluation::TimeFault::none);
+  EXPECT_EQ(fault_with("0.01"), evaluation::TimeFault::clocks_differ);
+  EXPECT_EQ(fault_with("1000"), evaluation::TimeFault::clocks_differ);
+}
+
 class CardClockRace : public CardClock {
  protected:
-  /// Races the baseline with itself.
+  /// Races the baseline with itself; again where this machine was too busy to end a call in time.
   model::Evaluation race(const std::string& clock_then) {
     target_ = make_cuda_target(options_);
     const auto evaluator = evaluation::make_local_evaluator(*target_);
@@ -355,10 +378,13 @@ class CardClockRace : public CardClock {
     settings.slots = 9;
     const auto opened = evaluator->open(squares_task(), settings, {});
     EXPECT_TRUE(opened) << opened.error().message;
-    clock(clock_then);
-    const auto evaluation = evaluator->triage(squares_task().baseline, squares_task().baseline, {});
-    EXPECT_TRUE(evaluation) << evaluation.error().message;
-    return evaluation.value_or(model::Evaluation{});
+    for (int attempt = 0;; ++attempt) {
+      clock(clock_then + std::string(static_cast<std::size_t>(attempt), ' '));  // changed: it begins anew
+      const auto evaluation = evaluator->triage(squares_task().baseline, squares_task().baseline, {});
+      EXPECT_TRUE(evaluation) << evaluation.error().message;
+      const bool late = evaluation && evaluation->reason.find("did not return") != std::string::npos;
+      if (!late || attempt == 9) return evaluation.value_or(model::Evaluation{});
+    }
   }
   std::unique_ptr<evaluation::Target> target_;
 };
@@ -394,7 +420,7 @@ TEST_F(CardNeighbours, OneThatStaysLeavesNothingMeasuredAndIsNamed) {
   slots_.reset();
   CudaOptions options = fake_options();
   options.management = (folder_->path() / "libmanagement.so").string();
-  options.patience = std::chrono::milliseconds(300);
+  options.patience = std::chrono::seconds(2);
   target_ = make_cuda_target(options);
   const auto evaluator = evaluation::make_local_evaluator(*target_);
   MeasureSettings settings = quick_settings();
@@ -407,7 +433,7 @@ TEST_F(CardNeighbours, OneThatStaysLeavesNothingMeasuredAndIsNamed) {
   ASSERT_TRUE(evaluation) << evaluation.error().message;
   EXPECT_EQ(evaluation->status, Status::not_measured);
   EXPECT_EQ(evaluation->reason,
-            "process 4194305 was on the device at the same time, and times taken then do not count; 0.3 s did not "
+            "process 4194305 was on the device at the same time, and times taken then do not count; 2 s did not "
             "change that");
   list("");
   const auto later = evaluator->triage(task_.baseline, task_.baseline, {});
