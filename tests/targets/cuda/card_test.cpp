@@ -506,8 +506,13 @@ TEST(CardRaces, ABlockRaceRunsToItsVerdict) {
   ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
   const std::string slow =
       with("sum += x[i * K + k]", "for (volatile int wait = 0; wait < 40; wait = wait + 1) {} sum += x[i * K + k]");
-  const auto evaluation = evaluator->triage(cuda_solution(slow), squares_task().baseline, {});
+  auto evaluation = evaluator->triage(cuda_solution(slow), squares_task().baseline, {});
   ASSERT_TRUE(evaluation) << evaluation.error().message;
+  // The device is a thread here, which a busy machine may keep from running for longer than a call may take.
+  for (int again = 0; again < 3 && evaluation->status == Status::timeout; ++again) {
+    evaluation = evaluator->triage(cuda_solution(slow), squares_task().baseline, {});
+    ASSERT_TRUE(evaluation) << evaluation.error().message;
+  }
   EXPECT_EQ(evaluation->status, Status::passed) << evaluation->reason;
   EXPECT_EQ(evaluation->verdict, model::Verdict::slower);
 }
