@@ -61,6 +61,12 @@ bool is_follower(const Json& failure) {
   return kind == "NotExecuted" || kind == "Cancelled" || holds(words_of_failure(failure), "The query was not executed");
 }
 
+std::string body_of(std::string_view statements, const Json& variables) {
+  const Json request = {{"id", 1}, {"method", "query"}, {"params", Json::array({std::string(statements), variables})}};
+  const std::vector<std::uint8_t> bytes = Json::to_cbor(request);
+  return {bytes.begin(), bytes.end()};
+}
+
 std::string repeated(std::string text, std::string_view secret) {
   if (secret.size() < 3) return text;
   for (std::size_t at = 0; (at = text.find(secret, at)) != std::string::npos;) text.replace(at, secret.size(), "[key]");
@@ -250,26 +256,11 @@ Result<SurrealClient::Attempt> SurrealClient::ask_once(const std::string& body, 
   return Attempt::done;
 }
 
-Result<std::vector<Json>> SurrealClient::ask(std::string_view statements, const Json& variables) {
-  const Json request = {{"id", 1}, {"method", "query"}, {"params", Json::array({std::string(statements), variables})}};
-  const std::vector<std::uint8_t> bytes = Json::to_cbor(request);
-  const std::string body(bytes.begin(), bytes.end());
+Result<void> SurrealClient::until_through(const std::function<Result<bool>()>& attempt) {
   const auto deadline = SteadyClock::now() + options_.patience;
-  milliseconds wait = kFirstWait;
-  bool signed_in_again = false;
-  std::vector<Json> results;
-  for (;;) {
-    TRY_ASSIGN(const Attempt attempt, ask_once(body, results));
-    if (attempt == Attempt::done) return results;
-    if (attempt == Attempt::signed_out) {
-      if (signed_in_again) {
-        return tl::make_unexpected(error(ErrorCode::unauthenticated,
-                                         "the server signs the user " + address_.user + " in and then refuses it"));
-      }
-      signed_in_again = true;
-      TRY(sign_in());
-      continue;
-    }
+  for (milliseconds wait = kFirstWait;; wait = std::min(wait * 2, kLongestWait)) {
+    TRY_ASSIGN(const bool through, attempt());
+    if (through) return {};
     if (SteadyClock::now() >= deadline) {
       return tl::make_unexpected(
           error(ErrorCode::unavailable, "others keep writing to the same records; try again later"));
@@ -277,8 +268,36 @@ Result<std::vector<Json>> SurrealClient::ask(std::string_view statements, const 
     // All of the wait is random, so that writers who met do not meet again.
     const auto most_us = static_cast<std::uint64_t>(std::chrono::microseconds(wait).count());
     std::this_thread::sleep_for(std::chrono::microseconds(base::random_seed() % (most_us + 1)));
-    wait = std::min(wait * 2, kLongestWait);
   }
+}
+
+Result<std::optional<std::vector<Json>>> SurrealClient::try_body(const std::string& body) {
+  std::vector<Json> results;
+  TRY_ASSIGN(Attempt attempt, ask_once(body, results));
+  if (attempt == Attempt::signed_out) {
+    TRY(sign_in());
+    TRY_ASSIGN(attempt, ask_once(body, results));
+    if (attempt == Attempt::signed_out) {
+      return tl::make_unexpected(
+          error(ErrorCode::unauthenticated, "the server signs the user " + address_.user + " in and then refuses it"));
+    }
+  }
+  return attempt == Attempt::done ? std::optional(std::move(results)) : std::nullopt;
+}
+
+Result<std::optional<std::vector<Json>>> SurrealClient::try_ask(std::string_view statements, const Json& variables) {
+  return try_body(body_of(statements, variables));
+}
+
+Result<std::vector<Json>> SurrealClient::ask(std::string_view statements, const Json& variables) {
+  const std::string body = body_of(statements, variables);
+  std::vector<Json> results;
+  TRY(until_through([&]() -> Result<bool> {
+    TRY_ASSIGN(auto given, try_body(body));
+    if (given) results = std::move(*given);
+    return given.has_value();
+  }));
+  return results;
 }
 
 }  // namespace accelopt::memory

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,13 @@ class SurrealClient {
   /// unsupported: the server does not speak as expected; internal: a statement was refused.
   base::Result<std::vector<base::Json>> ask(std::string_view statements, const base::Json& variables);
 
+  /// As ask(), without trying again; none: another transaction was in the way.
+  base::Result<std::optional<std::vector<base::Json>>> try_ask(std::string_view statements,
+                                                               const base::Json& variables);
+  /// Calls `attempt` until it gives true, with growing waits between, as long as the options' patience lasts.
+  /// @error unavailable: it lasted not long enough; what `attempt` gives.
+  base::Result<void> until_through(const std::function<base::Result<bool>()>& attempt);
+
   /// From now on a missing namespace or database is a server that lost it: unavailable.
   void settle() { settled_ = true; }
   [[nodiscard]] const SurrealAddress& address() const { return address_; }
@@ -51,6 +60,7 @@ class SurrealClient {
 
   base::Result<void> check_version();
   base::Result<void> sign_in();
+  base::Result<std::optional<std::vector<base::Json>>> try_body(const std::string& body);
   base::Result<Attempt> ask_once(const std::string& body, std::vector<base::Json>& results);
   base::Result<http::Response> send(http::Method method, std::string_view path, std::string_view type,
                                     std::string body);

@@ -127,6 +127,15 @@ Counters counters_of(const Json& rows) {
   return counters;
 }
 
+std::int64_t place_of(const Json& row) {
+  return number_at(row, "seq");
+}
+
+std::int64_t age_of(const std::string& language, std::int64_t place, const Counters& counters) {
+  const auto counter = counters.find(language);
+  return std::max<std::int64_t>(0, (counter == counters.end() ? 0 : counter->second) - place);
+}
+
 Item item_of(const Json& row, const Json& key, const Counters& counters) {
   auto read = base::decode<model::Experience>(experience_json(row), "");
   model::Experience told_of = read ? std::move(*read) : model::Experience{};
@@ -146,9 +155,7 @@ Item item_of(const Json& row, const Json& key, const Counters& counters) {
       if (std::ranges::find(item.suspicions, words) == item.suspicions.end()) item.suspicions.push_back(words);
     }
   }
-  const auto counter = counters.find(item.experience.language);
-  const std::int64_t inserted = counter == counters.end() ? 0 : counter->second;
-  item.age = std::max<std::int64_t>(0, inserted - number_at(row, "seq"));
+  item.age = age_of(item.experience.language, place_of(row), counters);
   return item;
 }
 

@@ -31,6 +31,10 @@ std::size_t bytes_of(const base::Json& value);
 std::optional<base::Json> key_of(const base::Json& row);
 /// A key as the id of an experience.
 std::string text_of_key(const base::Json& key);
+/// Which insertion of its language a record was.
+std::int64_t place_of(const base::Json& row);
+/// How many of its language came after it.
+std::int64_t age_of(const std::string& language, std::int64_t place, const Counters& counters);
 /// The key that an id of digits may stand for.
 std::optional<std::int64_t> number_key(std::string_view id);
 

@@ -125,6 +125,7 @@ SELECT record::id(id) AS id, n FROM counter;
 const std::string_view kReadItemsWithoutCode = R"surql(
 SELECT * OMIT before, after, diff, had FROM $keys.map(|$k| type::record('optimization', $k));
 SELECT record::id(id) AS id, n FROM counter;
+SELECT VALUE stamp FROM $known.map(|$k| type::record('optimization', $k));
 )surql";
 
 const std::string_view kListKeys = R"surql(

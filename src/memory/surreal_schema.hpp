@@ -33,7 +33,8 @@ extern const std::string_view kReadItem;
 extern const std::string_view kReadPrefix;
 /// The items with $keys, in their order; then the counters.
 extern const std::string_view kReadItems;
-/// Likewise without their code.
+/// Likewise without their code; then the stamps of those of $known that are there, in their order
+/// (asking for keys beside them takes twice as long).
 extern const std::string_view kReadItemsWithoutCode;
 /// Keys that fit the filter, newest first: $language, $op_type, $target, $run, $polarity ("" each: any), $quarantined
 /// and $suspicious (null: any), $count, $offset.

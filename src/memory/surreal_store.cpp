@@ -5,12 +5,14 @@
 #include <array>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "base/hash.hpp"
 #include "base/utc.hpp"
-#include "memory/experience_text.hpp"
 #include "memory/hygiene.hpp"
 #include "memory/surreal_cards.hpp"
+#include "memory/surreal_piles.hpp"
+#include "memory/surreal_prepare.hpp"
 #include "memory/surreal_records.hpp"
 #include "memory/surreal_schema.hpp"
 #include "memory/words.hpp"
@@ -29,14 +31,11 @@ constexpr std::size_t kRowsAtOnce = 250;
 constexpr std::size_t kBytesAtOnce = std::size_t{2} << 20U;
 /// Records whose credit is written in one transaction: others write to the same ones.
 constexpr std::size_t kCountsAtOnce = 25;
-/// Items and cards that are read at once: their texts are bounded (hygiene.hpp), so an answer stays below 32 MB.
+/// Items that are read at once: their texts are bounded (hygiene.hpp), so an answer stays below 32 MB.
 constexpr std::size_t kItemsAtOnce = 256;
-constexpr std::size_t kItemsWithoutCodeAtOnce = 1000;
-constexpr int kCardsAtOnce = 2000;
+/// Most items that are kept of what was read, without their code.
+constexpr std::size_t kMostRead = 20'000;
 constexpr int kKeysAtOnce = 2000;
-/// How far back changes are read again, microseconds of the server's clock: a transaction's changes carry the time of
-/// its statements and are seen when it ends.
-constexpr std::int64_t kOverlapUs = 3'000'000;
 /// Solutions that are read at once: sources are longer than notes.
 constexpr std::size_t kSolutionsAtOnce = 16;
 /// Most words of a search.
@@ -75,12 +74,13 @@ class SurrealStore final : public KnowledgeStore {
 
  private:
   using Hit = CardPile::Hit;
-  using PileName = std::pair<std::string, std::string>;  ///< language and target
+  using PileName = surreal::PileName;
   struct Keyed {
     Json key;
     Item item;
     Json inserted;
-    Json stamp;  ///< when it was last changed
+    Json stamp;              ///< when it was last changed
+    std::int64_t place = 0;  ///< of its language's insertions
   };
 
   [[nodiscard]] tl::unexpected<Error> failed(ErrorCode code, const std::string& words) const {
@@ -96,15 +96,16 @@ class SurrealStore final : public KnowledgeStore {
   Result<void> bring_up_credit(const Json& events);
   /// The items of the rows of a reading that ends with the counters.
   Result<std::vector<Keyed>> keyed(const std::vector<Json>& results) const;
-  Result<std::vector<Keyed>> fetch(const Json& keys, Part part = Part::whole);
+  Result<std::vector<Keyed>> fetch(const Json& keys);
+  Result<std::vector<Keyed>> fetch_without_code(const Json& keys);
   /// The items of a page of entries, each at the entry that is its own: two writers that inserted the same at once may
   /// have left a second entry beside it, on this page or on another.
   Result<std::vector<Item>> items_of_entries(const Json& entries);
   Result<Keyed> found(std::string_view id);
-  Result<void> refresh(const std::vector<PileName>& names);
 
   std::unique_ptr<SurrealClient> client_;
   std::map<PileName, CardPile> piles_;
+  std::unordered_map<std::string, Keyed> read_;  ///< without code, by the key's text
   std::vector<Unreadable> unreadable_;
 };
 
@@ -310,23 +311,70 @@ Result<std::vector<SurrealStore::Keyed>> SurrealStore::keyed(const std::vector<J
   for (const Json& row : rows) {
     const auto key = surreal::key_of(row);
     if (key)
-      items.push_back(
-          {*key, surreal::item_of(row, *key, counters), row.value("inserted", Json()), row.value("stamp", Json())});
+      items.push_back({*key, surreal::item_of(row, *key, counters), row.value("inserted", Json()),
+                       row.value("stamp", Json()), surreal::place_of(row)});
   }
   return items;
 }
 
 /// The items with these keys, in their order; those that are gone are left out.
-Result<std::vector<SurrealStore::Keyed>> SurrealStore::fetch(const Json& keys, Part part) {
-  const std::size_t most = part == Part::whole ? kItemsAtOnce : kItemsWithoutCodeAtOnce;
-  const auto statement = part == Part::whole ? surreal::kReadItems : surreal::kReadItemsWithoutCode;
+Result<std::vector<SurrealStore::Keyed>> SurrealStore::fetch(const Json& keys) {
   std::vector<Keyed> items;
-  for (std::size_t start = 0; start < keys.size(); start += most) {
+  for (std::size_t start = 0; start < keys.size(); start += kItemsAtOnce) {
     Json some = Json::array();
-    for (std::size_t i = start; i < std::min(keys.size(), start + most); ++i) some.push_back(keys[i]);
-    TRY_ASSIGN(const auto results, client_->ask(statement, {{"keys", some}}));
+    for (std::size_t i = start; i < std::min(keys.size(), start + kItemsAtOnce); ++i) some.push_back(keys[i]);
+    TRY_ASSIGN(const auto results, client_->ask(surreal::kReadItems, {{"keys", some}}));
     TRY_ASSIGN(auto more, keyed(results));
     std::ranges::move(more, std::back_inserter(items));
+  }
+  return items;
+}
+
+/// The items with these keys without their code, in their order. Of those that were read before, only whether they have
+/// changed is asked.
+Result<std::vector<SurrealStore::Keyed>> SurrealStore::fetch_without_code(const Json& keys) {
+  if (read_.size() > kMostRead) read_.clear();
+  std::set<std::string> fresh;
+  surreal::Counters counters;
+  Json unread = keys;
+  for (int round = 0; round < 2; ++round) {  // the second reads what has changed
+    Json wanted = Json::array();
+    Json known = Json::array();
+    for (const Json& key : unread) (read_.contains(surreal::text_of_key(key)) ? known : wanted).push_back(key);
+    TRY_ASSIGN(const auto results, client_->ask(surreal::kReadItemsWithoutCode, {{"keys", wanted}, {"known", known}}));
+    counters = surreal::counters_of(at(results, 1));
+    TRY_ASSIGN(auto items, keyed(results));
+    for (Keyed& one : items) {
+      const std::string id = surreal::text_of_key(one.key);
+      fresh.insert(id);
+      read_.insert_or_assign(id, std::move(one));
+    }
+    unread = Json::array();
+    const Json& stamps = at(results, 2);
+    const bool all_there = stamps.is_array() && stamps.size() == known.size();
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      const std::string id = surreal::text_of_key(known[i]);
+      const Keyed& before = read_.at(id);
+      if (all_there && before.stamp == stamps[i] && before.key == known[i]) {
+        fresh.insert(id);
+      } else {
+        read_.erase(id);
+        unread.push_back(known[i]);
+      }
+    }
+    if (unread.empty()) break;
+  }
+  std::vector<Keyed> items;
+  for (const Json& key : keys) {
+    const auto found = read_.find(surreal::text_of_key(key));
+    if (found == read_.end() || found->second.key != key) continue;
+    if (!fresh.contains(found->first)) {
+      read_.erase(found);  // it is gone
+      continue;
+    }
+    items.push_back(found->second);
+    Item& item = items.back().item;
+    item.age = surreal::age_of(item.experience.language, items.back().place, counters);
   }
   return items;
 }
@@ -439,44 +487,6 @@ Result<std::vector<std::string>> SurrealStore::hidden(std::span<const std::strin
 
 // Choosing -----------------------------------------------------------------------------------------------------------
 
-/// Reads the cards of these piles, kPiles of them, that changed since the last time.
-Result<void> SurrealStore::refresh(const std::vector<PileName>& names) {
-  struct Reading {
-    CardPile* pile;
-    Json stamp;
-    Json key = "";
-    bool done = false;
-  };
-  std::vector<Reading> readings;
-  Json variables = {{"count", kCardsAtOnce}};
-  for (const PileName& name : names) {
-    const std::string place = std::to_string(readings.size());
-    CardPile& pile = piles_[name];
-    readings.push_back({&pile, std::max<std::int64_t>(0, pile.read_until_us() - kOverlapUs)});
-    variables["language" + place] = name.first;
-    variables["target" + place] = name.second;
-  }
-  std::int64_t now_us = 0;  // of the server, at the first reading
-  while (!std::ranges::all_of(readings, &Reading::done)) {
-    for (std::size_t i = 0; i < readings.size(); ++i) {
-      variables["stamp" + std::to_string(i)] = readings[i].stamp;
-      variables["key" + std::to_string(i)] = readings[i].key;
-    }
-    TRY_ASSIGN(const auto results, client_->ask(surreal::kReadCards, surreal::clean(variables)));
-    if (now_us == 0) now_us = last_number(results).value_or(0);
-    for (std::size_t i = 0; i < readings.size(); ++i) {
-      const Json& rows = at(results, i);
-      readings[i].done = !rows.is_array() || rows.size() < static_cast<std::size_t>(kCardsAtOnce);
-      if (!rows.is_array() || rows.empty()) continue;
-      for (const Json& row : rows) readings[i].pile->take(row);
-      readings[i].stamp = rows.back().at("id").at(2);
-      readings[i].key = rows.back().at("id").at(3);
-    }
-  }
-  for (const Reading& reading : readings) reading.pile->set_read_until(now_us);
-  return {};
-}
-
 Result<std::vector<Match>> SurrealStore::retrieve(const Query& query) {
   unreadable_.clear();
   // Where a record says nothing of its language or target, or says "", it holds for any.
@@ -486,7 +496,7 @@ Result<std::vector<Match>> SurrealStore::retrieve(const Query& query) {
       names.emplace_back(language, target);
   }
   static_assert(surreal::kPiles == 6);
-  TRY(refresh(names));
+  TRY(surreal::refresh(*client_, piles_, names));
   std::set<const CardPile*> different;
   for (const PileName& name : names) different.insert(&piles_[name]);
   const auto hits = chosen_cards({different.begin(), different.end()}, query);
@@ -495,7 +505,7 @@ Result<std::vector<Match>> SurrealStore::retrieve(const Query& query) {
   // One whose language or target was changed may still have its older card in another pile.
   for (const Hit& hit : hits)
     if (similarity.emplace(surreal::text_of_key(hit.card->key), hit.score).second) keys.push_back(hit.card->key);
-  TRY_ASSIGN(auto items, fetch(keys, query.alike == Alike::each ? Part::without_code : Part::whole));
+  TRY_ASSIGN(auto items, query.alike == Alike::each ? fetch_without_code(keys) : fetch(keys));
   std::vector<Match> matches;
   std::set<std::string> there;
   for (Keyed& one : items) {
@@ -519,19 +529,7 @@ Result<std::vector<Item>> SurrealStore::search(std::string_view text, const Filt
   const auto words = search_words(text, kMostWordsOfASearch);
   if (words.empty()) return std::vector<Item>();
   CardPile pile(CardPile::Words::all);
-  Json last = Json::array({"", "", 0, ""});
-  for (;;) {
-    TRY_ASSIGN(const auto results, client_->ask(surreal::kReadAllCards, {{"language", last[0]},
-                                                                         {"target", last[1]},
-                                                                         {"stamp", last[2]},
-                                                                         {"key", last[3]},
-                                                                         {"count", kCardsAtOnce}}));
-    const Json& rows = at(results, 0);
-    if (!rows.is_array()) break;
-    for (const Json& row : rows) pile.take(row);
-    if (rows.size() < static_cast<std::size_t>(kCardsAtOnce)) break;
-    last = rows.back().at("id");
-  }
+  TRY(surreal::read_all(*client_, pile));
   auto hits = pile.find(words, [](const Card&) { return true; });
   std::ranges::sort(hits, [](const Hit& a, const Hit& b) {
     return a.score != b.score ? a.score > b.score : a.card->inserted_us > b.card->inserted_us;
@@ -572,39 +570,13 @@ Result<Graph> SurrealStore::graph(int limit) {
   return surreal::graph_of(at(results, 4), at(results, 5), at(results, 6), at(results, 7));
 }
 
-/// Defines the tables, brings older ones up to date, or refuses those of a newer program.
-Result<void> prepare(SurrealClient& client) {
-  TRY_ASSIGN(const auto info, client.ask("INFO FOR DB", Json::object()));
-  const bool has_tables = !info.empty() && info[0].is_object() && info[0].contains("tables") &&
-                          info[0]["tables"].contains("accelopt_schema");
-  std::int64_t version = 0;
-  if (has_tables) {
-    TRY_ASSIGN(const auto read, client.ask(surreal::kReadVersion, Json::object()));
-    const bool told = !read.empty() && read[0].is_array() && !read[0].empty() && read[0][0].is_number_integer();
-    if (told) version = read[0][0].get<std::int64_t>();
-  }
-  if (version > surreal::kSchemaVersion) {
-    return base::fail(ErrorCode::corrupt, client.address().name + ": its tables are of version " +
-                                              std::to_string(version) + ", made by a newer accelopt; this one knows " +
-                                              std::to_string(surreal::kSchemaVersion) +
-                                              " and has changed nothing; update accelopt");
-  }
-  if (version <= 0) {
-    TRY(client.ask(surreal::kDefineSchema, {{"version", surreal::kSchemaVersion}}));
-    return {};
-  }
-  for (; version < surreal::kSchemaVersion; ++version)
-    TRY(client.ask(surreal::kUpgrades[static_cast<std::size_t>(version - 1)], Json::object()));
-  return {};
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<KnowledgeStore>> open_surreal_store(const SurrealAddress& address, std::string password,
                                                                  const SurrealOptions& options) {
   auto client = std::make_unique<SurrealClient>(address, std::move(password), options);
   TRY(client->connect());
-  TRY(prepare(*client));
+  TRY(client->until_through([&] { return surreal::prepare_once(*client); }));
   client->settle();
   return std::make_unique<SurrealStore>(std::move(client));
 }

@@ -256,6 +256,34 @@ TEST_P(StoreContract, WhoWeighsByNumberIsGivenTheSameOnesWithoutTheirCode) {
   }
 }
 
+TEST_P(StoreContract, WhatOthersChangedIsSeenByWhoWeighedItBefore) {
+  std::vector<model::Experience> many;
+  for (int i = 0; i < 5; ++i) many.push_back(sample_experience(i));
+  ASSERT_TRUE(store().insert(many, Forgotten::stays));
+  const auto ids = store_ids(many);
+  Query query = query_like(many[0]);
+  query.alike = Alike::each;
+  ASSERT_EQ(store().retrieve(query)->size(), 5U);
+  auto second = place().open();
+  ASSERT_TRUE(second) << second.error().message;
+  KnowledgeStore& other = **second;
+  const CreditEvent event{
+      .id = "e", .experience = ids[1], .kind = CreditEvent::Kind::confirmed, .run = "r", .plan = "P"};
+  ASSERT_EQ(other.credit({&event, 1}).value(), 1);
+  ASSERT_TRUE(other.quarantine(ids[2], Visibility::hidden));
+  ASSERT_TRUE(other.forget(ids[3]));
+  const model::Experience later = sample_experience(5);
+  ASSERT_EQ(other.insert({&later, 1}, Forgotten::stays).value(), 1);
+  const auto matches = store().retrieve(query);
+  ASSERT_TRUE(matches) << matches.error().message;
+  EXPECT_EQ(ids_of(*matches), (std::set<std::string>{ids[0], ids[1], ids[4], store_ids({later})[0]}));
+  for (const Match& match : *matches) {
+    const std::string& id = match.item.experience.id;
+    EXPECT_EQ(match.item.experience.credit.confirmed, id == ids[1] ? 1 : 0);
+    EXPECT_EQ(match.item.age, id == ids[0] ? 5 : id == ids[1] ? 4 : id == ids[4] ? 1 : 0);
+  }
+}
+
 TEST_P(StoreContract, AnEditChangesTextsAndKeepsProvenance) {
   const model::Experience made = sample_experience(1);
   ASSERT_TRUE(store().insert({&made, 1}, Forgotten::stays));

@@ -385,7 +385,9 @@ int write_for_a_while(const std::string& address, int writer, const fs::path& lo
   }
   std::ofstream out(log);
   const auto deadline = std::chrono::steady_clock::now() + stress_time();
+  std::chrono::steady_clock::duration slowest{};
   for (int round = 0; round < 5 || std::chrono::steady_clock::now() < deadline; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
     std::vector<model::Experience> some;
     for (int i = 0; i < 3; ++i) some.push_back(sample_experience(1000 + writer * 1'000'000 + round * 3 + i));
     some.push_back(sample_experience(round % kShared));
@@ -403,7 +405,9 @@ int write_for_a_while(const std::string& address, int writer, const fs::path& lo
     if (*inserted < 3 || *inserted > 4 || *credited != 1) return 3;
     for (const std::string& id : store_ids(some)) out << id << '\n';
     out << "event " << event.id << '\n';
+    slowest = std::max(slowest, std::chrono::steady_clock::now() - begin);
   }
+  out << "slowest " << std::chrono::duration_cast<std::chrono::milliseconds>(slowest).count() << '\n';
   out.flush();
   return out ? 0 : 4;
 }
@@ -434,11 +438,14 @@ TEST_P(SurrealWriters, FourProcessesLoseNothingAndWriteNothingTwice) {
   }
   std::set<std::string> expected;
   std::int64_t events = 0;
+  std::int64_t slowest_ms = 0;
   for (int writer = 0; writer < kWriters; ++writer) {
     std::ifstream log(folder.path() / std::to_string(writer));
     for (std::string line; std::getline(log, line);) {
       if (line.starts_with("event ")) {
         ++events;
+      } else if (line.starts_with("slowest ")) {
+        slowest_ms = std::max<std::int64_t>(slowest_ms, std::atoll(line.c_str() + 8));
       } else {
         expected.insert(line);
       }
@@ -455,9 +462,10 @@ TEST_P(SurrealWriters, FourProcessesLoseNothingAndWriteNothingTwice) {
   EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()), expected);
   EXPECT_EQ(store->stats()->experiences, static_cast<std::int64_t>(expected.size()));
   EXPECT_EQ(store->stats()->credit_events, events);
-  std::printf("%s: %zu experiences, %lld events by %d processes\n", GetParam(), expected.size(),
-              static_cast<long long>(events), kWriters);
+  std::printf("%s: %zu experiences, %lld events by %d processes, at most %lld ms for four and one\n", GetParam(),
+              expected.size(), static_cast<long long>(events), kWriters, static_cast<long long>(slowest_ms));
   EXPECT_GT(expected.size(), 50U);
+  EXPECT_LT(slowest_ms, 15'000) << "a writer starved";
   // One more event counts all of them anew.
   const std::string id = store_ids({sample_experience(0)})[0];
   const CreditEvent last{.id = "last", .experience = id, .kind = CreditEvent::Kind::refuted, .run = "r", .plan = "p"};

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/surreal_piles.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "memory/surreal_records.hpp"
+#include "memory/surreal_schema.hpp"
+
+namespace accelopt::memory::surreal {
+namespace {
+
+using base::Json;
+
+/// Cards that are read at once: their words are bounded (surreal_schema.cpp), so an answer stays below 32 MB.
+constexpr int kCardsAtOnce = 2000;
+/// How far back changes are read again, microseconds of the server's clock: a transaction's changes carry the time of
+/// its statements and are seen when it ends.
+constexpr std::int64_t kOverlapUs = 3'000'000;
+
+const Json& rows_at(const std::vector<Json>& results, std::size_t place) {
+  static const Json nothing;
+  return place < results.size() ? results[place] : nothing;
+}
+
+}  // namespace
+
+base::Result<void> refresh(SurrealClient& client, std::map<PileName, CardPile>& piles,
+                           const std::vector<PileName>& names) {
+  struct Reading {
+    CardPile* pile;
+    Json stamp;
+    Json key = "";
+    bool done = false;
+  };
+  std::vector<Reading> readings;
+  Json variables = {{"count", kCardsAtOnce}};
+  for (const PileName& name : names) {
+    const std::string place = std::to_string(readings.size());
+    CardPile& pile = piles[name];
+    readings.push_back({&pile, std::max<std::int64_t>(0, pile.read_until_us() - kOverlapUs)});
+    variables["language" + place] = name.first;
+    variables["target" + place] = name.second;
+  }
+  std::int64_t now_us = 0;  // of the server, at the first reading
+  while (!std::ranges::all_of(readings, &Reading::done)) {
+    for (std::size_t i = 0; i < readings.size(); ++i) {
+      variables["stamp" + std::to_string(i)] = readings[i].stamp;
+      variables["key" + std::to_string(i)] = readings[i].key;
+    }
+    TRY_ASSIGN(const auto results, client.ask(kReadCards, clean(variables)));
+    if (now_us == 0) now_us = last_number(results).value_or(0);
+    for (std::size_t i = 0; i < readings.size(); ++i) {
+      const Json& rows = rows_at(results, i);
+      readings[i].done = !rows.is_array() || rows.size() < static_cast<std::size_t>(kCardsAtOnce);
+      if (!rows.is_array() || rows.empty()) continue;
+      for (const Json& row : rows) readings[i].pile->take(row);
+      readings[i].stamp = rows.back().at("id").at(2);
+      readings[i].key = rows.back().at("id").at(3);
+    }
+  }
+  for (const Reading& reading : readings) reading.pile->set_read_until(now_us);
+  return {};
+}
+
+base::Result<void> read_all(SurrealClient& client, CardPile& pile) {
+  Json last = Json::array({"", "", 0, ""});
+  for (;;) {
+    TRY_ASSIGN(const auto results, client.ask(kReadAllCards, {{"language", last[0]},
+                                                              {"target", last[1]},
+                                                              {"stamp", last[2]},
+                                                              {"key", last[3]},
+                                                              {"count", kCardsAtOnce}}));
+    const Json& rows = rows_at(results, 0);
+    if (!rows.is_array()) break;
+    for (const Json& row : rows) pile.take(row);
+    if (rows.size() < static_cast<std::size_t>(kCardsAtOnce)) break;
+    last = rows.back().at("id");
+  }
+  return {};
+}
+
+}  // namespace accelopt::memory::surreal
