@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -134,30 +135,6 @@ class ReplayingModel final : public ChatModel {
   std::string name_;
 };
 
-/// Where two prompts part: message and line, from 0.
-struct Parting {
-  std::size_t message = 0;
-  std::size_t line = 0;
-};
-
-/// The first place where the prompts differ but for measured numbers; none when there is none.
-std::optional<Parting> parting_of(const std::vector<Message>& recorded, const std::vector<Message>& asked) {
-  const std::size_t common = std::min(recorded.size(), asked.size());
-  for (std::size_t message = 0; message < common; ++message) {
-    if (recorded[message].speaker != asked[message].speaker) return Parting{message, 0};
-    const std::string a = without_numbers(recorded[message].text);
-    const std::string b = without_numbers(asked[message].text);
-    if (a == b) continue;
-    const auto in_a = lines_of(a);
-    const auto in_b = lines_of(b);
-    std::size_t line = 0;
-    while (line < in_a.size() && line < in_b.size() && in_a[line] == in_b[line]) ++line;
-    return Parting{message, line};
-  }
-  if (recorded.size() == asked.size()) return std::nullopt;
-  return Parting{common, 0};
-}
-
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -189,6 +166,95 @@ std::size_t number_length(std::string_view text) {
   return at;
 }
 
+/// A line of a text as it is compared.
+struct ComparedLine {
+  std::string text;
+  std::size_t number = 0;  ///< in the text as it is, from 0
+};
+
+/// Of a profile: "- NAME = NUMBER UNIT: MEANING". Which there are depends on what the machine lets be counted.
+bool is_profile_item(std::string_view line) {
+  constexpr std::string_view kIs = " = ";
+  const std::size_t is = line.find(kIs);
+  if (!line.starts_with("- ") || is == std::string_view::npos) return false;
+  std::string_view rest = line.substr(is + kIs.size());
+  if (rest.starts_with('-')) rest.remove_prefix(1);
+  const std::size_t digits = number_length(rest);
+  if (digits == 0) return false;
+  rest.remove_prefix(digits);
+  const std::size_t meaning = rest.find(": ");
+  return meaning != std::string_view::npos && rest.substr(0, meaning).find_first_of(",=") == std::string_view::npos;
+}
+
+/// The line with every measured number as "#".
+std::string hidden_numbers(std::string_view line) {
+  std::string out;
+  for (char before = ' '; !line.empty();) {
+    // Which inputs showed that a kernel is wrong is chosen at random.
+    if (line.starts_with(kFamily)) {
+      out += kFamily;
+      out += '#';
+      line.remove_prefix(std::min(line.find(')'), line.size()));
+      before = '#';
+      continue;
+    }
+    // Digits inside of a name belong to it.
+    const std::size_t sign = line.front() == '-' ? 1 : 0;
+    const std::size_t digits = is_word(before) ? 0 : number_length(line.substr(sign));
+    const std::size_t length = digits > 0 ? sign + digits : 0;
+    if (length > 0) {
+      out += '#';
+      before = '#';
+      line.remove_prefix(length);
+      continue;
+    }
+    before = line.front();
+    out += before;
+    line.remove_prefix(1);
+  }
+  return out;
+}
+
+std::vector<ComparedLine> compared_lines(std::string_view text) {
+  std::vector<ComparedLine> result;
+  bool fenced = false;
+  std::size_t number = 0;
+  for (const std::string_view line : lines_of(text)) {
+    if (line.starts_with("```")) fenced = !fenced;
+    // Of a tuned kernel the machine that measured chose the values.
+    if (fenced && line.find("//@ tune ") == std::string_view::npos) {
+      result.push_back({std::string(line), number});
+    } else if (!is_profile_item(line)) {
+      result.push_back({hidden_numbers(line), number});
+    }
+    ++number;
+  }
+  return result;
+}
+
+/// Where two prompts part, from 0.
+struct Parting {
+  std::size_t message = 0;
+  std::size_t line_recorded = 0;
+  std::size_t line_asked = 0;
+};
+
+/// The first place where the prompts differ but for what was measured; none when there is none.
+std::optional<Parting> parting_of(const std::vector<Message>& recorded, const std::vector<Message>& asked) {
+  const std::size_t common = std::min(recorded.size(), asked.size());
+  constexpr std::size_t kEnded = std::numeric_limits<std::size_t>::max();
+  for (std::size_t message = 0; message < common; ++message) {
+    if (recorded[message].speaker != asked[message].speaker) return Parting{message, 0, 0};
+    const std::vector<ComparedLine> a = compared_lines(recorded[message].text);
+    const std::vector<ComparedLine> b = compared_lines(asked[message].text);
+    const auto [in_a, in_b] = std::ranges::mismatch(a, b, {}, &ComparedLine::text, &ComparedLine::text);
+    if (in_a == a.end() && in_b == b.end()) continue;
+    return Parting{message, in_a == a.end() ? kEnded : in_a->number, in_b == b.end() ? kEnded : in_b->number};
+  }
+  if (recorded.size() == asked.size()) return std::nullopt;
+  return Parting{common, 0, 0};
+}
+
 }  // namespace
 
 std::string_view speaker_name(Speaker speaker) {
@@ -218,38 +284,10 @@ std::string file_name_of(std::string_view label) {
 
 std::string without_numbers(std::string_view text) {
   std::string out;
-  bool fenced = false;
-  for (std::string_view line : lines_of(text)) {
-    if (!out.empty() || line.data() != text.data()) out += '\n';
-    if (line.starts_with("```")) fenced = !fenced;
-    // Of a tuned kernel the machine that measured chose the values.
-    if (fenced && line.find("//@ tune ") == std::string_view::npos) {
-      out += line;
-      continue;
-    }
-    for (char before = ' '; !line.empty();) {
-      // Which inputs showed that a kernel is wrong is chosen at random.
-      if (line.starts_with(kFamily)) {
-        out += kFamily;
-        out += '#';
-        line.remove_prefix(std::min(line.find(')'), line.size()));
-        before = '#';
-        continue;
-      }
-      // Digits inside of a name belong to it.
-      const std::size_t sign = line.front() == '-' ? 1 : 0;
-      const std::size_t digits = is_word(before) ? 0 : number_length(line.substr(sign));
-      const std::size_t length = digits > 0 ? sign + digits : 0;
-      if (length > 0) {
-        out += '#';
-        before = '#';
-        line.remove_prefix(length);
-        continue;
-      }
-      before = line.front();
-      out += before;
-      line.remove_prefix(1);
-    }
+  bool first = true;
+  for (const ComparedLine& line : compared_lines(text)) {
+    out += (first ? "" : "\n") + line.text;
+    first = false;
   }
   return out;
 }
@@ -338,23 +376,26 @@ std::string Recording::difference(const std::vector<Answer>& answers, const Chat
   for (const Answer& answer : answers) {
     const auto parting = parting_of(answer.messages, request.messages);
     if (!parting) continue;
-    if (nearest != nullptr && std::pair(parting->message, parting->line) <= std::pair(latest.message, latest.line))
+    if (nearest != nullptr &&
+        std::pair(parting->message, parting->line_recorded) <= std::pair(latest.message, latest.line_recorded))
       continue;
     nearest = &answer;
     latest = *parting;
   }
   if (nearest == nullptr) return "no answer to \"" + request.label + "\" is recorded";
   // Shown as they are, numbers included.
-  const auto line_in = [&](const std::vector<Message>& messages) -> std::string {
+  const auto line_in = [&](const std::vector<Message>& messages, std::size_t line) -> std::string {
     if (latest.message >= messages.size()) return "(no such message)";
     const auto lines = lines_of(messages[latest.message].text);
-    return latest.line < lines.size() ? tame(lines[latest.line]) : "(the text has ended)";
+    return line < lines.size() ? tame(lines[line]) : "(the text has ended)";
   };
+  const std::size_t line = std::min(latest.line_recorded, latest.line_asked);
   const std::vector<Message>& named = latest.message < request.messages.size() ? request.messages : nearest->messages;
   return "the prompt of \"" + request.label + "\" differs from the recorded one in " +
          (folder_ / nearest->file).string() + ", message " + std::to_string(latest.message + 1) + " (" +
-         std::string(speaker_name(named[latest.message].speaker)) + "), line " + std::to_string(latest.line + 1) +
-         "\n  recorded: " + line_in(nearest->messages) + "\n  asked:    " + line_in(request.messages);
+         std::string(speaker_name(named[latest.message].speaker)) + "), line " + std::to_string(line + 1) +
+         "\n  recorded: " + line_in(nearest->messages, latest.line_recorded) +
+         "\n  asked:    " + line_in(request.messages, latest.line_asked);
 }
 
 std::string Recording::model_of(std::string_view role) const {

@@ -73,8 +73,9 @@ class Recording {
 std::unique_ptr<ChatModel> make_replaying_model(std::shared_ptr<const Recording> recording, const std::string& role);
 
 /// The text with every measured number as "#": outside of fenced blocks, and in lines with //@ tune, a number with what
-/// follows it of ns, us, ms, s, x and %, and the family of inputs that showed a failure. What is left is the same
-/// whenever the same question is asked about other measurements.
+/// follows it of ns, us, ms, s, x and %, and the family of inputs that showed a failure; a profile's items, which are
+/// lines "- NAME = NUMBER UNIT: MEANING", are left out. What is left is the same whenever the same question is asked
+/// about other measurements.
 std::string without_numbers(std::string_view text);
 
 }  // namespace accelopt::llm
