@@ -98,35 +98,30 @@ std::size_t blank_at(std::string_view text, std::size_t at) {
   return letter.valid && blank ? letter.bytes : 0;
 }
 
-enum class LineEnds { kept, blanks };
-
-/// Each stretch of white space as one blank, or, where line ends are kept and it holds one, as one line end.
-std::string with_single_blanks(std::string_view text, LineEnds ends) {
-  std::string out;
-  out.reserve(text.size());
+/// ASCII letters as small ones, whatever the locale, and each stretch of white space as one blank or, where it holds
+/// one, as one line end; a line end before it all. Bulk insertions spend their time in functions like this.
+std::string folded_of(std::string_view text) {
+  std::string out(text.size() + 1, '\n');
+  std::size_t end = 1;
   for (std::size_t at = 0; at < text.size();) {
-    std::size_t bytes = blank_at(text, at);
+    const char c = text[at];
+    std::size_t bytes = c > ' ' && c < 0x7f ? 0 : blank_at(text, at);
     if (bytes == 0) {
-      out += text[at++];
+      out[end++] = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      ++at;
       continue;
     }
     char blank = ' ';
     for (; at < text.size() && (bytes = blank_at(text, at)) > 0; at += bytes)
-      if (ends == LineEnds::kept && (text[at] == '\n' || text[at] == '\r')) blank = '\n';
-    out += blank;
+      if (text[at] == '\n' || text[at] == '\r') blank = '\n';
+    out[end++] = blank;
   }
+  out.resize(end);
   return out;
 }
 
 bool is_word_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-/// ASCII letters alone, whatever the locale: bulk insertions spend their time in functions like this.
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
 }
 
 /// How orders to a model begin.
@@ -167,34 +162,41 @@ bool begins_with_any(std::string_view text, std::span<const std::string_view> wo
   return std::ranges::any_of(words, [&](std::string_view word) { return text.starts_with(word); });
 }
 
-/// Which first letters words have: most letters of a text begin none.
-std::array<bool, 256> first_letters(std::span<const std::string_view> words) {
-  std::array<bool, 256> letters{};
-  for (const std::string_view word : words) letters[static_cast<unsigned char>(word[0])] = true;
-  return letters;
-}
-
-bool holds_any(std::string_view text, std::span<const std::string_view> words, const std::array<bool, 256>& letters) {
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (!letters[static_cast<unsigned char>(text[at])]) continue;
-    const bool inside = at > 0 && is_word_letter(text[at - 1]) && is_word_letter(text[at]);
-    if (!inside && begins_with_any(text.substr(at), words) && !begins_with_any(text.substr(at), kHeaders)) return true;
+/// Words by their first letter: most letters of a text begin none, the others few.
+class WordsByLetter {
+ public:
+  explicit WordsByLetter(std::span<const std::string_view> words) {
+    for (const std::string_view word : words) words_[static_cast<unsigned char>(word[0])].push_back(word);
   }
-  return false;
-}
+
+  /// Whether one of them begins a word there, or anywhere where it begins with no letter.
+  [[nodiscard]] bool any_in(std::string_view text) const {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      const auto& words = words_[static_cast<unsigned char>(text[at])];
+      if (words.empty()) continue;
+      const bool inside = at > 0 && is_word_letter(text[at - 1]) && is_word_letter(text[at]);
+      if (!inside && begins_with_any(text.substr(at), words) && !begins_with_any(text.substr(at), kHeaders))
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  std::array<std::vector<std::string_view>, 256> words_;
+};
 
 }  // namespace
 
 std::vector<std::string> suspicions_of(std::string_view text) {
   std::vector<std::string> found;
-  const std::string folded = "\n" + with_single_blanks(lower(text), LineEnds::kept);
+  std::string folded = folded_of(text);
   if (folded.find("```") != std::string::npos || folded.find("~~~") != std::string::npos)
     found.emplace_back("closes a code fence");
-  static const std::array<bool, 256> wrapper_letters = first_letters(kWrappers);
-  static const std::array<bool, 256> order_letters = first_letters(kOrders);
-  if (holds_any(folded, kWrappers, wrapper_letters)) found.emplace_back("begins or ends messages");
-  if (holds_any(with_single_blanks(folded, LineEnds::blanks), kOrders, order_letters))
-    found.emplace_back("orders to a model");
+  static const WordsByLetter wrappers(kWrappers);
+  static const WordsByLetter orders(kOrders);
+  if (wrappers.any_in(folded)) found.emplace_back("begins or ends messages");
+  std::ranges::replace(folded, '\n', ' ');
+  if (orders.any_in(folded)) found.emplace_back("orders to a model");
   return found;
 }
 
