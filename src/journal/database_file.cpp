@@ -75,9 +75,8 @@ bool is_cut_short(int descriptor, const fs::path& file, const Header& header) {
   return status.st_size < page_bytes * pages;
 }
 
-}  // namespace
-
-Result<void> check_file(const fs::path& file, const FileFormat& format) {
+/// What the file says of itself at this moment.
+Result<void> look_at_file(const fs::path& file, const FileFormat& format) {
   // Without O_NONBLOCK a named pipe would let nobody in before it has a writer.
   const base::FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!descriptor.valid() && errno == ENOENT) return {};
@@ -101,6 +100,20 @@ Result<void> check_file(const fs::path& file, const FileFormat& format) {
   const std::int64_t version = big_endian(header, kUserVersionAt, 4);
   if (id != 0 && version > format.version) return refuse_newer(file.string(), format, version);
   return {};
+}
+
+}  // namespace
+
+Result<void> check_file(const fs::path& file, const FileFormat& format) {
+  // A page that another process is just writing can be read in part or as zeros: the kernel orders no reader against a
+  // writer. What is refused is looked at again for a while.
+  constexpr int kLooks = 100;
+  constexpr std::chrono::milliseconds kPause(2);
+  for (int look = 1;; ++look) {
+    auto looked = look_at_file(file, format);
+    if (looked || looked.error().code != ErrorCode::corrupt || look == kLooks) return looked;
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 Result<std::int64_t> version_of(Database& database, const FileFormat& format) {

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -303,6 +305,16 @@ TEST_F(KnowledgeFileTest, WhatATextSaysOfItsOwnIdCountsForNothing) {
   EXPECT_EQ((*store)->get("ffffffffffffffff").error().code, ErrorCode::not_found);
 }
 
+TEST_F(KnowledgeFileTest, AFirstPageThatIsBeingWrittenIsLookedAtAgain) {
+  fill(1);
+  const auto whole = base::read_file(file());
+  ASSERT_TRUE(whole) << whole.error().message;
+  const fs::path begun = file().string() + ".begun";
+  ASSERT_TRUE(base::write_file(begun, std::string(whole->size(), '\0')));
+  const std::jthread writer([&] { EXPECT_TRUE(base::write_file(begun, *whole)); });
+  EXPECT_TRUE(open_knowledge_file(begun));
+}
+
 /// How long the four processes write; ACCELOPT_STRESS_SECONDS=20 is what the design asks for.
 std::chrono::milliseconds stress_time() {
   const char* const seconds = std::getenv("ACCELOPT_STRESS_SECONDS");
@@ -323,13 +335,23 @@ std::chrono::milliseconds stress_time() {
                             .experience = store_ids({sample_experience(0)})[0],
                             .kind = CreditEvent::Kind::confirmed,
                             .run = "r"};
-    if (!(*store)->insert(batch, Forgotten::stays) || !(*store)->credit({&event, 1}) || !(*store)->list({.limit = 1})) {
+    const auto round = [&]() -> base::Result<void> {
+      TRY((*store)->insert(batch, Forgotten::stays));
+      TRY((*store)->credit({&event, 1}));
+      TRY((*store)->list({.limit = 1}));
+      return {};
+    }();
+    if (!round) {
+      std::fprintf(stderr, "process %d, round %d: %s\n", process, inserted, round.error().message.c_str());
       inserted = -1;
       break;
     }
     ++inserted;
   }
-  if (!store) inserted = -1;
+  if (!store) {
+    std::fprintf(stderr, "process %d: %s\n", process, store.error().message.c_str());
+    inserted = -1;
+  }
   const auto written = ::write(pipe, &inserted, sizeof inserted);
   ::_exit(written == sizeof inserted ? 0 : 1);
 }
