@@ -19,8 +19,8 @@ class Neighbours {
   /// number it has there.
   void settle(const std::string& uuid);
   /// Whether others were on the device when it was last looked at, a fifth of a second ago at most and more often where
-  /// looking takes little; their numbers and, where they can be read, their names, as in "4711 (python3), 4712". Another
-  /// accelopt-card is none of them: it keeps still while this one measures.
+  /// looking takes little; their numbers and, where they can be read, their names, as in "4711 (python3), 4712".
+  /// Another accelopt-card is none of them: it keeps still while this one measures.
   std::string others();
   /// Who would not be seen, and why, as half a sentence; empty: whoever is there is seen.
   [[nodiscard]] const std::string& unseen() const { return unseen_; }
