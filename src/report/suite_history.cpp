@@ -141,7 +141,9 @@ std::string settings_text(const Json& settings, const std::vector<std::pair<Json
   };
   for (const char* name : {"iterations", "beam", "plans", "attempts", "fixes", "patience"})
     if (settings.contains(name)) tell(name, settings[name]);
-  for (const auto& [name, value] : settings.items()) {
+  for (const auto& setting : settings.items()) {
+    const std::string& name = setting.key();
+    const Json& value = setting.value();
     if (kAlways.contains(name) || name == "agents" || name == "device") continue;
     const bool limit = name.starts_with("max_") && !value.is_null();
     const bool differs =
