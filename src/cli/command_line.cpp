@@ -8,11 +8,14 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "report/text_width.hpp"
+#include "suites/problem.hpp"
 
 namespace accelopt::cli {
 
@@ -53,6 +56,36 @@ std::optional<UnknownCommand> unknown_command(const CLI::App& app, std::span<cha
     const bool needed = deeper.empty() && at->get_require_subcommand_min() > 0;
     if (!needed || *word == '\0' || *word == '-') return std::nullopt;
     return UnknownCommand{below, word};
+  }
+  return std::nullopt;
+}
+
+/// The command that was met last, and its words: "run", "memory list".
+std::pair<const CLI::App*, std::string> deepest_command(const CLI::App& app) {
+  const CLI::App* at = &app;
+  std::string words;
+  for (auto below = at->get_subcommands(); !below.empty(); below = at->get_subcommands()) {
+    at = below.front();
+    words += (words.empty() ? "" : " ") + at->get_name();
+  }
+  return {at, words};
+}
+
+/// What to say of an option that there is not, with the one that was meant if one is close; none: no option is too
+/// many.
+std::optional<std::string> unknown_option(const CLI::App& app) {
+  const auto [command, words] = deepest_command(app);
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command->get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  for (const std::string& extra : app.remaining(true)) {
+    if (!extra.starts_with("--") || extra == "--") continue;
+    const std::string name = extra.substr(0, extra.find('='));
+    const std::string_view meant = suites::nearest_name(name, known);
+    const std::string question = meant.empty() ? "" : fmt::format("; did you mean {}?", meant);
+    const std::string program = words.empty() ? "accelopt" : "accelopt " + words;
+    return fmt::format("{} has no option {}{} {} --help lists them", program, report::printable(name),
+                       question.empty() ? ";" : question, program);
   }
   return std::nullopt;
 }
@@ -137,6 +170,13 @@ std::optional<int> CommandLine::parse(int argc, char** argv, int usage) {
       if (const auto unknown = unknown_command(*app_, std::span(argv, static_cast<std::size_t>(argc)).subspan(1))) {
         fmt::print(stderr, "accelopt: there is no command \"{}{}\"; accelopt {}--help lists them\n", unknown->below,
                    report::printable(unknown->word), unknown->below);
+        return usage;
+      }
+    }
+    const bool missing = problem.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+    if (missing || problem.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+      if (const auto unknown = unknown_option(*app_)) {
+        fmt::print(stderr, "accelopt: {}\n", *unknown);
         return usage;
       }
     }

@@ -39,6 +39,17 @@ TEST(CommandLine, ANegativeNumberIsNoSeed) {
   EXPECT_EQ(parse({"--seed", "x"}).code, kUsage);
 }
 
+TEST(CommandLine, AMistypedOptionIsNamedWithTheOneThatWasMeant) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(parse({"--nubmer", "3"}).code, kUsage);
+  EXPECT_EQ(parse({"--sead=3"}).code, kUsage);
+  EXPECT_EQ(parse({"--completely-different"}).code, kUsage);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "accelopt: accelopt run has no option --nubmer; did you mean --number? accelopt run --help lists them\n"
+            "accelopt: accelopt run has no option --sead; did you mean --seed? accelopt run --help lists them\n"
+            "accelopt: accelopt run has no option --completely-different; accelopt run --help lists them\n");
+}
+
 TEST(CommandLine, ANumberThatIsNotInDigitsIsRefusedWithItsForm) {
   for (const char* text : {"1e6", "12k", "1.5", "", "0x10", "99999999999"}) {
     testing::internal::CaptureStderr();
