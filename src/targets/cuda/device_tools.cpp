@@ -28,6 +28,8 @@ constexpr std::array<const char*, 3> kSanitizers{"memcheck", "initcheck", "racec
 constexpr int kPaddingBytes = 4096;
 constexpr int kMostSlowRuns = 2;      ///< of Nsight Compute, before it is asked no more
 constexpr int kMostUnknownRuns = 16;  ///< it names unknown metrics one at a time
+constexpr const char* kNotCounted = "hardware counters were not read: ";
+constexpr const char* kNotInspected = "not checked for memory errors and races: ";
 constexpr const char* kUsualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// Name and words as the driver tells them: a kernel can be named like the first, and not like both.
 constexpr const char* kOutOfMemory = "CUDA_ERROR_OUT_OF_MEMORY: out of memory";
@@ -121,26 +123,31 @@ base::Result<sandbox::RunResult> DeviceTools::run(const std::string& program, st
   return run_once(program, arguments, call, limit, stop);
 }
 
-base::Result<std::string> DeviceTools::why_no_counters(const std::stop_token& stop) {
-  if (ncu_ || !why_no_counters_.empty()) return why_no_counters_;
-  auto found = find_tool(nsight_compute(), options_.environment, stop);
+base::Result<std::string> DeviceTools::why_missing(const ToolName& name, std::optional<Tool>& tool, std::string& why,
+                                                   std::string_view undone, const std::stop_token& stop) {
+  if (tool || !why.empty()) return why;
+  auto found = find_tool(name, options_.environment, stop);
   if (!found && found.error().code == ErrorCode::cancelled) return tl::make_unexpected(found.error());
   if (found) {
-    ncu_ = std::move(*found);
+    tool = std::move(*found);
   } else {
-    why_no_counters_ = "hardware counters were not read: " + found.error().message;
+    why = std::string(undone) + found.error().message;
   }
-  return why_no_counters_;
+  return why;
+}
+
+base::Result<std::string> DeviceTools::why_no_counters(const std::stop_token& stop) {
+  return why_missing(nsight_compute(), ncu_, why_no_counters_, kNotCounted, stop);
 }
 
 base::Result<HardwareCounts> DeviceTools::give_up_counting(const std::string& why) {
-  why_no_counters_ = "hardware counters were not read: " + why;
+  why_no_counters_ = kNotCounted + why;
   return HardwareCounts{{}, why_no_counters_};
 }
 
 base::Result<HardwareCounts> DeviceTools::count(const OneCall& call, model::Cache cache, const std::stop_token& stop) {
   TRY_ASSIGN(std::string why, why_no_counters(stop));
-  const std::string failed = "hardware counters were not read: Nsight Compute ";
+  const std::string failed = std::string(kNotCounted) + "Nsight Compute ";
   for (int attempt = 0; why.empty() && attempt < kMostUnknownRuns; ++attempt) {
     std::vector<std::string> metrics = counter_metrics();
     std::erase_if(metrics, [&](const std::string& metric) { return unknown_metrics_.contains(metric); });
@@ -183,15 +190,7 @@ base::Result<HardwareCounts> DeviceTools::count(const OneCall& call, model::Cach
 }
 
 base::Result<std::string> DeviceTools::why_not_inspected(const std::stop_token& stop) {
-  if (sanitizer_ || !why_not_inspected_.empty()) return why_not_inspected_;
-  auto found = find_tool(compute_sanitizer(), options_.environment, stop);
-  if (!found && found.error().code == ErrorCode::cancelled) return tl::make_unexpected(found.error());
-  if (found) {
-    sanitizer_ = std::move(*found);
-  } else {
-    why_not_inspected_ = "not checked for memory errors and races: " + found.error().message;
-  }
-  return why_not_inspected_;
+  return why_missing(compute_sanitizer(), sanitizer_, why_not_inspected_, kNotInspected, stop);
 }
 
 /// One tool's verdict.
@@ -235,7 +234,7 @@ base::Result<Inspection> DeviceTools::inspect(const OneCall& call, const std::st
     if (verdict.state == Sanitized::clean) {
       clean.push_back(tool);
     } else if (verdict.unsupported) {
-      why_not_inspected_ = "not checked for memory errors and races: compute-sanitizer says: " + verdict.text;
+      why_not_inspected_ = std::string(kNotInspected) + "compute-sanitizer says: " + verdict.text;
       out.notes.push_back(why_not_inspected_);
       break;
     } else {

@@ -10,6 +10,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/files.hpp"
@@ -60,6 +61,10 @@ class DeviceTools {
   base::Result<sandbox::RunResult> run_once(const std::string& program, const std::vector<std::string>& arguments,
                                             const OneCall& call, std::chrono::seconds limit,
                                             const std::stop_token& stop);
+  /// Why there is no such tool, in one line that begins with what is `undone` without it; empty: `tool` is there. Looks
+  /// for it at the first time. @error cancelled.
+  base::Result<std::string> why_missing(const ToolName& name, std::optional<Tool>& tool, std::string& why,
+                                        std::string_view undone, const std::stop_token& stop);
   base::Result<evaluation::HardwareCounts> give_up_counting(const std::string& why);
   base::Result<SanitizerVerdict> sanitize(const std::string& tool, const OneCall& call, const std::stop_token& stop);
 

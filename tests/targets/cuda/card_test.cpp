@@ -323,21 +323,29 @@ class CardClock : public testing::Test {
   }
   void clock(const std::string& text) { ASSERT_TRUE(base::write_file(folder_->path() / "clock", text)); }
 
+  void open_a_slot() {
+    target_ = make_cuda_target(options_);
+    ASSERT_TRUE(target_->open(task_, quick_settings(), {}));
+    slots_.emplace(*target_, task_, 1, 2);
+    const auto slot = slots_->get(2, 0);
+    ASSERT_TRUE(slot) << slot.error().message;
+    slot_ = *slot;
+  }
+
   std::optional<base::TemporaryFolder> folder_;
   CudaOptions options_;
+  const model::Task task_ = squares_task();
+  std::unique_ptr<evaluation::Target> target_;
+  std::optional<evaluation::Slots> slots_;
+  evaluation::Slot* slot_ = nullptr;
 };
 
 TEST_F(CardClock, ACallTellsItsClockAndWhetherItIsLow) {
-  const auto target = make_cuda_target(options_);
-  const model::Task task = squares_task();
-  ASSERT_TRUE(target->open(task, quick_settings(), {}));
-  evaluation::Slots slots(*target, task, 1, 2);
-  const auto slot = slots.get(2, 0);
-  ASSERT_TRUE(slot) << slot.error().message;
-  const auto live = target->start(task.baseline, evaluation::Placement::usual, {});
+  open_a_slot();
+  const auto live = target_->start(task_.baseline, evaluation::Placement::usual, {});
   ASSERT_TRUE(live);
   const auto call = [&] {
-    const auto outcome = (*live)->call((*slot)->invocation, {});
+    const auto outcome = (*live)->call(slot_->invocation, {});
     EXPECT_TRUE(outcome);
     EXPECT_TRUE(outcome->lag_ns);
     return outcome.value_or(evaluation::CallOutcome{});
@@ -356,20 +364,15 @@ TEST_F(CardClock, ACallTellsItsClockAndWhetherItIsLow) {
 }
 
 TEST_F(CardClock, EventsThatTheHostsClockContradictsAreNotBelieved) {
-  const auto target = make_cuda_target(options_);
-  const model::Task task = squares_task();
-  ASSERT_TRUE(target->open(task, quick_settings(), {}));
-  evaluation::Slots slots(*target, task, 1, 2);
-  const auto slot = slots.get(2, 0);
-  ASSERT_TRUE(slot) << slot.error().message;
+  open_a_slot();
   // A call of dozens of milliseconds: what events leave out shows behind what a host may be late.
   const std::string slow =
       with("sum += x[i * K + k]", "for (volatile int wait = 0; wait < 400; wait = wait + 1) {} sum += x[i * K + k]");
-  const auto live = target->start(cuda_solution(slow), evaluation::Placement::usual, {});
+  const auto live = target_->start(cuda_solution(slow), evaluation::Placement::usual, {});
   ASSERT_TRUE(live);
   const auto fault_with = [&](const std::string& factor) {
     EXPECT_TRUE(base::write_file(folder_->path() / "events", factor));
-    const auto outcome = (*live)->call((*slot)->invocation, {});
+    const auto outcome = (*live)->call(slot_->invocation, {});
     EXPECT_TRUE(outcome);
     return outcome ? outcome->fault : evaluation::TimeFault::none;
   };
