@@ -18,6 +18,8 @@ if(CMAKE_UNITY_BUILD)
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<COMPILE_LANGUAGE:CXX>>:-Wno-subobject-linkage>
     $<$<CXX_COMPILER_ID:GNU>:-Wno-null-dereference>)
 endif()
+# Paths in assertions are the project's own: no binary says where it was built, and ccache serves every checkout.
+target_compile_options(accelopt_options INTERFACE -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 target_include_directories(accelopt_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_definitions(accelopt_options INTERFACE FMT_HEADER_ONLY)
 if(ACCELOPT_SANITIZE)
