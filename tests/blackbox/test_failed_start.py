@@ -37,7 +37,7 @@ class FailedStart(support.TestCase):
         for name, arguments in starts.items():
             with self.subTest(name):
                 finished = self.accelopt("run", *arguments, "--workspace", self.workspace)
-                self.assertIn(finished.code, (1, 2, 4), finished)
+                self.assertIn(finished.code, (1, 2, 4, 5), finished)
                 self.assertTrue(finished.err.strip(), finished)
                 self.assertNotIn("accelopt resume", finished.err, "there is nothing to resume")
                 self.assertEqual(self.counts(), before, finished)

@@ -218,9 +218,9 @@ TEST_F(DeviceLocks, HoldsNest) {
 
 TEST_F(DeviceLocks, WhatLiesInTheFileIsOnlyText) {
   const std::string self = std::to_string(::getpid());
-  for (const std::string text : {std::string("\x1b[31m; rm -rf /\n"), self + " 99999999999999999999\n", self + " -5\n",
-                                 self + "\n", self + " 1e9\n", std::string(5000, '9'), std::string("1 1\n"),
-                                 self + " " + std::to_string(kNow + 1'000'000) + "\n"}) {
+  for (const std::string& text : {std::string("\x1b[31m; rm -rf /\n"), self + " 99999999999999999999\n", self + " -5\n",
+                                  self + "\n", self + " 1e9\n", std::string(5000, '9'), std::string("1 1\n"),
+                                  self + " " + std::to_string(kNow + 1'000'000) + "\n"}) {
     ASSERT_TRUE(base::write_file(path(), text));
     const base::FileDescriptor stranger = held_by_a_stranger(path());
     told_.clear();
