@@ -388,14 +388,13 @@ model::Task with_measured_bounds(const model::Task& task) {
 }
 
 model::Task with_rich_inputs(const model::Task& task) {
-  using model::Family;
   model::Task out = with_measured_bounds(task);
   for (TensorSpec& input : out.definition.inputs) {
     if (!model::is_floating(input.dtype)) continue;
     input.init = {model::InitKind::normal, 0, 1};
     if (!input.shape) continue;
-    input.families = {Family::positive, Family::scaled_up, Family::scaled_down,
-                      Family::heavy,    Family::sparse,    Family::rows};
+    input.families = {model::kTransformations.begin(), model::kTransformations.end()};
+    if (model::has_exact_output(out.definition)) std::erase(input.families, model::Family::near_ties);
   }
   return out;
 }
