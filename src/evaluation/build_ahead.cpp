@@ -2,10 +2,24 @@
 #include "evaluation/build_ahead.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace accelopt::evaluation {
 
-BuildAhead::BuildAhead(Target& target, std::stop_token stop) : target_(target), stop_(std::move(stop)) {}
+std::string CompileBudget::text() const {
+  return "the compilers of all configurations together have had their " +
+         std::to_string(static_cast<std::int64_t>(limit_)) + " s";
+}
+
+std::shared_ptr<CompileBudget> CompileBudgets::of(const model::Solution& open, double seconds) {
+  const std::lock_guard lock(mutex_);
+  auto& budget = by_source_[model::source_id(open)];
+  if (!budget) budget = std::make_shared<CompileBudget>(seconds);
+  return budget;
+}
+
+BuildAhead::BuildAhead(Target& target, std::shared_ptr<CompileBudget> budget, std::stop_token stop)
+    : target_(target), budget_(std::move(budget)), stop_(std::move(stop)) {}
 
 BuildAhead::~BuildAhead() {
   {
@@ -30,6 +44,20 @@ base::Result<model::BuildReport> BuildAhead::wait(std::size_t number) {
   return *jobs_[number].report;
 }
 
+base::Result<model::BuildReport> BuildAhead::build(const model::Solution& solution) {
+  if (budget_->spent()) {
+    model::BuildReport report;
+    report.diagnostics = "not compiled: " + budget_->text();
+    return report;
+  }
+  const auto began = std::chrono::steady_clock::now();
+  auto report = target_.build(solution, stop_);
+  // What was built before costs nothing, and a compiler that rests while others are measured does not work.
+  const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  if (report) budget_->spend(std::min(passed, report->seconds));
+  return report;
+}
+
 void BuildAhead::serve() {
   target_.settle_helper_thread();
   std::unique_lock lock(mutex_);
@@ -38,7 +66,7 @@ void BuildAhead::serve() {
     if (closed_) return;
     Job& job = jobs_[begun_++];
     lock.unlock();
-    auto report = target_.build(job.solution, stop_);
+    auto report = build(job.solution);
     lock.lock();
     job.report = std::move(report);
     changed_.notify_all();
