@@ -2,9 +2,18 @@
 #include "evaluation/build_ahead.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 namespace accelopt::evaluation {
+
+bool CompileBudget::spent() const {
+  const std::lock_guard lock(mutex_);
+  return left_ <= 0;
+}
+
+void CompileBudget::charge(const model::Solution& configuration, double seconds) {
+  const std::lock_guard lock(mutex_);
+  if (charged_.insert(model::source_id(configuration)).second) left_ -= seconds;
+}
 
 std::string CompileBudget::text() const {
   return "the compilers of all configurations together have had their " +
@@ -50,11 +59,8 @@ base::Result<model::BuildReport> BuildAhead::build(const model::Solution& soluti
     report.diagnostics = "not compiled: " + budget_->text();
     return report;
   }
-  const auto began = std::chrono::steady_clock::now();
   auto report = target_.build(solution, stop_);
-  // What was built before costs nothing, and a compiler that rests while others are measured does not work.
-  const double passed = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  if (report) budget_->spend(std::min(passed, report->seconds));
+  if (report) budget_->charge(solution, report->seconds);
   return report;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -9,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -23,14 +23,17 @@ namespace accelopt::evaluation {
 class CompileBudget {
  public:
   explicit CompileBudget(double seconds) : limit_(seconds), left_(seconds) {}
-  [[nodiscard]] bool spent() const { return left_.load() <= 0; }
-  void spend(double seconds) { left_.fetch_sub(seconds); }
+  [[nodiscard]] bool spent() const;
+  /// A configuration counts once: whoever asks again is given what was built.
+  void charge(const model::Solution& configuration, double seconds);
   /// "the compilers of all configurations together have had their 300 s".
   [[nodiscard]] std::string text() const;
 
  private:
   double limit_;
-  std::atomic<double> left_;
+  mutable std::mutex mutex_;
+  double left_;
+  std::set<std::string> charged_;
 };
 
 /// A budget for every source with open values that was built so far. Any thread.

@@ -442,7 +442,8 @@ base::Result<model::BuildReport> build_candidate(const Measuring& measuring, con
 base::Result<model::Evaluation> run_tuned_triage(Measuring& measuring, const model::Solution& candidate,
                                                  const model::TuningSpace& space, const model::Solution& opponent,
                                                  const std::stop_token& stop) {
-  Tuner tuner(measuring, candidate, space, measuring.compile_budgets->of(candidate, TuningRules{}.compile_seconds), stop);
+  Tuner tuner(measuring, candidate, space, measuring.compile_budgets->of(candidate, TuningRules{}.compile_seconds),
+              stop);
   const auto raced = tuner.run();
   if (!raced && tuner.unmeasured().empty()) return tl::make_unexpected(raced.error());
   const double seconds = tuner.seconds();

@@ -41,9 +41,9 @@ enum class Family {
   near_ties
 };
 /// What an input may be transformed by.
-inline constexpr std::array kTransformations{Family::positive, Family::scaled_up,    Family::scaled_down, Family::heavy,
-                                             Family::sparse,   Family::rows,         Family::late,        Family::blocks,
-                                             Family::signed_zeros, Family::near_ties};
+inline constexpr std::array kTransformations{
+    Family::positive, Family::scaled_up, Family::scaled_down, Family::heavy,        Family::sparse,
+    Family::rows,     Family::late,      Family::blocks,      Family::signed_zeros, Family::near_ties};
 std::string_view to_string(Family family);
 /// What `families = [...]` may name, separated by commas.
 inline constexpr std::string_view kFamilyNames =

@@ -327,7 +327,8 @@ class Search {
     return {};
   }
 
-  /// Leaves out what passed its race and failed while it was profiled; the baseline stands in for a beam of nothing else.
+  /// Leaves out what passed its race and failed while it was profiled; the baseline stands in for a beam of nothing
+  /// else.
   void drop_failed(Selection& next) {
     std::set<std::string> failed;
     for (const Candidate& parent : beam_) {

@@ -354,6 +354,25 @@ TEST_F(Flows, WhatWatchersFindIsNotConfirmed) {
   EXPECT_EQ(target_.calls_outside_lock, 0);
 }
 
+TEST_F(Flows, AKernelThatFailsWhileItIsProfiledDidNotPass) {
+  open();
+  const model::Solution kernel = fake_kernel("time=500000 wrong_when_warm");
+  EXPECT_EQ(evaluator_->triage(kernel, fake_task().baseline, {})->status, Status::passed);
+  const auto profile = evaluator_->profile(kernel, {});
+  ASSERT_TRUE(profile) << profile.error().message;
+  model::Evaluation evaluation;
+  evaluation.status = Status::passed;
+  evaluation.verdict = Verdict::faster;
+  evaluation.ratio = {2, 2, 2};
+  evaluation.profile = *profile;
+  EXPECT_TRUE(model::failed_in_profile(evaluation));
+  model::take_failure(evaluation);
+  EXPECT_EQ(evaluation.status, Status::incorrect_numerical);
+  EXPECT_NE(evaluation.reason.find("while it was profiled: workload race"), std::string::npos) << evaluation.reason;
+  EXPECT_EQ(evaluation.verdict, Verdict::none);
+  EXPECT_FALSE(evaluation.ratio || evaluation.profile);
+}
+
 TEST_F(Flows, CountersOfTheLongestWorkloadStandInAProfile) {
   model::Task task = fake_task();
   task.workloads.push_back({"long", {{"M", 200}}, model::Role::race, 1.0});
