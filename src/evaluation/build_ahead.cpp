@@ -10,6 +10,11 @@ bool CompileBudget::spent() const {
   return left_ <= 0;
 }
 
+bool CompileBudget::permits(const model::Solution& configuration) const {
+  const std::lock_guard lock(mutex_);
+  return left_ > 0 || charged_.contains(model::source_id(configuration));
+}
+
 void CompileBudget::charge(const model::Solution& configuration, double seconds) {
   const std::lock_guard lock(mutex_);
   if (charged_.insert(model::source_id(configuration)).second) left_ -= seconds;
@@ -54,7 +59,7 @@ base::Result<model::BuildReport> BuildAhead::wait(std::size_t number) {
 }
 
 base::Result<model::BuildReport> BuildAhead::build(const model::Solution& solution) {
-  if (budget_->spent()) {
+  if (!budget_->permits(solution)) {
     model::BuildReport report;
     report.diagnostics = "not compiled: " + budget_->text();
     return report;

@@ -24,6 +24,8 @@ class CompileBudget {
  public:
   explicit CompileBudget(double seconds) : limit_(seconds), left_(seconds) {}
   [[nodiscard]] bool spent() const;
+  /// It is built already, or there is something left to build it with.
+  [[nodiscard]] bool permits(const model::Solution& configuration) const;
   /// A configuration counts once: whoever asks again is given what was built.
   void charge(const model::Solution& configuration, double seconds);
   /// "the compilers of all configurations together have had their 300 s".

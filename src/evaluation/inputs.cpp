@@ -214,9 +214,9 @@ bool is_drawn_by_row(Family family) {
   return family == Family::rows || family == Family::late || family == Family::blocks || family == Family::near_ties;
 }
 
-/// Where a row, or a tensor of rows, departs from its pattern: somewhere in the second half.
-std::size_t late_place(const Bits& bits, std::uint64_t index, std::size_t length) {
-  return length / 2 + static_cast<std::size_t>(bits(index) % (length - length / 2));
+/// Where a row departs from its pattern: somewhere in its second half.
+std::size_t late_place(const Bits& bits, std::size_t row, std::size_t length) {
+  return length / 2 + static_cast<std::size_t>(bits(2 * row + 1) % (length - length / 2));
 }
 
 /// Levels of near_ties: one unit in the last place apart.
@@ -224,35 +224,27 @@ std::uint64_t tie_levels(DType dtype) {
   return model::size_of(dtype) >= 4 ? 64 : 8;
 }
 
-/// One row of a family that is_drawn_by_row; `row` numbers it, `count` says how many there are.
-void draw_patterned_row(const InputDraw& draw, std::size_t row, std::size_t count, std::span<double> out) {
-  const std::uint64_t first = static_cast<std::uint64_t>(row) * out.size();
-  const auto declared = [&](std::uint64_t index, std::span<double> to) {
-    for (std::size_t i = 0; i < to.size(); i += kChunk) {
-      draw_declared(draw.init, draw.seed, index + i, to.subspan(i, std::min(kChunk, to.size() - i)));
-    }
-  };
+/// One row of a family that is_drawn_by_row; `row` numbers it.
+void draw_patterned_row(const InputDraw& draw, std::size_t row, std::span<double> out) {
   const Bits bits(draw.seed, Stream::late);
-  const std::uint64_t kind = bits(0) % (kBlockLengths + 1);
-  const bool rows_repeat = draw.family == Family::blocks && kind == kBlockLengths;
-  if (rows_repeat) {
-    declared(0, out);
-  } else {
-    const std::size_t length = draw.family == Family::blocks ? std::size_t{kShortestBlock} << kind : 1;
-    declared(first, out.first(std::min(length, out.size())));
-    for (std::size_t i = length; i < out.size(); ++i) out[i] = out[i - length];
-  }
+  const bool blocks = draw.family == Family::blocks;
+  // Odd rows repeat the row before them.
+  const std::size_t shown = blocks ? row / 2 * 2 : row;
+  const std::size_t length = blocks ? std::size_t{kShortestBlock} << bits(2 * shown) % kBlockLengths : 1;
+  draw_declared(draw.init, draw.seed, shown * out.size(), out.first(std::min(length, out.size())));
+  for (std::size_t i = length; i < out.size(); ++i) out[i] = out[i - length];
   if (draw.family == Family::near_ties) {
     const Bits level(draw.seed, Stream::tie);
     const double step = 2 * model::unit_roundoff(draw.dtype);
     for (std::size_t i = 0; i < out.size(); ++i) {
-      out[i] *= 1 + step * static_cast<double>(level(first + i) % tie_levels(draw.dtype));
+      out[i] *= 1 + step * static_cast<double>(level(row * out.size() + i) % tie_levels(draw.dtype));
     }
-    return;
   }
-  if (draw.family == Family::rows || (rows_repeat && row != late_place(bits, count + 1, count))) return;
-  const std::size_t place = late_place(bits, row + 1, out.size());
-  declared(first + place, out.subspan(place, 1));
+  if (draw.family != Family::late && !blocks) return;
+  for (const std::size_t departing : {shown, row}) {
+    const std::size_t place = late_place(bits, departing, out.size());
+    draw_declared(draw.init, draw.seed, departing * out.size() + place, out.subspan(place, 1));
+  }
 }
 
 /// Largest integer up to which the dtype holds every integer exactly.
@@ -352,7 +344,7 @@ base::Result<void> draw_input(const InputDraw& draw, std::span<std::byte> out) {
         draw_structured_row(draw, i, row);
         transform(family, draw.seed, i * rows.length, row);
       } else {
-        draw_patterned_row(draw, i, rows.count, row);
+        draw_patterned_row(draw, i, row);
       }
       encode(draw.dtype, row, out.subspan(i * rows.length * size, rows.length * size));
     }

@@ -195,7 +195,7 @@ class FakeTarget final : public Target {
         float value = 0;
         std::memcpy(&value, invocation.inputs.at(0).data() + i, sizeof value);
         value *= 2;
-        const bool warm_fault = fakes::claims(text_, "wrong_when_warm") && options.cache == model::Cache::warm;
+        const bool warm_fault = fakes::claims(text_, "bad_when_warm") && options.cache == model::Cache::warm;
         const bool last = i + sizeof(float) == target_.output_.size();
         const auto wrong_at = text_.find("wrong_on=");
         const bool wrong = wrong_at == std::string::npos ? fakes::claims(text_, "wrong")

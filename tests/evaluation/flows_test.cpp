@@ -356,7 +356,7 @@ TEST_F(Flows, WhatWatchersFindIsNotConfirmed) {
 
 TEST_F(Flows, AKernelThatFailsWhileItIsProfiledDidNotPass) {
   open();
-  const model::Solution kernel = fake_kernel("time=500000 wrong_when_warm");
+  const model::Solution kernel = fake_kernel("time=500000 bad_when_warm");
   EXPECT_EQ(evaluator_->triage(kernel, fake_task().baseline, {})->status, Status::passed);
   const auto profile = evaluator_->profile(kernel, {});
   ASSERT_TRUE(profile) << profile.error().message;

@@ -216,22 +216,22 @@ __device__ inline double declared_at(int kind, double first, double second, u64 
   }
 }
 
-__device__ inline u64 late_place(u64 key, u64 index, u64 length) {
-  return length / 2 + bits_at(key, index) % (length - length / 2);
+__device__ inline u64 late_place(u64 key, u64 row, u64 length) {
+  return length / 2 + bits_at(key, 2 * row + 1) % (length - length / 2);
 }
 
 /// The element whose declared value element i takes.
-__device__ inline u64 place_of(int family, u64 i, u64 count, u64 row_length, u64 seed) {
+__device__ inline u64 place_of(int family, u64 i, u64 row_length, u64 seed) {
   if (family != kRows && family != kLate && family != kBlocks && family != kNearTies) return i;
   const u64 row = i / row_length;
   const u64 column = i % row_length;
+  if (family == kRows || family == kNearTies) return row * row_length;
   const u64 key = key_of(seed, 7);
-  const u64 kind = bits_at(key, 0) % 6;
-  const bool rows_repeat = family == kBlocks && kind == 5;
-  const bool departs = (family == kLate || family == kBlocks) && column == late_place(key, row + 1, row_length);
-  if (departs && (!rows_repeat || row == late_place(key, count / row_length + 1, count / row_length))) return i;
-  if (rows_repeat) return column;
-  return row * row_length + (family == kBlocks ? column % (4ULL << kind) : 0);
+  if (column == late_place(key, row, row_length)) return i;
+  if (family == kLate) return row * row_length;
+  const u64 shown = row / 2 * 2;
+  if (column == late_place(key, shown, row_length)) return shown * row_length + column;
+  return shown * row_length + column % (4ULL << bits_at(key, 2 * shown) % 5);
 }
 
 /// A unit in the last place of 1.
@@ -258,7 +258,7 @@ __device__ inline double unit_at_one(int dtype) {
 extern "C" __global__ void accelopt_draw(void* out, int dtype, u64 count, u64 row_length, int kind, double first,
                                          double second, int family, u64 seed) {
   ACCELOPT_EACH(i, count) {
-    double value = declared_at(kind, first, second, seed, place_of(family, i, count, row_length, seed));
+    double value = declared_at(kind, first, second, seed, place_of(family, i, row_length, seed));
     if (family == kPositive) value = size_of_value(value);
     if (family == kScaledUp) value *= 1000;
     if (family == kScaledDown) value /= 1000;
