@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
-#include "suites/lint.hpp"
 
 namespace accelopt::suites {
 namespace {
@@ -589,36 +588,6 @@ TEST_F(TaskFolder, AllProblemsAreListedInTheOrderOfTheText) {
                         {9, "axes.N"}, {20, "inputs[1].dtype"}, {41, "workloads[1].role"}, {56, "cpu.thread"}}));
   const auto error = load_task(path()).error();
   EXPECT_EQ(std::count(error.message.begin(), error.message.end(), '\n'), 3);
-}
-
-TEST(SuiteTasks, AreTheSubFoldersWithATaskSortedByName) {
-  const auto folder = base::TemporaryFolder::create("accelopt-suite");
-  ASSERT_TRUE(folder);
-  for (const char* name : {"b", "a", "c"}) fs::create_directory(folder->path() / name);
-  ASSERT_TRUE(base::write_file(folder->path() / "b" / "task.toml", ""));
-  ASSERT_TRUE(base::write_file(folder->path() / "a" / "task.toml", ""));
-  ASSERT_TRUE(base::write_file(folder->path() / "task.toml", ""));
-  const auto tasks = find_suite_tasks(folder->path());
-  ASSERT_TRUE(tasks) << tasks.error().message;
-  EXPECT_EQ(*tasks, (std::vector<fs::path>{folder->path() / "a", folder->path() / "b"}));
-  EXPECT_EQ(find_suite_tasks(folder->path() / "c").error().code, ErrorCode::not_found);
-  EXPECT_EQ(find_suite_tasks(folder->path() / "d").error().code, ErrorCode::not_found);
-}
-
-TEST(SuiteTasks, BundledSuitesLoad) {
-  for (const char* suite : {"nkibench-cpu", "nkibench-cuda"}) {
-    const auto tasks = find_suite_tasks(fs::path(ACCELOPT_SUITES) / suite);
-    ASSERT_TRUE(tasks) << tasks.error().message;
-    EXPECT_EQ(tasks->size(), 14U) << suite;
-    for (const fs::path& folder : *tasks) {
-      const auto task = load_task(folder);
-      ASSERT_TRUE(task) << task.error().message;
-      EXPECT_EQ(task->definition.name, folder.filename().string());
-      for (const Problem& problem : lint_task(*task, {.cores = 2, .folder = folder})) {
-        EXPECT_EQ(problem.severity, Severity::advice) << to_string(problem, "");
-      }
-    }
-  }
 }
 
 }  // namespace
