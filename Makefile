@@ -4,7 +4,7 @@
 # make check   make test, and the same under sanitizers and clang-tidy (what CI runs)
 # make build   install what is missing, and build release binaries into build/release/bin
 # make fetch   fetch what tests run against: the SurrealDB engine, NVRTC (make test does it too)
-# make install build, and install to PREFIX (default /usr/local)
+# make install build, and install to PREFIX (default /usr/local); make uninstall removes it again
 
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
@@ -12,7 +12,7 @@ PREFIX ?= /usr/local
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache,)
 
-.PHONY: fetch demo test check build install deps deps-build asan tsan tidy format clean
+.PHONY: fetch demo test check build install uninstall deps deps-build asan tsan tidy format clean
 
 demo: build
 	build/release/bin/accelopt run suites/nkibench-cpu/matmul --workspace build/demo --iterations 4
@@ -52,6 +52,12 @@ format:
 
 install: build
 	cmake --install build/release --prefix $(PREFIX)
+
+uninstall:
+	@test -f build/release/install_manifest.txt || { echo "make uninstall: nothing was installed from here" >&2; exit 1; }
+	xargs -d '\n' rm -fv < build/release/install_manifest.txt
+	rmdir --ignore-fail-on-non-empty -p $$(xargs -d '\n' -n 1 dirname < build/release/install_manifest.txt | sort -ru | grep /accelopt) 2>/dev/null || true
+	rm -f build/release/install_manifest.txt
 
 deps:
 	@scripts/install-deps.sh
