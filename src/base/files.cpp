@@ -79,7 +79,7 @@ Result<std::string> read_file(const std::filesystem::path& path) {
 Result<std::string> read_foreign_file(const std::filesystem::path& path, std::size_t most) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   const int number = errno;
-  const auto refuse = [&](const std::string& why) { return fail(ErrorCode::invalid_argument, why); };
+  const auto refuse = [&](const std::string& why) { return fail(ErrorCode::io, why); };
   if (!file.valid() && number == ELOOP) return refuse("is a symbolic link; put the file itself there");
   if (!file.valid() && (number == ENXIO || number == ENODEV)) return refuse("is no regular file; put one there");
   if (!file.valid()) return fail_errno(number, "cannot read " + path.string());
