@@ -19,6 +19,7 @@
 
 #include "sandbox/landlock.hpp"
 #include "sandbox/probe.hpp"
+#include "targets/cpu/arena_check.hpp"
 #include "targets/cpu/urgent.hpp"
 
 namespace accelopt::targets::cpu {
@@ -245,7 +246,15 @@ base::Result<void> ArenaProcess::await_loading() {
   // Nothing of the candidate's has run so far: these are the arena's own words.
   home_begin_ = control_->home_begin;
   home_end_ = control_->home_end;
-  if (!stop() || home_begin_ == 0) return {};
+  if (!stop()) return {};
+  // The filter for loading and the one for calls.
+  constexpr int kFilters = 2;
+  const std::string altered = altered_by_loading(process_.pid(), sandbox::capabilities().filters ? kFilters : 0);
+  if (!altered.empty()) {
+    bury("could not be loaded: " + altered);
+    return {};
+  }
+  if (home_begin_ == 0) return {};
   const std::string place = "/proc/" + std::to_string(process_.pid()) + "/syscall";
   place_file_ = base::FileDescriptor(open(place.c_str(), O_RDONLY | O_CLOEXEC));
   if (place_file_.valid() && !instruction()) place_file_.reset();
