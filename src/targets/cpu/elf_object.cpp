@@ -28,6 +28,7 @@ std::string demangled(const std::string& name) {
 struct Section {
   Elf64_Shdr header{};
   std::string name;
+  bool addresses = false;  ///< every word of it is an address that a relocation stores
 };
 
 bool is_part_of(const std::string& name, std::string_view whole) {
@@ -38,6 +39,7 @@ bool is_part_of(const std::string& name, std::string_view whole) {
 /// machinery refers to.
 bool relocated_constants(const Section& section) {
   if (is_part_of(section.name, ".data.rel.ro")) return true;
+  if (section.name == ".data" && section.addresses) return true;  // so clang refers to the types that are caught
   return section.header.sh_size == sizeof(std::uint64_t) &&
          (section.name.starts_with(".data.rel.local.DW.ref.") || section.name.starts_with(".data.rel.DW.ref.") ||
           section.name.starts_with(".data.DW.ref."));
@@ -90,6 +92,9 @@ base::Result<std::vector<Section>> read_sections(const ElfReader& reader) {
   const Elf64_Shdr names = sections[file->e_shstrndx].header;
   for (Section& section : sections) {
     section.name = reader.text(names.sh_offset, names.sh_size, section.header.sh_name);
+    if (section.header.sh_type != SHT_RELA || section.header.sh_info >= sections.size()) continue;
+    Section& target = sections[section.header.sh_info];
+    target.addresses = section.header.sh_size / sizeof(Elf64_Rela) == target.header.sh_size / sizeof(std::uint64_t);
   }
   return sections;
 }
@@ -103,7 +108,8 @@ void add_symbol(const Elf64_Sym& symbol, const std::string& name, const std::vec
   if (binding != STB_LOCAL) facts.defined.push_back(name);
   if (symbol.st_shndx == SHN_COMMON) facts.writable.push_back(demangled(name));
   if (symbol.st_shndx >= sections.size() || (type != STT_OBJECT && type != STT_TLS)) return;
-  if (!keeps_values(sections[symbol.st_shndx])) return;
+  const Section& home = sections[symbol.st_shndx];
+  if (!keeps_values(home) && !(home.name == ".data" && home.addresses)) return;
   (type == STT_TLS ? facts.thread_local_variables : facts.writable).push_back(demangled(name));
 }
 

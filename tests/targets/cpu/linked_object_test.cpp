@@ -6,7 +6,6 @@
 #include <cstring>
 #include <map>
 #include <random>
-#include <string_view>
 
 #include "base/files.hpp"
 #include "small_task.hpp"
@@ -85,11 +84,7 @@ struct Places {
 TEST(LinkedObjectTest, HonestKernelsPassAndTheirDataIsReadOnly) {
   for (const std::string compiler : {"g++", "clang++"}) {
     if (!find_compiler(compiler, kPath)) continue;
-    std::string rich = kRich;
-    // clang keeps what refers to the types that are caught in .data, like variables.
-    constexpr std::string_view kType = "const std::out_of_range&";
-    if (compiler == "clang++") rich.replace(rich.find(kType), kType.size(), "...");
-    for (const std::string& text : {std::string(kSmallBaseline), rich}) {
+    for (const char* text : {kSmallBaseline, kRich}) {
       const auto kernel = built(text, compiler.c_str());
       ASSERT_TRUE(kernel) << kernel.error().message;
       ASSERT_TRUE((*kernel)->report.built) << compiler << (*kernel)->report.diagnostics;
