@@ -167,6 +167,9 @@ base::Result<void> add_clone_rules(const Context& context) {
 
 base::Result<void> add_thread_rules(const Context& context) {
   TRY(add_clone_rules(context));
+  // An allocator that gives back what a thread had looks for the machine's policy in a file, and does without.
+  constexpr std::array kOpening{"open", "openat"};
+  TRY(add(context, SCMP_ACT_ERRNO(EACCES), kOpening));
   // The C library installs handlers for its own real-time signals with the first thread, and may name stacks.
   constexpr std::uint64_t kFirstOfTheLibrary = 32;
   constexpr std::uint64_t kNameMemory = 0x53564d41;  // PR_SET_VMA
