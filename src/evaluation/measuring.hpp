@@ -50,18 +50,20 @@ struct Measuring {
   [[nodiscard]] std::vector<double> expected_ns(const std::vector<std::size_t>& of) const;
 };
 
-/// Adds "name: seconds" of its own life to an evaluation.
+/// Adds "name: seconds" of its own life to an evaluation, without what was waited for others to leave the device.
 class StageClock {
  public:
-  StageClock(model::Evaluation& evaluation, std::string name);
+  StageClock(const Measuring& measuring, model::Evaluation& evaluation, std::string name);
   StageClock(const StageClock&) = delete;
   StageClock& operator=(const StageClock&) = delete;
   ~StageClock();
 
  private:
+  const DeviceUse& use_;
   model::Evaluation& evaluation_;
   std::string name_;
   std::chrono::steady_clock::time_point began_;
+  std::chrono::steady_clock::duration waited_before_;
 };
 
 /// An evaluation with environment, trust and ids filled in.

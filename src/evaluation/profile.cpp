@@ -126,7 +126,7 @@ void describe(const Measuring& measuring, std::size_t index, const Times& times,
 base::Result<void> add_hardware_counts(Measuring& measuring, const model::Solution& solution, std::size_t workload,
                                        bool several, model::Profile& profile, const std::stop_token& stop) {
   TRY_ASSIGN(Slot * slot, measuring.slots->get(workload, 0));
-  const auto lock = measuring.target.lock_machine();
+  TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
   TRY_ASSIGN(const HardwareCounts counts,
              measuring.target.hardware_counts(solution, slot->invocation, measuring.task.cpu.cache, stop));
   const std::string prefix = several ? measuring.task.workloads[workload].name + ": " : "";
@@ -153,7 +153,7 @@ base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solu
   double longest_ns = 0;
   for (const std::size_t workload : raced) {
     for (int slot = 0; slot < measuring.slots->count(); ++slot) TRY(measuring.slots->get(workload, slot));
-    const auto lock = measuring.target.lock_machine();
+    TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
     TRY_ASSIGN(const Times times, time_workload(measuring, solution, workload, stop));
     if (times.failure) {
       profile.failed_as = times.failure->status;

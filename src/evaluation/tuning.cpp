@@ -96,7 +96,7 @@ class Tuner {
   }
 
   /// Since it began, builds and races.
-  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(now() - began_).count(); }
   /// Why no block could be measured, once `run` has failed for it.
   [[nodiscard]] const std::string& unmeasured() const { return unmeasured_; }
   /// Over half of the calls of some heat were disturbed.
@@ -285,7 +285,7 @@ class Tuner {
       active.push_back(static_cast<int>(solutions.size()));
       solutions.push_back(&entrant(i).solution);
     }
-    const auto began = Clock::now();
+    const auto began = now();
     const auto quiet = measuring_.target.quiet();
     BlockRunner runner(measuring_.target, measuring_.task, *measuring_.slots,
                        {.arms = solutions,
@@ -316,7 +316,7 @@ class Tuner {
     for (std::size_t workload = 0; workload < workloads_.size(); ++workload)
       expected_ns_[workload] = stats::median(leader_ns[workload]);
     noisy_ = noisy_ || runner.noisy();
-    raced_seconds_ += std::chrono::duration<double>(Clock::now() - began).count();
+    raced_seconds_ += std::chrono::duration<double>(now() - began).count();
     keep(rung, arms, std::move(log_ratios));
     return true;
   }
@@ -382,6 +382,9 @@ class Tuner {
   Measuring& measuring_;
   const model::Solution& open_;
   const model::TuningSpace& space_;
+  /// A clock that stands still while the device is waited for.
+  [[nodiscard]] Clock::time_point now() const { return Clock::now() - measuring_.target.use().waited; }
+
   std::stop_token stop_;
   TuningRules rules_;
   stats::HalvingRules halving_;
@@ -395,7 +398,7 @@ class Tuner {
   double raced_seconds_ = 0;
   bool noisy_ = false;
   std::string unmeasured_;
-  Clock::time_point began_ = Clock::now();
+  Clock::time_point began_ = now();
   BuildAhead builds_;
 };
 

@@ -388,6 +388,8 @@ class Search {
       if (!evaluation &&
           (evaluation.error().code == ErrorCode::cancelled || evaluation.error().code == ErrorCode::not_found)) {
         if (waiting()) expect_confirmations(place);
+        const bool given_up = evaluation.error().code == ErrorCode::cancelled && !stopping();
+        if (given_up) return tl::make_unexpected(evaluation.error());  // waiting for the device was stopped: it is owed
         return {};
       }
       if (!evaluation) return tl::make_unexpected(evaluation.error());

@@ -74,6 +74,8 @@ class FakeTarget final : public Target {
   int slow_calls = 0;      ///< so many more calls run at half the clock, in twice the time
   int doubtful_calls = 0;  ///< so many more calls are told two times that contradict each other
   std::chrono::milliseconds patience{40};
+  std::chrono::hours wait_a_lock{0};  ///< that is said to have been waited for each
+  std::string neighbour;              ///< who is said to have held the lock all the time
   HardwareCounts counters;
   std::vector<std::int64_t> watched, counted;  ///< sizes of the workloads that were looked into
 
@@ -138,7 +140,11 @@ class FakeTarget final : public Target {
     return Inspection{leaks ? "the watcher found a leak" : "", {"watched"}};
   }
   std::unique_ptr<Hold> quiet() override { return std::make_unique<Counted>(quiets, held_quiets); }
-  std::unique_ptr<Hold> lock_machine() override { return std::make_unique<Counted>(locks, held_locks); }
+  base::Result<std::unique_ptr<Hold>> lock_machine() override {
+    use().waited += wait_a_lock;
+    use().shared_with = neighbour;
+    return std::make_unique<Counted>(locks, held_locks);
+  }
   std::chrono::milliseconds patience_with_neighbours() const override { return patience; }
   base::Result<Peaks> probe_peaks_again(std::stop_token) override {
     ++probes;

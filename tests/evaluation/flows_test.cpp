@@ -102,6 +102,37 @@ TEST_F(Flows, TriageTellsFasterSlowerAndTie) {
   EXPECT_EQ(same.samples.size(), static_cast<std::size_t>(same.blocks));
 }
 
+TEST_F(Flows, WaitingForTheDeviceIsNoTimeOfAStageOrARace) {
+  target_.wait_a_lock = std::chrono::hours(1);
+  const OpenReport report = open();
+  const model::Evaluation raced = triage("time=500000");
+  const auto confirmed = evaluator_->confirm(fake_kernel("time=500000"), {});
+  ASSERT_TRUE(confirmed);
+  EXPECT_EQ(raced.decided_by, "race");
+  EXPECT_GT(target_.use().waited, std::chrono::hours(8));
+  for (const model::Evaluation* evaluation : {&report.baseline, &raced, &*confirmed}) {
+    for (const model::StageTime& stage : evaluation->stages) {
+      EXPECT_GE(stage.seconds, 0) << stage.name;
+      EXPECT_LT(stage.seconds, 60) << stage.name;
+    }
+  }
+}
+
+TEST_F(Flows, AnEvaluationSaysThatTheDeviceWasPossiblyShared) {
+  open();
+  target_.neighbour = "process 4711 (sleep, user ann)";
+  const auto confirmed = evaluator_->confirm(fake_kernel("time=500000"), {});
+  ASSERT_TRUE(confirmed);
+  for (const model::Evaluation& evaluation : {triage("time=500000"), *confirmed}) {
+    EXPECT_TRUE(evaluation.environment.noisy);
+    EXPECT_NE(evaluation.environment.isolation.find("device possibly shared"), std::string::npos);
+    ASSERT_FALSE(evaluation.notes.empty());
+    EXPECT_NE(evaluation.notes.back().find(target_.neighbour), std::string::npos) << evaluation.notes.back();
+  }
+  target_.neighbour.clear();
+  EXPECT_FALSE(triage("time=500000").environment.noisy) << "of the next one nothing is said";
+}
+
 TEST_F(Flows, NoProcessMeetsASlotTwice) {
   open();
   triage("time=1000000");
