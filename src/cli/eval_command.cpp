@@ -161,6 +161,7 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
   }
   if (evaluation.status == model::Status::passed) {
     TRY_ASSIGN(evaluation.profile, evaluator->profile(candidate, shell.stops.abort));
+    model::take_failure(evaluation);
   }
   return evaluation;
 }

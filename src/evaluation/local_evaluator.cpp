@@ -6,8 +6,10 @@
 #include <atomic>
 #include <mutex>
 
+#include "base/available_memory.hpp"
 #include "base/hash.hpp"
 #include "evaluation/measuring.hpp"
+#include "evaluation/memory_need.hpp"
 #include "evaluation/tuning.hpp"
 
 namespace accelopt::evaluation {
@@ -30,6 +32,8 @@ class LocalEvaluator final : public Evaluator {
       return base::fail(ErrorCode::invalid_argument,
                         "the task has no workload with role \"race\"; nothing could be timed");
     }
+    const auto available = base::available_memory();
+    if (!target_.keeps_slots() && available) TRY(check_memory(task, settings.slots, *available));
     OpenReport report;
     TRY_ASSIGN(report.device, target_.open(task, settings, stop));
     auto opened =
@@ -41,6 +45,7 @@ class LocalEvaluator final : public Evaluator {
                                               .baseline_ns = {},
                                               .random = std::mt19937_64(base::derive_seed(settings.seed, "orders")),
                                               .confirmations = 0,
+                                              .compile_budgets = std::make_unique<CompileBudgets>(),
                                               .recorded_ns = {}});
     opened->slots =
         std::make_unique<Slots>(target_, opened->task, base::derive_seed(settings.seed, "slots"), settings.slots);
@@ -56,14 +61,14 @@ class LocalEvaluator final : public Evaluator {
 
   base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) override {
     TRY(opened());
-    return build_candidate(target_, measuring_->task.definition, solution, stop);
+    return build_candidate(*measuring_, solution, stop);
   }
 
   base::Result<model::Evaluation> triage(const model::Solution& candidate, const model::Solution& opponent,
                                          std::stop_token stop) override {
     TRY(opened());
     // Outside the exclusive part: others measure while this one compiles.
-    TRY(build_candidate(target_, measuring_->task.definition, candidate, stop));
+    TRY(build_candidate(*measuring_, candidate, stop));
     const std::lock_guard exclusive(mutex_);
     target_.use().begin(stop);
     TRY_ASSIGN(auto evaluation, run_triage(*measuring_, candidate, opponent, stop));

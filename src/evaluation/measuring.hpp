@@ -16,6 +16,7 @@
 
 #include "base/result.hpp"
 #include "evaluation/block_runner.hpp"
+#include "evaluation/build_ahead.hpp"
 #include "evaluation/evaluator.hpp"
 #include "evaluation/slots.hpp"
 #include "evaluation/target.hpp"
@@ -39,6 +40,7 @@ struct Measuring {
   std::vector<double> baseline_ns;  ///< a workload; 0 until measured
   std::mt19937_64 random;           ///< orders and choices; never anything that counts
   int confirmations = 0;            ///< made: each draws slots of its own
+  std::unique_ptr<CompileBudgets> compile_budgets;
   std::map<std::string, std::vector<double>>
       recorded_ns;  ///< `paper` protocol: mean latency by source id and raced workload
 

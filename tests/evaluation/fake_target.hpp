@@ -99,6 +99,7 @@ class FakeTarget final : public Target {
     report.built = !fakes::claims(text, "broken") && fake_claim(text, "compiles_if", 0).value_or(1) != 0;
     if (!report.built) report.diagnostics = "kernel.cpp:1:1: error: broken";
     report.machine_code_id = main_text(solution);
+    report.seconds = static_cast<double>(fake_claim(text, "compile_seconds", 0).value_or(0));
     return report;
   }
   void settle_helper_thread() override {}
@@ -200,11 +201,12 @@ class FakeTarget final : public Target {
         float value = 0;
         std::memcpy(&value, invocation.inputs.at(0).data() + i, sizeof value);
         value *= 2;
+        const bool warm_fault = fakes::claims(text_, "bad_when_warm") && options.cache == model::Cache::warm;
         const bool last = i + sizeof(float) == target_.output_.size();
         const auto wrong_at = text_.find("wrong_on=");
         const bool wrong = wrong_at == std::string::npos ? fakes::claims(text_, "wrong")
                                                          : std::stod(text_.substr(wrong_at + 9)) == elements;
-        if (last && (wrong || fake_claim(text_, "right_if", size).value_or(1) == 0)) value += 1;
+        if (last && (wrong || warm_fault || fake_claim(text_, "right_if", size).value_or(1) == 0)) value += 1;
         std::memcpy(target_.output_.data() + i, &value, sizeof value);
       }
       out.outputs = {target_.output_};

@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <fstream>
-#include <limits>
 #include <optional>
 #include <string>
 
+#include "base/available_memory.hpp"
 #include "base/hash.hpp"
 #include "evaluation/device_lock.hpp"
 #include "targets/cpu/compiler.hpp"
@@ -54,22 +53,9 @@ Bytes reals(Precision precision, const std::vector<double>& values) {
 constexpr std::uint64_t kDoublesAnInput = 5;
 constexpr std::uint64_t kDoublesAnOutput = 8;
 
-/// Bytes that may be taken now; none where the machine does not tell.
-std::optional<std::uint64_t> available_memory() {
-  std::optional<std::uint64_t> out;
-  std::ifstream machine("/proc/meminfo");
-  for (std::string name; machine >> name; machine.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
-    std::uint64_t kibibytes = 0;
-    if (name == "MemAvailable:" && machine >> kibibytes) out = kibibytes << 10;
-  }
-  std::uint64_t most = 0;  // of a container; "max" is no number
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> most) out = std::min(out.value_or(most), most);
-  return out;
-}
-
 /// Refuses what would have the machine run out of memory, which ends programs that have nothing to do with it.
 base::Result<void> check_memory(const model::Task& task) {
-  const auto available = available_memory();
+  const auto available = base::available_memory();
   for (const model::Workload& workload : task.workloads) {
     const auto axes = model::bind_axes(task.definition, workload);
     std::uint64_t bytes = 0;
