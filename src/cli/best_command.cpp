@@ -35,8 +35,8 @@ base::Result<Exit> write_best(const journal::RunInfo& run, const model::Solution
       "wrote {}\n",
       (folder / ("baseline" + std::filesystem::path(winner.sources.front().name).extension().string())).string());
   if (!run.task.entry) return Exit::done;
-  TRY_ASSIGN(const std::string patch, make_winner_patch(run.task, winner, run.task_folder));
-  TRY(base::write_file(folder / "winner.patch", patch));
+  TRY_ASSIGN(const WinnerPatch patch, make_winner_patch({{run.task, winner, run.task_folder, {}}}));
+  TRY(base::write_file(folder / "winner.patch", diff_of(patch)));
   fmt::print("wrote {}; apply it in your repository with: git apply {}\n", (folder / "winner.patch").string(),
              (folder / "winner.patch").string());
   return Exit::done;

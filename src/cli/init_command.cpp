@@ -11,7 +11,7 @@ namespace accelopt::cli {
 namespace {
 
 base::Result<Exit> init(ScaffoldOptions options) {
-  if (options.folder.empty()) options.folder = options.function;
+  if (options.folder.empty()) options.folder = plain_name(options.function);
   TRY_ASSIGN(const syntax::Clang clang, syntax::Clang::load());
   TRY_ASSIGN(const ScaffoldReport report, scaffold_task(clang, options));
   for (const std::string& file : report.files) fmt::print("wrote {}\n", (report.folder / file).string());
@@ -32,7 +32,10 @@ void add_init(CommandLine& app, Action& chosen) {
       "      --axis K=1024 --axis N=2048 --output rms_task\n");
   auto options = std::make_shared<ScaffoldOptions>();
   command.option("file", &options->file, "Your .c or .cpp file").required();
-  command.option("--function", &options->function, "The function in it to make faster").required();
+  command
+      .option("--function", &options->function,
+              "The function in it to make faster: f, a::f in a namespace, Class::f when static")
+      .required();
   command.option("--shape", &options->shapes, "NAME=AXIS,AXIS: axes of a pointer parameter, outermost first");
   command.option("--out", &options->outputs, "A pointer parameter that the function writes");
   command.option("--axis", &options->axes, "NAME=EXTENT in the raced workload");
