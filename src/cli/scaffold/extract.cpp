@@ -188,13 +188,12 @@ class Reduction {
       if (chunks_[i].kind == Chunk::Kind::declaration || chunks_[i].kind == Chunk::Kind::define) others.push_back(i);
     }
     TRY(drop_what_can_go(functions));
-    TRY(drop_what_can_go(includes));
     // Reading a text with its headers takes tenths of a second: of the others, only those that nothing seems to use are
     // tried.
     const std::string kept = text();
     std::erase_if(others, [&](std::size_t i) { return seems_used(chunks_[i], kept); });
     TRY(drop_what_can_go(others));
-    return {};
+    return drop_what_can_go(includes);
   }
 
   std::string text() const {
@@ -225,7 +224,7 @@ class Reduction {
                        [&](const Extent& extent) { return chunk.extent.contains(extent); });
   }
 
-  /// Whether the name that the chunk declares stands in the text more than once.
+  /// Whether the name that the chunk declares stands in the text outside of the chunk.
   bool seems_used(const Chunk& chunk, const std::string& text) const {
     std::string name = chunk.name;
     if (chunk.kind == Chunk::Kind::declaration) {
@@ -237,8 +236,11 @@ class Reduction {
         if (token.kind == TokenKind::identifier) name = token.text;
       }
     }
-    const std::vector<Word> all = words(text);
-    return std::count_if(all.begin(), all.end(), [&](const Word& word) { return word.text == name; }) > 1;
+    const auto count = [&](std::string_view part) {
+      const std::vector<Word> all = words(part);
+      return std::count_if(all.begin(), all.end(), [&](const Word& word) { return word.text == name; });
+    };
+    return count(text) > count(std::string_view(source_).substr(chunk.extent.begin, chunk.extent.size()));
   }
 
   /// Whether a conditional asks for the macro.
@@ -298,6 +300,11 @@ std::vector<Chunk> top_level_chunks(const std::string& source) {
 Result<syntax::Unit> read_unit(const syntax::Clang& clang, const std::string& source, model::Language language,
                                const std::vector<syntax::HeaderFile>& headers) {
   return syntax::parse(clang, {source, language, headers, {"-ferror-limit=0"}});
+}
+
+Result<syntax::Unit> read_user_file(const syntax::Clang& clang, const std::string& source, model::Language language,
+                                    const std::filesystem::path& folder) {
+  return syntax::parse(clang, {source, language, {}, {"-ferror-limit=0", "-iquote", folder.string()}});
 }
 
 Result<std::size_t> count_errors(const syntax::Clang& clang, const std::string& source, model::Language language,

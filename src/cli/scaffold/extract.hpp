@@ -48,6 +48,10 @@ base::Result<std::size_t> count_errors(const syntax::Clang& clang, const std::st
 base::Result<syntax::Unit> read_unit(const syntax::Clang& clang, const std::string& source, model::Language language,
                                      const std::vector<syntax::HeaderFile>& headers = {});
 
+/// The unit of a user's file, with the "quoted" headers that lie in its folder.
+base::Result<syntax::Unit> read_user_file(const syntax::Clang& clang, const std::string& source,
+                                          model::Language language, const std::filesystem::path& folder);
+
 /// The one function of that name, plain or a static member: "f", or "a::f" for one in a namespace or class a. Inline
 /// and outer namespaces may be left out where that is not ambiguous. @error as extract_function.
 base::Result<const syntax::Function*> find_function(const syntax::Unit& unit, const std::string& function);

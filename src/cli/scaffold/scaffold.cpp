@@ -34,6 +34,7 @@ struct Draft {
   std::string baseline;
   std::string reference;
   std::string toml;
+  model::Task task;
   std::vector<std::string> open;
   std::vector<std::string> notes;
 };
@@ -144,24 +145,28 @@ std::string least_bytes(const Signature& signature) {
   return sum;
 }
 
-void write_entry(TomlText& toml, const Signature& signature, const ScaffoldOptions& options,
-                 const std::string& function) {
+model::Entry entry_of(const Signature& signature, const ScaffoldOptions& options, const std::string& function) {
   std::error_code problem;
   fs::path file = fs::relative(fs::absolute(options.file), fs::absolute(options.folder), problem);
   if (problem || file.empty()) file = fs::absolute(options.file);
-  std::vector<std::string> args;
+  model::Entry entry{file.generic_string(), function, {}};
   for (const KernelParameter& parameter : signature.parameters) {
-    args.push_back(parameter.role == ParameterRole::axis ? parameter.element_type + " " + parameter.axis
-                                                         : parameter.name);
+    entry.args.push_back(parameter.role == ParameterRole::axis ? parameter.element_type + " " + parameter.axis
+                                                               : parameter.name);
   }
-  toml.section("[entry]");
-  toml.line("file = \"" + file.generic_string() + "\"");
-  toml.line("function = \"" + function + "\"");
-  toml.line("args = " + list(args));
+  return entry;
 }
 
-std::string format_toml(const Signature& signature, const Stated& stated, const ScaffoldOptions& options,
-                        const std::string& function, Draft& draft) {
+void write_entry(TomlText& toml, const model::Entry& entry) {
+  toml.section("[entry]");
+  toml.line("file = \"" + entry.file + "\"");
+  toml.line("function = \"" + entry.function + "\"");
+  toml.line("args = " + list(entry.args));
+  toml.line("# flags = [\"-O2\"]  # of your own build; without it, those in its compile_commands.json");
+}
+
+std::string format_toml(const Signature& signature, const Stated& stated, Draft& draft) {
+  const std::string& function = draft.task.entry->function;
   TomlText toml;
   toml.line(
       "# Made by accelopt init. A \"?\" has to be filled in before the task can run; accelopt lint names each by its "
@@ -208,7 +213,7 @@ std::string format_toml(const Signature& signature, const Stated& stated, const 
   toml.section("[cpu]");
   toml.line("threads = 1");
   toml.line("cache = \"cold\"");
-  write_entry(toml, signature, options, function);
+  write_entry(toml, *draft.task.entry);
   draft.open = toml.places();
   return toml.text();
 }
@@ -241,7 +246,7 @@ std::string without_clashes(const syntax::Unit& unit, const Stated& stated) {
     }
   }
   return change_words(unit.source, [&](const Word& word) -> std::optional<std::string> {
-    const bool is_member = word.is_qualified && !unit.source.substr(0, word.offset).ends_with("::");
+    const bool is_member = word.is_qualified && !std::string_view(unit.source).substr(0, word.offset).ends_with("::");
     if (word.is_number || is_member || !clashing.contains(word.text)) return std::nullopt;
     return word.text + "_own";
   });
@@ -343,7 +348,11 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
   check_made(clang, "baseline" + draft.extension, draft.baseline, targets::cpu::kernel_header(definition_of(signature)),
              language, draft.notes);
   draft_reference(clang, unit, adapted, around, *function, draft);
-  draft.toml = format_toml(signature, stated, options, extract.function, draft);
+  draft.task.definition = definition_of(signature);
+  draft.task.definition.name = plain_name(extract.function);
+  draft.task.entry = entry_of(signature, options, extract.function);
+  draft.task.baseline = {language, {{"baseline" + draft.extension, draft.baseline}}};
+  draft.toml = format_toml(signature, stated, draft);
   return draft;
 }
 
@@ -377,7 +386,8 @@ Result<ScaffoldReport> scaffold_task(const syntax::Clang& clang, const ScaffoldO
   ScaffoldReport report{options.folder,
                         {"task.toml", "baseline" + draft.extension, "reference" + draft.extension},
                         draft.open,
-                        draft.notes};
+                        draft.notes,
+                        draft.task};
   TRY(base::write_file(options.folder / report.files[0], draft.toml));
   TRY(base::write_file(options.folder / report.files[1], draft.baseline));
   TRY(base::write_file(options.folder / report.files[2], draft.reference));

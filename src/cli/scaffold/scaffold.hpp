@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/task.hpp"
 #include "syntax/clang.hpp"
 
 namespace accelopt::cli {
@@ -28,6 +29,7 @@ struct ScaffoldReport {
   std::vector<std::string>
       open;  ///< what the options did not state, each a line "task.toml:14: axes.K" that lint refuses
   std::vector<std::string> notes;  ///< for the user: what was left out or has to be looked at
+  model::Task task;                ///< as far as it is stated: enough to try a patch with its baseline
 };
 
 /// A function's qualified name as the name of a task, a folder, a file: "a_B_f".

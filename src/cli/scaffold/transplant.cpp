@@ -48,15 +48,18 @@ Transplant::Transplant(const model::Task& task, const Place& place, PatchForm fo
       language_(place.unit.language),
       prefix_(plain_name(place.function.qualified_name()) + "_accelopt") {}
 
-std::string Transplant::callee() const {
+std::string Transplant::kernel_name() const {
   return language_ == Language::c ? prefix_ + "_kernel" : "::" + prefix_ + "::" + scope_ + "kernel";
 }
 
+std::string Transplant::callee() const {
+  if (form_.flags_by != FlagsBy::own_file) return kernel_name();
+  return language_ == Language::c ? prefix_ + "_call" : "::" + prefix_ + "::call";
+}
+
 std::string Transplant::declaration() const {
-  if (language_ == Language::c) return "void " + callee() + parameters_ + ";\n";
-  std::string scope = prefix_;
-  if (!scope_.empty()) scope += "::" + scope_.substr(0, scope_.size() - 2);
-  return "namespace " + scope + " {\nvoid kernel" + parameters_ + ";\n}\n";
+  if (language_ == Language::c) return "void " + prefix_ + "_call" + parameters_ + ";\n";
+  return "namespace " + prefix_ + " {\nvoid call" + parameters_ + ";\n}\n";
 }
 
 Result<std::string> Transplant::block(const syntax::Clang& clang, const std::string& winner) {
@@ -71,6 +74,9 @@ Result<std::string> Transplant::block(const syntax::Clang& clang, const std::str
   scope_ = kernel->scope;
   const std::string_view header_text = unit.text({kernel->extent.begin, kernel->body.begin});
   const std::size_t open = header_text.find('(', header_text.find("kernel"));
+  for (const syntax::Parameter& parameter : kernel->parameters) {
+    arguments_ += (arguments_.empty() ? "" : ", ") + parameter.name;
+  }
   parameters_ = header_text.substr(open, header_text.rfind(')') + 1 - open);
   TRY_ASSIGN(const std::string body, take_apart(unit));
   return wrapped(body);
@@ -177,9 +183,7 @@ void Transplant::free_declaration(const syntax::Unit& unit, const Chunk& chunk, 
   const std::string_view rest = text.substr(linkage);
   const bool is_local = rest.starts_with("static") || rest.starts_with("template") || rest.starts_with("inline") ||
                         rest.starts_with("constexpr");
-  const bool is_called_from_elsewhere = is_kernel && form_.flags_by == FlagsBy::own_file;
-  const bool wants_static =
-      is_function && !is_local && !is_called_from_elsewhere && (is_kernel || language_ == Language::c);
+  const bool wants_static = is_function && !is_local && (is_kernel || language_ == Language::c);
   edits.replace({chunk.extent.begin, chunk.extent.begin + linkage}, wants_static ? "static " : "");
 }
 
@@ -239,8 +243,13 @@ std::string Transplant::wrapped(const std::string& body) const {
     before += "#pragma GCC push_options\n" + pragmas;
     after.insert(0, "#pragma GCC pop_options\n");
   }
-  if (language_ == Language::c) return before + body + after;
-  return before + "namespace " + prefix_ + " {\n\n" + body + "\n}  // namespace " + prefix_ + "\n" + after;
+  std::string call;
+  if (form_.flags_by == FlagsBy::own_file) {
+    call = std::string("\nvoid ") + (language_ == Language::c ? prefix_ + "_call" : "call") + parameters_ + " {\n  " +
+           kernel_name() + "(" + arguments_ + ");\n}\n";
+  }
+  if (language_ == Language::c) return before + body + call + after;
+  return before + "namespace " + prefix_ + " {\n\n" + body + call + "\n}  // namespace " + prefix_ + "\n" + after;
 }
 
 std::string flag_pragmas(const std::vector<std::string>& flags) {

@@ -48,6 +48,7 @@ class Transplant {
   [[nodiscard]] bool repeats_comment(std::string_view line) const;
   [[nodiscard]] std::string tidied(const std::string& text) const;
   [[nodiscard]] std::string wrapped(const std::string& body) const;
+  [[nodiscard]] std::string kernel_name() const;
 
   const model::Task& task_;
   const Place& place_;
@@ -56,6 +57,7 @@ class Transplant {
   std::string prefix_;
   std::string scope_;       ///< of the kernel in the winner: "app::"
   std::string parameters_;  ///< the kernel's, as it declares them
+  std::string arguments_;   ///< their names
   std::vector<std::string> includes_;
   std::vector<std::string> macros_;
   std::set<std::string> already_there_;

@@ -206,15 +206,6 @@ std::string missing_includes(const Place& place, std::vector<std::string> wanted
   return lines;
 }
 
-fs::path repository_of(const fs::path& file) {
-  for (fs::path folder = file.parent_path(); !folder.empty(); folder = folder.parent_path()) {
-    std::error_code ignored;
-    if (fs::exists(folder / ".git", ignored)) return folder;
-    if (folder == folder.root_path()) break;
-  }
-  return file.parent_path();
-}
-
 std::string remark(const PatchForm& form) {
   std::string flags;
   for (const std::string& flag : form.flags) flags += " " + flag;
@@ -242,7 +233,7 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   if (language != request.winner.language) {
     return fail(ErrorCode::unsupported, language_names(request.winner.language, task.entry->file, language));
   }
-  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, user_source, language));
+  TRY_ASSIGN(const syntax::Unit unit, read_user_file(clang, user_source, language, entry_file(request).parent_path()));
   TRY_ASSIGN(const syntax::Function* const function, find_function(unit, task.entry->function));
   const Place place = place_of(unit, *function);
   Transplant transplant(task, place, request.form);
@@ -291,7 +282,7 @@ Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests)
     }
     TRY_ASSIGN(std::string before, base::read_file(path));
     std::string after = before;
-    patch.files.push_back({path, std::move(before), std::move(after), ""});
+    patch.files.push_back({path, std::move(before), std::move(after)});
     return &patch.files.back();
   };
   std::set<std::pair<std::string, std::string>> seen;
@@ -299,7 +290,7 @@ Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests)
     const fs::path path = entry_file(*request);
     TRY_ASSIGN(PatchedFile* const file, file_at(path));
     TRY_ASSIGN(const Language language, model::language_of_file(path.filename().string()));
-    TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, file->before, language));
+    TRY_ASSIGN(const syntax::Unit unit, read_user_file(clang, file->before, language, path.parent_path()));
     TRY_ASSIGN(const syntax::Function* const function, find_function(unit, request->task.entry->function));
     if (!seen.insert({path.string(), function->qualified_name()}).second) {
       return fail(ErrorCode::invalid_argument, "two of the runs made " + function->qualified_name() + " in " +
@@ -308,9 +299,19 @@ Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests)
     TRY_ASSIGN(PatchedText text, replace_entry(clang, *request, file->after));
     file->after = std::move(text.source);
     if (text.own_file.empty()) continue;
-    patch.files.push_back({own_file_of(path, function->qualified_name()), "", std::move(text.own_file), path});
+    patch.files.push_back(
+        {own_file_of(path, function->qualified_name()), "", std::move(text.own_file), path, request->form.flags});
   }
   return patch;
+}
+
+fs::path repository_of(const fs::path& file) {
+  for (fs::path folder = file.parent_path(); !folder.empty(); folder = folder.parent_path()) {
+    std::error_code ignored;
+    if (fs::exists(folder / ".git", ignored)) return folder;
+    if (folder == folder.root_path()) break;
+  }
+  return file.parent_path();
 }
 
 fs::path entry_file(const PatchRequest& request) {

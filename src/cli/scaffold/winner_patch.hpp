@@ -43,7 +43,8 @@ struct PatchedFile {
   std::filesystem::path path;
   std::string before;
   std::string after;
-  std::filesystem::path beside;  ///< a new file: the user's file that calls it
+  std::filesystem::path beside{};    ///< a new file: the user's file that calls it
+  std::vector<std::string> flags{};  ///< a new file: with which it is to be compiled
 };
 
 struct WinnerPatch {
@@ -54,6 +55,9 @@ struct WinnerPatch {
 /// @error invalid_argument: a task has no [entry], or two winners are of one function; not_found: a file is gone;
 /// unsupported: no libclang, and as replace_entry.
 base::Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests);
+
+/// The root of the file's git repository; its own folder where there is none.
+std::filesystem::path repository_of(const std::filesystem::path& file);
 
 /// The unified diff, with paths from the root of the user's git repository (from the file's own folder where there is
 /// none), as `git apply` and `patch -p1` take it.
