@@ -43,7 +43,7 @@ void note(const std::string& text) {
   fmt::print("note: {}\n", text);
 }
 
-base::Result<Delivery> delivery_of(const journal::Journal& journal, const std::string& id) {
+base::Result<Delivery> delivery_of(journal::Journal& journal, const std::string& id) {
   TRY_ASSIGN(journal::RunInfo run, journal.find_run(id));
   TRY_ASSIGN(model::Solution winner, winner_of(run));
   return Delivery{std::move(run), std::move(winner), std::nullopt, {}};

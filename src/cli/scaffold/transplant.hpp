@@ -10,6 +10,7 @@
 #include "cli/scaffold/extract.hpp"
 #include "cli/scaffold/patch_form.hpp"
 #include "model/task.hpp"
+#include "syntax/edit.hpp"
 
 namespace accelopt::cli {
 
