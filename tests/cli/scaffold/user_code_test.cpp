@@ -87,6 +87,36 @@ model::Task scoped(const syntax::Clang& clang, const Repository& repository, con
   return std::move(*task);
 }
 
+TEST(Scaffold, LeavesTheCallersOut) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("scopes.cpp",
+                              "#include <vector>\n"
+                              "void f(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i]; }\n"
+                              "struct Unknown; void g(Unknown& u, const float* x) { f(x, u.values, 8); }\n"
+                              "int main() { std::vector<float> x(8), y(8); f(x.data(), y.data(), 8); }\n");
+  const model::Task task = scoped(*clang, repository, "f", "task");
+  EXPECT_EQ(model::main_text(task.baseline).find("main"), std::string::npos);
+  EXPECT_EQ(model::main_text(task.baseline).find("Unknown"), std::string::npos);
+}
+
+TEST(Scaffold, NamesTheCandidatesOfAnAmbiguousName) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const auto unit = read_unit(*clang, kScopedProgram, model::Language::cpp);
+  const auto found = [&](const std::string& name) {
+    const auto function = find_function(*unit, name);
+    return function ? (*function)->qualified_name() : function.error().message;
+  };
+  EXPECT_NE(found("twice").find("app::v1::twice (line 9), app::other::twice (line 42)"), std::string::npos)
+      << found("twice");
+  EXPECT_EQ(found("v1::twice"), "app::v1::twice");
+  EXPECT_EQ(found("::app::other::twice"), "app::other::twice");
+  EXPECT_EQ(found("smooth"), "app::Filter::smooth");
+  EXPECT_NE(found("Filter::member").find("not static"), std::string::npos);
+  EXPECT_NE(found("third::f").find("it defines"), std::string::npos);
+}
+
 TEST(WinnerPatch, ComposesFunctionsOfScopesInAnyOrder) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
