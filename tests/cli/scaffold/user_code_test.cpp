@@ -108,7 +108,7 @@ TEST(Scaffold, NamesTheCandidatesOfAnAmbiguousName) {
     const auto function = find_function(*unit, name);
     return function ? (*function)->qualified_name() : function.error().message;
   };
-  EXPECT_NE(found("twice").find("app::v1::twice (line 9), app::other::twice (line 42)"), std::string::npos)
+  EXPECT_NE(found("twice").find("app::v1::twice (line 9), app::other::twice (line 43)"), std::string::npos)
       << found("twice");
   EXPECT_EQ(found("v1::twice"), "app::v1::twice");
   EXPECT_EQ(found("::app::other::twice"), "app::other::twice");
