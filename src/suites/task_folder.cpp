@@ -150,6 +150,13 @@ Result<model::Task> load_task(const fs::path& folder_or_toml) {
   return fail(reading.code, std::move(message));
 }
 
+std::optional<std::vector<std::string>> entry_flags(const fs::path& folder_or_toml) {
+  std::error_code ignored;
+  const bool is_folder = fs::is_directory(folder_or_toml, ignored);
+  const auto text = base::read_file(is_folder ? folder_or_toml / "task.toml" : folder_or_toml);
+  return text ? read_task_toml(*text).entry_flags : std::nullopt;
+}
+
 std::vector<Problem> task_problems(const fs::path& folder_or_toml) {
   Reading reading = read_folder(folder_or_toml);
   for (Problem& problem : reading.problems) {

@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "model/directives.hpp"
 #include "model/tuning.hpp"
+#include "model/user_flags.hpp"
 #include "sandbox/probe.hpp"
 #include "syntax/source_check.hpp"
 #include "targets/cpu/arena/protocol.hpp"
@@ -311,6 +312,8 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Solution& sol
     return refused(main_name(solution.language) + ":" + std::to_string(problem.line) + ":" +
                    std::to_string(problem.column) + ": error: " + problem.message);
   }
+  TRY_ASSIGN(std::vector<std::string> all_flags, model::user_flags_of(solution));
+  all_flags.insert(all_flags.end(), flags->begin(), flags->end());
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-build"));
   const Workshop shop{options_.compiler, options_.gate, options_.cores, folder.path(), std::move(stop)};
   std::vector<std::string> names;
@@ -329,7 +332,7 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Solution& sol
   }
   for (const std::string& name : names) {
     if (!is_translation_unit(name)) continue;
-    TRY_ASSIGN(const std::string diagnostics, compile_unit(shop, task_.cpu.threads, *flags, name, names, compiled));
+    TRY_ASSIGN(const std::string diagnostics, compile_unit(shop, task_.cpu.threads, all_flags, name, names, compiled));
     if (!diagnostics.empty()) {
       out->report.diagnostics = diagnostics;
       out->report.seconds = compiled.seconds;
