@@ -134,7 +134,7 @@ base::Result<std::vector<ReferenceTensor>> Reference::run(Precision precision,
   const Layout layout(definition_, buffers_, Past::nothing);
   layout.set_arguments(live->control(), call);
   layout.place_inputs(call);
-  layout.poison_outputs(call, 0);
+  layout.poison_outputs(call, {});
   const Bracket bracket =
       live->death().empty() ? timed_call(*live, kReferenceLimit, arena_.one_core) : Bracket{.end = Bracket::End::died};
   if (bracket.end != Bracket::End::returned) {

@@ -135,10 +135,9 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
   }
   const auto part = [&out](int per_mille) { return out.time * per_mille / 1000; };
   const nanoseconds wake = waking.at - continued;
-  out.too_late = go - waking.at > std::max<nanoseconds>(kMostReadyToGo, part(20));
+  out.early = go - waking.at > std::max<nanoseconds>(kMostReadyToGo, part(20));
   // The wait for a core right after being continued is not part of the call.
   const nanoseconds delay = delay_after - delay_before - wake;
-  out.lost = std::clamp(delay + running.longest_gap, nanoseconds{0}, out.time);
   // On one core the clock has to sleep while the kernel runs: its gaps say nothing there.
   const bool clock_was_away = !one_core && running.longest_gap > std::max<nanoseconds>(kMostPollingGap, part(20));
   out.disturbed = clock_was_away || delay > std::max<nanoseconds>(kMostRunDelay, part(5));

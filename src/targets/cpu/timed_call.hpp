@@ -14,10 +14,9 @@ namespace accelopt::targets::cpu {
 struct Bracket {
   enum class End { returned, timed_out, died } end = End::returned;
   std::chrono::nanoseconds time{0};
-  std::chrono::nanoseconds lost{0};  ///< part of it that something else took, at most
-  bool too_late = false;             ///< the go came so long after ready that the kernel could have started early
-  bool disturbed = false;            ///< something else took time from the arena or from this thread
-  bool astray = false;               ///< when it was stopped it did not stand where an arena waits for its next call
+  bool early = false;      ///< so much time lay between continuing the arena and the go that it could have begun early
+  bool disturbed = false;  ///< something else took time from the arena or from this thread
+  bool astray = false;     ///< when it was stopped it did not stand where an arena waits for its next call
 };
 
 /// Times one call. `reveal` runs when the arena is ready, just before the go; what it does counts as time between the
