@@ -47,6 +47,7 @@ struct Bench {
   ArenaOptions arena;
   bool one_core = false;
   Concealment concealment{};
+  const Reference* reference = nullptr;
   std::uint64_t placed = 0;  ///< number of the invocation whose inputs lie in the buffers
 };
 
@@ -72,7 +73,8 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
       if (counters) counters->stop();
       late_writes.remember();
     };
-    const Bracket bracket = timed_call(arena_, options.limit, bench_.one_core, reveal, returned);
+    const Bracket bracket =
+        timed_call(arena_, options.limit, bench_.one_core, reveal, returned, bench_.reference->usual_before_go());
     bench_.concealment.reveal();
     if (bracket.end == Bracket::End::timed_out) timed_out_ = true;
     if (bracket.end != Bracket::End::returned) return dead();
@@ -108,6 +110,10 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
   static std::string caught_at(const Bracket& bracket, const LateWrites& late_writes) {
     if (bracket.astray) {
       return "said that it was done and did not return: it kept its process to itself, to begin before it is told to";
+    }
+    if (bracket.helper_awake) {
+      return "left a helper thread awake: between calls each has ended, or waits on a futex without a time limit, as "
+             "those of OpenMP and condition variables do";
     }
     if (late_writes.seen()) return "went on writing its output after it had said that it was done";
     return {};
@@ -196,6 +202,7 @@ class CpuTarget final : public evaluation::Target {
     ArenaOptions trusted = arena;
     trusted.threads = 1;
     TRY_ASSIGN(reference_, Reference::create(task, *builder_, trusted, stop));
+    bench_->reference = reference_.get();
     threads_ = task.cpu.threads;
     return evaluation::DeviceInfo{machine_.cpu_model, summary(), compiler_.name, sandbox::isolation(), peaks_};
   }
