@@ -15,8 +15,6 @@ using base::ErrorCode;
 /// Honest kernels round in few ways: a candidate's bytes are mostly those of another one before it.
 constexpr std::size_t kMostAccepted = 16;
 
-/// Slots of long races are dropped again where all of them would take more than this.
-constexpr std::uint64_t kMostKeptBytes = 512ULL << 20;
 /// A block uses slots of two rows at once, and those of calls that were repeated.
 constexpr std::size_t kRowsAtHand = 4;
 
@@ -61,8 +59,8 @@ base::Result<std::vector<Bounds>> Target::prepare_slot(const SlotPlan& plan) {
   return base::fail(ErrorCode::unsupported, "slot of workload " + plan.workload.name + ": this target keeps none");
 }
 
-Slots::Slots(Target& target, const model::Task& task, std::uint64_t seed, int count)
-    : target_(target), task_(task), seed_(seed), count_(std::max(count, 2)) {}
+Slots::Slots(Target& target, const model::Task& task, std::uint64_t seed, int count, std::uint64_t most_kept_bytes)
+    : target_(target), task_(task), seed_(seed), count_(std::max(count, 2)), most_kept_bytes_(most_kept_bytes) {}
 
 Slots::~Slots() {
   for (const auto& [place, kept] : slots_) target_.forget_slot(kept.slot->invocation.number);
@@ -99,7 +97,7 @@ base::Result<Slot*> Slots::get(std::size_t workload, int slot) {
 void Slots::forget_some() {
   const std::size_t at_hand = kRowsAtHand * task_.workloads.size();
   const std::size_t least = static_cast<std::size_t>(count_) * task_.workloads.size() + at_hand;
-  for (auto last = slots_.end(); kept_bytes_ > kMostKeptBytes && slots_.size() > least && last != slots_.begin();) {
+  for (auto last = slots_.end(); kept_bytes_ > most_kept_bytes_ && slots_.size() > least && last != slots_.begin();) {
     --last;
     if (last->second.asked_for + at_hand > asked_) continue;
     target_.forget_slot(last->second.slot->invocation.number);

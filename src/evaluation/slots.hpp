@@ -47,13 +47,17 @@ ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& b
 /// Slots have any number from 0 on; this many numbers make a row. The same place in any two rows has the same family.
 inline constexpr int kSlotsARow = 420'000;  // a multiple of every number of families there can be
 
+/// Slots of long races are dropped again where all of them would take more than this.
+inline constexpr std::uint64_t kMostKeptBytes = 512ULL << 20;
+
 /// Draws slots when they are first asked for, on the trusted side: here, or in the memory of a target that keeps slots,
 /// of which only facts are here then. Knows which slots a candidate has met, in whatever process: it is never timed on
 /// one of them. Slots are kept for other candidates while memory is left for it, and drawn again after that. For the
 /// measuring thread only.
 class Slots {
  public:
-  Slots(Target& target, const model::Task& task, std::uint64_t seed, int count);
+  Slots(Target& target, const model::Task& task, std::uint64_t seed, int count,
+        std::uint64_t most_kept_bytes = kMostKeptBytes);
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
   ~Slots();
@@ -69,9 +73,6 @@ class Slots {
   void meet(const std::string& source_id, std::size_t workload, int end);
   /// That drawing has cost since the beginning.
   [[nodiscard]] std::chrono::steady_clock::duration drawing() const { return drawing_; }
-  /// Slots that are here, and their bytes.
-  [[nodiscard]] std::size_t kept() const { return slots_.size(); }
-  [[nodiscard]] std::uint64_t kept_bytes() const { return kept_bytes_; }
   /// Families that were found unusable so far, each once a workload.
   [[nodiscard]] const std::vector<DroppedFamily>& dropped() const { return dropped_; }
 
@@ -93,6 +94,7 @@ class Slots {
   const model::Task& task_;
   std::uint64_t seed_;
   int count_;
+  std::uint64_t most_kept_bytes_;
   std::vector<DroppedFamily> dropped_;
   std::map<std::pair<int, std::size_t>, Kept> slots_;  ///< by number and workload
   std::map<std::pair<std::string, std::size_t>, int> met_;

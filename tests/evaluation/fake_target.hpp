@@ -60,7 +60,7 @@ inline std::optional<std::int64_t> fake_claim(const std::string& text, const std
   return base::evaluate_expression(text.substr(begin, text.find(';', begin) - begin), values).value_or(-1);
 }
 
-class FakeTarget final : public Target {
+class FakeTarget : public Target {
  public:
   // What happened.
   int starts = 0, calls = 0, locks = 0, held_locks = 0, quiets = 0, held_quiets = 0, probes = 0, repeats = 0;

@@ -201,6 +201,27 @@ TEST_F(Flows, ARaceWhoseSlotsAreUsedUpEndsWithWhatItHas) {
       << runner.ended();
 }
 
+TEST_F(Flows, SlotsThatTakeTooMuchMemoryAreDrawnAgainTheSame) {
+  class Counting final : public FakeTarget {
+   public:
+    void forget_slot(std::uint64_t) override { ++forgotten; }
+    int forgotten = 0;
+  };
+  Counting target;
+  const model::Task task = fake_task();
+  Slots slots(target, task, 1, 2, 0);
+  std::vector<Bytes> inputs;
+  for (int number = 0; number < 60; ++number) {
+    const auto slot = slots.get(0, number);
+    ASSERT_TRUE(slot);
+    inputs.push_back((*slot)->invocation.inputs.at(0));
+  }
+  EXPECT_GT(target.forgotten, 30);
+  for (int number = 0; number < 60; ++number) {
+    EXPECT_EQ((*slots.get(0, number))->invocation.inputs.at(0), inputs[static_cast<std::size_t>(number)]) << number;
+  }
+}
+
 TEST_F(Flows, FailuresAreStatusesAndNeverNameHeldOutWorkloads) {
   open();
   EXPECT_EQ(triage("broken").status, Status::compile_error);
