@@ -24,8 +24,9 @@ constexpr microseconds kMostReadyToGo{30};   ///< or 2 % of the call: more, and 
 constexpr microseconds kMostWakingUp{1000};  ///< from being continued to ready: likewise
 constexpr microseconds kMostWork{
     20};  ///< until the go, beyond what every arena needs; or 2 % of the call if that is less
-constexpr microseconds kMostSettling{200};  ///< for helper threads, before the go
-constexpr microseconds kNapWhileWaking{5};  ///< on one core: what an arena that is ready spins for is told as work
+constexpr microseconds kMostSettling{500};  ///< for helper threads, before the go
+constexpr microseconds kNapWhileWaking{
+    5};  ///< on one core, and for helpers: what an arena that is ready spins for is told as work
 constexpr microseconds kNap{20};
 constexpr microseconds kMostRunDelay{20};             ///< or 0.5 % of the call
 constexpr microseconds kMostPollingGap{30};           ///< or 2 % of the call
@@ -93,6 +94,8 @@ bool await_helpers(const ArenaProcess& arena) {
   const auto began = Clock::now();
   while (!arena.helpers_rest()) {
     if (Clock::now() - began > kMostSettling) return false;
+    const timespec pause{0, nanoseconds(kNapWhileWaking).count()};
+    nanosleep(&pause, nullptr);
   }
   return true;
 }
