@@ -45,7 +45,7 @@ base::Result<HostCalibration> calibrate_on_host(const model::Definition& definit
 ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& bytes);
 
 /// Slots have any number from 0 on; this many numbers make a row. The same place in any two rows has the same family.
-inline constexpr int kSlotsARow = 420'000;  // a multiple of every number of families there can be
+inline constexpr int kSlotsARow = 16 * 27'720;  // a multiple of every number of families up to twelve
 
 /// Slots of long races are dropped again where all of them would take more than this.
 inline constexpr std::uint64_t kMostKeptBytes = 512ULL << 20;
