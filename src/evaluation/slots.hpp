@@ -48,7 +48,7 @@ ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& b
 inline constexpr int kSlotsARow = 16 * 27'720;  // a multiple of every number of families up to twelve
 
 /// Slots of long races are dropped again where all of them would take more than this.
-inline constexpr std::uint64_t kMostKeptBytes = 512ULL << 20;
+inline constexpr std::uint64_t kMostKeptBytes = 1ULL << 30;
 
 /// Draws slots when they are first asked for, on the trusted side: here, or in the memory of a target that keeps slots,
 /// of which only facts are here then. Knows which slots a candidate has met, in whatever process: it is never timed on
