@@ -14,7 +14,8 @@ namespace {
 constexpr double kWatchdogFactor = 5;
 constexpr std::chrono::milliseconds kWatchdogSlack{50};
 constexpr int kMostDisturbedCalls = 2;  ///< repetitions of a disturbed call
-constexpr int kMostEarlyCalls = 8;      ///< repetitions of one that could have begun before its go
+constexpr int kMostRepeats = 24;    ///< of disturbed calls, a runner: where most are disturbed, more slots do not help
+constexpr int kMostEarlyCalls = 8;  ///< repetitions of one that could have begun before its go
 constexpr int kCallsBeforeJudgingNoise = 16;
 constexpr int kMostWaits = 4;  ///< for quiet, a runner
 constexpr std::chrono::milliseconds kWait{60};
@@ -229,8 +230,9 @@ base::Result<CallOutcome> BlockRunner::timed(ArmState& arm, std::size_t place, i
           task_.workloads[workload].name, repeat + 1);
       return base::fail(base::ErrorCode::exhausted, "there are no more blocks: " + ended_);
     }
-    const bool again = outcome.disturbed && outcome.fault == TimeFault::none && !noisy_;
+    const bool again = outcome.disturbed && outcome.fault == TimeFault::none && !noisy_ && repeats_ < kMostRepeats;
     if (!again || repeat >= kMostDisturbedCalls) return outcome;
+    ++repeats_;
   }
 }
 

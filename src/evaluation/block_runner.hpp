@@ -104,6 +104,7 @@ class BlockRunner {
   std::size_t used_ = 0;    ///< of them
   int calls_ = 0;
   int disturbed_calls_ = 0;
+  int repeats_ = 0;  ///< of disturbed calls
   int waits_ = 0;
   bool noisy_ = false;
   std::string disturbance_;
