@@ -5,10 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "base/available_memory.hpp"
 #include "base/hash.hpp"
 #include "cli/command.hpp"
 #include "cli/mutant_check.hpp"
 #include "cli/search_flags.hpp"
+#include "evaluation/evaluator.hpp"
+#include "evaluation/memory_need.hpp"
 #include "suites/lint.hpp"
 #include "suites/task_folder.hpp"
 
@@ -76,6 +79,11 @@ base::Result<std::ptrdiff_t> lint_folder(Shell& shell, const LintOptions& option
     TRY_ASSIGN(const model::Task task, suites::load_task(folder));
     problems =
         suites::lint_task(task, {.cores = static_cast<int>(std::thread::hardware_concurrency()), .folder = folder});
+    const auto available = base::available_memory();
+    if (task.target == "cpu" && available) {
+      const auto fits = evaluation::check_memory(task, evaluation::MeasureSettings{}.slots, *available);
+      if (!fits) problems.push_back({0, "workloads", fits.error().message, "", Severity::error});
+    }
     if (options.mutants && std::none_of(problems.begin(), problems.end(), is_error)) {
       TRY_ASSIGN(check, check_mutants(shell, task, options.device, options.seed.value_or(base::random_seed())));
       problems.insert(problems.end(), check.problems.begin(), check.problems.end());

@@ -60,7 +60,11 @@ base::Result<std::vector<Bounds>> Target::prepare_slot(const SlotPlan& plan) {
 }
 
 Slots::Slots(Target& target, const model::Task& task, std::uint64_t seed, int count, std::uint64_t most_kept_bytes)
-    : target_(target), task_(task), seed_(seed), count_(std::max(count, 2)), most_kept_bytes_(most_kept_bytes) {}
+    : target_(target),
+      task_(task),
+      seed_(seed),
+      count_(std::max({count, 2, static_cast<int>(families_of_task(task).size())})),
+      most_kept_bytes_(most_kept_bytes) {}
 
 Slots::~Slots() {
   for (const auto& [place, kept] : slots_) target_.forget_slot(kept.slot->invocation.number);

@@ -56,6 +56,7 @@ inline constexpr std::uint64_t kMostKeptBytes = 1ULL << 30;
 /// measuring thread only.
 class Slots {
  public:
+  /// At least `count` slots a generation, and one for every family.
   Slots(Target& target, const model::Task& task, std::uint64_t seed, int count,
         std::uint64_t most_kept_bytes = kMostKeptBytes);
   Slots(const Slots&) = delete;

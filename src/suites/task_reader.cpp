@@ -19,6 +19,9 @@ constexpr std::int64_t kSchema = 1;
 /// Larger tensors are a slip of the pen on any machine, and would overflow sizes further on.
 constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 40;
 
+/// Each is opened, verified and timed: what people write is far below.
+constexpr std::size_t kMostWorkloads = 1000;
+
 constexpr std::string_view kPositiveExtent = "the axis's extent, a positive integer";
 
 void read_schema(TableReader& root) {
@@ -121,7 +124,12 @@ void read_workloads(TableReader& root, model::Task& task, std::vector<Problem>& 
   const std::string form = "[[workloads]] with name, axes and role";
   std::set<std::string> names;
   const std::size_t before = problems.size();
-  for (const TomlNode* node : root.tables("workloads", form)) {
+  const auto tables = root.tables("workloads", form);
+  if (tables.size() > kMostWorkloads) {
+    return root.refuse("workloads", std::to_string(tables.size()) + " are too many; a task has at most " +
+                                        std::to_string(kMostWorkloads));
+  }
+  for (const TomlNode* node : tables) {
     TableReader table(*node, root.path("workloads") + "[" + std::to_string(task.workloads.size()) + "]", problems);
     model::Workload workload;
     workload.name = table.string("name", "the workload's name").value_or("");
