@@ -169,7 +169,7 @@ std::vector<Subject> all_subjects() {
             {"tiny_values_e4m3", {.value = coarse_where(0, 0.04F)}},
             {"one_magnitude_e4m3", {.value = coarse_where(0.5F, 0.6F)}},
             {"gain_e4m3", {.input = to_e4m3}}},
-           6},
+           5},
           {"attention",
            {kRows, kKeys, kKeys},
            {kDepth, kDepth, kDepth},
