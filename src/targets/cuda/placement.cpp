@@ -10,12 +10,12 @@ namespace {
 
 /// 16 bytes each: with what every kernel has around them, an odd number of the 128 bytes to which functions are
 /// aligned, and no multiple of a page.
-constexpr int kPaddingInstructions = 68;
+constexpr int kPaddingBarriers = 68;
 
 std::string padding(const std::string& name) {
-  std::string text = "extern \"C\" __global__ void " + name + "() {\n  asm volatile(\"";
-  for (int i = 0; i < kPaddingInstructions; ++i) text += "bar.sync 0;";
-  return text + "\");\n}\n";
+  std::string text = "extern \"C\" __global__ void " + name + "() {\n  ";
+  for (int i = 0; i < kPaddingBarriers; ++i) text += "__syncthreads();";
+  return text + "\n}\n";
 }
 
 }  // namespace
