@@ -38,7 +38,12 @@ std::chrono::nanoseconds call_limit(double parent_ns, std::chrono::nanoseconds h
 }
 
 BlockRunner::BlockRunner(Target& target, const model::Task& task, Slots& slots, Plan plan)
-    : target_(target), task_(task), slots_(slots), plan_(std::move(plan)), random_(plan_.seed) {
+    : target_(target),
+      task_(task),
+      slots_(slots),
+      plan_(std::move(plan)),
+      random_(plan_.seed),
+      waited_before_(target.use().waited) {
   for (const model::Solution* solution : plan_.arms) {
     const std::size_t arm = arms_.size();
     const Placement placement = arm < plan_.placements.size() ? plan_.placements[arm] : Placement::usual;
@@ -54,7 +59,7 @@ void BlockRunner::restart() {
 
 base::Result<Block> BlockRunner::next(const std::vector<int>& active, const std::stop_token& stop) {
   for (;;) {
-    const auto began = std::chrono::steady_clock::now();
+    const auto began = std::chrono::steady_clock::now() - waited();
     const int calls = calls_;
     const int disturbed_calls = disturbed_calls_;
     TRY_ASSIGN(Block block, next_slot(active, stop));
@@ -68,11 +73,11 @@ base::Result<Block> BlockRunner::next(const std::vector<int>& active, const std:
     calls_ = calls;
     disturbed_calls_ = disturbed_calls;
     if (!slow) {
-      TRY(wait_for_others(began, block.fault, stop));
+      TRY(wait_for_others(began + waited(), block.fault, stop));
       continue;
     }
     ++slow_blocks_;
-    lost_to_clock_ += std::chrono::steady_clock::now() - began;
+    lost_to_clock_ += std::chrono::steady_clock::now() - began - waited();
   }
 }
 
@@ -126,7 +131,7 @@ base::Result<Block> BlockRunner::run_block(const std::vector<int>& active, int s
   block.times_ns.resize(arms_.size());
   block.clock_mhz.resize(arms_.size());
   block.lag_ns.resize(arms_.size());
-  const auto lock = target_.lock_machine();
+  TRY_ASSIGN(const auto lock, target_.lock_machine());
   std::vector<std::size_t> places(plan_.workloads.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
   std::shuffle(places.begin(), places.end(), random_);

@@ -63,8 +63,8 @@ class BlockRunner {
   [[nodiscard]] const std::string& disturbance() const { return disturbance_; }
   /// Why no block that counts can be made, once `next` has failed for it: for an evaluation that is NOT_MEASURED.
   [[nodiscard]] const std::string& unmeasured() const { return unmeasured_; }
-  /// That blocks which do not count have cost.
-  [[nodiscard]] std::chrono::steady_clock::duration lost() const { return lost_to_clock_ + lost_to_others_; }
+  /// That blocks which do not count have cost, and waiting for the device.
+  [[nodiscard]] std::chrono::steady_clock::duration lost() const { return lost_to_clock_ + lost_to_others_ + waited(); }
 
  private:
   struct ArmState {
@@ -81,6 +81,7 @@ class BlockRunner {
                                      const std::stop_token& stop);
   base::Result<void> run_call(int arm, std::size_t place, int slot, Block& block);
   void wait_for_quiet();
+  [[nodiscard]] std::chrono::steady_clock::duration waited() const { return target_.use().waited - waited_before_; }
 
   Target& target_;
   const model::Task& task_;
@@ -99,6 +100,7 @@ class BlockRunner {
   int slow_blocks_ = 0;  ///< made again for a low clock
   std::chrono::steady_clock::duration lost_to_clock_{};
   std::chrono::steady_clock::duration lost_to_others_{};
+  std::chrono::steady_clock::duration waited_before_;  ///< before this runner began
 };
 
 }  // namespace accelopt::evaluation

@@ -142,7 +142,7 @@ void conclude(const Measuring& measuring, const std::vector<std::size_t>& worklo
 /// machine code lies elsewhere: a gain that hangs on where code happens to lie is not reported.
 base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model::Solution& candidate,
                                  model::Evaluation& evaluation, const std::stop_token& stop) {
-  const StageClock clock(evaluation, "confirm");
+  const StageClock clock(measuring, evaluation, "confirm");
   const std::vector<std::size_t> workloads = measuring.workloads(kTimed);
   BlockRunner runner(measuring.target, measuring.task, slots,
                      {.arms = {&measuring.task.baseline, &candidate, &candidate},
@@ -200,7 +200,7 @@ base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const mod
       base::derive_seed(measuring.settings.seed, "confirmation " + std::to_string(measuring.confirmations++));
   Slots fresh(measuring.target, measuring.task, seed, measuring.settings.slots);
   {
-    const StageClock clock(evaluation, "verify");
+    const StageClock clock(measuring, evaluation, "verify");
     TRY_ASSIGN(const auto failure,
                verify(measuring, fresh, candidate, {measuring.workloads(kEverything), 0, nullptr}, stop));
     if (failure) {

@@ -46,7 +46,10 @@ base::Result<std::vector<Bounds>> Target::prepare_slot(const SlotPlan& plan) {
 }
 
 Slots::Slots(Target& target, const model::Task& task, std::uint64_t seed, int count)
-    : target_(target), task_(task), seed_(seed), count_(std::max(count, 2)) {}
+    : target_(target),
+      task_(task),
+      seed_(seed),
+      count_(std::max({count, 2, static_cast<int>(families_of_task(task).size())})) {}
 
 Slots::~Slots() {
   for (const auto& [place, slot] : slots_) {

@@ -47,6 +47,7 @@ ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& b
 /// that keeps slots, of which only facts are here then. For the measuring thread only.
 class Slots {
  public:
+  /// At least `count` slots a workload, and one for every family.
   Slots(Target& target, const model::Task& task, std::uint64_t seed, int count);
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;

@@ -6,6 +6,7 @@
 
 #include "evaluation/block_runner.hpp"
 #include "evaluation/local_evaluator.hpp"
+#include "evaluation/memory_need.hpp"
 #include "evaluation/recompute.hpp"
 #include "evaluation/roofline.hpp"
 #include "fake_target.hpp"
@@ -99,6 +100,33 @@ TEST_F(Flows, TriageTellsFasterSlowerAndTie) {
   const model::Evaluation same = triage("time=1000000");
   EXPECT_TRUE(same.verdict == Verdict::tie || same.verdict == Verdict::undecided);
   EXPECT_EQ(same.samples.size(), static_cast<std::size_t>(same.blocks));
+}
+
+TEST_F(Flows, WaitingForTheDeviceIsNoTimeOfAStageOrARace) {
+  open();
+  target_.wait_a_lock = std::chrono::hours(1);  // said to have been waited: no time passes for it here
+  const model::Evaluation raced = triage("time=500000");
+  EXPECT_EQ(raced.decided_by, "race") << "waiting does not use up the time of a race";
+  double counted = 0;
+  for (const model::StageTime& stage : raced.stages) counted += stage.seconds;
+  const double waited = target_.use().waited_seconds();
+  EXPECT_GE(waited, 8 * 3600) << "a block is an hour";
+  EXPECT_NEAR(counted, -waited, 60) << "all that was waited is taken off";
+}
+
+TEST_F(Flows, AnEvaluationSaysThatTheDeviceWasPossiblyShared) {
+  open();
+  target_.neighbour = "process 4711 (sleep, user ann)";
+  const auto confirmed = evaluator_->confirm(fake_kernel("time=500000"), {});
+  ASSERT_TRUE(confirmed);
+  for (const model::Evaluation& evaluation : {triage("time=500000"), *confirmed}) {
+    EXPECT_TRUE(evaluation.environment.noisy);
+    EXPECT_NE(evaluation.environment.isolation.find("device possibly shared"), std::string::npos);
+    ASSERT_FALSE(evaluation.notes.empty());
+    EXPECT_NE(evaluation.notes.back().find(target_.neighbour), std::string::npos) << evaluation.notes.back();
+  }
+  target_.neighbour.clear();
+  EXPECT_FALSE(triage("time=500000").environment.noisy) << "of the next one nothing is said";
 }
 
 TEST_F(Flows, NoProcessMeetsASlotTwice) {
@@ -377,6 +405,47 @@ TEST_F(Flows, WhatWatchersFindIsNotConfirmed) {
   EXPECT_EQ(leaky->verdict, Verdict::none);
   EXPECT_TRUE(leaky->samples.empty());
   EXPECT_EQ(target_.calls_outside_lock, 0);
+}
+
+TEST_F(Flows, InputsThatDoNotFitIntoMemoryAreRefusedBeforeAnyIsDrawn) {
+  model::Task task = fake_task();
+  task.workloads[0].axes["M"] = std::int64_t{1} << 42;
+  const auto report = evaluator_->open(task, {}, {});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, base::ErrorCode::exhausted);
+  EXPECT_NE(report.error().message.find("GiB are free; make the workloads smaller, or fewer"), std::string::npos)
+      << report.error().message;
+  EXPECT_EQ(target_.calls, 0);
+}
+
+TEST(MemoryNeed, CountsEverySetOfEveryWorkload) {
+  model::Task task = fake_task();  // three families: 1, 2 and 3 slots are 3
+  const double inputs = 4 * (100 + 37 + 61);
+  const double outputs = 8 * (100 + 37 + 61);
+  const double making = 8 * 100 * (5 + 8);
+  EXPECT_EQ(memory_need(task, 9), 9 * (inputs + outputs) + making);
+  EXPECT_EQ(memory_need(task, 1), 3 * (inputs + outputs) + making);
+  EXPECT_TRUE(check_memory(task, 9, static_cast<std::uint64_t>(memory_need(task, 9))));
+  EXPECT_FALSE(check_memory(task, 9, static_cast<std::uint64_t>(memory_need(task, 9)) - 1));
+}
+
+TEST_F(Flows, AKernelThatFailsWhileItIsProfiledDidNotPass) {
+  open();
+  const model::Solution kernel = fake_kernel("time=500000 bad_when_warm");
+  EXPECT_EQ(evaluator_->triage(kernel, fake_task().baseline, {})->status, Status::passed);
+  const auto profile = evaluator_->profile(kernel, {});
+  ASSERT_TRUE(profile) << profile.error().message;
+  model::Evaluation evaluation;
+  evaluation.status = Status::passed;
+  evaluation.verdict = Verdict::faster;
+  evaluation.ratio = {2, 2, 2};
+  evaluation.profile = *profile;
+  EXPECT_TRUE(model::failed_in_profile(evaluation));
+  model::take_failure(evaluation);
+  EXPECT_EQ(evaluation.status, Status::incorrect_numerical);
+  EXPECT_NE(evaluation.reason.find("while it was profiled: workload race"), std::string::npos) << evaluation.reason;
+  EXPECT_EQ(evaluation.verdict, Verdict::none);
+  EXPECT_FALSE(evaluation.ratio || evaluation.profile);
 }
 
 TEST_F(Flows, CountersOfTheLongestWorkloadStandInAProfile) {

@@ -67,7 +67,6 @@ class ArenaProcess {
   [[nodiscard]] std::optional<std::uint64_t> instruction() const;
 
   sandbox::Process process_;
-  base::FileDescriptor control_file_;
   base::FileDescriptor schedule_file_;
   base::FileDescriptor place_file_;  ///< tells the next instruction of the stopped process
   std::uint64_t home_begin_ = 0;     ///< addresses of the arena's waiting loop

@@ -96,8 +96,9 @@ TEST_F(CheckKernels, DrawTheSameBytesAsTheHost) {
                                            {InitKind::constant, 1.25, 0}};
   for (const DType dtype : kAllTypes) {
     for (const auto& init : inits) {
-      for (const Family family : {Family::as_declared, Family::positive, Family::scaled_up, Family::scaled_down,
-                                  Family::heavy, Family::sparse, Family::rows}) {
+      std::vector<Family> families{Family::as_declared};
+      families.insert(families.end(), model::kTransformations.begin(), model::kTransformations.end());
+      for (const Family family : families) {
         const InputDraw draw{init, dtype, {7, 13}, family, 4711};
         Bytes here(91 * model::size_of(dtype));
         ASSERT_TRUE(evaluation::draw_input(draw, here));
