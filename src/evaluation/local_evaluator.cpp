@@ -10,6 +10,7 @@
 #include "base/hash.hpp"
 #include "evaluation/measuring.hpp"
 #include "evaluation/memory_need.hpp"
+#include "evaluation/roofline.hpp"
 #include "evaluation/tuning.hpp"
 
 namespace accelopt::evaluation {
@@ -36,6 +37,7 @@ class LocalEvaluator final : public Evaluator {
     if (!target_.keeps_slots() && available) TRY(check_memory(task, settings.slots, *available));
     OpenReport report;
     TRY_ASSIGN(report.device, target_.open(task, settings, stop));
+    if (settings.known_peaks) report.device.peaks = larger_peaks(report.device.peaks, *settings.known_peaks);
     auto opened =
         std::make_unique<Measuring>(Measuring{.target = target_,
                                               .task = task,
@@ -45,6 +47,7 @@ class LocalEvaluator final : public Evaluator {
                                               .baseline_ns = {},
                                               .random = std::mt19937_64(base::derive_seed(settings.seed, "orders")),
                                               .confirmations = 0,
+                                              .near_peaks = false,
                                               .compile_budgets = std::make_unique<CompileBudgets>(),
                                               .recorded_ns = {}});
     opened->slots =

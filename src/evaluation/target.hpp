@@ -2,6 +2,7 @@
 // What a kind of hardware must be able to do so that its kernels can be evaluated. Implemented in targets/<name>/.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -39,12 +40,27 @@ struct Invocation {
 /// Whether a target that keeps slots keeps the outputs of a call, or compares them with those that it kept.
 enum class Repeat { no, keep, compare };
 
+/// What outputs hold before a call: no single value stays unseen, so none can serve as a flag or as a result.
+enum class Poison {
+  nan,         ///< NaN patterns; random bits in integers
+  zeros,       ///< +0
+  plausible,   ///< right values of this very slot in other places: finite, and of the outputs' own distribution
+  infinity,    ///< of both signs; in integers their largest value
+  complement,  ///< in integers and bool the complement of every right value, else as plausible
+};
+/// In the order in which the calls of a verification take them, from a random one on.
+inline constexpr std::array kPoisons{Poison::nan, Poison::zeros, Poison::plausible, Poison::infinity,
+                                     Poison::complement};
+
 struct CallOptions {
   std::chrono::nanoseconds limit{std::chrono::seconds(10)};  ///< watchdog
   model::Cache cache = model::Cache::cold;
   std::uint64_t poison_seed = 0;  ///< of the pattern that outputs hold before the call; another one a call
   bool count = false;             ///< what the machine counts while it runs, at the cost of an exact time
   Repeat repeat = Repeat::no;
+  Poison poison = Poison::nan;
+  std::span<const Expected>
+      right{};  ///< the slot's outputs, for poison made of them; none where the target keeps slots
 };
 
 enum class CallEnd { returned, timed_out, died };
@@ -71,11 +87,12 @@ struct CallOutcome {
   std::string reason;  ///< why it died or was ended, for people and fixer
   double time_ns = 0;
   TimeFault fault = TimeFault::none;
-  double clock_mhz = 0;                             ///< of the device, right after the call; 0: unknown
-  std::optional<double> lag_ns;                     ///< the host's clock around the call less the device's own
-  bool disturbed = false;                           ///< something else took time from the kernel or from the clock
-  bool wrote_outside = false;                       ///< bytes around an output changed
-  std::string caught;                               ///< cheating that is proven: what the kernel did; else empty
+  double clock_mhz = 0;          ///< of the device, right after the call; 0: unknown
+  std::optional<double> lag_ns;  ///< the host's clock around the call less the device's own
+  bool disturbed = false;        ///< something else took time from the kernel or from the clock
+  bool early = false;            ///< the kernel could have begun before the go: the time says nothing
+  bool wrote_outside = false;    ///< bytes around an output changed
+  std::string caught;            ///< cheating that is proven: what the kernel did; else empty
   std::vector<std::span<const std::byte>> outputs;  ///< the target's memory; holds until its next call
   std::vector<Comparison> comparisons;              ///< of a target that keeps slots, an entry an output; no `outputs`
   std::optional<Disagreement> disagreement;         ///< with Repeat::compare
@@ -193,6 +210,8 @@ class Target {
     return HardwareCounts();
   }
   /// Whether `inspect` may tell anything.
+  /// Whether a profile takes seconds, so that opening a task leaves the baseline's to whoever asks for it.
+  [[nodiscard]] virtual bool profiles_on_demand() const { return false; }
   [[nodiscard]] virtual bool inspects() const { return false; }
   /// Watches one call for what a right result does not show: reads beside tensors or of what nobody wrote, races.
   /// Nothing where the machine has no such program. The machine's lock is held. @error as hardware_counts.

@@ -131,8 +131,10 @@ class SqliteControl final : public Control {
     TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
     TRY_ASSIGN(const std::int64_t number, run_number(run));
     {
-      TRY_ASSIGN(Statement select, database_->prepare("SELECT 1 FROM steps WHERE run = ? AND kind <> 'estimate' AND "
-                                                      "substr(kind, 1, 8) <> 'session:' LIMIT 1"));
+      TRY_ASSIGN(Statement select,
+                 database_->prepare("SELECT 1 FROM steps WHERE run = ?1 AND kind <> 'estimate' AND substr(kind, 1, 8) "
+                                    "<> 'session:' UNION ALL SELECT 1 FROM sessions WHERE run = ?1 AND ended = 0 "
+                                    "LIMIT 1"));
       Query query(select, number);
       TRY_ASSIGN(const bool begun, query.next());
       if (begun) return false;

@@ -50,8 +50,11 @@ class ControlTest : public testing::Test {
 };
 
 TEST_F(ControlTest, ARunWhoseStartFailedIsDiscardedAndNoOther) {
-  const Session session = begin("r1");
+  Session session = begin("r1");
   ASSERT_TRUE(control_->beat(session, {{0, 5, "a"}}));
+  EXPECT_EQ(control_->discard_unbegun("r1").value_or(true), false) << "another process may have taken it over";
+  session.ended = true;
+  ASSERT_TRUE(control_->beat(session, {}));
   ASSERT_TRUE(journal_->record_step("r1", sample_step(-1, "estimate", "in", "x")));
   ASSERT_TRUE(journal_->record_step("r1", sample_step(-1, "session:1", "in", "x")));
   ASSERT_TRUE(journal_->record_step("r2", sample_step(-1, "open", "in", "x")));

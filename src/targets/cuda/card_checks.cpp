@@ -17,14 +17,17 @@ using evaluation::HonestErrors;
 using evaluation::NumericalRule;
 using model::DType;
 
-constexpr std::array<const char*, 24> kNames{
-    "accelopt_draw",      "accelopt_to_real",       "accelopt_mask",         "accelopt_fingerprint", "accelopt_differs",
-    "accelopt_poison",    "accelopt_canary_write",  "accelopt_canary_check", "accelopt_zero",        "accelopt_flush",
-    "accelopt_discard",   "accelopt_block",         "accelopt_clock",        "accelopt_row_sizes",   "accelopt_norm",
-    "accelopt_run_error", "accelopt_sum",           "accelopt_compare",      "accelopt_worst",       "accelopt_examine",
-    "accelopt_exact",     "accelopt_examine_exact", "accelopt_agree",        "accelopt_examine_kept"};
+constexpr std::array<const char*, 26> kNames{
+    "accelopt_draw",    "accelopt_to_real",       "accelopt_mask",         "accelopt_fingerprint",
+    "accelopt_differs", "accelopt_poison",        "accelopt_canary_write", "accelopt_canary_check",
+    "accelopt_zero",    "accelopt_flush",         "accelopt_discard",      "accelopt_block",
+    "accelopt_clock",   "accelopt_row_sizes",     "accelopt_norm",         "accelopt_run_error",
+    "accelopt_sum",     "accelopt_compare",       "accelopt_worst",        "accelopt_examine",
+    "accelopt_exact",   "accelopt_examine_exact", "accelopt_agree",        "accelopt_examine_kept",
+    "accelopt_bands",   "accelopt_band_example"};
 
 constexpr std::uint32_t kThreads = 256;
+constexpr double kPerturbedRuns = 2;  ///< in double
 /// Sums are taken in three steps of this fan-in: the same order whatever the device.
 constexpr std::uint32_t kFanIn = 256;
 constexpr std::uint32_t kSumThreads = kFanIn * kFanIn;
@@ -115,7 +118,7 @@ base::Result<void> Checks::prepare() {
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     TRY_ASSIGN(functions_[i], module_.function(kNames[i]));
   }
-  TRY_ASSIGN(partial_, device_.allocate((kSumThreads + kFanIn + 1) * sizeof(double)));
+  TRY_ASSIGN(partial_, device_.allocate((kSumThreads + kFanIn + 1) * evaluation::kBands * sizeof(double)));
   TRY_ASSIGN(small_, device_.allocate(16 * sizeof(double)));
   TRY_ASSIGN(flush_, device_.allocate(2 * static_cast<std::size_t>(std::max(device_.facts().l2_bytes, 1 << 20))));
   return {};
@@ -241,6 +244,40 @@ base::Result<double> Checks::summed() {
   return sum;
 }
 
+base::Result<evaluation::BandSums> Checks::bands(const BandRequest& request, const KeptOutput& output, double scale) {
+  constexpr std::uint64_t kSums = std::uint64_t{kFanIn} * evaluation::kBands;
+  const DevicePointer sums = partial_.address() + kSumThreads * evaluation::kBands * sizeof(double);
+  const DevicePointer totals = sums + kSums * sizeof(double);
+  TRY(run(k_bands, kFanIn, kFanIn, request.expected, request.key, request.masked ? 1 : 0, request.other,
+          static_cast<int>(request.other_dtype), static_cast<int>(request.sum), static_cast<int>(output.dtype),
+          output.count, scale, evaluation::overflow_threshold(output.dtype), partial_.address()));
+  TRY(each(k_sum, kSums, partial_.address(), std::uint64_t{kFanIn}, kSums, sums));
+  TRY(each(k_sum, evaluation::kBands, sums, std::uint64_t{kFanIn}, std::uint64_t{evaluation::kBands}, totals));
+  evaluation::BandSums out{};
+  TRY(device_.finish(kTrustedLimit));
+  TRY(device_.copy_out(std::as_writable_bytes(std::span(out)), totals));
+  return out;
+}
+
+base::Result<Comparison> Checks::compare_bands(DevicePointer actual, const KeptOutput& kept, Comparison right) {
+  TRY_ASSIGN(const auto squares,
+             bands({kept.expected.memory.address(), kept.expected.key, true, actual, kept.dtype, BandSum::errors}, kept,
+                   kept.bounds.scale));
+  const auto band = evaluation::violated_band(squares, kept.bounds.bands);
+  if (!band) return right;
+  const evaluation::BandError error = evaluation::band_error(kept.bounds, squares, *band);
+  std::uint64_t index = ~std::uint64_t{0};
+  const DevicePointer first = small_.address();
+  TRY(device_.copy_in(first, std::as_bytes(std::span(&index, 1))));
+  TRY(each(k_band_example, kept.count, judged(actual, kept), *band, error.bound, first));
+  TRY(device_.finish(kTrustedLimit));
+  TRY(device_.copy_out(std::as_writable_bytes(std::span(&index, 1)), first));
+  TRY_ASSIGN(Comparison out,
+             refused(kept, actual, index == ~std::uint64_t{0} ? 0 : index, NumericalRule::band, error.error));
+  out.mismatch.normwise_bound = error.bound;
+  return out;
+}
+
 base::Result<std::array<double, 3>> Checks::examined() {
   std::array<double, 3> out{};
   TRY(device_.finish(kTrustedLimit));
@@ -264,6 +301,10 @@ base::Result<void> Checks::begin_calibration(DevicePointer exact, const KeptOutp
   const double scale = evaluation::calibration_scale(errors.row_sizes);
   TRY(run(k_norm, kFanIn, kFanIn, exact, output.count, scale, threshold, partial_.address()));
   TRY_ASSIGN(errors.norm_squares, summed());
+  if (!evaluation::has_bands(output.dtype, {})) return {};
+  TRY_ASSIGN(errors.bands.counts, bands({.expected = exact, .sum = BandSum::elements}, output, scale));
+  TRY_ASSIGN(errors.bands.norms, bands({.expected = exact, .sum = BandSum::norms}, output, scale));
+  TRY_ASSIGN(errors.bands.rounding, bands({.expected = exact, .sum = BandSum::rounding}, output, scale));
   return {};
 }
 
@@ -287,6 +328,18 @@ base::Result<void> Checks::add_run(DevicePointer exact, const KeptOutput& output
   std::uint32_t not_finite = 0;
   TRY(device_.copy_out(std::as_writable_bytes(std::span(&not_finite, 1)), flag));
   if (not_finite != 0) errors.float_is_finite = false;
+  if (run_of.kind == HonestKind::perturbed_in_float || !evaluation::has_bands(output.dtype, {})) return {};
+  TRY_ASSIGN(const auto own, bands({.expected = exact,
+                                    .other = run_of.output,
+                                    .other_dtype = run_of.is_float ? DType::float32 : DType::float64,
+                                    .sum = BandSum::errors},
+                                   output, scale));
+  for (std::size_t band = 0; band < own.size(); ++band) {
+    if (run_of.kind == HonestKind::in_float)
+      errors.bands.in_float[band] = own[band];
+    else
+      errors.bands.perturbed[band] += own[band] / kPerturbedRuns;
+  }
   return {};
 }
 
@@ -334,7 +387,10 @@ base::Result<Comparison> Checks::compare(DevicePointer actual, const KeptOutput&
   const double error = kept.bounds.norm > 0 ? std::sqrt(squares) / kept.bounds.norm : 0;
   if (index != kNone) return refused(kept, actual, index, NumericalRule::none, error);
   out.normwise_error = out.mismatch.normwise_error = error;
-  if (error <= kept.bounds.normwise) return out;
+  if (error <= kept.bounds.normwise) {
+    if (kept.bounds.bands == evaluation::unlimited_bands()) return out;
+    return compare_bands(actual, kept, std::move(out));
+  }
   const std::array<std::uint64_t, 2> worst{0, kNone};
   TRY(device_.copy_in(first_bad, std::as_bytes(std::span(worst))));
   for (const int second : {0, 1}) TRY(each(k_worst, kept.count, it, first_bad, first_bad + 8, second));

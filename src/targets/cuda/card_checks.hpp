@@ -68,10 +68,12 @@ class Checks {
                                                                      const MaskedMemory& before);
 
   // What an honest kernel may be off by: first the sizes of what is expected, in the clear at `exact`; then run by run.
+  enum class HonestKind { in_float, perturbed, perturbed_in_float };
   struct HonestRun {
     DevicePointer output = 0;
     bool is_float = false;
     double share = 1;
+    HonestKind kind = HonestKind::perturbed_in_float;
   };
   base::Result<void> begin_calibration(DevicePointer exact, const KeptOutput& output,
                                        const std::vector<std::int64_t>& shape, evaluation::HonestErrors& errors);
@@ -104,6 +106,8 @@ class Checks {
     k_examine_exact,
     k_agree,
     k_examine_kept,
+    k_bands,
+    k_band_example,
     k_count
   };
   explicit Checks(CardDevice& device, DeviceModule module) : device_(device), module_(std::move(module)) {}
@@ -116,6 +120,19 @@ class Checks {
   /// The sum of what kSumThreads threads left in `partial_`.
   base::Result<std::vector<std::uint64_t>> fingerprints(const std::vector<const MaskedMemory*>& hidden);
   base::Result<double> summed();
+  /// evaluation::BandSums of what lies at `expected`: counts, squares, the errors of `other`, or those of rounding.
+  enum class BandSum { elements, norms, errors, rounding };
+  struct BandRequest {
+    DevicePointer expected = 0;
+    std::uint64_t key = 0;  ///< of its mask; without one it lies in the clear
+    bool masked = false;
+    DevicePointer other = 0;
+    model::DType other_dtype = model::DType::float64;
+    BandSum sum = BandSum::errors;
+  };
+  base::Result<evaluation::BandSums> bands(const BandRequest& request, const KeptOutput& output, double scale);
+  base::Result<evaluation::Comparison> compare_bands(DevicePointer actual, const KeptOutput& kept,
+                                                     evaluation::Comparison right);
   base::Result<std::array<double, 3>> examined();
   base::Result<evaluation::Comparison> refused(const KeptOutput& kept, DevicePointer actual, std::uint64_t index,
                                                evaluation::NumericalRule rule, double error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cuda/card_slots.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/hash.hpp"
@@ -256,15 +257,22 @@ base::Result<void> CardSlots::calibrate(const SlotRequest& request, std::size_t 
       if (!model::is_floating(output.dtype)) continue;
       const double share = honest.in_float ? evaluation::share_of_float_error(output.dtype, request.numerics) : 1;
       const bool finite = errors[i].float_is_finite;
-      TRY(checks_.add_run(work.exact[i], output, request.outputs[i].shape, {work.other[i], honest.in_float, share},
-                          errors[i]));
+      const auto kind = !honest.perturbed ? Checks::HonestKind::in_float
+                        : honest.in_float ? Checks::HonestKind::perturbed_in_float
+                                          : Checks::HonestKind::perturbed;
+      TRY(checks_.add_run(work.exact[i], output, request.outputs[i].shape,
+                          {work.other[i], honest.in_float, share, kind}, errors[i]));
       // Only the plain float run says whether the family is one for float.
       if (!(honest.in_float && !honest.perturbed)) errors[i].float_is_finite = finite;
     }
   }
+  const bool as_declared =
+      std::all_of(request.variants[index].begin(), request.variants[index].end(),
+                  [](const SlotInput& input) { return input.family == static_cast<int>(model::Family::as_declared); });
   for (std::size_t i = 0; i < request.outputs.size(); ++i) {
     KeptOutput& output = variant.outputs[i];
     output.bounds = evaluation::bounds_of(output.dtype, request.outputs[i].shape, errors[i], request.numerics);
+    if (!as_declared) output.bounds.bands = evaluation::unlimited_bands();
     const bool floating = model::is_floating(output.dtype);
     TRY_ASSIGN(output.expected,
                checks_.hide(work.exact[i], output.count * model::size_of(as_real(output.dtype, false))));

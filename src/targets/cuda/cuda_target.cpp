@@ -13,6 +13,7 @@
 #include "base/hash.hpp"
 #include "base/utc.hpp"
 #include "evaluation/device_lock.hpp"
+#include "evaluation/roofline.hpp"
 #include "targets/cuda/builtin_kernels.hpp"
 #include "targets/cuda/card_client.hpp"
 #include "targets/cuda/device_tools.hpp"
@@ -341,6 +342,9 @@ class CudaTarget final : public evaluation::Target {
     return tools_->count(call, cache, stop);
   }
 
+  /// Nsight Compute takes three to five seconds.
+  bool profiles_on_demand() const override { return true; }
+
   bool inspects() const override { return tools_.has_value(); }
 
   base::Result<evaluation::Inspection> inspect(const model::Solution& solution, const Invocation& invocation,
@@ -359,8 +363,7 @@ class CudaTarget final : public evaluation::Target {
 
   base::Result<evaluation::Peaks> probe_peaks_again(std::stop_token stop) override {
     TRY_ASSIGN(const evaluation::Peaks again, measure(stop));
-    peaks_ = larger_peaks(peaks_, again);
-    store_peaks(peaks_file(options_.cache, facts_), facts_, peaks_);
+    peaks_ = store_peaks(peaks_file(options_.cache, facts_), facts_, evaluation::larger_peaks(peaks_, again));
     return peaks_;
   }
 
@@ -400,8 +403,7 @@ class CudaTarget final : public evaluation::Target {
     const std::filesystem::path file = peaks_file(options_.cache, facts_);
     if (const auto known = stored_peaks(file)) return *known;
     TRY_ASSIGN(const evaluation::Peaks peaks, measure(stop));
-    store_peaks(file, facts_, peaks);
-    return peaks;
+    return store_peaks(file, facts_, peaks);
   }
 
   /// Without a driver or a device: everything up to the cubin, for the device that the limits name by default.
