@@ -155,7 +155,11 @@ std::string without_empty_blocks(std::string source) {
     for (std::size_t i = 0; i + 1 < chunks.size() && !found; ++i) {
       found = chunks[i].kind == Chunk::Kind::opening && chunks[i + 1].kind == Chunk::Kind::closing;
       if (!found) continue;
-      const std::size_t end = std::min(source.find('\n', chunks[i + 1].extent.end), source.size());
+      const std::size_t closed = chunks[i + 1].extent.end;
+      const std::size_t line_end = std::min(source.find('\n', closed), source.size());
+      const std::size_t next = std::min(source.find_first_not_of(" \t", closed), source.size());
+      const bool ends_line = next >= line_end || source.compare(next, 2, "//") == 0;
+      const std::size_t end = ends_line ? line_end : closed;
       source.erase(chunks[i].extent.begin, end - chunks[i].extent.begin);
     }
   }

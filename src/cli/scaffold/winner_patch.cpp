@@ -296,7 +296,11 @@ Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests)
       return fail(ErrorCode::invalid_argument, "two of the runs made " + function->qualified_name() + " in " +
                                                    path.filename().string() + " faster; name only one of them");
     }
-    TRY_ASSIGN(PatchedText text, replace_entry(clang, *request, file->after));
+    // Winners that are already in the file may hold functions of the same name.
+    model::Task named = request->task;
+    named.entry->function = function->qualified_name();
+    TRY_ASSIGN(PatchedText text,
+               replace_entry(clang, {named, request->winner, request->task_folder, request->form}, file->after));
     file->after = std::move(text.source);
     if (text.own_file.empty()) continue;
     patch.files.push_back(
