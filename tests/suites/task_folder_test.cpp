@@ -569,7 +569,7 @@ TEST_F(TaskFolder, EntryArgumentsAreTheKernelsOwn) {
   expect_problem("\"int Z\", \"bias\"]", "\"int Z\"]", 62, "entry.args",
                  "lacks \"bias\"; the function must be given it");
   expect_problem("\"bias\"]", "\"bias\", \"x\"]", 62, "entry.args", "\"x\" stands there twice");
-  expect_problem("function = \"scale\"\n", "function = \"scale\"\nflags = [\"-fplugin=x.so\"]\n", 60, "entry.flags",
+  expect_problem("function = \"scale\"\n", "function = \"scale\"\nflags = [\"-fplugin=x.so\"]\n", 62, "entry.flags",
                  "\"-fplugin=x.so\" is no flag that decides how a kernel is compiled");
   expect_problem("function = \"scale\"\n", "", 59, "entry.function", "missing; write the function's name");
 }
