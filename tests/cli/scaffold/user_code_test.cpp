@@ -122,7 +122,7 @@ TEST(WinnerPatch, ComposesFunctionsOfScopesInAnyOrder) {
   if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("scopes.cpp", kScopedProgram);
   std::vector<model::Task> tasks;
-  for (const char* function : {"app::twice", "detail::third", "Filter::smooth", "other::twice"}) {
+  for (const char* function : {"v1::twice", "detail::third", "Filter::smooth", "other::twice"}) {
     tasks.push_back(scoped(*clang, repository, function, "task" + std::to_string(tasks.size())));
     ASSERT_TRUE(tasks.back().entry.has_value());
   }
