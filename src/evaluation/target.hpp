@@ -2,6 +2,7 @@
 // What a kind of hardware must be able to do so that its kernels can be evaluated. Implemented in targets/<name>/.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -38,12 +39,25 @@ struct Invocation {
 /// Whether a target that keeps slots keeps the outputs of a call, or compares them with those that it kept.
 enum class Repeat { no, keep, compare };
 
+/// What outputs hold before a call: no single value stays unseen, so none can serve as a flag or as a result.
+enum class Poison {
+  nan,         ///< NaN patterns; random bits in integers
+  zeros,       ///< +0
+  plausible,   ///< right values of this very slot in other places: finite, and of the outputs' own distribution
+  infinity,    ///< of both signs; in integers their largest value
+  complement,  ///< in integers and bool the complement of every right value, else as plausible
+};
+/// In the order in which the calls of a verification take them, from a random one on.
+inline constexpr std::array kPoisons{Poison::nan, Poison::zeros, Poison::plausible, Poison::infinity,
+                                     Poison::complement};
+
 struct CallOptions {
   std::chrono::nanoseconds limit{std::chrono::seconds(10)};  ///< watchdog
   model::Cache cache = model::Cache::cold;
   std::uint64_t poison_seed = 0;  ///< of the pattern that outputs hold before the call; another one a call
   bool count = false;             ///< what the machine counts while it runs, at the cost of an exact time
   Repeat repeat = Repeat::no;
+  Poison poison = Poison::nan;
 };
 
 enum class CallEnd { returned, timed_out, died };
