@@ -58,6 +58,7 @@ struct CallOptions {
   bool count = false;             ///< what the machine counts while it runs, at the cost of an exact time
   Repeat repeat = Repeat::no;
   Poison poison = Poison::nan;
+  bool alone = false;  ///< one run of the kernel between two waits, also where several are timed together
 };
 
 enum class CallEnd { returned, timed_out, died };

@@ -200,11 +200,6 @@ base::Result<CallReply> CardClient::call(const CallRequest& request) {
   }
   auto reply = call_once(request);
   if (reply && request.repeat == evaluation::Repeat::keep) kept_ = process_.generation();
-  if (reply || reply.error().code != ErrorCode::corrupt) return reply;
-  // A kernel before this one damaged what lies on the device; a new process has everything anew.
-  process_.end();
-  reply = call_once(request);
-  if (reply && request.repeat == evaluation::Repeat::keep) kept_ = process_.generation();
   return reply;
 }
 

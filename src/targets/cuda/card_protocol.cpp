@@ -138,9 +138,10 @@ void from_json(const Json& in, StartRequest& value) {
 }
 
 void to_json(Json& out, const CallRequest& value) {
-  out = {{"live", value.live},         {"slot", value.slot},  {"plan", value.plan},
-         {"limit_ns", value.limit_ns}, {"cold", value.cold},  {"poison_seed", value.poison_seed},
-         {"repeat", value.repeat},     {"count", value.count}};
+  out = {{"live", value.live},         {"slot", value.slot},   {"plan", value.plan},
+         {"limit_ns", value.limit_ns}, {"cold", value.cold},   {"poison_seed", value.poison_seed},
+         {"repeat", value.repeat},     {"count", value.count}, {"poison", value.poison},
+         {"alone", value.alone}};
 }
 void from_json(const Json& in, CallRequest& value) {
   in.at("live").get_to(value.live);
@@ -151,6 +152,8 @@ void from_json(const Json& in, CallRequest& value) {
   in.at("poison_seed").get_to(value.poison_seed);
   in.at("repeat").get_to(value.repeat);
   in.at("count").get_to(value.count);
+  in.at("poison").get_to(value.poison);
+  in.at("alone").get_to(value.alone);
 }
 
 void to_json(Json& out, const OneCallRequest& value) {

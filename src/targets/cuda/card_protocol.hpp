@@ -120,6 +120,8 @@ struct CallRequest {
   std::uint64_t poison_seed = 0;
   evaluation::Repeat repeat = evaluation::Repeat::no;
   bool count = false;  ///< times every launch by itself
+  evaluation::Poison poison = evaluation::Poison::nan;
+  bool alone = false;  ///< over the first set of inputs only
 };
 
 /// A file for `accelopt-card --one-call`: this on one line, then the bulk bytes: the check kernels' cubin, the

@@ -84,6 +84,8 @@ class CudaLiveKernel final : public evaluation::LiveKernel {
     request.poison_seed = options.poison_seed;
     request.repeat = options.repeat;
     request.count = options.count;
+    request.poison = options.poison;
+    request.alone = options.alone;
     widen(invocation);
     TRY_ASSIGN(CallReply reply, bench_.card.call(request));
     CallOutcome& outcome = reply.outcome;
