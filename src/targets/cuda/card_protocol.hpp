@@ -124,6 +124,10 @@ struct CallRequest {
   bool alone = false;  ///< over the first set of inputs only
 };
 
+/// How the tensors of a call that tools watch lie: each in an allocation of exactly its size, or as where calls are
+/// timed.
+enum class Layout { exact, raced };
+
 /// A file for `accelopt-card --one-call`: this on one line, then the bulk bytes: the check kernels' cubin, the
 /// candidate's, and the inputs that were drawn by the worker.
 struct OneCallRequest {
@@ -136,6 +140,7 @@ struct OneCallRequest {
   /// Outputs and scratch are poisoned, as where calls are timed. Else nothing writes them before the kernels do, so
   /// that a tool can tell what is read before it is written.
   bool poison = true;
+  Layout layout = Layout::exact;
   std::uint64_t poison_seed = 0;
   int limit_seconds = 60;  ///< the process ends itself then, whoever watches it
 };
