@@ -3,8 +3,8 @@
 # make test    install what is missing, build, and run every test
 # make check   make test, and the same under sanitizers and clang-tidy (what CI runs)
 # make build   install what is missing, and build release binaries into build/release/bin
-# make surreal fetch the SurrealDB engine that tests of the knowledge store run against (make test does it too)
-# make install build, and install to PREFIX (default /usr/local)
+# make fetch   fetch what tests run against: the SurrealDB engine, NVRTC (make test does it too)
+# make install build, and install to PREFIX (default /usr/local); make uninstall removes it again
 
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
@@ -12,13 +12,13 @@ PREFIX ?= /usr/local
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache,)
 
-.PHONY: surreal demo test check build install deps deps-build asan tsan tidy format clean
+.PHONY: fetch demo test check build install uninstall deps deps-build asan tsan tidy format clean
 
 demo: build
 	build/release/bin/accelopt run suites/nkibench-cpu/matmul --workspace build/demo --iterations 4
 	build/release/bin/accelopt best --workspace build/demo --output build/demo/matmul-best --force
 
-test: deps surreal
+test: deps fetch
 	cmake --preset test $(LAUNCHER)
 	cmake --build --preset test -j $(JOBS)
 	ctest --preset test -j $(JOBS) --no-tests=error
@@ -29,12 +29,12 @@ build: deps-build
 
 check: test asan tsan tidy
 
-asan: deps surreal
+asan: deps fetch
 	cmake --preset asan $(LAUNCHER)
 	cmake --build --preset asan -j $(JOBS) --target accelopt_tests
 	ctest --preset asan -j $(JOBS) --no-tests=error
 
-tsan: deps surreal
+tsan: deps fetch
 	cmake --preset tsan $(LAUNCHER)
 	cmake --build --preset tsan -j $(JOBS) --target accelopt_tests
 	ctest --preset tsan -j $(JOBS) --no-tests=error
@@ -43,14 +43,21 @@ tidy: deps
 	cmake --preset tidy
 	scripts/tidy.sh build/tidy
 
-surreal: deps
+fetch: deps
 	@scripts/fetch-surreal.sh
+	@scripts/fetch-python.sh
 
 format:
 	git ls-files '*.cpp' '*.hpp' ':!suites' | xargs clang-format -i
 
 install: build
 	cmake --install build/release --prefix $(PREFIX)
+
+uninstall:
+	@test -f build/release/install_manifest.txt || { echo "make uninstall: nothing was installed from here" >&2; exit 1; }
+	xargs -d '\n' rm -fv < build/release/install_manifest.txt
+	rmdir --ignore-fail-on-non-empty -p $$(xargs -d '\n' -n 1 dirname < build/release/install_manifest.txt | sort -ru | grep /accelopt) 2>/dev/null || true
+	rm -f build/release/install_manifest.txt
 
 deps:
 	@scripts/install-deps.sh

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <optional>
-#include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -40,22 +41,34 @@ std::string fault_of(const std::string& text) {
 struct UnknownCommand {
   std::string below;  ///< "memory ", or nothing
   std::string word;
+  std::string meant;  ///< the command that it is close to; empty: none
 };
 
+/// The commands below one.
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::string nearest_command(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands_of(app)) names.push_back(command->get_name());
+  return std::string(suites::nearest_name(word, names));
+}
+
 /// The word that stands where a command, or one of a command's own, is needed; none: no word does.
-std::optional<UnknownCommand> unknown_command(const CLI::App& app, std::span<char* const> words) {
+std::optional<UnknownCommand> unknown_command(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* at = &app;
   std::string below;
-  for (const char* const word : words) {
+  for (const std::string& word : words) {
     const auto deeper = at->get_subcommands();  // those that were met
     if (!deeper.empty() && deeper.front()->get_name() == word) {
       at = deeper.front();
-      below += std::string(word) + " ";
+      below += word + " ";
       continue;
     }
     const bool needed = deeper.empty() && at->get_require_subcommand_min() > 0;
-    if (!needed || *word == '\0' || *word == '-') return std::nullopt;
-    return UnknownCommand{below, word};
+    if (!needed || word.empty() || word.starts_with('-')) return std::nullopt;
+    return UnknownCommand{below, word, nearest_command(*at, word)};
   }
   return std::nullopt;
 }
@@ -148,7 +161,7 @@ Command Command::add(const std::string& name, const std::string& description) {
 CommandLine::CommandLine(const std::string& description, const std::string& footer, const std::string& version)
     : app_(std::make_unique<CLI::App>(description, "accelopt")) {
   app_->footer(footer);
-  app_->set_version_flag("--version", version);
+  app_->set_version_flag("-V,--version", version);
   app_->require_subcommand(1);
 }
 
@@ -162,14 +175,88 @@ std::string CommandLine::help() const {
   return app_->help();
 }
 
+namespace {
+
+/// "{bash,fish,zsh}", as the library describes the only values of an option, taken apart.
+std::vector<std::string> choices_in(const std::string& description) {
+  std::vector<std::string> out;
+  if (!description.starts_with('{') || !description.ends_with('}')) return out;
+  std::istringstream list(description.substr(1, description.size() - 2));
+  for (std::string one; std::getline(list, one, ',');) out.push_back(one);
+  return out;
+}
+
+OptionFacts facts_of(const CLI::Option& option) {
+  OptionFacts facts;
+  for (const std::string& name : option.get_snames()) facts.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) facts.names.push_back("--" + name);
+  if (option.get_type_size() > 0) facts.placeholder = option.get_type_name();
+  facts.choices = choices_in(facts.placeholder.substr(std::min(facts.placeholder.find('{'), facts.placeholder.size())));
+  if (!facts.choices.empty()) facts.placeholder = "WORD";
+  if (facts.names.empty()) facts.placeholder = option.get_name();
+  facts.help = option.get_description();
+  return facts;
+}
+
+CommandFacts facts_of(const CLI::App& app) {
+  CommandFacts facts{app.get_name(), app.get_description(), app.get_footer(), {}, {}};
+  for (const CLI::Option* option : app.get_options()) facts.options.push_back(facts_of(*option));
+  for (const CLI::App* command : commands_of(app)) facts.commands.push_back(facts_of(*command));
+  return facts;
+}
+
+/// The word of `help WORDS` that names no command; none: all do.
+std::optional<UnknownCommand> unknown_topic(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* at = &app;
+  std::string below;
+  for (const std::string& word : words) {
+    const auto commands = commands_of(*at);
+    const auto found = std::find_if(commands.begin(), commands.end(),
+                                    [&](const CLI::App* command) { return command->get_name() == word; });
+    if (found == commands.end()) return UnknownCommand{below, word, nearest_command(*at, word)};
+    at = *found;
+    below += word + " ";
+  }
+  return std::nullopt;
+}
+
+void print_unknown(const UnknownCommand& unknown) {
+  const std::string question =
+      unknown.meant.empty() ? ";" : fmt::format("; did you mean {}{}?", unknown.below, unknown.meant);
+  fmt::print(stderr, "accelopt: there is no command \"{}{}\"{} accelopt {}--help lists them\n", unknown.below,
+             report::printable(unknown.word), question, unknown.below);
+}
+
+/// `help run` is `run --help`, and `version` is `--version`.
+std::vector<std::string> as_options(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.size() == 1 && words[0] == "version") return {"--version"};
+  if (words.empty() || words[0] != "help") return words;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
+}
+
+}  // namespace
+
+CommandFacts CommandLine::facts() const {
+  return facts_of(*app_);
+}
+
 std::optional<int> CommandLine::parse(int argc, char** argv, int usage) {
+  const std::vector<std::string> words = as_options(argc, argv);
+  if (argc > 2 && std::string_view(argv[1]) == "help") {
+    if (const auto unknown = unknown_topic(*app_, {argv + 2, argv + argc})) {
+      print_unknown(*unknown);
+      return usage;
+    }
+  }
   try {
-    app_->parse(argc, argv);
+    app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));  // the library takes the last word first
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError)) {
-      if (const auto unknown = unknown_command(*app_, std::span(argv, static_cast<std::size_t>(argc)).subspan(1))) {
-        fmt::print(stderr, "accelopt: there is no command \"{}{}\"; accelopt {}--help lists them\n", unknown->below,
-                   report::printable(unknown->word), unknown->below);
+      if (const auto unknown = unknown_command(*app_, words)) {
+        print_unknown(*unknown);
         return usage;
       }
     }

@@ -51,6 +51,21 @@ class Command {
   CLI::Option* last_ = nullptr;
 };
 
+/// What a command accepts, for shells and manuals.
+struct OptionFacts {
+  std::vector<std::string> names;    ///< "--seed", "-o"; none: a positional argument
+  std::string placeholder;           ///< "TEXT", "INT"; of a positional argument its name; empty: a flag
+  std::vector<std::string> choices;  ///< the only values; empty: any
+  std::string help;
+};
+struct CommandFacts {
+  std::string name;
+  std::string help;
+  std::string footer;
+  std::vector<OptionFacts> options;
+  std::vector<CommandFacts> commands;
+};
+
 /// All commands.
 class CommandLine {
  public:
@@ -61,6 +76,8 @@ class CommandLine {
 
   Command add(const std::string& name, const std::string& description);
   [[nodiscard]] std::string help() const;
+  /// The whole program as a command: what was declared so far.
+  [[nodiscard]] CommandFacts facts() const;
 
   /// Sets the variables and calls what was chosen. Nothing: go on; a number: help was printed, or a message on standard
   /// error, and this is the exit code (0, or `usage`).

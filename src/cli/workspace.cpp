@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/workspace.hpp"
 
+#include <tuple>
+
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/utc.hpp"
@@ -27,12 +29,15 @@ base::Result<std::unique_ptr<journal::Journal>> open_workspace(const std::filesy
                           "workspace with --workspace DIR");
   }
   if (access == journal::Access::read_write) {
+    const bool is_new = !std::filesystem::exists(workspace, ignored);
     const auto made = base::make_folders(workspace);
     if (!made) {
       return base::fail(made.error().code, made.error().message +
                                                "; the runs are kept there: make it a folder that may be written, or "
                                                "choose another workspace with --workspace DIR");
     }
+    // The default place lies among the user's sources. Without it git shows a folder more, and no run is the worse.
+    if (is_new && workspace.filename() == ".accelopt") std::ignore = base::write_file(workspace / ".gitignore", "*\n");
   }
   return journal::open_journal(workspace, access);
 }

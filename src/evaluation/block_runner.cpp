@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <thread>
 
 namespace accelopt::evaluation {
@@ -12,6 +13,8 @@ namespace {
 
 constexpr double kWatchdogFactor = 5;
 constexpr std::chrono::milliseconds kWatchdogSlack{50};
+constexpr int kMostDisturbedCalls = 2;  ///< repetitions of a disturbed call
+constexpr int kMostEarlyCalls = 8;      ///< repetitions of one that could have begun before its go
 constexpr int kCallsBeforeJudgingNoise = 16;
 constexpr int kMostWaits = 4;  ///< for quiet, a runner
 constexpr std::chrono::milliseconds kWait{60};
@@ -20,6 +23,12 @@ constexpr int kMostSlowBlocks = 16;
 constexpr std::chrono::seconds kMostSlowTime{1};
 constexpr std::chrono::milliseconds kLongestNap{200};  ///< between looks whether others have left
 constexpr int kNapsInPatience = 50;
+
+constexpr int kPlacements = 2;
+/// A copy of a candidate has met the slots of its other arm's process: it has a row of its own.
+int row_of(Placement placement) {
+  return placement == Placement::usual ? 0 : 1;
+}
 
 /// The times of one call beside those of the arm's other workloads.
 void put(std::vector<std::vector<double>>& values, std::size_t arm, std::size_t place, std::size_t places,
@@ -42,8 +51,9 @@ BlockRunner::BlockRunner(Target& target, const model::Task& task, Slots& slots, 
   for (const model::Solution* solution : plan_.arms) {
     const std::size_t arm = arms_.size();
     const Placement placement = arm < plan_.placements.size() ? plan_.placements[arm] : Placement::usual;
-    arms_.push_back({solution, placement, nullptr, std::nullopt});
+    arms_.push_back({solution, model::source_id(*solution), placement, nullptr, std::nullopt});
   }
+  poisons_ = random_() % kPoisons.size();
   plan_.expected_ns.resize(plan_.workloads.size(), 0);
 }
 
@@ -95,17 +105,43 @@ base::Result<void> BlockRunner::wait_for_others(std::chrono::steady_clock::time_
 }
 
 base::Result<Block> BlockRunner::next_slot(const std::vector<int>& active, const std::stop_token& stop) {
-  // Slots are drawn outside the machine's lock; after the first generation they are all there.
+  // Slots are drawn outside the machine's lock.
   if (used_ >= order_.size()) TRY(begin_generation(active, stop));
   if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");
   const int slot = order_[used_++];
-  for (const std::size_t workload : plan_.workloads) TRY(slots_.get(workload, slot));
+  TRY(draw(active, slot));
   return run_block(active, slot, stop);
 }
 
+base::Result<void> BlockRunner::draw(const std::vector<int>& active, int slot) {
+  const auto before = slots_.drawing();
+  for (const std::size_t workload : plan_.workloads) {
+    std::set<int> rows;
+    for (const int arm : active) rows.insert(row_of(arms_[static_cast<std::size_t>(arm)].placement));
+    for (const int row : rows) TRY(slots_.get(workload, slot + row * kSlotsARow));
+  }
+  lost_to_drawing_ += slots_.drawing() - before;
+  if (lost_to_drawing_ <= plan_.most_drawing) return {};
+  ended_ = fmt::format(
+      "inputs that no candidate of this race had met, and their expected outputs, took {:.0f} s, which is all that one "
+      "race may spend on them; make the reference faster or the workloads smaller",
+      std::chrono::duration<double>(lost_to_drawing_).count());
+  return base::fail(base::ErrorCode::exhausted, "there are no more blocks: " + ended_);
+}
+
 base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active, const std::stop_token& stop) {
+  int first = 0;
+  for (const int arm : active) {
+    if (arm < plan_.first_candidate) continue;
+    for (const std::size_t workload : plan_.workloads)
+      first = std::max(first, slots_.unmet(arms_[static_cast<std::size_t>(arm)].source_id, workload));
+  }
   order_.resize(static_cast<std::size_t>(slots_.count()));
-  std::iota(order_.begin(), order_.end(), 0);
+  std::iota(order_.begin(), order_.end(), first);
+  for (const int arm : active) {
+    for (const std::size_t workload : plan_.workloads)
+      slots_.meet(arms_[static_cast<std::size_t>(arm)].source_id, workload, first + slots_.count());
+  }
   std::shuffle(order_.begin(), order_.end(), random_);
   used_ = 0;
   for (ArmState& arm : arms_) arm.live.reset();
@@ -115,7 +151,7 @@ base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active,
     TRY_ASSIGN(arm.live, target_.start(*arm.solution, arm.placement, stop));
   }
   const int warm_up = order_[used_++];
-  for (const std::size_t workload : plan_.workloads) TRY(slots_.get(workload, warm_up));
+  TRY(draw(active, warm_up));
   TRY(run_block(active, warm_up, stop));
   return {};
 }
@@ -148,15 +184,8 @@ base::Result<Block> BlockRunner::run_block(const std::vector<int>& active, int s
 base::Result<void> BlockRunner::run_call(int index, std::size_t place, int slot_number, Block& block) {
   ArmState& arm = arms_[static_cast<std::size_t>(index)];
   if (arm.failure || !arm.live) return {};
-  const std::size_t workload = plan_.workloads[place];
-  TRY_ASSIGN(Slot * slot, slots_.get(workload, slot_number));
-  const CallOptions options{call_limit(plan_.expected_ns[place], plan_.hard_limit), task_.cpu.cache, random_()};
-  TRY_ASSIGN(const CallOutcome outcome, arm.live->call(slot->invocation, options));
-  arm.failure = judge(task_, task_.workloads[workload], *slot, outcome);
-  if (arm.failure) {
-    arm.live.reset();
-    return {};
-  }
+  TRY_ASSIGN(const CallOutcome outcome, timed(arm, place, slot_number));
+  if (arm.failure) return {};
   ++calls_;
   if (outcome.disturbed) {
     ++disturbed_calls_;
@@ -173,6 +202,36 @@ base::Result<void> BlockRunner::run_call(int index, std::size_t place, int slot_
   if (!times) times.emplace(plan_.workloads.size(), 0.0);
   (*times)[place] = outcome.time_ns;
   return {};
+}
+
+/// One call that counts, or a failure: every repetition has a slot of its own, of the same family.
+base::Result<CallOutcome> BlockRunner::timed(ArmState& arm, std::size_t place, int slot_number) {
+  const std::size_t workload = plan_.workloads[place];
+  for (int repeat = 0;; ++repeat) {
+    const int row = row_of(arm.placement) + kPlacements * repeat;
+    const auto before = slots_.drawing();
+    TRY_ASSIGN(Slot * slot, slots_.get(workload, slot_number + row * kSlotsARow));
+    lost_to_drawing_ += slots_.drawing() - before;
+    CallOptions options{call_limit(plan_.expected_ns[place], plan_.hard_limit), task_.cpu.cache, random_()};
+    options.poison = kPoisons[poisons_++ % kPoisons.size()];
+    options.right = slot->expected;
+    TRY_ASSIGN(CallOutcome outcome, arm.live->call(slot->invocation, options));
+    arm.failure = judge(task_, task_.workloads[workload], *slot, outcome);
+    if (arm.failure) {
+      arm.live.reset();
+      return outcome;
+    }
+    if (outcome.early && repeat < kMostEarlyCalls) continue;
+    if (outcome.early) {
+      ended_ = fmt::format(
+          "workload {}: {} calls in a row could have begun before they were told to, so that their "
+          "times say nothing; is the machine busy?",
+          task_.workloads[workload].name, repeat + 1);
+      return base::fail(base::ErrorCode::exhausted, "there are no more blocks: " + ended_);
+    }
+    const bool again = outcome.disturbed && outcome.fault == TimeFault::none && !noisy_;
+    if (!again || repeat >= kMostDisturbedCalls) return outcome;
+  }
 }
 
 void BlockRunner::wait_for_quiet() {

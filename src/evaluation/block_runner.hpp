@@ -31,12 +31,14 @@ struct Block {
   std::vector<std::vector<double>> lag_ns;     ///< likewise
 };
 
-/// Runs blocks. Every process meets a slot at most once: when the slots are used up, all arms get fresh processes and
-/// one warm-up block. Every output of every call is judged; the first failure takes the arm out. The machine's lock is
-/// held a block at a time.
+/// Runs blocks, each on a slot that none of its candidates has met in any process. After a generation of slots all arms
+/// get fresh processes and one warm-up block. Every output of every call is judged; the first failure takes the arm
+/// out. The machine's lock is held a block at a time.
 ///
-/// A block with a call whose time is not the kernel's own is made again, on the next slot. A low clock that stays is
-/// the device's clock: after a while such blocks count, and the runner is noisy. Others who stay on the device end it.
+/// A disturbed call is repeated on a slot of its own, and counts as it is when that was no better; one that could have
+/// begun before its go never counts. A block with a call whose time is not the kernel's own is made again, on the next
+/// slot. A low clock that stays is the device's clock: after a while such blocks count, and the runner is noisy. Others
+/// who stay on the device end it.
 class BlockRunner {
  public:
   struct Plan {
@@ -45,11 +47,14 @@ class BlockRunner {
     std::vector<std::size_t> workloads;        ///< indices into the task's
     std::vector<double> expected_ns;           ///< an entry a workload: limits the first calls; 0: unknown
     std::chrono::nanoseconds hard_limit{std::chrono::seconds(10)};
-    std::uint64_t seed = 0;  ///< of orders and poison
+    std::uint64_t seed = 0;   ///< of orders and poison
+    int first_candidate = 0;  ///< arms before this one may have met the slots: a parent in a triage
+    std::chrono::steady_clock::duration most_drawing = std::chrono::seconds(60);  ///< for slots of this runner's own
   };
   BlockRunner(Target& target, const model::Task& task, Slots& slots, Plan plan);
 
-  /// The next block of these arms. @error cancelled; io; unavailable: `unmeasured` says why; and those of the slots.
+  /// The next block of these arms. @error cancelled; io; unavailable: `unmeasured` says why; exhausted: `ended` says
+  /// why there are no more blocks; and those of the slots.
   base::Result<Block> next(const std::vector<int>& active, const std::stop_token& stop);
   /// Ends all processes: the next block begins with fresh ones.
   void restart();
@@ -63,12 +68,17 @@ class BlockRunner {
   [[nodiscard]] const std::string& disturbance() const { return disturbance_; }
   /// Why no block that counts can be made, once `next` has failed for it: for an evaluation that is NOT_MEASURED.
   [[nodiscard]] const std::string& unmeasured() const { return unmeasured_; }
-  /// That blocks which do not count have cost.
-  [[nodiscard]] std::chrono::steady_clock::duration lost() const { return lost_to_clock_ + lost_to_others_; }
+  /// Why there are no more blocks, once `next` has failed for it: what was measured until then counts.
+  [[nodiscard]] const std::string& ended() const { return ended_; }
+  /// That slots, and blocks which do not count, have cost.
+  [[nodiscard]] std::chrono::steady_clock::duration lost() const {
+    return lost_to_clock_ + lost_to_others_ + lost_to_drawing_;
+  }
 
  private:
   struct ArmState {
     const model::Solution* solution = nullptr;
+    std::string source_id;
     Placement placement = Placement::usual;
     std::unique_ptr<LiveKernel> live;
     std::optional<Failure> failure;
@@ -80,6 +90,8 @@ class BlockRunner {
   base::Result<void> wait_for_others(std::chrono::steady_clock::time_point began, TimeFault fault,
                                      const std::stop_token& stop);
   base::Result<void> run_call(int arm, std::size_t place, int slot, Block& block);
+  base::Result<CallOutcome> timed(ArmState& arm, std::size_t place, int slot);
+  base::Result<void> draw(const std::vector<int>& active, int slot);
   void wait_for_quiet();
 
   Target& target_;
@@ -96,9 +108,12 @@ class BlockRunner {
   bool noisy_ = false;
   std::string disturbance_;
   std::string unmeasured_;
-  int slow_blocks_ = 0;  ///< made again for a low clock
+  std::string ended_;
+  std::size_t poisons_ = 0;  ///< calls, from a random number on
+  int slow_blocks_ = 0;      ///< made again for a low clock
   std::chrono::steady_clock::duration lost_to_clock_{};
   std::chrono::steady_clock::duration lost_to_others_{};
+  std::chrono::steady_clock::duration lost_to_drawing_{};
 };
 
 }  // namespace accelopt::evaluation

@@ -17,8 +17,18 @@ namespace {
 struct Kept {
   std::size_t workload = 0;
   int slot = 0;
+  Poison poison = Poison::nan;
   std::vector<Bytes> outputs;
 };
+
+/// Untimed ones: nobody needs to repeat them.
+CallOptions options_of(Measuring& measuring, std::size_t workload, const Slot& slot, Poison poison) {
+  CallOptions options{call_limit(measuring.expected_ns({workload}).front(), measuring.hard_limit()),
+                      measuring.task.cpu.cache, measuring.random()};
+  options.poison = poison;
+  options.right = slot.expected;
+  return options;
+}
 
 /// The first element in which two calls' outputs differ by more than right ones may.
 std::optional<Disagreement> disagreement_of(const Slot& slot, const std::vector<Bytes>& kept,
@@ -33,15 +43,16 @@ std::optional<Disagreement> disagreement_of(const Slot& slot, const std::vector<
   return std::nullopt;
 }
 
-/// Runs a call again in a fresh process, over other poison. A failure when the outputs do not agree with what was kept:
-/// the kernel then depends on memory that it did not write, or on the moment.
+/// Runs a call again in a fresh process, over poison of another kind. A failure when the outputs do not agree with what
+/// was kept: the kernel then depends on memory that it did not write, or on the moment.
 base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& slots, const model::Solution& solution,
                                                   const Kept& kept, const std::stop_token& stop) {
   TRY_ASSIGN(const auto live, measuring.target.start(solution, Placement::usual, stop));
   TRY_ASSIGN(Slot * slot, slots.get(kept.workload, kept.slot));
   const auto lock = measuring.target.lock_machine();
-  const CallOptions options{call_limit(measuring.expected_ns({kept.workload}).front(), measuring.hard_limit()),
-                            measuring.task.cpu.cache, measuring.random(), false, Repeat::compare};
+  const auto other = static_cast<std::size_t>(kept.poison) + 1 + measuring.random() % (kPoisons.size() - 1);
+  CallOptions options = options_of(measuring, kept.workload, *slot, kPoisons[other % kPoisons.size()]);
+  options.repeat = Repeat::compare;
   TRY_ASSIGN(const CallOutcome outcome, live->call(slot->invocation, options));
   const model::Workload& workload = measuring.task.workloads[kept.workload];
   if (auto failure = judge(measuring.task, workload, *slot, outcome)) return failure;
@@ -67,7 +78,8 @@ base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& s
 
 void FairTimes::add(const CallOutcome& outcome) {
   all_.push_back(outcome.time_ns);
-  if (outcome.fault == TimeFault::none) fair_.push_back(outcome.time_ns);
+  const bool fair = outcome.fault == TimeFault::none && !outcome.disturbed && !outcome.early;
+  if (fair) fair_.push_back(outcome.time_ns);
   if (outcome.fault == TimeFault::clocks_differ) disturbance_ = kClocksDiffer;
   if (outcome.fault == TimeFault::neighbour) disturbance_ = outcome.disturbance;
 }
@@ -194,10 +206,14 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
     return bytes_of(definition, measuring.task.workloads[a]) < bytes_of(definition, measuring.task.workloads[b]);
   });
   TRY_ASSIGN(auto live, measuring.target.start(solution, Placement::usual, stop));
+  const std::string source_id = model::source_id(solution);
+  std::size_t poisons = measuring.random() % kPoisons.size();
   std::optional<Kept> kept;
   for (const std::size_t workload : workloads) {
+    const int first = slots.unmet(source_id, workload);
+    slots.meet(source_id, workload, first + slots.count());
     std::vector<int> order(static_cast<std::size_t>(slots.count()));
-    std::iota(order.begin(), order.end(), 0);
+    std::iota(order.begin(), order.end(), first);
     std::shuffle(order.begin(), order.end(), measuring.random);
     // The smallest one sees every family: some wrong kernels show under one of them alone.
     if (plan.slots > 0 && workload != workloads.front()) {
@@ -209,15 +225,16 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
     for (const int number : order) {
       if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "verification was stopped as asked");
       TRY_ASSIGN(Slot * slot, slots.get(workload, number));
-      const CallOptions options{call_limit(measuring.expected_ns({workload}).front(), measuring.hard_limit()),
-                                measuring.task.cpu.cache, measuring.random(), false, kept ? Repeat::no : Repeat::keep};
+      const Poison poison = kPoisons[poisons++ % kPoisons.size()];
+      CallOptions options = options_of(measuring, workload, *slot, poison);
+      options.repeat = kept ? Repeat::no : Repeat::keep;
       TRY_ASSIGN(const CallOutcome outcome, live->call(slot->invocation, options));
       if (auto failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome, plan.margin)) {
         return failure;
       }
       times.add(outcome);
       if (kept) continue;
-      kept.emplace(Kept{workload, number, {}});
+      kept.emplace(Kept{workload, number, poison, {}});
       for (const auto& output : outcome.outputs) kept->outputs.emplace_back(output.begin(), output.end());
     }
     if (plan.median_ns != nullptr) (*plan.median_ns)[workload] = times.median();

@@ -104,8 +104,9 @@ struct VerifyPlan {
   Margin* margin = nullptr;                  ///< widened by every output that is right
   std::string* disturbance = nullptr;        ///< says why no time of some workload is the kernel's own, where it is so
 };
-/// Calls the solution in a fresh process, the smallest workload first; then once more on the first inputs in another
-/// process, over other poison: both must agree. The first failure, or none.
+/// Calls the solution in a fresh process, the smallest workload first, on slots that it has not met, over poison of
+/// every kind in turn; then once more on the first inputs in another process, over poison of another kind: both must
+/// agree. The first failure, or none.
 base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Solution& solution,
                                             const VerifyPlan& plan, const std::stop_token& stop);
 

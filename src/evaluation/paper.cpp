@@ -20,18 +20,21 @@ struct Series {
   double spread = 0;
 };
 
-/// Two warm-ups and ten calls in processes that meet no slot twice.
+/// Two warm-ups and ten calls on slots that the kernel has not met.
 base::Result<std::optional<Failure>> run_series(Measuring& measuring, const model::Solution& solution,
                                                 std::size_t workload, Series& series, const std::stop_token& stop) {
   std::vector<double> times;
   std::unique_ptr<LiveKernel> live;
   const int slots = measuring.slots->count();
+  const std::string source_id = model::source_id(solution);
+  const int first = measuring.slots->unmet(source_id, workload);
+  measuring.slots->meet(source_id, workload, first + kWarmUps + kPaperCalls);
   for (int call = 0; call < kWarmUps + kPaperCalls; ++call) {
     if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");
     if (call % slots == 0) {
       TRY_ASSIGN(live, measuring.target.start(solution, Placement::usual, stop));
     }
-    TRY_ASSIGN(Slot * slot, measuring.slots->get(workload, call % slots));
+    TRY_ASSIGN(Slot * slot, measuring.slots->get(workload, first + call));
     const auto limit = call_limit(measuring.expected_ns({workload}).front(), measuring.hard_limit());
     TRY_ASSIGN(const CallOutcome outcome,
                live->call(slot->invocation, {limit, measuring.task.cpu.cache, measuring.random()}));

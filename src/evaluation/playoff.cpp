@@ -15,6 +15,7 @@ namespace {
 using model::Role;
 
 constexpr std::array kTimed{Role::race, Role::held_out};
+constexpr std::chrono::minutes kMostDrawing{10};  ///< for a confirmation, all of whose slots are its own
 
 /// Times of one arm and of the baseline in the blocks that both ran.
 struct PairedTimes {
@@ -48,7 +49,10 @@ base::Result<PlayoffReport> race_arms(Measuring& measuring, const std::vector<Ar
   std::vector<PairedTimes> times(arms.size());
   while (!playoff.finished()) {
     const std::vector<int> active = playoff.active();
-    TRY_ASSIGN(const Block block, runner.next(active, stop));
+    const auto made = runner.next(active, stop);
+    if (!made && !runner.ended().empty()) break;
+    if (!made) return tl::make_unexpected(made.error());
+    const Block& block = *made;
     if (runner.failure(0)) {
       return base::fail(base::ErrorCode::unavailable,
                         "the baseline failed in the play-off: " + runner.failure(0)->reason);
@@ -73,6 +77,7 @@ base::Result<PlayoffReport> race_arms(Measuring& measuring, const std::vector<Ar
     score.dropped = results[i].dropped;
     score.score = to_model(stats::as_ratio(results[i].log_score));
     score.blocks = results[i].blocks;
+    if (!score.measured && score.reason.empty()) score.reason = runner.ended();
     score.workloads = timings(measuring, workloads, times[i]);
   }
   report.blocks = playoff.blocks();
@@ -150,15 +155,18 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
                       .workloads = workloads,
                       .expected_ns = measuring.expected_ns(workloads),
                       .hard_limit = measuring.hard_limit(),
-                      .seed = measuring.random()});
+                      .seed = measuring.random(),
+                      .most_drawing = kMostDrawing});
   stats::TwinConfirmation copies(measuring.weights(workloads), confirmation_rules(measuring.settings));
   std::array<PairedTimes, 2> times;
-  for (int blocks = copies.next_restart_blocks(); blocks > 0; blocks = copies.next_restart_blocks()) {
+  for (int blocks = copies.next_restart_blocks(); blocks > 0 && runner.ended().empty();
+       blocks = copies.next_restart_blocks()) {
     runner.restart();
     std::array<std::vector<std::vector<double>>, 2> restart;
     for (int i = 0; i < blocks; ++i) {
       const auto made = runner.next({0, 1, 2}, stop);
       if (!made && not_measured(runner, evaluation)) return {};
+      if (!made && !runner.ended().empty()) break;
       if (!made) return tl::make_unexpected(made.error());
       const Block& block = *made;
       if (runner.failure(0)) {
@@ -179,7 +187,13 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
     }
     copies.add_restart(restart);
   }
+  if (evaluation.samples.empty()) {
+    evaluation.status = model::Status::not_measured;
+    evaluation.reason = runner.ended();
+    return {};
+  }
   conclude(measuring, workloads, copies.decision(), times[copies.worse()], evaluation);
+  if (!runner.ended().empty() && evaluation.verdict != model::Verdict::faster) evaluation.reason = runner.ended();
   evaluation.environment.noisy = runner.noisy();
   if (evaluation.reason.empty()) evaluation.reason = runner.disturbance();
   return {};

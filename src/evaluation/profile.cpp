@@ -61,21 +61,24 @@ base::Result<std::vector<model::ProfileItem>> counted_calls(Measuring& measuring
   return out;
 }
 
-/// Each half in a process of its own: no process meets a slot twice.
+/// Each half in a process of its own, on slots that the kernel has not met.
 base::Result<Times> time_workload(Measuring& measuring, const model::Solution& solution, std::size_t workload,
                                   const std::stop_token& stop) {
-  std::vector<int> slots;
-  std::vector<int> others;
-  for (int i = 1; i < measuring.slots->count(); ++i) {
-    if (i <= kTimedCalls) slots.push_back(i);
-    if (i > kTimedCalls && i <= kTimedCalls + kCountedCalls) others.push_back(i);
-  }
+  const std::string source_id = model::source_id(solution);
   Times out;
   for (const auto& [cache, time] :
        {std::pair{model::Cache::cold, &out.cold_ns}, std::pair{model::Cache::warm, &out.warm_ns}}) {
+    const int first = measuring.slots->unmet(source_id, workload);
+    std::vector<int> slots;
+    std::vector<int> others;
+    for (int i = 1; i < measuring.slots->count(); ++i) {
+      if (i <= kTimedCalls) slots.push_back(first + i);
+      if (i > kTimedCalls && i <= kTimedCalls + kCountedCalls) others.push_back(first + i);
+    }
+    measuring.slots->meet(source_id, workload, first + measuring.slots->count());
     TRY_ASSIGN(const auto live, measuring.target.start(solution, Placement::usual, stop));
     std::string warm_up;
-    TRY(median_call(measuring, *live, workload, cache, {0}, warm_up));
+    TRY(median_call(measuring, *live, workload, cache, {first}, warm_up));
     TRY_ASSIGN(*time, median_call(measuring, *live, workload, cache, slots, out.disturbance));
     if (cache != measuring.task.cpu.cache) continue;
     TRY_ASSIGN(out.counts, counted_calls(measuring, *live, workload, others));
@@ -146,7 +149,6 @@ base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solu
   std::size_t longest = raced.front();
   double longest_ns = 0;
   for (const std::size_t workload : raced) {
-    for (int slot = 0; slot < measuring.slots->count(); ++slot) TRY(measuring.slots->get(workload, slot));
     const auto lock = measuring.target.lock_machine();
     TRY_ASSIGN(const Times times, time_workload(measuring, solution, workload, stop));
     describe(measuring, workload, times, raced.size() > 1, profile);

@@ -15,6 +15,20 @@ using base::ErrorCode;
 /// Honest kernels round in few ways: a candidate's bytes are mostly those of another one before it.
 constexpr std::size_t kMostAccepted = 16;
 
+/// A block uses slots of two rows at once, and those of calls that were repeated.
+constexpr std::size_t kRowsAtHand = 4;
+
+/// What it takes of memory, here or at a target that keeps it.
+std::uint64_t bytes_of(const Slot& slot) {
+  std::uint64_t bytes = 0;
+  for (const Bytes& input : slot.invocation.inputs) bytes += input.size();
+  for (const std::size_t output : slot.invocation.output_bytes) bytes += output;
+  for (const Expected& expected : slot.expected)
+    bytes += (expected.values.size() + expected.integers.size()) * sizeof(double);
+  for (const Bounds& bounds : slot.bounds) bytes += bounds.rows.size() * sizeof(double);
+  return bytes;
+}
+
 std::uint64_t next_invocation_number() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
@@ -45,18 +59,54 @@ base::Result<std::vector<Bounds>> Target::prepare_slot(const SlotPlan& plan) {
   return base::fail(ErrorCode::unsupported, "slot of workload " + plan.workload.name + ": this target keeps none");
 }
 
-Slots::Slots(Target& target, const model::Task& task, std::uint64_t seed, int count)
-    : target_(target), task_(task), seed_(seed), count_(std::max(count, 2)) {}
+Slots::Slots(Target& target, const model::Task& task, std::uint64_t seed, int count, std::uint64_t most_kept_bytes)
+    : target_(target), task_(task), seed_(seed), count_(std::max(count, 2)), most_kept_bytes_(most_kept_bytes) {}
 
 Slots::~Slots() {
-  for (const auto& [place, slot] : slots_) {
-    if (slot) target_.forget_slot(slot->invocation.number);
-  }
+  for (const auto& [place, kept] : slots_) target_.forget_slot(kept.slot->invocation.number);
+}
+
+int Slots::unmet(const std::string& source_id, std::size_t workload) const {
+  const auto known = met_.find({source_id, workload});
+  return known == met_.end() ? 0 : known->second;
+}
+
+void Slots::meet(const std::string& source_id, std::size_t workload, int end) {
+  int& mark = met_[{source_id, workload}];
+  mark = std::max(mark, end);
 }
 
 base::Result<Slot*> Slots::get(std::size_t workload, int slot) {
-  auto& place = slots_[{workload, slot}];
-  if (place) return place.get();
+  const auto place = std::pair(slot, workload);
+  if (const auto known = slots_.find(place); known != slots_.end()) {
+    known->second.asked_for = ++asked_;
+    return known->second.slot.get();
+  }
+  const auto began = std::chrono::steady_clock::now();
+  TRY_ASSIGN(auto drawn, draw_usable(workload, slot));
+  drawing_ += std::chrono::steady_clock::now() - began;
+  Slot* const out = drawn.get();
+  const std::uint64_t bytes = bytes_of(*out);
+  kept_bytes_ += bytes;
+  slots_[place] = {std::move(drawn), bytes, ++asked_};
+  forget_some();
+  return out;
+}
+
+/// Every candidate begins with the lowest numbers, so the highest go first; those of the block in hand stay.
+void Slots::forget_some() {
+  const std::size_t at_hand = kRowsAtHand * task_.workloads.size();
+  const std::size_t least = static_cast<std::size_t>(count_) * task_.workloads.size() + at_hand;
+  for (auto last = slots_.end(); kept_bytes_ > most_kept_bytes_ && slots_.size() > least && last != slots_.begin();) {
+    --last;
+    if (last->second.asked_for + at_hand > asked_) continue;
+    target_.forget_slot(last->second.slot->invocation.number);
+    kept_bytes_ -= last->second.bytes;
+    last = slots_.erase(last);
+  }
+}
+
+base::Result<std::unique_ptr<Slot>> Slots::draw_usable(std::size_t workload, int slot) {
   const model::Family family = family_of_slot(task_, slot);
   TRY_ASSIGN(auto drawn, draw(workload, slot, family));
   // A family on which the float reference is not finite says nothing; the slot is drawn as declared instead.
@@ -68,15 +118,12 @@ base::Result<Slot*> Slots::get(std::size_t workload, int slot) {
     if (known == dropped_.end()) dropped_.push_back(one);
     TRY_ASSIGN(drawn, draw(workload, slot, model::Family::as_declared));
   }
-  if (!drawn) {
-    return tl::make_unexpected(
-        located({ErrorCode::invalid_argument,
-                 "the reference computed in float gives NaN or infinity where double gives none; change the "
-                 "init of the inputs"},
-                task_.workloads[workload], model::Family::as_declared));
-  }
-  place = std::move(drawn);
-  return place.get();
+  if (drawn) return drawn;
+  return tl::make_unexpected(
+      located({ErrorCode::invalid_argument,
+               "the reference computed in float gives NaN or infinity where double gives none; change the "
+               "init of the inputs"},
+              task_.workloads[workload], model::Family::as_declared));
 }
 
 /// The slot, or none when its family is not one that float can compute.

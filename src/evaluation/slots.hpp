@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -43,18 +44,35 @@ base::Result<HostCalibration> calibrate_on_host(const model::Definition& definit
 /// A drawn input as the reference sees it.
 ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& bytes);
 
-/// Draws slots when they are first asked for and keeps them, on the trusted side: here, or in the memory of a target
-/// that keeps slots, of which only facts are here then. For the measuring thread only.
+/// Slots have any number from 0 on; this many numbers make a row. The same place in any two rows has the same family.
+inline constexpr int kSlotsARow = 420'000;  // a multiple of every number of families there can be
+
+/// Slots of long races are dropped again where all of them would take more than this.
+inline constexpr std::uint64_t kMostKeptBytes = 512ULL << 20;
+
+/// Draws slots when they are first asked for, on the trusted side: here, or in the memory of a target that keeps slots,
+/// of which only facts are here then. Knows which slots a candidate has met, in whatever process: it is never timed on
+/// one of them. Slots are kept for other candidates while memory is left for it, and drawn again after that. For the
+/// measuring thread only.
 class Slots {
  public:
-  Slots(Target& target, const model::Task& task, std::uint64_t seed, int count);
+  Slots(Target& target, const model::Task& task, std::uint64_t seed, int count,
+        std::uint64_t most_kept_bytes = kMostKeptBytes);
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
   ~Slots();
 
   /// @error invalid_argument: the reference failed, or an input cannot be drawn; io.
+  /// What it returns holds until the next call.
   base::Result<Slot*> get(std::size_t workload, int slot);
+  /// How many slots make a generation: a verification looks at so many, a process is called with so many.
   [[nodiscard]] int count() const { return count_; }
+  /// The first number from which on the candidate has met no slot of this workload.
+  [[nodiscard]] int unmet(const std::string& source_id, std::size_t workload) const;
+  /// The candidate meets the slots of this workload below `end`.
+  void meet(const std::string& source_id, std::size_t workload, int end);
+  /// That drawing has cost since the beginning.
+  [[nodiscard]] std::chrono::steady_clock::duration drawing() const { return drawing_; }
   /// Families that were found unusable so far, each once a workload.
   [[nodiscard]] const std::vector<DroppedFamily>& dropped() const { return dropped_; }
 
@@ -64,13 +82,25 @@ class Slots {
   base::Result<bool> calibrate_outputs(Slot& slot, const std::vector<ReferenceTensor>& inputs,
                                        const model::Workload& workload, std::uint64_t seed);
   base::Result<bool> prepare_there(Slot& slot, const SlotPlan& plan);
+  base::Result<std::unique_ptr<Slot>> draw_usable(std::size_t workload, int slot);
+  void forget_some();
 
+  struct Kept {
+    std::unique_ptr<Slot> slot;
+    std::uint64_t bytes = 0;
+    std::uint64_t asked_for = 0;  ///< when, counted in calls of `get`
+  };
   Target& target_;
   const model::Task& task_;
   std::uint64_t seed_;
   int count_;
+  std::uint64_t most_kept_bytes_;
   std::vector<DroppedFamily> dropped_;
-  std::map<std::pair<std::size_t, int>, std::unique_ptr<Slot>> slots_;
+  std::map<std::pair<int, std::size_t>, Kept> slots_;  ///< by number and workload
+  std::map<std::pair<std::string, std::size_t>, int> met_;
+  std::uint64_t kept_bytes_ = 0;
+  std::uint64_t asked_ = 0;
+  std::chrono::steady_clock::duration drawing_{};
 };
 
 /// Why a candidate did not pass.

@@ -58,6 +58,8 @@ struct CallOptions {
   bool count = false;             ///< what the machine counts while it runs, at the cost of an exact time
   Repeat repeat = Repeat::no;
   Poison poison = Poison::nan;
+  std::span<const Expected>
+      right{};  ///< the slot's outputs, for poison made of them; none where the target keeps slots
   bool alone = false;  ///< one run of the kernel between two waits, also where several are timed together
 };
 
@@ -85,11 +87,12 @@ struct CallOutcome {
   std::string reason;  ///< why it died or was ended, for people and fixer
   double time_ns = 0;
   TimeFault fault = TimeFault::none;
-  double clock_mhz = 0;                             ///< of the device, right after the call; 0: unknown
-  std::optional<double> lag_ns;                     ///< the host's clock around the call less the device's own
-  bool disturbed = false;                           ///< something else took time from the kernel or from the clock
-  bool wrote_outside = false;                       ///< bytes around an output changed
-  std::string caught;                               ///< cheating that is proven: what the kernel did; else empty
+  double clock_mhz = 0;          ///< of the device, right after the call; 0: unknown
+  std::optional<double> lag_ns;  ///< the host's clock around the call less the device's own
+  bool disturbed = false;        ///< something else took time from the kernel or from the clock
+  bool early = false;            ///< the kernel could have begun before the go: the time says nothing
+  bool wrote_outside = false;    ///< bytes around an output changed
+  std::string caught;            ///< cheating that is proven: what the kernel did; else empty
   std::vector<std::span<const std::byte>> outputs;  ///< the target's memory; holds until its next call
   std::vector<Comparison> comparisons;              ///< of a target that keeps slots, an entry an output; no `outputs`
   std::optional<Disagreement> disagreement;         ///< with Repeat::compare

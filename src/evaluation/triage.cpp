@@ -49,6 +49,15 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
   while (!triage.decided()) {
     const auto made = runner.next({0, 1}, stop);
     if (!made && not_measured(runner, evaluation)) return {};
+    if (!made && !runner.ended().empty()) {
+      evaluation.reason = runner.ended();
+      if (triage.samples().empty()) {
+        evaluation.status = model::Status::not_measured;
+        return {};
+      }
+      triage.expire();
+      break;
+    }
     if (!made) return tl::make_unexpected(made.error());
     const Block& block = *made;
     if (runner.failure(1)) {
@@ -70,7 +79,7 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
   evaluation.decided_by = std::string(stats::to_string(decision.decided_by));
   evaluation.ratio = to_model(stats::as_ratio(decision.log_ratio));
   evaluation.blocks = decision.blocks;
-  for (std::size_t i = 0; i < workloads.size(); ++i) {
+  for (std::size_t i = 0; i < data.candidate_ns.size(); ++i) {
     evaluation.workloads.push_back(
         workload_timing(measuring, workloads[i], data.reference_ns[i], data.candidate_ns[i]));
   }
@@ -138,7 +147,8 @@ base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::So
                       .workloads = workloads,
                       .expected_ns = measuring.expected_ns(workloads),
                       .hard_limit = measuring.hard_limit(),
-                      .seed = measuring.random()});
+                      .seed = measuring.random(),
+                      .first_candidate = 1});
   TRY(race(measuring, runner, workloads, evaluation, stop));
   evaluation.environment.noisy = runner.noisy();
   if (evaluation.reason.empty()) evaluation.reason = runner.disturbance();

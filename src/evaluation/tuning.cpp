@@ -296,6 +296,7 @@ class Tuner {
     std::vector<std::vector<double>> leader_ns(workloads_.size());
     for (int block_number = 0; block_number < blocks; ++block_number) {
       const auto made = runner.next(active, stop_);
+      if (!made && !runner.ended().empty()) break;
       if (!made) unmeasured_ = runner.unmeasured();
       if (!made) return tl::make_unexpected(made.error());
       const Block& block = *made;
@@ -312,8 +313,9 @@ class Tuner {
         log_ratios[place].push_back(stats::block_log_ratio(first, *block.times_ns[place], weights_));
       }
     }
-    for (std::size_t workload = 0; workload < workloads_.size(); ++workload)
-      expected_ns_[workload] = stats::median(leader_ns[workload]);
+    for (std::size_t workload = 0; workload < workloads_.size(); ++workload) {
+      if (!leader_ns[workload].empty()) expected_ns_[workload] = stats::median(leader_ns[workload]);
+    }
     noisy_ = noisy_ || runner.noisy();
     raced_seconds_ += std::chrono::duration<double>(Clock::now() - began).count();
     keep(rung, arms, std::move(log_ratios));

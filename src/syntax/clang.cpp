@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "syntax/preambles.hpp"
+
 namespace accelopt::syntax {
 namespace {
 
@@ -53,7 +55,10 @@ std::vector<std::string> find_system_arguments(void* known_function) {
 }  // namespace
 
 Clang::Clang(void* handle, std::string library, std::vector<std::string> system_arguments)
-    : handle_(handle), library_(std::move(library)), system_arguments_(std::move(system_arguments)) {}
+    : handle_(handle),
+      library_(std::move(library)),
+      system_arguments_(std::move(system_arguments)),
+      preambles_(std::make_shared<Preambles>()) {}
 
 std::vector<std::string> Clang::default_libraries() {
   return {"libclang-19.so.1", "libclang-19.so.19", "/usr/lib/llvm-19/lib/libclang.so.1",

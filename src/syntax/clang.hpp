@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,10 @@
 
 namespace accelopt::syntax {
 
+class Preambles;
+
 /// libclang, opened at run time: the program starts and works without it, minus the features that read source code.
-/// A loaded handle is immutable and may be shared by any number of threads; the library stays open until the program
-/// ends.
+/// A loaded handle may be shared by any number of threads; the library stays open until the program ends.
 class Clang {
  public:
   /// Opens the first of the libraries that can be opened and is new enough (LLVM 17).
@@ -30,12 +32,16 @@ class Clang {
   /// The address of one of the library's functions. Null when it has none of that name.
   [[nodiscard]] void* symbol(const char* name) const;
 
+  /// Headers that were read already; all copies of a handle share them.
+  [[nodiscard]] Preambles& preambles() const { return *preambles_; }
+
  private:
   Clang(void* handle, std::string library, std::vector<std::string> system_arguments);
 
   void* handle_;  ///< never closed: libclang keeps state for the process
   std::string library_;
   std::vector<std::string> system_arguments_;
+  std::shared_ptr<Preambles> preambles_;
 };
 
 }  // namespace accelopt::syntax

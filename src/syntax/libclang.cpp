@@ -25,7 +25,8 @@ std::vector<std::string> files_on_disk(const Api& api, CXTranslationUnit unit) {
   for (CXFile file : files) {
     const CXString name = api.getFileName(file);
     const char* text = api.getCString(name);
-    if (text != nullptr && !std::string_view(text).starts_with(kMemoryFolder)) names.emplace_back(text);
+    const std::string_view view = text == nullptr ? std::string_view() : text;
+    if (!view.empty() && !view.starts_with(kMemoryFolder) && !view.starts_with(kOpenFiles)) names.emplace_back(view);
     api.disposeString(name);
   }
   return names;

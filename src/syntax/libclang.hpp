@@ -27,7 +27,7 @@ namespace accelopt::syntax {
   X(isCursorDefinition) X(Cursor_getNumArguments) X(Cursor_getArgument) X(Cursor_getStorageClass) X(getArraySize)     \
   X(getNumDiagnostics) X(getDiagnostic) X(disposeDiagnostic) X(getDiagnosticSeverity) X(getDiagnosticLocation)        \
   X(getDiagnosticSpelling) X(Cursor_isNull) X(equalCursors) X(getTypeDeclaration) X(getCursorTLSKind)                 \
-  X(getInclusions)
+  X(getInclusions) X(createIndexWithOptions) X(reparseTranslationUnit)
 // clang-format on
 
 /// The functions of libclang that the reader calls, found in the library that was opened.
@@ -43,13 +43,18 @@ struct Api {
 /// A folder that does not exist: the files in it exist in memory only, and nothing on disk is included by accident.
 inline constexpr std::string_view kMemoryFolder = "/accelopt-memory/";
 
-/// The files outside of kMemoryFolder that were read for the unit, in order of their inclusion.
+/// Where this process's open files have names.
+inline constexpr std::string_view kOpenFiles = "/proc/self/fd/";
+
+/// The files on disk, outside of these folders, that were read for the unit, in order of their inclusion.
 std::vector<std::string> files_on_disk(const Api& api, CXTranslationUnit unit);
 
 /// Deletes through the library that made the object.
 class Translation {
  public:
-  explicit Translation(const Api& api) : api_(api), index_(api.createIndex(0, 0)) {}
+  explicit Translation(const Api& api) : Translation(api, api.createIndex(0, 0)) {}
+  /// Takes the index.
+  Translation(const Api& api, CXIndex index) : api_(api), index_(index) {}
   Translation(const Translation&) = delete;
   Translation& operator=(const Translation&) = delete;
   ~Translation() {

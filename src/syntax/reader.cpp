@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "syntax/libclang.hpp"
+#include "syntax/preambles.hpp"
 #include "syntax/source.hpp"
 #include "syntax/text.hpp"
 
@@ -542,6 +543,15 @@ class Reader {
   Unit& result_;
 };
 
+/// What the headers of the source depend on: equal beginnings are read once.
+std::string beginning_of(const ParseInput& input, const std::vector<std::string>& arguments) {
+  std::string out;
+  for (const std::string& argument : arguments) out += argument + '\0';
+  for (const HeaderFile& header : input.headers) out += header.name + '\0' + header.text + '\0';
+  const std::vector<Include> includes = includes_of(input.source);
+  return out + (includes.empty() ? std::string() : input.source.substr(0, includes.back().line.end));
+}
+
 }  // namespace
 
 Result<Unit> parse(const Clang& clang, const ParseInput& input) {
@@ -550,8 +560,8 @@ Result<Unit> parse(const Clang& clang, const ParseInput& input) {
   }
   TRY_ASSIGN(const Api api, Api::bind(clang));
   const bool is_c = input.language == model::Language::c;
-  const std::string folder(kMemoryFolder);
-  const std::string name = folder + (is_c ? "main.c" : "main.cpp");
+  const std::string folder(kOpenFiles);
+  const std::string name = clang.preambles().file_name();
   std::vector<std::string> arguments = {"-x", is_c ? "c" : "c++"};
   const auto names_standard = [](const std::string& argument) { return argument.starts_with("-std="); };
   if (std::none_of(input.arguments.begin(), input.arguments.end(), names_standard)) {
@@ -568,18 +578,11 @@ Result<Unit> parse(const Clang& clang, const ParseInput& input) {
   for (std::size_t i = 0; i < input.headers.size(); ++i) {
     files.push_back({names[i + 1].c_str(), input.headers[i].text.c_str(), input.headers[i].text.size()});
   }
-  Translation translation(api);
-  const CXErrorCode code = api.parseTranslationUnit2(
-      translation.index(), name.c_str(), argument_pointers.data(), static_cast<int>(argument_pointers.size()),
-      files.data(), static_cast<unsigned>(files.size()), CXTranslationUnit_KeepGoing, &translation.unit);
-  if (code != CXError_Success || translation.unit == nullptr) {
-    return fail(ErrorCode::internal,
-                "libclang could not read the source (its error code " + std::to_string(code) + ")");
-  }
   Unit result;
   result.source = input.source;
   result.language = input.language;
-  Reader(api, translation.unit, name, result).read();
+  TRY(clang.preambles().translate(api, beginning_of(input, arguments), {argument_pointers, files},
+                                  [&](CXTranslationUnit unit) { Reader(api, unit, name, result).read(); }));
   return result;
 }
 

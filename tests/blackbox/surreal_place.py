@@ -19,7 +19,7 @@ def missing():
     if shutil.which("node") is None:
         return "node is not installed"
     if not (PACKAGES / "node_modules/@surrealdb/node").is_dir():
-        return f"the npm package @surrealdb/node is not in {PACKAGES} (make surreal fetches it)"
+        return f"the npm package @surrealdb/node is not in {PACKAGES} (make fetch fetches it)"
     return None
 
 

@@ -82,14 +82,53 @@ TEST(CommandLine, AnUnknownCommandIsNamedOnEachLevel) {
     EXPECT_EQ(line.parse(static_cast<int>(argv.size()), argv.data(), kUsage), kUsage);
     return testing::internal::GetCapturedStderr();
   };
-  EXPECT_EQ(said({"memry"}), "accelopt: there is no command \"memry\"; accelopt --help lists them\n");
+  EXPECT_EQ(said({"memry"}),
+            "accelopt: there is no command \"memry\"; did you mean memory? accelopt --help lists them\n");
   EXPECT_EQ(said({"memory", "lst"}),
-            "accelopt: there is no command \"memory lst\"; accelopt memory --help lists them\n");
+            "accelopt: there is no command \"memory lst\"; did you mean memory list? accelopt memory --help lists "
+            "them\n");
   EXPECT_NE(said({"memory"}).find("subcommand is required"), std::string::npos);
 }
 
 TEST(CommandLine, WhereNegativeNumbersMeanSomethingTheyAreTaken) {
   EXPECT_EQ(parse({"--number", "-3"}).number, -3);
+}
+
+int parse_words(std::vector<std::string> words) {
+  CommandLine line("test", "", "1.2.3");
+  line.add("run", "Runs");
+  Command memory = line.add("memory", "Remembers");
+  memory.add("list", "Lists");
+  words.insert(words.begin(), "accelopt");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  return line.parse(static_cast<int>(argv.size()), argv.data(), kUsage).value_or(-1);
+}
+
+TEST(CommandLine, HelpWithCommand_PrintsItsHelp) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(parse_words({"help", "memory", "list"}), 0);
+  EXPECT_TRUE(testing::internal::GetCapturedStdout().starts_with("Lists\n"));
+}
+
+TEST(CommandLine, VersionInAnySpelling_PrintsIt) {
+  for (const char* word : {"version", "--version", "-V"}) {
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(parse_words({word}), 0);
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "1.2.3\n") << word;
+  }
+}
+
+TEST(CommandLine, MistypedCommand_IsAnsweredWithTheNearest) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(parse_words({"rnu"}), kUsage);
+  EXPECT_EQ(parse_words({"memory", "lst"}), kUsage);
+  EXPECT_EQ(parse_words({"help", "memory", "completely-different"}), kUsage);
+  EXPECT_EQ(
+      testing::internal::GetCapturedStderr(),
+      "accelopt: there is no command \"rnu\"; did you mean run? accelopt --help lists them\n"
+      "accelopt: there is no command \"memory lst\"; did you mean memory list? accelopt memory --help lists them\n"
+      "accelopt: there is no command \"memory completely-different\"; accelopt memory --help lists them\n");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -59,7 +60,7 @@ inline std::optional<std::int64_t> fake_claim(const std::string& text, const std
   return base::evaluate_expression(text.substr(begin, text.find(';', begin) - begin), values).value_or(-1);
 }
 
-class FakeTarget final : public Target {
+class FakeTarget : public Target {
  public:
   // What happened.
   int starts = 0, calls = 0, locks = 0, held_locks = 0, quiets = 0, held_quiets = 0, probes = 0, repeats = 0;
@@ -68,10 +69,15 @@ class FakeTarget final : public Target {
   // How it is.
   Peaks peaks{1e12, 1e12, 1e12};
   int builders = 1;
-  std::string no_device;   ///< why kernels are built and not run
-  bool watches = false;    ///< calls: "leaks_on=M" of a kernel is found
-  int occupied_calls = 0;  ///< so many more calls are made beside another process
-  int slow_calls = 0;      ///< so many more calls run at half the clock, in twice the time
+  std::string no_device;                            ///< why kernels are built and not run
+  bool watches = false;                             ///< calls: "leaks_on=M" of a kernel is found
+  int occupied_calls = 0;                           ///< so many more calls are made beside another process
+  int slow_calls = 0;                               ///< so many more calls run at half the clock, in twice the time
+  int early_calls = 0;                              ///< so many more calls could have begun before they were told to
+  int disturbed_calls = 0;                          ///< from something else so many more calls lose time
+  std::map<std::string, std::set<Bytes>> met;       ///< inputs of timed calls, by the kernel's text
+  std::map<std::string, int> met_again;             ///< timed calls on inputs that the text had met in any process
+  std::map<std::string, std::set<Poison>> poisons;  ///< of calls, by the kernel's text
   int doubtful_calls = 0;  ///< so many more calls are told two times that contradict each other
   std::chrono::milliseconds patience{40};
   HardwareCounts counters;
@@ -166,6 +172,9 @@ class FakeTarget final : public Target {
       ++target_.calls;
       if (target_.held_locks == 0) ++target_.calls_outside_lock;
       if (!seen_.insert(invocation.number).second) ++target_.repeats;
+      const bool known = !target_.met[text_].insert(invocation.inputs.at(0)).second;
+      if (known && options.repeat != Repeat::compare) ++target_.met_again[text_];
+      target_.poisons[text_].insert(options.poison);
       CallOutcome out;
       const std::int64_t size = invocation.axes.at(0);
       if (fakes::claims(text_, "crash") || fake_claim(text_, "lives_if", size).value_or(1) == 0)
@@ -186,6 +195,8 @@ class FakeTarget final : public Target {
         out.clock_mhz = 2000;
         out.lag_ns = 5000;
       }
+      if (target_.disturbed_calls > 0 && target_.disturbed_calls-- > 0) out.disturbed = true;
+      out.early = target_.early_calls > 0 && target_.early_calls-- > 0;
       find_fault(out);
       out.wrote_outside = fakes::claims(text_, "outside");
       if (fakes::claims(text_, "cheats")) out.caught = "was caught cheating";

@@ -105,8 +105,8 @@ std::string stand_in(std::string_view header) {
   return "";
 }
 
-/// `#include <x>` becomes `#include "x"`: as long, and found in memory. None: a header is not known, or something is
-/// missing.
+/// `#include <x>` becomes `#include "x"`: as long, and found in memory. A header without a stand-in is empty there:
+/// what needs it gives an error. None: something is missing.
 std::optional<syntax::Unit> parse_with_stand_ins(const syntax::Clang& clang, syntax::ParseInput input) {
   const std::string original = input.source;
   std::set<std::string> names;
@@ -114,17 +114,15 @@ std::optional<syntax::Unit> parse_with_stand_ins(const syntax::Clang& clang, syn
     for (const syntax::Include& include : syntax::includes_of(text)) {
       if (include.name.front() != '<') continue;
       const std::string body = stand_in(include.name);
-      if (body.empty()) return false;
       const std::string plain = include.name.substr(1, include.name.size() - 2);
       const std::size_t at = text.find(include.name, include.line.begin);
       text[at] = text[at + include.name.size() - 1] = '"';
       if (names.insert(plain).second) input.headers.push_back({plain, body});
     }
-    return true;
   };
-  if (!redirect(input.source)) return std::nullopt;
+  redirect(input.source);
   std::string header = input.headers.front().text;
-  if (!redirect(header)) return std::nullopt;
+  redirect(header);
   input.headers.front().text = header;
   auto unit = syntax::parse(clang, input);
   if (!unit || !unit->errors.empty()) return std::nullopt;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cpu/arena_process.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,8 +14,10 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <new>
 
 #include "sandbox/landlock.hpp"
@@ -179,6 +185,7 @@ base::Result<ArenaProcess> ArenaProcess::start(const ArenaOptions& options, cons
   spawn.fixed_layout = true;
   const Urgent urgent;
   TRY_ASSIGN(out.process_, sandbox::spawn(spawn));
+  out.threads_ = options.threads;
   // The watchdog ends one that does not return.
   make_urgent(out.process_.pid());
   TRY(out.await_loading());
@@ -223,6 +230,8 @@ ArenaProcess::ArenaProcess(ArenaProcess&& other) noexcept
       control_file_(std::move(other.control_file_)),
       schedule_file_(std::move(other.schedule_file_)),
       place_file_(std::move(other.place_file_)),
+      threads_(other.threads_),
+      helpers_(std::move(other.helpers_)),
       home_begin_(other.home_begin_),
       home_end_(other.home_end_),
       control_(std::exchange(other.control_, nullptr)),
@@ -281,11 +290,11 @@ std::optional<std::uint64_t> ArenaProcess::instruction() const {
   return value;
 }
 
-bool ArenaProcess::comes_home() {
-  if (!place_file_.valid()) return true;
+/// Looks at the stopped arena until `still` is true; between two looks it goes on for a while.
+template <class Still>
+bool ArenaProcess::settles(Still still) {
   for (const int microseconds : kComingHome) {
-    const auto at = instruction();
-    if (at && *at >= home_begin_ && *at < home_end_) return true;
+    if (still()) return true;
     process_.resume();
     const timespec pause{0, 1000L * microseconds};
     nanosleep(&pause, nullptr);
@@ -294,15 +303,71 @@ bool ArenaProcess::comes_home() {
   return false;
 }
 
-std::chrono::nanoseconds ArenaProcess::run_delay() const {
+bool ArenaProcess::comes_home() {
+  if (!place_file_.valid()) return true;
+  return settles([this] {
+    const auto at = instruction();
+    return at && *at >= home_begin_ && *at < home_end_;
+  });
+}
+
+bool ArenaProcess::helpers_parked() {
+  if (!place_file_.valid() || threads_ < 2) return true;
+  return settles([this] { return no_helper_awake(); });
+}
+
+bool ArenaProcess::no_helper_awake() {
+  helpers_.clear();
+  const std::string folder = "/proc/" + std::to_string(process_.pid()) + "/task/";
+  const std::unique_ptr<DIR, int (*)(DIR*)> threads(opendir(folder.c_str()), &closedir);
+  if (!threads) return false;
+  const std::string own = std::to_string(process_.pid());
+  while (const dirent* const entry = readdir(threads.get())) {  // NOLINT(concurrency-mt-unsafe): a stream of its own
+    if (entry->d_name[0] == '.' || own == entry->d_name) continue;
+    helpers_.emplace_back(open((folder + entry->d_name + "/syscall").c_str(), O_RDONLY | O_CLOEXEC));
+    const bool gone = !helpers_.back().valid() && errno == ENOENT;
+    if (gone) helpers_.pop_back();
+  }
+  return helpers_rest();
+}
+
+bool ArenaProcess::helpers_rest() const {
+  return std::all_of(helpers_.begin(), helpers_.end(), [this](const auto& place) { return parked(place); });
+}
+
+/// A blocked thread shows the call that it waits in, and a stopped one the call that it will restart. Words of memory
+/// are read from outside: a thread whose word has changed goes on as soon as it is continued.
+bool ArenaProcess::parked(const base::FileDescriptor& place) const {
+  std::array<char, 256> text{};
+  const ssize_t got = place.valid() ? pread(place.get(), text.data(), text.size() - 1, 0) : 0;
+  if (got < 0) return errno == ESRCH;
+  unsigned long long word = 0;
+  unsigned long long operation = 0;
+  unsigned long long awaited = 0;
+  unsigned long long limit = 0;
+  long number = -1;
+  if (std::sscanf(text.data(), "%ld %llx %llx %llx %llx", &number, &word, &operation, &awaited, &limit) != 5) {
+    return false;
+  }
+  const auto command = static_cast<int>(operation) & FUTEX_CMD_MASK;
+  if (number != SYS_futex || (command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) || limit != 0) return false;
+  std::uint32_t now = 0;
+  const iovec here{&now, sizeof now};
+  const iovec there{reinterpret_cast<void*>(word), sizeof now};
+  return process_vm_readv(process_.pid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(sizeof now) &&
+         now == static_cast<std::uint32_t>(awaited);
+}
+
+ArenaProcess::Schedule ArenaProcess::schedule() const {
   std::array<char, 96> text{};
   const ssize_t got = schedule_file_.valid() ? pread(schedule_file_.get(), text.data(), text.size() - 1, 0) : 0;
-  if (got <= 0) return std::chrono::nanoseconds{0};
+  if (got <= 0) return {};
   const char* const end = text.data() + got;
-  const char* second = std::find(static_cast<const char*>(text.data()), end, ' ');
-  std::int64_t value = 0;
-  if (second != end) std::from_chars(second + 1, end, value);
-  return std::chrono::nanoseconds{value};
+  std::int64_t ran = 0;
+  std::int64_t waited = 0;
+  const char* const second = std::from_chars(text.data(), end, ran).ptr;
+  if (second != end) std::from_chars(second + 1, end, waited);
+  return {std::chrono::nanoseconds{ran}, std::chrono::nanoseconds{waited}};
 }
 
 }  // namespace accelopt::targets::cpu

@@ -55,22 +55,38 @@ class ArenaProcess {
   /// arena's own code runs until then. One that is on its way there is given a little time; it may turn out dead. True
   /// as well where the machine does not tell (see watched).
   bool comes_home();
+  /// Whether every helper thread of the stopped arena is gone, or blocked in a futex without a time limit on a word
+  /// that still has the awaited value, so that continuing the process wakes none. Those that are on their way there are
+  /// given a little time; it may turn out dead. True as well where the machine does not tell.
+  bool helpers_parked();
+  /// Whether the helpers that were parked when it was stopped are blocked there still, now that it goes on.
+  [[nodiscard]] bool helpers_rest() const;
   /// Whether this machine tells where a stopped process stands.
   [[nodiscard]] bool watched() const { return place_file_.valid(); }
-  /// Time that it was ready to run and did not, since its start.
-  [[nodiscard]] std::chrono::nanoseconds run_delay() const;
+  /// What its first thread did since its start. Exact while it is stopped.
+  struct Schedule {
+    std::chrono::nanoseconds ran{0};
+    std::chrono::nanoseconds waited{0};  ///< ready to run, and something else had its core
+  };
+  [[nodiscard]] Schedule schedule() const;
   std::uint32_t next_call() { return ++calls_; }
 
  private:
   ArenaProcess() = default;
   base::Result<void> await_loading();
   [[nodiscard]] std::optional<std::uint64_t> instruction() const;
+  bool no_helper_awake();
+  [[nodiscard]] bool parked(const base::FileDescriptor& place) const;
+  template <class Still>
+  bool settles(Still still);
 
   sandbox::Process process_;
   base::FileDescriptor control_file_;
   base::FileDescriptor schedule_file_;
   base::FileDescriptor place_file_;  ///< tells the next instruction of the stopped process
-  std::uint64_t home_begin_ = 0;     ///< addresses of the arena's waiting loop
+  int threads_ = 1;
+  std::vector<base::FileDescriptor> helpers_;  ///< where each stands, of those alive when it was stopped last
+  std::uint64_t home_begin_ = 0;               ///< addresses of the arena's waiting loop
   std::uint64_t home_end_ = 0;
   ArenaControl* control_ = nullptr;
   std::string death_;

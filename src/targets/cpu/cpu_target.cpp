@@ -39,9 +39,6 @@ using evaluation::Invocation;
 using evaluation::Precision;
 using evaluation::ReferenceTensor;
 
-constexpr int kMostLateCalls = 8;       ///< void calls before one is taken as it is
-constexpr int kMostDisturbedCalls = 2;  ///< repetitions of a disturbed call
-
 /// What the measuring side of one open task shares between its live kernels.
 struct Bench {
   model::Definition definition;
@@ -50,6 +47,7 @@ struct Bench {
   ArenaOptions arena;
   bool one_core = false;
   Concealment concealment{};
+  const Reference* reference = nullptr;
   std::uint64_t placed = 0;  ///< number of the invocation whose inputs lie in the buffers
 };
 
@@ -58,62 +56,52 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
   CpuLiveKernel(Bench& bench, ArenaProcess arena) : bench_(bench), arena_(std::move(arena)) {}
 
   base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) override {
-    int late = 0;
-    int disturbed = 0;
-    std::chrono::nanoseconds least{0};  // a repetition meets the same inputs: it may not undercut what came before
-    for (int attempt = 0;; ++attempt) {
-      if (!arena_.death().empty()) return dead();
-      const Layout layout(bench_.definition, bench_.buffers,
-                          options.cache == model::Cache::cold ? Past::caches : Past::nothing);
-      lay_out(layout, invocation, options, attempt);
-      const auto touched = bench_.concealment.lines();
-      LateWrites late_writes(layout.outputs(invocation), options.poison_seed + static_cast<std::uint64_t>(attempt));
-      std::optional<Counters> counters;
-      if (options.count) counters.emplace(arena_.process().pid());
-      const auto reveal = [&] {
-        bench_.concealment.reveal();
-        if (options.cache == model::Cache::cold) bench_.flusher.flush_now(touched);
-        if (counters) counters->start();
-      };
-      const auto returned = [&] {
-        if (counters) counters->stop();
-        late_writes.remember();
-      };
-      const Bracket bracket = timed_call(arena_, options.limit, bench_.one_core, reveal, returned);
+    if (!arena_.death().empty()) return dead();
+    const Layout layout(bench_.definition, bench_.buffers,
+                        options.cache == model::Cache::cold ? Past::caches : Past::nothing);
+    lay_out(layout, invocation, options);
+    const auto touched = bench_.concealment.lines();
+    LateWrites late_writes(layout.outputs(invocation), options.poison_seed);
+    std::optional<Counters> counters;
+    if (options.count) counters.emplace(arena_.process().pid());
+    const auto reveal = [&] {
       bench_.concealment.reveal();
-      if (bracket.end == Bracket::End::timed_out) timed_out_ = true;
-      if (bracket.end != Bracket::End::returned) return dead();
-      const bool whole = layout.canaries_whole(invocation);
-      if (!whole) bench_.buffers.distrust();
-      std::string caught = caught_at(bracket, late_writes);
-      // Where memory can be sealed no process but this one can write to the inputs.
-      if (caught.empty() && !bench_.buffers.sealed() && !layout.inputs_hold(invocation)) {
-        caught = "wrote into its inputs";
-      }
-      if (whole && caught.empty()) {
-        least = std::max(least, bracket.time - bracket.lost);
-        if (bracket.too_late && ++late <= kMostLateCalls) continue;
-        if (bracket.disturbed && ++disturbed <= kMostDisturbedCalls) continue;
-      }
-      CallOutcome out;
-      out.time_ns = static_cast<double>(std::max(bracket.time, least).count());
-      out.disturbed = bracket.disturbed || bracket.too_late;
-      out.wrote_outside = !whole;
-      out.caught = caught;
-      out.outputs = layout.outputs(invocation);
-      if (counters) out.counts = counters->read();
-      return out;
+      if (options.cache == model::Cache::cold) bench_.flusher.flush_now(touched);
+      if (counters) counters->start();
+    };
+    const auto returned = [&] {
+      if (counters) counters->stop();
+      late_writes.remember();
+    };
+    const Bracket bracket =
+        timed_call(arena_, options.limit, bench_.one_core, reveal, returned, bench_.reference->usual_before_go());
+    bench_.concealment.reveal();
+    if (bracket.end == Bracket::End::timed_out) timed_out_ = true;
+    if (bracket.end != Bracket::End::returned) return dead();
+    CallOutcome out;
+    out.wrote_outside = !layout.canaries_whole(invocation);
+    if (out.wrote_outside) bench_.buffers.distrust();
+    out.caught = caught_at(bracket, late_writes);
+    // Where memory can be sealed no process but this one can write to the inputs.
+    if (out.caught.empty() && !bench_.buffers.sealed() && !layout.inputs_hold(invocation)) {
+      out.caught = "wrote into its inputs";
     }
+    out.time_ns = static_cast<double>(bracket.time.count());
+    out.disturbed = bracket.disturbed;
+    out.early = bracket.early;
+    out.outputs = layout.outputs(invocation);
+    if (counters) out.counts = counters->read();
+    return out;
   }
 
  private:
-  void lay_out(const Layout& layout, const Invocation& invocation, const CallOptions& options, int attempt) {
+  void lay_out(const Layout& layout, const Invocation& invocation, const CallOptions& options) {
     layout.set_arguments(arena_.control(), invocation);
     if (bench_.placed != invocation.number || invocation.number == 0 || !bench_.buffers.sealed()) {
       layout.place_inputs(invocation);
       bench_.placed = invocation.number;
     }
-    layout.poison_outputs(invocation, options.poison_seed + static_cast<std::uint64_t>(attempt));
+    layout.poison_outputs(invocation, options);
     bench_.concealment.conceal(layout.inputs(invocation), options.poison_seed);
     if (options.cache == model::Cache::cold) layout.flush(invocation, bench_.flusher);
   }
@@ -122,6 +110,10 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
   static std::string caught_at(const Bracket& bracket, const LateWrites& late_writes) {
     if (bracket.astray) {
       return "said that it was done and did not return: it kept its process to itself, to begin before it is told to";
+    }
+    if (bracket.helper_awake) {
+      return "left a helper thread awake: between calls each has ended, or waits on a futex without a time limit, as "
+             "those of OpenMP and condition variables do";
     }
     if (late_writes.seen()) return "went on writing its output after it had said that it was done";
     return {};
@@ -210,6 +202,7 @@ class CpuTarget final : public evaluation::Target {
     ArenaOptions trusted = arena;
     trusted.threads = 1;
     TRY_ASSIGN(reference_, Reference::create(task, *builder_, trusted, stop));
+    bench_->reference = reference_.get();
     threads_ = task.cpu.threads;
     return evaluation::DeviceInfo{machine_.cpu_model, summary(), compiler_.name, sandbox::isolation(), peaks_};
   }

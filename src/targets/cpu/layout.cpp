@@ -2,21 +2,60 @@
 #include "targets/cpu/layout.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <random>
 #include <string>
 
 #include "base/hash.hpp"
+#include "evaluation/dtype_codec.hpp"
 
 namespace accelopt::targets::cpu {
 namespace {
 
 using evaluation::Bytes;
+using evaluation::CallOptions;
+using evaluation::Expected;
 using evaluation::Invocation;
+using evaluation::Poison;
 using model::DType;
 using model::TensorSpec;
 
+constexpr std::size_t kPatternElements = 4096;
+
+/// 64 bits of infinities of one sign, of NaN where the type has none; of integers their largest value, or true.
+std::uint64_t extreme_word(DType dtype, std::uint64_t random) {
+  const bool negative = random % 2 != 0;
+  switch (dtype) {
+    case DType::float64:
+      return negative ? 0xfff0000000000000ULL : 0x7ff0000000000000ULL;
+    case DType::float32:
+      return negative ? 0xff800000ff800000ULL : 0x7f8000007f800000ULL;
+    case DType::float16:
+      return negative ? 0xfc00fc00fc00fc00ULL : 0x7c007c007c007c00ULL;
+    case DType::bfloat16:
+      return negative ? 0xff80ff80ff80ff80ULL : 0x7f807f807f807f80ULL;
+    case DType::float8_e4m3fn:
+      return 0x7f7f7f7f7f7f7f7fULL;
+    case DType::float8_e5m2:
+      return negative ? 0xfcfcfcfcfcfcfcfcULL : 0x7c7c7c7c7c7c7c7cULL;
+    case DType::int64:
+      return 0x7fffffffffffffffULL;
+    case DType::int32:
+      return 0x7fffffff7fffffffULL;
+    case DType::int16:
+      return 0x7fff7fff7fff7fffULL;
+    case DType::int8:
+      return 0x7f7f7f7f7f7f7f7fULL;
+    case DType::boolean:
+      return 0x0101010101010101ULL;
+    default:
+      return ~0ULL;
+  }
+}
+
 /// 64 bits of a NaN pattern of the dtype, random where the type allows it; any bits for integers.
-std::uint64_t poison_word(DType dtype, std::uint64_t random) {
+std::uint64_t nan_word(DType dtype, std::uint64_t random) {
   switch (dtype) {
     case DType::float64:
       return 0x7ff8000000000000ULL | (random & 0x8003ffffffffffffULL);
@@ -33,6 +72,44 @@ std::uint64_t poison_word(DType dtype, std::uint64_t random) {
     default:
       return random;
   }
+}
+
+std::uint64_t poison_word(DType dtype, Poison poison, std::uint64_t random) {
+  if (poison == Poison::zeros) return 0;
+  if (poison == Poison::infinity) return extreme_word(dtype, random);
+  return nan_word(dtype, random);
+}
+
+/// Right values of this output, drawn with repetition; it repeats over the output. Empty where there are too few.
+Bytes plausible_pattern(const Expected& right, std::uint64_t seed) {
+  const std::size_t count = std::max(right.values.size(), right.integers.size());
+  if (count < 2) return {};
+  std::mt19937_64 random(seed);
+  std::vector<double> drawn(std::min(count, kPatternElements));
+  for (double& value : drawn) {
+    const std::size_t at = random() % count;
+    value = right.values.empty() ? static_cast<double>(right.integers[at]) : right.values[at];
+    if (!std::isfinite(value)) value = 0;
+  }
+  Bytes pattern(drawn.size() * model::size_of(right.dtype));
+  evaluation::encode(right.dtype, drawn, pattern);
+  return pattern;
+}
+
+/// Every element wrong, whatever is right there.
+Bytes complement_of(const Expected& right) {
+  const std::size_t size = model::size_of(right.dtype);
+  Bytes pattern(right.integers.size() * size);
+  for (std::size_t i = 0; i < right.integers.size(); ++i) {
+    const std::int64_t other = right.dtype == DType::boolean ? right.integers[i] == 0 : ~right.integers[i];
+    std::memcpy(pattern.data() + i * size, &other, size);
+  }
+  return pattern;
+}
+
+Bytes poison_of(const Expected& right, Poison poison, std::uint64_t seed) {
+  if (poison == Poison::complement && !right.integers.empty()) return complement_of(right);
+  return plausible_pattern(right, seed);
 }
 
 /// The control page's scalars as the arena sees them.
@@ -116,10 +193,20 @@ void Layout::for_outputs(const Invocation& invocation, Visit visit) const {
     visit(region, i, invocation.output_bytes[i]);
 }
 
-void Layout::poison_outputs(const Invocation& invocation, std::uint64_t seed) const {
+void Layout::poison_outputs(const Invocation& invocation, const CallOptions& options) const {
   for_outputs(invocation, [&](std::size_t region, std::size_t output, std::size_t bytes) {
-    const std::uint64_t own_seed = base::derive_seed(seed, std::to_string(output));
-    fill(buffers_.here(region, bytes), poison_word(definition_.outputs[output].dtype, own_seed), past_);
+    const std::uint64_t seed = base::derive_seed(options.poison_seed, std::to_string(output));
+    const std::span<std::byte> place = buffers_.here(region, bytes);
+    const bool made_of_right = options.poison == Poison::plausible || options.poison == Poison::complement;
+    Bytes pattern;
+    if (made_of_right && output < options.right.size()) {
+      pattern = poison_of(options.right[output], options.poison, seed);
+    }
+    if (pattern.empty()) fill(place, poison_word(definition_.outputs[output].dtype, options.poison, seed), past_);
+    for (std::size_t at = 0; at < bytes && !pattern.empty(); at += pattern.size()) {
+      const std::size_t part = std::min(pattern.size(), bytes - at);
+      cpu::copy(std::span(pattern).first(part), place.subspan(at, part), past_);
+    }
     buffers_.write_canaries(region, bytes);
   });
 }

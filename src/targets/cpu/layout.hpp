@@ -31,8 +31,8 @@ class Layout {
   /// Whether the inputs are still what was laid out.
   [[nodiscard]] bool inputs_hold(const evaluation::Invocation& invocation) const;
   [[nodiscard]] std::vector<std::span<std::byte>> inputs(const evaluation::Invocation& invocation) const;
-  /// Fills the outputs with NaN patterns of this seed, and writes the bytes around them.
-  void poison_outputs(const evaluation::Invocation& invocation, std::uint64_t seed) const;
+  /// Fills the outputs with the poison that the options name, and writes the bytes around them.
+  void poison_outputs(const evaluation::Invocation& invocation, const evaluation::CallOptions& options) const;
   void flush(const evaluation::Invocation& invocation, Flusher& flusher) const;
   /// Whether the bytes around the outputs are what was written.
   [[nodiscard]] bool canaries_whole(const evaluation::Invocation& invocation) const;

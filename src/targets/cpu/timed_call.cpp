@@ -20,18 +20,26 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
-constexpr microseconds kMostReadyToGo{30};    ///< or 2 % of the call: more, and the arena could have begun early
-constexpr microseconds kMostRunDelay{20};     ///< or 0.5 % of the call
-constexpr microseconds kMostPollingGap{30};   ///< or 2 % of the call
-constexpr microseconds kLookAfterEvery{200};  ///< how often the arena's life and the limit are looked at
+constexpr microseconds kMostReadyToGo{30};   ///< or 2 % of the call: more, and the arena could have begun early
+constexpr microseconds kMostWakingUp{1000};  ///< from being continued to ready: likewise
+constexpr microseconds kMostWork{
+    20};  ///< until the go, beyond what every arena needs; or 2 % of the call if that is less
+constexpr microseconds kMostSettling{500};  ///< for helper threads, before the go
+constexpr microseconds kNapWhileWaking{
+    5};  ///< on one core, and for helpers: what an arena that is ready spins for is told as work
+constexpr microseconds kNap{20};
+constexpr microseconds kMostRunDelay{20};             ///< or 0.5 % of the call
+constexpr microseconds kMostPollingGap{30};           ///< or 2 % of the call
+constexpr microseconds kLookAfterEvery{200};          ///< how often the arena's life and the limit are looked at
 constexpr std::chrono::milliseconds kMostDying{300};  ///< for an arena that stopped answering because it is ending
 constexpr auto kMostWaking = std::chrono::seconds(5);
 constexpr std::chrono::milliseconds kSpin{
     50};  ///< longer calls are polled with short sleeps, which cost them under 0.2 %
 
-void relax(bool one_core) {
+/// `nap`: on one core, where the arena needs it.
+void relax(bool one_core, nanoseconds nap) {
   if (one_core) {
-    const timespec pause{0, 20'000};  // the arena needs the core
+    const timespec pause{0, nap.count()};
     nanosleep(&pause, nullptr);
     return;
   }
@@ -51,7 +59,8 @@ struct Wait {
 };
 
 /// Polls a flag until it holds `call`, the arena ends, or `limit` passes.
-Wait await(const ArenaFlag& flag, std::uint32_t call, ArenaProcess& arena, nanoseconds limit, bool one_core) {
+Wait await(const ArenaFlag& flag, std::uint32_t call, ArenaProcess& arena, nanoseconds limit, bool one_core,
+           nanoseconds nap) {
   Wait out;
   const auto began = Clock::now();
   auto last = began;
@@ -76,8 +85,19 @@ Wait await(const ArenaFlag& flag, std::uint32_t call, ArenaProcess& arena, nanos
         nanosleep(&pause, nullptr);
       }
     }
-    relax(one_core);
+    relax(one_core, nap);
   }
+}
+
+/// Continuing a process wakes its helpers too: they find their words unchanged and go back to wait.
+bool await_helpers(const ArenaProcess& arena) {
+  const auto began = Clock::now();
+  while (!arena.helpers_rest()) {
+    if (Clock::now() - began > kMostSettling) return false;
+    const timespec pause{0, nanoseconds(kNapWhileWaking).count()};
+    nanosleep(&pause, nullptr);
+  }
+  return true;
 }
 
 /// Finds out why there is no answer: the arena ended, is ending, or still runs.
@@ -101,21 +121,24 @@ Bracket::End bury(ArenaProcess& arena, const Wait& wait) {
 }  // namespace
 
 Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const std::function<void()>& reveal,
-                   const std::function<void()>& returned) {
+                   const std::function<void()>& returned, nanoseconds usual_before_go) {
   std::optional<Urgent> urgent(std::in_place);
   ArenaControl& control = arena.control();
   const std::uint32_t call = arena.next_call();
-  const nanoseconds delay_before = arena.run_delay();
+  const ArenaProcess::Schedule before = arena.schedule();
   Bracket out;
 
   control.request.call.store(call, std::memory_order_release);
   const auto continued = Clock::now();
   arena.process().resume();
-  const Wait waking = await(control.ready, call, arena, kMostWaking, one_core);
+  const Wait waking = await(control.ready, call, arena, kMostWaking, one_core, kNapWhileWaking);
+  const ArenaProcess::Schedule at_ready = one_core ? arena.schedule() : before;
+  const bool helpers_rest = waking.reached && await_helpers(arena);
+  const auto rested = Clock::now();
   if (reveal) reveal();
   const auto go = Clock::now();
   if (waking.reached) control.go.call.store(call, std::memory_order_release);
-  const Wait running = waking.reached ? await(control.done, call, arena, limit, one_core) : waking;
+  const Wait running = waking.reached ? await(control.done, call, arena, limit, one_core, kNap) : waking;
   if (!waking.reached || !running.reached) {
     urgent.reset();
     out.end = bury(arena, running);
@@ -127,18 +150,22 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
     out.end = Bracket::End::died;
     return out;
   }
-  const nanoseconds delay_after = arena.run_delay();
+  const ArenaProcess::Schedule after = arena.schedule();
   out.astray = !arena.comes_home();
+  if (arena.death().empty() && !out.astray) out.helper_awake = !arena.helpers_parked();
   if (!arena.death().empty()) {
     out.end = Bracket::End::died;
     return out;
   }
   const auto part = [&out](int per_mille) { return out.time * per_mille / 1000; };
   const nanoseconds wake = waking.at - continued;
-  out.too_late = go - waking.at > std::max<nanoseconds>(kMostReadyToGo, part(20));
+  // On one core the arena stands still while this thread looks. Else it runs from ready to done, and its stop and what
+  // it does after being continued are left; every arena needs the same for that.
+  out.before_go = one_core ? at_ready.ran - before.ran : after.ran - before.ran - (running.at - waking.at);
+  out.early = go - rested > std::max<nanoseconds>(kMostReadyToGo, part(20)) || wake > kMostWakingUp ||
+              out.before_go > usual_before_go + std::min<nanoseconds>(kMostWork, part(20)) || !helpers_rest;
   // The wait for a core right after being continued is not part of the call.
-  const nanoseconds delay = delay_after - delay_before - wake;
-  out.lost = std::clamp(delay + running.longest_gap, nanoseconds{0}, out.time);
+  const nanoseconds delay = after.waited - before.waited - wake;
   // On one core the clock has to sleep while the kernel runs: its gaps say nothing there.
   const bool clock_was_away = !one_core && running.longest_gap > std::max<nanoseconds>(kMostPollingGap, part(20));
   out.disturbed = clock_was_away || delay > std::max<nanoseconds>(kMostRunDelay, part(5));

@@ -67,8 +67,14 @@ TEST(QuickReading, TheStandardHeadersOfKernelsOpenNoFile) {
   expect_no_file_is_read(kernel_with(all, Language::cpp), "all of C and C++");
 }
 
-TEST(QuickReading, WhatIsNotKnownIsReadFromDiskAndCounted) {
-  const auto subject = Subject::read(clang(), kernel_with("#include <vector>\n", Language::cpp));
+TEST(QuickReading, AHeaderThatNothingNeedsIsNotOpened) {
+  expect_no_file_is_read(kernel_with("#include <vector>\n#include <string>\n", Language::cpp), "vector, string");
+}
+
+TEST(QuickReading, AHeaderThatIsNeededIsReadFromDiskAndCounted) {
+  KernelSource kernel = kernel_with("#include <vector>\n", Language::cpp);
+  kernel.source += "float first(const std::vector<float>& v) { return v.front(); }\n";
+  const auto subject = Subject::read(clang(), kernel);
   ASSERT_TRUE(subject) << subject.error().message;
   EXPECT_GT((*subject)->unit().files_read.size(), 10U) << "the count counts";
 }

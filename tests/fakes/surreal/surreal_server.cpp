@@ -43,7 +43,7 @@ bool has_node() {
 std::string SurrealServer::missing() {
   if (!has_node()) return "node is not installed (scripts/install-deps.sh installs it)";
   if (!fs::exists(fs::path(packages()) / "node_modules/@surrealdb/node/package.json"))
-    return "the npm package @surrealdb/node is not in " + packages() + " (make surreal fetches it)";
+    return "the npm package @surrealdb/node is not in " + packages() + " (make fetch fetches it)";
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "small_task.hpp"
 #include "targets/cpu/arena_process.hpp"
 #include "targets/cpu/cpu_target.hpp"
+#include "targets/cpu/layout.hpp"
 #include "targets/cpu/machine.hpp"
 #include "targets/cpu/timed_call.hpp"
 
@@ -15,6 +16,30 @@ namespace accelopt::targets::cpu {
 namespace {
 
 using model::Status;
+
+/// The first call of a kernel that may have one helper thread.
+Bracket threaded_call(const std::string& text) {
+  const auto compiler = find_compiler("g++", kPath);
+  model::Task task = small_task();
+  task.cpu.threads = 2;
+  const auto builder = KernelBuilder::create(task, {*compiler, {}, nullptr}, {});
+  EXPECT_TRUE(builder) << builder.error().message;
+  const auto built = (*builder)->build(solution_of(text), {});
+  EXPECT_TRUE(built && (*built)->report.built) << (*built)->report.diagnostics;
+  auto buffers = Buffers::create({{4096, false}, {4096, false}, {4096, true}}, 1);
+  const Machine machine = examine_machine();
+  const bool one_core = machine.cores.size() == 1;
+  auto arena = ArenaProcess::start({ACCELOPT_ARENA_PATH, machine.cores, 2, one_core, 1ULL << 30}, **built, *buffers);
+  EXPECT_TRUE(arena) << arena.error().message;
+  evaluation::Invocation invocation;
+  invocation.inputs = {evaluation::Bytes(4096), evaluation::Bytes(4096), evaluation::Bytes(sizeof(float))};
+  invocation.output_bytes = {100 * sizeof(float)};
+  invocation.axes = {100};
+  Layout(task.definition, *buffers, Past::nothing).set_arguments(arena->control(), invocation);
+  const Bracket bracket = timed_call(*arena, std::chrono::seconds(5), one_core);
+  EXPECT_EQ(bracket.end, Bracket::End::returned) << arena->death();
+  return bracket;
+}
 
 TEST(Arena, KernelsOfSeveralThreadsRun) {
   const auto compiler = find_compiler("g++", kPath);
@@ -55,10 +80,78 @@ extern "C" void kernel(const float*, const float*, float s, float* y, int64_t M)
     const Bracket bracket = timed_call(*arena, std::chrono::seconds(5), machine.cores.size() == 1);
     ASSERT_EQ(bracket.end, Bracket::End::returned) << arena->death();
     EXPECT_GT(bracket.time.count(), 0);
+    EXPECT_FALSE(bracket.helper_awake) << "the threads of OpenMP rest between calls";
     std::vector<float> output(kRows);
     std::memcpy(output.data(), buffers->here(2, kRows * sizeof(float)).data(), kRows * sizeof(float));
     for (const float value : output) ASSERT_EQ(value, 200.5F);
   }
+}
+
+TEST(Arena, HelpersThatRestBetweenCallsPass) {
+  // A pool of threads that lives between the calls, as honest kernels have it.
+  const Bracket bracket = threaded_call(R"(#include "task.h"
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+struct Pool {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int wanted = 0, made = 0;
+  std::thread helper{[this] {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      changed.wait(lock, [this] { return made != wanted; });
+      made = wanted;
+      changed.notify_all();
+    }
+  }};
+};
+extern "C" void kernel(const float*, const float*, float s, float* y, int64_t M) {
+  Pool* const pool = new Pool;
+  std::unique_lock lock(pool->mutex);
+  ++pool->wanted;
+  pool->changed.notify_all();
+  pool->changed.wait(lock, [&] { return pool->made == pool->wanted; });
+  for (int64_t i = 0; i < M; ++i) y[i] = s;
+}
+)");
+  EXPECT_EQ(bracket.end, Bracket::End::returned);
+  EXPECT_FALSE(bracket.helper_awake);
+}
+
+TEST(Arena, HelpersThatCouldGoOnAreFound) {
+  const std::string begin = R"(#include "task.h"
+#include <atomic>
+#include <thread>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+extern "C" void kernel(const float*, const float*, float s, float* y, int64_t M) {
+  for (int64_t i = 0; i < M; ++i) y[i] = s;
+  static_assert(sizeof(int) == 4);
+  int* const word = new int(0);
+  std::thread([word] { for (;;) )";
+  const std::string end = R"( }).detach();
+  timespec soon{0, 3000000};
+  syscall(SYS_futex, new int(0), FUTEX_WAIT, 0, &soon, nullptr, 0);
+  __atomic_store_n(word, WORD, __ATOMIC_SEQ_CST);
+}
+)";
+  const auto kernel = [&](const std::string& helper, const std::string& word) {
+    std::string text = begin + helper + end;
+    text.replace(text.find("WORD"), 4, word);
+    return text;
+  };
+  EXPECT_FALSE(
+      threaded_call(kernel("syscall(SYS_futex, word, FUTEX_WAIT, 0, nullptr, nullptr, 0);", "0")).helper_awake);
+  EXPECT_TRUE(threaded_call(kernel("__atomic_load_n(word, __ATOMIC_SEQ_CST);", "0")).helper_awake) << "it spins";
+  EXPECT_TRUE(threaded_call(kernel("syscall(SYS_futex, word, FUTEX_WAIT, 0, nullptr, nullptr, 0);", "1")).helper_awake)
+      << "its word has changed: the stop alone would have woken it";
+  EXPECT_TRUE(
+      threaded_call(kernel("{ timespec far{100, 0}; syscall(SYS_futex, word, FUTEX_WAIT, 0, &far, nullptr, 0); }", "0"))
+          .helper_awake)
+      << "it wakes by itself";
 }
 
 TEST(Arena, AnObjectThatCannotBeLoadedIsADeadArena) {
