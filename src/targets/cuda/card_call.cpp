@@ -99,9 +99,12 @@ base::Result<void> Caller::begin() {
   return {};
 }
 
-void Caller::let_go() {
+void Caller::let_go(std::uint64_t slot) {
+  if (slot == mapped_slot_) inputs_.clear();
+}
+
+void Caller::let_go_of_all() {
   inputs_.clear();
-  mapped_slot_ = 0;
   free_.clear();
 }
 
@@ -111,7 +114,7 @@ base::Result<void> Caller::map_inputs(const CardSlot& slot, const CallRequest& r
   const std::size_t sets = sets_of(slot, request);
   if (mapped_slot_ == request.slot && inputs_.size() == sets) return {};
   inputs_.clear();
-  mapped_slot_ = 0;
+  mapped_slot_ = request.slot;
   for (std::size_t v = 0; v < sets; ++v) {
     std::vector<Mapping>& of_set = inputs_.emplace_back();
     for (const Variant::Input& input : slot.variants[v].inputs) {
@@ -120,7 +123,6 @@ base::Result<void> Caller::map_inputs(const CardSlot& slot, const CallRequest& r
       of_set.push_back(std::move(mapping));
     }
   }
-  mapped_slot_ = request.slot;
   return {};
 }
 

@@ -24,9 +24,9 @@ class Caller {
   /// One call of a kernel that was loaded. What the kernel does wrong is in the reply; `dead` in it: this process
   /// cannot go on. @error exhausted: too little device memory; internal.
   base::Result<CallReply> call(const DeviceModule& module, CardSlot& slot, const CallRequest& request);
-  /// Lets go of the memory that is kept for the next call, and of the last slot's inputs. To be called before slots
-  /// change.
-  void let_go();
+  /// Lets go of the slot's inputs, or of everything that is kept for the next call. To be called before slots change.
+  void let_go(std::uint64_t slot);
+  void let_go_of_all();
 
  private:
   struct Block;

@@ -59,6 +59,15 @@ struct CardSlots::Work {
   Workspace* kept = nullptr;  ///< the slot's
 };
 
+std::uint64_t bytes_of(const CardSlot& slot) {
+  std::uint64_t bytes = 0;
+  for (const Workspace& kept : slot.kept) bytes += kept.bytes();
+  for (const Variant& variant : slot.variants) {
+    for (const Variant::Input& input : variant.inputs) bytes += input.memory.bytes();
+  }
+  return bytes;
+}
+
 CardSlot* CardSlots::find(std::uint64_t number) {
   const auto found = slots_.find(number);
   return found == slots_.end() ? nullptr : &found->second;

@@ -40,6 +40,9 @@ struct CardSlot {
   std::uint64_t key = 0;       ///< of the inputs' fingerprints
 };
 
+/// Device memory that the slot holds.
+std::uint64_t bytes_of(const CardSlot& slot);
+
 class CardSlots {
  public:
   CardSlots(CardDevice& device, Checks& checks, const Cubins& cubins)

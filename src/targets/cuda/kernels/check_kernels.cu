@@ -363,6 +363,10 @@ __device__ inline void scrub_local(u32 seed, u32 at, u32* never) {
   volatile u32 frame[bytes / 4];
   for (u32 i = 0; i < bytes / 4; ++i) frame[i] = seed + i;
   if (frame[at % (bytes / 4)] == seed - 1) *never = at;
+#if __CUDA_ARCH__ == 900
+  // What lies above the frames is within reach, too.
+  for (u32 top = 0xfffc00; top < 0x1000000; top += 4) asm volatile("st.local.u32 [%0], %1;" ::"r"(top), "r"(seed) : "memory");
+#endif
 #else
   (void)seed, (void)at, (void)never;
 #endif
