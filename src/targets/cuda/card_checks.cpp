@@ -279,8 +279,8 @@ base::Result<void> Checks::scrub(std::uint64_t local_bytes, std::uint32_t seed) 
   const Kernel local = local_bytes <= 1024   ? k_scrub_local_1k
                        : local_bytes <= 4096 ? k_scrub_local_4k
                                              : k_scrub_local_16k;
-  const auto threads = static_cast<std::uint32_t>(std::max(facts.threads_per_multiprocessor, 1024));
-  return run(local, multiprocessors * (threads / 1024), 1024, 0, seed, seed, partial());
+  const auto threads = static_cast<std::uint32_t>(std::max(facts.threads_per_multiprocessor, 1));
+  return run(local, multiprocessors * std::max(threads / kScrubThreads, 1U), kScrubThreads, 0, seed, seed, partial());
 }
 
 base::Result<void> Checks::touch(DevicePointer spans, std::uint64_t count, std::uint64_t stride) {

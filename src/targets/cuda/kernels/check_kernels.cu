@@ -371,13 +371,13 @@ __device__ inline void scrub_local(u32 seed, u32 at, u32* never) {
   (void)seed, (void)at, (void)never;
 #endif
 }
-extern "C" __global__ __launch_bounds__(1024) void accelopt_scrub_local_1k(u32 seed, u32 at, u32* never) {
+extern "C" __global__ __launch_bounds__(512, 3) void accelopt_scrub_local_1k(u32 seed, u32 at, u32* never) {
   scrub_local<1024>(seed, at, never);
 }
-extern "C" __global__ __launch_bounds__(1024) void accelopt_scrub_local_4k(u32 seed, u32 at, u32* never) {
+extern "C" __global__ __launch_bounds__(512, 3) void accelopt_scrub_local_4k(u32 seed, u32 at, u32* never) {
   scrub_local<4096>(seed, at, never);
 }
-extern "C" __global__ __launch_bounds__(1024) void accelopt_scrub_local_16k(u32 seed, u32 at, u32* never) {
+extern "C" __global__ __launch_bounds__(512, 3) void accelopt_scrub_local_16k(u32 seed, u32 at, u32* never) {
   scrub_local<16384>(seed, at, never);
 }
 
