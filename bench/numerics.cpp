@@ -16,6 +16,7 @@
 #include "evaluation/inputs.hpp"
 #include "evaluation/numerics.hpp"
 #include "evaluation_numerics/operators.hpp"
+#include "numerics_bands.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -360,5 +361,6 @@ int main(int argc, char** argv) {
   const auto all = subjects();
   const bool honest = judge_honest(all, seed);
   const bool wrong = judge_wrong(all, seed);
-  return honest && wrong ? 0 : 1;
+  const bool bands = judge_bands(seed);
+  return honest && wrong && bands ? 0 : 1;
 }

@@ -162,6 +162,13 @@ Config read_config(const suites::TomlNode& root, std::vector<suites::Problem>& p
     }
     reader.finish();
   }
+  if (const suites::TomlNode* search = table.table("search", "a table: [search]")) {
+    suites::TableReader reader(*search, "search", problems);
+    config.near_roofline = reader.real("near_roofline", "a share, e.g. 0.05; 0: never");
+    if (config.near_roofline && !(*config.near_roofline >= 0 && *config.near_roofline < 1))
+      reader.refuse("near_roofline", "must be at least 0 (never stops for that) and under 1");
+    reader.finish();
+  }
   table.finish();
   return config;
 }
@@ -201,6 +208,7 @@ base::Result<Config> load_config(const std::filesystem::path& workspace) {
     }
     merged.models.merge(config.models);
     merged.roles.merge(config.roles);
+    if (!merged.near_roofline) merged.near_roofline = config.near_roofline;
     merged.files.push_back(file.string());
   }
   for (const auto& [role, model] : merged.roles) {

@@ -40,6 +40,7 @@ struct ModelConfig {
 struct Config {
   std::map<std::string, ModelConfig> models;
   std::map<std::string, std::string> roles;  ///< role -> name of a model
+  std::optional<double> near_roofline{};     ///< of the table [search], for runs that do not say it themselves
   std::vector<std::string> files;            ///< that were read
 };
 

@@ -246,6 +246,7 @@ base::Result<void> Deferral::write(const std::filesystem::path& folder, const De
       TRY_ASSIGN(const auto report, base::decode<evaluation::OpenReport>(*opened->second, "the opened task"));
       bundle.expected_device = report.device.name;
       bundle.expected_compiler = report.device.compiler;
+      bundle.settings.known_peaks = report.device.peaks;
     }
   }
   TRY_ASSIGN(const auto at, evaluation::write_bundle(folder, bundle));

@@ -29,6 +29,8 @@ void declare(Command& command, SearchFlags& flags) {
   command.option("--attempts", &flags.attempts, "Executor tries a plan (default 2; recipes 1)");
   command.option("--fixes", &flags.fixes, "Fixer tries an attempt (default 3)");
   command.option("--patience", &flags.patience, "Rounds without a new incumbent before stopping (default 2; 0: never)");
+  command.option("--near-roofline", &flags.near_roofline,
+                 "Stops when every raced workload is this close to its roofline (default 0.05; 0: never)");
   command.option("--strategy", &flags.strategy, "beam (default), greedy, repeated-sampling");
   command
       .option(
@@ -152,6 +154,9 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
   if (flags.attempts) search.attempts = *flags.attempts;
   if (flags.fixes) search.fixes = *flags.fixes;
   if (flags.patience) search.patience = *flags.patience;
+  // The published method has no such rule: a preset's 0 is changed by the flag alone.
+  if (config.near_roofline && search.near_roofline > 0) search.near_roofline = *config.near_roofline;
+  if (flags.near_roofline) search.near_roofline = *flags.near_roofline;
   if (!flags.strategy.empty()) {
     TRY_ASSIGN(search.strategy, search::parse_strategy(flags.strategy));
   }

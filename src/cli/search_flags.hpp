@@ -15,6 +15,7 @@ namespace accelopt::cli {
 struct SearchFlags {
   std::string preset = "default";
   std::optional<int> iterations, beam, plans, attempts, fixes, patience;
+  std::optional<double> near_roofline;
   std::string strategy;
   std::string schedule = "pipeline";
   bool no_memory = false;

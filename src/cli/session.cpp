@@ -334,6 +334,7 @@ std::string describe(const search::RunResult& result) {
   text += fmt::format("\n{} candidates in {} iterations and {} ({}); stopped by {}\n", result.evaluations,
                       result.iterations, report::format_seconds(result.wall_seconds),
                       counts.empty() ? "no attempts" : counts, result.stopped_by);
+  if (!result.stopped_because.empty()) text += result.stopped_because + "\n";
   if (const std::string cost = describe_cost(result.usage, result.plans, result.gains); !cost.empty())
     text += "\n" + cost;
   if (const std::string beside = describe(comparisons_of(result.estimate)); !beside.empty()) text += "\n" + beside;

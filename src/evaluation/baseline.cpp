@@ -85,6 +85,7 @@ base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, const st
   }
   TRY(reject_incredible(measuring, evaluation, stop));
   if (evaluation.status != model::Status::passed) return evaluation;
+  if (measuring.target.profiles_on_demand()) return evaluation;
   TRY_ASSIGN(evaluation.profile, run_profile(measuring, baseline, stop));
   return evaluation;
 }

@@ -148,13 +148,20 @@ Result<void> check_bounds(const MeasureSettings& settings) {
   constexpr int kMostCount = 100'000;
   constexpr int kMostSlots = 1024;
   constexpr double kMostSeconds = 86'400;
+  constexpr double kMostPerSecond = 1e18;
   const auto count = [](int value) { return value >= 0 && value <= kMostCount; };
   const auto seconds = [](double value) { return value >= 0 && value <= kMostSeconds; };
-  const bool good = settings.slots >= 1 && settings.slots <= kMostSlots && count(settings.playoff_min_blocks) &&
-                    count(settings.playoff_max_blocks) && count(settings.confirm_min_blocks) &&
-                    count(settings.confirm_max_blocks) && count(settings.confirm_restarts) &&
-                    seconds(settings.max_seconds_per_workload) && seconds(settings.max_tuning_seconds) &&
-                    seconds(settings.call_limit_seconds);
+  const auto rate = [](double value) { return value >= 0 && value <= kMostPerSecond; };
+  const bool good =
+      settings.slots >= 1 && settings.slots <= kMostSlots && count(settings.playoff_min_blocks) &&
+      count(settings.playoff_max_blocks) && count(settings.confirm_min_blocks) && count(settings.confirm_max_blocks) &&
+      count(settings.confirm_restarts) && seconds(settings.max_seconds_per_workload) &&
+      seconds(settings.max_tuning_seconds) && seconds(settings.call_limit_seconds) &&
+      (!settings.known_peaks ||
+       (rate(settings.known_peaks->flops_per_second) && rate(settings.known_peaks->flops_per_second_float64) &&
+        rate(settings.known_peaks->bytes_per_second) && rate(settings.known_peaks->last_level_bytes_per_second) &&
+        rate(settings.known_peaks->tensor_flops_per_second) &&
+        rate(settings.known_peaks->tensor_tf32_flops_per_second)));
   if (!good) return fail(ErrorCode::corrupt, "its settings are out of bounds");
   return {};
 }
@@ -313,9 +320,10 @@ Resolved resolve_race(const Bundle& bundle, std::size_t item, const Outcomes& be
   return wanted(race.request);
 }
 
-/// What follows a race: of a candidate that left values open, its chosen configuration.
-Resolved resolve_after_race(const BundleItem& item, const Json& race_result) {
-  const auto evaluation = base::decode<model::Evaluation>(race_result, "race");
+/// What follows a race, or the opening of the task: of a candidate that left values open, its chosen configuration.
+Resolved resolve_after_race(const BundleItem& item, const Json& result) {
+  const auto evaluation =
+      base::decode<model::Evaluation>(result.contains("baseline") ? result["baseline"] : result, "race");
   if (!evaluation || evaluation->status != model::Status::passed) return skipped("it did not pass");
   const bool promising = evaluation->ratio && evaluation->ratio->estimate > 1 &&
                          (evaluation->verdict == model::Verdict::faster ||

@@ -37,7 +37,11 @@ class Deferred final : public DeferredEvaluator {
  public:
   explicit Deferred(DeferredPorts ports) : ports_(std::move(ports)) {}
 
-  Result<OpenReport> open(const model::Task&, const MeasureSettings&, std::stop_token) override {
+  Result<OpenReport> open(const model::Task& task, const MeasureSettings&, std::stop_token) override {
+    // The first plan asks for the baseline's profile, which opening an accelerator's task leaves out: it goes along.
+    if (task.target != "cpu") {
+      collect(of_solution("profile", task.baseline), Condition{request_id({{"op", "open"}}), When::passed});
+    }
     TRY_ASSIGN(const auto report, ask<OpenReport>({{"op", "open"}}));
     const std::lock_guard lock(mutex_);
     device_ = report.device;

@@ -15,6 +15,25 @@
 
 namespace accelopt::evaluation {
 
+/// The rate of fused multiply-adds in vectors of one width.
+struct VectorPeak {
+  std::string dtype;  ///< "float32", "float64"
+  int bits = 0;       ///< of a vector; the dtype's own width: one value at a time
+  double flops_per_second = 0;
+};
+
+/// The machine as measured once and cached: one core of a CPU, or a whole accelerator.
+struct Peaks {
+  double flops_per_second = 0;  ///< FMA, float32
+  double flops_per_second_float64 = 0;
+  double bytes_per_second = 0;             ///< of memory: the best of triads, copies and sums
+  double last_level_bytes_per_second = 0;  ///< triad over arrays that the last-level cache holds; 0: not measured
+  std::vector<VectorPeak> by_width{};      ///< narrowest first
+  std::string measured{};                  ///< when, "2026-11-21"
+  double tensor_flops_per_second = 0;      ///< of matrix units, 16-bit types; 0: there are none
+  double tensor_tf32_flops_per_second = 0;
+};
+
 /// How a run measures. Every number is a limit or a schedule that the design names.
 struct MeasureSettings {
   std::uint64_t seed = 0;               ///< secret to the run: inputs are drawn from it
@@ -33,25 +52,8 @@ struct MeasureSettings {
   /// or profiled, a triage calls every workload with every slot, and `reason` of what passed says how near its bound it
   /// came.
   std::string protocol = "blocks";
-};
-
-/// The rate of fused multiply-adds in vectors of one width.
-struct VectorPeak {
-  std::string dtype;  ///< "float32", "float64"
-  int bits = 0;       ///< of a vector; the dtype's own width: one value at a time
-  double flops_per_second = 0;
-};
-
-/// The machine as measured once and cached: one core of a CPU, or a whole accelerator.
-struct Peaks {
-  double flops_per_second = 0;  ///< FMA, float32
-  double flops_per_second_float64 = 0;
-  double bytes_per_second = 0;             ///< of memory: the best of triads, copies and sums
-  double last_level_bytes_per_second = 0;  ///< triad over arrays that the last-level cache holds; 0: not measured
-  std::vector<VectorPeak> by_width{};      ///< narrowest first
-  std::string measured{};                  ///< when, "2026-11-21"
-  double tensor_flops_per_second = 0;      ///< of matrix units, 16-bit types; 0: there are none
-  double tensor_tf32_flops_per_second = 0;
+  /// That the run has seen on this device elsewhere: of each peak the larger one holds. None: only its own.
+  std::optional<Peaks> known_peaks{};
 };
 
 struct DeviceInfo {

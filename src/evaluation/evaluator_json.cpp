@@ -20,6 +20,7 @@ void to_json(Json& out, const MeasureSettings& value) {
          {"allow_regression", value.allow_regression},
          {"call_limit_seconds", value.call_limit_seconds},
          {"protocol", value.protocol}};
+  if (value.known_peaks) out["known_peaks"] = *value.known_peaks;
 }
 
 void from_json(const Json& in, MeasureSettings& value) {
@@ -36,6 +37,7 @@ void from_json(const Json& in, MeasureSettings& value) {
   read_field(in, "allow_regression", value.allow_regression);
   read_field(in, "call_limit_seconds", value.call_limit_seconds);
   read_field(in, "protocol", value.protocol);
+  if (in.contains("known_peaks")) from_json(in.at("known_peaks"), value.known_peaks.emplace());
 }
 
 void to_json(Json& out, const VectorPeak& value) {

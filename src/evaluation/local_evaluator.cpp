@@ -8,6 +8,7 @@
 
 #include "base/hash.hpp"
 #include "evaluation/measuring.hpp"
+#include "evaluation/roofline.hpp"
 #include "evaluation/tuning.hpp"
 
 namespace accelopt::evaluation {
@@ -31,6 +32,7 @@ class LocalEvaluator final : public Evaluator {
     }
     OpenReport report;
     TRY_ASSIGN(report.device, target_.open(task, settings, stop));
+    if (settings.known_peaks) report.device.peaks = larger_peaks(report.device.peaks, *settings.known_peaks);
     auto opened =
         std::make_unique<Measuring>(Measuring{.target = target_,
                                               .task = task,
@@ -40,6 +42,7 @@ class LocalEvaluator final : public Evaluator {
                                               .baseline_ns = {},
                                               .random = std::mt19937_64(base::derive_seed(settings.seed, "orders")),
                                               .confirmations = 0,
+                                              .near_peaks = false,
                                               .recorded_ns = {}});
     opened->slots =
         std::make_unique<Slots>(target_, opened->task, base::derive_seed(settings.seed, "slots"), settings.slots);

@@ -39,6 +39,7 @@ struct Measuring {
   std::vector<double> baseline_ns;  ///< a workload; 0 until measured
   std::mt19937_64 random;           ///< orders and choices; never anything that counts
   int confirmations = 0;            ///< made: each draws slots of its own
+  bool near_peaks = false;          ///< a time came near the peaks, which were therefore measured anew
   std::map<std::string, std::vector<double>>
       recorded_ns;  ///< `paper` protocol: mean latency by source id and raced workload
 
@@ -119,7 +120,8 @@ base::Result<std::optional<Failure>> inspect_calls(Measuring& measuring, Slots& 
 model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t workload,
                                       const std::vector<double>& reference_ns, const std::vector<double>& candidate_ns);
 
-/// Rejects times that the machine cannot reach: measures the peaks anew before it says so. @error as probe_peaks_again.
+/// Rejects times that the machine cannot reach. Measures the peaks anew before it says so, and once where a time comes
+/// near them: a low peak would make a kernel look finished. @error as probe_peaks_again.
 base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& evaluation, const std::stop_token& stop);
 
 model::Interval to_model(const stats::Interval& interval);

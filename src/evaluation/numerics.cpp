@@ -278,6 +278,31 @@ std::size_t worst_element(const Expected& expected, const Bounds& bounds, std::s
   return worst;
 }
 
+/// Of an output that is right in its norm and in every element.
+Comparison compare_bands(const Expected& expected, const Bounds& bounds, std::span<const std::byte> actual,
+                         double normwise) {
+  const std::vector<double> values = decode(expected.dtype, actual);
+  const double threshold = overflow_threshold(expected.dtype);
+  const BandSums squares = band_squares(expected.values, values, bounds.scale, threshold);
+  Comparison out;
+  out.normwise_error = out.mismatch.normwise_error = normwise;
+  out.mismatch.normwise_bound = bounds.normwise;
+  const auto band = violated_band(squares, bounds.bands);
+  if (!band) return out;
+  const BandError error = band_error(bounds, squares, *band);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double wanted = expected.values[i];
+    if (!(std::abs(wanted) < threshold) || band_of(wanted, bounds.scale) != *band) continue;
+    if (std::abs(values[i] - wanted) <= error.bound) continue;
+    out = refuse(NumericalRule::band, expected, bounds, actual, i);
+    break;
+  }
+  out.violated = NumericalRule::band;
+  out.normwise_error = out.mismatch.normwise_error = error.error;
+  out.mismatch.normwise_bound = error.bound;
+  return out;
+}
+
 Comparison compare_floating(const Expected& expected, const Bounds& bounds, std::span<const std::byte> actual) {
   const auto length = static_cast<std::size_t>(bounds.row_length);
   const bool in_place = expected.dtype == DType::float32 || expected.dtype == DType::float64;
@@ -319,6 +344,7 @@ Comparison compare_floating(const Expected& expected, const Bounds& bounds, std:
   }
   comparison.normwise_error = comparison.mismatch.normwise_error = error;
   comparison.mismatch.normwise_bound = bounds.normwise;
+  if (comparison.passed() && bounds.bands != unlimited_bands()) return compare_bands(expected, bounds, actual, error);
   return comparison;
 }
 
@@ -348,6 +374,12 @@ std::size_t first_difference(const Expected& expected, std::span<const std::byte
 }
 
 }  // namespace
+
+BandError band_error(const Bounds& bounds, const BandSums& squares, int band) {
+  const auto at = static_cast<std::size_t>(band);
+  const auto root = [&](double sum) { return std::sqrt(sum / bounds.band_counts[at]) / bounds.scale; };
+  return {root(squares[at]), root(bounds.bands[at])};
+}
 
 std::int64_t row_length_of(const std::vector<std::int64_t>& shape) {
   std::int64_t length = 1;
@@ -392,6 +424,10 @@ Bounds bounds_of(DType dtype, const std::vector<std::int64_t>& shape, const Hone
   // A stated bound replaces the measured error, so the elements get their room over it too.
   const double stated = numerics.normwise.value_or(0) / kNormwiseRoom * kElementwiseRoom;
   set_row_bounds(errors.row_sizes, errors.row_errors, larger(stated, wide ? kWideRow * u : 0), bounds);
+  if (has_bands(dtype, numerics)) {
+    bounds.bands = allowed_by_band(dtype, errors.bands, errors.row_sizes.size(), bounds.absolute * bounds.scale);
+    bounds.band_counts = errors.bands.counts;
+  }
   return bounds;
 }
 
@@ -421,6 +457,19 @@ Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::
   measure(runs.perturbed_in_float, float_share);
   measure(runs.perturbed_a, 1);
   measure(runs.perturbed_b, 1);
+  if (has_bands(expected.dtype, numerics)) {
+    const auto squares = [&](std::span<const double> run) {
+      return band_squares(expected.values, run, scale, threshold);
+    };
+    errors.bands.counts = band_counts(expected.values, scale, threshold);
+    errors.bands.norms = band_norms(expected.values, scale, threshold);
+    errors.bands.rounding = squares(rounded_to(expected.dtype, expected.values));
+    errors.bands.in_float = squares(runs.in_float);
+    const BandSums first = squares(runs.perturbed_a);
+    const BandSums second = squares(runs.perturbed_b);
+    for (std::size_t band = 0; band < first.size(); ++band)
+      errors.bands.perturbed[band] = (first[band] + second[band]) / 2;
+  }
   return bounds_of(expected.dtype, expected.shape, errors, numerics);
 }
 
@@ -438,6 +487,8 @@ std::string_view to_string(NumericalRule rule) {
       return "elementwise";
     case NumericalRule::exact:
       return "exact";
+    case NumericalRule::band:
+      return "band";
   }
   return "none";
 }
@@ -491,6 +542,11 @@ std::string explain(const Expected& expected, const Comparison& comparison) {
       return text + "NaN or infinity must be exactly where the reference has it";
     case NumericalRule::exact:
       return text + "integers must be equal";
+    case NumericalRule::band:
+      return text + fmt::format(
+                        "elements of its size are off by {:.3g} (root mean square), which is over {:.3g}: "
+                        "computed less exactly than in 16 bits",
+                        comparison.mismatch.normwise_error, comparison.mismatch.normwise_bound);
     case NumericalRule::elementwise:
       return text + fmt::format("the element is out of its bound (normwise error of the whole output {:.3g})",
                                 comparison.normwise_error);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "evaluation/bands.hpp"
 #include "model/dtype.hpp"
 #include "model/evaluation.hpp"
 #include "model/task.hpp"
@@ -26,15 +27,17 @@ struct Expected {
 
 /// What an output may be off by. Made by `calibrate`; a task's own `normwise` stands for 4 e0 in all of it.
 struct Bounds {
-  double normwise = 0;            ///< largest ||out - expected|| / ||expected||
-  std::vector<double> rows;       ///< absolute, for every element of the row
-  std::int64_t row_length = 1;    ///< elements; the last axes together, until they are at least 32
-  double relative = 0;            ///< 2 u of the output: one unit in the last place, of the element itself
-  double absolute = 0;            ///< where the output's own type ends
-  double scale = 1;               ///< a power of two that keeps squares in range
-  double norm = 0;                ///< of scale * expected, over its finite elements
-  double honest_normwise = 0;     ///< e0
-  double honest_elementwise = 0;  ///< e0_max, relative to the row's largest element
+  double normwise = 0;                 ///< largest ||out - expected|| / ||expected||
+  std::vector<double> rows;            ///< absolute, for every element of the row
+  std::int64_t row_length = 1;         ///< elements; the last axes together, until they are at least 32
+  double relative = 0;                 ///< 2 u of the output: one unit in the last place, of the element itself
+  double absolute = 0;                 ///< where the output's own type ends
+  double scale = 1;                    ///< a power of two that keeps squares in range
+  double norm = 0;                     ///< of scale * expected, over its finite elements
+  double honest_normwise = 0;          ///< e0
+  double honest_elementwise = 0;       ///< e0_max, relative to the row's largest element
+  BandSums bands = unlimited_bands();  ///< largest sums of scaled squares by magnitude (bands.hpp)
+  BandSums band_counts{};              ///< elements of each
   bool float_is_finite =
       true;  ///< false: the float run has NaN or infinity where the double run has none; drop the family
 };
@@ -60,6 +63,7 @@ struct HonestErrors {
   std::vector<double> row_errors;  ///< of every row the largest difference, times the run's share
   double norm_squares = 0;         ///< of scale * expected, over the elements below the threshold
   double error_squares = 0;        ///< of scale * difference * share: the largest run's
+  BandErrors bands;                ///< of dtypes that have bands
   bool float_is_finite = true;     ///< wherever the expected output is finite and below the threshold
 };
 /// Elements of a row: the last axes together, until they are at least 32.
@@ -73,13 +77,22 @@ double share_of_float_error(model::DType dtype, const model::Numerics& numerics)
 Bounds bounds_of(model::DType dtype, const std::vector<std::int64_t>& shape, const HonestErrors& errors,
                  const model::Numerics& numerics);
 
-enum class NumericalRule { none, size, pattern, normwise, elementwise, exact };
-/// "none", "size", "pattern" (NaN and infinity), "normwise", "elementwise", "exact".
+/// The root of a band's mean square, and what it may be; not scaled.
+struct BandError {
+  double error = 0;
+  double bound = 0;
+};
+BandError band_error(const Bounds& bounds, const BandSums& squares, int band);
+
+enum class NumericalRule { none, size, pattern, normwise, elementwise, exact, band };
+/// "none", "size", "pattern" (NaN and infinity), "normwise", "elementwise", "exact", "band" (elements of one
+/// magnitude).
 std::string_view to_string(NumericalRule rule);
 
 struct Comparison {
   NumericalRule violated = NumericalRule::none;
-  /// Index, expected and actual of the first bad element, error and bound; the caller adds workload, family and output.
+  /// Index, expected and actual of the first bad element, error and bound (of a band: the root of its mean square, and
+  /// what that may be); the caller adds workload, family and output.
   model::Mismatch mismatch;
   double normwise_error = 0;
 

@@ -14,6 +14,8 @@ constexpr double kNarrowTypesFactor = 8;
 /// Of what is measured with plain matrix instructions: others of the same units are up to twice as fast, and 8-bit
 /// types twice as fast again.
 constexpr double kTensorFactor = 4;
+/// tf32 products that make up one of float32: high by high, high by low and low by high parts.
+constexpr double kProductsOfFloat32 = 3;
 
 bool any_input(const model::Definition& definition, bool (*test)(model::DType)) {
   return std::any_of(definition.inputs.begin(), definition.inputs.end(),
@@ -38,12 +40,22 @@ double flops_per_second(const model::Task& task, const Peaks& peaks) {
   return one * units_of(task);
 }
 
-/// The rate of matrix units on numbers as exact as the task's inputs, or on those that it permits; 0: there is none. A
-/// product of float32 accuracy takes several of them.
+bool is_float32(model::DType dtype) {
+  return dtype == model::DType::float32;
+}
+
+bool is_narrow_float(model::DType dtype) {
+  return model::is_floating(dtype) && is_narrow(dtype);
+}
+
+/// The rate at which matrix units can do the task's multiplications as exactly as its numbers ask; 0: there are none.
+/// Three tf32 products make up one of float32.
 double matrix_flops_per_second(const model::Task& task, const Peaks& peaks) {
-  if (any_input(task.definition, &is_double)) return 0;
-  const bool narrow = task.definition.numerics.lower_precision || any_input(task.definition, &is_narrow);
-  return narrow ? peaks.tensor_flops_per_second : peaks.tensor_tf32_flops_per_second;
+  const model::Definition& definition = task.definition;
+  if (any_input(definition, &is_double)) return 0;
+  const bool narrow = any_input(definition, &is_narrow_float) && !any_input(definition, &is_float32);
+  if (narrow || definition.numerics.lower_precision) return peaks.tensor_flops_per_second;
+  return any_input(definition, &is_float32) ? peaks.tensor_tf32_flops_per_second / kProductsOfFloat32 : 0;
 }
 
 /// The peak that no kernel passes, whatever it computes with: an honest one may split float32 numbers into several of a
@@ -76,17 +88,27 @@ std::optional<Work> least_work(const model::Definition& definition, const model:
 std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload,
                                              const Peaks& peaks, double time_ns) {
   const auto work = least_work(task.definition, workload);
-  double compute = flops_per_second(task, peaks);
+  // Whichever unit is faster, whatever the kernel uses: the floor must not move between a baseline and its children.
+  const double compute = std::max(flops_per_second(task, peaks), matrix_flops_per_second(task, peaks));
   const double memory = peaks.bytes_per_second * units_of(task);
   if (!work || compute <= 0 || memory <= 0 || time_ns <= 0) return std::nullopt;
-  // What is done faster than vectors can be multiplied is done by matrix units.
-  if (work->flops / compute * 1e9 > time_ns) compute = std::max(compute, matrix_flops_per_second(task, peaks));
   const double compute_ns = work->flops / compute * 1e9;
   const double memory_ns = work->bytes / memory * 1e9;
   model::RooflinePoint out;
   out.floor_ns = std::max(compute_ns, memory_ns);
   out.fraction = std::min(1.0, out.floor_ns / time_ns);  // the peak is measured too, and may come out a little low
   out.bound = compute_ns >= memory_ns ? "compute" : "memory";
+  return out;
+}
+
+Peaks larger_peaks(const Peaks& one, const Peaks& other) {
+  Peaks out = one;
+  const auto raise = [&](double Peaks::*peak) { out.*peak = std::max(out.*peak, other.*peak); };
+  for (const auto peak :
+       {&Peaks::flops_per_second, &Peaks::flops_per_second_float64, &Peaks::bytes_per_second,
+        &Peaks::last_level_bytes_per_second, &Peaks::tensor_flops_per_second, &Peaks::tensor_tf32_flops_per_second}) {
+    raise(peak);
+  }
   return out;
 }
 

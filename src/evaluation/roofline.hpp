@@ -20,10 +20,14 @@ struct Work {
 std::optional<Work> least_work(const model::Definition& definition, const model::Workload& workload);
 
 /// Where `time_ns` stands: floor = max(flops / peak, bytes / bandwidth), all threads of a CPU together. The peak is
-/// that of the vector units in the task's own precision; for a kernel that passes it, that of the matrix units, whose
-/// products are less exact: one that makes up for that with several products stays as many times below it.
+/// that of the vector units in the task's own precision or that of the matrix units, whichever is higher: with 16-bit
+/// inputs (or where the task permits lower precision) their own rate, with float32 inputs a third of their tf32 rate,
+/// which is what split numbers reach. It does not depend on the kernel.
 std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload,
                                              const Peaks& peaks, double time_ns);
+
+/// Of each the larger one.
+Peaks larger_peaks(const Peaks& one, const Peaks& other);
 
 /// The time below which no result is believed: 0.8 of the floor, with the loosest peaks that the task allows. 0: none.
 double least_credible_ns(const model::Task& task, const model::Workload& workload, const Peaks& peaks,

@@ -212,6 +212,8 @@ class Target {
     return HardwareCounts();
   }
   /// Whether `inspect` may tell anything.
+  /// Whether a profile takes seconds, so that opening a task leaves the baseline's to whoever asks for it.
+  [[nodiscard]] virtual bool profiles_on_demand() const { return false; }
   [[nodiscard]] virtual bool inspects() const { return false; }
   /// Watches one call for what a right result does not show: reads beside tensors or of what nobody wrote, races.
   /// Nothing where the machine has no such program. The machine's lock is held. @error as hardware_counts.

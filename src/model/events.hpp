@@ -72,6 +72,7 @@ struct RunFinished {
   std::string stopped_by;
   std::optional<Interval> speedup;
   double wall_seconds = 0;
+  std::string stopped_because{};  ///< for people, of "near_roofline"; else empty
 };
 
 /// What the run has used so far; told when it has changed, at most once a second.

@@ -101,6 +101,7 @@ struct Fields {
     return {{"type", "run_finished"},
             {"outcome", event.outcome},
             {"stopped_by", event.stopped_by},
+            {"stopped_because", event.stopped_because},
             {"speedup", interval(event.speedup)},
             {"wall_seconds", finite(event.wall_seconds)}};
   }
@@ -221,7 +222,7 @@ std::optional<model::Event> read_event(const Json& json) {
   if (type == "confirming") return model::Confirming{identity_of(json), text_of(json, "title")};
   if (type == "run_finished") {
     return model::RunFinished{text_of(json, "outcome"), text_of(json, "stopped_by"), interval_of(json, "speedup"),
-                              real_of(json, "wall_seconds")};
+                              real_of(json, "wall_seconds"), json.value("stopped_because", std::string())};
   }
   if (type == "spending") {
     model::Spending spending;

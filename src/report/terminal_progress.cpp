@@ -80,7 +80,9 @@ class Lines {
     std::string text = event.outcome;
     if (text == "no_gain") text = "no gain found";
     if (event.speedup) text += ", " + format_ratio(*event.speedup) + " confirmed";
-    return fmt::format("{}; {}; stopped by {}\n", text, format_seconds(event.wall_seconds), event.stopped_by);
+    text = fmt::format("{}; {}; stopped by {}\n", text, format_seconds(event.wall_seconds), event.stopped_by);
+    if (!event.stopped_because.empty()) text += "  " + printable(event.stopped_because) + "\n";
+    return text;
   }
 
   std::string operator()(const model::Spending&) const { return {}; }

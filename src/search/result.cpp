@@ -35,6 +35,7 @@ Json to_result_json(const RunResult& result) {
               {"task", result.task},
               {"outcome", to_string(result.outcome)},
               {"stopped_by", result.stopped_by},
+              {"stopped_because", result.stopped_because},
               {"reason", result.reason},
               {"speedup", nullptr},
               {"workloads", Json::array()},

@@ -22,8 +22,9 @@ struct RunResult {
   std::string run;
   std::string task;
   Outcome outcome = Outcome::no_gain;
-  std::string stopped_by;  ///< "iterations", "patience", "near_roofline", "signal", or a budget's name
-  std::string reason;      ///< for people: why there is no gain, what the evidence is
+  std::string stopped_by;         ///< "iterations", "patience", "near_roofline", "signal", or a budget's name
+  std::string stopped_because{};  ///< for people, of "near_roofline": which workload, its share, the bound
+  std::string reason;             ///< for people: why there is no gain, what the evidence is
   std::optional<model::Evaluation> confirmation;  ///< of the winner; without one: of the best that did not confirm
   std::optional<model::Solution> solution;        ///< the winner
   std::string solution_id;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "base/hash.hpp"
 #include "memory/queue.hpp"
 #include "search/exploration.hpp"
@@ -43,6 +45,19 @@ double least_roofline(const std::vector<model::WorkloadTiming>& workloads) {
     any = true;
   }
   return any ? least : 0;
+}
+
+/// "workload wide runs at 97 % of what memory allows": the one that is farthest from its floor.
+std::string farthest_from_roofline(const std::vector<model::WorkloadTiming>& workloads) {
+  const model::WorkloadTiming* farthest = nullptr;
+  for (const model::WorkloadTiming& workload : workloads) {
+    if (workload.role != "race" || !workload.roofline) continue;
+    if (farthest == nullptr || workload.roofline->fraction < farthest->roofline->fraction) farthest = &workload;
+  }
+  if (farthest == nullptr) return {};
+  return fmt::format("workload {} runs at {:.0f} % of what this machine's measured {} allows", farthest->name,
+                     100 * farthest->roofline->fraction,
+                     farthest->roofline->bound == "memory" ? "memory" : "arithmetic");
 }
 
 /// Most attempts of one iteration where all of them have to stand side by side, each on a thread of its own.
@@ -429,6 +444,7 @@ class Search {
     result.run = request_.run;
     result.task = request_.task.definition.name;
     result.stopped_by = interrupted() ? "signal" : waiting() ? "waiting" : stopped_by_.value_or("");
+    result.stopped_because = why_stopped(result.stopped_by);
     result.outcome = winner_                                        ? Outcome::improved
                      : interrupted()                                ? Outcome::interrupted
                      : waiting()                                    ? Outcome::waiting
@@ -462,8 +478,19 @@ class Search {
     report.steps_found = recorder_.found();
     report.steps_absent = recorder_.absent();
     ports_.events->on(model::RunFinished{std::string(to_string(result.outcome)), result.stopped_by,
-                                         winner_ ? confirmation_->ratio : std::nullopt, result.wall_seconds});
+                                         winner_ ? confirmation_->ratio : std::nullopt, result.wall_seconds,
+                                         result.stopped_because});
     return report;
+  }
+
+  /// What a person needs to know beside the word.
+  [[nodiscard]] std::string why_stopped(const std::string& by) const {
+    if (by != "near_roofline") return {};
+    const auto& kernel = finalists_.empty() ? opened_.baseline.workloads : finalists_.front().workloads;
+    const std::string where = farthest_from_roofline(kernel);
+    return where.empty() ? where
+                         : fmt::format("{}: {}; --near-roofline 0 searches on",
+                                       finalists_.empty() ? "the baseline" : "the best candidate", where);
   }
 
   [[nodiscard]] std::string why_no_gain() const {

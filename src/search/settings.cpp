@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace accelopt::search {
 
 using base::ErrorCode;
@@ -83,6 +85,11 @@ base::Result<void> check(const SearchSettings& settings) {
                         (settings.max_usd && !is_limit(*settings.max_usd));
   if (no_limit)
     return fail(ErrorCode::invalid_argument, "a budget must be a number over nothing; leave out what has no limit");
+  if (!(settings.near_roofline >= 0 && settings.near_roofline < 1)) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("near_roofline is {}; it must be at least 0 (never stops for that) and under 1",
+                            settings.near_roofline));
+  }
   if (settings.memory_positive < 1 || settings.memory_negative < 1) {
     return fail(ErrorCode::invalid_argument, "memory_positive and memory_negative are factors of at least 1");
   }

@@ -64,6 +64,14 @@ TEST(ParseConfig, NamesFileLineAndKeyOfWhatItRefuses) {
             std::string::npos);
 }
 
+TEST(ParseConfig, ReadsWhenASearchIsNearEnough) {
+  EXPECT_FALSE(parse_config(kWhole, "accelopt.toml")->near_roofline);
+  EXPECT_EQ(parse_config("[search]\nnear_roofline = 0\n", "accelopt.toml")->near_roofline, 0);
+  EXPECT_NE(refusal("[search]\nnear_roofline = 5\n").find("accelopt.toml:2: search.near_roofline: must be at least 0"),
+            std::string::npos);
+  EXPECT_NE(refusal("[search]\npatience = 5\n").find("search.patience"), std::string::npos);
+}
+
 TEST(ParseConfig, ReadsEveryApi) {
   const auto config = parse_config(R"([models.a]
 api = "anthropic"

@@ -92,8 +92,8 @@ std::vector<model::Solution> configurations_of(const model::Solution& solution, 
 
 class CudaSelftestBuilds : public CudaBuilds, public testing::WithParamInterface<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Tasks, CudaSelftestBuilds,
-                         testing::Values("axpy", "histogram", "matmul", "matmul_bf16", "rowsum", "softmax",
-                                         "subnormal"),
+                         testing::Values("axpy", "histogram", "layernorm_bf16", "matmul", "matmul_bf16", "rowsum",
+                                         "softmax", "subnormal"),
                          [](const auto& made) { return made.param; });
 
 TEST_P(CudaSelftestBuilds, EveryKernelAsItsHeaderSays) {

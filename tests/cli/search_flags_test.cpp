@@ -47,6 +47,22 @@ TEST(SettingsFrom, FlagsWinOverThePreset) {
   EXPECT_EQ(settings->measure.seed, 42U);
 }
 
+TEST(SettingsFrom, TheRooflineRuleIsOfTheFlagThenOfTheFile) {
+  SearchFlags flags;
+  Config config;
+  EXPECT_EQ(settings_from(flags, config)->search.near_roofline, 0.05);
+  config.near_roofline = 0.02;
+  EXPECT_EQ(settings_from(flags, config)->search.near_roofline, 0.02);
+  flags.preset = "paper";
+  EXPECT_EQ(settings_from(flags, config)->search.near_roofline, 0) << "the published method has no such rule";
+  flags.near_roofline = 0.1;
+  EXPECT_EQ(settings_from(flags, config)->search.near_roofline, 0.1);
+  flags.near_roofline = 1.0;
+  const auto refused = settings_from(flags, config);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "near_roofline is 1; it must be at least 0 (never stops for that) and under 1");
+}
+
 TEST(SettingsFrom, RefusesContradictions) {
   SearchFlags flags;
   flags.agents.agents = "recipes";

@@ -241,6 +241,7 @@ TEST_F(BundleTest, WritesAndReadsAllOfIt) {
   written.number = 12;
   written.compiler = "g++-12";
   written.expected_device = "fake";
+  written.settings.known_peaks = Peaks{1e12, 5e11, 3e12};
   written.settings.seed = 0xffff'ffff'ffff'fff0;
   const auto folder = write_bundle(folder_.path(), written);
   ASSERT_TRUE(folder);
@@ -252,6 +253,8 @@ TEST_F(BundleTest, WritesAndReadsAllOfIt) {
   EXPECT_EQ(read->settings.seed, written.settings.seed);
   EXPECT_EQ(read->compiler, "g++-12");
   EXPECT_EQ(read->expected_device, "fake");
+  ASSERT_TRUE(read->settings.known_peaks);
+  EXPECT_EQ(read->settings.known_peaks->bytes_per_second, 3e12);
   ASSERT_EQ(read->items.size(), 1U);
   EXPECT_EQ(read->items[0].id, written.items[0].id);
   EXPECT_FALSE(std::filesystem::exists(folder->string() + ".part"));

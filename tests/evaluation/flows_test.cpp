@@ -262,6 +262,31 @@ TEST_F(Flows, ATimeThatTheMachineCannotReachIsRejectedAfterANewProbe) {
   EXPECT_EQ(triage("time=900").status, Status::passed) << "0.8 of the floor is believed";
 }
 
+TEST_F(Flows, ATimeNearThePeaksHasThemMeasuredAnewOnce) {
+  target_.peaks = {1e12, 1e12, 8e8};
+  open();
+  target_.peaks = {1e12, 1e12, 1.6e9};  // the first measurement met a slow moment
+  const model::Evaluation result = triage("time=1050");
+  ASSERT_TRUE(result.workloads.at(0).roofline);
+  EXPECT_NEAR(result.workloads.at(0).roofline->fraction, 500.0 / 1050, 0.05);
+  EXPECT_EQ(target_.probes, 1);
+  target_.peaks = {1e12, 1e12, 1e8};
+  EXPECT_EQ(triage("time=520").status, Status::passed) << "the best peaks are kept";
+  EXPECT_EQ(target_.probes, 1);
+}
+
+TEST_F(Flows, PeaksThatTheRunKnowsHold) {
+  target_.peaks = {1e12, 1e12, 8e8};
+  model::Task task = fake_task();
+  MeasureSettings settings;
+  settings.seed = 4711;
+  settings.known_peaks = Peaks{1e9, 1e9, 3.2e9};
+  const auto report = evaluator_->open(task, settings, {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->device.peaks.bytes_per_second, 3.2e9);
+  EXPECT_EQ(report->device.peaks.flops_per_second, 1e12);
+}
+
 TEST_F(Flows, ConstantDisturbanceEndsAndIsMarked) {
   open();
   const model::Evaluation result = triage("time=1000000 disturbed");
@@ -559,17 +584,42 @@ TEST(Roofline, FloorIsTheLargerOfBothAndSharesStayBelowOne) {
   const auto memory = roofline(task, workload, {1e15, 5e8, 1e6}, 1e3);
   EXPECT_EQ(memory->bound, "memory");
   EXPECT_DOUBLE_EQ(memory->fraction, 1.0);
-  // A kernel that is faster than vector units can be stands against the matrix units.
-  Peaks units{1e9, 5e8, 1e12};
-  units.tensor_tf32_flops_per_second = 4e9;
-  EXPECT_DOUBLE_EQ(roofline(task, workload, units, 4e5)->floor_ns, 1e5);
-  EXPECT_DOUBLE_EQ(roofline(task, workload, units, 5e4)->floor_ns, 2.5e4);
-  EXPECT_DOUBLE_EQ(roofline(task, workload, units, 5e4)->fraction, 0.5);
   task.definition.inputs[0].dtype = model::DType::float64;
   EXPECT_DOUBLE_EQ(roofline(task, workload, {1e9, 5e8, 1e9}, 2e5)->floor_ns, 2e5);
   task.definition.cost = {};
   EXPECT_FALSE(roofline(task, workload, {1e9, 5e8, 1e9}, 2e5));
   EXPECT_EQ(least_credible_ns(task, workload, {1e9, 5e8, 1e9}, 1 << 20), 0);
+}
+
+TEST(Roofline, TheFasterUnitCountsWhateverTheKernel) {
+  model::Task task = fake_task();
+  task.definition.cost = {"1000*M", "8*M"};
+  const model::Workload& workload = task.workloads[0];
+  Peaks peaks{1e9, 5e8, 1e12};
+  peaks.tensor_flops_per_second = 8e9;
+  peaks.tensor_tf32_flops_per_second = 6e9;
+  for (const double time_ns : {4e5, 6e4}) {
+    EXPECT_DOUBLE_EQ(roofline(task, workload, peaks, time_ns)->floor_ns, 5e4) << "three products for one of float32";
+  }
+  for (const model::DType narrow : {model::DType::bfloat16, model::DType::float16}) {
+    task.definition.inputs[0].dtype = narrow;
+    for (const double time_ns : {4e5, 2e4}) {
+      EXPECT_DOUBLE_EQ(roofline(task, workload, peaks, time_ns)->floor_ns, 1.25e4) << time_ns;
+    }
+  }
+  task.definition.inputs[0].dtype = model::DType::float32;
+  task.definition.numerics.lower_precision = true;
+  EXPECT_DOUBLE_EQ(roofline(task, workload, peaks, 4e5)->floor_ns, 1.25e4);
+  peaks.tensor_flops_per_second = peaks.tensor_tf32_flops_per_second = 0;
+  EXPECT_DOUBLE_EQ(roofline(task, workload, peaks, 4e5)->floor_ns, 1e5) << "no matrix units";
+}
+
+TEST(Roofline, OfEachPeakTheLargerOneIsKept) {
+  const Peaks both = larger_peaks({1, 4, 3, 0}, {2, 3, 1, 5});
+  EXPECT_EQ(both.flops_per_second, 2);
+  EXPECT_EQ(both.flops_per_second_float64, 4);
+  EXPECT_EQ(both.bytes_per_second, 3);
+  EXPECT_EQ(both.last_level_bytes_per_second, 5);
 }
 
 TEST(Roofline, WarmDataInACacheIsNotHeldToMemory) {

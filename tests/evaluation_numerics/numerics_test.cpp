@@ -330,6 +330,64 @@ TEST(Numerics, LongSumsInDoubleMayTakeAnotherOrderAndNoLowerPrecision) {
   EXPECT_FALSE(compare(expected, bounds, bytes_of(DType::float64, in_float)).passed());
 }
 
+/// 128 rows of 64 normal numbers as bfloat16; the honest runs perturb them.
+Expected normal_numbers() {
+  Expected out;
+  out.dtype = DType::bfloat16;
+  out.shape = {128, 64};
+  std::vector<std::byte> drawn(8192 * sizeof(double));
+  const InputDraw draw{{model::InitKind::normal, 0, 1}, DType::float64, {128, 64}, model::Family::as_declared, 11};
+  EXPECT_TRUE(draw_input(draw, drawn));
+  out.values = decode(DType::float64, drawn);
+  return out;
+}
+
+Bounds bounds_of_perturbed(const Expected& expected, const model::Numerics& numerics = {}) {
+  std::vector<double> runs[2] = {expected.values, expected.values};
+  perturb(runs[0], expected.dtype, numerics, 1);
+  perturb(runs[1], expected.dtype, numerics, 2);
+  return calibrate(expected, {expected.values, runs[0], runs[1], {}}, numerics);
+}
+
+TEST(Bands, FindCoarseRoundingAmongSmallElementsAlone) {
+  const Expected expected = normal_numbers();
+  const Bounds bounds = bounds_of_perturbed(expected);
+  EXPECT_TRUE(compare(expected, bounds, bytes_of(DType::bfloat16, expected.values)).passed());
+  const std::vector<double> coarse = rounded_to(DType::float8_e4m3fn, expected.values);
+  std::vector<double> values = expected.values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::abs(values[i]) < 0.15) values[i] = coarse[i];
+  }
+  const Comparison comparison = compare(expected, bounds, bytes_of(DType::bfloat16, values));
+  EXPECT_EQ(comparison.violated, NumericalRule::band);
+  EXPECT_LT(std::abs(comparison.mismatch.expected), 0.16);
+  EXPECT_GT(comparison.mismatch.normwise_error, 4 * comparison.mismatch.normwise_bound);
+  EXPECT_NE(explain(expected, comparison).find("computed less exactly than in 16 bits"), std::string::npos);
+}
+
+TEST(Bands, AnotherRoundingOfTheResultIsHonest) {
+  const Expected expected = normal_numbers();
+  const Bounds bounds = bounds_of_perturbed(expected);
+  std::vector<double> halves = expected.values;
+  for (double& value : halves) value *= 0.7;
+  std::vector<double> values = rounded_to(DType::bfloat16, halves);
+  for (double& value : values) value /= 0.7;
+  EXPECT_TRUE(compare(expected, bounds, bytes_of(DType::bfloat16, values)).passed());
+}
+
+TEST(Bands, AreOf16BitOutputsWithEnoughRowsAndNoStatedBound) {
+  Expected expected = normal_numbers();
+  model::Numerics stated;
+  stated.normwise = 0.1;
+  EXPECT_EQ(bounds_of_perturbed(expected, stated).bands, unlimited_bands());
+  EXPECT_NE(bounds_of_perturbed(expected).bands, unlimited_bands());
+  expected.dtype = DType::float32;
+  EXPECT_EQ(bounds_of_perturbed(expected).bands, unlimited_bands());
+  expected.dtype = DType::bfloat16;
+  expected.shape = {8, 1024};
+  EXPECT_EQ(bounds_of_perturbed(expected).bands, unlimited_bands());
+}
+
 TEST(Agreement, OfRunsIsWithinWhatARightOutputMayBeOff) {
   const Identity identity(DType::float32, 2, 40);
   const auto run = [&](double share) {

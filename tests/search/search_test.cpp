@@ -272,7 +272,26 @@ TEST(Search, StopsNearTheRoofline) {
 
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->result.stopped_by, "near_roofline");
+  EXPECT_NE(report->result.stopped_because.find("the best candidate: workload"), std::string::npos)
+      << report->result.stopped_because;
+  EXPECT_NE(report->result.stopped_because.find("runs at 98 % of what this machine's measured arithmetic allows"),
+            std::string::npos)
+      << report->result.stopped_because;
   EXPECT_EQ(report->result.iterations, 1);
+}
+
+TEST(Search, WithoutThatRuleItSearchesOnAtTheRoofline) {
+  FakeRun run;
+  run.request.settings.iterations = 3;
+  run.request.settings.patience = 0;
+  run.request.settings.near_roofline = 0;
+  run.evaluator.roofline_of_speed_one = 0.97;
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.stopped_by, "iterations");
+  EXPECT_TRUE(report->result.stopped_because.empty());
 }
 
 TEST(Search, ABaselineNearTheRooflineIsAnHonestNoGain) {

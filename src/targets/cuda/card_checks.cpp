@@ -17,7 +17,7 @@ using evaluation::HonestErrors;
 using evaluation::NumericalRule;
 using model::DType;
 
-constexpr std::array<const char*, 28> kNames{
+constexpr std::array<const char*, 30> kNames{
     "accelopt_draw",           "accelopt_to_real",        "accelopt_fingerprint",
     "accelopt_poison",         "accelopt_poison_from",    "accelopt_canary_write",
     "accelopt_canary_check",   "accelopt_zero",           "accelopt_flush",
@@ -27,16 +27,17 @@ constexpr std::array<const char*, 28> kNames{
     "accelopt_norm",           "accelopt_run_error",      "accelopt_sum",
     "accelopt_compare",        "accelopt_worst",          "accelopt_examine",
     "accelopt_exact",          "accelopt_examine_exact",  "accelopt_agree",
-    "accelopt_examine_kept"};
+    "accelopt_examine_kept",   "accelopt_bands",          "accelopt_band_example"};
 
 constexpr std::uint32_t kThreads = 256;
+constexpr double kPerturbedRuns = 2;  ///< in double
 /// Sums are taken in three steps of this fan-in: the same order whatever the device.
 constexpr std::uint32_t kFanIn = 256;
 constexpr std::uint32_t kSumThreads = kFanIn * kFanIn;
 constexpr std::uint32_t kBlocksAMultiprocessor = 16;
 constexpr std::uint32_t kMostSums = 4096;
 // The checks' own memory.
-constexpr std::uint64_t kSmallAt = (std::uint64_t{kSumThreads} + kFanIn + 32) * sizeof(double);
+constexpr std::uint64_t kSmallAt = (std::uint64_t{kSumThreads} + kFanIn + 32) * evaluation::kBands * sizeof(double);
 constexpr std::uint64_t kFlagAt = kSmallAt + 16 * sizeof(double);
 constexpr std::uint64_t kSumsAt = kFlagAt + 128;
 constexpr std::uint64_t kFlushAt = kSumsAt + kMostSums * sizeof(std::uint64_t);
@@ -307,6 +308,40 @@ base::Result<double> Checks::summed() {
   return sum;
 }
 
+base::Result<evaluation::BandSums> Checks::bands(const BandRequest& request, const KeptOutput& output, double scale) {
+  constexpr std::uint64_t kSums = std::uint64_t{kFanIn} * evaluation::kBands;
+  const DevicePointer sums = partial() + kSumThreads * evaluation::kBands * sizeof(double);
+  const DevicePointer totals = sums + kSums * sizeof(double);
+  TRY(run(k_bands, kFanIn, kFanIn, 0, request.expected, request.other, static_cast<int>(request.other_dtype),
+          static_cast<int>(request.sum), static_cast<int>(output.dtype), output.count, scale,
+          evaluation::overflow_threshold(output.dtype), partial()));
+  TRY(each(k_sum, kSums, partial(), std::uint64_t{kFanIn}, kSums, sums));
+  TRY(each(k_sum, evaluation::kBands, sums, std::uint64_t{kFanIn}, std::uint64_t{evaluation::kBands}, totals));
+  evaluation::BandSums out{};
+  TRY(device_.finish(kTrustedLimit));
+  TRY(device_.copy_out(std::as_writable_bytes(std::span(out)), totals));
+  return out;
+}
+
+base::Result<Comparison> Checks::compare_bands(DevicePointer actual, const KeptOutput& kept, DevicePointer slot,
+                                               Comparison right) {
+  TRY_ASSIGN(const auto squares,
+             bands({slot + kept.expected, actual, kept.dtype, BandSum::errors}, kept, kept.bounds.scale));
+  const auto band = evaluation::violated_band(squares, kept.bounds.bands);
+  if (!band) return right;
+  const evaluation::BandError error = evaluation::band_error(kept.bounds, squares, *band);
+  std::uint64_t index = ~std::uint64_t{0};
+  const DevicePointer first = small();
+  TRY(device_.copy_in(first, std::as_bytes(std::span(&index, 1))));
+  TRY(each(k_band_example, kept.count, judged(actual, kept, slot), *band, error.bound, first));
+  TRY(device_.finish(kTrustedLimit));
+  TRY(device_.copy_out(std::as_writable_bytes(std::span(&index, 1)), first));
+  TRY_ASSIGN(Comparison out,
+             refused(kept, actual, slot, index == ~std::uint64_t{0} ? 0 : index, NumericalRule::band, error.error));
+  out.mismatch.normwise_bound = error.bound;
+  return out;
+}
+
 base::Result<std::array<double, 3>> Checks::examined() {
   std::array<double, 3> out{};
   TRY(device_.finish(kTrustedLimit));
@@ -331,6 +366,10 @@ base::Result<void> Checks::begin_calibration(DevicePointer exact, const KeptOutp
   const double scale = evaluation::calibration_scale(errors.row_sizes);
   TRY(run(k_norm, kFanIn, kFanIn, 0, exact, output.count, scale, threshold, partial()));
   TRY_ASSIGN(errors.norm_squares, summed());
+  if (!evaluation::has_bands(output.dtype, {})) return {};
+  TRY_ASSIGN(errors.bands.counts, bands({.expected = exact, .sum = BandSum::elements}, output, scale));
+  TRY_ASSIGN(errors.bands.norms, bands({.expected = exact, .sum = BandSum::norms}, output, scale));
+  TRY_ASSIGN(errors.bands.rounding, bands({.expected = exact, .sum = BandSum::rounding}, output, scale));
   return {};
 }
 
@@ -353,6 +392,18 @@ base::Result<void> Checks::add_run(DevicePointer exact, const KeptOutput& output
   std::uint32_t not_finite = 0;
   TRY(device_.copy_out(std::as_writable_bytes(std::span(&not_finite, 1)), flag));
   if (not_finite != 0) errors.float_is_finite = false;
+  if (run_of.kind == HonestKind::perturbed_in_float || !evaluation::has_bands(output.dtype, {})) return {};
+  TRY_ASSIGN(const auto own, bands({.expected = exact,
+                                    .other = run_of.output,
+                                    .other_dtype = run_of.is_float ? DType::float32 : DType::float64,
+                                    .sum = BandSum::errors},
+                                   output, scale));
+  for (std::size_t band = 0; band < own.size(); ++band) {
+    if (run_of.kind == HonestKind::in_float)
+      errors.bands.in_float[band] = own[band];
+    else
+      errors.bands.perturbed[band] += own[band] / kPerturbedRuns;
+  }
   return {};
 }
 
@@ -400,7 +451,10 @@ base::Result<Comparison> Checks::compare(DevicePointer actual, const KeptOutput&
   const double error = kept.bounds.norm > 0 ? std::sqrt(squares) / kept.bounds.norm : 0;
   if (index != kNone) return refused(kept, actual, slot, index, NumericalRule::none, error);
   out.normwise_error = out.mismatch.normwise_error = error;
-  if (error <= kept.bounds.normwise) return out;
+  if (error <= kept.bounds.normwise) {
+    if (kept.bounds.bands == evaluation::unlimited_bands()) return out;
+    return compare_bands(actual, kept, slot, std::move(out));
+  }
   const std::array<std::uint64_t, 2> worst{0, kNone};
   TRY(device_.copy_in(first_bad, std::as_bytes(std::span(worst))));
   for (const int second : {0, 1}) TRY(each(k_worst, kept.count, it, first_bad, first_bad + 8, second));

@@ -73,10 +73,12 @@ class Checks {
   [[nodiscard]] DevicePointer flag() const;
 
   // What an honest kernel may be off by: first the sizes of what is expected, in the clear at `exact`; then run by run.
+  enum class HonestKind { in_float, perturbed, perturbed_in_float };
   struct HonestRun {
     DevicePointer output = 0;
     bool is_float = false;
     double share = 1;
+    HonestKind kind = HonestKind::perturbed_in_float;
   };
   base::Result<void> begin_calibration(DevicePointer exact, const KeptOutput& output,
                                        const std::vector<std::int64_t>& shape, evaluation::HonestErrors& errors);
@@ -113,6 +115,8 @@ class Checks {
     k_examine_exact,
     k_agree,
     k_examine_kept,
+    k_bands,
+    k_band_example,
     k_count
   };
   explicit Checks(CardDevice& device, DeviceModule module)
@@ -126,6 +130,17 @@ class Checks {
   base::Result<void> each(Kernel kernel, std::uint64_t elements, Arguments... arguments);
   /// The sum of what kSumThreads threads left in `partial()`.
   base::Result<double> summed();
+  /// evaluation::BandSums of what lies at `expected`: counts, squares, the errors of `other`, or those of rounding.
+  enum class BandSum { elements, norms, errors, rounding };
+  struct BandRequest {
+    DevicePointer expected = 0;
+    DevicePointer other = 0;
+    model::DType other_dtype = model::DType::float64;
+    BandSum sum = BandSum::errors;
+  };
+  base::Result<evaluation::BandSums> bands(const BandRequest& request, const KeptOutput& output, double scale);
+  base::Result<evaluation::Comparison> compare_bands(DevicePointer actual, const KeptOutput& kept, DevicePointer slot,
+                                                     evaluation::Comparison right);
   base::Result<std::array<double, 3>> examined();
   base::Result<evaluation::Comparison> refused(const KeptOutput& kept, DevicePointer actual, DevicePointer slot,
                                                std::uint64_t index, evaluation::NumericalRule rule, double error);

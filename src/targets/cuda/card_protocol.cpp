@@ -45,6 +45,18 @@ evaluation::Comparison comparison_from(const Json& in) {
   return out;
 }
 
+Json bands_json(const evaluation::BandSums& bands) {
+  Json out = Json::array();
+  for (const double one : bands) out.push_back(bits_of(one));
+  return out;
+}
+
+evaluation::BandSums bands_from(const Json& in) {
+  evaluation::BandSums out{};
+  for (std::size_t band = 0; band < out.size(); ++band) out[band] = value_of(in.at(band));
+  return out;
+}
+
 }  // namespace
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SlotInput, dtype, count, row_length, scalar, scalar_bits, bulk, kind, first, second,
@@ -239,6 +251,8 @@ Json bounds_json(const std::vector<evaluation::Bounds>& bounds) {
                    {"norm", bits_of(one.norm)},
                    {"honest_normwise", bits_of(one.honest_normwise)},
                    {"honest_elementwise", bits_of(one.honest_elementwise)},
+                   {"bands", bands_json(one.bands)},
+                   {"band_counts", bands_json(one.band_counts)},
                    {"float_is_finite", one.float_is_finite}});
   }
   return out;
@@ -256,6 +270,8 @@ std::vector<evaluation::Bounds> bounds_from(const Json& in) {
     bounds.norm = value_of(one.at("norm"));
     bounds.honest_normwise = value_of(one.at("honest_normwise"));
     bounds.honest_elementwise = value_of(one.at("honest_elementwise"));
+    bounds.bands = bands_from(one.at("bands"));
+    bounds.band_counts = bands_from(one.at("band_counts"));
     one.at("float_is_finite").get_to(bounds.float_is_finite);
     out.push_back(std::move(bounds));
   }

@@ -295,8 +295,11 @@ base::Result<void> CardSlots::calibrate(const SlotRequest& request, std::size_t 
       if (!model::is_floating(output.dtype)) continue;
       const double share = honest.in_float ? evaluation::share_of_float_error(output.dtype, request.numerics) : 1;
       const bool finite = errors[i].float_is_finite;
-      TRY(checks_.add_run(work.exact[i], output, request.outputs[i].shape, {work.other[i], honest.in_float, share},
-                          errors[i]));
+      const auto kind = !honest.perturbed ? Checks::HonestKind::in_float
+                        : honest.in_float ? Checks::HonestKind::perturbed_in_float
+                                          : Checks::HonestKind::perturbed;
+      TRY(checks_.add_run(work.exact[i], output, request.outputs[i].shape,
+                          {work.other[i], honest.in_float, share, kind}, errors[i]));
       // Only the plain float run says whether the family is one for float.
       if (!(honest.in_float && !honest.perturbed)) errors[i].float_is_finite = finite;
     }

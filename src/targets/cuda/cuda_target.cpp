@@ -12,12 +12,14 @@
 
 #include "base/hash.hpp"
 #include "base/utc.hpp"
+#include "evaluation/roofline.hpp"
 #include "targets/cuda/builtin_kernels.hpp"
 #include "targets/cuda/card_client.hpp"
 #include "targets/cuda/device_lock.hpp"
 #include "targets/cuda/device_tools.hpp"
 #include "targets/cuda/host_outputs.hpp"
 #include "targets/cuda/peaks.hpp"
+#include "targets/cuda/placement.hpp"
 #include "targets/cuda/task_header.hpp"
 
 namespace accelopt::targets::cuda {
@@ -321,12 +323,18 @@ class CudaTarget final : public evaluation::Target {
     return base::fail(ErrorCode::unsupported, "the slots of a CUDA task lie on the device");
   }
 
-  base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution, evaluation::Placement,
+  base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution,
+                                                              evaluation::Placement placement,
                                                               std::stop_token stop) override {
-    TRY_ASSIGN(const BuiltCudaPtr built, builder_->build(solution, std::move(stop)));
+    TRY_ASSIGN(BuiltCudaPtr built, builder_->build(solution, stop));
     if (!built->report.built) {
       return base::fail(ErrorCode::invalid_argument,
                         "a solution that does not build cannot be started:\n" + built->report.diagnostics);
+    }
+    if (placement == evaluation::Placement::shifted) {
+      TRY_ASSIGN(BuiltCudaPtr copy, builder_->build(with_padding(solution), std::move(stop)));
+      TRY_ASSIGN(const bool elsewhere, lies_elsewhere(*built, *copy));
+      if (elsewhere) built = std::move(copy);
     }
     const std::string id = base::sha256_hex(built->cubin);
     bench_->card.add_cubin(id, built->cubin);
@@ -357,6 +365,9 @@ class CudaTarget final : public evaluation::Target {
     return tools_->count(call, cache, stop);
   }
 
+  /// Nsight Compute takes three to five seconds.
+  bool profiles_on_demand() const override { return true; }
+
   bool inspects() const override { return tools_.has_value(); }
 
   base::Result<evaluation::Inspection> inspect(const model::Solution& solution, const Invocation& invocation,
@@ -375,8 +386,7 @@ class CudaTarget final : public evaluation::Target {
 
   base::Result<evaluation::Peaks> probe_peaks_again(std::stop_token stop) override {
     TRY_ASSIGN(const evaluation::Peaks again, measure(stop));
-    peaks_ = larger_peaks(peaks_, again);
-    store_peaks(peaks_file(options_.cache, facts_), facts_, peaks_);
+    peaks_ = store_peaks(peaks_file(options_.cache, facts_), facts_, evaluation::larger_peaks(peaks_, again));
     return peaks_;
   }
 
@@ -416,8 +426,7 @@ class CudaTarget final : public evaluation::Target {
     const std::filesystem::path file = peaks_file(options_.cache, facts_);
     if (const auto known = stored_peaks(file)) return *known;
     TRY_ASSIGN(const evaluation::Peaks peaks, measure(stop));
-    store_peaks(file, facts_, peaks);
-    return peaks;
+    return store_peaks(file, facts_, peaks);
   }
 
   /// Without a driver or a device: everything up to the cubin, for the device that the limits name by default.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cuda/peaks.hpp"
 
-#include <algorithm>
 #include <tuple>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "evaluation/evaluator_json.hpp"
+#include "evaluation/roofline.hpp"
 #include "targets/cuda/builtin_kernels.hpp"
 
 namespace accelopt::targets::cuda {
@@ -31,22 +31,14 @@ std::optional<Peaks> stored_peaks(const std::filesystem::path& file) {
   return *peaks;
 }
 
-void store_peaks(const std::filesystem::path& file, const DeviceFacts& facts, const Peaks& peaks) {
-  if (file.empty() || !base::make_folders(file.parent_path())) return;
-  base::Json json = peaks;
+Peaks store_peaks(const std::filesystem::path& file, const DeviceFacts& facts, const Peaks& peaks) {
+  const auto known = stored_peaks(file);
+  const Peaks best = known ? evaluation::larger_peaks(peaks, *known) : peaks;
+  if (file.empty() || !base::make_folders(file.parent_path())) return best;
+  base::Json json = best;
   json["device"] = facts.name;
   std::ignore = base::write_file(file, base::canonical(json) + "\n").has_value();
-}
-
-Peaks larger_peaks(const Peaks& one, const Peaks& other) {
-  Peaks out = one;
-  const auto raise = [&](double Peaks::*peak) { out.*peak = std::max(out.*peak, other.*peak); };
-  for (const auto peak :
-       {&Peaks::flops_per_second, &Peaks::flops_per_second_float64, &Peaks::bytes_per_second,
-        &Peaks::last_level_bytes_per_second, &Peaks::tensor_flops_per_second, &Peaks::tensor_tf32_flops_per_second}) {
-    raise(peak);
-  }
-  return out;
+  return best;
 }
 
 }  // namespace accelopt::targets::cuda

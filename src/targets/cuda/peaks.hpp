@@ -16,9 +16,9 @@ namespace accelopt::targets::cuda {
 std::filesystem::path peaks_file(const std::filesystem::path& folder, const DeviceFacts& facts);
 /// What the file holds; none: nothing that can be used.
 std::optional<evaluation::Peaks> stored_peaks(const std::filesystem::path& file);
-/// Keeping them is a convenience: a folder that cannot be written costs the next worker a second.
-void store_peaks(const std::filesystem::path& file, const DeviceFacts& facts, const evaluation::Peaks& peaks);
-/// Of each the larger one.
-evaluation::Peaks larger_peaks(const evaluation::Peaks& one, const evaluation::Peaks& other);
+/// Keeps of each peak the best ever seen, and gives those. Keeping them is a convenience: a folder that cannot be
+/// written costs the next worker a second.
+evaluation::Peaks store_peaks(const std::filesystem::path& file, const DeviceFacts& facts,
+                              const evaluation::Peaks& peaks);
 
 }  // namespace accelopt::targets::cuda

@@ -66,16 +66,18 @@ class CheckKernels : public testing::Test {
     evaluation::HonestErrors errors;
     EXPECT_TRUE(checks_->begin_calibration(exact.address(), out, expected.shape, errors));
     const double share = evaluation::share_of_float_error(expected.dtype, numerics);
-    const auto add = [&](std::span<const double> run, double counts, bool says) {
+    using Kind = Checks::HonestKind;
+    const auto add = [&](std::span<const double> run, double counts, bool says, Kind kind) {
       const DeviceMemory there = upload(std::as_bytes(run));
       const bool finite = errors.float_is_finite;
-      EXPECT_TRUE(checks_->add_run(exact.address(), out, expected.shape, {there.address(), false, counts}, errors));
+      EXPECT_TRUE(
+          checks_->add_run(exact.address(), out, expected.shape, {there.address(), false, counts, kind}, errors));
       if (!says) errors.float_is_finite = finite;
     };
-    add(runs.in_float, share, true);
-    add(runs.perturbed_a, 1, false);
-    add(runs.perturbed_b, 1, false);
-    add(runs.perturbed_in_float, share, false);
+    add(runs.in_float, share, true, Kind::in_float);
+    add(runs.perturbed_a, 1, false, Kind::perturbed);
+    add(runs.perturbed_b, 1, false, Kind::perturbed);
+    add(runs.perturbed_in_float, share, false, Kind::perturbed_in_float);
     out.bounds = evaluation::bounds_of(expected.dtype, expected.shape, errors, numerics);
     out.expected = kept_.emplace_back(upload(expected.values)).address();
     out.rows = kept_.emplace_back(upload(out.bounds.rows)).address();
@@ -284,6 +286,49 @@ TEST_F(CheckKernels, CompareAsTheHostDoes) {
       EXPECT_EQ(there->mismatch.expected, here.mismatch.expected);
       EXPECT_TRUE(there->mismatch.actual == here.mismatch.actual ||
                   (std::isnan(there->mismatch.actual) && std::isnan(here.mismatch.actual)));
+    }
+  }
+}
+
+TEST_F(CheckKernels, ErrorsOfOneMagnitudeAreFoundAsOnTheHost) {
+  for (const DType dtype : {DType::bfloat16, DType::float16}) {
+    std::mt19937_64 random(20261122);
+    std::normal_distribution<double> normal;
+    Sample sample;
+    sample.expected.dtype = dtype;
+    sample.expected.shape = {128, 40};
+    const double u = model::unit_roundoff(dtype);
+    for (int i = 0; i < 128 * 40; ++i) {
+      const double value = normal(random);
+      sample.expected.values.push_back(value);
+      sample.in_float.push_back(value * (1 + normal(random) * 1e-7));
+      for (auto* run : {&sample.a, &sample.b, &sample.both})
+        run->push_back(value * (1 + (normal(random) > 0 ? 2 : -2) * u));
+    }
+    const auto bounds = evaluation::calibrate(sample.expected, sample.runs(), {});
+    const KeptOutput kept = keep(sample.expected, sample.runs(), {});
+    EXPECT_EQ(kept.bounds.band_counts, bounds.band_counts);
+    for (std::size_t band = 0; band < bounds.bands.size(); ++band) {
+      const bool judged = std::isfinite(bounds.bands[band]);
+      EXPECT_EQ(std::isfinite(kept.bounds.bands[band]), judged) << band;
+      if (judged) EXPECT_NEAR(kept.bounds.bands[band] / bounds.bands[band], 1, 1e-9) << band;
+    }
+    std::vector<double> coarse = sample.expected.values;
+    const std::vector<double> rounded = evaluation::rounded_to(DType::float8_e4m3fn, coarse);
+    for (std::size_t i = 0; i < coarse.size(); ++i) {
+      if (std::abs(coarse[i]) > 0.25 && std::abs(coarse[i]) < 0.4) coarse[i] = rounded[i];
+    }
+    for (const auto& [values, right] : {std::pair{sample.expected.values, true}, std::pair{coarse, false}}) {
+      Bytes bytes(values.size() * model::size_of(dtype));
+      evaluation::encode(dtype, values, bytes);
+      const Comparison here = evaluation::compare(sample.expected, bounds, bytes);
+      const DeviceMemory actual = upload(bytes);
+      const auto there = checks_->compare(actual.address(), kept, 0);
+      ASSERT_TRUE(there) << there.error().message;
+      EXPECT_EQ(here.passed(), right) << model::to_string(dtype);
+      EXPECT_EQ(there->violated, here.violated) << model::to_string(dtype);
+      EXPECT_EQ(there->mismatch.index, here.mismatch.index);
+      EXPECT_NEAR(there->mismatch.normwise_bound, here.mismatch.normwise_bound, 1e-9);
     }
   }
 }

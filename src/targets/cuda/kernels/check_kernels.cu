@@ -16,7 +16,7 @@ enum InitKind { kNormal, kAbsNormal, kUniform, kIntegers, kZeros, kOnes, kConsta
 // In the order of model::Family.
 enum Family { kAsDeclared, kPositive, kScaledUp, kScaledDown, kHeavy, kSparse, kRows };
 // In the order of evaluation::NumericalRule.
-enum Rule { kRight, kSize, kPattern, kNormwise, kElementwise, kExact };
+enum Rule { kRight, kSize, kPattern, kNormwise, kElementwise, kExact, kBand };
 
 #define ACCELOPT_GOLDEN 0x9e3779b97f4a7c15ULL
 #define ACCELOPT_EACH(i, count) \
@@ -539,6 +539,51 @@ extern "C" __global__ void accelopt_worst(Judged it, u64* share, u64* index, int
     if (!is_finite(used)) continue;
     if (second == 0) raise(share, used);
     if (second != 0 && as_bits(used) == *share) atomicMin(index, i);
+  }
+}
+
+// ---- errors by magnitude: evaluation/bands.cpp ----
+
+#define ACCELOPT_BANDS 16
+/// What is summed up over each band.
+enum BandSum { kElements, kNorms, kErrors, kRounding };
+
+__device__ inline int band_of(double wanted, double scale) {
+  const double size = size_of_value(wanted) * scale;
+  const int exponent = (int)(as_bits(size) >> 52) - 1023;
+  return exponent >= 0 ? 0 : exponent <= -(ACCELOPT_BANDS - 1) ? ACCELOPT_BANDS - 1 : -exponent;
+}
+
+/// Sums a thread, band after band. `other`: of kErrors, as `other_dtype`.
+extern "C" __global__ void accelopt_bands(const double* expected, const void* other, int other_dtype, int sum, int dtype,
+                                          u64 count, double scale, double threshold, double* partial) {
+  double sums[ACCELOPT_BANDS];
+  for (int band = 0; band < ACCELOPT_BANDS; ++band) sums[band] = 0;
+  ACCELOPT_EACH(i, count) {
+    const double wanted = expected[i];
+    if (!(size_of_value(wanted) < threshold)) continue;
+    double got = wanted;
+    if (sum == kErrors) got = load_element(other_dtype, other, i);
+    if (sum == kRounding) {
+      u64 rounded = 0;
+      store_element(dtype, &rounded, 0, wanted);
+      got = load_element(dtype, &rounded, 0);
+    }
+    const double difference = (sum == kNorms ? wanted : got - wanted) * scale;
+    if (is_finite(difference)) sums[band_of(wanted, scale)] += sum == kElements ? 1 : difference * difference;
+  }
+  const u64 threads = (u64)gridDim.x * blockDim.x;
+  for (int band = 0; band < ACCELOPT_BANDS; ++band) {
+    partial[band * threads + (u64)blockIdx.x * blockDim.x + threadIdx.x] = sums[band];
+  }
+}
+
+/// The least index of an element of the band that is off by more than `bound`.
+extern "C" __global__ void accelopt_band_example(Judged it, int band, double bound, u64* first) {
+  ACCELOPT_EACH(i, it.count) {
+    const double wanted = wanted_at(it, i);
+    if (!(size_of_value(wanted) < it.threshold) || band_of(wanted, it.scale) != band) continue;
+    if (size_of_value(load_element(it.dtype, it.actual, i) - wanted) > bound) atomicMin(first, i);
   }
 }
 
