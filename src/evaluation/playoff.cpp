@@ -205,8 +205,9 @@ std::string contradiction(const Measuring& measuring, const std::vector<std::siz
                           const Race& alone) {
   constexpr double kTickNs = 1000;  // of events, twice
   constexpr double kAlpha = 0.05;
+  if (together.samples.empty() || alone.samples.empty()) return {};
   for (std::size_t copy = 0; copy < 2; ++copy) {
-    for (std::size_t i = 0; i < workloads.size() && !alone.samples.empty(); ++i) {
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
       double allowed = kTickNs;
       const auto told = [&](const std::vector<double>& times) {
         const stats::Interval interval = stats::trimmed_interval(times, kAlpha);

@@ -570,6 +570,26 @@ TEST(CardVariants, ShortCallsAreRepeatedOverInputsOfTheirOwn) {
   EXPECT_EQ(caught->status, Status::incorrect_numerical);
 }
 
+TEST(CardVariants, ACallAloneIsOneRunOfTheKernel) {
+  model::Task task = squares_task();
+  task.workloads = {{"rows_40", {{"M", 40}}, model::Role::race, 1.0}};
+  const auto target = make_cuda_target(fake_options());
+  ASSERT_TRUE(target->open(task, quick_settings(), {}));
+  evaluation::Slots slots(*target, task, 1, 4);
+  evaluation::CallOptions options;
+  const auto right = [&](const std::string& text, int slot) {
+    const auto live = target->start(cuda_solution(text), evaluation::Placement::usual, {});
+    const auto outcome = (*live)->call((*slots.get(0, slot))->invocation, options);
+    return outcome && outcome->comparisons.size() == 2 && outcome->comparisons[1].passed();
+  };
+  EXPECT_TRUE(right(kSquares, 0));  // from here on it is known that calls are short
+  const std::string once = with("n[i] = negative;", "static int runs; runs += i == 0; n[i] = negative + (runs > 1);");
+  EXPECT_FALSE(right(once, 1));
+  options.alone = true;
+  EXPECT_TRUE(right(once, 2));
+  EXPECT_TRUE(right(once, 1));  // also where there are more sets of inputs
+}
+
 TEST(CardRaces, ABlockRaceRunsToItsVerdict) {
   const auto target = make_cuda_target(fake_options());
   const auto evaluator = evaluation::make_local_evaluator(*target);
