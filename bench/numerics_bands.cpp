@@ -18,7 +18,6 @@ namespace accelopt::evaluation {
 namespace {
 
 using model::DType;
-using model::Family;
 using Values = std::vector<double>;
 
 constexpr int kHonestSeeds = 1000;
@@ -27,9 +26,7 @@ constexpr double kBandToDouble = 4096;  ///< elements: in smaller bands a double
 constexpr std::size_t kRows = 1024;
 constexpr std::size_t kColumns = 64;  ///< of a layer norm
 constexpr std::size_t kKeys = 32;
-constexpr std::size_t kDepth = 16;
-constexpr Family kAllFamilies[] = {Family::as_declared, Family::positive, Family::scaled_up, Family::scaled_down,
-                                   Family::heavy,       Family::sparse,   Family::rows};
+constexpr std::size_t kDepth = 32;
 
 float to_bfloat(float value) {
   return bfloat16_to_float(float_to_bfloat16(value));
@@ -144,6 +141,7 @@ struct Subject {
   Operator<float> narrow;
   std::vector<Kernel> honest;
   std::vector<Kernel> planted;
+  int last_to_double;  ///< band: of smaller elements perturbed inputs say that honest errors are larger; -1: none
 };
 
 Rounding coarse_where(float from, float to) {
@@ -170,7 +168,8 @@ std::vector<Subject> all_subjects() {
            {{"small_values_e4m3", {.value = coarse_where(0, 0.15F)}},
             {"tiny_values_e4m3", {.value = coarse_where(0, 0.04F)}},
             {"one_magnitude_e4m3", {.value = coarse_where(0.5F, 0.6F)}},
-            {"gain_e4m3", {.input = to_e4m3}}}},
+            {"gain_e4m3", {.input = to_e4m3}}},
+           5},
           {"attention",
            {kRows, kKeys, kKeys},
            {kDepth, kDepth, kDepth},
@@ -182,14 +181,16 @@ std::vector<Subject> all_subjects() {
                            {"bf16_p_and_sum", {.value = to_bfloat, .result = to_bfloat}}}),
            {{"p_e4m3", {.value = to_e4m3}},
             {"small_p_e4m3", {.value = coarse_where(0, 0.25F)}},
-            {"small_v_e4m3", {.value = to_bfloat, .input = coarse_where(0, 0.5F)}}}},
+            {"small_v_e4m3", {.value = to_bfloat, .input = coarse_where(0, 0.5F)}}},
+           3},
           {"matmul",
            {kRows, kKeys, 1},
            {kKeys, kDepth, 1},
            product<double>,
            product<float>,
            in_both_orders({{"float_sums", {}}}),
-           {{"small_factors_e4m3", {.input = coarse_where(0, 0.5F)}}}}};
+           {{"small_factors_e4m3", {.input = coarse_where(0, 0.5F)}}},
+           -1}};
 }
 
 struct Draw {
@@ -198,12 +199,12 @@ struct Draw {
   Bounds bounds;
 };
 
-Values drawn(std::size_t rows, std::size_t columns, Family family, std::uint64_t seed) {
+Values drawn(std::size_t rows, std::size_t columns, std::uint64_t seed) {
   std::vector<std::byte> bytes(rows * columns * model::size_of(DType::bfloat16));
   const InputDraw draw{{model::InitKind::normal, 0, 1},
                        DType::bfloat16,
                        {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns)},
-                       family,
+                       model::Family::as_declared,
                        seed};
   if (!draw_input(draw, bytes)) return {};
   return decode(DType::bfloat16, bytes);
@@ -213,11 +214,11 @@ std::vector<float> narrowed(const Values& values) {
   return {values.begin(), values.end()};
 }
 
-Draw draw_for(const Subject& subject, Family family, std::uint64_t seed) {
+Draw draw_for(const Subject& subject, std::uint64_t seed) {
   Draw out;
   for (std::size_t i = 0; i < subject.rows.size(); ++i) {
     const std::string name(1, static_cast<char>('a' + i));
-    out.inputs.push_back(drawn(subject.rows[i], subject.columns[i], family, input_seed(seed, subject.name, 0, name)));
+    out.inputs.push_back(drawn(subject.rows[i], subject.columns[i], input_seed(seed, subject.name, 0, name)));
   }
   const auto perturbed = [&](std::uint64_t perturbation) {
     std::vector<Values> inputs = out.inputs;
@@ -260,15 +261,13 @@ bool line(const std::string& name, int value, int bound) {
 bool judge_honest(const Subject& subject, std::uint64_t seed) {
   std::map<std::string, int> passed;
   for (int i = 0; i < kHonestSeeds; ++i) {
-    const Family family = kAllFamilies[static_cast<std::size_t>(i) % std::size(kAllFamilies)];
-    const Draw draw = draw_for(subject, family, seed + static_cast<std::uint64_t>(i));
+    const Draw draw = draw_for(subject, seed + static_cast<std::uint64_t>(i));
     for (const Kernel& kernel : subject.honest) {
       const Comparison comparison = judged(draw, before_rounding(subject, draw, kernel.steps));
       passed[kernel.name] += comparison.passed() ? 1 : 0;
       if (comparison.passed()) continue;
-      std::printf("# %s, %s, family %s, seed %llu: %s\n", subject.name.c_str(), kernel.name.c_str(),
-                  std::string(model::to_string(family)).c_str(), static_cast<unsigned long long>(seed) + i,
-                  explain(draw.expected, comparison).c_str());
+      std::printf("# %s, %s, seed %llu: %s\n", subject.name.c_str(), kernel.name.c_str(),
+                  static_cast<unsigned long long>(seed) + i, explain(draw.expected, comparison).c_str());
     }
   }
   bool good = true;
@@ -277,11 +276,10 @@ bool judge_honest(const Subject& subject, std::uint64_t seed) {
   return good;
 }
 
-/// Every planted change as the inputs are declared: one slot is enough.
 bool judge_planted(const Subject& subject, std::uint64_t seed) {
   std::map<std::string, int> refused;
   for (int i = 0; i < kPlantedSeeds; ++i) {
-    const Draw draw = draw_for(subject, Family::as_declared, seed + static_cast<std::uint64_t>(i));
+    const Draw draw = draw_for(subject, seed + static_cast<std::uint64_t>(i));
     for (const Kernel& kernel : subject.planted)
       refused[kernel.name] += judged(draw, before_rounding(subject, draw, kernel.steps)).passed() ? 0 : 1;
   }
@@ -296,12 +294,12 @@ bool judge_doubled(const Subject& subject, std::uint64_t seed) {
   int refused = 0;
   int tried = 0;
   for (int i = 0; i < kPlantedSeeds; ++i) {
-    const Draw draw = draw_for(subject, Family::as_declared, seed + static_cast<std::uint64_t>(i));
+    const Draw draw = draw_for(subject, seed + static_cast<std::uint64_t>(i));
     const double threshold = overflow_threshold(DType::bfloat16);
     std::mt19937_64 random(seed + static_cast<std::uint64_t>(i));
     for (int band = 0; band < kBands; ++band) {
       const auto at = static_cast<std::size_t>(band);
-      if (draw.bounds.band_counts[at] < kBandToDouble) continue;
+      if (band > subject.last_to_double || draw.bounds.band_counts[at] < kBandToDouble) continue;
       Values worst;
       double most = 0;
       for (const Kernel& kernel : subject.honest) {
@@ -331,7 +329,7 @@ bool judge_bands(std::uint64_t seed) {
     good = judge_honest(subject, seed) && good;
     good = judge_planted(subject, seed) && good;
     // A product has no honest implementation with 16-bit numbers inside: what passes there is in docs/tasks.md.
-    if (subject.name != "matmul") good = judge_doubled(subject, seed) && good;
+    if (subject.last_to_double >= 0) good = judge_doubled(subject, seed) && good;
   }
   return good;
 }

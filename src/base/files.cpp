@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <system_error>
 
 namespace accelopt::base {
@@ -51,18 +52,45 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
   return *this;
 }
 
-Result<std::string> read_file(const std::filesystem::path& path) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return fail_errno(errno, "cannot read " + path.string());
+namespace {
+
+/// To the end, or until more than `most` bytes have come.
+Result<std::string> read_all(const FileDescriptor& file, const std::filesystem::path& path, std::size_t most) {
   std::string bytes;
   char buffer[65536];
-  for (;;) {
+  while (bytes.size() <= most) {
     const ssize_t count = ::read(file.get(), buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return fail_errno(errno, "cannot read " + path.string());
-    if (count == 0) return bytes;
+    if (count == 0) break;
     bytes.append(buffer, static_cast<std::size_t>(count));
   }
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::filesystem::path& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return fail_errno(errno, "cannot read " + path.string());
+  return read_all(file, path, std::numeric_limits<std::size_t>::max() - 1);
+}
+
+Result<std::string> read_foreign_file(const std::filesystem::path& path, std::size_t most) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  const int number = errno;
+  const auto refuse = [&](const std::string& why) { return fail(ErrorCode::io, why); };
+  if (!file.valid() && number == ELOOP) return refuse("is a symbolic link; put the file itself there");
+  if (!file.valid() && (number == ENXIO || number == ENODEV)) return refuse("is no regular file; put one there");
+  if (!file.valid()) return fail_errno(number, "cannot read " + path.string());
+  struct stat facts {};
+  if (::fstat(file.get(), &facts) != 0) return fail_errno(errno, "cannot read " + path.string());
+  if (!S_ISREG(facts.st_mode)) return refuse("is no regular file; put one there");
+  const std::string too_large = "has more than " + std::to_string(most >> 10) + " KiB, which is the most; shorten it";
+  if (facts.st_size < 0 || static_cast<std::uintmax_t>(facts.st_size) > most) return refuse(too_large);
+  TRY_ASSIGN(std::string bytes, read_all(file, path, most));
+  if (bytes.size() > most) return refuse(too_large);
+  return bytes;
 }
 
 Result<void> write_file(const std::filesystem::path& path, std::string_view bytes) {

@@ -13,6 +13,10 @@ namespace accelopt::base {
 /// The file's bytes. @error not_found, permission_denied, io: as the operating system says, with the path.
 Result<std::string> read_file(const std::filesystem::path& path);
 
+/// The bytes of a regular file that somebody else made: no symbolic link, nothing that would wait (a FIFO, a device),
+/// and not over `most` bytes. @error as read_file; io: it is none of that kind, and what it is.
+Result<std::string> read_foreign_file(const std::filesystem::path& path, std::size_t most);
+
 /// Replaces the file through a temporary one beside it and a rename; the parent folder must exist.
 /// @error permission_denied, exhausted (disk full), io.
 Result<void> write_file(const std::filesystem::path& path, std::string_view bytes);

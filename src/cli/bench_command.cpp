@@ -124,7 +124,8 @@ base::Result<Line> run_task(Shell& shell, const Record& record, const Config& co
     line.result = std::move(*result);
   } else {
     line.error = result.error().message;
-    TRY(record.log.enter(record.id, {.task = line.task, .run = run.id, .error = line.error}));
+    const bool gone = discard_failed_start(record.journal, run.id, result.error());
+    TRY(record.log.enter(record.id, {.task = line.task, .run = gone ? "" : run.id, .error = line.error}));
   }
   return line;
 }

@@ -2,67 +2,184 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/files.hpp"
 #include "cli/command.hpp"
+#include "cli/device.hpp"
+#include "cli/patch_trial.hpp"
+#include "cli/scaffold/cmake_patch.hpp"
+#include "cli/scaffold/scaffold.hpp"
 #include "cli/scaffold/winner_patch.hpp"
+#include "cli/search_flags.hpp"
+#include "cli/user_build_race.hpp"
 #include "cli/winner.hpp"
 #include "cli/workspace.hpp"
+#include "report/format.hpp"
 #include "suites/task_folder.hpp"
 
 namespace accelopt::cli {
 namespace {
 
 struct BestOptions {
-  std::string run = "last";
+  std::vector<std::string> runs;
   std::string output;
   std::string workspace;
+  std::string compile_commands;
   bool force = false;
+  bool no_measure = false;
+  DeviceFlags device;
 };
 
-/// The winner as a task whose baseline it is, and as a patch where the task has an [entry].
-base::Result<Exit> write_best(const journal::RunInfo& run, const model::Solution& winner, const BestOptions& options) {
+/// A run and its winner, on the way into the user's file.
+struct Delivery {
+  journal::RunInfo run;
+  model::Solution winner;
+  std::optional<UserBuild> build;
+  PatchForm form;
+};
+
+void note(const std::string& text) {
+  fmt::print("note: {}\n", text);
+}
+
+base::Result<Delivery> delivery_of(journal::Journal& journal, const std::string& id) {
+  TRY_ASSIGN(journal::RunInfo run, journal.find_run(id));
+  TRY_ASSIGN(model::Solution winner, winner_of(run));
+  return Delivery{std::move(run), std::move(winner), std::nullopt, {}};
+}
+
+std::string confirmed_text(const journal::RunInfo& run) {
+  const base::Json& speedup = run.result->value("speedup", base::Json());
+  if (!speedup.is_object()) return "";
+  return report::format_ratio(
+      model::Interval{speedup.value("estimate", 1.0), speedup.value("low", 1.0), speedup.value("high", 1.0)});
+}
+
+/// How the winner keeps its gain in the user's build: both numbers are printed.
+base::Result<void> choose_form(Shell& shell, const BestOptions& options, Delivery& delivery) {
+  const model::Task& task = delivery.run.task;
+  const std::string name = task.entry->function;
+  fmt::print("{}: {} confirmed, compiled with {}\n", name, confirmed_text(delivery.run),
+             fmt::join(measured_flags(delivery.winner), " "));
+  delivery.form = form_without_measuring(delivery.winner);
+  const auto file = entry_file({task, delivery.winner, delivery.run.task_folder, {}});
+  TRY_ASSIGN(delivery.build,
+             find_user_build(suites::entry_flags(delivery.run.task_folder), file, options.compile_commands));
+  if (!delivery.build) {
+    note("how your build compiles " + file.filename().string() +
+         " is not known, so the gain in your build was not measured; name its compile_commands.json with "
+         "--compile-commands, or add flags = [\"-O2\"] to [entry]");
+    return {};
+  }
+  if (!delivery.build->left_out.empty()) {
+    note(fmt::format("of your build's flags, not on the list of those that are measured with: {}",
+                     fmt::join(delivery.build->left_out, " ")));
+  }
+  if (options.no_measure) return {};
+  const auto race = race_in_user_build(shell, options.device, task, delivery.winner, *delivery.build);
+  if (!race) {
+    if (race.error().code == base::ErrorCode::cancelled) return tl::make_unexpected(race.error());
+    note("the gain in your build was not measured: " + race.error().message);
+    return {};
+  }
+  delivery.form = race->form;
+  const std::string how = race->form.flags_by == FlagsBy::nothing   ? ""
+                          : race->form.flags_by == FlagsBy::pragmas ? "; its flags stand in pragmas"
+                                                                    : "; it needs a file of its own with its flags";
+  fmt::print("{}: {} as your build compiles it, both with {} ({}){}\n", name, report::format_ratio(race->ratio),
+             fmt::join(delivery.build->flags, " "), delivery.build->source, how);
+  return {};
+}
+
+/// Has the compiler look at the patched files. @error unsupported: they no longer compile.
+base::Result<void> check_files(const Shell& shell, const BestOptions& options, const WinnerPatch& patch,
+                               const std::optional<UserBuild>& build) {
+  TRY_ASSIGN(const PatchCheck check, check_with_compiler(shell, options.device.compiler, patch, build));
+  if (check.fate == PatchFate::unchecked) note("the patch could not be checked: " + check.reason);
+  if (check.fate == PatchFate::broken) {
+    return base::fail(base::ErrorCode::unsupported, "your file cannot take the winner as it is: " + check.reason +
+                                                        "; put the kernel in by hand, or rename what clashes");
+  }
+  return {};
+}
+
+base::Result<void> write_patch(Shell& shell, const BestOptions& options, std::vector<Delivery>& deliveries) {
+  std::vector<PatchRequest> requests;
+  for (Delivery& delivery : deliveries) {
+    requests.push_back({delivery.run.task, delivery.winner, delivery.run.task_folder, {}});
+  }
+  TRY(make_winner_patch(requests));  // what cannot be patched is said before anything is measured
+  requests.clear();
+  for (Delivery& delivery : deliveries) {
+    TRY(choose_form(shell, options, delivery));
+    requests.push_back({delivery.run.task, delivery.winner, delivery.run.task_folder, delivery.form});
+  }
+  TRY_ASSIGN(WinnerPatch patch, make_winner_patch(requests));
+  TRY_ASSIGN(const std::string by_hand, add_to_cmake(patch));
+  TRY(check_files(shell, options, patch, deliveries.front().build));
+  const std::filesystem::path path = std::filesystem::path(options.output) / "winner.patch";
+  TRY(base::write_file(path, diff_of(patch)));
+  if (!by_hand.empty()) note("no CMakeLists.txt names the file; " + by_hand);
+  fmt::print("wrote {}; apply it in your repository with: git apply {}\n", path.string(), path.string());
+  return {};
+}
+
+/// The winners as tasks whose baselines they are, and one patch where the tasks have an [entry].
+base::Result<Exit> write_best(Shell& shell, const BestOptions& options, std::vector<Delivery>& deliveries) {
   const std::filesystem::path folder = options.output;
   std::error_code ignored;
   if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_empty(folder, ignored) && !options.force) {
     return base::fail(base::ErrorCode::already_exists,
                       folder.string() + " is not empty; name another folder, or add --force");
   }
-  model::Task task = run.task;
-  task.baseline = winner;
-  TRY(suites::write_task(task, folder));
-  fmt::print(
-      "wrote {}\n",
-      (folder / ("baseline" + std::filesystem::path(winner.sources.front().name).extension().string())).string());
-  if (!run.task.entry) return Exit::done;
-  TRY_ASSIGN(const std::string patch, make_winner_patch(run.task, winner, run.task_folder));
-  TRY(base::write_file(folder / "winner.patch", patch));
-  fmt::print("wrote {}; apply it in your repository with: git apply {}\n", (folder / "winner.patch").string(),
-             (folder / "winner.patch").string());
+  bool has_entries = true;
+  for (const Delivery& delivery : deliveries) {
+    model::Task task = delivery.run.task;
+    const std::filesystem::path own = deliveries.size() == 1 ? folder : folder / task.definition.name;
+    has_entries = has_entries && task.entry.has_value();
+    task.baseline = delivery.winner;
+    TRY(suites::write_task(task, own));
+    const std::string& name = delivery.winner.sources.front().name;
+    fmt::print("wrote {}\n", (own / ("baseline" + std::filesystem::path(name).extension().string())).string());
+  }
+  if (has_entries) TRY(write_patch(shell, options, deliveries));
   return Exit::done;
 }
 
-base::Result<Exit> best(const BestOptions& options) {
+base::Result<Exit> best(Shell& shell, const BestOptions& options) {
+  if (const auto usable = check(options.device); !usable) return refuse_options(usable.error());
   TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
-  TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
-  TRY_ASSIGN(const model::Solution winner, winner_of(run));
-  if (!options.output.empty()) return write_best(run, winner, options);
-  fmt::print("{}", model::main_text(winner));
+  std::vector<Delivery> deliveries;
+  for (const std::string& run : options.runs.empty() ? std::vector<std::string>{"last"} : options.runs) {
+    TRY_ASSIGN(Delivery delivery, delivery_of(*journal, run));
+    deliveries.push_back(std::move(delivery));
+  }
+  if (!options.output.empty()) return write_best(shell, options, deliveries);
+  for (const Delivery& delivery : deliveries) fmt::print("{}", model::main_text(delivery.winner));
   return Exit::done;
 }
 
 }  // namespace
 
 void add_best(CommandLine& app, Action& chosen) {
-  Command command = app.add("best", "The winner of a run: printed, or as a task folder and a patch of your file");
-  command.footer("Examples:\n  accelopt best\n  accelopt best last --output faster && git apply faster/winner.patch\n");
+  Command command = app.add("best", "The winners of runs: printed, or as task folders and one patch of your files");
+  command.footer(
+      "Examples:\n"
+      "  accelopt best\n"
+      "  accelopt best last --output faster && git apply faster/winner.patch\n"
+      "  accelopt best 3f2a 9c01 -o faster --compile-commands build    two functions, one patch\n");
   auto options = std::make_shared<BestOptions>();
-  command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
+  command.option("runs", &options->runs, "Runs: ids, beginnings of ids, or last (default: last)");
   command.option("-o,--output", &options->output,
                  "Folder to write: the winner as a task, winner.patch where there is an [entry]");
+  command.option("--compile-commands", &options->compile_commands,
+                 "compile_commands.json of your build (default: [entry] flags, else the nearest one upwards)");
+  command.flag("--no-measure", options->no_measure, "Do not measure the gain in your own build");
   command.flag("--force", options->force, "Write into a folder that is not empty");
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
-  command.chosen([&chosen, options] { chosen = [options](Shell&) { return best(*options); }; });
+  declare(command, options->device);
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return best(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -105,13 +105,18 @@ base::Result<evaluation::PoolOptions> pool_options(const Shell& shell, const Dev
 }
 
 base::Result<std::unique_ptr<evaluation::Evaluator>> make_evaluator(const Shell& shell, const DeviceFlags& flags,
-                                                                    const Config& config,
-                                                                    std::function<void(const std::string&)> notice) {
+                                                                    const Config& config, DelayPorts ports) {
   TRY_ASSIGN(auto options, pool_options(shell, flags, config));
+  options.waiting = ports.waiting ? std::move(ports.waiting) : [](const model::DeviceWait& wait) {
+    fmt::print(stderr, "accelopt: {}\n", model::describe(wait));
+  };
+  options.stop_waiting = ports.stop_waiting.value_or(shell.stops.wind_down);
   if (flags.worker.empty()) {
     warn_of_missing_isolation();
-  } else if (notice) {
-    options.greeted = [notice = std::move(notice)](const evaluation::Hello& hello) { notice(greeting_text(hello)); };
+  } else if (ports.notice) {
+    options.greeted = [notice = std::move(ports.notice)](const evaluation::Hello& hello) {
+      notice(greeting_text(hello));
+    };
   }
   return evaluation::make_worker_pool(std::move(options));
 }

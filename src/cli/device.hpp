@@ -51,10 +51,15 @@ std::string place_of(const DeviceFlags& flags);
 base::Result<evaluation::PoolOptions> pool_options(const Shell& shell, const DeviceFlags& flags,
                                                    const Config& config = {});
 
-/// The evaluator that works through a worker process of its own. `notice` is told where a worker elsewhere runs.
-/// @error as check.
-base::Result<std::unique_ptr<evaluation::Evaluator>> make_evaluator(
-    const Shell& shell, const DeviceFlags& flags, const Config& config = {},
-    std::function<void(const std::string&)> notice = {});
+/// Who hears of what delays measuring; by default lines on standard error, and the program's own signals.
+struct DelayPorts {
+  std::function<void(const std::string&)> notice;         ///< told where a worker elsewhere runs
+  std::function<void(const model::DeviceWait&)> waiting;  ///< told for whom the device is waited
+  std::optional<std::stop_token> stop_waiting;            ///< ends such waits
+};
+
+/// The evaluator that works through a worker process of its own. @error as check.
+base::Result<std::unique_ptr<evaluation::Evaluator>> make_evaluator(const Shell& shell, const DeviceFlags& flags,
+                                                                    const Config& config = {}, DelayPorts ports = {});
 
 }  // namespace accelopt::cli

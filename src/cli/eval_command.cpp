@@ -126,8 +126,9 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
     TRY_ASSIGN(std::string text, base::read_file(options.file));
     candidate.sources = {{std::filesystem::path(options.file).filename().string(), std::move(text)}};
   }
-  TRY_ASSIGN(const auto evaluator, make_evaluator(shell, options.device, {},
-                                                  [](const std::string& text) { fmt::print(stderr, "{}\n", text); }));
+  DelayPorts ports;
+  ports.notice = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
+  TRY_ASSIGN(const auto evaluator, make_evaluator(shell, options.device, {}, std::move(ports)));
   evaluation::MeasureSettings settings;
   settings.seed = options.seed.value_or(base::random_seed());
   TRY_ASSIGN(const auto opened, evaluator->open(task, settings, shell.stops.abort));
@@ -160,6 +161,7 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
   }
   if (evaluation.status == model::Status::passed) {
     TRY_ASSIGN(evaluation.profile, evaluator->profile(candidate, shell.stops.abort));
+    model::take_failure(evaluation);
   }
   return evaluation;
 }

@@ -4,18 +4,23 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/patch_trial.hpp"
 #include "cli/scaffold/scaffold.hpp"
 #include "syntax/clang.hpp"
 
 namespace accelopt::cli {
 namespace {
 
-base::Result<Exit> init(ScaffoldOptions options) {
-  if (options.folder.empty()) options.folder = options.function;
+base::Result<Exit> init(const Shell& shell, ScaffoldOptions options) {
+  if (options.folder.empty()) options.folder = plain_name(options.function);
   TRY_ASSIGN(const syntax::Clang clang, syntax::Clang::load());
   TRY_ASSIGN(const ScaffoldReport report, scaffold_task(clang, options));
   for (const std::string& file : report.files) fmt::print("wrote {}\n", (report.folder / file).string());
   for (const std::string& note : report.notes) fmt::print("note: {}\n", note);
+  TRY_ASSIGN(const PatchCheck trial, try_patch(shell, "", report.task, report.folder));
+  if (trial.fate == PatchFate::broken) fmt::print("warning: no patch of your file is possible: {}\n", trial.reason);
+  if (trial.fate == PatchFate::unchecked)
+    fmt::print("note: a patch of your file cannot be checked: {}\n", trial.reason);
   for (const std::string& open : report.open) fmt::print("to be filled in: {}\n", open);
   fmt::print("next: {}accelopt lint {} && accelopt eval {}\n", report.open.empty() ? "" : "edit task.toml, then ",
              report.folder.string(), report.folder.string());
@@ -32,14 +37,17 @@ void add_init(CommandLine& app, Action& chosen) {
       "      --axis K=1024 --axis N=2048 --output rms_task\n");
   auto options = std::make_shared<ScaffoldOptions>();
   command.option("file", &options->file, "Your .c or .cpp file").required();
-  command.option("--function", &options->function, "The function in it to make faster").required();
+  command
+      .option("--function", &options->function,
+              "The function in it to make faster: f, a::f in a namespace, Class::f when static")
+      .required();
   command.option("--shape", &options->shapes, "NAME=AXIS,AXIS: axes of a pointer parameter, outermost first");
   command.option("--out", &options->outputs, "A pointer parameter that the function writes");
   command.option("--axis", &options->axes, "NAME=EXTENT in the raced workload");
   command.option("--constant", &options->constants, "NAME=EXTENT: constant although a parameter has that name");
   command.option("--init", &options->inits, "NAME=GENERATOR, e.g. \"x=normal(0, 1)\"");
   command.option("-o,--output", &options->folder, "Folder to make (default: the function's name)");
-  command.chosen([&chosen, options] { chosen = [options](Shell&) { return init(*options); }; });
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return init(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

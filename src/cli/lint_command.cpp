@@ -5,10 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "base/available_memory.hpp"
 #include "base/hash.hpp"
 #include "cli/command.hpp"
 #include "cli/mutant_check.hpp"
+#include "cli/patch_trial.hpp"
 #include "cli/search_flags.hpp"
+#include "evaluation/evaluator.hpp"
+#include "evaluation/memory_need.hpp"
 #include "suites/lint.hpp"
 #include "suites/task_folder.hpp"
 
@@ -68,6 +72,20 @@ std::string praise(const MutantCheck& check) {
   return fmt::format("ok, {} of {} mutants apply and are refused", refused, check.mutants.size());
 }
 
+/// Whether a winner could be put into the user's file.
+base::Result<void> check_entry(const Shell& shell, const LintOptions& options, const model::Task& task,
+                               const std::string& folder, std::vector<Problem>& problems) {
+  if (!task.entry || task.target != "cpu" || std::any_of(problems.begin(), problems.end(), is_error)) return {};
+  TRY_ASSIGN(const PatchCheck trial, try_patch(shell, options.device.compiler, task, folder));
+  if (trial.fate == PatchFate::compiles) return {};
+  const bool broken = trial.fate == PatchFate::broken;
+  problems.push_back(
+      {0, "entry",
+       (broken ? "no winner can be put into the file: " : "a patch of the file cannot be checked: ") + trial.reason, "",
+       broken ? Severity::error : Severity::advice});
+  return {};
+}
+
 /// Prints what is wrong with one task; the number of errors.
 base::Result<std::ptrdiff_t> lint_folder(Shell& shell, const LintOptions& options, const std::string& folder) {
   std::vector<Problem> problems = suites::task_problems(folder);
@@ -76,6 +94,12 @@ base::Result<std::ptrdiff_t> lint_folder(Shell& shell, const LintOptions& option
     TRY_ASSIGN(const model::Task task, suites::load_task(folder));
     problems =
         suites::lint_task(task, {.cores = static_cast<int>(std::thread::hardware_concurrency()), .folder = folder});
+    const auto available = base::available_memory();
+    if (task.target == "cpu" && available) {
+      const auto fits = evaluation::check_memory(task, evaluation::MeasureSettings{}.slots, *available);
+      if (!fits) problems.push_back({0, "workloads", fits.error().message, "", Severity::error});
+    }
+    TRY(check_entry(shell, options, task, folder, problems));
     if (options.mutants && std::none_of(problems.begin(), problems.end(), is_error)) {
       TRY_ASSIGN(check, check_mutants(shell, task, options.device, options.seed.value_or(base::random_seed())));
       problems.insert(problems.end(), check.problems.begin(), check.problems.end());

@@ -36,6 +36,8 @@ class Bench {
 
   [[nodiscard]] const evaluation::OpenReport& report() const { return report_; }
 
+  Result<model::BuildReport> build(const Mutant& mutant) const { return evaluator_->build(mutant.solution, abort_); }
+
   /// Any thread: what is to be verified waits, what is to be built does not.
   Result<model::Evaluation> verify(const Mutant& mutant) const {
     return evaluator_->triage(mutant.solution, baseline_, abort_);
@@ -70,6 +72,7 @@ class Checker {
     TRY_ASSIGN(const auto bench, Bench::open(shell_, device_, task_, seed_));
     note_dropped_families(bench->report());
     const model::Evaluation& baseline = bench->report().baseline;
+    if (baseline.status == Status::not_measured) return build_alone(*bench, baseline.reason);
     if (baseline.status != Status::passed) {
       report(Severity::error, "", "the baseline fails, so no mutant says anything: " + baseline.reason);
       return std::move(out_);
@@ -95,6 +98,31 @@ class Checker {
  private:
   void add(const Mutant& mutant, MutantFate fate, std::string reason) {
     out_.mutants.push_back({mutant.name, fate, std::move(reason)});
+  }
+
+  /// A machine that builds and cannot run says of a mutant whether it is a kernel at all, and nothing of the task.
+  Result<MutantCheck> build_alone(const Bench& bench, const std::string& why) {
+    for (const Mutant& mutant : suites::derive_mutants(task_)) {
+      if (!mutant.skipped.empty()) {
+        add(mutant, MutantFate::skipped, mutant.skipped);
+        continue;
+      }
+      TRY_ASSIGN(const model::BuildReport built, bench.build(mutant));
+      if (built.built) {
+        add(mutant, MutantFate::built, "NOT_MEASURED: " + why);
+        continue;
+      }
+      add(mutant, MutantFate::untried, "COMPILE_ERROR: " + built.diagnostics);
+      report(Severity::error, "",
+             "the mutant " + suites::in_quotes(mutant.name) + " could not be tried: " + out_.mutants.back().reason);
+    }
+    const auto built = std::count_if(out_.mutants.begin(), out_.mutants.end(),
+                                     [](const TriedMutant& one) { return one.fate == MutantFate::built; });
+    report(
+        Severity::error, "",
+        fmt::format("NOT_MEASURED: {} mutants were built and none was verified: {}; run this where there is a device",
+                    built, why));
+    return std::move(out_);
   }
 
   void report(Severity severity, std::string key, std::string message) {
@@ -143,7 +171,8 @@ class Checker {
     }
     if (mend.empty()) {
       TRY_ASSIGN(const auto verdict, try_again(rich_, suites::with_rich_inputs(task_), mutant));
-      const bool may_be_right = mutant.kind == MutantKind::copy || mutant.kind == MutantKind::lower_precision;
+      const bool may_be_right = mutant.kind == MutantKind::copy || mutant.kind == MutantKind::lower_precision ||
+                                mutant.kind == MutantKind::statistics || mutant.kind == MutantKind::epsilon;
       const bool passed_again = verdict && verdict->status == Status::passed;
       if (passed_again && may_be_right) {
         add(mutant, MutantFate::equivalent, "on this operator it computes what is asked for, whatever the inputs");
@@ -207,6 +236,8 @@ std::string_view to_string(MutantFate fate) {
       return "skipped";
     case MutantFate::untried:
       return "untried";
+    case MutantFate::built:
+      return "built";
   }
   return "refused";
 }

@@ -15,8 +15,9 @@
 namespace accelopt::cli {
 
 /// refused: as it should be. accepted: the task proves nothing. equivalent: on this operator it computes what is asked
-/// for. skipped: it does not apply. untried: it did not build or did not run.
-enum class MutantFate { refused, accepted, equivalent, skipped, untried };
+/// for. skipped: it does not apply. untried: it did not build or did not run. built: there is no device to verify it
+/// on.
+enum class MutantFate { refused, accepted, equivalent, skipped, untried, built };
 std::string_view to_string(MutantFate fate);
 
 struct TriedMutant {

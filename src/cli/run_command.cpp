@@ -13,6 +13,7 @@
 #include "report/progress.hpp"
 #include "search/result.hpp"
 #include "suites/task_folder.hpp"
+#include "targets/cuda/tool_folder.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -31,15 +32,20 @@ std::string absolute(const std::string& folder) {
   return folder.empty() ? folder : std::filesystem::absolute(folder, ignored).lexically_normal().string();
 }
 
+enum class Begin { anew, again };
+
 /// Shows a run's events and, at the end, its result: as JSON lines or for people.
 base::Result<Exit> carry_out_and_show(Shell& shell, journal::Journal& journal, const journal::RunInfo& run,
-                                      const Config& config, bool json) {
+                                      const Config& config, bool json, Begin begin) {
   const auto progress =
       json ? report::make_json_progress(stdout) : report::make_terminal_progress(stderr, isatty(STDERR_FILENO) == 1);
   auto result = carry_out(shell, journal, run, config, *progress);
+  targets::cuda::remove_abandoned_tool_folders();  // of a worker that was killed
   if (!result) {
     fmt::print(stderr, "accelopt: {}\n", result.error().message);
     const bool check = result.error().code == base::ErrorCode::invalid_argument;
+    if (begin == Begin::anew && discard_failed_start(journal, run.id, result.error()))
+      return check ? Exit::check_failed : Exit::error;
     if (!check) fmt::print(stderr, "accelopt: what was done is kept; continue with: accelopt resume {}\n", run.id);
     if (result.error().code == base::ErrorCode::cancelled) return Exit::interrupted;
     return check ? Exit::check_failed : Exit::error;
@@ -76,7 +82,7 @@ base::Result<Exit> start_run(Shell& shell, const RunOptions& options) {
   }
   TRY_ASSIGN(const journal::RunInfo run, begin_run(*journal, task, options.task, *settings));
   TRY(record_estimate(*journal, run.id, estimate));
-  return carry_out_and_show(shell, *journal, run, config, options.json);
+  return carry_out_and_show(shell, *journal, run, config, options.json, Begin::anew);
 }
 
 struct ResumeOptions {
@@ -124,7 +130,7 @@ base::Result<Exit> resume_run(Shell& shell, const ResumeOptions& options) {
   TRY_ASSIGN(const Config config, load_config(workspace));
   if (run.status == "done" && !options.json)
     fmt::print(stderr, "run {} is done already; its result, from the record:\n", run.id);
-  return carry_out_and_show(shell, *journal, run, config, options.json);
+  return carry_out_and_show(shell, *journal, run, config, options.json, Begin::again);
 }
 
 }  // namespace

@@ -66,7 +66,11 @@ RunControl::RunControl(std::unique_ptr<journal::Control> control, const journal:
       budget_(settings, std::chrono::steady_clock::now, before),
       events_(events),
       stops_{wind_down_.get_token(), abort_.get_token()},
-      on_wind_down_(program.wind_down, [this] { wind_down_.request_stop(); }),
+      on_wind_down_(program.wind_down,
+                    [this] {
+                      wind_down_.request_stop();
+                      stop_waiting_.request_stop();
+                    }),
       on_abort_(program.abort, [this] { abort_.request_stop(); }) {}
 
 RunControl::~RunControl() {
@@ -138,10 +142,12 @@ void RunControl::obey(Request request) {
   if (request == Request::stop) {
     on(model::Note{"asked to stop: nothing new is begun, and what was found is confirmed"});
     budget_.end("stop");
+    stop_waiting_.request_stop();
     return;
   }
   on(model::Note{"asked to stop at once; the run can be resumed"});
   wind_down_.request_stop();
+  stop_waiting_.request_stop();
   abort_.request_stop();
 }
 

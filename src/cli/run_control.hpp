@@ -39,6 +39,8 @@ class RunControl final : public model::EventSink {
   [[nodiscard]] search::Budget& budget() { return budget_; }
   /// The program's stops, and what was asked of this run alone.
   [[nodiscard]] const search::Stops& stops() const { return stops_; }
+  /// Fires at the first request or signal, whatever it asks for: nobody waits for another's device then.
+  [[nodiscard]] std::stop_token stop_waiting() const { return stop_waiting_.get_token(); }
   [[nodiscard]] journal::Request asked() const;
   /// The machine's noise as the workspace last had it measured; null: never.
   [[nodiscard]] const base::Json& noise() const { return noise_; }
@@ -60,6 +62,7 @@ class RunControl final : public model::EventSink {
   model::EventSink& events_;
   std::stop_source wind_down_;
   std::stop_source abort_;
+  std::stop_source stop_waiting_;
   search::Stops stops_;
   Callback on_wind_down_;
   Callback on_abort_;

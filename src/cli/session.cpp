@@ -98,6 +98,12 @@ base::Result<journal::RunInfo> begin_run(journal::Journal& journal, const model:
   return run;
 }
 
+bool discard_failed_start(const journal::Journal& journal, const std::string& run, const base::Error& error) {
+  if (error.code == base::ErrorCode::cancelled || journal.folder().empty()) return false;
+  const auto control = journal::open_control(journal.folder(), journal::Access::read_write);
+  return control && (*control)->discard_unbegun(run).value_or(false);
+}
+
 namespace {
 
 /// The run's side of the knowledge store that its settings name; null: it has none.
@@ -223,7 +229,9 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
   evaluation::DeferredEvaluator* deferred = deferral ? &deferral->evaluator(waiting) : nullptr;
   std::unique_ptr<evaluation::Evaluator> connected;
   if (!deferral) {
-    TRY_ASSIGN(connected, make_evaluator(shell, settings.device, keys, note));
+    DelayPorts ports{.notice = note, .waiting = {}, .stop_waiting = control->stop_waiting()};
+    ports.waiting = [&events](const model::DeviceWait& wait) { events.on(wait); };
+    TRY_ASSIGN(connected, make_evaluator(shell, settings.device, keys, std::move(ports)));
   }
   evaluation::Evaluator* evaluator = deferral ? deferred : connected.get();
   const search::RunRequest request{.run = run.id,

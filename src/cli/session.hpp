@@ -34,6 +34,10 @@ base::Result<RunSettings> run_settings_from(const base::Json& json);
 base::Result<journal::RunInfo> begin_run(journal::Journal& journal, const model::Task& task,
                                          const std::filesystem::path& folder, const RunSettings& settings);
 
+/// Of a run that was just entered and whose carrying out failed: takes it out of the journal again where nothing was
+/// asked or measured, so that a failed start leaves no run. Whether it is gone.
+bool discard_failed_start(const journal::Journal& journal, const std::string& run, const base::Error& error);
+
 /// Searches until the run ends, and records how it ended. Also resumes: what is on record is not done again.
 /// @error as search::run_search and make_team.
 base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journal, const journal::RunInfo& run,

@@ -86,8 +86,9 @@ std::unique_ptr<evaluation::Target> cuda_target(int device, const WorkerOptions&
   cuda.build.nvrtc = options.compiler;
   cuda.build.cache = cuda.cache;
   cuda.build.environment = cuda_environment();
-  cuda.make_host_reference = [cpu = cpu_options()](const model::Task& task, const std::stop_token& stop) {
-    return targets::cpu::make_cpu_reference(task, cpu, stop);
+  cuda.make_host_reference = [cpu = cpu_options()](const model::Task& task, evaluation::DeviceUse& use,
+                                                   const std::stop_token& stop) {
+    return targets::cpu::make_cpu_reference(task, cpu, use, stop);
   };
   return targets::cuda::make_cuda_target(cuda);
 }

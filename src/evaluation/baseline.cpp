@@ -63,7 +63,7 @@ base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, const st
   std::vector<double> times(measuring.task.workloads.size(), 0.0);
   {
     const auto quiet = measuring.target.quiet();
-    const StageClock clock(evaluation, "verify");
+    const StageClock clock(measuring, evaluation, "verify");
     std::string disturbance;
     TRY_ASSIGN(const auto failure, verify_alone_on_device(measuring, times, disturbance, stop));
     if (failure) {
@@ -87,6 +87,7 @@ base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, const st
   if (evaluation.status != model::Status::passed) return evaluation;
   if (measuring.target.profiles_on_demand()) return evaluation;
   TRY_ASSIGN(evaluation.profile, run_profile(measuring, baseline, stop));
+  model::take_failure(evaluation);
   return evaluation;
 }
 

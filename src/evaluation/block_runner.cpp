@@ -14,7 +14,8 @@ namespace {
 constexpr double kWatchdogFactor = 5;
 constexpr std::chrono::milliseconds kWatchdogSlack{50};
 constexpr int kMostDisturbedCalls = 2;  ///< repetitions of a disturbed call
-constexpr int kMostEarlyCalls = 8;      ///< repetitions of one that could have begun before its go
+constexpr int kMostRepeats = 24;    ///< of disturbed calls, a runner: where most are disturbed, more slots do not help
+constexpr int kMostEarlyCalls = 8;  ///< repetitions of one that could have begun before its go
 constexpr int kCallsBeforeJudgingNoise = 16;
 constexpr int kMostWaits = 4;  ///< for quiet, a runner
 constexpr std::chrono::milliseconds kWait{60};
@@ -47,7 +48,12 @@ std::chrono::nanoseconds call_limit(double parent_ns, std::chrono::nanoseconds h
 }
 
 BlockRunner::BlockRunner(Target& target, const model::Task& task, Slots& slots, Plan plan)
-    : target_(target), task_(task), slots_(slots), plan_(std::move(plan)), random_(plan_.seed) {
+    : target_(target),
+      task_(task),
+      slots_(slots),
+      plan_(std::move(plan)),
+      random_(plan_.seed),
+      waited_before_(target.use().waited) {
   for (const model::Solution* solution : plan_.arms) {
     const std::size_t arm = arms_.size();
     const Placement placement = arm < plan_.placements.size() ? plan_.placements[arm] : Placement::usual;
@@ -64,7 +70,7 @@ void BlockRunner::restart() {
 
 base::Result<Block> BlockRunner::next(const std::vector<int>& active, const std::stop_token& stop) {
   for (;;) {
-    const auto began = std::chrono::steady_clock::now();
+    const auto began = std::chrono::steady_clock::now() - waited();
     const int calls = calls_;
     const int disturbed_calls = disturbed_calls_;
     TRY_ASSIGN(Block block, next_slot(active, stop));
@@ -78,11 +84,11 @@ base::Result<Block> BlockRunner::next(const std::vector<int>& active, const std:
     calls_ = calls;
     disturbed_calls_ = disturbed_calls;
     if (!slow) {
-      TRY(wait_for_others(began, block.fault, stop));
+      TRY(wait_for_others(began + waited(), block.fault, stop));
       continue;
     }
     ++slow_blocks_;
-    lost_to_clock_ += std::chrono::steady_clock::now() - began;
+    lost_to_clock_ += std::chrono::steady_clock::now() - began - waited();
   }
 }
 
@@ -162,7 +168,7 @@ base::Result<Block> BlockRunner::run_block(const std::vector<int>& active, int s
   block.times_ns.resize(arms_.size());
   block.clock_mhz.resize(arms_.size());
   block.lag_ns.resize(arms_.size());
-  const auto lock = target_.lock_machine();
+  TRY_ASSIGN(const auto lock, target_.lock_machine());
   std::vector<std::size_t> places(plan_.workloads.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
   std::shuffle(places.begin(), places.end(), random_);
@@ -230,8 +236,9 @@ base::Result<CallOutcome> BlockRunner::timed(ArmState& arm, std::size_t place, i
           task_.workloads[workload].name, repeat + 1);
       return base::fail(base::ErrorCode::exhausted, "there are no more blocks: " + ended_);
     }
-    const bool again = outcome.disturbed && outcome.fault == TimeFault::none && !noisy_;
+    const bool again = outcome.disturbed && outcome.fault == TimeFault::none && !noisy_ && repeats_ < kMostRepeats;
     if (!again || repeat >= kMostDisturbedCalls) return outcome;
+    ++repeats_;
   }
 }
 

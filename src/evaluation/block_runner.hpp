@@ -74,9 +74,9 @@ class BlockRunner {
   [[nodiscard]] const std::string& unmeasured() const { return unmeasured_; }
   /// Why there are no more blocks, once `next` has failed for it: what was measured until then counts.
   [[nodiscard]] const std::string& ended() const { return ended_; }
-  /// That slots, and blocks which do not count, have cost.
+  /// That slots, and blocks which do not count, have cost, and waiting for the device.
   [[nodiscard]] std::chrono::steady_clock::duration lost() const {
-    return lost_to_clock_ + lost_to_others_ + lost_to_drawing_;
+    return lost_to_clock_ + lost_to_others_ + lost_to_drawing_ + waited();
   }
 
  private:
@@ -97,6 +97,7 @@ class BlockRunner {
   base::Result<CallOutcome> timed(ArmState& arm, std::size_t place, int slot);
   base::Result<void> draw(const std::vector<int>& active, int slot);
   void wait_for_quiet();
+  [[nodiscard]] std::chrono::steady_clock::duration waited() const { return target_.use().waited - waited_before_; }
 
   Target& target_;
   const model::Task& task_;
@@ -108,6 +109,7 @@ class BlockRunner {
   std::size_t used_ = 0;    ///< of them
   int calls_ = 0;
   int disturbed_calls_ = 0;
+  int repeats_ = 0;  ///< of disturbed calls
   int waits_ = 0;
   bool noisy_ = false;
   std::string disturbance_;
@@ -118,6 +120,7 @@ class BlockRunner {
   std::chrono::steady_clock::duration lost_to_clock_{};
   std::chrono::steady_clock::duration lost_to_others_{};
   std::chrono::steady_clock::duration lost_to_drawing_{};
+  std::chrono::steady_clock::duration waited_before_;  ///< before this runner began
 };
 
 }  // namespace accelopt::evaluation

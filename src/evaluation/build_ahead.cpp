@@ -5,7 +5,35 @@
 
 namespace accelopt::evaluation {
 
-BuildAhead::BuildAhead(Target& target, std::stop_token stop) : target_(target), stop_(std::move(stop)) {}
+bool CompileBudget::spent() const {
+  const std::lock_guard lock(mutex_);
+  return left_ <= 0;
+}
+
+bool CompileBudget::permits(const model::Solution& configuration) const {
+  const std::lock_guard lock(mutex_);
+  return left_ > 0 || charged_.contains(model::source_id(configuration));
+}
+
+void CompileBudget::charge(const model::Solution& configuration, double seconds) {
+  const std::lock_guard lock(mutex_);
+  if (charged_.insert(model::source_id(configuration)).second) left_ -= seconds;
+}
+
+std::string CompileBudget::text() const {
+  return "the compilers of all configurations together have had their " +
+         std::to_string(static_cast<std::int64_t>(limit_)) + " s";
+}
+
+std::shared_ptr<CompileBudget> CompileBudgets::of(const model::Solution& open, double seconds) {
+  const std::lock_guard lock(mutex_);
+  auto& budget = by_source_[model::source_id(open)];
+  if (!budget) budget = std::make_shared<CompileBudget>(seconds);
+  return budget;
+}
+
+BuildAhead::BuildAhead(Target& target, std::shared_ptr<CompileBudget> budget, std::stop_token stop)
+    : target_(target), budget_(std::move(budget)), stop_(std::move(stop)) {}
 
 BuildAhead::~BuildAhead() {
   {
@@ -30,6 +58,17 @@ base::Result<model::BuildReport> BuildAhead::wait(std::size_t number) {
   return *jobs_[number].report;
 }
 
+base::Result<model::BuildReport> BuildAhead::build(const model::Solution& solution) {
+  if (!budget_->permits(solution)) {
+    model::BuildReport report;
+    report.diagnostics = "not compiled: " + budget_->text();
+    return report;
+  }
+  auto report = target_.build(solution, stop_);
+  if (report) budget_->charge(solution, report->seconds);
+  return report;
+}
+
 void BuildAhead::serve() {
   target_.settle_helper_thread();
   std::unique_lock lock(mutex_);
@@ -38,7 +77,7 @@ void BuildAhead::serve() {
     if (closed_) return;
     Job& job = jobs_[begun_++];
     lock.unlock();
-    auto report = target_.build(job.solution, stop_);
+    auto report = build(job.solution);
     lock.lock();
     job.report = std::move(report);
     changed_.notify_all();

@@ -4,9 +4,13 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -15,10 +19,40 @@
 
 namespace accelopt::evaluation {
 
+/// What the compilers of one source with open values may take, all configurations together.
+class CompileBudget {
+ public:
+  explicit CompileBudget(double seconds) : limit_(seconds), left_(seconds) {}
+  [[nodiscard]] bool spent() const;
+  /// It is built already, or there is something left to build it with.
+  [[nodiscard]] bool permits(const model::Solution& configuration) const;
+  /// A configuration counts once: whoever asks again is given what was built.
+  void charge(const model::Solution& configuration, double seconds);
+  /// "the compilers of all configurations together have had their 300 s".
+  [[nodiscard]] std::string text() const;
+
+ private:
+  double limit_;
+  mutable std::mutex mutex_;
+  double left_;
+  std::set<std::string> charged_;
+};
+
+/// A budget for every source with open values that was built so far. Any thread.
+class CompileBudgets {
+ public:
+  std::shared_ptr<CompileBudget> of(const model::Solution& open, double seconds);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<CompileBudget>> by_source_;
+};
+
 /// Builds solutions on threads of its own, in the order given, while others are measured.
 class BuildAhead {
  public:
-  BuildAhead(Target& target, std::stop_token stop);
+  /// Once the budget is spent nothing more is begun: it is reported as not built.
+  BuildAhead(Target& target, std::shared_ptr<CompileBudget> budget, std::stop_token stop);
   BuildAhead(const BuildAhead&) = delete;
   BuildAhead& operator=(const BuildAhead&) = delete;
   /// Leaves out what has not begun.
@@ -31,12 +65,14 @@ class BuildAhead {
 
  private:
   void serve();
+  base::Result<model::BuildReport> build(const model::Solution& solution);
 
   struct Job {
     model::Solution solution;
     std::optional<base::Result<model::BuildReport>> report;
   };
   Target& target_;
+  std::shared_ptr<CompileBudget> budget_;
   std::stop_token stop_;
   std::mutex mutex_;
   std::condition_variable changed_;

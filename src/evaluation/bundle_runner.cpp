@@ -108,6 +108,7 @@ class Runner {
   }
 
   Result<void> settle_open(Result<Json> result, double seconds) {
+    seconds -= evaluator_->waited_seconds();
     if (!asks_for_open() || outcomes_.contains(bundle().items.front().id)) return {};
     Outcome outcome = blank(bundle().items.front());
     outcome.request = bundle().items.front().id;
@@ -140,11 +141,12 @@ class Runner {
   Result<void> carry_out(const BundleItem& item, const Json& request) {
     if (stop_.stop_requested()) return fail(ErrorCode::cancelled, "stopped as asked");
     const auto begin = std::chrono::steady_clock::now();
+    const double waited_before = evaluator_->waited_seconds();
     auto result = perform(*evaluator_, request, stop_);
     if (!result) return tl::make_unexpected(result.error());
     Outcome outcome = blank(item);
     outcome.request = request_id(request);
-    outcome.seconds = seconds_since(begin);
+    outcome.seconds = seconds_since(begin) - (evaluator_->waited_seconds() - waited_before);
     outcome.result.emplace(std::move(*result));
     return settle(std::move(outcome));
   }

@@ -129,6 +129,9 @@ class Evaluator {
   /// Fresh processes, fresh inputs, all workloads; kind "confirm"; verdict FASTER iff it is confirmed, `reason` why
   /// not.
   virtual base::Result<model::Evaluation> confirm(const model::Solution& solution, std::stop_token stop) = 0;
+
+  /// How long all requests have waited for others to leave the device: no time of this run's. Any thread.
+  [[nodiscard]] virtual double waited_seconds() const { return 0; }
 };
 
 }  // namespace accelopt::evaluation

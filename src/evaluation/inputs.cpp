@@ -19,12 +19,14 @@ using model::Family;
 using model::InitKind;
 
 /// Independent streams of one seed.
-enum class Stream : std::uint64_t { value = 1, angle, heavy, sparse, shuffle, perturbation };
+enum class Stream : std::uint64_t { value = 1, angle, heavy, sparse, shuffle, perturbation, late, sign, tie };
 
 /// Elements drawn at a time: small enough for the first-level cache, even so that normals come in pairs.
 constexpr std::size_t kChunk = 1024;
 constexpr double kHeavyFloor = 0x1p-8;
 constexpr double kScale = 1000;
+constexpr std::uint64_t kShortestBlock = 4;
+constexpr std::uint64_t kBlockLengths = 5;  ///< each twice the one before it
 
 constexpr std::uint64_t mix(std::uint64_t bits) {
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
@@ -149,7 +151,7 @@ bool applies(InitKind kind, Family family) {
     case InitKind::sorted:
       return scales;
     case InitKind::integers:
-      return !scales && family != Family::heavy;
+      return !scales && family != Family::heavy && family != Family::near_ties;
     default:
       return true;
   }
@@ -159,6 +161,9 @@ void transform(Family family, std::uint64_t seed, std::uint64_t first, std::span
   switch (family) {
     case Family::as_declared:
     case Family::rows:
+    case Family::late:
+    case Family::blocks:
+    case Family::near_ties:
       return;
     case Family::positive:
       for (double& value : values) value = std::abs(value);
@@ -181,6 +186,14 @@ void transform(Family family, std::uint64_t seed, std::uint64_t first, std::span
       for (std::size_t i = 0; i < values.size(); ++i) values[i] = bits(first + i) >> 61 == 0 ? values[i] : 0;
       return;
     }
+    case Family::signed_zeros: {
+      const Bits bits(seed, Stream::sign);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::uint64_t drawn = bits(first + i) >> 62;
+        if (drawn < 2) values[i] = drawn == 0 ? 0.0 : -0.0;
+      }
+      return;
+    }
   }
 }
 
@@ -195,6 +208,43 @@ Rows rows_of(const std::vector<std::int64_t>& shape) {
   rows.length = static_cast<std::size_t>(shape.back());
   for (std::size_t i = 0; i + 1 < shape.size(); ++i) rows.count *= static_cast<std::size_t>(shape[i]);
   return rows;
+}
+
+bool is_drawn_by_row(Family family) {
+  return family == Family::rows || family == Family::late || family == Family::blocks || family == Family::near_ties;
+}
+
+/// Where a row departs from its pattern: somewhere in its second half.
+std::size_t late_place(const Bits& bits, std::size_t row, std::size_t length) {
+  return length / 2 + static_cast<std::size_t>(bits(2 * row + 1) % (length - length / 2));
+}
+
+/// Levels of near_ties: one unit in the last place apart.
+std::uint64_t tie_levels(DType dtype) {
+  return model::size_of(dtype) >= 4 ? 64 : 8;
+}
+
+/// One row of a family that is_drawn_by_row; `row` numbers it.
+void draw_patterned_row(const InputDraw& draw, std::size_t row, std::span<double> out) {
+  const Bits bits(draw.seed, Stream::late);
+  const bool blocks = draw.family == Family::blocks;
+  // Odd rows repeat the row before them.
+  const std::size_t shown = blocks ? row / 2 * 2 : row;
+  const std::size_t length = blocks ? std::size_t{kShortestBlock} << bits(2 * shown) % kBlockLengths : 1;
+  draw_declared(draw.init, draw.seed, shown * out.size(), out.first(std::min(length, out.size())));
+  for (std::size_t i = length; i < out.size(); ++i) out[i] = out[i - length];
+  if (draw.family == Family::near_ties) {
+    const Bits level(draw.seed, Stream::tie);
+    const double step = 2 * model::unit_roundoff(draw.dtype);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] *= 1 + step * static_cast<double>(level(row * out.size() + i) % tie_levels(draw.dtype));
+    }
+  }
+  if (draw.family != Family::late && !blocks) return;
+  for (const std::size_t departing : {shown, row}) {
+    const std::size_t place = late_place(bits, departing, out.size());
+    draw_declared(draw.init, draw.seed, departing * out.size() + place, out.subspan(place, 1));
+  }
 }
 
 /// Largest integer up to which the dtype holds every integer exactly.
@@ -287,15 +337,14 @@ base::Result<void> draw_input(const InputDraw& draw, std::span<std::byte> out) {
   const Family family = drawn_family(draw);
   const bool structured = draw.init.kind == InitKind::permutation || draw.init.kind == InitKind::indptr ||
                           draw.init.kind == InitKind::sorted;
-  if (structured || family == Family::rows) {
+  if (structured || is_drawn_by_row(family)) {
     std::vector<double> row(rows.length);
     for (std::size_t i = 0; i < rows.count && rows.length > 0; ++i) {
       if (structured) {
         draw_structured_row(draw, i, row);
         transform(family, draw.seed, i * rows.length, row);
       } else {
-        draw_declared(draw.init, draw.seed, i * rows.length, std::span(row).first(1));
-        std::fill(row.begin(), row.end(), row.front());
+        draw_patterned_row(draw, i, row);
       }
       encode(draw.dtype, row, out.subspan(i * rows.length * size, rows.length * size));
     }
@@ -314,8 +363,7 @@ base::Result<void> draw_input(const InputDraw& draw, std::span<std::byte> out) {
 
 std::vector<Family> families_of_task(const model::Task& task) {
   std::vector<Family> families{Family::as_declared};
-  for (const Family family :
-       {Family::positive, Family::scaled_up, Family::scaled_down, Family::heavy, Family::sparse, Family::rows}) {
+  for (const Family family : model::kTransformations) {
     const bool permitted =
         std::any_of(task.definition.inputs.begin(), task.definition.inputs.end(),
                     [&](const model::TensorSpec& input) { return family_of_input(input, family) == family; });

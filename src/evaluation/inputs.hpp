@@ -27,8 +27,11 @@ struct InputDraw {
 /// Fills `out` (elements * size_of(dtype) bytes) with the input's elements, row-major. What a family does to the
 /// declared value x: positive |x|; scaled_up 1000 x; scaled_down x / 1000; heavy x / v with v uniform in [2^-8, 1) (a
 /// Pareto tail cut at 256); sparse x with probability 1/8, else 0; rows x of the row's first element, all along the
-/// last axis. permutation and indptr stay as declared under every family; sorted takes scaled_up and scaled_down alone;
-/// integers takes positive, sparse and rows alone.
+/// last axis; late like rows, but for one element in the row's second half; blocks repeats a block of 4 to 64
+/// elements along the row, but for one element late in it, and odd rows repeat the row before them, but for another
+/// one; signed_zeros x with probability 1/2, else 0 or -0; near_ties the row's first element times 1 + k units in the
+/// last place, k under 64 (16 bits and less: 8). permutation and indptr stay as declared under every family; sorted
+/// takes scaled_up and scaled_down alone; integers takes all but those two, heavy and near_ties.
 /// @error invalid_argument: out has another size, an axis is negative, the generator's limits are reversed, or an index
 /// does not fit in dtype.
 base::Result<void> draw_input(const InputDraw& draw, std::span<std::byte> out);
@@ -38,7 +41,7 @@ base::Result<void> check_draw(const InputDraw& draw, std::size_t bytes);
 model::Family drawn_family(const InputDraw& draw);
 
 /// The rotation over slots: as_declared first, then every family that some input permits, in the order of
-/// model::Family. Slot i takes families[i % size]; at most seven, so eight slots cover all.
+/// model::Family. Slot i takes families[i % size].
 std::vector<model::Family> families_of_task(const model::Task& task);
 model::Family family_of_slot(const model::Task& task, int slot);
 /// The family that this input takes in a slot of `slot_family`: as_declared where it does not permit it.

@@ -32,11 +32,11 @@ std::vector<std::size_t> smallest_workloads(const Measuring& measuring) {
 base::Result<std::optional<Failure>> inspect_calls(Measuring& measuring, Slots& slots, const model::Solution& candidate,
                                                    model::Evaluation& evaluation, const std::stop_token& stop) {
   if (!measuring.target.inspects()) return std::optional<Failure>();
-  const StageClock clock(evaluation, "inspect");
+  const StageClock clock(measuring, evaluation, "inspect");
   for (const std::size_t workload : smallest_workloads(measuring)) {
     const std::string where = "workload " + measuring.task.workloads[workload].name + ": ";
     TRY_ASSIGN(Slot * slot, slots.get(workload, 0));
-    const auto lock = measuring.target.lock_machine();
+    TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
     TRY_ASSIGN(const Inspection inspection, measuring.target.inspect(candidate, slot->invocation, stop));
     for (const std::string& note : inspection.notes) evaluation.notes.push_back(where + note);
     if (!inspection.finding.empty()) {

@@ -6,8 +6,10 @@
 #include <atomic>
 #include <mutex>
 
+#include "base/available_memory.hpp"
 #include "base/hash.hpp"
 #include "evaluation/measuring.hpp"
+#include "evaluation/memory_need.hpp"
 #include "evaluation/roofline.hpp"
 #include "evaluation/tuning.hpp"
 
@@ -24,12 +26,15 @@ class LocalEvaluator final : public Evaluator {
   base::Result<OpenReport> open(const model::Task& task, const MeasureSettings& settings,
                                 std::stop_token stop) override {
     const std::lock_guard exclusive(mutex_);
+    target_.use().begin(stop);
     if (measuring_) return base::fail(ErrorCode::invalid_argument, "a task is open already; start another worker");
     if (std::none_of(task.workloads.begin(), task.workloads.end(),
                      [](const auto& workload) { return workload.role == Role::race; })) {
       return base::fail(ErrorCode::invalid_argument,
                         "the task has no workload with role \"race\"; nothing could be timed");
     }
+    const auto available = base::available_memory();
+    if (!target_.keeps_slots() && available) TRY(check_memory(task, settings.slots, *available));
     OpenReport report;
     TRY_ASSIGN(report.device, target_.open(task, settings, stop));
     if (settings.known_peaks) report.device.peaks = larger_peaks(report.device.peaks, *settings.known_peaks);
@@ -43,10 +48,12 @@ class LocalEvaluator final : public Evaluator {
                                               .random = std::mt19937_64(base::derive_seed(settings.seed, "orders")),
                                               .confirmations = 0,
                                               .near_peaks = false,
+                                              .compile_budgets = std::make_unique<CompileBudgets>(),
                                               .recorded_ns = {}});
     opened->slots =
         std::make_unique<Slots>(target_, opened->task, base::derive_seed(settings.seed, "slots"), settings.slots);
     TRY_ASSIGN(report.baseline, evaluate_baseline(*opened, stop));
+    mark(report.baseline);
     report.device.peaks = opened->peaks;
     report.task_header = target_.task_header();
     report.dropped_families = opened->slots->dropped();
@@ -57,33 +64,39 @@ class LocalEvaluator final : public Evaluator {
 
   base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) override {
     TRY(opened());
-    return build_candidate(target_, measuring_->task.definition, solution, stop);
+    return build_candidate(*measuring_, solution, stop);
   }
 
   base::Result<model::Evaluation> triage(const model::Solution& candidate, const model::Solution& opponent,
                                          std::stop_token stop) override {
     TRY(opened());
     // Outside the exclusive part: others measure while this one compiles.
-    TRY(build_candidate(target_, measuring_->task.definition, candidate, stop));
+    TRY(build_candidate(*measuring_, candidate, stop));
     const std::lock_guard exclusive(mutex_);
-    return run_triage(*measuring_, candidate, opponent, stop);
+    target_.use().begin(stop);
+    TRY_ASSIGN(auto evaluation, run_triage(*measuring_, candidate, opponent, stop));
+    mark(evaluation);
+    return evaluation;
   }
 
   base::Result<model::Profile> profile(const model::Solution& solution, std::stop_token stop) override {
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
+    target_.use().begin(stop);
     return run_profile(*measuring_, solution, stop);
   }
 
   base::Result<PlayoffReport> playoff(const std::vector<Arm>& arms, int places, std::stop_token stop) override {
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
+    target_.use().begin(stop);
     return run_playoff(*measuring_, arms, places, stop);
   }
 
   base::Result<model::Status> verify_held_out(const model::Solution& solution, std::stop_token stop) override {
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
+    target_.use().begin(stop);
     TRY_ASSIGN(const model::BuildReport built, target_.build(solution, stop));
     if (!built.built) return model::Status::compile_error;
     const auto quiet = target_.quiet();
@@ -95,10 +108,22 @@ class LocalEvaluator final : public Evaluator {
   base::Result<model::Evaluation> confirm(const model::Solution& solution, std::stop_token stop) override {
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
-    return run_confirmation(*measuring_, solution, stop);
+    target_.use().begin(stop);
+    TRY_ASSIGN(auto evaluation, run_confirmation(*measuring_, solution, stop));
+    mark(evaluation);
+    return evaluation;
   }
 
  private:
+  /// Says what an evaluation rests on that was made although somebody held the machine's lock.
+  void mark(model::Evaluation& evaluation) {
+    const std::string& other = target_.use().shared_with;
+    if (other.empty()) return;
+    evaluation.environment.noisy = true;
+    evaluation.environment.isolation += "; device possibly shared";
+    evaluation.notes.push_back("measured while the device was possibly shared: " + other + ", kept its lock");
+  }
+
   /// Does not wait for a measurement in progress.
   base::Result<void> opened() const {
     if (!open_) return base::fail(ErrorCode::invalid_argument, "no task is open; call open first");

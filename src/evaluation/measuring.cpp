@@ -52,7 +52,7 @@ base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& s
                                                   const Kept& kept, const std::stop_token& stop) {
   TRY_ASSIGN(const auto live, measuring.target.start(solution, Placement::usual, stop));
   TRY_ASSIGN(Slot * slot, slots.get(kept.workload, kept.slot));
-  const auto lock = measuring.target.lock_machine();
+  TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
   const auto other = static_cast<std::size_t>(kept.poison) + 1 + measuring.random() % (kPoisons.size() - 1);
   CallOptions options = options_of(measuring, kept.workload, *slot, kPoisons[other % kPoisons.size()]);
   options.repeat = Repeat::compare;
@@ -134,12 +134,16 @@ std::vector<double> Measuring::expected_ns(const std::vector<std::size_t>& of) c
   return out;
 }
 
-StageClock::StageClock(model::Evaluation& evaluation, std::string name)
-    : evaluation_(evaluation), name_(std::move(name)), began_(std::chrono::steady_clock::now()) {}
+StageClock::StageClock(const Measuring& measuring, model::Evaluation& evaluation, std::string name)
+    : use_(measuring.target.use()),
+      evaluation_(evaluation),
+      name_(std::move(name)),
+      began_(std::chrono::steady_clock::now()),
+      waited_before_(use_.waited) {}
 
 StageClock::~StageClock() {
-  evaluation_.stages.push_back(
-      {name_, std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count()});
+  const auto measured = std::chrono::steady_clock::now() - began_ - (use_.waited - waited_before_);
+  evaluation_.stages.push_back({name_, std::chrono::duration<double>(measured).count()});
 }
 
 model::Evaluation blank_evaluation(const Measuring& measuring, const model::Solution& solution, std::string kind) {
@@ -192,7 +196,7 @@ bool can_run(const Measuring& measuring, model::Evaluation& evaluation) {
 
 base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solution, model::Evaluation& evaluation,
                                const std::stop_token& stop) {
-  const StageClock clock(evaluation, "build");
+  const StageClock clock(measuring, evaluation, "build");
   TRY_ASSIGN(const model::BuildReport report, measuring.target.build(solution, stop));
   evaluation.machine_code_id = report.machine_code_id;
   if (report.built) return true;
@@ -223,7 +227,7 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
       order.resize(std::min(order.size(), static_cast<std::size_t>(plan.slots)));
     }
     for (const int number : order) TRY(slots.get(workload, number));
-    const auto lock = measuring.target.lock_machine();
+    TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
     FairTimes times;
     for (const int number : order) {
       if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "verification was stopped as asked");

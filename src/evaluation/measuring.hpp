@@ -16,6 +16,7 @@
 
 #include "base/result.hpp"
 #include "evaluation/block_runner.hpp"
+#include "evaluation/build_ahead.hpp"
 #include "evaluation/evaluator.hpp"
 #include "evaluation/slots.hpp"
 #include "evaluation/target.hpp"
@@ -40,6 +41,7 @@ struct Measuring {
   std::mt19937_64 random;           ///< orders and choices; never anything that counts
   int confirmations = 0;            ///< made: each draws slots of its own
   bool near_peaks = false;          ///< a time came near the peaks, which were therefore measured anew
+  std::unique_ptr<CompileBudgets> compile_budgets;
   std::map<std::string, std::vector<double>>
       recorded_ns;  ///< `paper` protocol: mean latency by source id and raced workload
 
@@ -49,18 +51,20 @@ struct Measuring {
   [[nodiscard]] std::vector<double> expected_ns(const std::vector<std::size_t>& of) const;
 };
 
-/// Adds "name: seconds" of its own life to an evaluation.
+/// Adds "name: seconds" of its own life to an evaluation, without what was waited for others to leave the device.
 class StageClock {
  public:
-  StageClock(model::Evaluation& evaluation, std::string name);
+  StageClock(const Measuring& measuring, model::Evaluation& evaluation, std::string name);
   StageClock(const StageClock&) = delete;
   StageClock& operator=(const StageClock&) = delete;
   ~StageClock();
 
  private:
+  const DeviceUse& use_;
   model::Evaluation& evaluation_;
   std::string name_;
   std::chrono::steady_clock::time_point began_;
+  std::chrono::steady_clock::duration waited_before_;
 };
 
 /// An evaluation with environment, trust and ids filled in.

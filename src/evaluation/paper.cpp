@@ -79,7 +79,7 @@ base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solu
     out.mean_ns = known->second;
     return out;
   }
-  const auto lock = measuring.target.lock_machine();
+  TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
   for (const std::size_t workload : measuring.workloads(kRaced)) {
     Series calmest{0, std::numeric_limits<double>::infinity()};
     for (int repeat = 0; repeat <= kMostRepeats && calmest.spread > kCalm; ++repeat) {
@@ -98,7 +98,7 @@ base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solu
 base::Result<model::Evaluation> paper_triage(Measuring& measuring, const model::Solution& candidate,
                                              const model::Solution& opponent, model::Evaluation evaluation,
                                              const std::stop_token& stop) {
-  const StageClock clock(evaluation, "triage");
+  const StageClock clock(measuring, evaluation, "triage");
   TRY_ASSIGN(const PaperLatency parent, paper_latency(measuring, opponent, stop));
   if (parent.failure) {
     evaluation.status = model::Status::not_measured;

@@ -234,7 +234,7 @@ std::string contradiction(const Measuring& measuring, const std::vector<std::siz
 /// there is a second race of calls made alone, which counts where the two contradict each other.
 base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model::Solution& candidate,
                                  model::Evaluation& evaluation, const std::stop_token& stop) {
-  const StageClock clock(evaluation, "confirm");
+  const StageClock clock(measuring, evaluation, "confirm");
   const std::vector<std::size_t> workloads = measuring.workloads(kTimed);
   Race together(measuring, slots, candidate, workloads, Timing::usual);
   std::optional<Race> alone;
@@ -284,7 +284,7 @@ base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const mod
       base::derive_seed(measuring.settings.seed, "confirmation " + std::to_string(measuring.confirmations++));
   Slots fresh(measuring.target, measuring.task, seed, measuring.settings.slots);
   {
-    const StageClock clock(evaluation, "verify");
+    const StageClock clock(measuring, evaluation, "verify");
     TRY_ASSIGN(const auto failure,
                verify(measuring, fresh, candidate, {measuring.workloads(kEverything), 0, nullptr}, stop));
     if (failure) {

@@ -17,35 +17,36 @@ struct Times {
   double warm_ns = 0;
   std::vector<model::ProfileItem> counts;  ///< the median a counter
   std::string disturbance;                 ///< who was on the device all the time
+  std::optional<Failure> failure;          ///< of a call; the rest says nothing then
 };
 
 base::Result<double> median_call(Measuring& measuring, LiveKernel& live, std::size_t workload, model::Cache cache,
-                                 const std::vector<int>& slots, std::string& disturbance) {
+                                 const std::vector<int>& slots, Times& out) {
   FairTimes times;
   for (const int number : slots) {
     TRY_ASSIGN(Slot * slot, measuring.slots->get(workload, number));
     TRY_ASSIGN(const CallOutcome outcome,
                live.call(slot->invocation, {measuring.hard_limit(), cache, measuring.random()}));
-    if (const auto failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome)) {
-      return base::fail(base::ErrorCode::invalid_argument,
-                        "a solution that fails cannot be profiled: " + failure->reason);
-    }
+    out.failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome);
+    if (out.failure) return 0.0;
     times.add(outcome);
   }
-  if (disturbance.empty()) disturbance = times.disturbance();
+  if (out.disturbance.empty()) out.disturbance = times.disturbance();
   return times.median();
 }
 
 /// The median of every counter that the machine has.
 base::Result<std::vector<model::ProfileItem>> counted_calls(Measuring& measuring, LiveKernel& live,
-                                                            std::size_t workload, const std::vector<int>& slots) {
+                                                            std::size_t workload, const std::vector<int>& slots,
+                                                            std::optional<Failure>& failure) {
   std::vector<model::ProfileItem> out;
   std::vector<std::vector<double>> values;
   for (const int number : slots) {
     TRY_ASSIGN(Slot * slot, measuring.slots->get(workload, number));
     const CallOptions options{measuring.hard_limit(), measuring.task.cpu.cache, measuring.random(), true};
     TRY_ASSIGN(const CallOutcome outcome, live.call(slot->invocation, options));
-    if (judge(measuring.task, measuring.task.workloads[workload], *slot, outcome)) break;
+    failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome);
+    if (failure) break;
     for (const model::ProfileItem& item : outcome.counts) {
       const auto known =
           std::find_if(out.begin(), out.end(), [&](const auto& other) { return other.name == item.name; });
@@ -77,11 +78,16 @@ base::Result<Times> time_workload(Measuring& measuring, const model::Solution& s
     }
     measuring.slots->meet(source_id, workload, first + measuring.slots->count());
     TRY_ASSIGN(const auto live, measuring.target.start(solution, Placement::usual, stop));
-    std::string warm_up;
+    Times warm_up;
     TRY(median_call(measuring, *live, workload, cache, {first}, warm_up));
-    TRY_ASSIGN(*time, median_call(measuring, *live, workload, cache, slots, out.disturbance));
-    if (cache != measuring.task.cpu.cache) continue;
-    TRY_ASSIGN(out.counts, counted_calls(measuring, *live, workload, others));
+    out.failure = warm_up.failure;
+    if (!out.failure) {
+      TRY_ASSIGN(*time, median_call(measuring, *live, workload, cache, slots, out));
+    }
+    if (!out.failure && cache == measuring.task.cpu.cache) {
+      TRY_ASSIGN(out.counts, counted_calls(measuring, *live, workload, others, out.failure));
+    }
+    if (out.failure) break;
   }
   return out;
 }
@@ -123,7 +129,7 @@ void describe(const Measuring& measuring, std::size_t index, const Times& times,
 base::Result<void> add_hardware_counts(Measuring& measuring, const model::Solution& solution, std::size_t workload,
                                        bool several, model::Profile& profile, const std::stop_token& stop) {
   TRY_ASSIGN(Slot * slot, measuring.slots->get(workload, 0));
-  const auto lock = measuring.target.lock_machine();
+  TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
   TRY_ASSIGN(const HardwareCounts counts,
              measuring.target.hardware_counts(solution, slot->invocation, measuring.task.cpu.cache, stop));
   const std::string prefix = several ? measuring.task.workloads[workload].name + ": " : "";
@@ -149,8 +155,13 @@ base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solu
   std::size_t longest = raced.front();
   double longest_ns = 0;
   for (const std::size_t workload : raced) {
-    const auto lock = measuring.target.lock_machine();
+    TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
     TRY_ASSIGN(const Times times, time_workload(measuring, solution, workload, stop));
+    if (times.failure) {
+      profile.failed_as = times.failure->status;
+      profile.failure = "while it was profiled: " + times.failure->reason;
+      return profile;
+    }
     describe(measuring, workload, times, raced.size() > 1, profile);
     if (!times.disturbance.empty())
       profile.notes.push_back("times of workload " + measuring.task.workloads[workload].name + ": " +

@@ -60,7 +60,11 @@ base::Result<std::vector<Bounds>> Target::prepare_slot(const SlotPlan& plan) {
 }
 
 Slots::Slots(Target& target, const model::Task& task, std::uint64_t seed, int count, std::uint64_t most_kept_bytes)
-    : target_(target), task_(task), seed_(seed), count_(std::max(count, 2)), most_kept_bytes_(most_kept_bytes) {}
+    : target_(target),
+      task_(task),
+      seed_(seed),
+      count_(std::max({count, 2, static_cast<int>(families_of_task(task).size())})),
+      most_kept_bytes_(most_kept_bytes) {}
 
 Slots::~Slots() {
   for (const auto& [place, kept] : slots_) target_.forget_slot(kept.slot->invocation.number);
@@ -218,6 +222,9 @@ base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<Refere
   };
   auto calibrated = calibrate_on_host(task_.definition, axes, reference, inputs, slot.invocation, seed);
   if (!calibrated) return tl::make_unexpected(located(calibrated.error(), workload, slot.family));
+  if (slot.family != model::Family::as_declared) {
+    for (Bounds& bounds : calibrated->bounds) bounds.bands = unlimited_bands();
+  }
   for (std::size_t i = 0; i < task_.definition.outputs.size(); ++i) {
     const model::TensorSpec& output = task_.definition.outputs[i];
     Expected expected;

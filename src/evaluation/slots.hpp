@@ -45,10 +45,10 @@ base::Result<HostCalibration> calibrate_on_host(const model::Definition& definit
 ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& bytes);
 
 /// Slots have any number from 0 on; this many numbers make a row. The same place in any two rows has the same family.
-inline constexpr int kSlotsARow = 420'000;  // a multiple of every number of families there can be
+inline constexpr int kSlotsARow = 16 * 27'720;  // a multiple of every number of families up to twelve
 
 /// Slots of long races are dropped again where all of them would take more than this.
-inline constexpr std::uint64_t kMostKeptBytes = 512ULL << 20;
+inline constexpr std::uint64_t kMostKeptBytes = 1ULL << 30;
 
 /// Draws slots when they are first asked for, on the trusted side: here, or in the memory of a target that keeps slots,
 /// of which only facts are here then. Knows which slots a candidate has met, in whatever process: it is never timed on
@@ -56,6 +56,7 @@ inline constexpr std::uint64_t kMostKeptBytes = 512ULL << 20;
 /// measuring thread only.
 class Slots {
  public:
+  /// At least `count` slots a generation, and one for every family.
   Slots(Target& target, const model::Task& task, std::uint64_t seed, int count,
         std::uint64_t most_kept_bytes = kMostKeptBytes);
   Slots(const Slots&) = delete;

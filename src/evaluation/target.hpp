@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "evaluation/device_use.hpp"
 #include "evaluation/evaluator.hpp"
 #include "evaluation/inputs.hpp"
 #include "evaluation/numerics.hpp"
@@ -223,12 +224,18 @@ class Target {
   }
   /// Builds pause while this is held, where the machine has no cores to spare.
   virtual std::unique_ptr<Hold> quiet() = 0;
-  /// The machine's lock: nobody else on it measures while this is held.
-  virtual std::unique_ptr<Hold> lock_machine() = 0;
+  /// The machine's lock: nobody else on it measures while this is held, as far as others keep to it (device_lock.hpp).
+  /// @error cancelled: the request was stopped while it waited.
+  virtual base::Result<std::unique_ptr<Hold>> lock_machine() = 0;
+  /// What the present request makes of waiting for the lock. Of the measuring thread.
+  [[nodiscard]] DeviceUse& use() { return use_; }
   /// How long an evaluation waits, all in all, for others to leave the device before it is not measured.
   [[nodiscard]] virtual std::chrono::milliseconds patience_with_neighbours() const { return std::chrono::seconds(10); }
   /// Measures the peaks anew and keeps the larger values: a kernel seemed faster than the machine.
   virtual base::Result<Peaks> probe_peaks_again(std::stop_token stop) = 0;
+
+ private:
+  DeviceUse use_;
 };
 
 }  // namespace accelopt::evaluation

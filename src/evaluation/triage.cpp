@@ -39,7 +39,7 @@ void keep(RaceData& data, const Block& block, model::Evaluation& evaluation) {
 /// Blocks until the race decides or its time is up.
 base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::vector<std::size_t>& workloads,
                         model::Evaluation& evaluation, const std::stop_token& stop) {
-  const StageClock clock(evaluation, "triage");
+  const StageClock clock(measuring, evaluation, "triage");
   const std::vector<double> weights = measuring.weights(workloads);
   const auto deadline =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
@@ -93,7 +93,7 @@ base::Result<model::Evaluation> verify_alone(Measuring& measuring, const model::
   Margin margin;
   std::optional<Failure> failure;
   {
-    const StageClock clock(evaluation, "verify");
+    const StageClock clock(measuring, evaluation, "verify");
     TRY_ASSIGN(failure, verify(measuring, *measuring.slots, candidate,
                                {measuring.workloads(kEverything), 0, nullptr, &margin}, stop));
   }
@@ -131,7 +131,7 @@ base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::So
   }
   const auto quiet = measuring.target.quiet();
   {
-    const StageClock clock(evaluation, "verify");
+    const StageClock clock(measuring, evaluation, "verify");
     TRY_ASSIGN(const auto failure, verify(measuring, *measuring.slots, candidate,
                                           {measuring.workloads(kVerified), kVerifiedSlots, nullptr}, stop));
     if (failure) {

@@ -50,7 +50,8 @@ struct Entrant {
 
 class Tuner {
  public:
-  Tuner(Measuring& measuring, const model::Solution& open, const model::TuningSpace& space, std::stop_token stop)
+  Tuner(Measuring& measuring, const model::Solution& open, const model::TuningSpace& space,
+        std::shared_ptr<CompileBudget> budget, std::stop_token stop)
       : measuring_(measuring),
         open_(open),
         space_(space),
@@ -59,7 +60,7 @@ class Tuner {
         workloads_(measuring.workloads(kRaced)),
         weights_(measuring.weights(workloads_)),
         expected_ns_(measuring.expected_ns(workloads_)),
-        builds_(measuring.target, stop_) {}
+        builds_(measuring.target, std::move(budget), stop_) {}
 
   /// Tries, and ranks what passed.
   base::Result<void> run() {
@@ -95,7 +96,7 @@ class Tuner {
   }
 
   /// Since it began, builds and races.
-  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(now() - began_).count(); }
   /// Why no block could be measured, once `run` has failed for it.
   [[nodiscard]] const std::string& unmeasured() const { return unmeasured_; }
   /// Over half of the calls of some heat were disturbed.
@@ -284,7 +285,7 @@ class Tuner {
       active.push_back(static_cast<int>(solutions.size()));
       solutions.push_back(&entrant(i).solution);
     }
-    const auto began = Clock::now();
+    const auto began = now();
     const auto quiet = measuring_.target.quiet();
     BlockRunner runner(measuring_.target, measuring_.task, *measuring_.slots,
                        {.arms = solutions,
@@ -317,7 +318,7 @@ class Tuner {
       if (!leader_ns[workload].empty()) expected_ns_[workload] = stats::median(leader_ns[workload]);
     }
     noisy_ = noisy_ || runner.noisy();
-    raced_seconds_ += std::chrono::duration<double>(Clock::now() - began).count();
+    raced_seconds_ += std::chrono::duration<double>(now() - began).count();
     keep(rung, arms, std::move(log_ratios));
     return true;
   }
@@ -383,6 +384,9 @@ class Tuner {
   Measuring& measuring_;
   const model::Solution& open_;
   const model::TuningSpace& space_;
+  /// A clock that stands still while the device is waited for.
+  [[nodiscard]] Clock::time_point now() const { return Clock::now() - measuring_.target.use().waited; }
+
   std::stop_token stop_;
   TuningRules rules_;
   stats::HalvingRules halving_;
@@ -396,22 +400,23 @@ class Tuner {
   double raced_seconds_ = 0;
   bool noisy_ = false;
   std::string unmeasured_;
-  Clock::time_point began_ = Clock::now();
+  Clock::time_point began_ = now();
   BuildAhead builds_;
 };
 
 }  // namespace
 
-base::Result<model::BuildReport> build_candidate(Target& target, const model::Definition& definition,
-                                                 const model::Solution& solution, const std::stop_token& stop) {
-  const auto space = model::tuning_space(solution, definition);
-  if (!space || !space->open()) return target.build(solution, stop);
+base::Result<model::BuildReport> build_candidate(const Measuring& measuring, const model::Solution& solution,
+                                                 const std::stop_token& stop) {
+  const auto space = model::tuning_space(solution, measuring.task.definition);
+  if (!space || !space->open()) return measuring.target.build(solution, stop);
   const auto began = Clock::now();
   const TuningRules rules;
   const std::vector<stats::GridPoint> points = grid_of(*space);
   const std::vector<std::size_t> wave = first_wave(solution, points, rules);
   model::BuildReport out;
-  BuildAhead builds(target, stop);
+  const auto budget = measuring.compile_budgets->of(solution, rules.compile_seconds);
+  BuildAhead builds(measuring.target, budget, stop);
   const std::size_t probes = std::min(rules.probes, wave.size());
   std::size_t added = 0;
   const auto add_up_to = [&](std::size_t count) {
@@ -430,6 +435,7 @@ base::Result<model::BuildReport> build_candidate(Target& target, const model::De
     out.diagnostics =
         none_compiles(probes, model::configuration_text(space->names, space->configurations[wave.front()]), first)
             .reason;
+    if (budget->spent()) out.diagnostics += "\n" + budget->text();
     return out;
   }
   // There is no machine code yet: what stands for it is as the source is.
@@ -441,7 +447,8 @@ base::Result<model::BuildReport> build_candidate(Target& target, const model::De
 base::Result<model::Evaluation> run_tuned_triage(Measuring& measuring, const model::Solution& candidate,
                                                  const model::TuningSpace& space, const model::Solution& opponent,
                                                  const std::stop_token& stop) {
-  Tuner tuner(measuring, candidate, space, stop);
+  Tuner tuner(measuring, candidate, space, measuring.compile_budgets->of(candidate, TuningRules{}.compile_seconds),
+              stop);
   const auto raced = tuner.run();
   if (!raced && tuner.unmeasured().empty()) return tl::make_unexpected(raced.error());
   const double seconds = tuner.seconds();

@@ -13,8 +13,9 @@ namespace accelopt::evaluation {
 
 /// Builds a candidate; of one with open values, the configurations that are raced first. Not built: malformed, or none
 /// of the first `probes` compiles. The machine-code id of an open one stands for its source. @error as Target::build.
-base::Result<model::BuildReport> build_candidate(Target& target, const model::Definition& definition,
-                                                 const model::Solution& solution, const std::stop_token& stop);
+/// What its configurations take of the compilers comes from its own budget.
+base::Result<model::BuildReport> build_candidate(const Measuring& measuring, const model::Solution& solution,
+                                                 const std::stop_token& stop);
 
 /// Finds the values of an open candidate, then `run_triage` with them: the evaluation is that of the chosen
 /// configuration and says what became of the others. A failure is that of the first configuration that was tried.

@@ -22,6 +22,7 @@ struct TuningRules {
   int idle_waves = 2;            ///< the rest of the share is left when so many waves in a row gained less than
   double least_gain = 0.01;      ///< ... this
   std::size_t verify_tries = 4;  ///< configurations that are verified until one passes
+  double compile_seconds = 300;  ///< of all compilers together, before the race and in it
   double build_seconds = 60;     ///< building before the race begins ends after this much, once something is built
   double wall_factor = 4;        ///< the whole search ends after so many times what its measuring may take
 };

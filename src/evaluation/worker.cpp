@@ -94,9 +94,10 @@ class Server {
     const auto op = base::decode<std::string>(request->value("op", Json()), "op");
     if (!id || !op) {
       answer({{"id", nullptr}, {"error", error_to_json(id ? op.error() : id.error())}});
-    } else if (*op == "cancel") {
+    } else if (*op == "cancel" || *op == "stop_waiting") {
       const std::lock_guard lock(mutex_);
-      if (const auto found = stops_.find(*id); found != stops_.end()) found->second.request_stop();
+      auto& sources = *op == "cancel" ? stops_ : stops_of_waiting_;
+      if (const auto found = sources.find(*id); found != sources.end()) found->second.request_stop();
     } else {
       dispatch(*id, *op, *request);
     }
@@ -104,9 +105,11 @@ class Server {
 
   void dispatch(std::int64_t id, const std::string& op, const Json& request) {
     std::stop_token stop;
+    std::stop_token stop_waiting;
     {
       const std::lock_guard lock(mutex_);
       stop = stops_[id].get_token();
+      stop_waiting = stops_of_waiting_[id].get_token();
     }
     if (op == "build") {
       building_.push([this, id, request, stop] {
@@ -117,12 +120,14 @@ class Server {
       start_builders();
       return;
     }
-    const auto measure = [this, id, request, stop] {
-      measuring_.push([this, id, request, stop] {
+    const auto measure = [this, id, request, stop, stop_waiting] {
+      measuring_.push([this, id, request, stop, stop_waiting] {
         answer({{"id", id}, {"event", "started"}});
-        finish(id, stop.stop_requested()
-                       ? base::Result<Json>(base::fail(ErrorCode::cancelled, "stopped before it began"))
-                       : perform(evaluator_, request, stop));
+        if (stop.stop_requested()) return finish(id, base::fail(ErrorCode::cancelled, "stopped before it began"));
+        const double before = waited_seconds();
+        listen(id, stop_waiting);
+        const auto result = perform(evaluator_, request, stop);
+        finish(id, result, waited_seconds() - before);
       });
     };
     // What was built may be measured as soon as the device is free: it does not stand behind the builds of others.
@@ -153,12 +158,34 @@ class Server {
     return candidate && built_.contains(model::source_id(*candidate));
   }
 
-  void finish(std::int64_t id, const base::Result<Json>& result) {
+  /// On the measuring thread: who is waited for in this request comes to be told.
+  void listen(std::int64_t id, const std::stop_token& stop_waiting) {
+    if (options_.target == nullptr) return;
+    DeviceUse& use = options_.target->use();
+    use.stop_waiting = stop_waiting;
+    use.told = [this, id](const model::DeviceWait& wait) {
+      answer({{"id", id}, {"event", "waiting"}, {"wait", wait}});
+    };
+  }
+
+  /// On the measuring thread.
+  [[nodiscard]] double waited_seconds() const {
+    return options_.target == nullptr ? 0 : options_.target->use().waited_seconds();
+  }
+
+  void finish(std::int64_t id, const base::Result<Json>& result, double waited_seconds = 0) {
     {
       const std::lock_guard lock(mutex_);
       stops_.erase(id);
+      stops_of_waiting_.erase(id);
     }
-    answer(result ? Json{{"id", id}, {"result", *result}} : Json{{"id", id}, {"error", error_to_json(result.error())}});
+    Json out = {{"id", id}};
+    if (result)
+      out["result"] = *result;
+    else
+      out["error"] = error_to_json(result.error());
+    if (waited_seconds > 0) out["waited_seconds"] = waited_seconds;
+    answer(out);
   }
 
   void answer(const Json& value) {
@@ -196,6 +223,7 @@ class Server {
   std::mutex output_mutex_;
   std::mutex mutex_;
   std::map<std::int64_t, std::stop_source> stops_;
+  std::map<std::int64_t, std::stop_source> stops_of_waiting_;
   std::set<std::string> built_;  ///< source ids
   Queue building_;
   Queue measuring_;

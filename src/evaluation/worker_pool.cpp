@@ -75,6 +75,11 @@ class WorkerPool final : public Evaluator {
     return evaluation(result, solution, "confirm");
   }
 
+  double waited_seconds() const override {
+    const std::lock_guard lock(mutex_);
+    return waited_seconds_;
+  }
+
  private:
   enum class Blame { solution, nobody };
 
@@ -97,6 +102,7 @@ class WorkerPool final : public Evaluator {
   /// A worker that has said hello; nothing: it died before, which may be tried again (`reason` says how).
   base::Result<std::shared_ptr<WorkerProcess>> start(std::string& reason, const std::stop_token& stop) const {
     TRY_ASSIGN(auto worker, WorkerProcess::start(options_.command, options_.withheld, options_.send_limit));
+    worker->listen_to_waits(options_.waiting);
     const auto hello = worker->greet(options_.hello_limit, stop);
     if (hello) {
       if (options_.greeted) options_.greeted(*hello);
@@ -113,6 +119,17 @@ class WorkerPool final : public Evaluator {
     return nullptr;
   }
 
+  /// Requests that are begun when waiting was stopped already may wait again.
+  Answer asked(WorkerProcess& worker, const Json& request, const std::stop_token& stop) {
+    std::optional<std::stop_callback<std::function<void()>>> on_stop;
+    if (!options_.stop_waiting.stop_requested())
+      on_stop.emplace(options_.stop_waiting, [&worker] { worker.stop_waiting(); });
+    Answer answer = worker.ask(request, options_.answer_limit, stop);
+    const std::lock_guard lock(mutex_);
+    waited_seconds_ += answer.waited_seconds;
+    return answer;
+  }
+
   /// The first open: starts the worker and remembers what to open again in the next one.
   base::Result<Json> ask_open(const Json& request, const std::stop_token& stop) {
     const std::lock_guard starting(start_mutex_);
@@ -120,7 +137,7 @@ class WorkerPool final : public Evaluator {
     for (int deaths = 0; deaths < kDeathsOfNobody; ++deaths) {
       TRY_ASSIGN(auto worker, start(reason, stop));
       if (!worker) continue;
-      Answer answer = worker->ask(request, options_.answer_limit, stop);
+      Answer answer = asked(*worker, request, stop);
       if (answer.end == Answer::End::cancelled) return tl::make_unexpected(cancelled());
       if (answer.end == Answer::End::died) {
         reason = answer.reason + answer.last_words;
@@ -147,7 +164,7 @@ class WorkerPool final : public Evaluator {
     for (int deaths = 0; deaths < kDeathsOfNobody; ++deaths) {
       TRY_ASSIGN(auto worker, start(reason, stop));
       if (!worker) continue;
-      const Answer answer = worker->ask(*open_request_, options_.answer_limit, stop);
+      const Answer answer = asked(*worker, *open_request_, stop);
       if (answer.end == Answer::End::cancelled) return tl::make_unexpected(cancelled());
       if (answer.end == Answer::End::answered) {
         if (!answer.result)
@@ -167,7 +184,7 @@ class WorkerPool final : public Evaluator {
     int deaths_of_nobody = 0;
     while (true) {
       TRY_ASSIGN(const auto worker, living_worker(stop));
-      Answer answer = worker->ask(request, options_.answer_limit, stop);
+      Answer answer = asked(*worker, request, stop);
       if (answer.end == Answer::End::cancelled) return tl::make_unexpected(cancelled());
       if (answer.end == Answer::End::answered) {
         if (!answer.result) return tl::make_unexpected(answer.result.error());
@@ -199,10 +216,11 @@ class WorkerPool final : public Evaluator {
 
   PoolOptions options_;
   std::mutex start_mutex_;  ///< one thread starts a worker, the others wait for it
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::shared_ptr<WorkerProcess> worker_;
   std::optional<Json> open_request_;
   std::string last_reason_;
+  double waited_seconds_ = 0;
   std::string target_;  ///< of the task; set before the first worker starts
 };
 

@@ -11,6 +11,7 @@
 
 #include "evaluation/evaluator.hpp"
 #include "evaluation/protocol.hpp"
+#include "model/device_wait.hpp"
 
 namespace accelopt::evaluation {
 
@@ -27,6 +28,10 @@ struct PoolOptions {
   std::vector<std::string> withheld{};
   /// Told once a worker that was started, before it is asked anything. Any thread.
   std::function<void(const Hello&)> greeted{};
+  /// Told for whom a worker waits. A thread of the pool's.
+  std::function<void(const model::DeviceWait&)> waiting{};
+  /// At that moment requests that wait for the device end as cancelled; what is measured goes on.
+  std::stop_token stop_waiting{};
 };
 
 /// Words of a command as a shell splits them, without a shell: blanks part words; '...' is literal; "..." keeps blanks,

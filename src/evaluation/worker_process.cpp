@@ -256,10 +256,13 @@ void WorkerProcess::take_line(const std::string& line) {
 }
 
 void WorkerProcess::take(const Json& message) {
+  if (message.value("event", Json()) == "waiting") return take_wait(message);
   const auto id = base::decode<std::int64_t>(message.value("id", Json()), "id");
   const std::lock_guard lock(mutex_);
   const auto found = id ? pending_.find(*id) : pending_.end();
   if (found == pending_.end()) return;
+  const auto waited = base::decode<double>(message.value("waited_seconds", Json(0.0)), "waited_seconds");
+  found->second->waited_seconds = std::max(waited.value_or(0), 0.0);
   if (message.contains("event")) {
     found->second->started = true;
   } else if (message.contains("result")) {
@@ -268,6 +271,21 @@ void WorkerProcess::take(const Json& message) {
     found->second->result.emplace(tl::make_unexpected(error_from_json(message.value("error", Json()))));
   }
   changed_.notify_all();
+}
+
+void WorkerProcess::take_wait(const Json& message) {
+  const auto wait = base::decode<model::DeviceWait>(message.value("wait", Json()), "a wait");
+  if (wait && told_) told_(*wait);
+}
+
+void WorkerProcess::stop_waiting() {
+  std::vector<std::int64_t> ids;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, pending] : pending_) ids.push_back(id);
+  }
+  const std::lock_guard output(output_mutex_);
+  for (const std::int64_t id : ids) write_line(socket_.get(), {{"op", "stop_waiting"}, {"id", id}});
 }
 
 std::string WorkerProcess::last_words() const {
@@ -341,15 +359,16 @@ Answer WorkerProcess::ask(Json request, std::chrono::seconds limit, const std::s
     changed_.wait_for(lock, kCancelPatience, settled);
     if (!settled()) {
       pending_.erase(id);
-      return {Answer::End::cancelled, Json(), pending->started, {}, {}};
+      return {Answer::End::cancelled, Json(), pending->started, 0, {}, {}};
     }
   } else if (!settled()) {
     kill_now();
     changed_.wait(lock, [this] { return dead_; });
   }
   pending_.erase(id);
-  if (pending->result) return {Answer::End::answered, std::move(*pending->result), pending->started, {}, {}};
-  return {Answer::End::died, Json(), pending->started, described(status_), last_words()};
+  if (pending->result)
+    return {Answer::End::answered, std::move(*pending->result), pending->started, pending->waited_seconds, {}, {}};
+  return {Answer::End::died, Json(), pending->started, 0, described(status_), last_words()};
 }
 
 }  // namespace accelopt::evaluation

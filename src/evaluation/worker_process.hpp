@@ -21,6 +21,7 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "evaluation/protocol.hpp"
+#include "model/device_wait.hpp"
 
 namespace accelopt::evaluation {
 
@@ -29,6 +30,7 @@ struct Answer {
   enum class End { answered, died, cancelled } end = End::answered;
   base::Result<base::Json> result;  ///< of `answered`
   bool started = false;             ///< measuring had begun
+  double waited_seconds = 0;        ///< for others to leave the device
   std::string reason;               ///< of `died`: how
   std::string last_words;           ///< of `died`: what it said last, for people; may be empty
 };
@@ -55,14 +57,19 @@ class WorkerProcess {
   /// worker's, or of another protocol; cancelled.
   base::Result<Hello> greet(std::chrono::milliseconds limit, const std::stop_token& stop);
 
+  /// Who hears for whom a request waits; to be set before the first `ask`. One call at a time, on a thread of its own.
+  void listen_to_waits(std::function<void(const model::DeviceWait&)> told) { told_ = std::move(told); }
   /// Sends the request (an object with `op`; the id is added) and waits for its answer.
   Answer ask(base::Json request, std::chrono::seconds limit, const std::stop_token& stop);
+  /// Ends the requests of this moment that wait for the device, now or later; their answer is `cancelled`.
+  void stop_waiting();
   [[nodiscard]] bool alive() const;
 
  private:
   struct Pending {
     std::optional<base::Result<base::Json>> result;
     bool started = false;
+    double waited_seconds = 0;
   };
   WorkerProcess(pid_t pid, base::FileDescriptor socket, base::FileDescriptor errors);
   void listen();
@@ -70,6 +77,7 @@ class WorkerProcess {
   bool read_errors();
   void take_line(const std::string& line);
   void take(const base::Json& message);
+  void take_wait(const base::Json& message);
   void bury();
   void kill_now();
   /// What it said that was no message, for an error's text; under the lock.
@@ -89,6 +97,7 @@ class WorkerProcess {
   std::string complaint_;        ///< the end of what it wrote to standard error
   bool dead_ = false;
   int status_ = 0;  ///< of waitpid, once dead
+  std::function<void(const model::DeviceWait&)> told_;
   std::thread reader_;
 };
 

@@ -127,6 +127,25 @@ class SqliteControl final : public Control {
     return change("INSERT INTO requests(run, kind, made_ms) VALUES(?,?,?)", number, name_of(request), unix_ms());
   }
 
+  Result<bool> discard_unbegun(std::string_view run) override {
+    TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
+    TRY_ASSIGN(const std::int64_t number, run_number(run));
+    {
+      TRY_ASSIGN(Statement select,
+                 database_->prepare("SELECT 1 FROM steps WHERE run = ?1 AND kind <> 'estimate' AND substr(kind, 1, 8) "
+                                    "<> 'session:' UNION ALL SELECT 1 FROM sessions WHERE run = ?1 AND ended = 0 "
+                                    "LIMIT 1"));
+      Query query(select, number);
+      TRY_ASSIGN(const bool begun, query.next());
+      if (begun) return false;
+    }
+    for (const char* table : {"steps", "sessions", "requests", "events", "experiences", "parcels"})
+      TRY(change(("DELETE FROM " + std::string(table) + " WHERE run = ?").c_str(), number));
+    TRY(change("DELETE FROM runs WHERE number = ?", number));
+    TRY(transaction.commit());
+    return true;
+  }
+
   Result<std::vector<EventLine>> events(std::string_view run, std::int64_t after, int most) override {
     std::vector<EventLine> list;
     if (!has_tables_) return list;

@@ -63,6 +63,10 @@ class Control {
 
   virtual base::Result<void> ask(std::string_view run, Request request) = 0;
 
+  /// Removes a run of which nothing is on record yet, neither an answer nor a measurement: one whose start failed.
+  /// False: something is on record, or a session goes on, and all of it stays. @error not_found.
+  virtual base::Result<bool> discard_unbegun(std::string_view run) = 0;
+
   /// The run's events after that number, at most `most` of them.
   virtual base::Result<std::vector<EventLine>> events(std::string_view run, std::int64_t after, int most) = 0;
 

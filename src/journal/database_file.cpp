@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "journal/database_file.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,48 +48,39 @@ tl::unexpected<base::Error> refuse_newer(const std::string& name, const FileForm
                                       "); use that one, or " + std::string(format.elsewhere));
 }
 
-/// How many of the header's bytes there are.
-Result<std::size_t> read_header(int descriptor, const fs::path& file, Header& header) {
-  std::size_t size = 0;
-  while (size < header.size()) {
-    const ssize_t count = ::pread(descriptor, header.data() + size, header.size() - size, static_cast<off_t>(size));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return base::fail_errno(errno, "cannot read " + file.string());
-    if (count == 0) break;
-    size += static_cast<std::size_t>(count);
-  }
-  return size;
-}
-
 /// The first page is never shorter than it says. With no log beside the file, all pages are there that were at the last
 /// checkpoint; the log is looked for before the size is taken, because a checkpoint writes the first page first.
-bool is_cut_short(int descriptor, const fs::path& file, const Header& header) {
+Result<bool> is_cut_short(const Database& database, const Header& header) {
   const std::int64_t written = big_endian(header, kPageSizeAt, 2);  // 65536 is written as 1
   const std::int64_t page_bytes = written == 1 ? 65536 : std::max<std::int64_t>(written, 512);
   std::error_code problem;
-  const bool logged = fs::exists(file.string() + "-wal", problem) || problem;
-  struct stat status {};
-  if (::fstat(descriptor, &status) != 0) return false;
+  const bool logged = fs::exists(database.log(), problem) || problem;
+  TRY_ASSIGN(const std::int64_t bytes, database.file_bytes());
   const std::int64_t pages = logged ? 1 : std::max<std::int64_t>(big_endian(header, kPageCountAt, 4), 1);
-  return status.st_size < page_bytes * pages;
+  return bytes < page_bytes * pages;
 }
 
-/// What the file says of itself at this moment.
+/// What the file says of itself at this moment. SQLite opens and reads it: see Database::read_start.
 Result<void> look_at_file(const fs::path& file, const FileFormat& format) {
-  // Without O_NONBLOCK a named pipe would let nobody in before it has a writer.
-  const base::FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!descriptor.valid() && errno == ENOENT) return {};
-  if (!descriptor.valid()) return base::fail_errno(errno, "cannot read " + file.string());
   struct stat status {};
-  if (::fstat(descriptor.get(), &status) != 0) return base::fail_errno(errno, "cannot read " + file.string());
+  const int problem = ::stat(file.c_str(), &status) == 0 ? 0 : errno;
+  if (problem == ENOENT) return {};
+  if (problem != 0) return base::fail_errno(problem, "cannot read " + file.string());
   if (!S_ISREG(status.st_mode))
     return fail(ErrorCode::invalid_argument, file.string() + ": not a regular file; " + std::string(format.elsewhere));
+  const auto database = Database::open(file, OpenMode::read_only, {});
+  if (!database && database.error().code == ErrorCode::not_found) return {};  // just removed
+  if (!database && database.error().code == ErrorCode::permission_denied)
+    return base::fail_errno(EACCES, "cannot read " + file.string());
+  if (!database) return tl::make_unexpected(database.error());
   Header header{};
-  TRY_ASSIGN(const std::size_t size, read_header(descriptor.get(), file, header));
-  if (size == 0) return {};
+  TRY_ASSIGN(const std::int64_t bytes, (*database)->file_bytes());
+  if (bytes == 0) return {};
+  TRY_ASSIGN(const bool whole, (*database)->read_start(header));
   const std::string_view magic(reinterpret_cast<const char*>(header.data()), kMagic.size());
-  if (size < header.size() || magic != kMagic) return refuse_foreign(file.string(), format);
-  if (is_cut_short(descriptor.get(), file, header)) {
+  if (!whole || magic != kMagic) return refuse_foreign(file.string(), format);
+  TRY_ASSIGN(const bool cut_short, is_cut_short(**database, header));
+  if (cut_short) {
     return fail(ErrorCode::corrupt,
                 file.string() + ": cut short; restore it from a copy, or move it away to begin anew");
   }
@@ -179,7 +169,7 @@ Result<Reading> open_for_reading(const fs::path& file, const FileFormat& format,
   if (problem || size == 0) return Reading();
   TRY_ASSIGN(std::unique_ptr<Database> database, Database::open(file, OpenMode::read_only, patience));
   auto version = version_of(*database, format);
-  const auto log_bytes = fs::file_size(file.string() + "-wal", problem);
+  const auto log_bytes = fs::file_size(database->log(), problem);
   const bool may_write = ::access(file.parent_path().c_str(), W_OK) == 0;
   if (!version && !may_write && version.error().code != ErrorCode::corrupt && (problem || log_bytes == 0)) {
     // A folder that may not be written has no place for WAL's shared memory; without a log nothing is missed. Elsewhere

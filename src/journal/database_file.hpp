@@ -27,8 +27,9 @@ struct FileFormat {
   std::string_view elsewhere;                ///< what a user can do: "choose another workspace with --workspace DIR"
 };
 
-/// Refuses a file of another kind, of a newer version, or that is cut short, from its first bytes and without opening
-/// it as a database; passes what is absent or empty. @error corrupt; permission_denied, io.
+/// Refuses a file of another kind, of a newer version, or that is cut short, from its first bytes and without using it
+/// as a database; passes what is absent or empty. No connection of this process loses a lock by it. @error corrupt;
+/// permission_denied, io.
 base::Result<void> check_file(const std::filesystem::path& file, const FileFormat& format);
 
 /// The version of the tables; 0: the database is empty. One statement sees one state, also while another process makes

@@ -216,6 +216,39 @@ Result<bool> Database::has_tables(std::initializer_list<std::string_view> names)
   return true;
 }
 
+namespace {
+
+/// The connection's file as SQLite's own layer over the operating system has it open.
+sqlite3_file* open_file(sqlite3* handle) {
+  sqlite3_file* file = nullptr;
+  const int code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  ACCELOPT_ASSERT(code == SQLITE_OK && file != nullptr && file->pMethods != nullptr, "an open database has a file");
+  return file;
+}
+
+}  // namespace
+
+Result<std::int64_t> Database::file_bytes() const {
+  errno = 0;
+  sqlite3_file* const file = open_file(handle_);
+  sqlite3_int64 bytes = 0;
+  if (file->pMethods->xFileSize(file, &bytes) != SQLITE_OK) return base::fail_errno(errno, "cannot read " + name_);
+  return bytes;
+}
+
+Result<bool> Database::read_start(std::span<unsigned char> bytes) const {
+  errno = 0;
+  sqlite3_file* const file = open_file(handle_);
+  const int code = file->pMethods->xRead(file, bytes.data(), static_cast<int>(bytes.size()), 0);
+  if (code == SQLITE_IOERR_SHORT_READ) return false;
+  if (code != SQLITE_OK) return base::fail_errno(errno, "cannot read " + name_);
+  return true;
+}
+
+std::filesystem::path Database::log() const {
+  return sqlite3_filename_wal(sqlite3_db_filename(handle_, "main"));
+}
+
 bool Database::has_moved() const {
   int moved = 0;
   return sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0;

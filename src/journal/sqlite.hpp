@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -99,6 +100,14 @@ class Database {
   [[nodiscard]] std::int64_t last_row() const;
   /// Whether all of these tables are there. @error as error().
   base::Result<bool> has_tables(std::initializer_list<std::string_view> names);
+  /// How large the file is. @error io.
+  base::Result<std::int64_t> file_bytes() const;
+  /// The first bytes of the file as they are at this moment, whatever they are; false: there are fewer. Read through
+  /// this connection: a file that is opened and closed by hand loses the locks that this process's connections hold.
+  /// @source sqlite.org/howtocorrupt.html, section 2.2. @error io.
+  base::Result<bool> read_start(std::span<unsigned char> bytes) const;
+  /// Where its write-ahead log is kept: beside the file, behind any symbolic link.
+  [[nodiscard]] std::filesystem::path log() const;
   /// Whether its file was moved away, replaced or removed since it was opened.
   [[nodiscard]] bool has_moved() const;
   /// Whether the file can only be read: asked for, or all that the operating system allows.

@@ -137,6 +137,7 @@ class SqliteJournal final : public Journal {
 
   Result<void> create_run(const RunInfo& run) override {
     const std::lock_guard lock(mutex_);
+    TRY(still_there());
     TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
     {
       TRY_ASSIGN(Statement* const insert, statement(Sql::insert_run));
@@ -219,6 +220,7 @@ class SqliteJournal final : public Journal {
       TRY_ASSIGN(object, objects_->put(output));
     }
     const std::lock_guard lock(mutex_);
+    TRY(still_there());
     TRY_ASSIGN(const std::int64_t number, run_number(run));
     TRY_ASSIGN(Statement* const insert, statement(Sql::insert_step));
     const model::Identity& id = step.key.identity;
@@ -351,6 +353,13 @@ class SqliteJournal final : public Journal {
   tl::unexpected<base::Error> no_run(std::string_view run) const {
     return fail(ErrorCode::not_found,
                 name() + ": there is no run \"" + std::string(run) + "\"; `accelopt runs` lists them");
+  }
+
+  /// Where the file is no longer the one at its path, what is recorded would reach nobody.
+  Result<void> still_there() const {
+    if (!database_->has_moved()) return {};
+    return fail(ErrorCode::not_found,
+                name() + ": was moved, replaced or removed while it was in use; put it back, then resume");
   }
 
   /// The statement, prepared at its first use. The mutex is held.

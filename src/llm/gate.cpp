@@ -12,7 +12,7 @@ using base::fail;
 using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kMinute{60};
-/// A server that names a later time for its limits than this is not believed.
+/// A server that names a later time than this, for its limits or for the next question, is not believed.
 constexpr std::chrono::minutes kLongestReset{10};
 /// What an answer is expected to be as long as, before any has come, tokens.
 constexpr std::int64_t kFirstAnswerTokens = 1'000;
@@ -127,7 +127,7 @@ Gate::Time Gate::earliest_by_server(const std::optional<Stock>& stock, Time now,
 
 void Gate::hold_off(milliseconds time) {
   const std::scoped_lock lock(mutex_);
-  opens_ = std::max(opens_, clock_.now() + time);
+  opens_ = std::max(opens_, clock_.now() + std::min<milliseconds>(time, kLongestReset));
 }
 
 void Gate::take_in(std::optional<Stock>& stock, const ServerWindow& window, Time now) {

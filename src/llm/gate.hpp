@@ -54,7 +54,7 @@ class Gate {
   /// question that is larger than a limit goes alone. @error cancelled: `stop` was asked for.
   base::Result<Permit> enter(const std::stop_token& stop, std::int64_t tokens = 0);
 
-  /// Lets nobody in for this long from now; a longer time that was asked for before stays.
+  /// Lets nobody in for this long from now, ten minutes at most; a longer time that was asked for before stays.
   void hold_off(std::chrono::milliseconds time);
 
   /// Takes what the server says about its own limits: where nothing is left, the next question waits for it.

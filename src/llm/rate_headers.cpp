@@ -139,7 +139,9 @@ std::optional<system_clock::time_point> parse_rfc3339(std::string_view text) {
     }
     offset_minutes = (sign == '-' ? -1 : 1) * (hours * 60 + minutes);
   }
-  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+  // Nanoseconds since 1970 reach to 2262.
+  const std::chrono::year_month_day date{std::chrono::year(std::clamp(year, 1970, 2200)),
+                                         std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
   if (!date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
   return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute - offset_minutes) +

@@ -45,7 +45,8 @@ std::optional<system_clock::time_point> parse_date(const std::string& text) {
   }
   const auto found = std::ranges::find(kMonths, std::string_view(month.data()));
   if (found == kMonths.end() || std::string_view(zone.data()) != "GMT") return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year(year),
+  // Nanoseconds since 1970 reach to 2262.
+  const std::chrono::year_month_day date{std::chrono::year(std::clamp(year, 1970, 2200)),
                                          std::chrono::month(static_cast<unsigned>(found - kMonths.begin()) + 1),
                                          std::chrono::day(static_cast<unsigned>(day))};
   if (!date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;

@@ -129,6 +129,20 @@ void from_json(const Json& in, WorkloadTiming& value) {
   if (in.contains("roofline") && !in.at("roofline").is_null()) from_json(in.at("roofline"), value.roofline.emplace());
 }
 
+bool failed_in_profile(const Evaluation& evaluation) {
+  return evaluation.profile && evaluation.profile->failed_as != Status::passed;
+}
+
+void take_failure(Evaluation& evaluation) {
+  if (!failed_in_profile(evaluation)) return;
+  evaluation.status = evaluation.profile->failed_as;
+  evaluation.reason = evaluation.profile->failure;
+  evaluation.verdict = Verdict::none;
+  evaluation.ratio.reset();
+  evaluation.workloads.clear();
+  evaluation.profile.reset();
+}
+
 void to_json(Json& out, const Profile& value) {
   out = {{"items", Json::array()}, {"remarks", value.remarks}};
   for (const ProfileItem& item : value.items) {
@@ -136,6 +150,9 @@ void to_json(Json& out, const Profile& value) {
         {{"name", item.name}, {"value", number(item.value)}, {"unit", item.unit}, {"meaning", item.meaning}});
   }
   if (!value.notes.empty()) out["notes"] = value.notes;
+  if (value.failed_as == Status::passed) return;
+  out["failed_as"] = std::string(to_string(value.failed_as));
+  out["failure"] = value.failure;
 }
 
 void from_json(const Json& in, Profile& value) {
@@ -147,6 +164,11 @@ void from_json(const Json& in, Profile& value) {
   read_field(in, "remarks", value.remarks);
   value.notes.clear();
   read_field(in, "notes", value.notes);
+  value.failed_as = Status::passed;
+  value.failure.clear();
+  read_field(in, "failure", value.failure);
+  if (!in.contains("failed_as")) return;
+  value.failed_as = parse_status(in.at("failed_as").get<std::string>());
 }
 
 void to_json(Json& out, const BuildReport& value) {

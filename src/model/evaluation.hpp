@@ -58,6 +58,9 @@ struct Profile {
   std::vector<std::string>
       remarks;  ///< the compiler's, on the candidate's own lines: "line 12: loop vectorized using 32 byte vectors"
   std::vector<std::string> notes{};  ///< for people: what the profile could not hold, and why
+  /// A kernel that passed until now and failed in a call that was to be profiled: it did not pass. None: it did.
+  Status failed_as = Status::passed;
+  std::string failure{};
 };
 
 /// Where a workload stands against the machine's measured peaks.
@@ -179,6 +182,11 @@ struct Evaluation {
   std::string machine_code_id;
   std::optional<std::string> duplicate_of;  ///< identity of the evaluation that this one copies
 };
+
+/// Whether it failed in a call that was to be profiled.
+bool failed_in_profile(const Evaluation& evaluation);
+/// Makes such an evaluation a failure: no verdict and no ratio are left of it.
+void take_failure(Evaluation& evaluation);
 
 void to_json(base::Json& out, const Interval& value);
 void from_json(const base::Json& in, Interval& value);

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/device_wait.hpp"
 #include "model/evaluation.hpp"
 #include "model/experience.hpp"
 #include "model/identity.hpp"
@@ -89,7 +90,7 @@ struct Note {
 };
 
 using Event = std::variant<RunStarted, IterationStarted, AttemptMoved, Learned, Selected, Confirming, RunFinished,
-                           Spending, Note>;
+                           Spending, DeviceWait, Note>;
 
 /// Gets a run's events, one at a time, from any thread.
 class EventSink {

@@ -109,19 +109,25 @@ std::string_view to_string(Family family) {
       return "sparse";
     case Family::rows:
       return "rows";
+    case Family::late:
+      return "late";
+    case Family::blocks:
+      return "blocks";
+    case Family::signed_zeros:
+      return "signed_zeros";
+    case Family::near_ties:
+      return "near_ties";
   }
   return "as_declared";
 }
 
 base::Result<std::vector<Family>> parse_family(std::string_view name) {
   if (name == "scaled") return std::vector{Family::scaled_up, Family::scaled_down};
-  for (const Family family :
-       {Family::positive, Family::scaled_up, Family::scaled_down, Family::heavy, Family::sparse, Family::rows}) {
+  for (const Family family : kTransformations) {
     if (to_string(family) == name) return std::vector{family};
   }
   return base::fail(base::ErrorCode::parse,
-                    "unknown family \"" + std::string(name) +
-                        "\"; known are positive, scaled, scaled_up, scaled_down, heavy, sparse, rows");
+                    "unknown family \"" + std::string(name) + "\"; known are " + std::string(kFamilyNames));
 }
 
 }  // namespace accelopt::model

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,9 +27,28 @@ base::Result<InitSpec> parse_init(std::string_view text);
 std::string to_string(const InitSpec& spec);
 
 /// A transformation of the declared init under which an operator is checked.
-enum class Family { as_declared, positive, scaled_up, scaled_down, heavy, sparse, rows };
+enum class Family {
+  as_declared,
+  positive,
+  scaled_up,
+  scaled_down,
+  heavy,
+  sparse,
+  rows,
+  late,
+  blocks,
+  signed_zeros,
+  near_ties
+};
+/// What an input may be transformed by.
+inline constexpr std::array kTransformations{
+    Family::positive, Family::scaled_up, Family::scaled_down, Family::heavy,        Family::sparse,
+    Family::rows,     Family::late,      Family::blocks,      Family::signed_zeros, Family::near_ties};
 std::string_view to_string(Family family);
-/// What `families = [...]` may name: positive, scaled (gives scaled_up and scaled_down), heavy, sparse, rows.
+/// What `families = [...]` may name, separated by commas.
+inline constexpr std::string_view kFamilyNames =
+    "positive, scaled, heavy, sparse, rows, late, blocks, signed_zeros, near_ties";
+/// One of kFamilyNames, scaled_up or scaled_down; scaled gives both of these.
 base::Result<std::vector<Family>> parse_family(std::string_view name);
 
 }  // namespace accelopt::model

@@ -55,6 +55,11 @@ std::vector<std::string> variable_axes(const Definition& definition) {
   return names;
 }
 
+bool has_exact_output(const Definition& definition) {
+  return std::any_of(definition.outputs.begin(), definition.outputs.end(),
+                     [](const TensorSpec& output) { return !is_floating(output.dtype); });
+}
+
 std::string task_id(const Task& task) {
   Json identity = task;
   identity.erase("hints");

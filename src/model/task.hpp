@@ -99,6 +99,8 @@ std::int64_t element_count(const TensorSpec& tensor, const AxisValues& axes);
 std::vector<std::int64_t> shape_of(const TensorSpec& tensor, const AxisValues& axes);
 /// Names of the variable axes, in calling order.
 std::vector<std::string> variable_axes(const Definition& definition);
+/// Whether some output holds integers or masks, which are compared for equality.
+bool has_exact_output(const Definition& definition);
 /// SHA-256 over everything that decides a measurement: definition, workloads, target, baseline, reference.
 std::string task_id(const Task& task);
 

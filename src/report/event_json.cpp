@@ -112,6 +112,11 @@ struct Fields {
             {"device_seconds", finite(event.device_seconds)},
             {"wall_seconds", finite(event.wall_seconds)}};
   }
+  Json operator()(const model::DeviceWait& event) const {
+    Json json = event;
+    json["type"] = "device_wait";
+    return json;
+  }
   Json operator()(const model::Note& event) const { return {{"type", "note"}, {"text", event.text}}; }
 };
 
@@ -232,6 +237,7 @@ std::optional<model::Event> read_event(const Json& json) {
     spending.wall_seconds = real_of(json, "wall_seconds");
     return spending;
   }
+  if (type == "device_wait") return json.get<model::DeviceWait>();
   if (type == "note") return model::Note{text_of(json, "text")};
   return std::nullopt;
 }

@@ -47,6 +47,8 @@ void RunView::apply(const model::Event& event, Time now) {
     attempts_.clear();
   } else if (const auto* spending = std::get_if<model::Spending>(&event)) {
     usage_ = spending->usage;
+  } else if (const auto* wait = std::get_if<model::DeviceWait>(&event)) {
+    waiting_ = wait->state == model::DeviceWait::State::waiting;
   } else if (const auto* confirming = std::get_if<model::Confirming>(&event)) {
     phase_ =
         "confirming " + (confirming->title.empty() ? to_string(confirming->identity) : printable(confirming->title));
@@ -108,6 +110,7 @@ std::string RunView::status_line(Time now) const {
     const std::string attempts = attempts_text();
     if (!attempts.empty()) text += ": " + attempts;
   }
+  if (waiting_) text += " | waiting for the device";
   if (incumbent_) text += " | best " + format_ratio(incumbent_->score);
   const int evaluations = evaluations_ + measured_;
   if (evaluations > 0) text += fmt::format(" | {} evaluation{}", evaluations, evaluations == 1 ? "" : "s");

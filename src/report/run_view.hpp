@@ -43,7 +43,8 @@ class RunView {
   int evaluations_ = 0;  ///< up to the last selection
   int measured_ = 0;     ///< since then
   model::Usage usage_;
-  std::string phase_;  ///< what is being done after the iterations
+  bool waiting_ = false;  ///< for the device
+  std::string phase_;     ///< what is being done after the iterations
 };
 
 }  // namespace accelopt::report

@@ -87,6 +87,10 @@ class Lines {
 
   std::string operator()(const model::Spending&) const { return {}; }
 
+  std::string operator()(const model::DeviceWait& event) const {
+    return "  " + printable(model::describe(event)) + "\n";
+  }
+
   std::string operator()(const model::Note& event) const { return "  note: " + printable(event.text) + "\n"; }
 
  private:

@@ -65,14 +65,13 @@ constexpr std::array kRefusedToCompilers{"socket",
                                          "syslog",
                                          "acct"};
 
-/// What memory management, waiting and returning need.
+/// What memory management and waiting need. Not rt_sigreturn: no handler returns, and a candidate could have it set all
+/// registers at once.
 constexpr std::array kAllowedToCalls{"brk",
-                                     "munmap",
                                      "futex",
                                      "sched_yield",
                                      "exit",
                                      "exit_group",
-                                     "rt_sigreturn",
                                      "rt_sigprocmask",
                                      "gettid",
                                      "getpid",
@@ -88,30 +87,11 @@ constexpr std::array kAllowedToCalls{"brk",
                                      "membarrier"};
 
 /// What the dynamic linker needs besides.
-constexpr std::array kAllowedToLoads{"open",
-                                     "openat",
-                                     "read",
-                                     "pread64",
-                                     "fstat",
-                                     "newfstatat",
-                                     "stat",
-                                     "lstat",
-                                     "close",
-                                     "lseek",
-                                     "access",
-                                     "faccessat",
-                                     "readlink",
-                                     "readlinkat",
-                                     "mmap",
-                                     "mprotect",
-                                     "seccomp",
-                                     "prctl",
-                                     "uname",
-                                     "getcwd",
-                                     "statx",
-                                     "close_range",
-                                     "landlock_restrict_self",
-                                     "rt_sigaction"};
+constexpr std::array kAllowedToLoads{
+    "open",        "openat",  "read",   "pread64",   "fstat",    "newfstatat", "stat",        "lstat",
+    "close",       "lseek",   "access", "faccessat", "readlink", "readlinkat", "mmap",        "munmap",
+    "mprotect",    "seccomp", "prctl",  "uname",     "getcwd",   "statx",      "close_range", "landlock_restrict_self",
+    "rt_sigaction"};
 
 constexpr std::array kAllowedToThreads{"set_robust_list", "sched_setaffinity", "prlimit64", "getrlimit"};
 
@@ -131,44 +111,44 @@ scmp_arg_cmp when(unsigned place, scmp_compare comparison, scmp_datum_t first, s
   return scmp_arg_cmp{place, comparison, first, second};
 }
 
+base::Result<void> add(const Context& context, std::uint32_t action, int call, std::span<const scmp_arg_cmp> conditions,
+                       const char* name) {
+  const int code =
+      seccomp_rule_add_array(context.get(), action, call, static_cast<unsigned>(conditions.size()), conditions.data());
+  if (code != 0) return base::fail_errno(-code, std::string("seccomp rule for ") + name);
+  return {};
+}
+
 /// Advice on memory that allocators and careful kernels give. What frees the pages of shared memory, pages out or
 /// breaks pages would reach other processes.
-base::Result<void> add_advice_rules(const Context& context) {
+base::Result<void> add_advice_rules(const Context& context, std::uint64_t first_free) {
   for (const int advice : {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED, MADV_FREE,
                            MADV_HUGEPAGE, MADV_NOHUGEPAGE}) {
-    const scmp_arg_cmp is = when(2, SCMP_CMP_EQ, static_cast<scmp_datum_t>(advice));
-    if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(madvise), 1, &is); code != 0) {
-      return base::fail_errno(-code, "seccomp rule for madvise");
-    }
+    const std::array conditions{when(0, SCMP_CMP_GE, first_free),
+                                when(2, SCMP_CMP_EQ, static_cast<scmp_datum_t>(advice))};
+    TRY(add(context, SCMP_ACT_ALLOW, SCMP_SYS(madvise), conditions, "madvise"));
   }
   return {};
 }
 
-/// Memory may move to where the kernel finds room, as realloc has it moved, but not to a place of one's choice: a
-/// candidate could put code of its own where the arena's is, with the same address and the right to be executed.
+/// realloc is told that memory cannot be moved, and copies. A candidate that could move memory would put code of its
+/// own where the arena's is, with the same address and the right to be executed, or a page of its own in place of one
+/// that it shares with the worker.
 base::Result<void> add_move_rule(const Context& context) {
-  const scmp_arg_cmp anywhere = when(3, SCMP_CMP_MASKED_EQ, ~static_cast<scmp_datum_t>(MREMAP_MAYMOVE), 0);
-  if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(mremap), 1, &anywhere);
-      code != 0) {
-    return base::fail_errno(-code, "seccomp rule for mremap");
-  }
-  return {};
+  const std::array anywhere{when(3, SCMP_CMP_MASKED_EQ, ~static_cast<scmp_datum_t>(MREMAP_MAYMOVE), 0)};
+  return add(context, SCMP_ACT_ERRNO(ENOMEM), SCMP_SYS(mremap), anywhere, "mremap");
 }
 
-/// Memory may be mapped and protected, but never made executable; maps of files are left to the loading filter.
-base::Result<void> add_memory_rules(const Context& context) {
+/// Memory may be mapped where there is room, unmapped and protected, but never made executable; maps of files are left
+/// to the loading filter.
+base::Result<void> add_memory_rules(const Context& context, std::uint64_t first_free) {
   const scmp_arg_cmp not_executable = when(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-  const scmp_arg_cmp anonymous = when(3, SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS);
-  const std::array map{not_executable, anonymous};
-  if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, map.data());
-      code != 0) {
-    return base::fail_errno(-code, "seccomp rule for mmap");
-  }
-  if (const int code = seccomp_rule_add_array(context.get(), SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, &not_executable);
-      code != 0) {
-    return base::fail_errno(-code, "seccomp rule for mprotect");
-  }
-  return {};
+  const std::array map{not_executable, when(3, SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_FIXED, MAP_ANONYMOUS)};
+  TRY(add(context, SCMP_ACT_ALLOW, SCMP_SYS(mmap), map, "mmap"));
+  const scmp_arg_cmp free = when(0, SCMP_CMP_GE, first_free);
+  const std::array protect{free, not_executable};
+  TRY(add(context, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), protect, "mprotect"));
+  return add(context, SCMP_ACT_ALLOW, SCMP_SYS(munmap), std::array{free}, "munmap");
 }
 
 /// Threads of the same process, and no other kind of clone. clone3 hides its flags behind a pointer, so the C library
@@ -187,6 +167,9 @@ base::Result<void> add_clone_rules(const Context& context) {
 
 base::Result<void> add_thread_rules(const Context& context) {
   TRY(add_clone_rules(context));
+  // An allocator that gives back what a thread had looks for the machine's policy in a file, and does without.
+  constexpr std::array kOpening{"open", "openat"};
+  TRY(add(context, SCMP_ACT_ERRNO(EACCES), kOpening));
   // The C library installs handlers for its own real-time signals with the first thread, and may name stacks.
   constexpr std::uint64_t kFirstOfTheLibrary = 32;
   constexpr std::uint64_t kNameMemory = 0x53564d41;  // PR_SET_VMA
@@ -204,10 +187,10 @@ base::Result<void> add_thread_rules(const Context& context) {
   return add(context, SCMP_ACT_ALLOW, kAllowedToThreads);
 }
 
-base::Result<void> add_rules(const Context& context, FilterKind kind) {
+base::Result<void> add_rules(const Context& context, FilterKind kind, std::uint64_t first_free) {
   if (kind == FilterKind::compile) return add(context, SCMP_ACT_ERRNO(EPERM), kRefusedToCompilers);
   TRY(add(context, SCMP_ACT_ALLOW, kAllowedToCalls));
-  TRY(add_advice_rules(context));
+  TRY(add_advice_rules(context, first_free));
   TRY(add_move_rule(context));
   if (kind == FilterKind::load) {
     // Filters add up: this one stays in force, so that it must allow all that a later one does.
@@ -215,7 +198,7 @@ base::Result<void> add_rules(const Context& context, FilterKind kind) {
     TRY(add(context, SCMP_ACT_ALLOW, kAllowedToThreads));
     return add(context, SCMP_ACT_ALLOW, kAllowedToLoads);
   }
-  TRY(add_memory_rules(context));
+  TRY(add_memory_rules(context, first_free));
   if (kind == FilterKind::call_threads) TRY(add_thread_rules(context));
   return {};
 }
@@ -236,11 +219,11 @@ base::Result<FilterProgram> exported(const Context& context) {
 
 }  // namespace
 
-base::Result<FilterProgram> compile_filter(FilterKind kind) {
+base::Result<FilterProgram> compile_filter(FilterKind kind, std::uint64_t first_free) {
   const std::uint32_t other = kind == FilterKind::compile ? SCMP_ACT_ALLOW : SCMP_ACT_TRAP;
   const Context context(seccomp_init(other), &seccomp_release);
   if (!context) return base::fail(base::ErrorCode::unsupported, "libseccomp cannot start a filter on this machine");
-  TRY(add_rules(context, kind));
+  TRY(add_rules(context, kind, first_free));
   return exported(context);
 }
 

@@ -26,8 +26,9 @@ struct FilterInstruction {
 };
 using FilterProgram = std::vector<FilterInstruction>;
 
-/// The filter's program for this machine's architecture. @error unsupported: libseccomp cannot build it here.
-base::Result<FilterProgram> compile_filter(FilterKind kind);
+/// The filter's program for this machine's architecture. Memory below `first_free` stays as it is mapped: calls may not
+/// unmap, protect or advise on it. @error unsupported: libseccomp cannot build it here.
+base::Result<FilterProgram> compile_filter(FilterKind kind, std::uint64_t first_free = 0);
 
 /// The name of a system call of this architecture, for messages; "number 12" when unknown.
 std::string system_call_name(int number);

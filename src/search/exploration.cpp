@@ -114,6 +114,9 @@ class Explorer {
       else if (x_.waiting != nullptr && *x_.waiting > 0)
         return tl::make_unexpected(profile.error());  // put off: the question would be another one without it
     }
+    if (model::failed_in_profile(question.evaluation)) {
+      return base::fail(ErrorCode::cancelled, "its parent failed " + question.evaluation.profile->failure);
+    }
     if (question.evaluation.tuning) question.evaluation.tuning->heats.clear();
     if (const auto tried = x_.tried.find(kernel.source_id); tried != x_.tried.end()) question.tried = tried->second;
     return x_.asker.plan(question, x_.stops.wind_down);

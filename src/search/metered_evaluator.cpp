@@ -24,13 +24,19 @@ constexpr double kRaceMargin = 1.5;
 constexpr double kRacesOfConclusion = 6;
 constexpr double kOpeningsOfConclusion = 3;
 
+/// Without what was waited for others to leave the device.
 class Stopwatch {
  public:
+  explicit Stopwatch(const evaluation::Evaluator& evaluator)
+      : evaluator_(evaluator), waited_before_(evaluator.waited_seconds()) {}
   [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    return std::max(all - (evaluator_.waited_seconds() - waited_before_), 0.0);
   }
 
  private:
+  const evaluation::Evaluator& evaluator_;
+  double waited_before_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
@@ -51,7 +57,7 @@ class MeteredEvaluator final : public evaluation::Evaluator {
 
   Result<OpenReport> open(const model::Task& task, const evaluation::MeasureSettings& settings,
                           std::stop_token stop) override {
-    const Stopwatch watch;
+    const Stopwatch watch(evaluator_);
     auto report = evaluator_.open(task, settings, stop);
     const double seconds = watch.seconds();
     budget_.spend({.device_seconds = seconds});
@@ -69,7 +75,7 @@ class MeteredEvaluator final : public evaluation::Evaluator {
 
   Result<Evaluation> triage(const Solution& candidate, const Solution& opponent, std::stop_token stop) override {
     TRY_ASSIGN(auto reservation, budget_.reserve({.device_seconds = expected_race()}, stop));
-    const Stopwatch watch;
+    const Stopwatch watch(evaluator_);
     auto evaluation = evaluator_.triage(candidate, opponent, stop);
     const double seconds = evaluation ? measured_seconds(*evaluation, watch.seconds()) : 0;
     reservation.settle({.device_seconds = seconds});
@@ -98,7 +104,7 @@ class MeteredEvaluator final : public evaluation::Evaluator {
  private:
   template <class T>
   Result<T> counted(const std::function<Result<T>()>& work) {
-    const Stopwatch watch;
+    const Stopwatch watch(evaluator_);
     Result<T> result = work();
     budget_.spend({.device_seconds = watch.seconds()});
     return result;

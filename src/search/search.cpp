@@ -130,6 +130,18 @@ class Search {
     return recorder_.record({{}, "decisions"}, {{"hash", hash}}, decisions_);
   }
 
+  [[nodiscard]] Candidate baseline() const {
+    return {.identity = {},
+            .solution = request_.task.baseline,
+            .source_id = model::source_id(request_.task.baseline),
+            .machine_code_id = opened_.baseline.machine_code_id,
+            .plan = {},
+            .parent_source_id = {},
+            .evaluation = opened_.baseline,
+            .score = {},
+            .workloads = opened_.baseline.workloads};
+  }
+
   Result<void> verify_baseline() {
     TRY_ASSIGN(opened_, measurer_.open(stops_.abort));
     if (opened_.baseline.status != Status::passed) {
@@ -137,15 +149,7 @@ class Search {
                                                          std::string(model::to_string(opened_.baseline.status)) + ": " +
                                                          opened_.baseline.reason);
     }
-    Candidate baseline{.identity = {},
-                       .solution = request_.task.baseline,
-                       .source_id = model::source_id(request_.task.baseline),
-                       .machine_code_id = opened_.baseline.machine_code_id,
-                       .plan = {},
-                       .parent_source_id = {},
-                       .evaluation = opened_.baseline,
-                       .score = {},
-                       .workloads = opened_.baseline.workloads};
+    const Candidate baseline = this->baseline();
     if (!recorder_.replaying()) TRY(ports_.journal->record_solution(baseline.source_id, baseline.solution));
     known_sources_[baseline.source_id] = baseline.evaluation;
     known_machine_code_[baseline.machine_code_id] = baseline.evaluation;
@@ -329,12 +333,28 @@ class Search {
     } else {
       next = select_as_published(selecting, outcomes);
     }
+    drop_failed(next);
     beam_ = std::move(next.beam);
     finalists_ = std::move(next.finalists);
     if (recorder_.replaying()) return {};
     for (const Candidate& candidate : next.raced)
       TRY(ports_.journal->record_kernel(kernel_record(candidate, "playoff", candidate.score.estimate)));
     return {};
+  }
+
+  /// Leaves out what passed its race and failed while it was profiled; the baseline stands in for a beam of nothing
+  /// else.
+  void drop_failed(Selection& next) {
+    std::set<std::string> failed;
+    for (const Candidate& parent : beam_) {
+      if (model::failed_in_profile(parent.evaluation)) failed.insert(parent.source_id);
+    }
+    const auto is_failed = [&](const Candidate& candidate) { return failed.contains(candidate.source_id); };
+    if (failed.empty()) return;
+    counts_["PROFILE_FAILED"] += static_cast<int>(failed.size());
+    std::erase_if(next.beam, is_failed);
+    std::erase_if(next.finalists, is_failed);
+    if (next.beam.empty()) next.beam = {baseline()};
   }
 
   void announce_selection() {
@@ -383,6 +403,8 @@ class Search {
       if (!evaluation &&
           (evaluation.error().code == ErrorCode::cancelled || evaluation.error().code == ErrorCode::not_found)) {
         if (waiting()) expect_confirmations(place);
+        const bool given_up = evaluation.error().code == ErrorCode::cancelled && !stopping();
+        if (given_up) return tl::make_unexpected(evaluation.error());  // waiting for the device was stopped: it is owed
         return {};
       }
       if (!evaluation) return tl::make_unexpected(evaluation.error());

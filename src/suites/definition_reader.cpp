@@ -18,6 +18,10 @@ using model::TensorSpec;
 
 namespace {
 
+constexpr std::size_t kMostAxes = 64;
+constexpr std::size_t kMostTensors = 64;  ///< inputs, and outputs
+constexpr std::size_t kMostRank = 16;
+
 /// Names that share the kernel's scope, each with what it names.
 class Scope {
  public:
@@ -45,6 +49,10 @@ std::vector<std::string> dtype_names() {
 void read_axes(TableReader& root, model::Definition& definition, Scope& scope, std::vector<Problem>& problems) {
   const TomlNode* axes = root.table("axes", "[axes] with one line an axis: M = \"var\" or K = 1024");
   if (!axes) return;
+  if (axes->entries.size() > kMostAxes) {
+    return root.refuse("axes", std::to_string(axes->entries.size()) + " are too many; a task has at most " +
+                                   std::to_string(kMostAxes));
+  }
   for (const TomlEntry& entry : axes->entries) {
     const auto refuse = [&](std::string message) {
       problems.push_back({entry.line, root.path("axes") + "." + entry.key, std::move(message), ""});
@@ -146,6 +154,11 @@ void read_shape(TableReader& table, TensorSpec& tensor, const model::Definition&
   tensor.shape = table.strings(
       "shape", "the axis names, outermost first, like [\"M\", \"K\"]; known axes are " + join_names(known));
   if (!tensor.shape) return;
+  if (tensor.shape->size() > kMostRank) {
+    table.refuse("shape", "has " + std::to_string(tensor.shape->size()) + " axes; a tensor has at most " +
+                              std::to_string(kMostRank));
+    tensor.shape->resize(kMostRank);
+  }
   for (const std::string& axis : *tensor.shape) {
     if (std::find(known.begin(), known.end(), axis) == known.end()) {
       table.refuse("shape", unknown_axis(axis, definition));
@@ -183,7 +196,7 @@ void read_init(TableReader& table, TensorSpec& tensor, bool dtype_is_known) {
 }
 
 void read_families(TableReader& table, TensorSpec& tensor) {
-  const auto names = table.strings("families", "some of positive, scaled, heavy, sparse, rows");
+  const auto names = table.strings("families", "some of " + std::string(model::kFamilyNames));
   if (!names) return;
   for (const std::string& name : *names) {
     const auto families = model::parse_family(name);
@@ -230,12 +243,30 @@ void read_tensors(TableReader& root, Side side, model::Definition& definition, S
   const std::string key = side == Side::input ? "inputs" : "outputs";
   auto& tensors = side == Side::input ? definition.inputs : definition.outputs;
   const std::string form = "[[" + key + "]] with name, shape and dtype";
-  for (const TomlNode* node : root.tables(key, form)) {
+  const auto tables = root.tables(key, form);
+  if (tables.size() > kMostTensors) {
+    return root.refuse(
+        key, std::to_string(tables.size()) + " are too many; a task has at most " + std::to_string(kMostTensors));
+  }
+  for (const TomlNode* node : tables) {
     TableReader table(*node, root.path(key) + "[" + std::to_string(tensors.size()) + "]", problems);
     tensors.push_back(read_tensor(table, side, definition, scope));
   }
   const TomlKind* const kind = root.kind(key);
   if (!kind || (*kind == TomlKind::array && tensors.empty())) root.require(key, "at least one " + form);
+}
+
+/// A kernel may take any of several equal values: no index is wrong then, and no two need agree.
+void refuse_ties(const TableReader& root, const model::Definition& definition, std::vector<Problem>& problems) {
+  if (!model::has_exact_output(definition)) return;
+  for (std::size_t i = 0; i < definition.inputs.size(); ++i) {
+    const auto& families = definition.inputs[i].families;
+    if (std::find(families.begin(), families.end(), model::Family::near_ties) == families.end()) continue;
+    problems.push_back({root.line("inputs"), root.path("inputs") + "[" + std::to_string(i) + "].families",
+                        "near_ties needs outputs of floating types: which of two nearly equal values an index names is "
+                        "for each kernel to say; leave it out",
+                        ""});
+  }
 }
 
 void read_numerics(TableReader& root, model::Numerics& numerics, std::vector<Problem>& problems) {
@@ -297,6 +328,7 @@ void read_definition(TableReader& root, model::Definition& definition, std::vect
   read_axes(root, definition, scope, problems);
   read_tensors(root, Side::input, definition, scope, problems);
   read_tensors(root, Side::output, definition, scope, problems);
+  refuse_ties(root, definition, problems);
   read_numerics(root, definition.numerics, problems);
   read_cost(root, definition, problems);
 }

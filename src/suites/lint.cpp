@@ -2,6 +2,8 @@
 #include "suites/lint.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <system_error>
 
 #include "model/c_tokens.hpp"
@@ -156,11 +158,10 @@ class Linter {
   void check_workload(std::size_t place) {
     const Workload& workload = task_.workloads[place];
     const std::string key = "workloads[" + std::to_string(place) + "]";
-    const auto twin = std::find_if(task_.workloads.begin(), task_.workloads.end(),
-                                   [&](const Workload& other) { return other.axes == workload.axes; });
-    if (!variable_axes(task_.definition).empty() && &*twin != &workload) {
+    const auto [twin, first] = by_axes_.emplace(workload.axes, &workload);
+    if (!variable_axes(task_.definition).empty() && !first) {
       report(Severity::advice, key + ".axes",
-             "the same sizes as workload " + in_quotes(twin->name) + "; other sizes would prove more");
+             "the same sizes as workload " + in_quotes(twin->second->name) + "; other sizes would prove more");
     }
     const model::AxisValues axes = bind_axes(task_.definition, workload);
     std::int64_t bytes = 0;
@@ -180,6 +181,30 @@ class Linter {
     return kind == model::InitKind::zeros || kind == model::InitKind::ones || kind == model::InitKind::constant;
   }
 
+  /// Whether the operator picks or weighs values by how they compare.
+  [[nodiscard]] bool compares_values() const {
+    static constexpr std::array kSigns{"max", "min", "attention", "gqa", "sort", "top", "pool"};
+    return std::any_of(kSigns.begin(), kSigns.end(),
+                       [&](const char* sign) { return task_.definition.op_type.find(sign) != std::string::npos; });
+  }
+
+  /// The families that the input does not name, and that its operator takes because it takes those that it names.
+  [[nodiscard]] std::vector<std::string> further_families(const model::TensorSpec& input) const {
+    using model::Family;
+    const auto named = [&](Family family) {
+      return std::find(input.families.begin(), input.families.end(), family) != input.families.end();
+    };
+    std::vector<std::string> out;
+    const auto suggest = [&](Family family, Family because_of) {
+      if (named(because_of) && !named(family)) out.push_back("\"" + std::string(model::to_string(family)) + "\"");
+    };
+    suggest(Family::late, Family::rows);
+    suggest(Family::blocks, Family::rows);
+    suggest(Family::signed_zeros, Family::sparse);
+    if (compares_values() && !model::has_exact_output(task_.definition)) suggest(Family::near_ties, Family::rows);
+    return out;
+  }
+
   void check_inputs() {
     const std::vector<model::TensorSpec>& inputs = task_.definition.inputs;
     if (std::all_of(inputs.begin(), inputs.end(), is_fixed)) {
@@ -189,10 +214,19 @@ class Linter {
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const model::TensorSpec& input = inputs[i];
-      if (!input.shape || !is_floating(input.dtype) || !input.families.empty() || is_fixed(input)) continue;
-      report(Severity::advice, "inputs[" + std::to_string(i) + "].families",
-             "none: the kernel is only checked on inputs as declared; name what the operator is defined for (positive, "
-             "scaled, heavy, sparse, rows)");
+      if (!input.shape || !is_floating(input.dtype) || is_fixed(input)) continue;
+      const std::string key = "inputs[" + std::to_string(i) + "].families";
+      const std::vector<std::string> more = further_families(input);
+      if (input.families.empty()) {
+        report(Severity::advice, key,
+               "none: the kernel is only checked on inputs as declared; name what the operator is defined for (" +
+                   std::string(model::kFamilyNames) + ")");
+      } else if (!more.empty()) {
+        report(
+            Severity::advice, key,
+            "what takes those that are named takes " + suites::join_names(more) +
+                " as well: add them, or a kernel passes that judges a row by a part of it, or a zero without its sign");
+      }
     }
   }
 
@@ -213,6 +247,7 @@ class Linter {
   const model::Task& task_;
   LintOptions options_;
   std::vector<Problem> problems_;
+  std::map<model::AxisValues, const Workload*> by_axes_;  ///< the first of these sizes
 };
 
 }  // namespace

@@ -2,8 +2,9 @@
 #include "suites/mutants.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
+
+#include "suites/mutant_text.hpp"
 
 namespace accelopt::suites {
 namespace {
@@ -43,17 +44,6 @@ std::string call_of_baseline(const model::Definition& definition, const Replaced
   for (const TensorSpec& output : definition.outputs) add(output.name);
   for (const std::string& axis : model::variable_axes(definition)) add(axis);
   return std::string("  ") + kBaselineName + "(" + out + ");\n";
-}
-
-/// The product of axes as an expression; "1" of none.
-std::string product(const std::vector<std::string>& axes, std::size_t first, std::size_t last) {
-  std::string out = "(int64_t)1";
-  for (std::size_t i = first; i < last; ++i) out += " * " + axes[i];
-  return out;
-}
-
-std::string elements(const TensorSpec& tensor) {
-  return tensor.shape ? product(*tensor.shape, 0, tensor.shape->size()) : "1";
 }
 
 /// The conversion to and from float that task.h has for a small type; none for those of C.
@@ -108,7 +98,8 @@ class Breeder {
     shorten_reductions();
     for_outputs(MutantKind::row, "one row unwritten", &Breeder::row);
     mutate_input();
-    lower_precision();
+    drop_small_constants();
+    for (const Rounding& rounding : roundings()) add_rounded(rounding);
     return std::move(mutants_);
   }
 
@@ -168,15 +159,6 @@ class Breeder {
     return out;
   }
 
-  /// The most elements of a tensor over all workloads.
-  [[nodiscard]] std::int64_t most(const TensorSpec& tensor) const {
-    std::int64_t out = 0;
-    for (const model::Workload& workload : task_.workloads) {
-      out = std::max(out, model::element_count(tensor, model::bind_axes(definition_, workload)));
-    }
-    return out;
-  }
-
   [[nodiscard]] Spoiled zeros(const TensorSpec& output) const {
     return {"  memset(" + output.name + ", 0, sizeof *" + output.name + " * (" + elements(output) + "));\n",
             "every element of " + output.name + " is 0",
@@ -185,7 +167,7 @@ class Breeder {
 
   [[nodiscard]] Spoiled constant(const TensorSpec& output) const {
     const std::string& y = output.name;
-    if (most(output) < 2) return {{}, {}, "output " + y + " has one element only"};
+    if (most_elements(task_, output) < 2) return {{}, {}, "output " + y + " has one element only"};
     std::string value = y + "[0]";
     if (model::is_floating(output.dtype)) {
       value = of_number(output.dtype, "sum / (double)count");
@@ -203,15 +185,7 @@ class Breeder {
   }
 
   [[nodiscard]] Spoiled copy(const TensorSpec& output) const {
-    const TensorSpec* source = nullptr;
-    for (const TensorSpec& input : definition_.inputs) {
-      if (!input.shape || input.dtype != output.dtype) continue;
-      if (input.shape == output.shape) {
-        source = &input;
-        break;
-      }
-      if (source == nullptr) source = &input;
-    }
+    const TensorSpec* const source = source_of_copy(definition_, output);
     if (source == nullptr) {
       return {{}, {}, "no input tensor has the type of output " + output.name};
     }
@@ -223,7 +197,7 @@ class Breeder {
 
   [[nodiscard]] Spoiled last_tile(const TensorSpec& output) const {
     const std::string& y = output.name;
-    if (most(output) < 2) return {{}, {}, "output " + y + " has one element only"};
+    if (most_elements(task_, output) < 2) return {{}, {}, "output " + y + " has one element only"};
     return {"  {\n    const int64_t count = " + elements(output) +
                 ";\n    const int64_t first = count > 8 ? count - 8 : 1;\n" +
                 "    for (int64_t i = first; i < count; ++i) " + y + "[i] = " + y + "[first - 1];\n  }\n",
@@ -236,7 +210,7 @@ class Breeder {
     if (!output.shape || output.shape->size() < 2) return {{}, {}, "output " + y + " has no row axis"};
     TensorSpec first_axes = output;
     first_axes.shape->pop_back();
-    if (most(first_axes) < 2) return {{}, {}, "output " + y + " has one row only"};
+    if (most_elements(task_, first_axes) < 2) return {{}, {}, "output " + y + " has one row only"};
     const std::size_t rank = output.shape->size();
     const std::string length = product(*output.shape, rank - 1, rank);
     return {"  {\n    const int64_t rows = " + product(*output.shape, 0, rank - 1) +
@@ -269,21 +243,8 @@ class Breeder {
     add(kind, std::move(name), std::move(does), {}, body + call_of_baseline(definition_, replaced) + freed);
   }
 
-  static bool has_axis(const TensorSpec& tensor, const std::string& axis) {
-    return tensor.shape && std::find(tensor.shape->begin(), tensor.shape->end(), axis) != tensor.shape->end();
-  }
-
-  /// Axes that inputs have and no output has: what is summed up over, or otherwise reduced.
   void shorten_reductions() {
-    std::vector<std::string> reduced;
-    for (const model::Axis& axis : definition_.axes) {
-      const auto has = [&](const TensorSpec& tensor) { return has_axis(tensor, axis.name); };
-      const auto counts = [&](const TensorSpec& tensor) { return has(tensor) && model::is_floating(tensor.dtype); };
-      if (std::none_of(definition_.outputs.begin(), definition_.outputs.end(), has) &&
-          std::any_of(definition_.inputs.begin(), definition_.inputs.end(), counts)) {
-        reduced.push_back(axis.name);
-      }
-    }
+    const std::vector<std::string> reduced = reduced_axes(definition_);
     const std::string name = "1 % of the reduction skipped";
     if (reduced.empty()) {
       add(MutantKind::reduction, name, {}, "every axis of the floating inputs is also one of the outputs", {});
@@ -301,7 +262,7 @@ class Breeder {
       changes.emplace_back(&input, "  for (int64_t outer = 0; outer < " + product(shape, 0, place) +
                                        "; ++outer) {\n    const int64_t extent = " + axis +
                                        ", inner = " + product(shape, place + 1, shape.size()) +
-                                       ", skipped = extent < 200 ? 1 : extent / 100;\n    memset(" + changed +
+                                       ", skipped = " + kSkipped + ";\n    memset(" + changed +
                                        " + (outer * extent + extent - skipped) * inner, 0, sizeof *" + changed +
                                        " * (skipped * inner));\n  }\n");
     }
@@ -320,23 +281,14 @@ class Breeder {
         call_of_baseline(definition_) + "  *(volatile unsigned char*)" + input->name + " ^= 1;\n");
   }
 
-  /// Inputs rounded to another type, or to fewer bits, before they are used.
-  struct Rounding {
-    std::string name;
-    std::function<bool(DType)> applies;
-    std::function<std::string(DType)> to;  ///< the type that is rounded to, for people
-    unsigned dropped_of_float32 = 16;      ///< bits of fraction
-  };
-
-  void lower_precision() {
-    add_rounded(
-        {"computed one precision lower", [](DType dtype) { return model::size_of(dtype) > 1; },
-         [](DType dtype) {
-           return dtype == DType::float64 ? "float32" : dtype == DType::float32 ? "bfloat16" : "4 bits of precision";
-         },
-         16});
-    add_rounded({"computed in tf32", [](DType dtype) { return dtype == DType::float32; },
-                 [](DType) { return "tf32 (11 bits of precision)"; }, 13});
+  void drop_small_constants() {
+    const auto source = without_small_constants(task_.baseline.sources.front().text);
+    Mutant mutant{MutantKind::epsilon, kEpsilonName, kEpsilonDoes, source ? "" : kNoEpsilon, {}};
+    if (source) {
+      mutant.solution = task_.baseline;
+      mutant.solution.sources.front().text = *source;
+    }
+    mutants_.push_back(std::move(mutant));
   }
 
   void add_rounded(const Rounding& rounding) {
@@ -345,30 +297,22 @@ class Breeder {
     for (const TensorSpec& input : definition_.inputs) {
       if (!input.shape || !model::is_floating(input.dtype) || !rounding.applies(input.dtype)) continue;
       const std::string changed = "changed_" + input.name + "[i]";
-      const unsigned dropped = input.dtype == DType::float32 ? rounding.dropped_of_float32 : kDroppedOfSmallTypes;
-      const std::string value = input.dtype == DType::float64 ? "(float)" + changed
-                                                              : "rounded(" + as_number(input.dtype, changed) + ", " +
-                                                                    std::to_string(dropped) + ")";
+      const std::string value = input.dtype == DType::float64
+                                    ? "(float)" + changed
+                                    : "rounded(" + as_number(input.dtype, changed) + ", " +
+                                          std::to_string(dropped_bits(rounding, input.dtype)) + ")";
       to = rounding.to(input.dtype);
       changes.emplace_back(&input, "  for (int64_t i = 0; i < " + elements(input) + "; ++i) " + changed + " = " +
                                        of_number(input.dtype, value) + ";\n");
     }
-    std::string reason;
-    if (changes.empty()) reason = "no input tensor has a floating type with a lower one below it";
-    const auto floating = [](const TensorSpec& output) { return model::is_floating(output.dtype); };
-    if (std::none_of(definition_.outputs.begin(), definition_.outputs.end(), floating)) {
-      reason = "every output is exact (integers or masks)";
-    }
-    if (definition_.numerics.lower_precision) reason = "the task permits it: numerics.lower_precision = true";
+    const std::string reason = changes.empty() ? "no input tensor has a floating type with a lower one below it"
+                                               : refuse_rounding(definition_);
     if (reason.empty()) {
       add_on_changed(MutantKind::lower_precision, rounding.name, "the baseline on inputs rounded to " + to, changes);
     } else {
       add(MutantKind::lower_precision, rounding.name, {}, reason, {});
     }
   }
-
-  /// Bits of a float's fraction that a number of four bits of precision has not.
-  static constexpr unsigned kDroppedOfSmallTypes = 20;
 
   const model::Task& task_;
   const model::Definition& definition_;
@@ -378,6 +322,7 @@ class Breeder {
 }  // namespace
 
 std::vector<Mutant> derive_mutants(const model::Task& task) {
+  if (task.target == "cuda") return derive_cuda_mutants(task);
   return Breeder(task).breed();
 }
 
@@ -388,14 +333,13 @@ model::Task with_measured_bounds(const model::Task& task) {
 }
 
 model::Task with_rich_inputs(const model::Task& task) {
-  using model::Family;
   model::Task out = with_measured_bounds(task);
   for (TensorSpec& input : out.definition.inputs) {
     if (!model::is_floating(input.dtype)) continue;
     input.init = {model::InitKind::normal, 0, 1};
     if (!input.shape) continue;
-    input.families = {Family::positive, Family::scaled_up, Family::scaled_down,
-                      Family::heavy,    Family::sparse,    Family::rows};
+    input.families = {model::kTransformations.begin(), model::kTransformations.end()};
+    if (model::has_exact_output(out.definition)) std::erase(input.families, model::Family::near_ties);
   }
   return out;
 }

@@ -12,7 +12,18 @@
 namespace accelopt::suites {
 
 /// What a mutant does wrong; it decides what would mend the task that accepts it.
-enum class MutantKind { zeros, constant, copy, last_tile, reduction, row, mutated_input, lower_precision };
+enum class MutantKind {
+  zeros,
+  constant,
+  copy,
+  last_tile,
+  reduction,
+  statistics,
+  row,
+  mutated_input,
+  epsilon,
+  lower_precision
+};
 
 struct Mutant {
   MutantKind kind = MutantKind::zeros;
@@ -22,8 +33,8 @@ struct Mutant {
   model::Solution solution;
 };
 
-/// All mutants of a C or C++ task, in the order of MutantKind. Each is the baseline's own source, compiled under
-/// another name and called by a kernel that spoils its inputs or its outputs.
+/// All mutants of a task in C, C++ or CUDA C++. Each is the baseline's own source, called by a kernel that spoils its
+/// inputs or its outputs, or launched between others that do.
 std::vector<Mutant> derive_mutants(const model::Task& task);
 
 /// The same task with bounds as measured: without a stated normwise bound and without permission for lower precision.

@@ -20,6 +20,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The most bytes of a file of a task: what people write is far below, and what is above is no text.
+constexpr std::size_t kMostTomlBytes = std::size_t{1} << 20;
+constexpr std::size_t kMostSourceBytes = std::size_t{1} << 20;
+constexpr std::size_t kMostHintsBytes = std::size_t{64} << 10;
+
 /// Extensions of a target's baseline and reference, the usual one first.
 struct FileKinds {
   std::vector<std::string> baseline;
@@ -57,7 +62,8 @@ std::optional<model::SourceFile> read_source(Reading& reading, const std::string
   std::vector<std::string> found;
   for (const std::string& extension : extensions) {
     std::error_code ignored;
-    if (fs::exists(folder / (stem + extension), ignored)) found.push_back(stem + extension);
+    // A link counts whatever it leads to: it is refused by name.
+    if (fs::exists(fs::symlink_status(folder / (stem + extension), ignored))) found.push_back(stem + extension);
   }
   const auto refuse = [&](const std::string& name, std::string message) {
     reading.problems.push_back({0, "", std::move(message), (folder / name).string()});
@@ -69,7 +75,7 @@ std::optional<model::SourceFile> read_source(Reading& reading, const std::string
                   "no such file; put " + std::string(what) + " there (" + alternatives(stem, extensions) + ")");
   }
   if (found.size() > 1) return refuse(found[1], "stands beside " + found[0] + "; keep one of them");
-  auto text = base::read_file(folder / found[0]);
+  auto text = base::read_foreign_file(folder / found[0], kMostSourceBytes);
   if (!text) return refuse(found[0], text.error().message);
   if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
     return refuse(found[0], "is empty; put " + std::string(what) + " there");
@@ -92,7 +98,7 @@ void read_sources(Reading& reading, const std::string& derived_reference) {
 
 void read_hints(Reading& reading) {
   const fs::path file = reading.toml.parent_path() / "hints.md";
-  auto text = base::read_file(file);
+  auto text = base::read_foreign_file(file, kMostHintsBytes);
   if (text) {
     reading.task.hints = std::move(*text);
   } else if (text.error().code != ErrorCode::not_found) {
@@ -115,7 +121,7 @@ Reading read_folder(const fs::path& folder_or_toml) {
   std::error_code ignored;
   const bool names_file = folder_or_toml.extension() == ".toml" && !fs::is_directory(folder_or_toml, ignored);
   reading.toml = names_file ? folder_or_toml : folder_or_toml / "task.toml";
-  const auto text = base::read_file(reading.toml);
+  const auto text = base::read_foreign_file(reading.toml, kMostTomlBytes);
   if (!text) {
     reading.code = text.error().code;
     reading.problems.push_back(unreadable(folder_or_toml, reading.toml, text.error()));
@@ -142,6 +148,13 @@ Result<model::Task> load_task(const fs::path& folder_or_toml) {
     message += (message.empty() ? "" : "\n") + to_string(problem, reading.toml.string());
   }
   return fail(reading.code, std::move(message));
+}
+
+std::optional<std::vector<std::string>> entry_flags(const fs::path& folder_or_toml) {
+  std::error_code ignored;
+  const bool is_folder = fs::is_directory(folder_or_toml, ignored);
+  const auto text = base::read_file(is_folder ? folder_or_toml / "task.toml" : folder_or_toml);
+  return text ? read_task_toml(*text).entry_flags : std::nullopt;
 }
 
 std::vector<Problem> task_problems(const fs::path& folder_or_toml) {

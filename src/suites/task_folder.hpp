@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
@@ -15,6 +17,10 @@ namespace accelopt::suites {
 /// @error not_found: no folder, or a file of it is missing; parse: something in it is wrong; permission_denied, io. The
 /// message lists every problem of the task, one a line, as "file:line: key: reason".
 base::Result<model::Task> load_task(const std::filesystem::path& folder_or_toml);
+
+/// `flags` of the folder's [entry]: with which the user's build compiles the file. None: not stated, or the folder
+/// cannot be read.
+std::optional<std::vector<std::string>> entry_flags(const std::filesystem::path& folder_or_toml);
 
 /// Everything that keeps the task from being loaded; empty when load_task succeeds. For `lint`.
 std::vector<Problem> task_problems(const std::filesystem::path& folder_or_toml);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/expression.hpp"
+#include "model/user_flags.hpp"
 #include "suites/c_names.hpp"
 #include "suites/definition_reader.hpp"
 #include "suites/toml_document.hpp"
@@ -18,6 +19,9 @@ constexpr std::int64_t kSchema = 1;
 
 /// Larger tensors are a slip of the pen on any machine, and would overflow sizes further on.
 constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 40;
+
+/// Each is opened, verified and timed: what people write is far below.
+constexpr std::size_t kMostWorkloads = 1000;
 
 constexpr std::string_view kPositiveExtent = "the axis's extent, a positive integer";
 
@@ -121,7 +125,12 @@ void read_workloads(TableReader& root, model::Task& task, std::vector<Problem>& 
   const std::string form = "[[workloads]] with name, axes and role";
   std::set<std::string> names;
   const std::size_t before = problems.size();
-  for (const TomlNode* node : root.tables("workloads", form)) {
+  const auto tables = root.tables("workloads", form);
+  if (tables.size() > kMostWorkloads) {
+    return root.refuse("workloads", std::to_string(tables.size()) + " are too many; a task has at most " +
+                                        std::to_string(kMostWorkloads));
+  }
+  for (const TomlNode* node : tables) {
     TableReader table(*node, root.path("workloads") + "[" + std::to_string(task.workloads.size()) + "]", problems);
     model::Workload workload;
     workload.name = table.string("name", "the workload's name").value_or("");
@@ -214,7 +223,8 @@ void check_arguments(TableReader& table, const model::Definition& definition, co
   }
 }
 
-void read_entry(TableReader& root, model::Task& task, bool definition_is_sound, std::vector<Problem>& problems) {
+void read_entry(TableReader& root, bool definition_is_sound, TaskText& result) {
+  std::vector<Problem>& problems = result.problems;
   const TomlNode* node = root.table("entry", "[entry] with file, function and args");
   if (!node) return;
   TableReader table(*node, root.path("entry"), problems);
@@ -227,12 +237,21 @@ void read_entry(TableReader& root, model::Task& task, bool definition_is_sound, 
   if (entry.function.empty() && !table.has("function")) table.require("function", "the function's name");
   if (const auto args = table.strings("args", args_form)) {
     entry.args = *args;
-    if (definition_is_sound) check_arguments(table, task.definition, *args);
+    if (definition_is_sound) check_arguments(table, result.task.definition, *args);
   } else if (!table.has("args")) {
     table.require("args", args_form);
   }
+  if (auto flags = table.strings("flags", "the flags of your own build, like [\"-O2\", \"-mavx2\"]")) {
+    for (const std::string& flag : *flags) {
+      if (model::is_user_flag(flag)) continue;
+      table.refuse("flags", in_quotes(flag) +
+                                " is no flag that decides how a kernel is compiled, like -O2 or "
+                                "-march=x86-64-v3; leave it out");
+    }
+    result.entry_flags = std::move(*flags);
+  }
   table.finish();
-  task.entry = std::move(entry);
+  result.task.entry = std::move(entry);
 }
 
 }  // namespace
@@ -258,7 +277,7 @@ TaskText read_task_toml(std::string_view text) {
   read_workloads(root, result.task, result.problems);
   read_cpu(root, result.task, result.problems);
   read_cuda(root, result.task, result.problems);
-  read_entry(root, result.task, definition_is_sound, result.problems);
+  read_entry(root, definition_is_sound, result);
   root.finish();
   std::stable_sort(result.problems.begin(), result.problems.end(),
                    [](const Problem& a, const Problem& b) { return a.line < b.line; });

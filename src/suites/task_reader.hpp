@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,9 @@ namespace accelopt::suites {
 struct TaskText {
   model::Task task;               ///< complete where there are no problems; without reference, baseline and hints
   std::string derived_reference;  ///< SHA-256 of the reference that `init` derived from the baseline; empty: none was
+  /// Of [entry]: with which the user's build compiles the file, where stated. No part of the task: it may change when
+  /// runs have ended.
+  std::optional<std::vector<std::string>> entry_flags{};
   std::vector<Problem> problems;  ///< in the order of the text
 };
 

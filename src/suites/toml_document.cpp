@@ -62,7 +62,17 @@ TomlNode convert(const toml::node& node) {
 
 }  // namespace
 
+/// The library recurses once for every part of a dotted key: a line of more dots than this is no key of a task.
+constexpr int kMostDots = 1000;
+
 tl::expected<TomlNode, Problem> parse_toml(std::string_view text) {
+  int line = 1;
+  int dots = 0;
+  for (const char letter : text) {
+    if (letter == '\n') ++line;
+    dots = letter == '\n' ? 0 : dots + (letter == '.' ? 1 : 0);
+    if (dots > kMostDots) return tl::make_unexpected(Problem{line, "", "has over 1000 dots in one line; split it", ""});
+  }
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     const toml::parse_error& error = parsed.error();

@@ -27,7 +27,8 @@ namespace accelopt::syntax {
   X(isCursorDefinition) X(Cursor_getNumArguments) X(Cursor_getArgument) X(Cursor_getStorageClass) X(getArraySize)     \
   X(getNumDiagnostics) X(getDiagnostic) X(disposeDiagnostic) X(getDiagnosticSeverity) X(getDiagnosticLocation)        \
   X(getDiagnosticSpelling) X(Cursor_isNull) X(equalCursors) X(getTypeDeclaration) X(getCursorTLSKind)                 \
-  X(getInclusions) X(createIndexWithOptions) X(reparseTranslationUnit)
+  X(getInclusions) X(createIndexWithOptions) X(reparseTranslationUnit) X(CXXMethod_isStatic)                         \
+  X(getCursorSemanticParent)
 // clang-format on
 
 /// The functions of libclang that the reader calls, found in the library that was opened.

@@ -404,21 +404,38 @@ class Reader {
 
   // ---- functions
 
-  void read_declarations(CXCursor scope) {
-    for (const CXCursor child : children(scope)) {
+  void read_declarations(CXCursor parent) {
+    for (const CXCursor child : children(parent)) {
       if (offset(api_.getCursorLocation(child), api_.getExpansionLocation) < 0) continue;
       const CXCursorKind kind = api_.getCursorKind(child);
-      if (kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate) {
-        if (api_.isCursorDefinition(child) != 0) read_function(child);
-      } else if (kind == CXCursor_LinkageSpec || kind == CXCursor_UnexposedDecl || kind == CXCursor_Namespace) {
+      if (kind == CXCursor_FunctionDecl || kind == CXCursor_FunctionTemplate || kind == CXCursor_CXXMethod) {
+        if (api_.isCursorDefinition(child) != 0) read_function(child, kind);
+      } else if (kind == CXCursor_LinkageSpec || kind == CXCursor_UnexposedDecl || kind == CXCursor_Namespace ||
+                 kind == CXCursor_StructDecl || kind == CXCursor_ClassDecl) {
         read_declarations(child);
       }
     }
   }
 
-  void read_function(CXCursor cursor) {
+  /// Where it belongs, which may be elsewhere than where it stands.
+  std::string scope_of(CXCursor cursor) {
+    std::string scope;
+    for (CXCursor parent = api_.getCursorSemanticParent(cursor);
+         api_.Cursor_isNull(parent) == 0 && api_.getCursorKind(parent) != CXCursor_TranslationUnit;
+         parent = api_.getCursorSemanticParent(parent)) {
+      const std::string name = take(api_.getCursorSpelling(parent));
+      if (!name.empty() && name.front() != '(') scope.insert(0, name + "::");
+    }
+    return scope;
+  }
+
+  void read_function(CXCursor cursor, CXCursorKind cursor_kind) {
     Function function;
     function.name = take(api_.getCursorSpelling(cursor));
+    function.scope = scope_of(cursor);
+    if (cursor_kind == CXCursor_CXXMethod) {
+      function.kind = api_.CXXMethod_isStatic(cursor) != 0 ? FunctionKind::static_member : FunctionKind::member;
+    }
     function.return_type = take(api_.getTypeSpelling(api_.getCursorResultType(cursor)));
     function.extent = extent(cursor);
     for (const CXCursor child : children(cursor)) {
@@ -431,7 +448,8 @@ class Reader {
     }
     collect_names(cursor, function);
     mark_modified_loops(function.block);
-    result_.functions.push_back(std::move(function));
+    auto& all = function.kind == FunctionKind::plain ? result_.functions : result_.members;
+    all.push_back(std::move(function));
   }
 
   Parameter parameter(CXCursor cursor) {
@@ -486,37 +504,6 @@ class Reader {
         use.name != function.name &&
         std::find(function.helpers.begin(), function.helpers.end(), use.name) == function.helpers.end()) {
       function.helpers.push_back(use.name);
-    }
-  }
-
-  static bool modifies(const Expression& expression, std::int64_t declaration) {
-    const bool changes =
-        expression.kind == ExpressionKind::assign ||
-        (expression.kind == ExpressionKind::unary &&
-         (expression.text.ends_with("++") || expression.text.ends_with("--") || expression.text == "&"));
-    if (changes && expression.operands[0].kind == ExpressionKind::name &&
-        expression.operands[0].declaration == declaration) {
-      return true;
-    }
-    return std::any_of(expression.operands.begin(), expression.operands.end(),
-                       [&](const Expression& operand) { return modifies(operand, declaration); });
-  }
-
-  static bool modifies(const Statement& statement, std::int64_t declaration) {
-    if (statement.expression && modifies(*statement.expression, declaration)) return true;
-    for (const Variable& variable : statement.variables) {
-      if (variable.initializer && modifies(*variable.initializer, declaration)) return true;
-    }
-    return std::any_of(statement.children.begin(), statement.children.end(),
-                       [&](const Statement& child) { return modifies(child, declaration); });
-  }
-
-  /// A loop whose variable is changed in its own body does not count in a canonical way.
-  static void mark_modified_loops(Statement& statement) {
-    for (Statement& child : statement.children) mark_modified_loops(child);
-    if (statement.loop && statement.loop->canonical &&
-        modifies(statement.children.front(), statement.loop->declaration)) {
-      statement.loop->canonical = false;
     }
   }
 

@@ -104,8 +104,12 @@ struct Parameter {
   std::int64_t declaration = -1;
 };
 
+enum class FunctionKind { plain, static_member, member };
+
 struct Function {
   std::string name;
+  std::string scope;  ///< named namespaces and classes around it, each with its "::": "app::Filter::"
+  FunctionKind kind = FunctionKind::plain;
   std::string return_type;
   std::vector<Parameter> parameters;
   Extent extent;               ///< whole definition, `extern "C"` of a single declaration and templates not included
@@ -113,6 +117,8 @@ struct Function {
   Statement block;             ///< the body's statements
   std::vector<NameUse> names;  ///< every use inside the definition, in order
   std::vector<std::string> helpers;  ///< functions of the same file that it calls, directly, each once
+
+  [[nodiscard]] std::string qualified_name() const { return scope + name; }
 };
 
 struct Include {
@@ -131,6 +137,7 @@ struct Unit {
   std::string source;
   model::Language language = model::Language::cpp;
   std::vector<Function> functions;  ///< definitions in this file, in order
+  std::vector<Function> members;    ///< definitions of classes' member functions, in order
   std::vector<Include> includes;
   std::vector<std::string> files_read;  ///< on disk: headers of the system, which are most of the time that parse takes
   std::vector<Diagnostic> errors;       ///< in this file itself; what could be read is there all the same
@@ -160,6 +167,9 @@ struct ParseInput {
 /// Threads: may be called from several at once with the same handle.
 /// @error invalid_argument: another language than C or C++; internal: libclang gave no tree.
 base::Result<Unit> parse(const Clang& clang, const ParseInput& input);
+
+/// Loops whose variable is changed in their own body, inside of the statement, are no longer canonical.
+void mark_modified_loops(Statement& statement);
 
 /// The names of all helper functions that `function` needs from its own file, callees before callers.
 std::vector<std::string> helpers_of(const Unit& unit, std::string_view function);

@@ -82,6 +82,8 @@ class FakeTarget : public Target {
   std::map<std::string, std::set<Poison>> poisons;  ///< of calls, by the kernel's text
   int doubtful_calls = 0;  ///< so many more calls are told two times that contradict each other
   std::chrono::milliseconds patience{40};
+  std::chrono::hours wait_a_lock{0};  ///< that is said to have been waited for each
+  std::string neighbour;              ///< who is said to have held the lock all the time
   HardwareCounts counters;
   std::vector<std::int64_t> watched, counted;  ///< sizes of the workloads that were looked into
 
@@ -105,6 +107,7 @@ class FakeTarget : public Target {
     report.built = !fakes::claims(text, "broken") && fake_claim(text, "compiles_if", 0).value_or(1) != 0;
     if (!report.built) report.diagnostics = "kernel.cpp:1:1: error: broken";
     report.machine_code_id = main_text(solution);
+    report.seconds = static_cast<double>(fake_claim(text, "compile_seconds", 0).value_or(0));
     return report;
   }
   void settle_helper_thread() override {}
@@ -146,7 +149,11 @@ class FakeTarget : public Target {
     return Inspection{leaks ? "the watcher found a leak" : "", {"watched"}};
   }
   std::unique_ptr<Hold> quiet() override { return std::make_unique<Counted>(quiets, held_quiets); }
-  std::unique_ptr<Hold> lock_machine() override { return std::make_unique<Counted>(locks, held_locks); }
+  base::Result<std::unique_ptr<Hold>> lock_machine() override {
+    use().waited += wait_a_lock;
+    use().shared_with = neighbour;
+    return std::make_unique<Counted>(locks, held_locks);
+  }
   std::chrono::milliseconds patience_with_neighbours() const override { return patience; }
   base::Result<Peaks> probe_peaks_again(std::stop_token) override {
     ++probes;
@@ -212,11 +219,12 @@ class FakeTarget : public Target {
         float value = 0;
         std::memcpy(&value, invocation.inputs.at(0).data() + i, sizeof value);
         value *= 2;
+        const bool warm_fault = fakes::claims(text_, "bad_when_warm") && options.cache == model::Cache::warm;
         const bool last = i + sizeof(float) == target_.output_.size();
         const auto wrong_at = text_.find("wrong_on=");
         const bool wrong = wrong_at == std::string::npos ? fakes::claims(text_, "wrong")
                                                          : std::stod(text_.substr(wrong_at + 9)) == elements;
-        if (last && (wrong || fake_claim(text_, "right_if", size).value_or(1) == 0)) value += 1;
+        if (last && (wrong || warm_fault || fake_claim(text_, "right_if", size).value_or(1) == 0)) value += 1;
         std::memcpy(target_.output_.data() + i, &value, sizeof value);
       }
       out.outputs = {target_.output_};

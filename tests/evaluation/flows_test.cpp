@@ -6,6 +6,7 @@
 
 #include "evaluation/block_runner.hpp"
 #include "evaluation/local_evaluator.hpp"
+#include "evaluation/memory_need.hpp"
 #include "evaluation/recompute.hpp"
 #include "evaluation/roofline.hpp"
 #include "fake_target.hpp"
@@ -101,6 +102,33 @@ TEST_F(Flows, TriageTellsFasterSlowerAndTie) {
   EXPECT_EQ(same.samples.size(), static_cast<std::size_t>(same.blocks));
 }
 
+TEST_F(Flows, WaitingForTheDeviceIsNoTimeOfAStageOrARace) {
+  open();
+  target_.wait_a_lock = std::chrono::hours(1);  // said to have been waited: no time passes for it here
+  const model::Evaluation raced = triage("time=500000");
+  EXPECT_EQ(raced.decided_by, "race") << "waiting does not use up the time of a race";
+  double counted = 0;
+  for (const model::StageTime& stage : raced.stages) counted += stage.seconds;
+  const double waited = target_.use().waited_seconds();
+  EXPECT_GE(waited, 8 * 3600) << "a block is an hour";
+  EXPECT_NEAR(counted, -waited, 60) << "all that was waited is taken off";
+}
+
+TEST_F(Flows, AnEvaluationSaysThatTheDeviceWasPossiblyShared) {
+  open();
+  target_.neighbour = "process 4711 (sleep, user ann)";
+  const auto confirmed = evaluator_->confirm(fake_kernel("time=500000"), {});
+  ASSERT_TRUE(confirmed);
+  for (const model::Evaluation& evaluation : {triage("time=500000"), *confirmed}) {
+    EXPECT_TRUE(evaluation.environment.noisy);
+    EXPECT_NE(evaluation.environment.isolation.find("device possibly shared"), std::string::npos);
+    ASSERT_FALSE(evaluation.notes.empty());
+    EXPECT_NE(evaluation.notes.back().find(target_.neighbour), std::string::npos) << evaluation.notes.back();
+  }
+  target_.neighbour.clear();
+  EXPECT_FALSE(triage("time=500000").environment.noisy) << "of the next one nothing is said";
+}
+
 TEST_F(Flows, NoProcessMeetsASlotTwice) {
   open();
   triage("time=1000000");
@@ -112,114 +140,6 @@ TEST_F(Flows, NoProcessMeetsASlotTwice) {
   EXPECT_EQ(target_.repeats, 0);
   EXPECT_EQ(target_.held_locks, 0);
   EXPECT_EQ(target_.held_quiets, 0);
-}
-
-/// Calls that a triage makes before its first block: all slots of the smallest workload, some of the others, a
-/// repetition, and the warm-up.
-int calls_before_the_race(FakeTarget& target, const std::function<model::Evaluation()>& triage) {
-  const int before = target.calls;
-  const model::Evaluation evaluation = triage();
-  return target.calls - before - 2 * evaluation.blocks;
-}
-
-TEST_F(Flows, NoCandidateIsTimedOnInputsThatItHasMetInAnyProcess) {
-  MeasureSettings settings;
-  settings.playoff_max_blocks = 24;
-  open(fake_task(), settings);
-  const std::string text = "time=990000 disturbed";  // every call of its races is repeated
-  triage(text);
-  triage(text);
-  ASSERT_TRUE(evaluator_->playoff({{fake_kernel("time=1000000")}, {fake_kernel(text)}}, 1, {}));
-  ASSERT_TRUE(evaluator_->confirm(fake_kernel(text), {}));
-  ASSERT_TRUE(evaluator_->profile(fake_kernel(text), {}));
-  ASSERT_TRUE(evaluator_->verify_held_out(fake_kernel(text), {}));
-  triage("//@ tune T in {1, 2, 3, 4, 5}\ncost=1000000+10000*T;");
-  EXPECT_GT(target_.met.at(text).size(), 300U);
-  for (const auto& [kernel, again] : target_.met_again) {
-    if (kernel != "time=1000000") ADD_FAILURE() << kernel << ": " << again;
-  }
-}
-
-TEST_F(Flows, TheBaselineIsFreshInPlayoffAndConfirmation) {
-  open();
-  triage("time=1010000");
-  const int before = target_.met_again["time=1000000"];
-  ASSERT_TRUE(evaluator_->playoff({{fake_kernel("time=1000000")}, {fake_kernel("time=990000")}}, 1, {}));
-  ASSERT_TRUE(evaluator_->confirm(fake_kernel("time=990000"), {}));
-  EXPECT_EQ(target_.met_again["time=1000000"], before);
-}
-
-TEST_F(Flows, EveryCandidateIsVerifiedOverEveryKindOfPoison) {
-  open();
-  triage("time=1000000 wrong_on=61");
-  triage("time=1300000");
-  for (const char* text : {"time=1000000 wrong_on=61", "time=1300000"}) {
-    EXPECT_EQ(target_.poisons.at(text), std::set<Poison>(kPoisons.begin(), kPoisons.end())) << text;
-  }
-}
-
-TEST_F(Flows, ACallThatCouldHaveBegunEarlyIsRepeatedAndItsTimeNeverCounts) {
-  open();
-  const int before = calls_before_the_race(target_, [&] { return triage("time=500000"); });
-  target_.early_calls = before + 5;
-  const model::Evaluation evaluation = triage("time=510000");
-  EXPECT_EQ(target_.early_calls, 0);
-  EXPECT_EQ(evaluation.verdict, Verdict::faster) << evaluation.reason;
-  EXPECT_EQ(target_.met_again["time=510000"], 0);
-}
-
-TEST_F(Flows, CallsThatAllCouldHaveBegunEarlyEndTheRace) {
-  open();
-  target_.early_calls = 1000000;
-  const model::Evaluation evaluation = triage("time=500000");
-  EXPECT_EQ(evaluation.status, Status::not_measured);
-  EXPECT_NE(evaluation.reason.find("could have begun before they were told to"), std::string::npos)
-      << evaluation.reason;
-  const auto confirmed = evaluator_->confirm(fake_kernel("time=500000"), {});
-  ASSERT_TRUE(confirmed) << confirmed.error().message;
-  EXPECT_EQ(confirmed->status, Status::not_measured);
-  const auto report = evaluator_->playoff({{fake_kernel("time=1000000")}, {fake_kernel("time=990000")}}, 1, {});
-  ASSERT_TRUE(report) << report.error().message;
-  EXPECT_FALSE(report->separated);
-  EXPECT_FALSE(report->arms[1].measured);
-  EXPECT_FALSE(report->arms[1].reason.empty());
-}
-
-TEST_F(Flows, ARaceWhoseSlotsAreUsedUpEndsWithWhatItHas) {
-  const model::Task task = fake_task();
-  const model::Solution candidate = fake_kernel("time=990000");
-  Slots slots(target_, task, 1, 9);
-  BlockRunner::Plan plan;
-  plan.arms = {&task.baseline, &candidate};
-  plan.workloads = {0};
-  plan.most_drawing = std::chrono::seconds(0);
-  BlockRunner runner(target_, task, slots, plan);
-  const auto block = runner.next({0, 1}, {});
-  ASSERT_FALSE(block);
-  EXPECT_EQ(block.error().code, ErrorCode::exhausted);
-  EXPECT_NE(runner.ended().find("make the reference faster or the workloads smaller"), std::string::npos)
-      << runner.ended();
-}
-
-TEST_F(Flows, SlotsThatTakeTooMuchMemoryAreDrawnAgainTheSame) {
-  class Counting final : public FakeTarget {
-   public:
-    void forget_slot(std::uint64_t) override { ++forgotten; }
-    int forgotten = 0;
-  };
-  Counting target;
-  const model::Task task = fake_task();
-  Slots slots(target, task, 1, 2, 0);
-  std::vector<Bytes> inputs;
-  for (int number = 0; number < 60; ++number) {
-    const auto slot = slots.get(0, number);
-    ASSERT_TRUE(slot);
-    inputs.push_back((*slot)->invocation.inputs.at(0));
-  }
-  EXPECT_GT(target.forgotten, 30);
-  for (int number = 0; number < 60; ++number) {
-    EXPECT_EQ((*slots.get(0, number))->invocation.inputs.at(0), inputs[static_cast<std::size_t>(number)]) << number;
-  }
 }
 
 TEST_F(Flows, FailuresAreStatusesAndNeverNameHeldOutWorkloads) {
@@ -293,6 +213,14 @@ TEST_F(Flows, ConstantDisturbanceEndsAndIsMarked) {
   EXPECT_EQ(result.status, Status::passed);
   EXPECT_TRUE(result.environment.noisy || result.blocks < 40) << result.blocks;
   EXPECT_TRUE(result.samples.at(0).disturbed);
+}
+
+/// Calls that a triage makes before its first block: all slots of the smallest workload, some of the others, a
+/// repetition, and the warm-up.
+int calls_before_the_race(FakeTarget& target, const std::function<model::Evaluation()>& triage) {
+  const int before = target.calls;
+  const model::Evaluation evaluation = triage();
+  return target.calls - before - 2 * evaluation.blocks;
 }
 
 TEST_F(Flows, TheDevicesClockIsKeptInEverySampleThatHasOne) {
@@ -458,6 +386,7 @@ TEST_F(Flows, ConfirmationReportsTheWorseOfTwoPlacements) {
 }
 
 TEST_F(Flows, CallsMadeAloneCountWhereTheyContradictThoseMadeTogether) {
+  open();
   target_.times_several = true;
   const auto honest = evaluator_->confirm(fake_kernel("time=500000"), {});
   ASSERT_TRUE(honest) << honest.error().message;
@@ -493,6 +422,47 @@ TEST_F(Flows, WhatWatchersFindIsNotConfirmed) {
   EXPECT_EQ(leaky->verdict, Verdict::none);
   EXPECT_TRUE(leaky->samples.empty());
   EXPECT_EQ(target_.calls_outside_lock, 0);
+}
+
+TEST_F(Flows, InputsThatDoNotFitIntoMemoryAreRefusedBeforeAnyIsDrawn) {
+  model::Task task = fake_task();
+  task.workloads[0].axes["M"] = std::int64_t{1} << 42;
+  const auto report = evaluator_->open(task, {}, {});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, base::ErrorCode::exhausted);
+  EXPECT_NE(report.error().message.find("GiB are free; make the workloads smaller, or fewer"), std::string::npos)
+      << report.error().message;
+  EXPECT_EQ(target_.calls, 0);
+}
+
+TEST(MemoryNeed, CountsEverySetOfEveryWorkload) {
+  model::Task task = fake_task();  // three families: 1, 2 and 3 slots are 3
+  const double inputs = 4 * (100 + 37 + 61);
+  const double outputs = 8 * (100 + 37 + 61);
+  const double making = 8 * 100 * (5 + 8);
+  EXPECT_EQ(memory_need(task, 9), 9 * (inputs + outputs) + making);
+  EXPECT_EQ(memory_need(task, 1), 3 * (inputs + outputs) + making);
+  EXPECT_TRUE(check_memory(task, 9, static_cast<std::uint64_t>(memory_need(task, 9))));
+  EXPECT_FALSE(check_memory(task, 9, static_cast<std::uint64_t>(memory_need(task, 9)) - 1));
+}
+
+TEST_F(Flows, AKernelThatFailsWhileItIsProfiledDidNotPass) {
+  open();
+  const model::Solution kernel = fake_kernel("time=500000 bad_when_warm");
+  EXPECT_EQ(evaluator_->triage(kernel, fake_task().baseline, {})->status, Status::passed);
+  const auto profile = evaluator_->profile(kernel, {});
+  ASSERT_TRUE(profile) << profile.error().message;
+  model::Evaluation evaluation;
+  evaluation.status = Status::passed;
+  evaluation.verdict = Verdict::faster;
+  evaluation.ratio = {2, 2, 2};
+  evaluation.profile = *profile;
+  EXPECT_TRUE(model::failed_in_profile(evaluation));
+  model::take_failure(evaluation);
+  EXPECT_EQ(evaluation.status, Status::incorrect_numerical);
+  EXPECT_NE(evaluation.reason.find("while it was profiled: workload race"), std::string::npos) << evaluation.reason;
+  EXPECT_EQ(evaluation.verdict, Verdict::none);
+  EXPECT_FALSE(evaluation.ratio || evaluation.profile);
 }
 
 TEST_F(Flows, CountersOfTheLongestWorkloadStandInAProfile) {

@@ -67,14 +67,37 @@ TEST(BuildAhead, GivesEachReportHoweverOftenItIsAskedFor) {
   FakeTarget target;
   target.builders = 2;
   {
-    BuildAhead builds(target, {});
+    BuildAhead builds(target, std::make_shared<CompileBudget>(1), {});
     for (int i = 0; i < 20; ++i) builds.add(fake_kernel(i % 2 == 0 ? "time=" + std::to_string(i) : "broken"));
     EXPECT_FALSE(builds.wait(19)->built);
     EXPECT_EQ(builds.wait(4)->machine_code_id, "time=4");
     EXPECT_TRUE(builds.wait(4)->built) << "may be asked for again";
   }
   EXPECT_EQ(target.builds, 20);
-  { const BuildAhead idle(target, {}); }
+  { const BuildAhead idle(target, std::make_shared<CompileBudget>(1), {}); }
+}
+
+TEST_F(Tuning, TheCompilersOfAllConfigurationsHaveOneBudget) {
+  open();
+  const std::string text = "//@ tune A in {1, 2, 3, 4, 5, 6, 7, 8}  B in {1, 2, 3, 4}\ntime=900000 compile_seconds=60;";
+  const int before = target_.builds;
+  const model::Evaluation result = triage(text);
+  EXPECT_EQ(result.status, Status::passed) << result.reason;
+  ASSERT_TRUE(result.tuning);
+  EXPECT_EQ(std::count_if(result.tuning->field.begin(), result.tuning->field.end(),
+                          [](const model::TunedConfiguration& one) { return one.status == Status::passed; }),
+            5);
+  EXPECT_EQ(result.tuning->field.back().reason,
+            "not compiled: the compilers of all configurations together have had their 300 s");
+  EXPECT_LE(target_.builds - before, 20) << "5 before the race, asked for again in it, and what triage builds";
+}
+
+TEST_F(Tuning, ABudgetThatEndsBeforeAnythingIsBuiltIsSaid) {
+  open();
+  const model::Evaluation result =
+      triage("//@ tune A in {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}\nbroken compiles_if=0; compile_seconds=60; time=900000");
+  EXPECT_EQ(result.status, Status::compile_error);
+  EXPECT_NE(result.reason.find("have had their 300 s"), std::string::npos) << result.reason;
 }
 
 TEST_F(Tuning, FindsTheFastestConfigurationAndRacesItAgainstTheOpponent) {

@@ -54,7 +54,7 @@ class MoodyTarget final : public Target {
     return fake_.machine_code_profile(solution, stop);
   }
   std::unique_ptr<Hold> quiet() override { return fake_.quiet(); }
-  std::unique_ptr<Hold> lock_machine() override { return fake_.lock_machine(); }
+  base::Result<std::unique_ptr<Hold>> lock_machine() override { return fake_.lock_machine(); }
   base::Result<Peaks> probe_peaks_again(std::stop_token stop) override { return fake_.probe_peaks_again(stop); }
 
  private:

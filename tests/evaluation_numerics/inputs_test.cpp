@@ -84,8 +84,7 @@ TEST(Inputs, FollowTheirGenerators) {
 }
 
 TEST(Inputs, StructureSurvivesEveryFamily) {
-  for (const Family family : {Family::as_declared, Family::positive, Family::scaled_up, Family::scaled_down,
-                              Family::heavy, Family::sparse, Family::rows}) {
+  for (const Family family : model::kTransformations) {
     const auto permuted = drawn({{InitKind::permutation, 0, 1}, DType::int32, {3, 50}, family, 5});
     for (int row = 0; row < 3; ++row) {
       std::vector<double> sorted(permuted.begin() + row * 50, permuted.begin() + (row + 1) * 50);
@@ -127,6 +126,71 @@ TEST(Inputs, FamiliesTransformTheDeclaredValues) {
   }
   EXPECT_GT(largest, 50);
   EXPECT_NEAR(zeros / static_cast<double>(declared.size()), 0.875, 0.02);
+}
+
+TEST(Inputs, LateRowsAreConstantButForOneElementInTheSecondHalf) {
+  const std::vector<double> late = drawn({kNormal, DType::float32, {50, 37}, Family::late, 8});
+  std::set<std::size_t> places;
+  for (std::size_t row = 0; row < 50; ++row) {
+    const double usual = late[row * 37];
+    std::vector<std::size_t> departing;
+    for (std::size_t i = 0; i < 37; ++i) {
+      if (late[row * 37 + i] != usual) departing.push_back(i);
+    }
+    ASSERT_EQ(departing.size(), 1U);
+    EXPECT_GE(departing.front(), 18U);
+    places.insert(departing.front());
+  }
+  EXPECT_GT(places.size(), 10U);
+  EXPECT_EQ(drawn({kNormal, DType::float32, {1}, Family::late, 8}).size(), 1U);
+}
+
+TEST(Inputs, BlocksRepeatAlongRowsAndRowsRepeatButForOneElementEach) {
+  constexpr std::size_t kLength = 300;
+  const std::vector<double> blocks = drawn({kNormal, DType::float32, {40, kLength}, Family::blocks, 8});
+  std::set<std::size_t> lengths;
+  for (std::size_t row = 0; row < 40; row += 2) {
+    const double* const even = &blocks[row * kLength];
+    std::size_t length = 4;
+    while (!std::equal(even + length, even + kLength / 2, even)) length *= 2;
+    ASSERT_LE(length, 64U);
+    lengths.insert(length);
+    int departing = 0;
+    int differing = 0;
+    for (std::size_t i = 0; i < kLength; ++i) {
+      departing += even[i] != even[i % length];
+      differing += even[i] != even[kLength + i];
+    }
+    EXPECT_EQ(departing, 1);
+    EXPECT_EQ(differing, 1);
+  }
+  EXPECT_EQ(lengths.size(), 5U);
+}
+
+TEST(Inputs, ZerosHaveBothSigns) {
+  for (const DType dtype : {DType::float64, DType::float32, DType::float16, DType::bfloat16, DType::float8_e4m3fn}) {
+    int zeros = 0;
+    int negative = 0;
+    for (const double value : drawn({{InitKind::uniform, 1, 2}, dtype, {4000}, Family::signed_zeros, 8})) {
+      zeros += value == 0;
+      negative += value == 0 && std::signbit(value);
+    }
+    EXPECT_NEAR(zeros, 2000, 150) << model::to_string(dtype);
+    EXPECT_NEAR(negative, 1000, 120) << model::to_string(dtype);
+  }
+}
+
+TEST(Inputs, NearTiesAreUnitsInTheLastPlaceApart) {
+  const std::vector<double> ties =
+      drawn({{InitKind::uniform, 1, 1.5}, DType::float32, {30, 500}, Family::near_ties, 8});
+  for (std::size_t row = 0; row < 30; ++row) {
+    std::vector<double> values(ties.begin() + static_cast<std::ptrdiff_t>(row * 500),
+                               ties.begin() + static_cast<std::ptrdiff_t>((row + 1) * 500));
+    std::sort(values.begin(), values.end());
+    EXPECT_GT(values.back(), values.front());
+    EXPECT_LT(values.back() / values.front(), 1 + 8e-6);
+    for (std::size_t i = 1; i < values.size(); ++i) EXPECT_LE(values[i] - values[i - 1], 3 * 0x1p-23);
+  }
 }
 
 TEST(Inputs, IndicesAreNotScaled) {

@@ -19,8 +19,9 @@ namespace {
 using model::DType;
 using model::Family;
 
-constexpr Family kFamilies[] = {Family::as_declared, Family::positive, Family::scaled_up, Family::scaled_down,
-                                Family::heavy,       Family::sparse,   Family::rows};
+constexpr Family kFamilies[] = {Family::as_declared, Family::positive,     Family::scaled_up, Family::scaled_down,
+                                Family::heavy,       Family::sparse,       Family::rows,      Family::late,
+                                Family::blocks,      Family::signed_zeros, Family::near_ties};
 constexpr std::uint64_t kSeed = 20261121;
 
 /// One operator with its honest kernels and mutants.

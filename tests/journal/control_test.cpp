@@ -49,6 +49,27 @@ class ControlTest : public testing::Test {
   std::unique_ptr<Control> control_;
 };
 
+TEST_F(ControlTest, ARunWhoseStartFailedIsDiscardedAndNoOther) {
+  Session session = begin("r1");
+  ASSERT_TRUE(control_->beat(session, {{0, 5, "a"}}));
+  EXPECT_EQ(control_->discard_unbegun("r1").value_or(true), false) << "another process may have taken it over";
+  session.ended = true;
+  ASSERT_TRUE(control_->beat(session, {}));
+  ASSERT_TRUE(journal_->record_step("r1", sample_step(-1, "estimate", "in", "x")));
+  ASSERT_TRUE(journal_->record_step("r1", sample_step(-1, "session:1", "in", "x")));
+  ASSERT_TRUE(journal_->record_step("r2", sample_step(-1, "open", "in", "x")));
+  const auto gone = control_->discard_unbegun("r1");
+  ASSERT_TRUE(gone) << gone.error().message;
+  EXPECT_TRUE(*gone);
+  EXPECT_EQ(control_->discard_unbegun("r2").value_or(true), false) << "something is on record";
+  EXPECT_EQ(control_->discard_unbegun("r1").error().code, ErrorCode::not_found);
+  const auto left = journal_->list_runs();
+  ASSERT_EQ(left->size(), 1U);
+  EXPECT_EQ(left->front().id, "r2");
+  EXPECT_EQ(journal_->steps("r2")->size(), 1U);
+  EXPECT_TRUE(control_->events("r1", 0, 10)->empty());
+}
+
 TEST_F(ControlTest, EventsAreToldToWhoeverAsksInTheirOrderAndByRun) {
   const Session one = begin("r1");
   const Session two = begin("r2");

@@ -83,6 +83,14 @@ TEST(Gate, StaysClosedForAsLongAsAsked) {
   EXPECT_EQ(clock.waits().size(), 1U) << "open again";
 }
 
+TEST(Gate, IsClosedForTenMinutesAtMost) {
+  FakeClock clock;
+  Gate gate(1, clock);
+  gate.hold_off(std::chrono::hours(24 * 365));
+  ASSERT_TRUE(gate.enter({}).has_value());
+  EXPECT_EQ(clock.waits(), (std::vector<milliseconds>{std::chrono::minutes(10)}));
+}
+
 class SendingAway final : public ChatProvider {
  public:
   tl::expected<ChatReply, Failure> ask(const ChatRequest& /*request*/, std::stop_token /*stop*/) override {

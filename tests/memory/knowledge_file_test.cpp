@@ -15,6 +15,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "journal/held_locks.hpp"
 #include "journal/sqlite.hpp"
 #include "memory/hygiene.hpp"
 #include "memory/store_contract.hpp"
@@ -77,6 +78,18 @@ class KnowledgeFileTest : public testing::Test {
  private:
   std::optional<base::TemporaryFolder> folder_;
 };
+
+TEST_F(KnowledgeFileTest, KeepsItsLocksWhateverElseIsOpenedAndClosed) {
+  const auto store = open_knowledge_file(file());
+  ASSERT_TRUE(store) << store.error().message;
+  EXPECT_TRUE(journal::locks_are_held(file()));
+  for (const auto access : {KnowledgeFileOptions::Access::read_only, KnowledgeFileOptions::Access::read_write}) {
+    EXPECT_TRUE(open_knowledge_file(file(), {.access = access}));
+    EXPECT_TRUE(journal::locks_are_held(file()));
+  }
+  EXPECT_FALSE(open_knowledge_file(file() / "x"));
+  EXPECT_TRUE(journal::locks_are_held(file()));
+}
 
 TEST_F(KnowledgeFileTest, RefusesWhatIsNoStore) {
   ASSERT_TRUE(base::write_file(file(),

@@ -30,6 +30,8 @@ TEST(EventJson, EveryEventSurvivesTheJournal) {
       model::RunFinished{"improved", "patience", model::Interval{2, 1.9, 2.1}, 12.5},
       model::RunFinished{"budget", "max_usd", std::nullopt, 12.5},
       model::Spending{usage, 14, 3.5, 12.25},
+      model::DeviceWait{model::DeviceWait::State::shared, {4711, "sleep", "ann", 1'700'000'000'000}, 61},
+      model::DeviceWait{},
       model::Note{"noisy"}};
   for (const model::Event& event : events) {
     const Json json = event_json(event);

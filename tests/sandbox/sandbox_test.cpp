@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <thread>
 
@@ -160,6 +166,56 @@ TEST(Filters, EveryKindCompilesAndNamesAreKnown) {
   }
   EXPECT_EQ(system_call_name(0), "read");
   EXPECT_EQ(system_call_name(100000), "number 100000");
+}
+
+/// Whether a process under the filter outlives the action.
+template <class Action>
+bool outlives(const FilterProgram& filter, Action action) {
+  const pid_t child = fork();
+  if (child == 0) {
+    sock_fprog program{};
+    program.len = static_cast<unsigned short>(filter.size());
+    program.filter = reinterpret_cast<sock_filter*>(const_cast<FilterInstruction*>(filter.data()));
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) _exit(2);
+    _exit(action() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(Filters, CallsLeaveMemoryBelowTheFirstFreeAddressAsItIs) {
+  if (!capabilities().filters) GTEST_SKIP() << "this machine has no seccomp";
+  constexpr std::size_t kBytes = 4096;
+  constexpr int kAccess = PROT_READ | PROT_WRITE;
+  char* const map = static_cast<char*>(mmap(nullptr, 2 * kBytes, kAccess, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(static_cast<void*>(map), MAP_FAILED);
+  char* const free = map + kBytes;
+  for (const FilterKind kind : {FilterKind::call, FilterKind::call_threads}) {
+    const auto filter = compile_filter(kind, reinterpret_cast<std::uint64_t>(free));
+    ASSERT_TRUE(filter) << filter.error().message;
+    for (char* const page : {map, free}) {
+      const bool allowed = page == free;
+      EXPECT_EQ(outlives(*filter, [&] { return mprotect(page, kBytes, PROT_READ) == 0; }), allowed);
+      EXPECT_EQ(outlives(*filter, [&] { return madvise(page, kBytes, MADV_DONTNEED) == 0; }), allowed);
+      EXPECT_EQ(outlives(*filter, [&] { return munmap(page, kBytes) == 0; }), allowed);
+      EXPECT_FALSE(outlives(*filter, [&] { return mprotect(page, kBytes, PROT_EXEC) == 0; }));
+      EXPECT_FALSE(outlives(*filter, [&] {
+        return mmap(page, kBytes, kAccess, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page;
+      }));
+      EXPECT_TRUE(outlives(*filter, [&] {
+        return mremap(page, kBytes, 2 * kBytes, MREMAP_MAYMOVE) == MAP_FAILED && errno == ENOMEM;
+      })) << "realloc copies";
+      EXPECT_FALSE(outlives(*filter, [&] {
+        return mremap(page, kBytes, kBytes, MREMAP_MAYMOVE | MREMAP_FIXED, map - 16 * kBytes) == MAP_FAILED;
+      }));
+    }
+    EXPECT_TRUE(outlives(
+        *filter, [] { return mmap(nullptr, kBytes, kAccess, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED; }));
+    EXPECT_FALSE(outlives(*filter, [] { return syscall(SYS_rt_sigreturn) == 0; }));
+  }
+  munmap(map, 2 * kBytes);
 }
 
 TEST(ProcessTest, StopsAndContinues) {

@@ -79,8 +79,42 @@ def check_files(problems: list[str]) -> None:
                 problems.append(f"{name}: no #pragma once")
 
 
+# Closing a descriptor of a database's file by hand takes away the locks that SQLite holds on it for this process, and the
+# next process removes its log (sqlite.org/howtocorrupt.html, section 2.2). So only SQLite opens these files, in one place,
+# and what lies beside them in src/journal and src/memory opens no file by itself, objects and /proc aside.
+SQLITE_HEADER = re.compile(r'#\s*include\s+<sqlite3\.h>')
+OPENS_BY_HAND = re.compile(r"\b(?:fopen|open64|openat|creat|[io]?fstream|filebuf|read_file|write_file|copy_file|FileDescriptor)\b|"
+                           r"\bopen\([^)]*\bO_[A-Z]+")
+NAMES_A_DATABASE = re.compile(r'accelopt\.db|knowledge\.db|-wal"|-shm"')
+SQLITE_PLACE = "src/journal/sqlite.cpp"
+OPEN_OTHER_FILES = {"src/journal/object_store.cpp", "src/journal/control.cpp"}
+
+
+def opens_database(name: str, line: str) -> bool:
+    """Whether a line of src/ may open a database's file by hand."""
+    if line.lstrip().startswith("//"):
+        return False
+    if SQLITE_HEADER.search(line):
+        return name != SQLITE_PLACE
+    beside = name.startswith(("src/journal/", "src/memory/")) and name not in OPEN_OTHER_FILES
+    return bool(OPENS_BY_HAND.search(line)) and (beside or bool(NAMES_A_DATABASE.search(line)))
+
+
+def check_databases(problems: list[str]) -> None:
+    for file in sorted((ROOT / "src").rglob("*.[ch]pp")):
+        name = file.relative_to(ROOT).as_posix()
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            if opens_database(name, line):
+                problems.append(f"{name}:{number}: a database's file is opened by SQLite alone, in {SQLITE_PLACE}")
+
+
 def check_self_test(problems: list[str]) -> None:
     """The check itself must be able to fail."""
+    by_hand = "  const base::FileDescriptor descriptor(::open(file.c_str(), O_RDONLY));"
+    if not opens_database("src/journal/database_file.cpp", by_hand) or opens_database("src/cli/team.cpp", by_hand) or \
+       not opens_database("src/cli/team.cpp", 'read_file(folder / "accelopt.db")') or \
+       opens_database("src/memory/knowledge_file.cpp", "auto database = journal::Database::open(file, mode, patience);"):
+        problems.append("check_layers.py: opens_database is broken")
     if layer_of("targets/cpu/build.hpp") != "targets/cpu" or layer_of("base/result.hpp") != "base" or layer_of("fmt/core.h"):
         problems.append("check_layers.py: layer_of is broken")
 
@@ -90,6 +124,7 @@ def main() -> int:
     check_self_test(problems)
     check_includes(problems)
     check_files(problems)
+    check_databases(problems)
     for problem in problems:
         print(problem)
     print(f"{len(problems)} violations")

@@ -153,6 +153,15 @@ TEST(Lint, WorkloadsThatProveLittle) {
 
 TEST(Lint, InputsThatProveLittle) {
   model::Task task = sound_task();
+  using model::Family;
+  task.definition.inputs[0].families = {Family::rows, Family::sparse};
+  expect_one(task, Severity::advice,
+             "tasks/scale/task.toml: inputs[0].families: what takes those that are named takes \"late\", \"blocks\", "
+             "\"signed_zeros\" as well: add them");
+  task.definition.op_type = "row_max";
+  task.definition.inputs[0].families = {Family::rows, Family::late, Family::blocks};
+  expect_one(task, Severity::advice,
+             "tasks/scale/task.toml: inputs[0].families: what takes those that are named takes \"near_ties\" as well");
   task.definition.inputs[0].families.clear();
   expect_one(task, Severity::advice, "tasks/scale/task.toml: inputs[0].families: none");
   task.definition.inputs[0].init = {model::InitKind::ones, 0, 1};

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/launch_plan.hpp"
+#include "suites/mutant_text.hpp"
 #include "suites/task_folder.hpp"
 
 namespace accelopt::suites {
@@ -40,8 +42,9 @@ std::string skipped(const model::Task& task, std::string_view name) {
 
 TEST(Mutants, AreTheBaselineUnderAnotherNameAndAKernelThatSpoilsIt) {
   const std::vector<Mutant> mutants = derive_mutants(product());
-  ASSERT_EQ(mutants.size(), 9U);
+  ASSERT_EQ(mutants.size(), 10U);
   for (const Mutant& mutant : mutants) {
+    if (mutant.kind == MutantKind::epsilon) continue;
     EXPECT_EQ(mutant.skipped, "") << mutant.name;
     EXPECT_FALSE(mutant.does.empty()) << mutant.name;
     ASSERT_EQ(mutant.solution.sources.size(), 2U);
@@ -129,9 +132,86 @@ TEST(Mutants, VariantsOfTheTaskTellWhatWouldMendIt) {
   const model::Task rich = with_rich_inputs(task);
   EXPECT_FALSE(rich.definition.numerics.normwise.has_value());
   EXPECT_EQ(rich.definition.inputs[0].init.kind, model::InitKind::normal);
-  EXPECT_EQ(rich.definition.inputs[0].families.size(), 6U);
+  EXPECT_EQ(rich.definition.inputs[0].families.size(), model::kTransformations.size());
+  task.definition.outputs[0].dtype = DType::int32;
+  EXPECT_EQ(with_rich_inputs(task).definition.inputs[0].families.size(), model::kTransformations.size() - 1)
+      << "which of two nearly equal values an index names is for each kernel to say";
   EXPECT_TRUE(rich.definition.inputs[1].families.empty()) << "integers keep their meaning";
   EXPECT_TRUE(rich.definition.inputs[2].families.empty()) << "scalars have no families";
+}
+
+TEST(Mutants, SmallConstantsAreDroppedFromCodeAlone) {
+  const auto text =
+      without_small_constants("/* 1e-5 */ a = b + 1e-5f; // 1e-6\nc = x1e-5 + 2.5e-3 + 1E-6 + 1.5e2 + 7.;\n");
+  EXPECT_EQ(text, "/* 1e-5 */ a = b + 0.0f; // 1e-6\nc = x1e-5 + 2.5e-3 + 0.0 + 1.5e2 + 7.;\n");
+  EXPECT_FALSE(without_small_constants("y = 0.5f * 1e3f; // 1e-9"));
+  EXPECT_FALSE(without_small_constants(""));
+}
+
+/// Every mutant of every bundled CUDA task has a plan that can be launched, for every workload.
+TEST(CudaMutants, OfTheBundledTasksHaveLaunchPlans) {
+  const auto tasks = find_suite_tasks(std::filesystem::path(ACCELOPT_SUITES) / "nkibench-cuda");
+  ASSERT_TRUE(tasks);
+  for (const auto& folder : *tasks) {
+    const auto task = load_task(folder);
+    ASSERT_TRUE(task) << task.error().message;
+    const std::vector<Mutant> mutants = derive_mutants(*task);
+    EXPECT_GE(mutants.size(), 11U);
+    std::size_t applied = 0;
+    for (const Mutant& mutant : mutants) {
+      if (!mutant.skipped.empty()) continue;
+      ++applied;
+      SCOPED_TRACE(task->definition.name + ": " + mutant.name);
+      const auto directives = model::parse_device_directives(main_text(mutant.solution));
+      ASSERT_TRUE(directives) << directives.error().line << ": " << directives.error().message;
+      for (const model::Workload& workload : task->workloads) {
+        const auto plan =
+            model::bind_launch_plan(*directives, task->definition, bind_axes(task->definition, workload), {});
+        ASSERT_TRUE(plan) << workload.name << ": " << plan.error().line << ": " << plan.error().message;
+      }
+    }
+    EXPECT_GE(applied, 7U) << task->definition.name;
+  }
+}
+
+TEST(CudaMutants, StatisticsAreLeftOutWhereTheReducedAxisIsAlsoAnOutputs) {
+  const auto task =
+      load_task(std::filesystem::path(ACCELOPT_SUITES).parent_path() / "examples" / "cuda" / "row_softmax");
+  ASSERT_TRUE(task) << task.error().message;
+  const std::vector<Mutant> mutants = derive_mutants(*task);
+  const Mutant& mutant = find(mutants, "1 % left out of the statistics");
+  EXPECT_EQ(mutant.skipped, "");
+  const auto directives = model::parse_device_directives(main_text(mutant.solution));
+  ASSERT_TRUE(directives);
+  const auto baseline = model::parse_device_directives(main_text(task->baseline));
+  // The baseline, the changed input, the baseline again, and what is taken of it.
+  ASSERT_EQ(directives->launches.size(), 2 * baseline->launches.size() + 2);
+  EXPECT_EQ(directives->launches.back().args[0].text, "mutant_again_" + task->definition.outputs[0].name);
+}
+
+TEST(CudaMutants, ScratchAndTensorMapsAreNotSharedByTheTwoRuns) {
+  model::Task task = product();
+  task.target = "cuda";
+  task.definition.outputs[0].shape = std::vector<std::string>{"M", "K"};
+  task.baseline = {model::Language::cuda,
+                   {{"baseline.cu",
+                     "//@ scratch part float32 [M, K] zero\n"
+                     "//@ tensormap tiles of lhs box=(32, 8) swizzle=128B\n"
+                     "//@ launch run grid=(M) block=(32) smem=1024 args=(tiles, lhs, part, y, M)\n"
+                     "/*\n//@ launch never grid=(1) block=(1) args=(y)\n*/\n"
+                     "extern \"C\" __global__ void run() {}\n"}}};
+  const std::vector<Mutant> mutants = derive_mutants(task);
+  const std::string text = main_text(find(mutants, "1 % left out of the statistics").solution);
+  EXPECT_NE(text.find("//@ scratch mutant_again_part float32 [M, K] zero\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("//@ tensormap mutant_again_tiles of mutant_changed_lhs box=(32, 8) swizzle=128B\n"),
+            std::string::npos);
+  EXPECT_NE(text.find("//@ launch run grid=(M) block=(32) smem=1024 args=(mutant_again_tiles, mutant_changed_lhs, "
+                      "mutant_again_part, mutant_again_y, M)\n"),
+            std::string::npos);
+  EXPECT_NE(text.find("// launch run grid=(M)"), std::string::npos) << "the baseline's own lines are comments now";
+  const auto directives = model::parse_device_directives(text);
+  ASSERT_TRUE(directives);
+  for (const auto& launch : directives->launches) EXPECT_NE(launch.kernel, "never");
 }
 
 TEST(Mutants, OfTheBundledTasksApplyButForReductionsOfElementwiseOperators) {
@@ -139,6 +219,7 @@ TEST(Mutants, OfTheBundledTasksApplyButForReductionsOfElementwiseOperators) {
     const auto task = load_task(std::filesystem::path(ACCELOPT_SUITES) / "nkibench-cpu" / name);
     ASSERT_TRUE(task) << task.error().message;
     for (const Mutant& mutant : derive_mutants(*task)) {
+      if (mutant.kind == MutantKind::epsilon) continue;  // where the baseline has such constants
       const bool elementwise = std::string_view(name) == "adamw" || std::string_view(name) == "silu";
       EXPECT_EQ(mutant.skipped.empty(), !(elementwise && mutant.kind == MutantKind::reduction))
           << name << ": " << mutant.name << ": " << mutant.skipped;

@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
-#include "suites/lint.hpp"
 
 namespace accelopt::suites {
 namespace {
@@ -179,6 +178,81 @@ TEST_F(TaskFolder, LoadsEveryKey) {
 
 TEST_F(TaskFolder, TheTomlItselfMayBeNamed) {
   EXPECT_TRUE(load_task(path() / "task.toml"));
+}
+
+/// Everything that a task folder of somebody else's may hold instead of a file.
+TEST_F(TaskFolder, OnlyRegularFilesOfTheFolderAreRead) {
+  const auto secret = base::TemporaryFolder::create("accelopt-secret");
+  ASSERT_TRUE(secret);
+  ASSERT_TRUE(base::write_file(secret->path() / "key", "a secret\n"));
+  const auto refused = [&](const char* name) {
+    const auto task = load_task(path());
+    EXPECT_FALSE(task) << name;
+    return task ? std::string() : task.error().message;
+  };
+  for (const char* name : {"hints.md", "baseline.cpp", "reference.cpp", "task.toml"}) {
+    SCOPED_TRACE(name);
+    const fs::path file = path() / name;
+    const auto kept = base::read_file(file);
+    fs::remove(file);
+    fs::create_symlink(secret->path() / "key", file);
+    EXPECT_NE(refused(name).find(std::string(name) + ": is a symbolic link"), std::string::npos) << refused(name);
+    EXPECT_EQ(refused(name).find("a secret"), std::string::npos);
+    fs::remove(file);
+    fs::create_symlink(secret->path() / "nothing", file);
+    EXPECT_NE(refused(name).find("is a symbolic link"), std::string::npos) << refused(name);
+    fs::remove(file);
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+    EXPECT_NE(refused(name).find("is no regular file"), std::string::npos) << refused(name);
+    fs::remove(file);
+    fs::create_directory(file);
+    EXPECT_NE(refused(name).find("is no regular file"), std::string::npos) << refused(name);
+    fs::remove(file);
+    put(name, std::string(std::size_t{2} << 20, ' '));
+    EXPECT_NE(refused(name).find("KiB, which is the most; shorten it"), std::string::npos) << refused(name);
+    fs::remove(file);
+    if (kept) put(name, *kept);
+  }
+  EXPECT_TRUE(load_task(path()));
+}
+
+TEST_F(TaskFolder, NumbersOfPartsAreBounded) {
+  const auto task_with = [&](const std::string& workloads, const std::string& axes) {
+    std::string text(kTask);
+    text.insert(text.find("[axes]\n") + 7, axes);
+    return text.insert(text.find("[[workloads]]"), workloads);
+  };
+  std::string workloads;
+  for (int i = 0; i < 1100; ++i) {
+    workloads += "[[workloads]]\nname=\"w" + std::to_string(i) + "\"\naxes={Z=1,A=1}\nrole=\"check\"\n";
+  }
+  std::string axes;
+  for (int i = 0; i < 70; ++i) axes += "X" + std::to_string(i) + " = 2\n";
+  put("task.toml", task_with(workloads, ""));
+  EXPECT_NE(load_task(path()).error().message.find("workloads: 1103 are too many; a task has at most 1000"),
+            std::string::npos);
+  put("task.toml", task_with("", axes));
+  EXPECT_NE(load_task(path()).error().message.find("axes: 73 are too many; a task has at most 64"), std::string::npos);
+  std::string deep = "a = ";
+  for (int i = 0; i < 100000; ++i) deep += "[";
+  put("task.toml", deep);
+  EXPECT_FALSE(load_task(path()));
+  std::string dotted = "a";
+  for (int i = 0; i < 100000; ++i) dotted += ".a";
+  put("task.toml", dotted + " = 1\n");
+  EXPECT_FALSE(load_task(path()));
+}
+
+TEST_F(TaskFolder, NearTiesNeedOutputsThatAreNotExact) {
+  replace("\"positive\", \"scaled\"", "\"near_ties\", \"late\", \"blocks\", \"signed_zeros\"");
+  EXPECT_TRUE(load_task(path()));
+  const auto text = base::read_file(path() / "task.toml");
+  ASSERT_TRUE(text);
+  std::string exact = *text;
+  exact.replace(exact.rfind("float32"), 7, "int32");
+  put("task.toml", exact);
+  EXPECT_NE(load_task(path()).error().message.find("inputs[0].families: near_ties needs outputs of floating types"),
+            std::string::npos);
 }
 
 TEST_F(TaskFolder, WhatIsWrittenLoadsBackEqual) {
@@ -495,6 +569,8 @@ TEST_F(TaskFolder, EntryArgumentsAreTheKernelsOwn) {
   expect_problem("\"int Z\", \"bias\"]", "\"int Z\"]", 62, "entry.args",
                  "lacks \"bias\"; the function must be given it");
   expect_problem("\"bias\"]", "\"bias\", \"x\"]", 62, "entry.args", "\"x\" stands there twice");
+  expect_problem("function = \"scale\"\n", "function = \"scale\"\nflags = [\"-fplugin=x.so\"]\n", 60, "entry.flags",
+                 "\"-fplugin=x.so\" is no flag that decides how a kernel is compiled");
   expect_problem("function = \"scale\"\n", "", 59, "entry.function", "missing; write the function's name");
 }
 
@@ -514,36 +590,6 @@ TEST_F(TaskFolder, AllProblemsAreListedInTheOrderOfTheText) {
                         {9, "axes.N"}, {20, "inputs[1].dtype"}, {41, "workloads[1].role"}, {56, "cpu.thread"}}));
   const auto error = load_task(path()).error();
   EXPECT_EQ(std::count(error.message.begin(), error.message.end(), '\n'), 3);
-}
-
-TEST(SuiteTasks, AreTheSubFoldersWithATaskSortedByName) {
-  const auto folder = base::TemporaryFolder::create("accelopt-suite");
-  ASSERT_TRUE(folder);
-  for (const char* name : {"b", "a", "c"}) fs::create_directory(folder->path() / name);
-  ASSERT_TRUE(base::write_file(folder->path() / "b" / "task.toml", ""));
-  ASSERT_TRUE(base::write_file(folder->path() / "a" / "task.toml", ""));
-  ASSERT_TRUE(base::write_file(folder->path() / "task.toml", ""));
-  const auto tasks = find_suite_tasks(folder->path());
-  ASSERT_TRUE(tasks) << tasks.error().message;
-  EXPECT_EQ(*tasks, (std::vector<fs::path>{folder->path() / "a", folder->path() / "b"}));
-  EXPECT_EQ(find_suite_tasks(folder->path() / "c").error().code, ErrorCode::not_found);
-  EXPECT_EQ(find_suite_tasks(folder->path() / "d").error().code, ErrorCode::not_found);
-}
-
-TEST(SuiteTasks, BundledSuitesLoad) {
-  for (const char* suite : {"nkibench-cpu", "nkibench-cuda"}) {
-    const auto tasks = find_suite_tasks(fs::path(ACCELOPT_SUITES) / suite);
-    ASSERT_TRUE(tasks) << tasks.error().message;
-    EXPECT_EQ(tasks->size(), 14U) << suite;
-    for (const fs::path& folder : *tasks) {
-      const auto task = load_task(folder);
-      ASSERT_TRUE(task) << task.error().message;
-      EXPECT_EQ(task->definition.name, folder.filename().string());
-      for (const Problem& problem : lint_task(*task, {.cores = 2, .folder = folder})) {
-        EXPECT_EQ(problem.severity, Severity::advice) << to_string(problem, "");
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/files.hpp"
+#include "cli/scaffold/class_scope.hpp"
 #include "cli/scaffold/words.hpp"
 #include "model/c_tokens.hpp"
 #include "syntax/edit.hpp"
@@ -43,9 +44,11 @@ class Splitter {
       if (token.kind == TokenKind::preprocessor) {
         preprocessor(token);
       } else if (token.text == "}") {
+        if (!openings_.empty()) openings_.pop_back();
         add(Chunk::Kind::closing, token.offset, token.offset + 1);
       } else if (const std::size_t brace = opening(); brace != 0) {
         add(Chunk::Kind::opening, token.offset, tokens_[brace].offset + 1);
+        openings_.push_back(source_.substr(token.offset, tokens_[brace].offset + 1 - token.offset));
         at_ = brace;
       } else {
         declaration();
@@ -56,7 +59,9 @@ class Splitter {
 
  private:
   void add(Chunk::Kind kind, std::size_t begin, std::size_t end, std::string name = "") {
-    chunks_.push_back({kind, {begin, end}, std::move(name)});
+    std::string scope;
+    for (const std::string& opening : openings_) scope += opening;
+    chunks_.push_back({kind, {begin, end}, std::move(name), std::move(scope)});
   }
 
   void preprocessor(const Token& token) {
@@ -116,6 +121,7 @@ class Splitter {
   const std::string& source_;
   std::vector<Token> tokens_;
   std::vector<Chunk> chunks_;
+  std::vector<std::string> openings_;
   std::size_t at_ = 0;
 };
 
@@ -166,26 +172,28 @@ class Reduction {
         chunks_(top_level_chunks(source_)),
         dropped_(chunks_.size(), false) {}
 
-  /// `errors`: of the whole text.
-  Result<void> reduce(const std::vector<Extent>& needed, std::size_t errors) {
+  /// `errors`: of the whole text. `callers` go whatever depends on them.
+  Result<void> reduce(const std::vector<Extent>& needed, const std::vector<Extent>& callers, std::size_t errors) {
     errors_ = errors;
+    for (std::size_t i = 0; i < chunks_.size(); ++i) {
+      dropped_[i] = chunks_[i].kind == Chunk::Kind::function && contains_one(chunks_[i], callers);
+    }
     std::vector<std::size_t> functions;
     std::vector<std::size_t> includes;
     std::vector<std::size_t> others;
     for (std::size_t i = chunks_.size(); i-- > 0;) {
-      if (!may_go(chunks_[i], needed)) continue;
+      if (dropped_[i] || !may_go(chunks_[i], needed)) continue;
       if (chunks_[i].kind == Chunk::Kind::function) functions.push_back(i);
       if (chunks_[i].kind == Chunk::Kind::include) includes.push_back(i);
       if (chunks_[i].kind == Chunk::Kind::declaration || chunks_[i].kind == Chunk::Kind::define) others.push_back(i);
     }
     TRY(drop_what_can_go(functions));
-    TRY(drop_what_can_go(includes));
     // Reading a text with its headers takes tenths of a second: of the others, only those that nothing seems to use are
     // tried.
     const std::string kept = text();
     std::erase_if(others, [&](std::size_t i) { return seems_used(chunks_[i], kept); });
     TRY(drop_what_can_go(others));
-    return {};
+    return drop_what_can_go(includes);
   }
 
   std::string text() const {
@@ -208,11 +216,15 @@ class Reduction {
     if (chunk.kind == Chunk::Kind::define) return !decides(chunk.name);
     if (chunk.kind == Chunk::Kind::declaration) return !text.starts_with("using ");
     if (chunk.kind != Chunk::Kind::function) return false;
-    return std::none_of(needed.begin(), needed.end(),
-                        [&](const Extent& extent) { return chunk.extent.contains(extent); });
+    return !contains_one(chunk, needed);
   }
 
-  /// Whether the name that the chunk declares stands in the text more than once.
+  static bool contains_one(const Chunk& chunk, const std::vector<Extent>& extents) {
+    return std::any_of(extents.begin(), extents.end(),
+                       [&](const Extent& extent) { return chunk.extent.contains(extent); });
+  }
+
+  /// Whether the name that the chunk declares stands in the text outside of the chunk.
   bool seems_used(const Chunk& chunk, const std::string& text) const {
     std::string name = chunk.name;
     if (chunk.kind == Chunk::Kind::declaration) {
@@ -224,8 +236,11 @@ class Reduction {
         if (token.kind == TokenKind::identifier) name = token.text;
       }
     }
-    const std::vector<Word> all = words(text);
-    return std::count_if(all.begin(), all.end(), [&](const Word& word) { return word.text == name; }) > 1;
+    const auto count = [&](std::string_view part) {
+      const std::vector<Word> all = words(part);
+      return std::count_if(all.begin(), all.end(), [&](const Word& word) { return word.text == name; });
+    };
+    return count(text) > count(std::string_view(source_).substr(chunk.extent.begin, chunk.extent.size()));
   }
 
   /// Whether a conditional asks for the macro.
@@ -287,53 +302,179 @@ Result<syntax::Unit> read_unit(const syntax::Clang& clang, const std::string& so
   return syntax::parse(clang, {source, language, headers, {"-ferror-limit=0"}});
 }
 
+Result<syntax::Unit> read_user_file(const syntax::Clang& clang, const std::string& source, model::Language language,
+                                    const std::filesystem::path& folder) {
+  return syntax::parse(clang, {source, language, {}, {"-ferror-limit=0", "-iquote", folder.string()}});
+}
+
 Result<std::size_t> count_errors(const syntax::Clang& clang, const std::string& source, model::Language language,
                                  const std::vector<syntax::HeaderFile>& headers) {
   TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, source, language, headers));
   return unit.errors.size();
 }
 
-Result<const syntax::Function*> find_function(const syntax::Unit& unit, const std::string& function) {
-  const syntax::Function* found = nullptr;
-  std::string defined;
-  for (const syntax::Function& candidate : unit.functions) {
-    defined += (defined.empty() ? "" : ", ") + candidate.name;
-    if (candidate.name != function) continue;
-    if (found != nullptr) {
-      return fail(ErrorCode::unsupported,
-                  "the file defines " + function + " more than once; give the one to optimize a name of its own");
+namespace {
+
+/// The parts of "a::b::f".
+std::vector<std::string> parts_of(const std::string& name) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0;;) {
+    const std::size_t colons = name.find("::", at);
+    const std::string part = name.substr(at, colons - at);
+    if (!part.empty()) parts.push_back(part);
+    if (colons == std::string::npos) return parts;
+    at = colons + 2;
+  }
+}
+
+/// Whether a function of the qualified name may be called by `given`, which may leave out namespaces.
+bool may_be_called(const std::string& qualified, const std::string& given) {
+  const std::vector<std::string> own = parts_of(qualified);
+  const std::vector<std::string> wanted = parts_of(given);
+  if (wanted.empty() || own.back() != wanted.back()) return false;
+  std::size_t found = 0;
+  for (const std::string& part : own) {
+    if (found < wanted.size() && part == wanted[found]) ++found;
+  }
+  return found == wanted.size();
+}
+
+std::string with_line(const syntax::Unit& unit, const syntax::Function& function) {
+  const auto end = unit.source.begin() + static_cast<std::ptrdiff_t>(function.extent.begin);
+  return function.qualified_name() + " (line " + std::to_string(std::count(unit.source.begin(), end, '\n') + 1) + ")";
+}
+
+/// Those that `given` may mean; one whose whole name it is goes before all others.
+std::vector<const syntax::Function*> candidates(const syntax::Unit& unit, const std::string& given) {
+  const std::string whole = given.starts_with("::") ? given.substr(2) : given;
+  std::vector<const syntax::Function*> found;
+  std::vector<const syntax::Function*> exact;
+  for (const auto* functions : {&unit.functions, &unit.members}) {
+    for (const syntax::Function& candidate : *functions) {
+      if (candidate.qualified_name() == whole) exact.push_back(&candidate);
+      if (may_be_called(candidate.qualified_name(), given)) found.push_back(&candidate);
     }
-    found = &candidate;
   }
-  if (found == nullptr) {
+  return exact.empty() ? found : exact;
+}
+
+}  // namespace
+
+Result<const syntax::Function*> find_function(const syntax::Unit& unit, const std::string& function) {
+  const std::vector<const syntax::Function*> found = candidates(unit, function);
+  if (found.empty()) {
+    std::string defined;
+    for (const syntax::Function& one : unit.functions) defined += (defined.empty() ? "" : ", ") + one.qualified_name();
+    for (const syntax::Function& one : unit.members) {
+      if (one.kind == syntax::FunctionKind::static_member) {
+        defined += (defined.empty() ? "" : ", ") + one.qualified_name();
+      }
+    }
     return fail(ErrorCode::not_found,
-                "the file defines no function " + function + "; it defines " + (defined.empty() ? "none" : defined) +
-                    " (members of classes are not supported: give the work to a function of its own)");
+                "the file defines no function " + function + "; it defines " + (defined.empty() ? "none" : defined));
   }
-  const std::string_view text = unit.text(found->extent);
-  if (text.starts_with("template")) {
+  if (found.size() > 1) {
+    std::string all;
+    bool overloaded = false;
+    for (const syntax::Function* one : found) {
+      all += (all.empty() ? "" : ", ") + with_line(unit, *one);
+      overloaded = overloaded || (one != found.front() && one->qualified_name() == found.front()->qualified_name());
+    }
+    return fail(ErrorCode::unsupported,
+                "the file defines " + function + " more than once: " + all +
+                    (overloaded ? "; give the one to optimize a name of its own" : "; name one of them in full"));
+  }
+  const syntax::Function& one = *found.front();
+  if (one.kind == syntax::FunctionKind::member) {
+    return fail(ErrorCode::unsupported, one.qualified_name() +
+                                            " is a member that is not static; give the work to a plain function or a "
+                                            "static member, and name that one");
+  }
+  if (unit.text(one.extent).starts_with("template")) {
     return fail(ErrorCode::unsupported,
                 function + " is a template; write a plain function with the types that matter, and name that one");
   }
-  return found;
+  return &one;
 }
+
+namespace {
+
+/// Of the file's functions, those that the entry needs, and those that call it.
+struct CallGraph {
+  std::vector<Extent> needed;
+  std::vector<Extent> callers;
+};
+
+bool uses(const syntax::Function& function, const std::string& name) {
+  return std::any_of(function.names.begin(), function.names.end(),
+                     [&](const syntax::NameUse& use) { return use.name == name; });
+}
+
+/// Whether it stands for the function that the entry calls by this name.
+bool calls_entry(const syntax::Function& function, const syntax::Function& entry,
+                 const std::set<std::int64_t>& declarations) {
+  return std::any_of(function.names.begin(), function.names.end(), [&](const syntax::NameUse& use) {
+    return use.name == entry.name && declarations.contains(use.declaration);
+  });
+}
+
+Result<CallGraph> call_graph(const syntax::Unit& unit, const syntax::Function& entry) {
+  std::set<std::int64_t> declarations;  // of the entry, as its callers see it: its definition, or a prototype
+  std::set<std::int64_t> others;
+  for (const syntax::Function& one : unit.functions) {
+    if (&one == &entry || one.name != entry.name) continue;
+    for (std::size_t at = one.extent.begin; at < one.body.begin; ++at) others.insert(static_cast<std::int64_t>(at));
+  }
+  for (const syntax::Function& one : unit.functions) {
+    for (const syntax::NameUse& use : one.names) {
+      if (use.name == entry.name && use.declaration >= 0 && !others.contains(use.declaration)) {
+        declarations.insert(use.declaration);
+      }
+    }
+  }
+  CallGraph graph{{entry.extent}, {}};
+  std::vector<const syntax::Function*> open{&entry};
+  std::set<const syntax::Function*> seen{&entry};
+  while (!open.empty()) {
+    const syntax::Function& current = *open.back();
+    open.pop_back();
+    if (calls_entry(current, entry, declarations)) {
+      return fail(ErrorCode::unsupported, entry.qualified_name() +
+                                              " is called by itself or by what it calls; give the loops to optimize a "
+                                              "function of their own, and name that one");
+    }
+    for (const syntax::Function& one : unit.functions) {
+      if (!uses(current, one.name) || !seen.insert(&one).second) continue;
+      graph.needed.push_back(one.extent);
+      open.push_back(&one);
+    }
+  }
+  for (const syntax::Function& one : unit.functions) {
+    if (!seen.contains(&one) && calls_entry(one, entry, declarations)) graph.callers.push_back(one.extent);
+  }
+  return graph;
+}
+
+}  // namespace
 
 Result<Extract> extract_function(const syntax::Clang& clang, const std::string& source, model::Language language,
                                  const std::string& function, const std::filesystem::path& folder) {
   std::set<std::string> seen;
-  const std::string whole = inline_headers(source, folder, seen, 0);
-  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, whole, language));
-  TRY_ASSIGN(const syntax::Function* const entry, find_function(unit, function));
-  std::vector<Extent> needed{entry->extent};
-  for (const std::string& helper : syntax::helpers_of(unit, function)) {
-    for (const syntax::Function& candidate : unit.functions) {
-      if (candidate.name == helper) needed.push_back(candidate.extent);
-    }
+  std::string whole = inline_headers(source, folder, seen, 0);
+  TRY_ASSIGN(const syntax::Unit original, read_unit(clang, whole, language));
+  TRY_ASSIGN(const syntax::Function* const named, find_function(original, function));
+  const std::string name = named->qualified_name();
+  const bool is_member = named->kind == syntax::FunctionKind::static_member;
+  if (is_member) {
+    TRY_ASSIGN(whole, with_classes_as_namespaces(original, *named));
   }
+  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, whole, language));
+  TRY_ASSIGN(const syntax::Function* const entry, find_function(unit, name));
+  TRY_ASSIGN(const CallGraph graph, call_graph(unit, *entry));
   Reduction reduction(clang, whole, language);
-  TRY(reduction.reduce(needed, unit.errors.size()));
-  Extract result{reduction.text(), {}};
-  for (const syntax::Diagnostic& error : unit.errors) {
+  TRY(reduction.reduce(graph.needed, graph.callers, unit.errors.size()));
+  Extract result{reduction.text(), name, {}};
+  for (const syntax::Diagnostic& error : original.errors) {
     if (error.message.find("file not found") != std::string::npos) {
       result.notes.push_back("the file includes a header that is not there (" + error.message +
                              "); what the function uses of it has to be written into baseline and reference");

@@ -19,7 +19,8 @@ struct Chunk {
   enum class Kind { include, define, preprocessor, opening, closing, function, declaration };
   Kind kind = Kind::declaration;
   syntax::Extent extent;
-  std::string name;  ///< of an #include (as spelled) or a #define
+  std::string name;   ///< of an #include (as spelled) or a #define
+  std::string scope;  ///< the blocks around it, as they open: "namespace a {namespace {"
 };
 
 /// All chunks of a text, in order.
@@ -27,13 +28,15 @@ std::vector<Chunk> top_level_chunks(const std::string& source);
 
 struct Extract {
   std::string source;
+  std::string function;            ///< its qualified name
   std::vector<std::string> notes;  ///< what the user should know: headers that were not found
 };
 
 /// The text that still defines `function` with everything it uses: other functions, unused declarations and includes
 /// are left out wherever that gives no new error; "quoted" headers that exist below `folder` take the place of their
-/// #include.
-/// @error not_found: no such definition; unsupported: a template, a member or an overloaded name.
+/// #include. A static member function stands in a namespace of its class's name, with the static members it needs.
+/// @error not_found: no such definition; unsupported: a template, a member that is not static, an overloaded or
+/// ambiguous name, or it is called by itself or by what it calls.
 base::Result<Extract> extract_function(const syntax::Clang& clang, const std::string& source, model::Language language,
                                        const std::string& function, const std::filesystem::path& folder);
 
@@ -45,7 +48,12 @@ base::Result<std::size_t> count_errors(const syntax::Clang& clang, const std::st
 base::Result<syntax::Unit> read_unit(const syntax::Clang& clang, const std::string& source, model::Language language,
                                      const std::vector<syntax::HeaderFile>& headers = {});
 
-/// The one plain function of that name. @error as extract_function.
+/// The unit of a user's file, with the "quoted" headers that lie in its folder.
+base::Result<syntax::Unit> read_user_file(const syntax::Clang& clang, const std::string& source,
+                                          model::Language language, const std::filesystem::path& folder);
+
+/// The one function of that name, plain or a static member: "f", or "a::f" for one in a namespace or class a. Inline
+/// and outer namespaces may be left out where that is not ambiguous. @error as extract_function.
 base::Result<const syntax::Function*> find_function(const syntax::Unit& unit, const std::string& function);
 
 }  // namespace accelopt::cli

@@ -34,6 +34,7 @@ struct Draft {
   std::string baseline;
   std::string reference;
   std::string toml;
+  model::Task task;
   std::vector<std::string> open;
   std::vector<std::string> notes;
 };
@@ -144,29 +145,34 @@ std::string least_bytes(const Signature& signature) {
   return sum;
 }
 
-void write_entry(TomlText& toml, const Signature& signature, const ScaffoldOptions& options) {
+model::Entry entry_of(const Signature& signature, const ScaffoldOptions& options, const std::string& function) {
   std::error_code problem;
   fs::path file = fs::relative(fs::absolute(options.file), fs::absolute(options.folder), problem);
   if (problem || file.empty()) file = fs::absolute(options.file);
-  std::vector<std::string> args;
+  model::Entry entry{file.generic_string(), function, {}};
   for (const KernelParameter& parameter : signature.parameters) {
-    args.push_back(parameter.role == ParameterRole::axis ? parameter.element_type + " " + parameter.axis
-                                                         : parameter.name);
+    entry.args.push_back(parameter.role == ParameterRole::axis ? parameter.element_type + " " + parameter.axis
+                                                               : parameter.name);
   }
-  toml.section("[entry]");
-  toml.line("file = \"" + file.generic_string() + "\"");
-  toml.line("function = \"" + options.function + "\"");
-  toml.line("args = " + list(args));
+  return entry;
 }
 
-std::string format_toml(const Signature& signature, const Stated& stated, const ScaffoldOptions& options,
-                        Draft& draft) {
+void write_entry(TomlText& toml, const model::Entry& entry) {
+  toml.section("[entry]");
+  toml.line("file = \"" + entry.file + "\"");
+  toml.line("function = \"" + entry.function + "\"");
+  toml.line("args = " + list(entry.args));
+  toml.line("# flags = [\"-O2\"]  # of your own build; without it, those in its compile_commands.json");
+}
+
+std::string format_toml(const Signature& signature, const Stated& stated, Draft& draft) {
+  const std::string& function = draft.task.entry->function;
   TomlText toml;
   toml.line(
       "# Made by accelopt init. A \"?\" has to be filled in before the task can run; accelopt lint names each by its "
       "line.");
   toml.line("schema = 1");
-  toml.line("name = \"" + options.function + "\"");
+  toml.line("name = \"" + plain_name(function) + "\"");
   toml.line("target = \"cpu\"");
   toml.line("# The reference was derived from the function: it proves equality, not correctness, until it is edited.");
   toml.line("derived_reference = \"" + base::sha256_hex(draft.reference) + "\"");
@@ -207,7 +213,7 @@ std::string format_toml(const Signature& signature, const Stated& stated, const 
   toml.section("[cpu]");
   toml.line("threads = 1");
   toml.line("cache = \"cold\"");
-  write_entry(toml, signature, options);
+  write_entry(toml, *draft.task.entry);
   draft.open = toml.places();
   return toml.text();
 }
@@ -240,7 +246,8 @@ std::string without_clashes(const syntax::Unit& unit, const Stated& stated) {
     }
   }
   return change_words(unit.source, [&](const Word& word) -> std::optional<std::string> {
-    if (word.is_number || word.is_qualified || !clashing.contains(word.text)) return std::nullopt;
+    const bool is_member = word.is_qualified && !std::string_view(unit.source).substr(0, word.offset).ends_with("::");
+    if (word.is_number || is_member || !clashing.contains(word.text)) return std::nullopt;
     return word.text + "_own";
   });
 }
@@ -253,6 +260,36 @@ std::size_t begin_of_definition(const std::string& source, const syntax::Functio
   return function.extent.begin;
 }
 
+/// "a::B::" of a function that is defined outside of the scope it belongs to: `void a::B::f() {}`.
+std::string qualifier_of(const syntax::Unit& unit, const syntax::Function& function) {
+  const std::string_view header = unit.text({function.extent.begin, function.body.begin});
+  const std::size_t name = header.find("::" + function.name);
+  if (name == std::string_view::npos || name > header.find('(')) return "";
+  const std::size_t blank = header.find_last_of(" \t\r\n*&", name);
+  const std::size_t first = blank == std::string_view::npos ? 0 : blank + 1;
+  return std::string(header.substr(first, name - first));
+}
+
+/// What stands before and behind the function, and the scope in which its body has to be read.
+struct Surroundings {
+  std::string before;
+  std::string after;
+  std::string qualifier;
+
+  [[nodiscard]] std::string around(const std::string& definition) const {
+    if (qualifier.empty()) return before + definition + after;
+    return before + "namespace " + qualifier + " {\n" + definition + "\n}  // namespace " + qualifier + after;
+  }
+};
+
+/// The function after names that clash were changed: perhaps its own.
+Result<const syntax::Function*> renamed_function(const syntax::Unit& unit, const std::string& qualified) {
+  for (const syntax::Function& function : unit.functions) {
+    if (function.qualified_name() == qualified) return &function;
+  }
+  return find_function(unit, qualified + "_own");
+}
+
 void check_made(const syntax::Clang& clang, const std::string& file, const std::string& source,
                 const std::string& header, model::Language language, std::vector<std::string>& notes) {
   const auto unit = read_unit(clang, source, language, {{"task.h", header}});
@@ -262,12 +299,11 @@ void check_made(const syntax::Clang& clang, const std::string& file, const std::
       fmt::format("{}:{}:{}: {}; mend it before the first run", file, first.line, first.column, first.message));
 }
 
-void draft_reference(const syntax::Clang& clang, const std::string& kept, const Signature& signature,
-                     model::Language language, const syntax::Function& function, Draft& draft) {
-  const std::size_t begin = begin_of_definition(kept, function);
-  const std::string definition = kernel_definition(
-      signature, "reference", std::string_view(kept).substr(function.body.begin, function.body.size()), language);
-  const RealSource real = over_real(kept.substr(0, begin) + definition + kept.substr(function.body.end), language);
+void draft_reference(const syntax::Clang& clang, const syntax::Unit& kept, const Signature& signature,
+                     const Surroundings& around, const syntax::Function& function, Draft& draft) {
+  const model::Language language = kept.language;
+  const RealSource real =
+      over_real(around.around(kernel_definition(signature, "reference", kept.text(function.body), language)), language);
   draft.reference =
       "// Derived by accelopt init from " + function.name +
       " itself: it proves equality with it, not correctness. Rewrite it as the definition of what is wanted.\n"
@@ -291,38 +327,48 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
              extract_function(clang, source, language, options.function, fs::absolute(options.file).parent_path()));
   TRY_ASSIGN(const syntax::Unit extracted, read_unit(clang, extract.source, language));
   // Values that the file gives to an axis are read before its names change.
-  TRY_ASSIGN(const syntax::Function* const original, find_function(extracted, options.function));
+  TRY_ASSIGN(const syntax::Function* const original, find_function(extracted, extract.function));
   TRY_ASSIGN(const Signature signature, read_signature(extracted, *original, stated));
 
   const std::string kept = without_clashes(extracted, stated);
   TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, kept, language));
-  const bool renamed = unit.find(options.function) == nullptr;
-  TRY_ASSIGN(const syntax::Function* const function, find_function(unit, options.function + (renamed ? "_own" : "")));
+  TRY_ASSIGN(const syntax::Function* const function, renamed_function(unit, extract.function));
   TRY_ASSIGN(const Signature adapted, read_signature(unit, *function, stated));
   const std::size_t begin = begin_of_definition(kept, *function);
-  const std::string before = without_prototypes(kept.substr(0, begin), function->name);
-  const std::string after = without_prototypes(kept.substr(function->body.end), function->name);
-  if (has_word(before, function->name) || has_word(after, function->name) ||
-      has_word(unit.text(function->body), function->name)) {
-    return fail(ErrorCode::unsupported, options.function +
-                                            " is called by itself or by what it calls; give the loops to optimize "
-                                            "a function of their own, and name that one");
-  }
+  const Surroundings around{without_prototypes(kept.substr(0, begin), function->name),
+                            without_prototypes(kept.substr(function->body.end), function->name),
+                            qualifier_of(unit, *function)};
 
   Draft draft;
   draft.extension = language == model::Language::c ? ".c" : ".cpp";
   draft.notes = std::move(extract.notes);
-  draft.baseline = "// Made by accelopt init from " + options.function + " in " + options.file.filename().string() +
-                   ".\n" + "#include \"task.h\"\n\n" + before +
-                   kernel_definition(adapted, "kernel", unit.text(function->body), language) + after;
+  draft.baseline = "// Made by accelopt init from " + extract.function + " in " + options.file.filename().string() +
+                   ".\n" + "#include \"task.h\"\n\n" +
+                   around.around(kernel_definition(adapted, "kernel", unit.text(function->body), language));
   check_made(clang, "baseline" + draft.extension, draft.baseline, targets::cpu::kernel_header(definition_of(signature)),
              language, draft.notes);
-  draft_reference(clang, kept, adapted, language, *function, draft);
-  draft.toml = format_toml(signature, stated, options, draft);
+  draft_reference(clang, unit, adapted, around, *function, draft);
+  draft.task.definition = definition_of(signature);
+  draft.task.definition.name = plain_name(extract.function);
+  draft.task.entry = entry_of(signature, options, extract.function);
+  draft.task.baseline = {language, {{"baseline" + draft.extension, draft.baseline}}};
+  draft.toml = format_toml(signature, stated, draft);
   return draft;
 }
 
 }  // namespace
+
+std::string plain_name(const std::string& function) {
+  std::string name;
+  for (const char c : function) {
+    if (c != ':') {
+      name += c;
+    } else if (!name.empty() && name.back() != '_') {
+      name += '_';
+    }
+  }
+  return name;
+}
 
 Result<ScaffoldReport> scaffold_task(const syntax::Clang& clang, const ScaffoldOptions& options) {
   TRY_ASSIGN(const std::string source, base::read_file(options.file));
@@ -340,7 +386,8 @@ Result<ScaffoldReport> scaffold_task(const syntax::Clang& clang, const ScaffoldO
   ScaffoldReport report{options.folder,
                         {"task.toml", "baseline" + draft.extension, "reference" + draft.extension},
                         draft.open,
-                        draft.notes};
+                        draft.notes,
+                        draft.task};
   TRY(base::write_file(options.folder / report.files[0], draft.toml));
   TRY(base::write_file(options.folder / report.files[1], draft.baseline));
   TRY(base::write_file(options.folder / report.files[2], draft.reference));

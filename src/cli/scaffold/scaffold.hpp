@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/task.hpp"
 #include "syntax/clang.hpp"
 
 namespace accelopt::cli {
 
 struct ScaffoldOptions {
   std::filesystem::path file;          ///< the user's .c or .cpp file
-  std::string function;                ///< defined there: neither a template nor a member
+  std::string function;                ///< defined there: "f", "a::f" or "Class::f" (static), no template
   std::vector<std::string> shapes;     ///< "x=M,K": axes of a pointer parameter, outermost first
   std::vector<std::string> outputs;    ///< names of the pointer parameters that the function writes
   std::vector<std::string> axes;       ///< "M=64": extent in the raced workload. Constant when no parameter is called M
@@ -28,7 +29,11 @@ struct ScaffoldReport {
   std::vector<std::string>
       open;  ///< what the options did not state, each a line "task.toml:14: axes.K" that lint refuses
   std::vector<std::string> notes;  ///< for the user: what was left out or has to be looked at
+  model::Task task;                ///< as far as it is stated: enough to try a patch with its baseline
 };
+
+/// A function's qualified name as the name of a task, a folder, a file: "a_B_f".
+std::string plain_name(const std::string& function);
 
 /// Writes task.toml, baseline and reference. Types and constness come from the function's signature: pointers are
 /// tensors (outputs where `outputs` says so), integers by value whose name is an axis are variable axes, other numbers
@@ -36,7 +41,7 @@ struct ScaffoldReport {
 /// as the kernel's; the reference is the same with every floating type made `real`. What is not stated is written as
 /// "?", which lint refuses by line.
 /// @error not_found: no such file or function; invalid_argument: an option names no parameter, has another form, or a
-/// pointer is neither input nor output; unsupported: a template, a member, an overloaded name, a result, a parameter
+/// pointer is neither input nor output; unsupported: as extract_function, a result, a parameter
 /// type without dtype; already_exists: the folder is not empty; permission_denied, exhausted, io.
 base::Result<ScaffoldReport> scaffold_task(const syntax::Clang& clang, const ScaffoldOptions& options);
 

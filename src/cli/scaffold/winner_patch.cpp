@@ -11,6 +11,8 @@
 #include "base/files.hpp"
 #include "base/unified_diff.hpp"
 #include "cli/scaffold/extract.hpp"
+#include "cli/scaffold/scaffold.hpp"
+#include "cli/scaffold/transplant.hpp"
 #include "cli/scaffold/words.hpp"
 #include "model/c_tokens.hpp"
 #include "model/directives.hpp"
@@ -35,229 +37,6 @@ std::string argument_name(const std::string& argument) {
   return argument.substr(space == std::string::npos ? 0 : space + 1,
                          last - (space == std::string::npos ? 0 : space + 1) + 1);
 }
-
-/// The user's file around the function.
-struct Place {
-  const syntax::Unit& unit;
-  const syntax::Function& function;
-  std::vector<Chunk> chunks;
-  std::size_t begin = 0;    ///< of the whole definition, with attributes and `extern "C"`
-  bool in_c_block = false;  ///< inside of `extern "C" { }`
-};
-
-Place place_of(const syntax::Unit& unit, const syntax::Function& function) {
-  Place place{unit, function, top_level_chunks(unit.source), function.extent.begin};
-  std::vector<bool> blocks;
-  for (const Chunk& chunk : place.chunks) {
-    if (chunk.kind == Chunk::Kind::opening) blocks.push_back(unit.text(chunk.extent).starts_with("extern"));
-    if (chunk.kind == Chunk::Kind::closing && !blocks.empty()) blocks.pop_back();
-    if (!chunk.extent.contains(function.extent)) continue;
-    place.begin = chunk.extent.begin;
-    place.in_c_block = std::find(blocks.begin(), blocks.end(), true) != blocks.end();
-    break;
-  }
-  return place;
-}
-
-/// The winner's text on its way into the user's file.
-class Transplant {
- public:
-  Transplant(const model::Task& task, const Place& place, Language language, std::string prefix)
-      : task_(task), place_(place), language_(language), prefix_(std::move(prefix)) {}
-
-  /// @error unsupported: what clashes.
-  Result<std::string> block(const syntax::Clang& clang, const std::string& winner) {
-    const std::string header = targets::cpu::kernel_header(task_.definition);
-    TRY_ASSIGN(const syntax::Unit original, read_unit(clang, winner, language_, {{"task.h", header}}));
-    const std::string numbered = with_numbers(original);
-    TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, numbered, language_, {{"task.h", header}}));
-    if (unit.find("kernel") == nullptr) {
-      return fail(ErrorCode::unsupported, "the winner defines no function kernel; it cannot be put into another file");
-    }
-    TRY_ASSIGN(const std::string body, take_apart(unit));
-    return wrapped(body);
-  }
-
-  const std::vector<std::string>& includes() const { return includes_; }
-
-  /// How the function calls the winner.
-  std::string callee() const { return language_ == Language::c ? prefix_ + "_kernel" : prefix_ + "::kernel"; }
-
- private:
-  /// The task's constant axes as numbers, except where a function has a variable of that name.
-  std::string with_numbers(const syntax::Unit& unit) const {
-    std::map<std::string, std::int64_t> constants;
-    for (const model::Axis& axis : task_.definition.axes) {
-      if (axis.value) constants[axis.name] = *axis.value;
-    }
-    std::set<std::string> shadowed;
-    std::set<std::size_t> meant;  // offsets where the name is the task's
-    for (const syntax::Function& function : unit.functions) {
-      for (const syntax::Parameter& parameter : function.parameters) shadowed.insert(parameter.name);
-      for (const syntax::NameUse& use : function.names) {
-        if (use.declaration >= 0) shadowed.insert(use.name);
-        if (use.declaration < 0) meant.insert(use.extent.begin);
-      }
-    }
-    const auto in_function = [&](std::size_t offset) {
-      return std::any_of(unit.functions.begin(), unit.functions.end(), [&](const syntax::Function& function) {
-        return offset >= function.extent.begin && offset < function.body.end;
-      });
-    };
-    std::set<std::size_t> macro_names;
-    for (const Chunk& chunk : top_level_chunks(unit.source)) {
-      if (chunk.kind == Chunk::Kind::define) macro_names.insert(unit.source.find(chunk.name, chunk.extent.begin + 7));
-    }
-    return change_words(unit.source, [&](const Word& word) -> std::optional<std::string> {
-      if (macro_names.contains(word.offset)) return std::nullopt;
-      const auto constant = word.is_number || word.is_qualified ? constants.end() : constants.find(word.text);
-      if (constant == constants.end()) return std::nullopt;
-      if (shadowed.contains(word.text) && in_function(word.offset) && !meant.contains(word.offset)) return std::nullopt;
-      return std::to_string(constant->second);
-    });
-  }
-
-  /// A constant axis: numbers stand in its place.
-  bool is_constant(const std::string& name) const {
-    return std::any_of(task_.definition.axes.begin(), task_.definition.axes.end(),
-                       [&](const model::Axis& axis) { return axis.value && axis.name == name; });
-  }
-
-  /// Whether the user's file has the very same thing before the function.
-  bool has_already(const Chunk& chunk, std::string_view text) const {
-    const std::vector<std::string> wanted = model::canonical_tokens(text);
-    return std::any_of(place_.chunks.begin(), place_.chunks.end(), [&](const Chunk& own) {
-      return own.kind == chunk.kind && own.extent.end <= place_.begin &&
-             model::canonical_tokens(place_.unit.text(own.extent)) == wanted;
-    });
-  }
-
-  /// Leaves out includes, directives and what the user's file already has; frees the kernel of its C linkage.
-  Result<std::string> take_apart(const syntax::Unit& unit) {
-    syntax::Edits edits;
-    const std::vector<Chunk> chunks = top_level_chunks(unit.source);
-    std::vector<bool> c_blocks;
-    for (const Chunk& chunk : chunks) {
-      const std::string_view text = unit.text(chunk.extent);
-      if (chunk.kind == Chunk::Kind::include) {
-        if (chunk.name != "\"task.h\"") includes_.push_back(chunk.name);
-        edits.replace(chunk.extent, "");
-      } else if (chunk.kind == Chunk::Kind::opening) {
-        c_blocks.push_back(text.starts_with("extern"));
-        if (c_blocks.back()) edits.replace(chunk.extent, "");
-      } else if (chunk.kind == Chunk::Kind::closing) {
-        if (!c_blocks.empty() && c_blocks.back()) edits.replace(chunk.extent, "");
-        if (!c_blocks.empty()) c_blocks.pop_back();
-      } else if (chunk.kind == Chunk::Kind::define) {
-        if (is_constant(chunk.name) || has_already(chunk, text)) {
-          edits.replace(chunk.extent, "");
-        } else {
-          macros_.push_back(chunk.name);
-        }
-      } else if (chunk.kind == Chunk::Kind::preprocessor) {
-        has_pragmas_ = has_pragmas_ || text.find("GCC") != std::string_view::npos;
-      } else {
-        TRY(free_declaration(unit, chunk, text, edits));
-      }
-    }
-    TRY_ASSIGN(const std::string freed, edits.apply(unit.source));
-    return tidied(language_ == Language::c ? with_prefixes(freed, unit) : freed);
-  }
-
-  Result<void> free_declaration(const syntax::Unit& unit, const Chunk& chunk, std::string_view text,
-                                syntax::Edits& edits) {
-    const auto contains = [&](const syntax::Function& function) { return chunk.extent.contains(function.extent); };
-    const auto defined = std::find_if(unit.functions.begin(), unit.functions.end(), contains);
-    const bool is_function = chunk.kind == Chunk::Kind::function && defined != unit.functions.end();
-    const bool is_kernel = is_function && defined->name == "kernel";
-    if (!is_kernel && has_already(chunk, text)) {
-      edits.replace(chunk.extent, "");
-      if (is_function) already_there_.insert(defined->name);
-      return {};
-    }
-    std::size_t linkage = 0;
-    if (text.starts_with("extern")) {
-      const std::size_t quote = text.find("\"C\"");
-      linkage = quote == std::string_view::npos ? 0 : text.find_first_not_of(" \t\r\n", quote + 3);
-    }
-    const std::string_view rest = text.substr(linkage);
-    const bool is_local = rest.starts_with("static") || rest.starts_with("template") || rest.starts_with("inline") ||
-                          rest.starts_with("constexpr");
-    const bool wants_static = is_function && !is_local && (is_kernel || language_ == Language::c);
-    edits.replace({chunk.extent.begin, chunk.extent.begin + linkage}, wants_static ? "static " : "");
-    return {};
-  }
-
-  /// In C, which has no namespaces, every function of the winner gets the prefix.
-  std::string with_prefixes(const std::string& text, const syntax::Unit& unit) const {
-    std::set<std::string> names;
-    for (const syntax::Function& function : unit.functions) {
-      if (!already_there_.contains(function.name)) names.insert(function.name);
-    }
-    return change_words(text, [&](const Word& word) -> std::optional<std::string> {
-      if (word.is_number || word.is_qualified || !names.contains(word.text)) return std::nullopt;
-      return prefix_ + "_" + word.text;
-    });
-  }
-
-  /// Whether the line is a comment that the user's file has too.
-  bool repeats_comment(std::string_view line) const {
-    if (!line.starts_with("//")) return false;
-    const std::string& source = place_.unit.source;
-    const std::size_t at = source.find(line);
-    return at != std::string::npos && (at == 0 || source[at - 1] == '\n') && source.substr(at + line.size(), 1) == "\n";
-  }
-
-  /// Without directives, without `init`'s own remark and the function's own comments, without runs of empty lines.
-  std::string tidied(const std::string& text) const {
-    std::string result;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      const std::string_view line = std::string_view(text).substr(at, end - at);
-      const std::size_t first = line.find_first_not_of(" \t\r");
-      const bool empty = first == std::string_view::npos;
-      const bool ours = line.starts_with("// Made by accelopt init") ||
-                        line.starts_with("// SPDX-License-Identifier") || repeats_comment(line);
-      const bool directive = !empty && line.substr(first).starts_with("//@");
-      const bool second_empty = empty && (result.empty() || result.ends_with("\n\n"));
-      if (!ours && !directive && !second_empty) result += std::string(line) + "\n";
-      at = end + 1;
-    }
-    while (result.ends_with("\n\n")) result.pop_back();
-    return result;
-  }
-
-  /// The block that goes before the function: nothing of it reaches the rest of the file.
-  std::string wrapped(const std::string& body) const {
-    std::string before;
-    std::string after;
-    for (const std::string& macro : macros_) {
-      if (has_word(place_.unit.source, macro)) {
-        before += fmt::format("#pragma push_macro(\"{0}\")\n#undef {0}\n", macro);
-        after += fmt::format("#undef {0}\n#pragma pop_macro(\"{0}\")\n", macro);
-      } else {
-        after += "#undef " + macro + "\n";
-      }
-    }
-    if (has_pragmas_) {
-      before += "#pragma GCC push_options\n";
-      after.insert(0, "#pragma GCC pop_options\n");
-    }
-    if (language_ == Language::c) return before + body + after;
-    const bool linkage = place_.in_c_block;
-    return before + (linkage ? "extern \"C++\" {\n" : "") + "namespace " + prefix_ + " {\n\n" + body +
-           "\n}  // namespace " + prefix_ + "\n" + (linkage ? "}  // extern \"C++\"\n" : "") + after;
-  }
-
-  const model::Task& task_;
-  const Place& place_;
-  Language language_;
-  std::string prefix_;
-  std::vector<std::string> includes_;
-  std::vector<std::string> macros_;
-  std::set<std::string> already_there_;
-  bool has_pragmas_ = false;
-};
 
 /// The element type's canonical spelling in a C or C++ program on a 64-bit Unix; empty for types that only task.h
 /// defines.
@@ -374,6 +153,7 @@ std::size_t include_place(const Place& place) {
   std::size_t best = std::string::npos;
   for (const Chunk& chunk : place.chunks) {
     if (chunk.extent.begin >= place.begin) break;
+    if (!chunk.scope.empty()) continue;
     const std::string_view text = place.unit.text(chunk.extent);
     if (chunk.kind == Chunk::Kind::preprocessor) {
       const std::string_view word = text.substr(std::min(text.find_first_not_of("# \t"), text.size()));
@@ -426,6 +206,105 @@ std::string missing_includes(const Place& place, std::vector<std::string> wanted
   return lines;
 }
 
+std::string remark(const PatchForm& form) {
+  std::string flags;
+  for (const std::string& flag : form.flags) flags += " " + flag;
+  return "// Made faster by accelopt" + (flags.empty() ? "" : ", measured with" + flags) + ".\n";
+}
+
+/// The file beside the user's that holds the winner.
+fs::path own_file_of(const fs::path& file, const std::string& function) {
+  return file.parent_path() / (plain_name(function) + "_accelopt" + file.extension().string());
+}
+
+std::string language_names(Language winner, const std::string& file, Language own) {
+  return "the winner is written in " + std::string(model::to_string(winner)) + " and " + file + " in " +
+         std::string(model::to_string(own));
+}
+
+}  // namespace
+
+Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest& request,
+                                  const std::string& user_source) {
+  const model::Task& task = request.task;
+  if (!task.entry)
+    return fail(ErrorCode::invalid_argument, task.definition.name + " has no [entry], so there is nothing to patch");
+  TRY_ASSIGN(const Language language, model::language_of_file(fs::path(task.entry->file).filename().string()));
+  if (language != request.winner.language) {
+    return fail(ErrorCode::unsupported, language_names(request.winner.language, task.entry->file, language));
+  }
+  TRY_ASSIGN(const syntax::Unit unit, read_user_file(clang, user_source, language, entry_file(request).parent_path()));
+  TRY_ASSIGN(const syntax::Function* const function, find_function(unit, task.entry->function));
+  const Place place = place_of(unit, *function);
+  Transplant transplant(task, place, request.form);
+  TRY_ASSIGN(const std::string block, transplant.block(clang, model::main_text(model::standing_alone(request.winner))));
+  TRY_ASSIGN(const std::string body,
+             Adapter(task, *function, language).body(transplant.callee(), unit.text(function->body)));
+
+  syntax::Edits edits;
+  PatchedText result;
+  const bool elsewhere = request.form.flags_by == FlagsBy::own_file;
+  const std::string inserted = elsewhere ? transplant.declaration() : block;
+  const std::string includes =
+      missing_includes(place, elsewhere ? std::vector<std::string>{} : transplant.includes(), inserted, language);
+  if (!includes.empty()) edits.insert(include_place(place), includes);
+  edits.insert(block_place(place), remark(request.form) + inserted + "\n");
+  edits.replace(function->body, body);
+  TRY_ASSIGN(result.source, edits.apply(user_source));
+  if (elsewhere) {
+    syntax::Unit empty;
+    empty.language = language;
+    const Place top{empty, *function, {}, 0};
+    result.own_file =
+        remark(request.form) + missing_includes(top, transplant.includes(), block, language) + "\n" + block;
+  }
+  return result;
+}
+
+Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests) {
+  TRY_ASSIGN(const syntax::Clang clang, syntax::Clang::load());
+  std::vector<const PatchRequest*> ordered;
+  for (const PatchRequest& request : requests) {
+    if (!request.task.entry) {
+      return fail(ErrorCode::invalid_argument,
+                  request.task.definition.name + " has no [entry], so there is nothing to patch");
+    }
+    ordered.push_back(&request);
+  }
+  // The patch does not depend on the order in which the winners are named.
+  std::sort(ordered.begin(), ordered.end(), [](const PatchRequest* a, const PatchRequest* b) {
+    return std::pair(entry_file(*a), a->task.entry->function) < std::pair(entry_file(*b), b->task.entry->function);
+  });
+  WinnerPatch patch;
+  const auto file_at = [&](const fs::path& path) -> Result<PatchedFile*> {
+    for (PatchedFile& file : patch.files) {
+      if (file.path == path) return &file;
+    }
+    TRY_ASSIGN(std::string before, base::read_file(path));
+    std::string after = before;
+    patch.files.push_back({path, std::move(before), std::move(after)});
+    return &patch.files.back();
+  };
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const PatchRequest* request : ordered) {
+    const fs::path path = entry_file(*request);
+    TRY_ASSIGN(PatchedFile* const file, file_at(path));
+    TRY_ASSIGN(const Language language, model::language_of_file(path.filename().string()));
+    TRY_ASSIGN(const syntax::Unit unit, read_user_file(clang, file->before, language, path.parent_path()));
+    TRY_ASSIGN(const syntax::Function* const function, find_function(unit, request->task.entry->function));
+    if (!seen.insert({path.string(), function->qualified_name()}).second) {
+      return fail(ErrorCode::invalid_argument, "two of the runs made " + function->qualified_name() + " in " +
+                                                   path.filename().string() + " faster; name only one of them");
+    }
+    TRY_ASSIGN(PatchedText text, replace_entry(clang, *request, file->after));
+    file->after = std::move(text.source);
+    if (text.own_file.empty()) continue;
+    patch.files.push_back(
+        {own_file_of(path, function->qualified_name()), "", std::move(text.own_file), path, request->form.flags});
+  }
+  return patch;
+}
+
 fs::path repository_of(const fs::path& file) {
   for (fs::path folder = file.parent_path(); !folder.empty(); folder = folder.parent_path()) {
     std::error_code ignored;
@@ -435,62 +314,19 @@ fs::path repository_of(const fs::path& file) {
   return file.parent_path();
 }
 
-std::string remark(const model::Solution& winner) {
-  std::string flags = "-O3 -march=native";
-  if (const auto directives = model::parse_cpu_directives(model::main_text(winner))) {
-    for (const std::string& flag : directives->flags) flags += " " + flag;
-  }
-  return "// Made faster by accelopt, measured with " + flags + ".\n";
-}
-
-}  // namespace
-
-Result<std::string> replace_entry(const syntax::Clang& clang, const model::Task& task, const model::Solution& winner,
-                                  const std::string& user_source) {
-  if (!task.entry)
-    return fail(ErrorCode::invalid_argument, task.definition.name + " has no [entry], so there is nothing to patch");
-  TRY_ASSIGN(const Language language, model::language_of_file(fs::path(task.entry->file).filename().string()));
-  if (language != winner.language) {
-    return fail(ErrorCode::unsupported, "the winner is written in " + std::string(model::to_string(winner.language)) +
-                                            " and " + task.entry->file + " in " +
-                                            std::string(model::to_string(language)));
-  }
-  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, user_source, language));
-  TRY_ASSIGN(const syntax::Function* const function, find_function(unit, task.entry->function));
-  const Place place = place_of(unit, *function);
-  Transplant transplant(task, place, language, function->name + "_accelopt");
-  TRY_ASSIGN(const std::string block, transplant.block(clang, model::main_text(model::standing_alone(winner))));
-  TRY_ASSIGN(const std::string body,
-             Adapter(task, *function, language).body(transplant.callee(), unit.text(function->body)));
-
-  syntax::Edits edits;
-  const std::string includes = missing_includes(place, transplant.includes(), block, language);
-  if (!includes.empty()) edits.insert(include_place(place), includes);
-  edits.insert(block_place(place), remark(winner) + block + "\n");
-  edits.replace(function->body, body);
-  TRY_ASSIGN(const std::string patched, edits.apply(user_source));
-
-  TRY_ASSIGN(const syntax::Unit result, read_unit(clang, patched, language));
-  if (result.errors.size() > unit.errors.size()) {
-    const auto& fresh = result.errors[std::min(unit.errors.size(), result.errors.size() - 1)];
-    return fail(ErrorCode::unsupported, task.entry->file + " cannot take the winner as it is: line " +
-                                            std::to_string(fresh.line) + " of the patched file: " + fresh.message +
-                                            "; put the kernel in by hand, or rename what clashes");
-  }
-  return patched;
-}
-
-Result<std::string> make_winner_patch(const model::Task& task, const model::Solution& winner,
-                                      const fs::path& task_folder) {
-  if (!task.entry)
-    return fail(ErrorCode::invalid_argument, task.definition.name + " has no [entry], so there is nothing to patch");
+fs::path entry_file(const PatchRequest& request) {
   std::error_code ignored;
-  const fs::path file = fs::weakly_canonical(fs::absolute(task_folder / task.entry->file), ignored);
-  TRY_ASSIGN(const std::string source, base::read_file(file));
-  TRY_ASSIGN(const syntax::Clang clang, syntax::Clang::load());
-  TRY_ASSIGN(const std::string patched, replace_entry(clang, task, winner, source));
-  const std::string path = file.lexically_relative(repository_of(file)).generic_string();
-  return base::unified_diff(source, patched, "a/" + path, "b/" + path);
+  return fs::weakly_canonical(fs::absolute(request.task_folder / request.task.entry->file), ignored);
+}
+
+std::string diff_of(const WinnerPatch& patch) {
+  std::string text;
+  for (const PatchedFile& file : patch.files) {
+    const std::string path = file.path.lexically_relative(repository_of(file.path)).generic_string();
+    const bool is_new = !file.beside.empty();
+    text += base::unified_diff(file.before, file.after, is_new ? "/dev/null" : "a/" + path, "b/" + path);
+  }
+  return text;
 }
 
 }  // namespace accelopt::cli

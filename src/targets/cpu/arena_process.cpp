@@ -19,9 +19,11 @@
 #include <filesystem>
 #include <memory>
 #include <new>
+#include <string_view>
 
 #include "sandbox/landlock.hpp"
 #include "sandbox/probe.hpp"
+#include "targets/cpu/arena_check.hpp"
 #include "targets/cpu/urgent.hpp"
 
 namespace accelopt::targets::cpu {
@@ -34,12 +36,12 @@ constexpr std::uint64_t kStackBytes = 8ULL << 20;
 constexpr std::uint64_t kCpuSeconds = 300;
 constexpr std::uint64_t kThreadMemoryBytes = 80ULL << 20;  ///< stack and heap area of one more thread
 constexpr auto kLoadingLimit = std::chrono::seconds(20);
-constexpr int kLandlockDescriptor = 7;
+constexpr int kLandlockDescriptor = 9;
 /// What an arena that was stopped between "done" and its loop is given to get there, microseconds: a few instructions,
 /// unless something else has its core.
 constexpr std::array kComingHome{20, 100, 1000, 5000, 20000};
 
-base::Result<base::FileDescriptor> sealed_file(const std::string& bytes) {
+base::Result<base::FileDescriptor> sealed_file(std::string_view bytes) {
   base::FileDescriptor file(memfd_create("kernel", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.valid()) return base::fail_errno(errno, "memory for a kernel");
   if (write(file.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
@@ -65,8 +67,8 @@ const base::Result<Filters>& filters() {
   static const base::Result<Filters> compiled = []() -> base::Result<Filters> {
     Filters out;
     TRY_ASSIGN(out.load, sandbox::compile_filter(sandbox::FilterKind::load));
-    TRY_ASSIGN(out.call, sandbox::compile_filter(sandbox::FilterKind::call));
-    TRY_ASSIGN(out.call_threads, sandbox::compile_filter(sandbox::FilterKind::call_threads));
+    TRY_ASSIGN(out.call, sandbox::compile_filter(sandbox::FilterKind::call, kFirstFreeAddress));
+    TRY_ASSIGN(out.call_threads, sandbox::compile_filter(sandbox::FilterKind::call_threads, kFirstFreeAddress));
     for (const auto* program : {&out.load, &out.call, &out.call_threads}) {
       if (program->size() > kMaxFilterInstructions)
         return base::fail(ErrorCode::internal, "a system call filter is too long");
@@ -77,28 +79,61 @@ const base::Result<Filters>& filters() {
 }
 
 /// Libraries besides the C library that the kernel needs: loaded before the arena shuts itself in.
-void set_libraries(ArenaControl& control, const std::vector<std::string>& libraries) {
+void set_libraries(ArenaSetup& setup, const std::vector<std::string>& libraries) {
   std::size_t next = 0;
   for (const std::string& library : libraries) {
     if (library.starts_with("libc.so") || library.starts_with("ld-linux") || next == kMaxLibraries) continue;
-    std::strncpy(control.libraries[next++], library.c_str(), sizeof control.libraries[0] - 1);
+    std::strncpy(setup.libraries[next++], library.c_str(), sizeof setup.libraries[0] - 1);
   }
 }
 
-base::Result<void> set_up(ArenaControl& control, const ArenaOptions& options, const BuiltKernel& kernel,
+base::Result<void> set_up(ArenaSetup& setup, const ArenaOptions& options, const BuiltKernel& kernel,
                           const Buffers& buffers) {
-  control.one_core = options.one_core ? 1 : 0;
-  control.span_bytes = buffers.span_bytes();
+  setup.span_bytes = buffers.span_bytes();
   const std::vector<ArenaRegion> regions = buffers.regions();
-  control.region_count = static_cast<std::uint32_t>(regions.size());
-  std::copy(regions.begin(), regions.end(), control.regions);
-  set_libraries(control, kernel.libraries);
+  setup.region_count = static_cast<std::uint32_t>(regions.size());
+  std::copy(regions.begin(), regions.end(), setup.regions);
+  set_libraries(setup, kernel.libraries);
+  if (sandbox::capabilities().landlock > 0) setup.landlock_descriptor = kLandlockDescriptor;
   if (!sandbox::capabilities().filters) return {};
   if (!filters()) return tl::make_unexpected(filters().error());
-  control.filters_enabled = 1;
-  set_filter(control.load_filter, filters()->load);
-  set_filter(control.call_filter, options.threads > 1 ? filters()->call_threads : filters()->call);
+  setup.filters_enabled = 1;
+  set_filter(setup.load_filter, filters()->load);
+  set_filter(setup.call_filter, options.threads > 1 ? filters()->call_threads : filters()->call);
   return {};
+}
+
+/// The files behind an arena's control pages.
+struct ControlFiles {
+  base::FileDescriptor orders;
+  base::FileDescriptor answers;
+};
+
+base::Result<base::FileDescriptor> shared_file(const char* name, std::size_t bytes) {
+  base::FileDescriptor file(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.valid() || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) {
+    return base::fail_errno(errno, "memory shared with an arena");
+  }
+  return file;
+}
+
+/// Maps the control pages as they lie in an arena, all of them writable here; from then on nobody else can map the
+/// orders for writing.
+base::Result<ArenaControl*> map_control(const ControlFiles& files) {
+  constexpr int kSealFutureWrite = 0x0010;
+  constexpr int kAccess = PROT_READ | PROT_WRITE;
+  void* map = mmap(nullptr, sizeof(ArenaControl), kAccess, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (map == MAP_FAILED) return base::fail_errno(errno, "memory shared with an arena");
+  constexpr int kFlags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+  if (mmap(map, kOrdersBytes, kAccess, kFlags, files.orders.get(), 0) == MAP_FAILED ||
+      mmap(static_cast<char*>(map) + kOrdersBytes, kAnswersBytes, kAccess, kFlags, files.answers.get(), 0) ==
+          MAP_FAILED) {
+    const int problem = errno;
+    munmap(map, sizeof(ArenaControl));
+    return base::fail_errno(problem, "memory shared with an arena");
+  }
+  fcntl(files.orders.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | kSealFutureWrite);
+  return new (map) ArenaControl;
 }
 
 std::string meaning_of(int number) {
@@ -142,15 +177,15 @@ base::Result<std::string> find_arena() {
 base::Result<ArenaProcess> ArenaProcess::start(const ArenaOptions& options, const BuiltKernel& kernel,
                                                const Buffers& buffers) {
   ArenaProcess out;
-  out.control_file_ = base::FileDescriptor(memfd_create("control", MFD_CLOEXEC));
-  if (!out.control_file_.valid() || ftruncate(out.control_file_.get(), kControlBytes) != 0) {
-    return base::fail_errno(errno, "memory shared with an arena");
-  }
-  void* map =
-      mmap(nullptr, kControlBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, out.control_file_.get(), 0);
-  if (map == MAP_FAILED) return base::fail_errno(errno, "memory shared with an arena");
-  out.control_ = new (map) ArenaControl;
-  TRY(set_up(*out.control_, options, kernel, buffers));
+  ControlFiles files;
+  TRY_ASSIGN(files.orders, shared_file("orders", kOrdersBytes));
+  TRY_ASSIGN(files.answers, shared_file("answers", kAnswersBytes));
+  TRY_ASSIGN(out.control_, map_control(files));
+  out.control_->one_core = options.one_core ? 1 : 0;
+  const auto setup = std::make_unique<ArenaSetup>();
+  TRY(set_up(*setup, options, kernel, buffers));
+  TRY_ASSIGN(const base::FileDescriptor set_up_file,
+             sealed_file({reinterpret_cast<const char*>(setup.get()), sizeof *setup}));
   TRY_ASSIGN(const base::FileDescriptor object, sealed_file(kernel.shared_object));
 
   sandbox::SpawnOptions spawn;
@@ -162,15 +197,13 @@ base::Result<ArenaProcess> ArenaProcess::start(const ArenaOptions& options, cons
     spawn.environment.emplace_back("OMP_DYNAMIC=false");
     spawn.environment.emplace_back("OMP_WAIT_POLICY=passive");
   }
-  spawn.descriptors = {{out.control_file_.get(), kControlDescriptor},
-                       {buffers.inputs(), kInputsDescriptor},
-                       {buffers.outputs(), kOutputsDescriptor},
-                       {object.get(), kKernelDescriptor}};
+  spawn.descriptors = {{files.orders.get(), kOrdersDescriptor}, {files.answers.get(), kAnswersDescriptor},
+                       {set_up_file.get(), kSetupDescriptor},   {buffers.inputs(), kInputsDescriptor},
+                       {buffers.outputs(), kOutputsDescriptor}, {object.get(), kKernelDescriptor}};
   base::FileDescriptor rules;
-  if (sandbox::capabilities().landlock > 0) {
+  if (setup->landlock_descriptor != 0) {
     TRY_ASSIGN(rules, sandbox::make_rule_set({}));
     spawn.descriptors.emplace_back(rules.get(), kLandlockDescriptor);
-    out.control_->landlock_descriptor = kLandlockDescriptor;
   }
   const auto threads = static_cast<std::uint64_t>(options.threads);
   spawn.limits = {
@@ -218,7 +251,15 @@ base::Result<void> ArenaProcess::await_loading() {
   // Nothing of the candidate's has run so far: these are the arena's own words.
   home_begin_ = control_->home_begin;
   home_end_ = control_->home_end;
-  if (!stop() || home_begin_ == 0) return {};
+  if (!stop()) return {};
+  // The filter for loading and the one for calls.
+  constexpr int kFilters = 2;
+  const std::string altered = altered_by_loading(process_.pid(), sandbox::capabilities().filters ? kFilters : 0);
+  if (!altered.empty()) {
+    bury("could not be loaded: " + altered);
+    return {};
+  }
+  if (home_begin_ == 0) return {};
   const std::string place = "/proc/" + std::to_string(process_.pid()) + "/syscall";
   place_file_ = base::FileDescriptor(open(place.c_str(), O_RDONLY | O_CLOEXEC));
   if (place_file_.valid() && !instruction()) place_file_.reset();
@@ -227,7 +268,6 @@ base::Result<void> ArenaProcess::await_loading() {
 
 ArenaProcess::ArenaProcess(ArenaProcess&& other) noexcept
     : process_(std::move(other.process_)),
-      control_file_(std::move(other.control_file_)),
       schedule_file_(std::move(other.schedule_file_)),
       place_file_(std::move(other.place_file_)),
       threads_(other.threads_),
@@ -240,7 +280,7 @@ ArenaProcess::ArenaProcess(ArenaProcess&& other) noexcept
 
 ArenaProcess::~ArenaProcess() {
   process_.end();
-  if (control_ != nullptr) munmap(control_, kControlBytes);
+  if (control_ != nullptr) munmap(control_, sizeof(ArenaControl));
 }
 
 void ArenaProcess::bury(std::string reason) {
@@ -282,6 +322,10 @@ std::optional<std::uint64_t> ArenaProcess::instruction() const {
   const ssize_t got = place_file_.valid() ? pread(place_file_.get(), text.data(), text.size() - 1, 0) : 0;
   if (got <= 0) return std::nullopt;
   const std::string_view line(text.data(), static_cast<std::size_t>(got));
+  // The waiting loop yields and calls nothing else, whoever jumped to its instruction.
+  int call = 0;
+  const bool numbered = std::from_chars(line.data(), line.data() + line.size(), call).ec == std::errc{};
+  if (!numbered || (call != -1 && call != SYS_sched_yield)) return std::nullopt;
   const auto last = line.rfind("0x");
   if (last == std::string_view::npos) return std::nullopt;
   std::uint64_t value = 0;

@@ -81,7 +81,6 @@ class ArenaProcess {
   bool settles(Still still);
 
   sandbox::Process process_;
-  base::FileDescriptor control_file_;
   base::FileDescriptor schedule_file_;
   base::FileDescriptor place_file_;  ///< tells the next instruction of the stopped process
   int threads_ = 1;

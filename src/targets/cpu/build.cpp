@@ -8,12 +8,13 @@
 #include "base/hash.hpp"
 #include "model/directives.hpp"
 #include "model/tuning.hpp"
+#include "model/user_flags.hpp"
 #include "sandbox/probe.hpp"
 #include "syntax/source_check.hpp"
 #include "targets/cpu/arena/protocol.hpp"
 #include "targets/cpu/diagnostics.hpp"
 #include "targets/cpu/elf_object.hpp"
-
+#include "targets/cpu/linked_object.hpp"
 #include "targets/cpu/task_header.hpp"
 
 namespace accelopt::targets::cpu {
@@ -49,22 +50,25 @@ std::shared_ptr<BuiltKernel> refused(std::string diagnostics) {
   return out;
 }
 
+/// What is linked so is judged afterwards: these make it pass, the judgement (read_linked) keeps what does not out.
 std::vector<std::string> link_arguments(const Compiler& compiler, int threads) {
-  std::vector<std::string> out{
-      "-shared",        "-s",         "-nostartfiles", "-Wl,--build-id=none",  "-Wl,-soname,kernel.so",
-      "-Wl,-z,defs",    "-Wl,-z,now", "-Wl,-z,relro",  "-Wl,--hash-style=gnu", "-Wl,--version-script=exports.map",
-      "-Wl,--as-needed"};
+  std::vector<std::string> out{"-shared",
+                               "-s",
+                               "-nostartfiles",
+                               "-Wl,--build-id=none",
+                               "-Wl,-soname,kernel.so",
+                               "-Wl,-z,defs",
+                               "-Wl,-z,now",
+                               "-Wl,-z,relro",
+                               "-Wl,-z,text",
+                               "-Wl,-z,noexecstack",
+                               "-Wl,-z,separate-code",
+                               "-Wl,--hash-style=gnu",
+                               "-Wl,--version-script=exports.map",
+                               "-Wl,--as-needed"};
   if (!compiler.clang) out.emplace_back("-Wl,--exclude-libs,ALL");
   if (threads > 1) out.emplace_back("-fopenmp");
   return out;
-}
-
-bool known_library(const std::string& name) {
-  for (const std::string_view known : {"libc.so.", "libm.so.", "libstdc++.so.", "libgcc_s.so.", "libgomp.so.",
-                                       "libomp.so", "libmvec.so.", "ld-linux", "libpthread.so."}) {
-    if (name.starts_with(known)) return true;
-  }
-  return false;
 }
 
 /// An object that comes before the kernel's: 19 cache lines, so that code keeps its alignment and lies in other sets of
@@ -194,6 +198,7 @@ void merge(ObjectFacts& all, const ObjectFacts& more) {
   };
   append(all.writable, more.writable);
   append(all.thread_local_variables, more.thread_local_variables);
+  append(all.sections, more.sections);
   append(all.defined, more.defined);
   all.runs_at_load = all.runs_at_load || more.runs_at_load;
   all.indirect_functions = all.indirect_functions || more.indirect_functions;
@@ -253,6 +258,10 @@ base::Result<std::string> compile_unit(const Workshop& shop, int threads, const 
 base::Result<void> link_kernel(const Workshop& shop, int threads, const std::vector<std::string>& own,
                                Compiled& compiled, BuiltKernel& out) {
   std::vector<std::string> arguments = link_arguments(shop.compiler, threads);
+  // A linker makes an initializer of whatever function bears the name.
+  for (const char* role : {"-Wl,-init=", "-Wl,-fini="}) {
+    arguments.push_back(role + std::string("none_") + std::to_string(base::random_seed()));
+  }
   arguments.insert(arguments.end(), compiled.objects.begin(), compiled.objects.end());
   arguments.insert(arguments.end(), {"glue.o", "-lm", "-o", "kernel.so"});
   TRY_ASSIGN(const auto linked, shop.run(arguments, true));
@@ -262,17 +271,13 @@ base::Result<void> link_kernel(const Workshop& shop, int threads, const std::vec
     return {};
   }
   TRY_ASSIGN(out.shared_object, base::read_file(shop.folder / "kernel.so"));
-  TRY_ASSIGN(const ObjectFacts facts, read_object(out.shared_object));
-  if (facts.runs_at_load) {  // whatever the sections of the objects were called
-    out.report.diagnostics = "error: code that runs before the first call is refused; do the work inside kernel";
+  TRY_ASSIGN(LinkedObject object, read_linked(out.shared_object, kEntrySymbol));
+  if (!object.refusal.empty()) {
+    out.report.diagnostics = std::move(object.refusal);
     return {};
   }
-  for (const std::string& library : facts.libraries) {
-    if (known_library(library)) continue;
-    out.report.diagnostics = "error: the kernel needs " + library + ", which an arena does not have";
-    return {};
-  }
-  out.libraries = facts.libraries;
+  out.shared_object = without_writable_data(std::move(out.shared_object));
+  out.libraries = std::move(object.libraries);
   out.report.built = true;
   out.report.machine_code_id = base::sha256_hex(out.shared_object);
   return {};
@@ -307,6 +312,8 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Solution& sol
     return refused(main_name(solution.language) + ":" + std::to_string(problem.line) + ":" +
                    std::to_string(problem.column) + ": error: " + problem.message);
   }
+  TRY_ASSIGN(std::vector<std::string> all_flags, model::user_flags_of(solution));
+  all_flags.insert(all_flags.end(), flags->begin(), flags->end());
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-build"));
   const Workshop shop{options_.compiler, options_.gate, options_.cores, folder.path(), std::move(stop)};
   std::vector<std::string> names;
@@ -325,7 +332,7 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Solution& sol
   }
   for (const std::string& name : names) {
     if (!is_translation_unit(name)) continue;
-    TRY_ASSIGN(const std::string diagnostics, compile_unit(shop, task_.cpu.threads, *flags, name, names, compiled));
+    TRY_ASSIGN(const std::string diagnostics, compile_unit(shop, task_.cpu.threads, all_flags, name, names, compiled));
     if (!diagnostics.empty()) {
       out->report.diagnostics = diagnostics;
       out->report.seconds = compiled.seconds;
@@ -370,8 +377,8 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_reference(const std::string& r
   if (!linked.state.exited || linked.state.code != 0) return broken(linked);
   auto out = std::make_shared<BuiltKernel>();
   TRY_ASSIGN(out->shared_object, base::read_file(folder.path() / "reference.so"));
-  TRY_ASSIGN(const ObjectFacts facts, read_object(out->shared_object));
-  out->libraries = facts.libraries;
+  TRY_ASSIGN(LinkedObject object, read_linked(out->shared_object, kEntrySymbol));
+  out->libraries = std::move(object.libraries);  // trusted, and not asked what else it holds
   out->report.built = true;
   return BuiltKernelPtr(std::move(out));
 }

@@ -21,9 +21,10 @@ constexpr std::uint64_t kCompileFileBytes = 64ULL << 20;
 constexpr std::uint64_t kCompileProcesses = 64;
 
 /// Toolchains live under these; nothing else can be read by a compiler.
-sandbox::FileRules compiler_files(const Compiler& compiler, const fs::path& folder) {
+sandbox::FileRules compiler_files(const Compiler& compiler, const CompileJob& job) {
   sandbox::FileRules rules{{"/usr", "/lib", "/lib64", "/bin", "/opt", "/etc/ld.so.cache", "/etc/alternatives"},
-                           {folder}};
+                           {job.folder}};
+  rules.readable.insert(rules.readable.end(), job.readable.begin(), job.readable.end());
   rules.readable.emplace_back("/nix/store");
   rules.readable.push_back(fs::path(compiler.cpp).parent_path().parent_path());
   rules.readable.push_back(fs::path(compiler.c).parent_path().parent_path());
@@ -127,7 +128,7 @@ base::Result<sandbox::RunResult> compile(const Compiler& compiler, const Compile
   options.filter = filter ? &*filter : nullptr;
   base::FileDescriptor rules;
   if (sandbox::capabilities().landlock > 0) {
-    TRY_ASSIGN(rules, sandbox::make_rule_set(compiler_files(compiler, job.folder)));
+    TRY_ASSIGN(rules, sandbox::make_rule_set(compiler_files(compiler, job)));
     options.file_rules = &rules;
   }
   return sandbox::run(std::move(options), {kCompileWall, 2U << 20}, gate, stop);

@@ -39,6 +39,7 @@ struct CompileJob {
   std::vector<std::string> arguments;
   bool cpp = true;
   std::vector<int> cores;
+  std::vector<std::filesystem::path> readable{};  ///< besides the toolchain and `folder`
 };
 /// @error as sandbox::run.
 base::Result<sandbox::RunResult> compile(const Compiler& compiler, const CompileJob& job, sandbox::PauseGate* gate,

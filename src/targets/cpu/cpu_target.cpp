@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
+#include "evaluation/device_lock.hpp"
 #include "sandbox/pause_gate.hpp"
 #include "sandbox/probe.hpp"
 #include "targets/cpu/arena_process.hpp"
@@ -23,7 +24,6 @@
 #include "targets/cpu/late_writes.hpp"
 #include "targets/cpu/layout.hpp"
 #include "targets/cpu/machine.hpp"
-#include "targets/cpu/machine_lock.hpp"
 #include "targets/cpu/peaks.hpp"
 #include "targets/cpu/reference.hpp"
 #include "targets/cpu/timed_call.hpp"
@@ -154,23 +154,6 @@ class QuietHold final : public evaluation::Hold {
   sandbox::PauseGate* gate_;
 };
 
-/// Holds nest: only the outermost one takes and gives back the lock.
-class LockHold final : public evaluation::Hold {
- public:
-  LockHold(const MachineLock& lock, int& depth) : lock_(lock), depth_(depth) {
-    if (depth_++ == 0) lock_.acquire();
-  }
-  LockHold(const LockHold&) = delete;
-  LockHold& operator=(const LockHold&) = delete;
-  ~LockHold() override {
-    if (--depth_ == 0) lock_.release();
-  }
-
- private:
-  const MachineLock& lock_;
-  int& depth_;
-};
-
 std::string kibibytes(std::int64_t bytes) {
   return bytes >= (1 << 20) ? std::to_string(bytes >> 20) + " MiB" : std::to_string(bytes >> 10) + " KiB";
 }
@@ -187,7 +170,7 @@ class CpuTarget final : public evaluation::Target {
       TRY_ASSIGN(options_.arena, find_arena());
     }
     TRY_ASSIGN(compiler_, find_compiler(options_.compiler, options_.search_path));
-    TRY_ASSIGN(MachineLock lock, MachineLock::open());
+    TRY_ASSIGN(auto lock, evaluation::DeviceLock::open(kMachineLock));
     lock_.emplace(std::move(lock));
     run_on({cores_.worker});
     TRY_ASSIGN(peaks_, measure_peaks(compiler_, machine_, cores_.arenas.front(), {options_.cache}, stop));
@@ -235,7 +218,7 @@ class CpuTarget final : public evaluation::Target {
 
   base::Result<std::vector<ReferenceTensor>> reference(Precision precision, const std::vector<ReferenceTensor>& inputs,
                                                        const Invocation& invocation) override {
-    const auto lock = lock_machine();  // it runs where others may be measuring
+    TRY_ASSIGN(const auto lock, lock_machine());  // it runs where others may be measuring
     return reference_->run(precision, inputs, invocation);
   }
 
@@ -247,7 +230,7 @@ class CpuTarget final : public evaluation::Target {
       return base::fail(ErrorCode::invalid_argument,
                         "a solution that does not build cannot be started:\n" + built->report.diagnostics);
     }
-    const auto lock = lock_machine();  // loading takes the core that others may be measuring on
+    TRY_ASSIGN(const auto lock, lock_machine());  // loading takes the core that others may be measuring on
     TRY_ASSIGN(ArenaProcess arena, ArenaProcess::start(bench_->arena, *built, bench_->buffers));
     return std::make_unique<CpuLiveKernel>(*bench_, std::move(arena));
   }
@@ -264,7 +247,7 @@ class CpuTarget final : public evaluation::Target {
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);  // short sleeps stay short: nanoseconds of slack
     return std::make_unique<QuietHold>(cores_.others.empty() ? &gate_ : nullptr);
   }
-  std::unique_ptr<evaluation::Hold> lock_machine() override { return std::make_unique<LockHold>(*lock_, lock_depth_); }
+  base::Result<std::unique_ptr<evaluation::Hold>> lock_machine() override { return evaluation::hold(*lock_, use()); }
 
   base::Result<evaluation::Peaks> probe_peaks_again(std::stop_token stop) override {
     TRY_ASSIGN(peaks_, measure_peaks_again(compiler_, machine_, cores_.arenas.front(), {options_.cache}, peaks_, stop));
@@ -299,8 +282,7 @@ class CpuTarget final : public evaluation::Target {
   Compiler compiler_;
   evaluation::Peaks peaks_;
   sandbox::PauseGate gate_;
-  std::optional<MachineLock> lock_;
-  int lock_depth_ = 0;
+  std::optional<evaluation::DeviceLock> lock_;
   std::unique_ptr<KernelBuilder> builder_;
   std::unique_ptr<Bench> bench_;
   std::unique_ptr<Reference> reference_;

@@ -8,7 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <optional>
+
+#include "targets/cpu/elf_reader.hpp"
 
 namespace accelopt::targets::cpu {
 namespace {
@@ -24,46 +25,47 @@ std::string demangled(const std::string& name) {
   return status == 0 && text ? std::string(text.get()) : name;
 }
 
-/// Bounds-checked reading of the file's tables.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-
-  template <class T>
-  std::optional<T> at(std::uint64_t offset) const {
-    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) return std::nullopt;
-    T out;
-    std::memcpy(&out, bytes_.data() + offset, sizeof out);
-    return out;
-  }
-
-  std::string text(const Elf64_Shdr& strings, std::uint64_t offset) const {
-    const std::uint64_t start = strings.sh_offset + offset;
-    if (offset >= strings.sh_size || start >= bytes_.size()) return {};
-    const std::string_view rest = bytes_.substr(start, strings.sh_size - offset);
-    return std::string(rest.substr(0, rest.find('\0')));
-  }
-
- private:
-  std::string_view bytes_;
-};
-
 struct Section {
   Elf64_Shdr header{};
   std::string name;
+  bool addresses = false;  ///< every word of it is an address that a relocation stores
 };
 
-/// Data that may be written once, while relocations are applied, and constants of the exception machinery.
-bool harmless(const Section& section) {
-  return section.name.starts_with(".data.rel.ro") || section.name.find("DW.ref.") != std::string::npos ||
-         section.name == ".eh_frame" || section.name == ".got" || section.name == ".got.plt" ||
-         section.name == ".dynamic" || section.name == ".tm_clone_table";
+bool is_part_of(const std::string& name, std::string_view whole) {
+  return name.starts_with(whole) && (name.size() == whole.size() || name[whole.size()] == '.');
+}
+
+/// Data that is written once, while relocations are applied: constant tables of addresses, and what the exception
+/// machinery refers to.
+bool relocated_constants(const Section& section) {
+  if (is_part_of(section.name, ".data.rel.ro")) return true;
+  if (section.name == ".data" && section.addresses) return true;  // so clang refers to the types that are caught
+  return section.header.sh_size == sizeof(std::uint64_t) &&
+         (section.name.starts_with(".data.rel.local.DW.ref.") || section.name.starts_with(".data.rel.DW.ref.") ||
+          section.name.starts_with(".data.DW.ref."));
+}
+
+/// Whether a compiler makes such a section. Names of the linker's own (.dynamic, .rela.dyn, .got, .init, ...) are not
+/// among them, nor names that a linker puts beside those.
+bool made_by_compilers(const Section& section) {
+  constexpr std::uint32_t kUnwind = 0x70000001;  // SHT_X86_64_UNWIND
+  const Elf64_Shdr& header = section.header;
+  // Not a mark on the file that asks for an executable stack.
+  if ((header.sh_flags & SHF_ALLOC) == 0) return (header.sh_flags & SHF_EXECINSTR) == 0;
+  if (header.sh_size == 0) return true;
+  if (section.name == ".eh_frame") return header.sh_type == SHT_PROGBITS || header.sh_type == kUnwind;
+  if (section.name == ".note.gnu.property") return header.sh_type == SHT_NOTE;
+  if (header.sh_type != SHT_PROGBITS) return false;
+  if ((header.sh_flags & SHF_EXECINSTR) != 0)
+    return (header.sh_flags & SHF_WRITE) == 0 && is_part_of(section.name, ".text");
+  if ((header.sh_flags & SHF_WRITE) != 0) return relocated_constants(section);
+  return is_part_of(section.name, ".rodata") || is_part_of(section.name, ".gcc_except_table");
 }
 
 bool keeps_values(const Section& section) {
   const Elf64_Shdr& header = section.header;
   constexpr std::uint64_t kWritable = SHF_ALLOC | SHF_WRITE;
-  return (header.sh_flags & kWritable) == kWritable && header.sh_size > 0 && !harmless(section) &&
+  return (header.sh_flags & kWritable) == kWritable && header.sh_size > 0 && !relocated_constants(section) &&
          (header.sh_type == SHT_PROGBITS || header.sh_type == SHT_NOBITS);
 }
 
@@ -75,7 +77,7 @@ bool runs_at_load(const Section& section) {
          section.name == ".fini";
 }
 
-base::Result<std::vector<Section>> read_sections(const Reader& reader) {
+base::Result<std::vector<Section>> read_sections(const ElfReader& reader) {
   const auto file = reader.at<Elf64_Ehdr>(0);
   if (!file || std::memcmp(file->e_ident, ELFMAG, SELFMAG) != 0 || file->e_ident[EI_CLASS] != ELFCLASS64) {
     return tl::make_unexpected(damaged().error());
@@ -88,7 +90,12 @@ base::Result<std::vector<Section>> read_sections(const Reader& reader) {
   }
   if (file->e_shstrndx >= sections.size()) return tl::make_unexpected(damaged().error());
   const Elf64_Shdr names = sections[file->e_shstrndx].header;
-  for (Section& section : sections) section.name = reader.text(names, section.header.sh_name);
+  for (Section& section : sections) {
+    section.name = reader.text(names.sh_offset, names.sh_size, section.header.sh_name);
+    if (section.header.sh_type != SHT_RELA || section.header.sh_info >= sections.size()) continue;
+    Section& target = sections[section.header.sh_info];
+    target.addresses = section.header.sh_size / sizeof(Elf64_Rela) == target.header.sh_size / sizeof(std::uint64_t);
+  }
   return sections;
 }
 
@@ -101,31 +108,19 @@ void add_symbol(const Elf64_Sym& symbol, const std::string& name, const std::vec
   if (binding != STB_LOCAL) facts.defined.push_back(name);
   if (symbol.st_shndx == SHN_COMMON) facts.writable.push_back(demangled(name));
   if (symbol.st_shndx >= sections.size() || (type != STT_OBJECT && type != STT_TLS)) return;
-  if (!keeps_values(sections[symbol.st_shndx])) return;
+  const Section& home = sections[symbol.st_shndx];
+  if (!keeps_values(home) && !(home.name == ".data" && home.addresses)) return;
   (type == STT_TLS ? facts.thread_local_variables : facts.writable).push_back(demangled(name));
 }
 
-base::Result<void> read_symbols(const Reader& reader, const std::vector<Section>& sections, ObjectFacts& facts) {
+base::Result<void> read_symbols(const ElfReader& reader, const std::vector<Section>& sections, ObjectFacts& facts) {
   for (const Section& table : sections) {
     if (table.header.sh_type != SHT_SYMTAB || table.header.sh_link >= sections.size()) continue;
     for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= table.header.sh_size; at += sizeof(Elf64_Sym)) {
       const auto symbol = reader.at<Elf64_Sym>(table.header.sh_offset + at);
       if (!symbol) return damaged();
-      add_symbol(*symbol, reader.text(sections[table.header.sh_link].header, symbol->st_name), sections, facts);
-    }
-  }
-  return {};
-}
-
-base::Result<void> read_libraries(const Reader& reader, const std::vector<Section>& sections, ObjectFacts& facts) {
-  for (const Section& table : sections) {
-    if (table.header.sh_type != SHT_DYNAMIC || table.header.sh_link >= sections.size()) continue;
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= table.header.sh_size; at += sizeof(Elf64_Dyn)) {
-      const auto entry = reader.at<Elf64_Dyn>(table.header.sh_offset + at);
-      if (!entry) return damaged();
-      if (entry->d_tag == DT_NEEDED) {
-        facts.libraries.push_back(reader.text(sections[table.header.sh_link].header, entry->d_un.d_val));
-      }
+      const Elf64_Shdr& names = sections[table.header.sh_link].header;
+      add_symbol(*symbol, reader.text(names.sh_offset, names.sh_size, symbol->st_name), sections, facts);
     }
   }
   return {};
@@ -142,15 +137,15 @@ std::string listed(const std::vector<std::string>& names) {
 }  // namespace
 
 base::Result<ObjectFacts> read_object(std::string_view bytes) {
-  const Reader reader(bytes);
+  const ElfReader reader(bytes);
   TRY_ASSIGN(const std::vector<Section> sections, read_sections(reader));
   ObjectFacts facts;
   TRY(read_symbols(reader, sections, facts));
-  TRY(read_libraries(reader, sections, facts));
   for (const Section& section : sections) {
     if (runs_at_load(section)) facts.runs_at_load = true;
     if ((section.header.sh_flags & SHF_EXECINSTR) != 0)
       facts.code_bytes += static_cast<std::int64_t>(section.header.sh_size);
+    if (!made_by_compilers(section)) facts.sections.push_back(section.name.empty() ? "(no name)" : section.name);
     // Data without a symbol (inline assembler, string buffers) counts as well.
     if (!keeps_values(section)) continue;
     const bool thread_local_data = (section.header.sh_flags & SHF_TLS) != 0;
@@ -180,6 +175,10 @@ std::string refusal(const ObjectFacts& facts, std::string_view entry) {
     return "error: functions that are chosen while loading (target_clones, ifunc) are refused; the kernel is compiled "
            "for "
            "this machine already";
+  }
+  if (!facts.sections.empty()) {
+    return "error: sections that compilers do not make are refused: " + listed(facts.sections) +
+           "; leave code and constants where the compiler puts them";
   }
   if (std::find(facts.defined.begin(), facts.defined.end(), "kernel") == facts.defined.end()) {
     return "error: no function `kernel` with C linkage is defined; define it with the prototype in task.h";

@@ -9,6 +9,9 @@
 
 namespace accelopt::targets::cpu {
 
+/// The file whose lock keeps measurements on the processor apart, of all users (evaluation/device_lock.hpp).
+inline constexpr const char* kMachineLock = "/tmp/accelopt-cpu.lock";
+
 /// What the machine says about itself.
 struct Machine {
   std::string cpu_model;

@@ -4,16 +4,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <fstream>
-#include <limits>
 #include <optional>
 #include <string>
 
+#include "base/available_memory.hpp"
 #include "base/hash.hpp"
+#include "evaluation/device_lock.hpp"
 #include "targets/cpu/compiler.hpp"
 #include "targets/cpu/layout.hpp"
 #include "targets/cpu/machine.hpp"
-#include "targets/cpu/machine_lock.hpp"
 #include "targets/cpu/timed_call.hpp"
 
 namespace accelopt::targets::cpu {
@@ -55,22 +54,9 @@ Bytes reals(Precision precision, const std::vector<double>& values) {
 constexpr std::uint64_t kDoublesAnInput = 5;
 constexpr std::uint64_t kDoublesAnOutput = 8;
 
-/// Bytes that may be taken now; none where the machine does not tell.
-std::optional<std::uint64_t> available_memory() {
-  std::optional<std::uint64_t> out;
-  std::ifstream machine("/proc/meminfo");
-  for (std::string name; machine >> name; machine.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
-    std::uint64_t kibibytes = 0;
-    if (name == "MemAvailable:" && machine >> kibibytes) out = kibibytes << 10;
-  }
-  std::uint64_t most = 0;  // of a container; "max" is no number
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> most) out = std::min(out.value_or(most), most);
-  return out;
-}
-
 /// Refuses what would have the machine run out of memory, which ends programs that have nothing to do with it.
 base::Result<void> check_memory(const model::Task& task) {
-  const auto available = available_memory();
+  const auto available = base::available_memory();
   for (const model::Workload& workload : task.workloads) {
     const auto axes = model::bind_axes(task.definition, workload);
     std::uint64_t bytes = 0;
@@ -92,23 +78,12 @@ base::Result<void> check_memory(const model::Task& task) {
 
 /// What a reference of another target needs to run; its parts point to one another.
 struct HostWorkshop {
-  HostWorkshop(const model::Task& whole, MachineLock machine_lock) : task(whole), lock(std::move(machine_lock)) {}
+  HostWorkshop(const model::Task& whole, evaluation::DeviceLock machine_lock)
+      : task(whole), lock(std::move(machine_lock)) {}
   model::Task task;
-  MachineLock lock;
+  evaluation::DeviceLock lock;
   std::unique_ptr<KernelBuilder> builder;
   std::unique_ptr<Reference> reference;
-};
-
-/// Holds the machine's lock.
-class HostHold {
- public:
-  explicit HostHold(const MachineLock& lock) : lock_(lock) { lock_.acquire(); }
-  HostHold(const HostHold&) = delete;
-  HostHold& operator=(const HostHold&) = delete;
-  ~HostHold() { lock_.release(); }
-
- private:
-  const MachineLock& lock_;
 };
 
 }  // namespace
@@ -197,7 +172,7 @@ std::vector<ReferenceTensor> Reference::outputs(Precision precision,
 }
 
 base::Result<evaluation::HostReference> make_cpu_reference(const model::Task& task, CpuOptions options,
-                                                           const std::stop_token& stop) {
+                                                           evaluation::DeviceUse& use, const std::stop_token& stop) {
   TRY(check_memory(task));
   const Machine machine = examine_machine();
   TRY_ASSIGN(const CorePlan cores, plan_cores(machine, options.device, 1));
@@ -205,15 +180,16 @@ base::Result<evaluation::HostReference> make_cpu_reference(const model::Task& ta
     TRY_ASSIGN(options.arena, find_arena());
   }
   TRY_ASSIGN(const Compiler compiler, find_compiler(options.compiler, options.search_path));
-  TRY_ASSIGN(MachineLock lock, MachineLock::open());
+  TRY_ASSIGN(auto lock, evaluation::DeviceLock::open(kMachineLock));
   auto shop = std::make_shared<HostWorkshop>(task, std::move(lock));
   shop->task.cpu.threads = 1;
   TRY_ASSIGN(shop->builder, KernelBuilder::create(shop->task, {compiler, machine.cores, nullptr}, stop));
   const ArenaOptions arena{options.arena, cores.arenas, 1, cores.one_core, options.memory_bytes};
   TRY_ASSIGN(shop->reference, Reference::create(shop->task, *shop->builder, arena, stop));
   return evaluation::HostReference(
-      [shop](Precision precision, const std::vector<ReferenceTensor>& inputs, const Invocation& invocation) {
-        const HostHold hold(shop->lock);
+      [shop, &use](Precision precision, const std::vector<ReferenceTensor>& inputs,
+                   const Invocation& invocation) -> base::Result<std::vector<ReferenceTensor>> {
+        TRY_ASSIGN(const auto hold, evaluation::hold(shop->lock, use));
         return shop->reference->run(precision, inputs, invocation);
       });
 }

@@ -53,10 +53,10 @@ class Reference {
 };
 
 /// The reference of a task of another target: built and run here, on a core of its own, while nobody measures on this
-/// machine's processor.
+/// machine's processor. `use` is what requests make of waiting for that; it outlives the reference.
 /// @error unsupported: no compiler; invalid_argument: it does not build; exhausted: a workload takes more memory than
 /// is free.
 base::Result<evaluation::HostReference> make_cpu_reference(const model::Task& task, CpuOptions options,
-                                                           const std::stop_token& stop);
+                                                           evaluation::DeviceUse& use, const std::stop_token& stop);
 
 }  // namespace accelopt::targets::cpu

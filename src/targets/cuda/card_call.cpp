@@ -211,7 +211,13 @@ base::Result<void> Caller::fill(CardSlot& slot, const CallRequest& request, cons
       TRY(checks_.write_canaries(block.mapping.address(), 0, block.placement.offset, own_seed));
       TRY(checks_.write_canaries(block.mapping.address(), end, block.memory.bytes(), own_seed));
       if (!block.output) {
-        TRY(checks_.poison(block.address(), block.placement.bytes, block.dtype, ~own_seed));
+        KeptOutput scratch;
+        scratch.dtype = block.dtype;
+        scratch.count = block.placement.bytes / model::size_of(block.dtype);
+        // There are no right values of it.
+        const evaluation::Poison kind =
+            poisons_with_right_values(request.poison) ? evaluation::Poison::nan : request.poison;
+        TRY(checks_.poison(block.address(), scratch, kind, 0, ~own_seed));
         continue;
       }
       const KeptOutput& output = variant.outputs[block.index];

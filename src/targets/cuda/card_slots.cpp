@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cuda/card_slots.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/hash.hpp"
@@ -304,9 +305,13 @@ base::Result<void> CardSlots::calibrate(const SlotRequest& request, std::size_t 
       if (!(honest.in_float && !honest.perturbed)) errors[i].float_is_finite = finite;
     }
   }
+  const bool as_declared =
+      std::all_of(request.variants[index].begin(), request.variants[index].end(),
+                  [](const SlotInput& input) { return input.family == static_cast<int>(model::Family::as_declared); });
   for (std::size_t i = 0; i < request.outputs.size(); ++i) {
     KeptOutput& output = variant.outputs[i];
     output.bounds = evaluation::bounds_of(output.dtype, request.outputs[i].shape, errors[i], request.numerics);
+    if (!as_declared) output.bounds.bands = evaluation::unlimited_bands();
     output.expected = work.exact[i] - work.kept->address();
     if (!model::is_floating(output.dtype) || output.count == 0) continue;
     TRY(keep_rows(std::as_bytes(std::span(output.bounds.rows)), work, output));

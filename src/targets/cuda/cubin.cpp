@@ -190,10 +190,8 @@ void add_parameter(std::string_view value, std::map<std::uint16_t, CubinParamete
 CubinKernel kernel_of(const CubinFile& file, const CubinSymbol& symbol) {
   CubinKernel out;
   out.name = symbol.name;
-  if (const CubinSection* code = file.section_of(symbol)) {
+  if (const CubinSection* code = file.section_of(symbol))
     out.code_bytes = static_cast<std::int64_t>(code->bytes.size());
-    out.code_offset = static_cast<std::int64_t>(code->header.sh_offset);
-  }
   const CubinSection* info = file.section(".nv.info." + symbol.name);
   if (info == nullptr) return out;
   std::map<std::uint16_t, CubinParameter> parameters;

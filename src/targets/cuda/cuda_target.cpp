@@ -12,14 +12,13 @@
 
 #include "base/hash.hpp"
 #include "base/utc.hpp"
+#include "evaluation/device_lock.hpp"
 #include "evaluation/roofline.hpp"
 #include "targets/cuda/builtin_kernels.hpp"
 #include "targets/cuda/card_client.hpp"
-#include "targets/cuda/device_lock.hpp"
 #include "targets/cuda/device_tools.hpp"
 #include "targets/cuda/host_outputs.hpp"
 #include "targets/cuda/peaks.hpp"
-#include "targets/cuda/placement.hpp"
 #include "targets/cuda/task_header.hpp"
 
 namespace accelopt::targets::cuda {
@@ -133,17 +132,6 @@ class CudaLiveKernel final : public evaluation::LiveKernel {
 
 class NoHold final : public evaluation::Hold {};
 
-class LockHold final : public evaluation::Hold {
- public:
-  explicit LockHold(DeviceLock& lock) : lock_(lock) { lock_.acquire(); }
-  LockHold(const LockHold&) = delete;
-  LockHold& operator=(const LockHold&) = delete;
-  ~LockHold() override { lock_.release(); }
-
- private:
-  DeviceLock& lock_;
-};
-
 DeviceLimits limits_of(const DeviceFacts& facts) {
   DeviceLimits out;
   out.architecture =
@@ -231,7 +219,7 @@ class CudaTarget final : public evaluation::Target {
       return open_for_builds(task, std::move(facts.error().message), stop);
     TRY_ASSIGN(facts_, std::move(facts));
     bench_->card.keep_at_most(facts_.memory_bytes / kSlotsPart);
-    TRY_ASSIGN(DeviceLock lock, DeviceLock::open(facts_.uuid));
+    TRY_ASSIGN(auto lock, evaluation::DeviceLock::open("/tmp/accelopt-cuda-" + facts_.uuid + ".lock"));
     lock_.emplace(std::move(lock));
     tools_.emplace(ToolOptions{options_.card, options_.build.environment, options_.counting_limit,
                                options_.sanitizing_limit, [this] { return bench_->card.give_way(); }});
@@ -309,7 +297,7 @@ class CudaTarget final : public evaluation::Target {
       TRY_ASSIGN(request.in_double.plan, reference_plan(*in_double_, model::DType::float64, axes));
       TRY_ASSIGN(request.in_float.plan, reference_plan(*in_float_, model::DType::float32, axes));
     }
-    const auto lock = lock_machine();  // the device may be somebody's who measures
+    TRY_ASSIGN(const auto lock, lock_machine());  // the device may be somebody's who measures
     return bench_->card.prepare(plan.invocation.number, std::move(recipe));
   }
 
@@ -323,18 +311,12 @@ class CudaTarget final : public evaluation::Target {
     return base::fail(ErrorCode::unsupported, "the slots of a CUDA task lie on the device");
   }
 
-  base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution,
-                                                              evaluation::Placement placement,
+  base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution, evaluation::Placement,
                                                               std::stop_token stop) override {
-    TRY_ASSIGN(BuiltCudaPtr built, builder_->build(solution, stop));
+    TRY_ASSIGN(const BuiltCudaPtr built, builder_->build(solution, std::move(stop)));
     if (!built->report.built) {
       return base::fail(ErrorCode::invalid_argument,
                         "a solution that does not build cannot be started:\n" + built->report.diagnostics);
-    }
-    if (placement == evaluation::Placement::shifted) {
-      TRY_ASSIGN(BuiltCudaPtr copy, builder_->build(with_padding(solution), std::move(stop)));
-      TRY_ASSIGN(const bool elsewhere, lies_elsewhere(*built, *copy));
-      if (elsewhere) built = std::move(copy);
     }
     const std::string id = base::sha256_hex(built->cubin);
     bench_->card.add_cubin(id, built->cubin);
@@ -381,7 +363,7 @@ class CudaTarget final : public evaluation::Target {
   }
 
   std::unique_ptr<evaluation::Hold> quiet() override { return std::make_unique<NoHold>(); }
-  std::unique_ptr<evaluation::Hold> lock_machine() override { return std::make_unique<LockHold>(*lock_); }
+  base::Result<std::unique_ptr<evaluation::Hold>> lock_machine() override { return evaluation::hold(*lock_, use()); }
   std::chrono::milliseconds patience_with_neighbours() const override { return options_.patience; }
 
   base::Result<evaluation::Peaks> probe_peaks_again(std::stop_token stop) override {
@@ -394,7 +376,7 @@ class CudaTarget final : public evaluation::Target {
   base::Result<evaluation::Peaks> measure(const std::stop_token& stop) {
     TRY_ASSIGN(const std::string cubin,
                builder_->build_trusted("peak_kernels.cu", std::string(peak_kernels_text()), {}, stop));
-    const auto lock = lock_machine();
+    TRY_ASSIGN(const auto lock, lock_machine());
     TRY_ASSIGN(evaluation::Peaks peaks, bench_->card.measure_peaks(cubin));
     peaks.measured = base::utc("%Y-%m-%d");
     return peaks;
@@ -455,7 +437,7 @@ class CudaTarget final : public evaluation::Target {
       return base::fail(ErrorCode::unsupported,
                         task.reference.name + ": here the reference of a CUDA task runs on the device alone");
     }
-    TRY_ASSIGN(host_reference_, options_.make_host_reference(task, stop));
+    TRY_ASSIGN(host_reference_, options_.make_host_reference(task, use(), stop));
     return {};
   }
 
@@ -501,7 +483,7 @@ class CudaTarget final : public evaluation::Target {
   evaluation::Peaks peaks_;
   std::unique_ptr<CudaBuilder> builder_;
   std::optional<Bench> bench_;
-  std::optional<DeviceLock> lock_;
+  std::optional<evaluation::DeviceLock> lock_;
   std::optional<DeviceTools> tools_;
   std::vector<model::Workload> workloads_;
   std::string builds_only_;  ///< why there is no device; empty: there is one

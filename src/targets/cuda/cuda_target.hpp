@@ -31,7 +31,8 @@ struct CudaOptions {
   std::function<base::Result<std::unique_ptr<CudaBuilder>>(const model::Task&, CudaBuildOptions, std::stop_token)>
       make_builder;
   /// Makes what runs a task's reference.cpp; empty: such a task is refused.
-  std::function<base::Result<evaluation::HostReference>(const model::Task&, std::stop_token)> make_host_reference;
+  std::function<base::Result<evaluation::HostReference>(const model::Task&, evaluation::DeviceUse&, std::stop_token)>
+      make_host_reference;
 };
 
 std::unique_ptr<evaluation::Target> make_cuda_target(CudaOptions options);

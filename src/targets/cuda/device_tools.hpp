@@ -20,6 +20,7 @@
 #include "targets/cuda/card_protocol.hpp"
 #include "targets/cuda/find_tool.hpp"
 #include "targets/cuda/sanitizer_report.hpp"
+#include "targets/cuda/tool_folder.hpp"
 
 namespace accelopt::targets::cuda {
 
@@ -40,7 +41,8 @@ struct OneCall {
 
 class DeviceTools {
  public:
-  explicit DeviceTools(ToolOptions options) : options_(std::move(options)) {}
+  /// What killed processes have left behind is removed.
+  explicit DeviceTools(ToolOptions options) : options_(std::move(options)) { remove_abandoned_tool_folders(); }
 
   /// Why no counters can be read here, in one line; empty: they can, as far as is known. Looks for Nsight Compute at
   /// the first time, and tells the same from then on. @error cancelled.
@@ -72,7 +74,7 @@ class DeviceTools {
   base::Result<SanitizerVerdict> sanitize(const std::string& tool, const OneCall& call, const std::stop_token& stop);
 
   ToolOptions options_;
-  std::optional<base::TemporaryFolder> folder_;  ///< calls, and what the tools write beside them
+  std::optional<ToolFolder> folder_;  ///< calls, and what the tools write beside them
   std::optional<Tool> ncu_;
   std::optional<Tool> sanitizer_;
   std::string why_no_counters_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cuda/host_outputs.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <string>
@@ -31,9 +32,13 @@ base::Result<SlotRecipe::Said> host_outputs(const model::Definition& definition,
     inputs.push_back(evaluation::seen_by_reference(input, bytes));
   }
   TRY_ASSIGN(auto calibrated, evaluation::calibrate_on_host(definition, axes, reference, inputs, shape, perturbation));
+  const bool as_declared = std::all_of(draws.begin(), draws.end(), [](const evaluation::InputDraw& draw) {
+    return draw.family == model::Family::as_declared;
+  });
   SlotRecipe::Said out;
   for (std::size_t i = 0; i < calibrated.exact.size(); ++i) {
     evaluation::Bounds& bounds = calibrated.bounds[i];
+    if (!as_declared) bounds.bands = evaluation::unlimited_bands();
     const bool floating = model::is_floating(definition.outputs[i].dtype);
     out.bulk.push_back(floating ? packed(calibrated.exact[i].values) : packed(calibrated.exact[i].bytes));
     out.outputs.rows.push_back(bounds.rows.size());

@@ -164,6 +164,42 @@ TEST(Arena, AnObjectThatCannotBeLoadedIsADeadArena) {
   EXPECT_NE(arena->death().find("could not be loaded"), std::string::npos) << arena->death();
 }
 
+/// An arena that loaded a file whose `constructor` ran; references are trusted to have such.
+base::Result<ArenaProcess> loaded_with(const std::string& constructor) {
+  TRY_ASSIGN(const Compiler compiler, find_compiler("", kPath));
+  model::Task task = small_task();
+  task.reference.text = "#include <stdlib.h>\n#include <sys/mman.h>\n#include \"task.h\"\n" +
+                        ("__attribute__((constructor)) static void early() { " + constructor + " }\n") +
+                        task.reference.text.substr(task.reference.text.find('\n') + 1);
+  TRY_ASSIGN(const auto builder, KernelBuilder::create(task, {compiler, {}, nullptr}, {}));
+  TRY_ASSIGN(const auto built, builder->build_reference("float", {}));
+  TRY_ASSIGN(const Buffers buffers, Buffers::create({{4096, false}, {4096, false}, {4096, true}}, 1));
+  return ArenaProcess::start({ACCELOPT_ARENA_PATH, {}, 1, false, 1ULL << 30}, *built, buffers);
+}
+
+TEST(Arena, WhatLoadingChangedIsSeenFromOutside) {
+  const std::string control = "(char*)" + std::to_string(kControlAddress) + "UL";
+  struct Attempt {
+    std::string constructor;
+    const char* named;
+  };
+  for (const Attempt& attempt :
+       {Attempt{"", ""}, Attempt{"free(malloc(100000));", ""},
+        Attempt{"char* p = (char*)((unsigned long)&qsort & ~4095ul); mprotect(p, 4096, 7); *(volatile char*)p = *p; "
+                "mprotect(p, 4096, 5);",
+                "changed code"},
+        Attempt{"mmap(0, 4096, 5, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);", "code that no file holds"},
+        Attempt{"mmap(" + control + ", 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);", "shares"}}) {
+    const auto arena = loaded_with(attempt.constructor);
+    ASSERT_TRUE(arena) << arena.error().message;
+    if (*attempt.named == '\0') {
+      EXPECT_EQ(arena->death(), "") << attempt.constructor;
+    } else {
+      EXPECT_NE(arena->death().find(attempt.named), std::string::npos) << attempt.constructor << arena->death();
+    }
+  }
+}
+
 TEST(Arena, AMissingArenaIsNamed) {
   const auto buffers = Buffers::create({{64, true}}, 1);
   ASSERT_TRUE(buffers);

@@ -21,7 +21,6 @@
 #include "targets/cpu/diagnostics.hpp"
 #include "targets/cpu/elf_object.hpp"
 #include "targets/cpu/machine.hpp"
-#include "targets/cpu/machine_lock.hpp"
 
 #include "targets/cpu/stream.hpp"
 #include "targets/cpu/task_header.hpp"
@@ -214,28 +213,6 @@ TEST(Cores, WorkerAndArenaNeverShareAndThreadsFit) {
   EXPECT_EQ(plan_cores(machine, "cpu", 2).error().code, ErrorCode::unsupported);
   machine.cores = {5};
   EXPECT_TRUE(plan_cores(machine, "cpu", 1)->one_core);
-}
-
-TEST(Lock, ExcludesASecondHolder) {
-  const auto folder = *base::TemporaryFolder::create("accelopt-lock-test");
-  const std::string path = (folder.path() / "lock").string();
-  const auto first = MachineLock::open_at(path);
-  const auto second = MachineLock::open_at(path);
-  ASSERT_TRUE(first && second);
-  first->acquire();
-  std::atomic<bool> got = false;
-  std::atomic<bool> released = false;
-  std::thread waiter([&] {
-    second->acquire();
-    got = true;
-    EXPECT_TRUE(released);
-    second->release();
-  });
-  released = true;
-  first->release();
-  waiter.join();
-  EXPECT_TRUE(got);
-  EXPECT_FALSE(MachineLock::open_at("/nowhere/lock"));
 }
 
 TEST(Compilers, AMissingOneNamesWhatToInstall) {

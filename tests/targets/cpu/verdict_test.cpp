@@ -261,7 +261,7 @@ TEST_F(Verdicts, AKernelThatTakesOverItsArenaAndStartsEarlyIsCaught) {
   const std::string body = R"(
   volatile uint32_t* request = (volatile uint32_t*)()" +
                            control + R"();
-  volatile uint32_t *ready = request + 16, *go = request + 32, *done = request + 48;
+  volatile uint32_t *go = request + 16, *ready = request + 1024, *done = request + 1040;
   volatile uint64_t* arguments = (volatile uint64_t*)()" +
                            control + " + " + std::to_string(offsetof(ArenaControl, arguments)) + R"();
   honest(x, g, s, y, M);

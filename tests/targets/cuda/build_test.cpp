@@ -12,7 +12,6 @@
 #include "targets/cuda/cuda_task.hpp"
 #include "targets/cuda/diagnostics.hpp"
 #include "targets/cuda/nvrtc.hpp"
-#include "targets/cuda/placement.hpp"
 #include "targets/cuda/task_header.hpp"
 
 namespace accelopt::targets::cuda {
@@ -82,19 +81,6 @@ TEST_F(CudaBuild, NamesAndCommentsDoNotMakeOtherMachineCode) {
   ASSERT_TRUE(second->report.built) << second->report.diagnostics;
   EXPECT_EQ(first->report.machine_code_id, second->report.machine_code_id);
   EXPECT_NE(first->report.build_id, second->report.build_id);
-}
-
-TEST_F(CudaBuild, AShiftedCopyIsTheSameCodeAtAnotherPlace) {
-  const model::Solution solution = scale_kernel(kScaleBody);
-  const auto built = build(solution);
-  const auto copy = build(with_padding(solution));
-  EXPECT_EQ(copy->report.machine_code_id, built->report.machine_code_id);
-  EXPECT_TRUE(*lies_elsewhere(*built, *copy));
-  EXPECT_FALSE(*lies_elsewhere(*built, *built));
-  // Another program is no copy, wherever it lies.
-  const auto other = build(with_padding(scale_kernel("  y[blockIdx.x] = 3.0f;\n")));
-  ASSERT_TRUE(other->report.built) << other->report.diagnostics;
-  EXPECT_FALSE(*lies_elsewhere(*built, *other));
 }
 
 TEST_F(CudaBuild, WhatRunsOtherwiseIsOtherMachineCode) {

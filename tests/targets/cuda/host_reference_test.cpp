@@ -44,11 +44,11 @@ evaluation::MeasureSettings host_settings() {
 /// Counts the reference's runs.
 CudaOptions host_options(int& runs) {
   CudaOptions options = fake_options();
-  options.make_host_reference = [&runs](const model::Task& task,
+  options.make_host_reference = [&runs](const model::Task& task, evaluation::DeviceUse& use,
                                         const std::stop_token& stop) -> base::Result<evaluation::HostReference> {
     targets::cpu::CpuOptions cpu;
     cpu.arena = ACCELOPT_ARENA_PATH;
-    TRY_ASSIGN(auto reference, targets::cpu::make_cpu_reference(task, cpu, stop));
+    TRY_ASSIGN(auto reference, targets::cpu::make_cpu_reference(task, cpu, use, stop));
     return evaluation::HostReference([&runs, reference](evaluation::Precision precision,
                                                         const std::vector<evaluation::ReferenceTensor>& inputs,
                                                         const evaluation::Invocation& invocation) {

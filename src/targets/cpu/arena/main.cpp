@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include <cpuid.h>
 #endif
 
 #include <cerrno>
@@ -30,6 +30,15 @@ constexpr long kLandlockRestrictSelf = 446;
 /// By its address and not through a variable: a candidate can change variables.
 // NOLINTNEXTLINE(readability-identifier-naming): used like a variable
 ArenaControl* const control = reinterpret_cast<ArenaControl*>(kControlAddress);
+
+/// What every call starts from, in a page of its own that nobody can write once a candidate may run.
+struct Private {
+  Entry entry = nullptr;
+  std::uint64_t stack_top = 0;
+  std::uint32_t has_xsave = 0;
+  alignas(64) unsigned char registers[576] = {};  ///< initial x87 and vector state, as XRSTOR and FXRSTOR read it
+};
+static_assert(sizeof(Private) <= kPageBytes);
 
 #if defined(__x86_64__)
 // Where the waiting loop begins and ends; defined in it.
@@ -75,20 +84,12 @@ void install_handlers() {
     sigaction(number, &action, nullptr);
 }
 
-void relax() {
-#if defined(__x86_64__)
-  _mm_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-void map_regions() {
-  void* span = mmap(reinterpret_cast<void*>(kBaseAddress), control->span_bytes, PROT_NONE,
+void map_regions(const ArenaSetup& setup) {
+  void* span = mmap(reinterpret_cast<void*>(kBaseAddress), setup.span_bytes, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (span == MAP_FAILED) give_up("reserving addresses", std::strerror(errno));
-  for (std::uint32_t i = 0; i < control->region_count; ++i) {
-    const ArenaRegion& region = control->regions[i];
+  for (std::uint32_t i = 0; i < setup.region_count; ++i) {
+    const ArenaRegion& region = setup.regions[i];
     const int access = region.writable != 0 ? PROT_READ | PROT_WRITE : PROT_READ;
     void* at =
         mmap(reinterpret_cast<void*>(region.address), region.bytes, access, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
@@ -97,8 +98,14 @@ void map_regions() {
   }
 }
 
+void load_libraries(const ArenaSetup& setup) {
+  for (const auto& library : setup.libraries) {
+    if (library[0] != '\0' && dlopen(library, RTLD_NOW | RTLD_GLOBAL) == nullptr) give_up(library, dlerror());
+  }
+}
+
 void install(const ArenaFilter& filter) {
-  if (control->filters_enabled == 0) return;
+  if (filter.length == 0) return;
   sock_fprog program{};
   program.len = static_cast<unsigned short>(filter.length);
   program.filter = reinterpret_cast<sock_filter*>(const_cast<std::uint64_t*>(filter.instructions));
@@ -106,137 +113,184 @@ void install(const ArenaFilter& filter) {
     give_up("system call filter", std::strerror(errno));
 }
 
-Entry load_kernel() {
-  for (const auto& library : control->libraries) {
-    if (library[0] != '\0' && dlopen(library, RTLD_NOW | RTLD_GLOBAL) == nullptr) give_up(library, dlerror());
-  }
+/// Shuts the process in but for loading. The call filter, for later, into memory that no file lies in; empty where
+/// there are no filters.
+void shut_in(const ArenaSetup& setup, ArenaFilter& call_filter) {
   install_handlers();
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (control->landlock_descriptor != 0) {
-    syscall(kLandlockRestrictSelf, static_cast<int>(control->landlock_descriptor), 0);
+  if (setup.landlock_descriptor != 0) {
+    syscall(kLandlockRestrictSelf, static_cast<int>(setup.landlock_descriptor), 0);
   }
-  install(control->load_filter);
-  void* kernel = dlopen("/proc/self/fd/6", RTLD_NOW | RTLD_LOCAL);
+  if (setup.filters_enabled == 0) return;
+  call_filter = setup.call_filter;
+  install(setup.load_filter);
+}
+
+/// Nothing of the file runs in here: the worker refuses files that have the loader call or write anything else.
+Entry load_kernel() {
+  constexpr auto kKernel = static_cast<unsigned>(kKernelDescriptor);
+  syscall(SYS_close_range, 0U, kKernel - 1, 0U);
+  syscall(SYS_close_range, kKernel + 1, ~0U, 0U);
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/self/fd/%d", kKernelDescriptor);
+  void* kernel = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (kernel == nullptr) give_up("loading the kernel", dlerror());
   void* entry = dlsym(kernel, kEntrySymbol);
   if (entry == nullptr) give_up("loading the kernel", dlerror());
   syscall(SYS_close_range, 0U, ~0U, 0U);
-  install(control->call_filter);
   return reinterpret_cast<Entry>(entry);
 }
 
-void yield() {
+void set_private_page(Entry entry) {
+  void* page = mmap(reinterpret_cast<void*>(kPrivateAddress), kPageBytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (page == MAP_FAILED) give_up("a page of its own", std::strerror(errno));
+  auto& own = *static_cast<Private*>(page);
+  own.entry = entry;
+  // Far enough below this frame, which nobody returns to.
+  own.stack_top = (reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)) & ~std::uint64_t{63}) - 256;
 #if defined(__x86_64__)
-  long result = SYS_sched_yield;
-  asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
-#else
-  syscall(SYS_sched_yield);
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  own.has_xsave = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_OSXSAVE) != 0 ? 1 : 0;
+  const std::uint16_t x87_control = 0x037f;
+  const std::uint32_t vector_control = 0x1f80;
+  std::memcpy(own.registers, &x87_control, sizeof x87_control);
+  std::memcpy(own.registers + 24, &vector_control, sizeof vector_control);
 #endif
+  if (mprotect(page, kPageBytes, PROT_READ) != 0) give_up("a page of its own", std::strerror(errno));
 }
 
-/// The shared page, its address taken from the instructions at every use: what a register holds when a kernel returns
-/// is the kernel's choice.
-inline ArenaControl& shared_page() {
-  std::uint64_t address = kControlAddress;
 #if defined(__x86_64__)
-  asm volatile("movabsq $0x0ff000000000, %0" : "=r"(address));
-#endif
-  return *reinterpret_cast<ArenaControl*>(address);
-}
-
-void await_go(std::uint32_t seen) {
-  while (true) {
-    if (shared_page().go.call.load(std::memory_order_acquire) != seen) return;
-    if (shared_page().one_core != 0) {
-      yield();
-    } else {
-      relax();
-    }
-  }
-}
-
-/// Waits for the next call. The worker looks, while the process is stopped, whether it stands exactly here: then
-/// nothing can run before the next call but what follows. So the flag's address is part of the instructions and not in
-/// a register or a variable, which a candidate could have changed before it came back.
-inline std::uint32_t await_request(std::uint32_t seen) {
-#if defined(__x86_64__)
-  static_assert(offsetof(ArenaControl, request) == 0 && kControlAddress == 0x0ff000000000);
-  std::uint32_t now = 0;
+/// Waits for calls and makes them. What a kernel leaves behind when it returns, in registers, flags and memory, is the
+/// kernel's choice: this reads immediates, the worker's orders and the private page, neither of which can be written or
+/// moved, and returns to nowhere. The worker looks, while the process is stopped, whether it stands between
+/// accelopt_home_begin and accelopt_home_end: from every instruction there, whatever registers hold, nothing but this
+/// block runs until the next go. A call is pending when `request` and `go` differ.
+[[noreturn, gnu::noinline, gnu::noclone]] void serve() {
   asm volatile(
       "accelopt_home_begin:\n"
-      "  cmpl $0, %[one_core]\n"
-      "  jne 2f\n"
-      "1: pause\n"
-      "  movabsl 0x0ff000000000, %%eax\n"
-      "  cmpl %[seen], %%eax\n"
-      "  je 1b\n"
-      "  jmp 3f\n"
-      "2: movl %[sched_yield], %%eax\n"
+      "1: movabsq %[orders], %%rax\n"
+      "  cmpl $0, %c[one_core](%%rax)\n"
+      "  je 2f\n"
+      "  movl %[sched_yield], %%eax\n"
       "  syscall\n"
-      "  movabsl 0x0ff000000000, %%eax\n"
-      "  cmpl %[seen], %%eax\n"
-      "  je 2b\n"
-      "3:\n"
+      "  jmp 3f\n"
+      "2: pause\n"
+      "3: movabsq %[orders], %%rax\n"
+      "  movl (%%rax), %%ecx\n"
+      "  cmpl %c[go](%%rax), %%ecx\n"
+      "  je 1b\n"
       "accelopt_home_end:\n"
-      : "=&a"(now)
-      : [one_core] "r"(shared_page().one_core), [seen] "r"(seen), [sched_yield] "i"(SYS_sched_yield)
-      : "rcx", "r11", "cc", "memory");
-  return now;
+      // Once more, with registers that are this block's: the process may have been stopped anywhere above.
+      "  movabsq %[orders], %%rbx\n"
+      "  movl (%%rbx), %%ebp\n"
+      "  cmpl %c[go](%%rbx), %%ebp\n"
+      "  je 1b\n"
+      "  movabsq %[own], %%r12\n"
+      "  movq %c[stack_top](%%r12), %%rsp\n"
+      "  pushq $0x202\n"
+      "  popfq\n"
+      "  movl $0xe7, %%eax\n"  // x87, SSE, AVX, AVX-512
+      "  xorl %%edx, %%edx\n"
+      "  cmpl $0, %c[has_xsave](%%r12)\n"
+      "  je 4f\n"
+      "  xrstor %c[registers](%%r12)\n"
+      "  jmp 5f\n"
+      "4: fxrstor %c[registers](%%r12)\n"
+      "5: xorl %%esi, %%esi\n"
+      "  xorl %%r8d, %%r8d\n"
+      "  xorl %%r9d, %%r9d\n"
+      "  xorl %%r10d, %%r10d\n"
+      "  xorl %%r13d, %%r13d\n"
+      "  xorl %%r14d, %%r14d\n"
+      "  xorl %%r15d, %%r15d\n"
+      "  leaq %c[arguments](%%rbx), %%rdi\n"
+      "  movabsq %[answers], %%rax\n"
+      "  movl %%ebp, (%%rax)\n"
+      "6: cmpl $0, %c[one_core](%%rbx)\n"
+      "  je 7f\n"
+      "  movl %[sched_yield], %%eax\n"
+      "  syscall\n"
+      "  jmp 8f\n"
+      "7: pause\n"
+      "8: cmpl %c[go](%%rbx), %%ebp\n"
+      "  jne 6b\n"
+      "  call *%c[entry](%%r12)\n"
+      "  sfence\n"  // streaming stores may take longer than the flag that says that they were made
+      "  movabsq %[orders], %%rax\n"
+      "  movl %c[go](%%rax), %%ecx\n"
+      "  movabsq %[answers], %%rax\n"
+      "  movl %%ecx, %c[done](%%rax)\n"
+      "  jmp 1b\n"
+      :
+      : [orders] "i"(kControlAddress), [answers] "i"(kControlAddress + kOrdersBytes), [own] "i"(kPrivateAddress),
+        [go] "i"(offsetof(ArenaControl, go)), [one_core] "i"(offsetof(ArenaControl, one_core)),
+        [arguments] "i"(offsetof(ArenaControl, arguments)), [done] "i"(offsetof(ArenaControl, done) - kOrdersBytes),
+        [entry] "i"(offsetof(Private, entry)), [stack_top] "i"(offsetof(Private, stack_top)),
+        [has_xsave] "i"(offsetof(Private, has_xsave)), [registers] "i"(offsetof(Private, registers)),
+        [sched_yield] "i"(SYS_sched_yield)
+      : "memory");
+  __builtin_unreachable();
+}
+static_assert(offsetof(ArenaControl, request) == 0);
 #else
-  std::uint32_t now = seen;
-  while (now == seen) {
-    now = control->request.call.load(std::memory_order_acquire);
-    if (control->one_core != 0) yield();
+void wait_a_little() {
+#if defined(__aarch64__)
+  if (control->one_core == 0) {
+    asm volatile("yield");
+    return;
   }
-  return now;
 #endif
+  syscall(SYS_sched_yield);
 }
 
-/// Streaming stores may take longer than the flag that says that they were made.
-void finish_stores() {
-#if defined(__x86_64__)
-  _mm_sfence();
-#endif
-}
-
-/// The floating-point state that every call starts from, whatever the one before left behind.
-void reset_floating_point() {
-#if defined(__x86_64__)
-  _mm_setcsr(0x1f80);
-  const unsigned short word = 0x037f;
-  asm volatile("fninit; fldcw %0" : : "m"(word));
-#endif
-}
-
-/// Not to be copied: the waiting loop has names. Calls nothing but the kernel.
-[[noreturn, gnu::noinline, gnu::noclone]] void serve(Entry entry) {
-  std::uint32_t call = 0;
+[[noreturn, gnu::noinline]] void serve() {
+  const auto& own = *reinterpret_cast<const Private*>(kPrivateAddress);
   while (true) {
-    call = await_request(call);
-    reset_floating_point();
-    const std::uint32_t before = shared_page().go.call.load(std::memory_order_relaxed);
-    shared_page().ready.call.store(call, std::memory_order_release);
-    await_go(before);
-    entry(shared_page().arguments);
-    finish_stores();
-    shared_page().done.call.store(call, std::memory_order_release);
+    const std::uint32_t call = control->request.call.load(std::memory_order_acquire);
+    if (call == control->go.call.load(std::memory_order_relaxed)) {
+      wait_a_little();
+      continue;
+    }
+    control->ready.call.store(call, std::memory_order_release);
+    while (control->go.call.load(std::memory_order_acquire) != call) wait_a_little();
+    own.entry(control->arguments);
+    control->done.call.store(control->go.call.load(std::memory_order_relaxed), std::memory_order_release);
   }
+}
+#endif
+
+/// The orders for reading only, the answers behind them.
+bool map_control() {
+  void* orders =
+      mmap(control, kOrdersBytes, PROT_READ, MAP_SHARED | MAP_POPULATE | MAP_FIXED_NOREPLACE, kOrdersDescriptor, 0);
+  void* answers = mmap(&control->ready, kAnswersBytes, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_POPULATE | MAP_FIXED_NOREPLACE, kAnswersDescriptor, 0);
+  return orders != MAP_FAILED && answers != MAP_FAILED;
 }
 
 }  // namespace
 
 int arena_main() {
-  void* page = mmap(reinterpret_cast<void*>(kControlAddress), kControlBytes, PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_POPULATE | MAP_FIXED_NOREPLACE, kControlDescriptor, 0);
-  if (page == MAP_FAILED) return 2;
+  void* const setup_page = mmap(nullptr, sizeof(ArenaSetup), PROT_READ, MAP_SHARED | MAP_POPULATE, kSetupDescriptor, 0);
+  if (setup_page == MAP_FAILED || !map_control()) return 2;
+  const auto& setup = *static_cast<const ArenaSetup*>(setup_page);
 #if defined(__x86_64__)
   control->home_begin = reinterpret_cast<std::uint64_t>(accelopt_home_begin);
   control->home_end = reinterpret_cast<std::uint64_t>(accelopt_home_end);
 #endif
-  map_regions();
-  const Entry entry = load_kernel();
+  map_regions(setup);
+  load_libraries(setup);
+  ArenaFilter call_filter;
+  shut_in(setup, call_filter);
+  munmap(setup_page, sizeof(ArenaSetup));
+  set_private_page(load_kernel());
+  install(call_filter);
   control->state.store(static_cast<std::uint32_t>(ArenaState::loaded), std::memory_order_release);
-  serve(entry);
+  serve();
 }
 
 }  // namespace accelopt::targets::cpu

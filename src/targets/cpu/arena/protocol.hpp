@@ -9,21 +9,27 @@
 
 namespace accelopt::targets::cpu {
 
-inline constexpr int kControlDescriptor = 3;
-inline constexpr int kInputsDescriptor = 4;
-inline constexpr int kOutputsDescriptor = 5;
-inline constexpr int kKernelDescriptor = 6;
+inline constexpr int kOrdersDescriptor = 3;
+inline constexpr int kAnswersDescriptor = 4;
+inline constexpr int kSetupDescriptor = 5;
+inline constexpr int kInputsDescriptor = 6;
+inline constexpr int kOutputsDescriptor = 7;
+inline constexpr int kKernelDescriptor = 8;
 
 inline constexpr std::size_t kMaxArguments = 64;
 inline constexpr std::size_t kMaxRegions = 64;
 inline constexpr std::size_t kMaxLibraries = 8;
 inline constexpr std::size_t kMaxFilterInstructions = 1024;
+inline constexpr std::size_t kPageBytes = 4096;
 
 /// Everything is mapped at the same addresses in every arena, so that all arms see the same layout.
 inline constexpr std::uint64_t kBaseAddress = 0x100000000000;
 
-/// Where the control page itself lies.
+/// Where the control pages themselves lie.
 inline constexpr std::uint64_t kControlAddress = 0x0ff000000000;
+
+/// Below this address, where the control pages and all buffers lie, a candidate can neither unmap, move nor protect.
+inline constexpr std::uint64_t kFirstFreeAddress = 0x400000000000;
 
 /// The glue's function, which calls the kernel from an array of pointers.
 inline constexpr const char* kEntrySymbol = "accelopt_call";
@@ -34,6 +40,32 @@ enum class ArenaState : std::uint32_t { starting, loaded, failed };
 struct alignas(64) ArenaFlag {
   std::atomic<std::uint32_t> call{0};
 };
+
+/// Two pages: orders, which the arena can only read, and answers.
+struct ArenaControl {
+  ArenaFlag request;                       ///< worker: a call is laid out
+  ArenaFlag go;                            ///< worker: call the kernel now; what `request` holds, except in between
+  alignas(64) std::uint32_t one_core = 0;  ///< worker and arena share a core: waiting yields
+  std::uint32_t argument_count = 0;
+  std::uint64_t arguments[kMaxArguments] = {};  ///< addresses in the arena
+  std::uint64_t scalars[kMaxArguments] = {};    ///< values that arguments point to
+
+  alignas(kPageBytes) ArenaFlag ready;  ///< arena: awake and waiting for go
+  ArenaFlag done;                       ///< arena: the kernel returned
+  alignas(64) std::atomic<std::uint32_t> state{0};
+  std::int32_t refused_system_call = -1;
+  std::atomic<std::int32_t> fatal_signal{0};  ///< set by the arena's handlers, so that its end need not be waited for
+  char message[512] = {};
+  std::uint64_t home_begin = 0;  ///< arena, before it loads a candidate: where its waiting loop begins; 0: unknown
+  std::uint64_t home_end = 0;
+};
+
+inline constexpr std::size_t kOrdersBytes = kPageBytes;
+inline constexpr std::size_t kAnswersBytes = kPageBytes;
+static_assert(offsetof(ArenaControl, ready) == kOrdersBytes && sizeof(ArenaControl) == kOrdersBytes + kAnswersBytes);
+
+/// Behind the control pages: what the arena keeps for itself. Only readable once a candidate is loaded.
+inline constexpr std::uint64_t kPrivateAddress = kControlAddress + sizeof(ArenaControl);
 
 struct ArenaRegion {
   std::uint64_t address = 0;
@@ -48,26 +80,9 @@ struct ArenaFilter {
   std::uint64_t instructions[kMaxFilterInstructions] = {};
 };
 
-struct ArenaControl {
-  ArenaFlag request;  ///< worker: a call is laid out
-  ArenaFlag ready;    ///< arena: awake and waiting for go
-  ArenaFlag go;       ///< worker: call the kernel now
-  ArenaFlag done;     ///< arena: the kernel returned
-
-  alignas(64) std::atomic<std::uint32_t> state{0};
-  std::int32_t refused_system_call = -1;
-  std::atomic<std::int32_t> fatal_signal{0};  ///< set by the arena's handlers, so that its end need not be waited for
-  char message[512] = {};
-
-  alignas(64) std::uint32_t argument_count = 0;
-  std::uint64_t arguments[kMaxArguments] = {};  ///< addresses in the arena
-  std::uint64_t scalars[kMaxArguments] = {};    ///< values that arguments point to
-  std::uint64_t home_begin = 0;  ///< arena, before it loads a candidate: where its waiting loop begins; 0: unknown
-  std::uint64_t home_end = 0;
-
-  // Set-up, read once.
-  alignas(64) std::uint32_t region_count = 0;
-  std::uint32_t one_core = 0;  ///< worker and arena share a core: waiting yields
+/// How an arena sets itself up. It reads a copy of its own, made before a candidate is loaded.
+struct ArenaSetup {
+  std::uint32_t region_count = 0;
   std::uint32_t filters_enabled = 0;
   std::uint32_t landlock_descriptor = 0;  ///< 0: none
   std::uint64_t span_bytes = 0;           ///< reserved without access from kBaseAddress on
@@ -76,7 +91,5 @@ struct ArenaControl {
   ArenaFilter load_filter;
   ArenaFilter call_filter;
 };
-
-inline constexpr std::size_t kControlBytes = (sizeof(ArenaControl) + 4095) / 4096 * 4096;
 
 }  // namespace accelopt::targets::cpu

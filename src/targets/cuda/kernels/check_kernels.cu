@@ -14,7 +14,19 @@ enum DType { kFloat64, kFloat32, kFloat16, kBfloat16, kE4m3, kE5m2, kInt64, kInt
 // In the order of model::InitKind.
 enum InitKind { kNormal, kAbsNormal, kUniform, kIntegers, kZeros, kOnes, kConstant, kPermutation, kIndptr, kSorted };
 // In the order of model::Family.
-enum Family { kAsDeclared, kPositive, kScaledUp, kScaledDown, kHeavy, kSparse, kRows };
+enum Family {
+  kAsDeclared,
+  kPositive,
+  kScaledUp,
+  kScaledDown,
+  kHeavy,
+  kSparse,
+  kRows,
+  kLate,
+  kBlocks,
+  kSignedZeros,
+  kNearTies
+};
 // In the order of evaluation::NumericalRule.
 enum Rule { kRight, kSize, kPattern, kNormwise, kElementwise, kExact, kBand };
 
@@ -204,17 +216,61 @@ __device__ inline double declared_at(int kind, double first, double second, u64 
   }
 }
 
+__device__ inline u64 late_place(u64 key, u64 row, u64 length) {
+  return length / 2 + bits_at(key, 2 * row + 1) % (length - length / 2);
+}
+
+/// The element whose declared value element i takes.
+__device__ inline u64 place_of(int family, u64 i, u64 row_length, u64 seed) {
+  if (family != kRows && family != kLate && family != kBlocks && family != kNearTies) return i;
+  const u64 row = i / row_length;
+  const u64 column = i % row_length;
+  if (family == kRows || family == kNearTies) return row * row_length;
+  const u64 key = key_of(seed, 7);
+  if (column == late_place(key, row, row_length)) return i;
+  if (family == kLate) return row * row_length;
+  const u64 shown = row / 2 * 2;
+  if (column == late_place(key, shown, row_length)) return shown * row_length + column;
+  return shown * row_length + column % (4ULL << bits_at(key, 2 * shown) % 5);
+}
+
+/// A unit in the last place of 1.
+__device__ inline double unit_at_one(int dtype) {
+  switch (dtype) {
+    case kFloat64:
+      return 0x1p-52;
+    case kFloat32:
+      return 0x1p-23;
+    case kFloat16:
+      return 0x1p-10;
+    case kBfloat16:
+      return 0x1p-7;
+    case kE4m3:
+      return 0x1p-3;
+    case kE5m2:
+      return 0x1p-2;
+    default:
+      return 0;
+  }
+}
+
 /// Every generator but permutation, indptr and sorted.
 extern "C" __global__ void accelopt_draw(void* out, int dtype, u64 count, u64 row_length, int kind, double first,
                                          double second, int family, u64 seed) {
   ACCELOPT_EACH(i, count) {
-    const u64 place = family == kRows ? i / row_length * row_length : i;
-    double value = declared_at(kind, first, second, seed, place);
+    double value = declared_at(kind, first, second, seed, place_of(family, i, row_length, seed));
     if (family == kPositive) value = size_of_value(value);
     if (family == kScaledUp) value *= 1000;
     if (family == kScaledDown) value /= 1000;
     if (family == kHeavy) value /= 0x1p-8 + (1 - 0x1p-8) * uniform_at(key_of(seed, 3), i);
     if (family == kSparse && bits_at(key_of(seed, 4), i) >> 61 != 0) value = 0;
+    if (family == kSignedZeros && bits_at(key_of(seed, 8), i) >> 62 < 2) {
+      value = bits_at(key_of(seed, 8), i) >> 62 == 0 ? 0.0 : -0.0;
+    }
+    if (family == kNearTies) {
+      const u64 levels = dtype == kFloat64 || dtype == kFloat32 ? 64 : 8;
+      value *= 1 + unit_at_one(dtype) * (double)(bits_at(key_of(seed, 9), i) % levels);
+    }
     store_element(dtype, out, i, value);
   }
 }

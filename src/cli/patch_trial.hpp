@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a patch of the user's file is possible, found out before anything is paid for.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "cli/command.hpp"
+#include "cli/scaffold/patch_check.hpp"
+#include "model/task.hpp"
+
+namespace accelopt::cli {
+
+/// Has the compiler that measures (empty: the first that there is) look at the patched files. Without a compiler they
+/// are unchecked. @error cancelled, io.
+base::Result<PatchCheck> check_with_compiler(const Shell& shell, const std::string& compiler, const WinnerPatch& patch,
+                                             const std::optional<UserBuild>& build);
+
+/// Puts the task's baseline into a copy of the user's file as if it were the winner, and has it compiled. What cannot
+/// be patched is `broken`. Requires an [entry]. @error cancelled, io.
+base::Result<PatchCheck> try_patch(const Shell& shell, const std::string& compiler, const model::Task& task,
+                                   const std::filesystem::path& folder);
+
+}  // namespace accelopt::cli

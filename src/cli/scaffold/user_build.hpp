@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the user's own build compiles a file.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace accelopt::cli {
+
+struct UserBuild {
+  std::string source;               ///< where the flags come from: "[entry] flags", a compile_commands.json
+  std::vector<std::string> flags;   ///< that decide how a kernel is compiled, each on the allow-list, -O and -march too
+  std::vector<std::string> search;  ///< -I, -iquote, -isystem (absolute), -D, -U and -std, for reading the file
+  std::vector<std::filesystem::path> folders;  ///< of `search`
+  std::vector<std::string> left_out;           ///< flags for code generation that are not on the allow-list
+};
+
+/// The flags of the file's build: those `stated` by [entry], else those in `commands`, else in the first
+/// compile_commands.json in the file's folder, one above it up to its repository's root, or a folder "build" in one of
+/// these. None: nothing says so. Levels and processors that a build leaves open are named as what the compiler takes:
+/// -O0, -march=x86-64.
+/// @error not_found: `commands` is not there or does not name the file; parse: it is malformed.
+base::Result<std::optional<UserBuild>> find_user_build(const std::optional<std::vector<std::string>>& stated,
+                                                       const std::filesystem::path& file,
+                                                       const std::filesystem::path& commands);
+
+}  // namespace accelopt::cli

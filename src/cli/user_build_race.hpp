@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a winner gains in the user's own build, and in which form it keeps its gain there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/command.hpp"
+#include "cli/device.hpp"
+#include "cli/scaffold/patch_form.hpp"
+#include "cli/scaffold/user_build.hpp"
+#include "model/evaluation.hpp"
+#include "model/task.hpp"
+
+namespace accelopt::cli {
+
+/// The flags beside the user's with which kernels are measured, as they can be given to any build: "-O3",
+/// "-march=native", then the winner's own.
+std::vector<std::string> measured_flags(const model::Solution& winner);
+
+/// The form that needs least: no flags where the user's build is not known and the winner names none, else pragmas.
+PatchForm form_without_measuring(const model::Solution& winner);
+
+struct BuildRace {
+  PatchForm form;
+  model::Interval ratio;  ///< over the user's own function in the user's build
+};
+
+/// Races the winner against the baseline, both compiled as the user's build does it: as it is, with its flags in
+/// pragmas, and in a file of its own. The first of them that keeps nine tenths of what the last one gains is taken.
+/// @error unavailable: the baseline or every form fails; the message says why. As Evaluator.
+base::Result<BuildRace> race_in_user_build(Shell& shell, const DeviceFlags& device, const model::Task& task,
+                                           const model::Solution& winner, const UserBuild& build);
+
+}  // namespace accelopt::cli

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/mutant_text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+namespace accelopt::suites {
+
+using model::DType;
+using model::TensorSpec;
+
+namespace {
+
+/// Bits of a float's fraction that a number of four bits of precision has not.
+constexpr unsigned kDroppedOfSmallTypes = 20;
+/// Larger constants are part of what is computed.
+constexpr double kLargestSmallConstant = 1e-3;
+
+bool is_word(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
+}
+
+/// How many characters of a floating constant with an exponent stand at the beginning, without its suffix; 0: none.
+std::size_t small_constant(std::string_view text) {
+  const std::size_t end = text.find_first_not_of("0123456789.eE-");
+  const std::string_view word = text.substr(0, end);
+  if (word.find_first_of("eE") == std::string_view::npos) return 0;
+  double value = 0;
+  const auto [stop, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const auto length = static_cast<std::size_t>(stop - word.data());
+  const bool small = problem == std::errc() && value > 0 && value < kLargestSmallConstant;
+  return small && word.substr(0, length).find_first_of("eE") != std::string_view::npos ? length : 0;
+}
+
+}  // namespace
+
+std::string product(const std::vector<std::string>& axes, std::size_t first, std::size_t last) {
+  std::string out = "(int64_t)1";
+  for (std::size_t i = first; i < last; ++i) out += " * " + axes[i];
+  return out;
+}
+
+std::string elements(const TensorSpec& tensor) {
+  return tensor.shape ? product(*tensor.shape, 0, tensor.shape->size()) : "1";
+}
+
+bool has_axis(const TensorSpec& tensor, const std::string& axis) {
+  return tensor.shape && std::find(tensor.shape->begin(), tensor.shape->end(), axis) != tensor.shape->end();
+}
+
+std::int64_t most_elements(const model::Task& task, const TensorSpec& tensor) {
+  std::int64_t out = 0;
+  for (const model::Workload& workload : task.workloads) {
+    out = std::max(out, model::element_count(tensor, model::bind_axes(task.definition, workload)));
+  }
+  return out;
+}
+
+std::vector<std::string> reduced_axes(const model::Definition& definition) {
+  std::vector<std::string> out;
+  for (const model::Axis& axis : definition.axes) {
+    const auto has = [&](const TensorSpec& tensor) { return has_axis(tensor, axis.name); };
+    const auto counts = [&](const TensorSpec& tensor) { return has(tensor) && model::is_floating(tensor.dtype); };
+    if (std::none_of(definition.outputs.begin(), definition.outputs.end(), has) &&
+        std::any_of(definition.inputs.begin(), definition.inputs.end(), counts)) {
+      out.push_back(axis.name);
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> shared_last_axes(const model::Definition& definition) {
+  std::vector<std::string> out;
+  for (const model::Axis& axis : definition.axes) {
+    const auto ends_in_it = [&](const TensorSpec& tensor) {
+      return tensor.shape && !tensor.shape->empty() && tensor.shape->back() == axis.name &&
+             model::is_floating(tensor.dtype);
+    };
+    if (std::any_of(definition.outputs.begin(), definition.outputs.end(), ends_in_it) &&
+        std::any_of(definition.inputs.begin(), definition.inputs.end(), ends_in_it)) {
+      out.push_back(axis.name);
+    }
+  }
+  return out;
+}
+
+const TensorSpec* source_of_copy(const model::Definition& definition, const TensorSpec& output) {
+  const TensorSpec* source = nullptr;
+  for (const TensorSpec& input : definition.inputs) {
+    if (!input.shape || input.dtype != output.dtype) continue;
+    if (input.shape == output.shape) return &input;
+    if (source == nullptr) source = &input;
+  }
+  return source;
+}
+
+const std::vector<Rounding>& roundings() {
+  static const std::vector<Rounding> kRoundings{
+      {"computed one precision lower", [](DType dtype) { return model::size_of(dtype) > 1; },
+       [](DType dtype) {
+         return dtype == DType::float64 ? "float32" : dtype == DType::float32 ? "bfloat16" : "4 bits of precision";
+       },
+       16},
+      {"computed in tf32", [](DType dtype) { return dtype == DType::float32; },
+       [](DType) { return "tf32 (11 bits of precision)"; }, 13}};
+  return kRoundings;
+}
+
+unsigned dropped_bits(const Rounding& rounding, DType dtype) {
+  return dtype == DType::float32 ? rounding.dropped_of_float32 : kDroppedOfSmallTypes;
+}
+
+std::string refuse_rounding(const model::Definition& definition) {
+  if (definition.numerics.lower_precision) return "the task permits it: numerics.lower_precision = true";
+  const bool seen = std::any_of(definition.outputs.begin(), definition.outputs.end(),
+                                [](const TensorSpec& output) { return model::is_floating(output.dtype); });
+  return seen ? "" : "every output is exact (integers or masks)";
+}
+
+std::optional<std::string> without_small_constants(const std::string& source) {
+  std::string out;
+  bool any = false;
+  for (std::size_t at = 0; at < source.size();) {
+    if (source.compare(at, 2, "//") == 0 || source.compare(at, 2, "/*") == 0) {
+      const bool line = source[at + 1] == '/';
+      const std::size_t end = line ? source.find('\n', at) : source.find("*/", at + 2);
+      const std::size_t stop = end == std::string::npos ? source.size() : line ? end : end + 2;
+      out += source.substr(at, stop - at);
+      at = stop;
+      continue;
+    }
+    const bool begins = std::isdigit(static_cast<unsigned char>(source[at])) != 0 &&
+                        (at == 0 || (!is_word(source[at - 1]) && source[at - 1] != '.'));
+    const std::size_t length = begins ? small_constant(std::string_view(source).substr(at)) : 0;
+    if (length > 0) any = true;
+    out += length > 0 ? "0.0" : source.substr(at, 1);
+    at += std::max<std::size_t>(length, 1);
+  }
+  return any ? std::optional(std::move(out)) : std::nullopt;
+}
+
+}  // namespace accelopt::suites

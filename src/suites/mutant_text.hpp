@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the mutants of all targets are written with.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/task.hpp"
+#include "suites/mutants.hpp"
+
+namespace accelopt::suites {
+
+/// The product of axes [first, last) as an expression in 64 bits; "(int64_t)1" of none.
+std::string product(const std::vector<std::string>& axes, std::size_t first, std::size_t last);
+/// The elements of a tensor, likewise.
+std::string elements(const model::TensorSpec& tensor);
+bool has_axis(const model::TensorSpec& tensor, const std::string& axis);
+/// The most elements of a tensor over all workloads.
+std::int64_t most_elements(const model::Task& task, const model::TensorSpec& tensor);
+/// Axes that floating inputs have and no output has: what is summed up over, or otherwise reduced.
+std::vector<std::string> reduced_axes(const model::Definition& definition);
+/// The last axes of outputs that are a floating input's last axis too: where a normalization or an attention has its
+/// statistics, and others have none.
+std::vector<std::string> shared_last_axes(const model::Definition& definition);
+/// The input that a copy of the output would be taken from; none of its type.
+const model::TensorSpec* source_of_copy(const model::Definition& definition, const model::TensorSpec& output);
+/// "extent < 200 ? 1 : extent / 100": what of an axis is left out.
+inline constexpr const char* kSkipped = "extent < 200 ? 1 : extent / 100";
+
+/// A precision that inputs are rounded to.
+struct Rounding {
+  const char* name;
+  bool (*applies)(model::DType);
+  const char* (*to)(model::DType);   ///< the type that is rounded to, for people
+  unsigned dropped_of_float32 = 16;  ///< bits of fraction
+};
+const std::vector<Rounding>& roundings();
+/// Bits that a float with the value of `dtype` loses by the rounding.
+unsigned dropped_bits(const Rounding& rounding, model::DType dtype);
+/// Why no rounding of inputs can be seen in the outputs; empty: it can.
+std::string refuse_rounding(const model::Definition& definition);
+
+/// The source with its small constants (1e-5f and the like: what keeps a division from zero) replaced by 0; none where
+/// it has none. Directives and comments stay.
+std::optional<std::string> without_small_constants(const std::string& source);
+
+inline constexpr const char* kEpsilonName = "small constants dropped";
+inline constexpr const char* kEpsilonDoes =
+    "the baseline with 0 for constants like 1e-5f, which keep divisions from zero";
+inline constexpr const char* kNoEpsilon = "the baseline has no constant like 1e-5f";
+
+/// The mutants of a task in CUDA C++.
+std::vector<Mutant> derive_cuda_mutants(const model::Task& task);
+
+}  // namespace accelopt::suites

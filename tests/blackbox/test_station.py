@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program with five hot functions, in namespaces and a class: made faster one by one, then patched all at once.
+
+With --long the program's own gain must be within 10 % of what `best` reported for the user's build.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+import support
+
+PROGRAM = support.ROOT / "tests" / "blackbox" / "programs" / "station"
+NORMAL = "normal(0, 1)"
+
+# What main.cpp calls each, its name as a user gives it, its whole name, what init has to be told.
+FUNCTIONS = [
+    ("blend", "station::blend", "station::blend",
+     ["--shape", "image=rows,depth", "--shape", "weights=depth,cols", "--out", "out=rows,cols", "--axis", "rows=61", "--axis", "cols=96",
+      "--axis", "depth=80"], ["image", "weights"]),
+    ("column_sums", "station::column_sums", "station::v2::column_sums",
+     ["--shape", "x=rows,cols", "--out", "sums=cols", "--axis", "rows=200", "--axis", "cols=128"], ["x"]),
+    ("smooth", "filter::smooth", "station::filter::smooth",
+     ["--shape", "in=kTaps,cols", "--shape", "taps=rows,kTaps", "--out", "out=rows,cols", "--axis", "rows=60", "--axis", "cols=96"],
+     ["in", "taps"]),
+    ("outer", "gathered", "station::gathered",
+     ["--shape", "a=steps,n", "--shape", "b=steps,m", "--out", "out=n,m", "--axis", "n=64", "--axis", "m=96", "--axis", "steps=72"],
+     ["a", "b"]),
+    ("project", "Projector::project", "station::Projector::project",
+     ["--shape", "samples=count,size", "--shape", "basis=size,width", "--out", "out=count,width", "--axis", "count=48", "--axis",
+      "width=96", "--axis", "size=64"], ["samples", "basis"]),
+]
+
+
+class Station(support.TestCase):
+    long = False
+
+    def setUp(self):
+        super().setUp()
+        self.repository = self.folder / "station"
+        shutil.copytree(PROGRAM, self.repository)
+        self.command("git", "init", "-q", ".")
+        self.command("git", "add", "-A")
+        self.command("git", "-c", "user.name=u", "-c", "user.email=u@example.org", "commit", "-q", "-m", "Begin")
+        self.source = self.repository / "src" / "signal.cpp"
+
+    def command(self, *arguments):
+        done = subprocess.run([str(a) for a in arguments], cwd=self.repository, env=self.environment, capture_output=True, text=True,
+                              check=False, timeout=100)
+        self.assertEqual(done.returncode, 0, f"{arguments}\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    def build(self):
+        self.command("cmake", "-B", "build", ".")
+        self.command("cmake", "--build", "build")
+        return self.repository / "build" / "station"
+
+    def answers(self, program):
+        return [(name, float(value)) for name, value in (line.split() for line in self.command(program).splitlines())]
+
+    def nanoseconds(self, program):
+        """The best of three runs: others may compute on this machine."""
+        best = {}
+        for _ in range(3):
+            for name, value in (line.split() for line in self.command(program, "time").splitlines()):
+                best[name] = min(best.get(name, float("inf")), float(value))
+        return best
+
+    def init(self, given, options, inputs, folder):
+        drawn = [word for name in inputs for word in ("--init", f"{name}={NORMAL}")]
+        return self.succeed("init", self.source, "--function", given, *options, *drawn, "-o", folder)
+
+    @staticmethod
+    def keep_warm(toml):
+        """The program calls each function many times in a row: what is measured is to find its data in the caches too."""
+        text = toml.read_text()
+        toml.write_text(text.replace('cache = "cold"', 'cache = "warm"'))
+
+    def test_five_functions_one_patch(self):
+        program = self.build()
+        answers, before = self.answers(program), self.nanoseconds(program)
+        runs = []
+        for name, given, whole, options, inputs in FUNCTIONS:
+            folder = self.folder / "tasks" / name
+            made = self.init(given, options, inputs, folder)
+            self.assertNotIn("no patch of your file", made.said)
+            self.assertNotIn("cannot be checked", made.said)
+            self.assertIn(f'function = "{whole}"', (folder / "task.toml").read_text())
+            self.keep_warm(folder / "task.toml")
+            result = self.succeed("run", folder, "--workspace", self.workspace, "--json", "--iterations", 1).last
+            self.assertEqual(result["outcome"], "improved", (name, result))
+            runs.append(result["run"])
+        made = self.succeed("best", *reversed(runs), "-o", self.folder / "faster", "--workspace", self.workspace, seconds=400)
+        self.command("git", "apply", "--check", self.folder / "faster" / "winner.patch")
+        self.command("git", "apply", self.folder / "faster" / "winner.patch")
+        patched = self.build()
+        self.check_answers(answers, self.answers(patched))
+        self.check_gains(before, self.nanoseconds(patched), made)
+
+    def check_answers(self, before, after):
+        self.assertEqual([name for name, _ in before], [name for name, _ in after])
+        self.assertLess(max(abs(a - b) for (_, a), (_, b) in zip(before, after)), 2e-4)
+        self.assertEqual(len({name for name, value in before if abs(value) > 0.1}), 5, "the program computes something")
+
+    def check_gains(self, before, after, made):
+        for name, _, whole, _, _ in FUNCTIONS:
+            said = re.search(rf"^{re.escape(whole)}: ([\d.]+)x .* as your build compiles it, both with -march=x86-64 -O2", made.out,
+                             re.MULTILINE)
+            self.assertIsNotNone(said, made)
+            own, reported = before[name] / after[name], float(said.group(1))
+            print(f"{whole}: {own:.2f}x in the program, {reported:.2f}x reported", file=sys.stderr)
+            if self.long:
+                self.assertLess(abs(own / reported - 1), 0.1, whole)
+            else:
+                # Machines of CI are noisy: the gain may not be missing.
+                self.assertGreater(own, 1 + (reported - 1) / 3, whole)
+
+
+if __name__ == "__main__":
+    if not (shutil.which("git") and shutil.which("g++") and shutil.which("cmake")):
+        raise unittest.SkipTest("git, g++ and cmake are needed")
+    Station.long = "--long" in sys.argv
+    sys.argv = [word for word in sys.argv if word != "--long"]
+    support.main()

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which inputs a candidate meets, and what its outputs hold before a call.
+#include <gtest/gtest.h>
+
+#include "evaluation/block_runner.hpp"
+#include "evaluation/local_evaluator.hpp"
+#include "fake_target.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+using base::ErrorCode;
+using model::Status;
+using model::Verdict;
+
+class FreshInputs : public testing::Test {
+ protected:
+  FreshInputs() : evaluator_(make_local_evaluator(target_)) {}
+
+  void open(MeasureSettings settings = {}) {
+    settings.seed = 4711;
+    const auto report = evaluator_->open(fake_task(), settings, {});
+    ASSERT_TRUE(report) << report.error().message;
+  }
+  model::Evaluation triage(const std::string& text) {
+    auto out = evaluator_->triage(fake_kernel(text), fake_kernel("time=1000000"), {});
+    EXPECT_TRUE(out) << out.error().message;
+    return out ? *out : model::Evaluation{};
+  }
+  /// Calls that a triage makes before its first block.
+  int calls_before() {
+    const int before = target_.calls;
+    const model::Evaluation evaluation = triage("time=500000");
+    return target_.calls - before - 2 * evaluation.blocks;
+  }
+
+  FakeTarget target_;
+  std::unique_ptr<Evaluator> evaluator_;
+};
+
+TEST_F(FreshInputs, NoCandidateIsTimedOnInputsThatItHasMetInAnyProcess) {
+  MeasureSettings settings;
+  settings.playoff_max_blocks = 24;
+  open(settings);
+  const std::string text = "time=990000 disturbed";  // every call of its races is repeated
+  triage(text);
+  triage(text);
+  ASSERT_TRUE(evaluator_->playoff({{fake_kernel("time=1000000")}, {fake_kernel(text)}}, 1, {}));
+  ASSERT_TRUE(evaluator_->confirm(fake_kernel(text), {}));
+  ASSERT_TRUE(evaluator_->profile(fake_kernel(text), {}));
+  ASSERT_TRUE(evaluator_->verify_held_out(fake_kernel(text), {}));
+  triage("//@ tune T in {1, 2, 3, 4, 5}\ncost=1000000+10000*T;");
+  EXPECT_GT(target_.met.at(text).size(), 300U);
+  for (const auto& [kernel, again] : target_.met_again) {
+    if (kernel != "time=1000000") ADD_FAILURE() << kernel << ": " << again;
+  }
+}
+
+TEST_F(FreshInputs, TheBaselineIsFreshInPlayoffAndConfirmation) {
+  open();
+  triage("time=1010000");
+  const int before = target_.met_again["time=1000000"];
+  ASSERT_TRUE(evaluator_->playoff({{fake_kernel("time=1000000")}, {fake_kernel("time=990000")}}, 1, {}));
+  ASSERT_TRUE(evaluator_->confirm(fake_kernel("time=990000"), {}));
+  EXPECT_EQ(target_.met_again["time=1000000"], before);
+}
+
+TEST_F(FreshInputs, EveryCandidateIsVerifiedOverEveryKindOfPoison) {
+  open();
+  triage("time=1000000 wrong_on=61");
+  triage("time=1300000");
+  for (const char* text : {"time=1000000 wrong_on=61", "time=1300000"}) {
+    EXPECT_EQ(target_.poisons.at(text), std::set<Poison>(kPoisons.begin(), kPoisons.end())) << text;
+  }
+}
+
+TEST_F(FreshInputs, ACallThatCouldHaveBegunEarlyIsRepeatedAndItsTimeNeverCounts) {
+  open();
+  const int before = calls_before();
+  target_.early_calls = before + 5;
+  const model::Evaluation evaluation = triage("time=510000");
+  EXPECT_EQ(target_.early_calls, 0);
+  EXPECT_EQ(evaluation.verdict, Verdict::faster) << evaluation.reason;
+  EXPECT_EQ(target_.met_again["time=510000"], 0);
+}
+
+TEST_F(FreshInputs, CallsThatAllCouldHaveBegunEarlyEndTheRace) {
+  open();
+  target_.early_calls = 1000000;
+  const model::Evaluation evaluation = triage("time=500000");
+  EXPECT_EQ(evaluation.status, Status::not_measured);
+  EXPECT_NE(evaluation.reason.find("could have begun before they were told to"), std::string::npos)
+      << evaluation.reason;
+  const auto confirmed = evaluator_->confirm(fake_kernel("time=500000"), {});
+  ASSERT_TRUE(confirmed) << confirmed.error().message;
+  EXPECT_EQ(confirmed->status, Status::not_measured);
+  const auto report = evaluator_->playoff({{fake_kernel("time=1000000")}, {fake_kernel("time=990000")}}, 1, {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_FALSE(report->separated);
+  EXPECT_FALSE(report->arms[1].measured);
+  EXPECT_FALSE(report->arms[1].reason.empty());
+}
+
+TEST_F(FreshInputs, ARaceWhoseSlotsAreUsedUpEndsWithWhatItHas) {
+  const model::Task task = fake_task();
+  const model::Solution candidate = fake_kernel("time=990000");
+  Slots slots(target_, task, 1, 9);
+  BlockRunner::Plan plan;
+  plan.arms = {&task.baseline, &candidate};
+  plan.workloads = {0};
+  plan.most_drawing = std::chrono::seconds(0);
+  BlockRunner runner(target_, task, slots, plan);
+  const auto block = runner.next({0, 1}, {});
+  ASSERT_FALSE(block);
+  EXPECT_EQ(block.error().code, ErrorCode::exhausted);
+  EXPECT_NE(runner.ended().find("make the reference faster or the workloads smaller"), std::string::npos)
+      << runner.ended();
+}
+
+TEST_F(FreshInputs, SlotsThatTakeTooMuchMemoryAreDrawnAgainTheSame) {
+  class Counting final : public FakeTarget {
+   public:
+    void forget_slot(std::uint64_t) override { ++forgotten; }
+    int forgotten = 0;
+  };
+  Counting target;
+  const model::Task task = fake_task();
+  Slots slots(target, task, 1, 2, 0);
+  std::vector<Bytes> inputs;
+  for (int number = 0; number < 60; ++number) {
+    const auto slot = slots.get(0, number);
+    ASSERT_TRUE(slot);
+    inputs.push_back((*slot)->invocation.inputs.at(0));
+  }
+  EXPECT_GT(target.forgotten, 30);
+  for (int number = 0; number < 60; ++number) {
+    EXPECT_EQ((*slots.get(0, number))->invocation.inputs.at(0), inputs[static_cast<std::size_t>(number)]) << number;
+  }
+}
+
+}  // namespace
+}  // namespace accelopt::evaluation
