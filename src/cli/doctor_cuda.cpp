@@ -42,7 +42,8 @@ bool find_call(void* library, const char* name, Function& out) {
   return out != nullptr;
 }
 
-/// One line a device, "MAJOR MINOR NAME", behind a first line with the version's number; what is wrong, behind "!".
+/// One line a device, "MAJOR MINOR MAPPING NAME", behind a first line with the version's number; what is wrong, behind
+/// "!".
 std::string ask_driver() {
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -70,12 +71,14 @@ std::string ask_driver() {
     int device = 0;
     int major = 0;
     int minor = 0;
+    int mapping = 0;
     std::array<char, 256> name{};
     if (calls.get(&device, i) != 0) return fmt::format("!the driver does not open device {}", i);
     calls.name(name.data(), static_cast<int>(name.size()) - 1, device);
     calls.attribute(&major, targets::cuda::kComputeMajorAttribute, device);
     calls.attribute(&minor, targets::cuda::kComputeMinorAttribute, device);
-    out += fmt::format("{} {} {}\n", major, minor, name.data());
+    calls.attribute(&mapping, targets::cuda::kMappingAttribute, device);
+    out += fmt::format("{} {} {} {}\n", major, minor, mapping, name.data());
   }
   return out;
 }
@@ -138,13 +141,17 @@ void add_nvrtc(std::vector<CudaFinding>& out) {
 constexpr const char* kWithout = "without a device, CUDA kernels are built and not measured";
 
 /// Whether kernels can be measured on a device.
-CudaFinding finding_of(int number, int major, int minor, const std::string& name) {
+CudaFinding finding_of(int number, int major, int minor, int mapping, const std::string& name) {
   CudaFinding out{fmt::format("cuda:{}", number), true, fmt::format("{}, compute capability {}.{}", name, major, minor),
                   ""};
   if (major < targets::cuda::kLeastComputeMajor) {
     out.found = false;
     out.detail += fmt::format(", which is too old: at least {}.0 is needed", targets::cuda::kLeastComputeMajor);
     out.advice = "measure on another device (--device cuda:N, --worker)";
+  } else if (mapping == 0) {
+    out.found = false;
+    out.detail += ", without virtual memory management, which keeps kernels from state";
+    out.advice = "nothing is measured on it: measure on another device (--device cuda:N, --worker)";
   } else if (major < targets::cuda::kTriedComputeMajor) {
     out.found = false;
     out.detail += ", accepted and never tried";
@@ -172,8 +179,9 @@ void add_driver(std::vector<CudaFinding>& out) {
   int devices = 0;
   int major = 0;
   int minor = 0;
-  for (std::string name; lines >> major >> minor && std::getline(lines >> std::ws, name); ++devices)
-    out.push_back(finding_of(devices, major, minor, name));
+  int mapping = 0;
+  for (std::string name; lines >> major >> minor >> mapping && std::getline(lines >> std::ws, name); ++devices)
+    out.push_back(finding_of(devices, major, minor, mapping, name));
   if (devices == 0) out.push_back({"cuda devices", false, "the driver has none", kWithout});
 }
 

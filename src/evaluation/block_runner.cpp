@@ -221,6 +221,7 @@ base::Result<CallOutcome> BlockRunner::timed(ArmState& arm, std::size_t place, i
     CallOptions options{call_limit(plan_.expected_ns[place], plan_.hard_limit), task_.cpu.cache, random_()};
     options.poison = kPoisons[poisons_++ % kPoisons.size()];
     options.right = slot->expected;
+    options.alone = plan_.timing == Timing::alone;
     TRY_ASSIGN(CallOutcome outcome, arm.live->call(slot->invocation, options));
     arm.failure = judge(task_, task_.workloads[workload], *slot, outcome);
     if (arm.failure) {

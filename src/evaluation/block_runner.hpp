@@ -31,6 +31,9 @@ struct Block {
   std::vector<std::vector<double>> lag_ns;     ///< likewise
 };
 
+/// Whether a target that times several short calls together does so.
+enum class Timing { usual, alone };
+
 /// Runs blocks, each on a slot that none of its candidates has met in any process. After a generation of slots all arms
 /// get fresh processes and one warm-up block. Every output of every call is judged; the first failure takes the arm
 /// out. The machine's lock is held a block at a time.
@@ -50,6 +53,7 @@ class BlockRunner {
     std::uint64_t seed = 0;   ///< of orders and poison
     int first_candidate = 0;  ///< arms before this one may have met the slots: a parent in a triage
     std::chrono::steady_clock::duration most_drawing = std::chrono::seconds(60);  ///< for slots of this runner's own
+    Timing timing = Timing::usual;
   };
   BlockRunner(Target& target, const model::Task& task, Slots& slots, Plan plan);
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The play-off of parents and kept candidates, and the confirmation of its winner.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
 
 #include "base/hash.hpp"
 #include "evaluation/measuring.hpp"
@@ -143,59 +147,125 @@ void conclude(const Measuring& measuring, const std::vector<std::size_t>& worklo
   }
 }
 
-/// Restarts with fresh processes until the rules are content. The candidate runs twice, the second time as a copy whose
-/// machine code lies elsewhere: a gain that hangs on where code happens to lie is not reported.
+/// The candidate's two copies against the baseline, timed in one way: the second one's machine code lies elsewhere, so
+/// that a gain which hangs on where code happens to lie is not reported.
+struct Race {
+  Race(Measuring& measuring, Slots& slots, const model::Solution& candidate, const std::vector<std::size_t>& workloads,
+       Timing timing)
+      : runner(measuring.target, measuring.task, slots,
+               {.arms = {&measuring.task.baseline, &candidate, &candidate},
+                .placements = {Placement::usual, Placement::usual, Placement::shifted},
+                .workloads = workloads,
+                .expected_ns = measuring.expected_ns(workloads),
+                .hard_limit = measuring.hard_limit(),
+                .seed = measuring.random(),
+                .most_drawing = kMostDrawing,
+                .timing = timing}),
+        copies(measuring.weights(workloads), confirmation_rules(measuring.settings)) {}
+
+  BlockRunner runner;
+  stats::TwinConfirmation copies;
+  std::array<PairedTimes, 2> times;
+  std::vector<model::BlockSample> samples;
+};
+
+/// So many blocks in fresh processes. False: the evaluation is over, and says why.
+base::Result<bool> run_restart(Race& race, int blocks, model::Evaluation& evaluation, const std::stop_token& stop) {
+  race.runner.restart();
+  std::array<std::vector<std::vector<double>>, 2> restart;
+  for (int i = 0; i < blocks; ++i) {
+    const auto made = race.runner.next({0, 1, 2}, stop);
+    if (!made && not_measured(race.runner, evaluation)) return false;
+    if (!made && !race.runner.ended().empty()) break;
+    if (!made) return tl::make_unexpected(made.error());
+    const Block& block = *made;
+    if (race.runner.failure(0)) {
+      return base::fail(base::ErrorCode::unavailable,
+                        "the baseline failed in the confirmation: " + race.runner.failure(0)->reason);
+    }
+    for (const int arm : {1, 2}) {
+      if (!race.runner.failure(arm)) continue;
+      set_failure(evaluation, *race.runner.failure(arm));
+      return false;
+    }
+    const auto& reference = *block.times_ns[0];
+    for (std::size_t copy = 0; copy < 2; ++copy) {
+      race.times[copy].add(reference, *block.times_ns[copy + 1]);
+      restart[copy].push_back(log_ratios(reference, *block.times_ns[copy + 1]));
+    }
+    race.samples.push_back(sample_of(block));
+  }
+  race.copies.add_restart(restart);
+  return true;
+}
+
+/// A workload in which a copy's calls alone take another time than several together do, by more than the baseline's own
+/// two times differ; told in a line. Empty: there is none.
+std::string contradiction(const Measuring& measuring, const std::vector<std::size_t>& workloads, const Race& together,
+                          const Race& alone) {
+  constexpr double kTickNs = 1000;  // of events, twice
+  constexpr double kAlpha = 0.05;
+  if (together.samples.empty() || alone.samples.empty()) return {};
+  for (std::size_t copy = 0; copy < 2; ++copy) {
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+      double allowed = kTickNs;
+      const auto told = [&](const std::vector<double>& times) {
+        const stats::Interval interval = stats::trimmed_interval(times, kAlpha);
+        allowed += (interval.high - interval.low) / 2;
+        return interval.estimate;
+      };
+      const double baseline_together = told(together.times[copy].reference_ns[i]);
+      const double baseline_alone = told(alone.times[copy].reference_ns[i]);
+      const double own_together = told(together.times[copy].candidate_ns[i]);
+      const double own_alone = told(alone.times[copy].candidate_ns[i]);
+      allowed += std::fabs(baseline_alone - baseline_together);
+      if (std::fabs(own_alone - own_together) <= allowed) continue;
+      return fmt::format(
+          "workload {}: a call takes {:.1f} us alone and {:.1f} us among others (the baseline's {:.1f} and {:.1f} us): "
+          "calls made alone count",
+          measuring.task.workloads[workloads[i]].name, own_alone / 1e3, own_together / 1e3, baseline_alone / 1e3,
+          baseline_together / 1e3);
+    }
+  }
+  return {};
+}
+
+/// Restarts with fresh processes until the rules are content. Where the target times several short calls together,
+/// there is a second race of calls made alone, which counts where the two contradict each other.
 base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model::Solution& candidate,
                                  model::Evaluation& evaluation, const std::stop_token& stop) {
   const StageClock clock(measuring, evaluation, "confirm");
   const std::vector<std::size_t> workloads = measuring.workloads(kTimed);
-  BlockRunner runner(measuring.target, measuring.task, slots,
-                     {.arms = {&measuring.task.baseline, &candidate, &candidate},
-                      .placements = {Placement::usual, Placement::usual, Placement::shifted},
-                      .workloads = workloads,
-                      .expected_ns = measuring.expected_ns(workloads),
-                      .hard_limit = measuring.hard_limit(),
-                      .seed = measuring.random(),
-                      .most_drawing = kMostDrawing});
-  stats::TwinConfirmation copies(measuring.weights(workloads), confirmation_rules(measuring.settings));
-  std::array<PairedTimes, 2> times;
-  for (int blocks = copies.next_restart_blocks(); blocks > 0 && runner.ended().empty();
-       blocks = copies.next_restart_blocks()) {
-    runner.restart();
-    std::array<std::vector<std::vector<double>>, 2> restart;
-    for (int i = 0; i < blocks; ++i) {
-      const auto made = runner.next({0, 1, 2}, stop);
-      if (!made && not_measured(runner, evaluation)) return {};
-      if (!made && !runner.ended().empty()) break;
-      if (!made) return tl::make_unexpected(made.error());
-      const Block& block = *made;
-      if (runner.failure(0)) {
-        return base::fail(base::ErrorCode::unavailable,
-                          "the baseline failed in the confirmation: " + runner.failure(0)->reason);
-      }
-      for (const int arm : {1, 2}) {
-        if (!runner.failure(arm)) continue;
-        set_failure(evaluation, *runner.failure(arm));
-        return {};
-      }
-      const auto& reference = *block.times_ns[0];
-      for (std::size_t copy = 0; copy < 2; ++copy) {
-        times[copy].add(reference, *block.times_ns[copy + 1]);
-        restart[copy].push_back(log_ratios(reference, *block.times_ns[copy + 1]));
-      }
-      evaluation.samples.push_back(sample_of(block));
+  Race together(measuring, slots, candidate, workloads, Timing::usual);
+  std::optional<Race> alone;
+  if (measuring.target.times_together()) alone.emplace(measuring, slots, candidate, workloads, Timing::alone);
+  for (int blocks = together.copies.next_restart_blocks(); blocks > 0 && together.runner.ended().empty();
+       blocks = together.copies.next_restart_blocks()) {
+    for (Race* const race : {&together, alone ? &*alone : nullptr}) {
+      if (race == nullptr || !race->runner.ended().empty()) continue;
+      TRY_ASSIGN(const bool goes_on, run_restart(*race, blocks, evaluation, stop));
+      if (!goes_on) return {};
     }
-    copies.add_restart(restart);
   }
+  const std::string differs = alone ? contradiction(measuring, workloads, together, *alone) : std::string();
+  if (!differs.empty()) evaluation.notes.push_back(differs);
+  Race& counted = differs.empty() ? together : *alone;
+  for (int blocks = counted.copies.next_restart_blocks(); blocks > 0 && counted.runner.ended().empty();
+       blocks = counted.copies.next_restart_blocks()) {
+    TRY_ASSIGN(const bool goes_on, run_restart(counted, blocks, evaluation, stop));
+    if (!goes_on) return {};
+  }
+  evaluation.samples = std::move(counted.samples);
   if (evaluation.samples.empty()) {
     evaluation.status = model::Status::not_measured;
-    evaluation.reason = runner.ended();
+    evaluation.reason = counted.runner.ended();
     return {};
   }
-  conclude(measuring, workloads, copies.decision(), times[copies.worse()], evaluation);
-  if (!runner.ended().empty() && evaluation.verdict != model::Verdict::faster) evaluation.reason = runner.ended();
-  evaluation.environment.noisy = runner.noisy();
-  if (evaluation.reason.empty()) evaluation.reason = runner.disturbance();
+  conclude(measuring, workloads, counted.copies.decision(), counted.times[counted.copies.worse()], evaluation);
+  const std::string& ended = counted.runner.ended();
+  if (!ended.empty() && evaluation.verdict != model::Verdict::faster) evaluation.reason = ended;
+  evaluation.environment.noisy = counted.runner.noisy();
+  if (evaluation.reason.empty()) evaluation.reason = counted.runner.disturbance();
   return {};
 }
 

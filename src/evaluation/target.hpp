@@ -60,7 +60,8 @@ struct CallOptions {
   Repeat repeat = Repeat::no;
   Poison poison = Poison::nan;
   std::span<const Expected>
-      right{};  ///< the slot's outputs, for poison made of them; none where the target keeps slots
+      right{};         ///< the slot's outputs, for poison made of them; none where the target keeps slots
+  bool alone = false;  ///< one run of the kernel between two waits, also where several are timed together
 };
 
 enum class CallEnd { returned, timed_out, died };
@@ -182,6 +183,8 @@ class Target {
 
   /// Whether slots lie in the device's memory and calls are judged there. Then `reference` is not asked.
   [[nodiscard]] virtual bool keeps_slots() const { return false; }
+  /// Whether several short calls, on inputs of their own, are timed together: `CallOptions::alone` makes a difference.
+  [[nodiscard]] virtual bool times_together() const { return false; }
   /// Draws the inputs, runs the reference and calibrates, all as `Slots` does it for other targets; gives the bounds of
   /// every output, without their rows.
   /// @error invalid_argument: an input cannot be drawn, or the reference failed; exhausted: too little device memory.

@@ -31,10 +31,11 @@ Failure not_compiled(const model::BuildReport& report) {
   return {model::Status::compile_error, report.diagnostics, std::nullopt};
 }
 
-Failure none_compiles(std::size_t count, const std::string& first, const std::string& diagnostics) {
+Failure none_compiles(std::size_t count, const std::string& first, const std::string& diagnostics,
+                      const CompileBudget& budget) {
   return {model::Status::compile_error,
           "none of the first " + std::to_string(count) + " configurations of //@ tune compiles; with " + first + ":\n" +
-              diagnostics,
+              diagnostics + (budget.spent() ? "\n" + budget.text() : ""),
           std::nullopt};
 }
 
@@ -60,7 +61,8 @@ class Tuner {
         workloads_(measuring.workloads(kRaced)),
         weights_(measuring.weights(workloads_)),
         expected_ns_(measuring.expected_ns(workloads_)),
-        builds_(measuring.target, std::move(budget), stop_) {}
+        budget_(std::move(budget)),
+        builds_(measuring.target, budget_, stop_) {}
 
   /// Tries, and ranks what passed.
   base::Result<void> run() {
@@ -223,7 +225,7 @@ class Tuner {
       if (i == 0) first = report.diagnostics;
       entrants_[i].failure = not_compiled(report);
     }
-    nothing_compiles_ = none_compiles(entrants_.size(), values_text(0), first);
+    nothing_compiles_ = none_compiles(entrants_.size(), values_text(0), first, *budget_);
     return false;
   }
 
@@ -401,6 +403,7 @@ class Tuner {
   bool noisy_ = false;
   std::string unmeasured_;
   Clock::time_point began_ = now();
+  std::shared_ptr<CompileBudget> budget_;
   BuildAhead builds_;
 };
 
@@ -433,9 +436,9 @@ base::Result<model::BuildReport> build_candidate(const Measuring& measuring, con
     if (out.built && std::chrono::duration<double>(Clock::now() - began).count() > rules.build_seconds) break;
     if (out.built || i + 1 < probes) continue;
     out.diagnostics =
-        none_compiles(probes, model::configuration_text(space->names, space->configurations[wave.front()]), first)
+        none_compiles(probes, model::configuration_text(space->names, space->configurations[wave.front()]), first,
+                      *budget)
             .reason;
-    if (budget->spent()) out.diagnostics += "\n" + budget->text();
     return out;
   }
   // There is no machine code yet: what stands for it is as the source is.

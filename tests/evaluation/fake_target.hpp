@@ -2,6 +2,7 @@
 // A machine without hardware: y = 2 x, and a kernel's text says how long it takes and what is wrong with it.
 //   time=<ns>  cold time of workloads of 100 elements (in proportion for others); noise of half a per cent is added
 //   cost=<expression>;  the same over the values of //@ tune and the elements M; so are compiles_if, right_if, lives_if
+//   alone=<ns>  the same of a call that is made alone, where `times_several` is set
 //   spiky  one call in twenty takes twice as long
 //   clock  the device tells its clock, 2000 MHz, and that the host saw the call end 5 us later
 //   wrong  crash  hang  outside  disturbed  broken (does not build)  wrong_on=<elements>
@@ -71,6 +72,7 @@ class FakeTarget : public Target {
   int builders = 1;
   std::string no_device;                            ///< why kernels are built and not run
   bool watches = false;                             ///< calls: "leaks_on=M" of a kernel is found
+  bool times_several = false;                       ///< short calls are timed together
   int occupied_calls = 0;                           ///< so many more calls are made beside another process
   int slow_calls = 0;                               ///< so many more calls run at half the clock, in twice the time
   int early_calls = 0;                              ///< so many more calls could have begun before they were told to
@@ -137,6 +139,7 @@ class FakeTarget : public Target {
     if (held_locks == 0) ++calls_outside_lock;
     return counters;
   }
+  bool times_together() const override { return times_several; }
   bool inspects() const override { return watches; }
   base::Result<Inspection> inspect(const model::Solution& solution, const Invocation& invocation,
                                    std::stop_token) override {
@@ -191,7 +194,11 @@ class FakeTarget : public Target {
       std::normal_distribution<double> noise(0, 0.005);
       const auto at = text_.find("time=");
       const auto cost = fake_claim(text_, "cost", size);
-      const double quiet_ns = cost ? static_cast<double>(*cost) : std::stod(text_.substr(at + 5));
+      const auto alone_at = text_.find("alone=");
+      const bool alone = options.alone && alone_at != std::string::npos;
+      const double quiet_ns = alone  ? std::stod(text_.substr(alone_at + 6))
+                              : cost ? static_cast<double>(*cost)
+                                     : std::stod(text_.substr(at + 5));
       out.time_ns = quiet_ns * elements / 100 * std::exp(noise(target_.random_));
       if (fakes::claims(text_, "spiky") && target_.random_() % 20 == 0) out.time_ns *= 2;
       if (out.time_ns > static_cast<double>(options.limit.count())) {

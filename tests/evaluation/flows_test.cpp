@@ -385,6 +385,23 @@ TEST_F(Flows, ConfirmationReportsTheWorseOfTwoPlacements) {
   EXPECT_NE(unconfirmed->verdict, Verdict::faster);
 }
 
+TEST_F(Flows, CallsMadeAloneCountWhereTheyContradictThoseMadeTogether) {
+  open();
+  target_.times_several = true;
+  const auto honest = evaluator_->confirm(fake_kernel("time=500000"), {});
+  ASSERT_TRUE(honest) << honest.error().message;
+  EXPECT_EQ(honest->verdict, Verdict::faster) << honest->reason;
+  EXPECT_TRUE(honest->notes.empty());
+  EXPECT_EQ(target_.met_again["time=500000"], 0);
+  const auto cheat = evaluator_->confirm(fake_kernel("time=500000 alone=1000000"), {});
+  ASSERT_TRUE(cheat && cheat->notes.size() == 1);
+  EXPECT_NE(cheat->verdict, Verdict::faster);
+  EXPECT_NEAR(cheat->ratio->estimate, 1, 0.02);
+  EXPECT_NE(cheat->notes[0].find("calls made alone count"), std::string::npos) << cheat->notes[0];
+  target_.times_several = false;
+  EXPECT_EQ(evaluator_->confirm(fake_kernel("time=500000 alone=1000000"), {})->verdict, Verdict::faster);
+}
+
 TEST_F(Flows, WhatWatchersFindIsNotConfirmed) {
   open();
   const auto unwatched = evaluator_->confirm(fake_kernel("time=800000 leaks_on=37"), {});

@@ -15,7 +15,6 @@ using base::ErrorCode;
 using evaluation::CallEnd;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kGuardBytes = 64 << 10;  ///< before the first tensor, between tensors and behind the last one
 constexpr std::uint64_t kGateLimitNs = 2'000'000'000;
 constexpr std::chrono::seconds kPatience{30};              ///< with what is trusted
 constexpr std::chrono::milliseconds kFaultPatience{1000};  ///< for the device to tell of a bad address
@@ -29,14 +28,28 @@ constexpr double kWallSlackNs = 200'000;
 constexpr double kLeastPartOfWall = 0.5;
 constexpr std::uint32_t kHostDeviceMapped = 2;
 
-// Words of `marks_`.
-constexpr std::uint64_t kCanaryMark = 0;
-constexpr std::uint64_t kInputMark = 8;
-constexpr std::uint64_t kClockMark = 16;
-constexpr std::uint64_t kMarkBytes = 32;
+// What lies in the memory that both sides see: the gate, what the clock kernel leaves, and spans of memory.
+constexpr std::uint64_t kClockAt = 16;
+constexpr std::uint64_t kSpansAt = 64;
+constexpr std::uint64_t kMostSpans = 4000;
+constexpr std::uint64_t kSharedBytes = 64 << 10;
+constexpr std::uint64_t kLineBytes = 128;
+constexpr std::uint64_t kSectorBytes = 32;
+/// Frames of local memory are overwritten up to 16 KiB; calls within a kernel take some of it.
+constexpr std::uint64_t kMostLocalBytes = 15 << 10;
+constexpr std::uint64_t kCallFrames = 1 << 10;
 
 std::uint64_t element_bytes(const KeptOutput& output) {
   return output.count * model::size_of(output.dtype);
+}
+
+bool poisons_with_right_values(evaluation::Poison kind) {
+  return kind == evaluation::Poison::plausible || kind == evaluation::Poison::complement;
+}
+
+/// So many sets of inputs take part in the call.
+std::size_t sets_of(const CardSlot& slot, const CallRequest& request) {
+  return request.alone ? 1 : slot.variants.size();
 }
 
 CallReply ended(CallEnd end, std::string reason, bool dead) {
@@ -49,15 +62,16 @@ CallReply ended(CallEnd end, std::string reason, bool dead) {
 
 }  // namespace
 
-/// One tensor of a call in the working memory.
-struct Caller::Region {
-  enum class Kind { input, output, scratch };
-  Kind kind = Kind::input;
+/// One output or scratch tensor of a call.
+struct Caller::Block {
+  bool output = true;
   std::size_t index = 0;
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
   model::DType dtype = model::DType::float32;
-  bool zero = false;
+  PhysicalMemory memory;
+  Mapping mapping;
+  Placement placement;
+
+  [[nodiscard]] DevicePointer address() const { return mapping.address() + placement.offset; }
 };
 
 struct Caller::Sample {
@@ -75,9 +89,9 @@ base::Result<std::unique_ptr<Caller>> Caller::create(CardDevice& device, Checks&
 }
 
 base::Result<void> Caller::begin() {
-  TRY_ASSIGN(marks_, device_.allocate(kMarkBytes));
   void* gate = nullptr;
-  TRY(device_.checked(device_.driver()->host_allocate(&gate, 64, kHostDeviceMapped), "allocating host memory"));
+  TRY(device_.checked(device_.driver()->host_allocate(&gate, kSharedBytes, kHostDeviceMapped),
+                      "allocating host memory"));
   gate_ = static_cast<volatile std::uint32_t*>(gate);
   TRY(device_.checked(device_.driver()->host_pointer(&gate_there_, gate, 0), "mapping host memory"));
   TRY_ASSIGN(start_, device_.new_event());
@@ -85,56 +99,167 @@ base::Result<void> Caller::begin() {
   return {};
 }
 
-base::Result<std::vector<std::vector<Caller::Region>>> Caller::lay_out(const CardSlot& slot,
-                                                                       const CallRequest& request) {
-  std::vector<std::vector<Region>> out;
-  std::uint64_t at = kGuardBytes;
-  for (const Variant& variant : slot.variants) {
-    std::vector<Region>& regions = out.emplace_back();
-    const auto add = [&](Region region) {
-      region.offset = at;
-      at += (region.bytes + 255) / 256 * 256 + kGuardBytes;
-      regions.push_back(region);
-    };
-    for (std::size_t i = 0; i < variant.inputs.size(); ++i) {
-      const Variant::Input& input = variant.inputs[i];
-      if (!input.scalar) add({Region::Kind::input, i, 0, input.hidden.bytes});
-    }
-    for (std::size_t i = 0; i < variant.outputs.size(); ++i) {
-      const KeptOutput& output = variant.outputs[i];
-      add({Region::Kind::output, i, 0, element_bytes(output), output.dtype});
-    }
-    for (std::size_t i = 0; i < request.plan.scratch.size(); ++i) {
-      const model::ScratchTensor& one = request.plan.scratch[i];
-      add({Region::Kind::scratch, i, 0, static_cast<std::uint64_t>(one.bytes), one.dtype, one.zero});
+void Caller::let_go(std::uint64_t slot) {
+  if (slot == mapped_slot_) inputs_.clear();
+}
+
+void Caller::let_go_of_all() {
+  inputs_.clear();
+  free_.clear();
+}
+
+/// The inputs lie where they were made, and are mapped to be read alone. They stay at their random places while calls
+/// have the same slot: nobody can leave anything there.
+base::Result<void> Caller::map_inputs(const CardSlot& slot, const CallRequest& request) {
+  const std::size_t sets = sets_of(slot, request);
+  if (mapped_slot_ == request.slot && inputs_.size() == sets) return {};
+  inputs_.clear();
+  mapped_slot_ = request.slot;
+  for (std::size_t v = 0; v < sets; ++v) {
+    std::vector<Mapping>& of_set = inputs_.emplace_back();
+    for (const Variant::Input& input : slot.variants[v].inputs) {
+      if (input.scalar) continue;
+      TRY_ASSIGN(Mapping mapping, device_.space().map(input.memory, Access::read));
+      of_set.push_back(std::move(mapping));
     }
   }
-  TRY(space_.reserve(at));
+  return {};
+}
+
+/// Memory of an earlier call, all of which is overwritten before the next one, or new one.
+base::Result<PhysicalMemory> Caller::take_memory(std::uint64_t bytes) {
+  const std::uint64_t granule = device_.space().granule();
+  const auto known = free_.find((std::max<std::uint64_t>(bytes, 1) + granule - 1) / granule * granule);
+  if (known != free_.end()) return std::move(free_.extract(known).mapped());
+  auto made = device_.space().create(bytes);
+  if (made || made.error().code != ErrorCode::exhausted) return made;
+  free_.clear();
+  return device_.space().create(bytes);
+}
+
+base::Result<Caller::Blocks> Caller::lay_out(const CardSlot& slot, const CallRequest& request) {
+  Blocks out;
+  for (std::size_t v = 0; v < sets_of(slot, request); ++v) {
+    std::vector<Block>& blocks = out.emplace_back();
+    const auto add = [&](bool output, std::size_t index, model::DType dtype,
+                         std::uint64_t bytes) -> base::Result<void> {
+      Block block;
+      block.output = output;
+      block.index = index;
+      block.dtype = dtype;
+      TRY_ASSIGN(block.memory, take_memory(bytes));
+      block.placement = draw_placement(bytes, block.memory.bytes());
+      TRY_ASSIGN(block.mapping, device_.space().map(block.memory, Access::write));
+      blocks.push_back(std::move(block));
+      return {};
+    };
+    const Variant& variant = slot.variants[v];
+    for (std::size_t i = 0; i < variant.outputs.size(); ++i)
+      TRY(add(true, i, variant.outputs[i].dtype, element_bytes(variant.outputs[i])));
+    for (std::size_t i = 0; i < request.plan.scratch.size(); ++i) {
+      const model::ScratchTensor& one = request.plan.scratch[i];
+      TRY(add(false, i, one.dtype, static_cast<std::uint64_t>(one.bytes)));
+    }
+  }
   return out;
 }
 
-/// Canaries, inputs, poison; then the caches.
-base::Result<void> Caller::fill(const CardSlot& slot, const CallRequest& request,
-                                const std::vector<std::vector<Region>>& regions, std::uint64_t seed) {
-  const DevicePointer base = space_.memory().address();
-  TRY(checks_.write_canaries(base, 0, kGuardBytes, seed));
-  for (std::size_t v = 0; v < regions.size(); ++v) {
-    for (const Region& region : regions[v]) {
-      const DevicePointer address = base + region.offset;
-      if (region.kind == Region::Kind::input) {
-        TRY(checks_.reveal(address, slot.variants[v].inputs[region.index].hidden));
-      } else {
-        TRY(checks_.poison(address, region.bytes, region.dtype,
-                           base::derive_seed(seed, std::to_string(region.offset))));
-      }
-      const std::uint64_t end = region.offset + region.bytes;
-      TRY(checks_.write_canaries(base, end, (region.offset + (region.bytes + 255) / 256 * 256) + kGuardBytes, seed));
+void Caller::put_back(Blocks& blocks) {
+  for (std::vector<Block>& of_set : blocks) {
+    for (Block& block : of_set) {
+      block.mapping.reset();
+      const std::uint64_t bytes = block.memory.bytes();
+      if (bytes > 0) free_.emplace(bytes, std::move(block.memory));
     }
   }
-  TRY(checks_.zero(marks_.address(), kMarkBytes));
-  device_.driver()->reset_persisting();
-  if (request.cold) TRY(checks_.flush());
+}
+
+/// The plan of every set, with its tensors' addresses. @error invalid_argument: as PreparedPlan.
+base::Result<std::vector<PreparedPlan>> Caller::bind(const DeviceModule& module, const CardSlot& slot,
+                                                     const CallRequest& request, const Blocks& blocks) {
+  std::vector<PreparedPlan> plans;
+  for (std::size_t v = 0; v < blocks.size(); ++v) {
+    PlanBinding binding;
+    std::size_t tensor = 0;
+    for (const Variant::Input& input : slot.variants[v].inputs) {
+      const DevicePointer address = input.scalar ? 0 : inputs_[v][tensor++].address() + input.placement.offset;
+      binding.inputs.push_back({address, input.scalar, input.bits, input.size});
+    }
+    for (const Block& block : blocks[v]) (block.output ? binding.outputs : binding.scratch).push_back(block.address());
+    TRY_ASSIGN(PreparedPlan plan, PreparedPlan::prepare(device_, module, request.plan, binding));
+    if (plan.local_bytes() > kMostLocalBytes) {
+      return base::fail(ErrorCode::invalid_argument,
+                        fmt::format("a kernel takes {} bytes of local memory a thread, over {}; what it leaves there "
+                                    "could not be overwritten",
+                                    plan.local_bytes(), kMostLocalBytes));
+    }
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+/// Poison, and noise in all that lies around it.
+base::Result<void> Caller::fill(CardSlot& slot, const CallRequest& request, const Blocks& blocks, std::uint64_t seed) {
+  for (std::size_t v = 0; v < blocks.size(); ++v) {
+    const Variant& variant = slot.variants[v];
+    Workspace& kept = slot.kept[variant.kept];
+    if (poisons_with_right_values(request.poison)) TRY(kept.open());
+    for (std::size_t i = 0; i < blocks[v].size(); ++i) {
+      const Block& block = blocks[v][i];
+      const std::uint64_t own_seed = base::derive_seed(seed, std::to_string(v) + " " + std::to_string(i));
+      const std::uint64_t end = block.placement.offset + block.placement.bytes;
+      TRY(checks_.write_canaries(block.mapping.address(), 0, block.placement.offset, own_seed));
+      TRY(checks_.write_canaries(block.mapping.address(), end, block.memory.bytes(), own_seed));
+      if (!block.output) {
+        KeptOutput scratch;
+        scratch.dtype = block.dtype;
+        scratch.count = block.placement.bytes / model::size_of(block.dtype);
+        // There are no right values of it.
+        const evaluation::Poison kind =
+            poisons_with_right_values(request.poison) ? evaluation::Poison::nan : request.poison;
+        TRY(checks_.poison(block.address(), scratch, kind, 0, ~own_seed));
+        continue;
+      }
+      const KeptOutput& output = variant.outputs[block.index];
+      const DevicePointer right = poisons_with_right_values(request.poison) ? kept.address() + output.expected : 0;
+      TRY(checks_.poison(block.address(), output, request.poison, right, ~own_seed));
+    }
+  }
   return {};
+}
+
+/// Takes away what is none of the candidate's: what others left in shared and local memory, registers and caches, and
+/// all memory but the tensors of this call. With a warm cache the tensors are read once more.
+base::Result<void> Caller::withdraw(CardSlot& slot, const CallRequest& request, const Blocks& blocks,
+                                    std::uint64_t local_bytes) {
+  TRY(checks_.scrub(local_bytes_, static_cast<std::uint32_t>(base::random_seed())));
+  local_bytes_ = local_bytes > 0 ? local_bytes + kCallFrames : 0;
+  device_.driver()->reset_persisting();
+  TRY(checks_.flush());
+  TRY(device_.finish(kPatience));
+  for (Workspace& kept : slot.kept) kept.close();
+  checks_.close();
+  // Translations of addresses are found again: only the first look at a granule is slow.
+  auto* const spans = reinterpret_cast<volatile std::uint64_t*>(gate_) + kSpansAt / 8;
+  const std::uint64_t granule = device_.space().granule();
+  std::uint64_t count = 0;
+  const auto add = [&](DevicePointer memory, std::uint64_t bytes, const Placement& tensor) {
+    if (count == kMostSpans || tensor.bytes == 0) return;
+    // With a cold cache, a line of the granule that is, where it can be, not the tensor's.
+    const std::uint64_t first = !request.cold ? tensor.offset : tensor.offset == 0 ? granule - kLineBytes : 0;
+    spans[2 * count] = memory + first;
+    spans[2 * count + 1] = request.cold ? bytes - first : tensor.bytes;
+    ++count;
+  };
+  for (std::size_t v = 0; v < blocks.size(); ++v) {
+    std::size_t tensor = 0;
+    for (const Variant::Input& input : slot.variants[v].inputs) {
+      if (!input.scalar) add(inputs_[v][tensor++].address(), input.memory.bytes(), input.placement);
+    }
+    for (const Block& block : blocks[v]) add(block.mapping.address(), block.memory.bytes(), block.placement);
+  }
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return checks_.touch(gate_there_ + kSpansAt, count, request.cold ? granule : kSectorBytes);
 }
 
 base::Result<Caller::Sample> Caller::run(std::vector<PreparedPlan>& plans, const CallRequest& request) {
@@ -157,7 +282,7 @@ base::Result<Caller::Sample> Caller::run(std::vector<PreparedPlan>& plans, const
   }
   if (launched) {
     TRY(device_.record(stop_));
-    TRY(checks_.measure_clock(marks_.address() + kClockMark, kClockSpanNs));
+    TRY(checks_.measure_clock(gate_there_ + kClockAt, kClockSpanNs));
   }
   const auto began = Clock::now();
   gate_[0] = 1;
@@ -174,8 +299,7 @@ base::Result<Caller::Sample> Caller::run(std::vector<PreparedPlan>& plans, const
   TRY(device_.finish(kPatience));
   float milliseconds = 0;
   TRY(device_.checked(device_.driver()->elapsed(&milliseconds, start_, stop_), "reading the events' time"));
-  std::array<std::uint64_t, 2> ticks{};
-  TRY(device_.copy_out(std::as_writable_bytes(std::span(ticks)), marks_.address() + kClockMark));
+  const auto* const ticks = reinterpret_cast<volatile std::uint64_t*>(gate_) + kClockAt / 8;
   Sample sample;
   sample.time_ns = static_cast<double>(milliseconds) * 1e6 / static_cast<double>(plans.size());
   sample.clock_mhz = ticks[1] > 0 ? static_cast<double>(ticks[0]) / static_cast<double>(ticks[1]) * 1e3 : 0;
@@ -214,59 +338,72 @@ base::Result<void> Caller::await_call(std::chrono::nanoseconds limit, Clock::tim
   return ended;
 }
 
-base::Result<void> Caller::inspect(const CardSlot& slot, const std::vector<std::vector<Region>>& regions,
-                                   std::uint64_t seed, CallReply& reply) {
-  const DevicePointer base = space_.memory().address();
-  TRY(checks_.check_canaries(base, 0, kGuardBytes, seed, marks_.address() + kCanaryMark));
-  for (std::size_t v = 0; v < regions.size(); ++v) {
-    for (const Region& region : regions[v]) {
-      const std::uint64_t padded = (region.bytes + 255) / 256 * 256;
-      TRY(checks_.check_canaries(base, region.offset + region.bytes, region.offset + padded + kGuardBytes, seed,
-                                 marks_.address() + kCanaryMark));
-      if (region.kind != Region::Kind::input) continue;
-      TRY(checks_.differs(base + region.offset, slot.variants[v].inputs[region.index].hidden,
-                          marks_.address() + kInputMark));
+base::Result<void> Caller::inspect(const CardSlot& slot, const Blocks& blocks, std::uint64_t seed, CallReply& reply) {
+  TRY(checks_.zero(checks_.flag(), sizeof(std::uint64_t)));
+  for (std::size_t v = 0; v < blocks.size(); ++v) {
+    for (std::size_t i = 0; i < blocks[v].size(); ++i) {
+      const Block& block = blocks[v][i];
+      const std::uint64_t own_seed = base::derive_seed(seed, std::to_string(v) + " " + std::to_string(i));
+      const std::uint64_t end = block.placement.offset + block.placement.bytes;
+      TRY(checks_.check_canaries(block.mapping.address(), 0, block.placement.offset, own_seed, checks_.flag()));
+      TRY(checks_.check_canaries(block.mapping.address(), end, block.memory.bytes(), own_seed, checks_.flag()));
     }
   }
   TRY(device_.finish(kPatience));
-  std::array<std::uint64_t, 2> marks{};
-  TRY(device_.copy_out(std::as_writable_bytes(std::span(marks)), marks_.address()));
-  reply.outcome.wrote_outside = marks[0] != 0;
-  if (marks[1] != 0) reply.outcome.caught = "wrote into its inputs";
+  std::uint32_t flag = 0;
+  TRY(device_.copy_out(std::as_writable_bytes(std::span(&flag, 1)), checks_.flag()));
+  reply.outcome.wrote_outside = flag != 0;
+  for (std::size_t v = 0; v < blocks.size(); ++v) {
+    // Stores to what is mapped for reading fault; lines can be dropped there all the same.
+    std::vector<Checks::Region> regions;
+    std::vector<std::uint64_t> before;
+    for (const Variant::Input& input : slot.variants[v].inputs) {
+      if (input.scalar) continue;
+      regions.push_back({inputs_[v][regions.size()].address(), input.memory.bytes()});
+      before.push_back(input.fingerprint);
+    }
+    TRY_ASSIGN(const auto now, checks_.fingerprints(regions, slot.key));
+    if (now != before) reply.outcome.caught = "wrote into its inputs";
+  }
   return {};
 }
 
 /// Of several sets of inputs the first that is wrong counts, else the one with the largest error.
-base::Result<void> Caller::compare(const CardSlot& slot, const std::vector<std::vector<Region>>& regions,
-                                   const CallRequest& request, CallReply& reply) {
-  const DevicePointer base = space_.memory().address();
+base::Result<void> Caller::compare(CardSlot& slot, Blocks& blocks, const CallRequest& request, CallReply& reply) {
   auto& comparisons = reply.outcome.comparisons;
   comparisons.assign(slot.variants.at(0).outputs.size(), {});
-  std::vector<MaskedMemory> kept;
-  for (std::size_t v = 0; v < regions.size(); ++v) {
-    for (const Region& region : regions[v]) {
-      if (region.kind != Region::Kind::output) continue;
-      const KeptOutput& output = slot.variants[v].outputs[region.index];
-      const DevicePointer address = base + region.offset;
-      evaluation::Comparison& so_far = comparisons[region.index];
+  std::vector<Kept> kept;
+  for (std::size_t v = 0; v < blocks.size(); ++v) {
+    Workspace& expected = slot.kept[slot.variants[v].kept];
+    TRY(expected.open());
+    for (Block& block : blocks[v]) {
+      if (!block.output) continue;
+      const KeptOutput& output = slot.variants[v].outputs[block.index];
+      evaluation::Comparison& so_far = comparisons[block.index];
       if (so_far.passed()) {
-        TRY_ASSIGN(const evaluation::Comparison one, checks_.compare(address, output));
+        TRY_ASSIGN(const evaluation::Comparison one, checks_.compare(block.address(), output, expected.address()));
         if (v == 0 || !one.passed() || one.normwise_error > so_far.normwise_error) so_far = one;
       }
       if (v != 0) continue;
-      if (request.repeat == evaluation::Repeat::keep) {
-        TRY_ASSIGN(MaskedMemory hidden, checks_.hide(address, region.bytes));
-        kept.push_back(std::move(hidden));
+      if (request.repeat == evaluation::Repeat::compare && block.index < kept_.size() &&
+          kept_[block.index].placement.bytes == block.placement.bytes && !reply.outcome.disagreement) {
+        const Kept& first = kept_[block.index];
+        TRY_ASSIGN(const Mapping before, device_.space().map(first.memory, Access::read));
+        TRY_ASSIGN(reply.outcome.disagreement, checks_.disagreement(block.address(), output, expected.address(),
+                                                                    before.address() + first.placement.offset));
+        if (reply.outcome.disagreement) reply.outcome.disagreement->output = block.index;
       }
-      if (request.repeat == evaluation::Repeat::compare && region.index < kept_.size() &&
-          kept_[region.index].bytes == region.bytes && !reply.outcome.disagreement) {
-        TRY_ASSIGN(reply.outcome.disagreement, checks_.disagreement(address, output, kept_[region.index]));
-        if (reply.outcome.disagreement) reply.outcome.disagreement->output = region.index;
+      if (request.repeat == evaluation::Repeat::keep) {
+        TRY(device_.finish(kPatience));
+        block.mapping.reset();
+        kept.push_back({std::move(block.memory), block.placement});
       }
     }
   }
+  TRY(device_.finish(kPatience));
+  for (Workspace& expected : slot.kept) expected.close();
   if (request.repeat == evaluation::Repeat::keep) kept_ = std::move(kept);
-  return device_.finish(kPatience);
+  return {};
 }
 
 /// The median of the last clocks where this one is far below it; 0: it is not.
@@ -297,38 +434,28 @@ void Caller::find_fault(const Sample& sample, evaluation::CallOutcome& outcome) 
   outcome.disturbed = outcome.fault != evaluation::TimeFault::none;
 }
 
-base::Result<CallReply> Caller::call(const DeviceModule& module, const CardSlot& slot, const CallRequest& request) {
-  // A kernel before this one may have written where nobody looked: this one must not be blamed.
-  TRY_ASSIGN(const bool whole_before, intact(slot));
-  if (!whole_before) {
-    device_.distrust("a kernel wrote into a slot");
-    return base::fail(ErrorCode::corrupt, "a kernel wrote into a slot");
-  }
-  TRY_ASSIGN(const auto regions, lay_out(slot, request));
-  const DevicePointer base = space_.memory().address();
-  std::vector<PreparedPlan> plans;
-  for (std::size_t v = 0; v < regions.size(); ++v) {
-    PlanBinding binding;
-    for (const Variant::Input& input : slot.variants[v].inputs) {
-      binding.inputs.push_back({0, input.scalar, input.bits, input.size});
-    }
-    for (const Region& region : regions[v]) {
-      const DevicePointer address = base + region.offset;
-      if (region.kind == Region::Kind::input) binding.inputs[region.index].address = address;
-      if (region.kind == Region::Kind::output) binding.outputs.push_back(address);
-      if (region.kind == Region::Kind::scratch) binding.scratch.push_back(address);
-    }
-    auto plan = PreparedPlan::prepare(device_, module, request.plan, binding);
-    if (!plan) return ended(CallEnd::died, "could not be launched: " + plan.error().message, false);
-    plans.push_back(std::move(*plan));
-  }
+base::Result<CallReply> Caller::call(const DeviceModule& module, CardSlot& slot, const CallRequest& request) {
+  TRY(map_inputs(slot, request));
   // A repetition meets the same inputs: it may not undercut what came before.
   double least = 0;
   for (int attempt = 0;; ++attempt) {
     const std::uint64_t seed = base::derive_seed(request.poison_seed, std::to_string(attempt));
-    TRY(fill(slot, request, regions, seed));
-    const auto sample = run(plans, request);
+    TRY_ASSIGN(Blocks blocks, lay_out(slot, request));
+    auto plans = bind(module, slot, request, blocks);
+    if (!plans) {
+      put_back(blocks);
+      return ended(CallEnd::died, "could not be launched: " + plans.error().message, false);
+    }
+    TRY(fill(slot, request, blocks, seed));
+    TRY(withdraw(slot, request, blocks, plans->front().local_bytes()));
+    const auto sample = run(*plans, request);
+    if (!device_.broken().empty()) abandoned_ = std::make_shared<Blocks>(std::move(blocks));
+    if (!sample && device_.broken().empty()) {
+      TRY(checks_.open());
+      put_back(blocks);
+    }
     if (!sample) return failed(sample.error());
+    TRY(checks_.open());
     CallReply reply;
     reply.outcome.clock_mhz = sample->clock_mhz;
     reply.outcome.lag_ns = sample->lag_ns;
@@ -339,19 +466,17 @@ base::Result<CallReply> Caller::call(const DeviceModule& module, const CardSlot&
     // Only here does nothing say that the time is wrong: the host may have been late. Others are the race's to wait
     // for.
     const bool again = reply.outcome.fault == evaluation::TimeFault::clocks_differ;
-    TRY(inspect(slot, regions, seed, reply));
-    TRY_ASSIGN(const bool untouched, intact(slot));
-    if (!untouched) reply.outcome.caught = "wrote into memory that is not its own";
+    TRY(inspect(slot, blocks, seed, reply));
     const bool whole = !reply.outcome.wrote_outside && reply.outcome.caught.empty();
-    if (whole && again && attempt < kMostRepetitions) continue;
     if (!whole) {
       // Where else it wrote nobody knows: this process's memory is worth nothing any more.
       device_.distrust("a kernel wrote where it must not");
       reply.dead = true;
       return reply;
     }
-    TRY(compare(slot, regions, request, reply));
-    return reply;
+    if (!again || attempt >= kMostRepetitions) TRY(compare(slot, blocks, request, reply));
+    put_back(blocks);
+    if (!again || attempt >= kMostRepetitions) return reply;
   }
 }
 
@@ -362,20 +487,6 @@ base::Result<CallReply> Caller::failed(const base::Error& error) {
     return ended(CallEnd::died, error.message, false);
   if (!device_.broken().empty()) return ended(CallEnd::died, "crashed (" + device_.broken() + ")", true);
   return tl::make_unexpected(error);
-}
-
-/// Whether what is kept of the slot, and of the call before, is what it was.
-base::Result<bool> Caller::intact(const CardSlot& slot) {
-  std::vector<const MaskedMemory*> all;
-  for (const Variant& variant : slot.variants) {
-    for (const Variant::Input& input : variant.inputs) all.push_back(&input.hidden);
-    for (const KeptOutput& output : variant.outputs) {
-      all.push_back(&output.expected);
-      all.push_back(&output.rows);
-    }
-  }
-  for (const MaskedMemory& kept : kept_) all.push_back(&kept);
-  return checks_.intact(all);
 }
 
 }  // namespace accelopt::targets::cuda

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One timed call: buffers laid out, poisoned and flushed, the plan launched between two events, everything checked.
+// One timed call: tensors mapped at random places, poisoned and flushed, everything else taken away, the plan launched
+// between two events, everything checked.
 #pragma once
 
 #include <cstdint>
@@ -21,41 +22,54 @@ class Caller {
   static base::Result<std::unique_ptr<Caller>> create(CardDevice& device, Checks& checks);
 
   /// One call of a kernel that was loaded. What the kernel does wrong is in the reply; `dead` in it: this process
-  /// cannot go on. @error exhausted: too little device memory; corrupt: an earlier kernel damaged the slot, and this
-  /// process cannot go on; internal.
-  base::Result<CallReply> call(const DeviceModule& module, const CardSlot& slot, const CallRequest& request);
+  /// cannot go on. @error exhausted: too little device memory; internal.
+  base::Result<CallReply> call(const DeviceModule& module, CardSlot& slot, const CallRequest& request);
+  /// Lets go of the slot's inputs, or of everything that is kept for the next call. To be called before slots change.
+  void let_go(std::uint64_t slot);
+  void let_go_of_all();
 
  private:
-  struct Region;
+  struct Block;
   struct Sample;
-  Caller(CardDevice& device, Checks& checks) : device_(device), checks_(checks), space_(device) {}
+  using Blocks = std::vector<std::vector<Block>>;  ///< outputs and scratch by set of inputs
+  Caller(CardDevice& device, Checks& checks) : device_(device), checks_(checks) {}
   base::Result<void> begin();
-  base::Result<std::vector<std::vector<Region>>> lay_out(const CardSlot& slot, const CallRequest& request);
-  base::Result<void> fill(const CardSlot& slot, const CallRequest& request,
-                          const std::vector<std::vector<Region>>& regions, std::uint64_t seed);
+  base::Result<void> map_inputs(const CardSlot& slot, const CallRequest& request);
+  base::Result<PhysicalMemory> take_memory(std::uint64_t bytes);
+  base::Result<Blocks> lay_out(const CardSlot& slot, const CallRequest& request);
+  base::Result<std::vector<PreparedPlan>> bind(const DeviceModule& module, const CardSlot& slot,
+                                               const CallRequest& request, const Blocks& blocks);
+  base::Result<void> fill(CardSlot& slot, const CallRequest& request, const Blocks& blocks, std::uint64_t seed);
+  base::Result<void> withdraw(CardSlot& slot, const CallRequest& request, const Blocks& blocks,
+                              std::uint64_t local_bytes);
   base::Result<std::vector<model::ProfileItem>> launch_times(const std::vector<std::string>& names);
   base::Result<Sample> run(std::vector<PreparedPlan>& plans, const CallRequest& request);
   base::Result<void> await_call(std::chrono::nanoseconds limit, std::chrono::steady_clock::time_point& busy);
-  base::Result<void> inspect(const CardSlot& slot, const std::vector<std::vector<Region>>& regions, std::uint64_t seed,
-                             CallReply& reply);
-  base::Result<void> compare(const CardSlot& slot, const std::vector<std::vector<Region>>& regions,
-                             const CallRequest& request, CallReply& reply);
-  base::Result<bool> intact(const CardSlot& slot);
+  base::Result<void> inspect(const CardSlot& slot, const Blocks& blocks, std::uint64_t seed, CallReply& reply);
+  base::Result<void> compare(CardSlot& slot, Blocks& blocks, const CallRequest& request, CallReply& reply);
+  void put_back(Blocks& blocks);
   base::Result<CallReply> failed(const base::Error& error);
   double usual_clock_of_slow(double mhz);
   void find_fault(const Sample& sample, evaluation::CallOutcome& outcome);
 
   CardDevice& device_;
   Checks& checks_;
-  Workspace space_;
-  DeviceMemory marks_;  ///< flags of the checks, and what the clock kernel leaves
-  volatile std::uint32_t* gate_ = nullptr;
+  std::multimap<std::uint64_t, PhysicalMemory> free_;  ///< for outputs and scratch, by size
+  std::uint64_t mapped_slot_ = 0;
+  std::vector<std::vector<Mapping>> inputs_;  ///< of that slot's tensors, by set; to be read alone
+  volatile std::uint32_t* gate_ = nullptr;    ///< host memory that the device sees, too
   DevicePointer gate_there_ = 0;
   CudaEvent* start_ = nullptr;
   CudaEvent* stop_ = nullptr;
   std::vector<CudaEvent*> behind_;  ///< launches, where they are timed one by one
-  std::vector<MaskedMemory> kept_;  ///< outputs of the call that was to be kept
-  std::deque<double> clocks_;       ///< of the last samples, MHz
+  std::uint64_t local_bytes_ = 0;   ///< the largest frame since local memory was overwritten
+  struct Kept {
+    PhysicalMemory memory;
+    Placement placement;
+  };
+  std::shared_ptr<void> abandoned_;  ///< of a kernel that may still run: to unmap would be to wait for it
+  std::vector<Kept> kept_;           ///< outputs of the call that was to be kept
+  std::deque<double> clocks_;        ///< of the last samples, MHz
 };
 
 }  // namespace accelopt::targets::cuda

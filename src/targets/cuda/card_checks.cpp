@@ -17,14 +17,17 @@ using evaluation::HonestErrors;
 using evaluation::NumericalRule;
 using model::DType;
 
-constexpr std::array<const char*, 26> kNames{
-    "accelopt_draw",    "accelopt_to_real",       "accelopt_mask",         "accelopt_fingerprint",
-    "accelopt_differs", "accelopt_poison",        "accelopt_canary_write", "accelopt_canary_check",
-    "accelopt_zero",    "accelopt_flush",         "accelopt_discard",      "accelopt_block",
-    "accelopt_clock",   "accelopt_row_sizes",     "accelopt_norm",         "accelopt_run_error",
-    "accelopt_sum",     "accelopt_compare",       "accelopt_worst",        "accelopt_examine",
-    "accelopt_exact",   "accelopt_examine_exact", "accelopt_agree",        "accelopt_examine_kept",
-    "accelopt_bands",   "accelopt_band_example"};
+constexpr std::array<const char*, 30> kNames{
+    "accelopt_draw",           "accelopt_to_real",        "accelopt_fingerprint",
+    "accelopt_poison",         "accelopt_poison_from",    "accelopt_canary_write",
+    "accelopt_canary_check",   "accelopt_zero",           "accelopt_flush",
+    "accelopt_discard",        "accelopt_touch",          "accelopt_scrub",
+    "accelopt_scrub_local_1k", "accelopt_scrub_local_4k", "accelopt_scrub_local_16k",
+    "accelopt_block",          "accelopt_clock",          "accelopt_row_sizes",
+    "accelopt_norm",           "accelopt_run_error",      "accelopt_sum",
+    "accelopt_compare",        "accelopt_worst",          "accelopt_examine",
+    "accelopt_exact",          "accelopt_examine_exact",  "accelopt_agree",
+    "accelopt_examine_kept",   "accelopt_bands",          "accelopt_band_example"};
 
 constexpr std::uint32_t kThreads = 256;
 constexpr double kPerturbedRuns = 2;  ///< in double
@@ -32,6 +35,13 @@ constexpr double kPerturbedRuns = 2;  ///< in double
 constexpr std::uint32_t kFanIn = 256;
 constexpr std::uint32_t kSumThreads = kFanIn * kFanIn;
 constexpr std::uint32_t kBlocksAMultiprocessor = 16;
+constexpr std::uint32_t kMostSums = 4096;
+// The checks' own memory.
+constexpr std::uint64_t kSmallAt = (std::uint64_t{kSumThreads} + kFanIn + 32) * evaluation::kBands * sizeof(double);
+constexpr std::uint64_t kFlagAt = kSmallAt + 16 * sizeof(double);
+constexpr std::uint64_t kSumsAt = kFlagAt + 128;
+constexpr std::uint64_t kFlushAt = kSumsAt + kMostSums * sizeof(std::uint64_t);
+constexpr std::uint32_t kScrubThreads = 512;
 constexpr std::chrono::seconds kTrustedLimit{60};  ///< with trusted kernels: far more than any of them takes
 
 /// The kernels' struct Judged.
@@ -39,8 +49,6 @@ struct Judged {
   DevicePointer actual = 0;
   DevicePointer expected = 0;
   DevicePointer rows = 0;
-  std::uint64_t expected_key = 0;
-  std::uint64_t rows_key = 0;
   std::uint64_t count = 0;
   std::uint64_t row_length = 1;
   double relative = 0;
@@ -50,13 +58,11 @@ struct Judged {
   std::int32_t has_infinity = 1;
 };
 
-Judged judged(DevicePointer actual, const KeptOutput& kept) {
+Judged judged(DevicePointer actual, const KeptOutput& kept, DevicePointer slot) {
   Judged out;
   out.actual = actual;
-  out.expected = kept.expected.memory.address();
-  out.rows = kept.rows.memory.address();
-  out.expected_key = kept.expected.key;
-  out.rows_key = kept.rows.key;
+  out.expected = slot + kept.expected;
+  out.rows = slot + kept.rows;
   out.count = kept.count;
   out.row_length = static_cast<std::uint64_t>(kept.bounds.row_length);
   out.relative = kept.bounds.relative;
@@ -67,13 +73,13 @@ Judged judged(DevicePointer actual, const KeptOutput& kept) {
   return out;
 }
 
-/// The bits of a NaN pattern that are fixed, and those that are drawn; 64 bits of elements.
-struct Poison {
+/// A pattern's bits that are fixed, and those that are drawn; 64 bits of elements.
+struct Pattern {
   std::uint64_t fixed = 0;
   std::uint64_t random = ~std::uint64_t{0};
 };
 
-Poison poison_of(DType dtype) {
+Pattern nan_of(DType dtype) {
   switch (dtype) {
     case DType::float64:
       return {0x7ff8000000000000ULL, 0x8003ffffffffffffULL};
@@ -90,6 +96,37 @@ Poison poison_of(DType dtype) {
     default:
       return {};
   }
+}
+
+/// Infinity of both signs, or the largest value where there is none.
+Pattern largest_of(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return {0x7ff0000000000000ULL, 0x8000000000000000ULL};
+    case DType::float32:
+      return {0x7f8000007f800000ULL, 0x8000000080000000ULL};
+    case DType::float16:
+      return {0x7c007c007c007c00ULL, 0x8000800080008000ULL};
+    case DType::bfloat16:
+      return {0x7f807f807f807f80ULL, 0x8000800080008000ULL};
+    case DType::float8_e4m3fn:
+      return {0x7e7e7e7e7e7e7e7eULL, 0x8080808080808080ULL};
+    case DType::float8_e5m2:
+      return {0x7c7c7c7c7c7c7c7cULL, 0x8080808080808080ULL};
+    case DType::int64:
+      return {0x7fffffffffffffffULL, 0};
+    case DType::int32:
+      return {0x7fffffff7fffffffULL, 0};
+    case DType::int16:
+      return {0x7fff7fff7fff7fffULL, 0};
+    case DType::int8:
+      return {0x7f7f7f7f7f7f7f7fULL, 0};
+    case DType::uint8:
+      return {~std::uint64_t{0}, 0};
+    case DType::boolean:
+      return {0x0101010101010101ULL, 0};
+  }
+  return {};
 }
 
 bool is_unsigned(DType dtype) {
@@ -118,18 +155,40 @@ base::Result<void> Checks::prepare() {
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     TRY_ASSIGN(functions_[i], module_.function(kNames[i]));
   }
-  TRY_ASSIGN(partial_, device_.allocate((kSumThreads + kFanIn + 1) * evaluation::kBands * sizeof(double)));
-  TRY_ASSIGN(small_, device_.allocate(16 * sizeof(double)));
-  TRY_ASSIGN(flush_, device_.allocate(2 * static_cast<std::size_t>(std::max(device_.facts().l2_bytes, 1 << 20))));
-  return {};
+  flush_bytes_ = 2 * static_cast<std::uint64_t>(std::max(device_.facts().l2_bytes, 1 << 20));
+  TRY(device_.driver().check(device_.driver()->set_function_attribute(functions_[k_scrub], kDynamicShared,
+                                                                      device_.facts().shared_bytes_per_block),
+                             "taking all of the shared memory"));
+  return open();
+}
+
+base::Result<void> Checks::open() {
+  return own_.reserve(kFlushAt + flush_bytes_);
+}
+
+DevicePointer Checks::partial() const {
+  return own_.address();
+}
+DevicePointer Checks::small() const {
+  return own_.address() + kSmallAt;
+}
+DevicePointer Checks::flag() const {
+  return own_.address() + kFlagAt;
+}
+
+void Checks::close() {
+  own_.close();
+  rows_.close();
 }
 
 template <class... Arguments>
-base::Result<void> Checks::run(Kernel kernel, std::uint32_t blocks, std::uint32_t threads, Arguments... arguments) {
+base::Result<void> Checks::run(Kernel kernel, std::uint32_t blocks, std::uint32_t threads, std::uint32_t shared_bytes,
+                               Arguments... arguments) {
   std::array<void*, sizeof...(Arguments)> parameters{&arguments...};
   LaunchConfig config;
   config.grid[0] = blocks;
   config.block[0] = threads;
+  config.shared_bytes = shared_bytes;
   config.stream = device_.stream();
   return device_.checked(device_.driver()->launch(&config, functions_[kernel], parameters.data(), nullptr),
                          std::string("launching ") + kNames[kernel]);
@@ -142,7 +201,7 @@ base::Result<void> Checks::each(Kernel kernel, std::uint64_t elements, Arguments
       std::uint64_t{kBlocksAMultiprocessor} * static_cast<std::uint64_t>(std::max(device_.facts().multiprocessors, 1));
   const auto blocks =
       static_cast<std::uint32_t>(std::clamp<std::uint64_t>((elements + kThreads - 1) / kThreads, 1, most));
-  return run(kernel, blocks, kThreads, arguments...);
+  return run(kernel, blocks, kThreads, 0, arguments...);
 }
 
 base::Result<void> Checks::draw(DevicePointer to, const SlotInput& input) {
@@ -155,54 +214,42 @@ base::Result<void> Checks::to_real(DevicePointer to, DType real, DevicePointer f
   return each(k_to_real, count, to, static_cast<int>(real), from, static_cast<int>(dtype), count, step, seed);
 }
 
-base::Result<MaskedMemory> Checks::hide(DevicePointer from, std::uint64_t bytes) {
-  MaskedMemory out;
-  out.bytes = bytes;
-  out.key = base::random_seed();
-  const std::uint64_t words = std::max<std::uint64_t>((bytes + 7) / 8, 1);
-  TRY_ASSIGN(out.memory, device_.allocate(words * 8));
-  TRY(each(k_mask, words, out.memory.address(), from, words, out.key));
-  TRY_ASSIGN(const auto sum, fingerprints({&out}));
-  out.fingerprint = sum.front();
+base::Result<std::vector<std::uint64_t>> Checks::fingerprints(const std::vector<Region>& regions, std::uint64_t key) {
+  const DevicePointer sums = own_.address() + kSumsAt;
+  std::vector<std::uint64_t> out;
+  for (std::size_t begin = 0; begin < regions.size(); begin += kMostSums) {
+    const std::size_t count = std::min<std::size_t>(regions.size() - begin, kMostSums);
+    TRY(zero(sums, count * 8));
+    for (std::size_t i = 0; i < count; ++i) {
+      const Region& region = regions[begin + i];
+      TRY(each(k_fingerprint, region.bytes / 8, region.address, region.bytes / 8, key + begin + i, sums + i * 8));
+    }
+    TRY(device_.finish(kTrustedLimit));
+    out.resize(begin + count);
+    TRY(device_.copy_out(std::as_writable_bytes(std::span(out).subspan(begin)), sums));
+  }
   return out;
-}
-
-base::Result<std::vector<std::uint64_t>> Checks::fingerprints(const std::vector<const MaskedMemory*>& hidden) {
-  std::vector<std::uint64_t> out(hidden.size());
-  if (sums_.bytes() < out.size() * 8) {
-    TRY_ASSIGN(sums_, device_.allocate(out.size() * 8));
-  }
-  TRY(zero(sums_.address(), out.size() * 8));
-  for (std::size_t i = 0; i < hidden.size(); ++i) {
-    const std::uint64_t words = hidden[i]->memory.bytes() / 8;
-    TRY(each(k_fingerprint, words, hidden[i]->memory.address(), words, ~hidden[i]->key, sums_.address() + i * 8));
-  }
-  TRY(device_.finish(kTrustedLimit));
-  TRY(device_.copy_out(std::as_writable_bytes(std::span(out)), sums_.address()));
-  return out;
-}
-
-base::Result<bool> Checks::intact(const std::vector<const MaskedMemory*>& hidden) {
-  TRY_ASSIGN(const auto sums, fingerprints(hidden));
-  for (std::size_t i = 0; i < hidden.size(); ++i) {
-    if (hidden[i]->memory.bytes() > 0 && sums[i] != hidden[i]->fingerprint) return false;
-  }
-  return true;
-}
-
-base::Result<void> Checks::reveal(DevicePointer to, const MaskedMemory& from) {
-  const std::uint64_t words = (from.bytes + 7) / 8;
-  return each(k_mask, words, to, from.memory.address(), words, from.key);
-}
-
-base::Result<void> Checks::differs(DevicePointer bytes, const MaskedMemory& hidden, DevicePointer flag) {
-  return each(k_differs, std::max<std::uint64_t>(hidden.bytes / 8, 8), bytes, hidden.memory.address(), hidden.bytes,
-              hidden.key, flag);
 }
 
 base::Result<void> Checks::poison(DevicePointer to, std::uint64_t bytes, DType dtype, std::uint64_t seed) {
-  const Poison pattern = poison_of(dtype);
+  const Pattern pattern = nan_of(dtype);
   return each(k_poison, std::max<std::uint64_t>(bytes / 8, 8), to, bytes, pattern.fixed, pattern.random, seed);
+}
+
+base::Result<void> Checks::poison(DevicePointer to, const KeptOutput& output, evaluation::Poison kind,
+                                  DevicePointer right, std::uint64_t seed) {
+  using evaluation::Poison;
+  const std::uint64_t bytes = output.count * model::size_of(output.dtype);
+  if (kind == Poison::nan) return poison(to, bytes, output.dtype, seed);
+  if (kind == Poison::zeros) return zero(to, bytes);
+  if (kind == Poison::infinity) {
+    const Pattern pattern = largest_of(output.dtype);
+    return each(k_poison, std::max<std::uint64_t>(bytes / 8, 8), to, bytes, pattern.fixed, pattern.random, seed);
+  }
+  const std::uint64_t flip = output.dtype == DType::boolean ? 1 : ~std::uint64_t{0};
+  return each(k_poison_from, output.count, to, static_cast<int>(output.dtype),
+              static_cast<int>(model::size_of(output.dtype)), model::is_floating(output.dtype) ? 1 : 0, right,
+              output.count, kind == Poison::complement ? 1 : 0, flip, seed);
 }
 
 base::Result<void> Checks::write_canaries(DevicePointer base, std::uint64_t begin, std::uint64_t end,
@@ -220,24 +267,41 @@ base::Result<void> Checks::zero(DevicePointer to, std::uint64_t bytes) {
 }
 
 base::Result<void> Checks::flush() {
-  const std::uint64_t bytes = flush_.bytes();
-  TRY(each(k_flush, bytes / 8, flush_.address(), bytes / 8, std::uint64_t{1}));
-  return each(k_discard, bytes / 128, flush_.address(), bytes);
+  const DevicePointer lines = own_.address() + kFlushAt;
+  TRY(each(k_flush, flush_bytes_ / 8, lines, flush_bytes_ / 8, std::uint64_t{1}));
+  return each(k_discard, flush_bytes_ / 128, lines, flush_bytes_);
+}
+
+base::Result<void> Checks::scrub(std::uint64_t local_bytes, std::uint32_t seed) {
+  const DeviceFacts& facts = device_.facts();
+  const auto multiprocessors = static_cast<std::uint32_t>(std::max(facts.multiprocessors, 1));
+  const auto shared = static_cast<std::uint32_t>(facts.shared_bytes_per_block);
+  TRY(run(k_scrub, multiprocessors, kScrubThreads, shared, seed, shared / 4, partial()));
+  const Kernel local = local_bytes <= 1024   ? k_scrub_local_1k
+                       : local_bytes <= 4096 ? k_scrub_local_4k
+                                             : k_scrub_local_16k;
+  const auto threads = static_cast<std::uint32_t>(std::max(facts.threads_per_multiprocessor, 1));
+  return run(local, multiprocessors * std::max(threads / kScrubThreads, 1U), kScrubThreads, 0, seed, seed, partial());
+}
+
+base::Result<void> Checks::touch(DevicePointer spans, std::uint64_t count, std::uint64_t stride) {
+  const auto multiprocessors = static_cast<std::uint32_t>(std::max(device_.facts().multiprocessors, 1));
+  return run(k_touch, multiprocessors, kThreads, 0, spans, count, stride);
 }
 
 base::Result<void> Checks::block(DevicePointer flag, std::uint64_t limit_ns) {
-  return run(k_block, 1, 1, flag, limit_ns);
+  return run(k_block, 1, 1, 0, flag, limit_ns);
 }
 
 base::Result<void> Checks::measure_clock(DevicePointer out, std::uint64_t span_ns) {
-  return run(k_clock, 1, 1, out, span_ns);
+  return run(k_clock, 1, 1, 0, out, span_ns);
 }
 
 base::Result<double> Checks::summed() {
-  const DevicePointer sums = partial_.address() + kSumThreads * sizeof(double);
+  const DevicePointer sums = partial() + kSumThreads * sizeof(double);
   const DevicePointer total = sums + kFanIn * sizeof(double);
-  TRY(each(k_sum, kFanIn, partial_.address(), std::uint64_t{kFanIn}, std::uint64_t{kFanIn}, sums));
-  TRY(run(k_sum, 1, 1, sums, std::uint64_t{kFanIn}, std::uint64_t{1}, total));
+  TRY(each(k_sum, kFanIn, partial(), std::uint64_t{kFanIn}, std::uint64_t{kFanIn}, sums));
+  TRY(run(k_sum, 1, 1, 0, sums, std::uint64_t{kFanIn}, std::uint64_t{1}, total));
   double sum = 0;
   TRY(device_.finish(kTrustedLimit));
   TRY(device_.copy_out(std::as_writable_bytes(std::span(&sum, 1)), total));
@@ -246,12 +310,12 @@ base::Result<double> Checks::summed() {
 
 base::Result<evaluation::BandSums> Checks::bands(const BandRequest& request, const KeptOutput& output, double scale) {
   constexpr std::uint64_t kSums = std::uint64_t{kFanIn} * evaluation::kBands;
-  const DevicePointer sums = partial_.address() + kSumThreads * evaluation::kBands * sizeof(double);
+  const DevicePointer sums = partial() + kSumThreads * evaluation::kBands * sizeof(double);
   const DevicePointer totals = sums + kSums * sizeof(double);
-  TRY(run(k_bands, kFanIn, kFanIn, request.expected, request.key, request.masked ? 1 : 0, request.other,
-          static_cast<int>(request.other_dtype), static_cast<int>(request.sum), static_cast<int>(output.dtype),
-          output.count, scale, evaluation::overflow_threshold(output.dtype), partial_.address()));
-  TRY(each(k_sum, kSums, partial_.address(), std::uint64_t{kFanIn}, kSums, sums));
+  TRY(run(k_bands, kFanIn, kFanIn, 0, request.expected, request.other, static_cast<int>(request.other_dtype),
+          static_cast<int>(request.sum), static_cast<int>(output.dtype), output.count, scale,
+          evaluation::overflow_threshold(output.dtype), partial()));
+  TRY(each(k_sum, kSums, partial(), std::uint64_t{kFanIn}, kSums, sums));
   TRY(each(k_sum, evaluation::kBands, sums, std::uint64_t{kFanIn}, std::uint64_t{evaluation::kBands}, totals));
   evaluation::BandSums out{};
   TRY(device_.finish(kTrustedLimit));
@@ -259,21 +323,21 @@ base::Result<evaluation::BandSums> Checks::bands(const BandRequest& request, con
   return out;
 }
 
-base::Result<Comparison> Checks::compare_bands(DevicePointer actual, const KeptOutput& kept, Comparison right) {
+base::Result<Comparison> Checks::compare_bands(DevicePointer actual, const KeptOutput& kept, DevicePointer slot,
+                                               Comparison right) {
   TRY_ASSIGN(const auto squares,
-             bands({kept.expected.memory.address(), kept.expected.key, true, actual, kept.dtype, BandSum::errors}, kept,
-                   kept.bounds.scale));
+             bands({slot + kept.expected, actual, kept.dtype, BandSum::errors}, kept, kept.bounds.scale));
   const auto band = evaluation::violated_band(squares, kept.bounds.bands);
   if (!band) return right;
   const evaluation::BandError error = evaluation::band_error(kept.bounds, squares, *band);
   std::uint64_t index = ~std::uint64_t{0};
-  const DevicePointer first = small_.address();
+  const DevicePointer first = small();
   TRY(device_.copy_in(first, std::as_bytes(std::span(&index, 1))));
-  TRY(each(k_band_example, kept.count, judged(actual, kept), *band, error.bound, first));
+  TRY(each(k_band_example, kept.count, judged(actual, kept, slot), *band, error.bound, first));
   TRY(device_.finish(kTrustedLimit));
   TRY(device_.copy_out(std::as_writable_bytes(std::span(&index, 1)), first));
   TRY_ASSIGN(Comparison out,
-             refused(kept, actual, index == ~std::uint64_t{0} ? 0 : index, NumericalRule::band, error.error));
+             refused(kept, actual, slot, index == ~std::uint64_t{0} ? 0 : index, NumericalRule::band, error.error));
   out.mismatch.normwise_bound = error.bound;
   return out;
 }
@@ -281,7 +345,7 @@ base::Result<Comparison> Checks::compare_bands(DevicePointer actual, const KeptO
 base::Result<std::array<double, 3>> Checks::examined() {
   std::array<double, 3> out{};
   TRY(device_.finish(kTrustedLimit));
-  TRY(device_.copy_out(std::as_writable_bytes(std::span(out)), small_.address() + 8 * sizeof(double)));
+  TRY(device_.copy_out(std::as_writable_bytes(std::span(out)), small() + 8 * sizeof(double)));
   return out;
 }
 
@@ -292,14 +356,15 @@ base::Result<void> Checks::begin_calibration(DevicePointer exact, const KeptOutp
   errors.row_sizes.assign(row_count(output, row_length), 0.0);
   errors.row_errors.assign(errors.row_sizes.size(), 0.0);
   if (output.count == 0) return {};
-  TRY_ASSIGN(const DeviceMemory sizes, device_.allocate(errors.row_sizes.size() * sizeof(double)));
-  TRY(zero(sizes.address(), sizes.bytes()));
+  const std::uint64_t bytes = errors.row_sizes.size() * sizeof(double);
+  TRY(rows_.reserve(bytes));
+  TRY(zero(rows_.address(), bytes));
   TRY(each(k_row_sizes, output.count, exact, output.count, static_cast<std::uint64_t>(row_length), threshold,
-           sizes.address()));
+           rows_.address()));
   TRY(device_.finish(kTrustedLimit));
-  TRY(device_.copy_out(bytes_of(errors.row_sizes), sizes.address()));
+  TRY(device_.copy_out(bytes_of(errors.row_sizes), rows_.address()));
   const double scale = evaluation::calibration_scale(errors.row_sizes);
-  TRY(run(k_norm, kFanIn, kFanIn, exact, output.count, scale, threshold, partial_.address()));
+  TRY(run(k_norm, kFanIn, kFanIn, 0, exact, output.count, scale, threshold, partial()));
   TRY_ASSIGN(errors.norm_squares, summed());
   if (!evaluation::has_bands(output.dtype, {})) return {};
   TRY_ASSIGN(errors.bands.counts, bands({.expected = exact, .sum = BandSum::elements}, output, scale));
@@ -315,16 +380,15 @@ base::Result<void> Checks::add_run(DevicePointer exact, const KeptOutput& output
   const std::int64_t row_length = evaluation::row_length_of(shape);
   const double threshold = evaluation::overflow_threshold(output.dtype);
   const double scale = evaluation::calibration_scale(errors.row_sizes);
-  TRY_ASSIGN(const DeviceMemory rows, device_.allocate(errors.row_errors.size() * sizeof(double)));
-  TRY(device_.copy_in(rows.address(), std::as_bytes(std::span(errors.row_errors))));
-  const DevicePointer flag = small_.address();
+  TRY(rows_.reserve(errors.row_errors.size() * sizeof(double)));
+  TRY(device_.copy_in(rows_.address(), std::as_bytes(std::span(errors.row_errors))));
+  const DevicePointer flag = small();
   TRY(zero(flag, 8));
-  TRY(run(k_run_error, kFanIn, kFanIn, exact, run_of.output, run_of.is_float ? 1 : 0, output.count,
-          static_cast<std::uint64_t>(row_length), scale, threshold, run_of.share, rows.address(), partial_.address(),
-          flag));
+  TRY(run(k_run_error, kFanIn, kFanIn, 0, exact, run_of.output, run_of.is_float ? 1 : 0, output.count,
+          static_cast<std::uint64_t>(row_length), scale, threshold, run_of.share, rows_.address(), partial(), flag));
   TRY_ASSIGN(const double squares, summed());
   errors.error_squares = std::max(errors.error_squares, squares);
-  TRY(device_.copy_out(bytes_of(errors.row_errors), rows.address()));
+  TRY(device_.copy_out(bytes_of(errors.row_errors), rows_.address()));
   std::uint32_t not_finite = 0;
   TRY(device_.copy_out(std::as_writable_bytes(std::span(&not_finite, 1)), flag));
   if (not_finite != 0) errors.float_is_finite = false;
@@ -343,14 +407,14 @@ base::Result<void> Checks::add_run(DevicePointer exact, const KeptOutput& output
   return {};
 }
 
-base::Result<Comparison> Checks::refused(const KeptOutput& kept, DevicePointer actual, std::uint64_t index,
-                                         NumericalRule rule, double error) {
-  const DevicePointer answer = small_.address() + 8 * sizeof(double);
+base::Result<Comparison> Checks::refused(const KeptOutput& kept, DevicePointer actual, DevicePointer slot,
+                                         std::uint64_t index, NumericalRule rule, double error) {
+  const DevicePointer answer = small() + 8 * sizeof(double);
   if (model::is_floating(kept.dtype)) {
-    TRY(run(k_examine, 1, 1, judged(actual, kept), index, answer));
+    TRY(run(k_examine, 1, 1, 0, judged(actual, kept, slot), index, answer));
   } else {
-    TRY(run(k_examine_exact, 1, 1, actual, kept.expected.memory.address(), kept.expected.key, index,
-            static_cast<int>(model::size_of(kept.dtype)), is_unsigned(kept.dtype) ? 1 : 0, answer));
+    TRY(run(k_examine_exact, 1, 1, 0, actual, slot + kept.expected, index, static_cast<int>(model::size_of(kept.dtype)),
+            is_unsigned(kept.dtype) ? 1 : 0, answer));
   }
   TRY_ASSIGN(const auto element, examined());
   Comparison out;
@@ -363,61 +427,59 @@ base::Result<Comparison> Checks::refused(const KeptOutput& kept, DevicePointer a
   return out;
 }
 
-base::Result<Comparison> Checks::compare(DevicePointer actual, const KeptOutput& kept) {
+base::Result<Comparison> Checks::compare(DevicePointer actual, const KeptOutput& kept, DevicePointer slot) {
   Comparison out;
   out.mismatch.normwise_bound = kept.bounds.normwise;
   if (kept.count == 0) return out;
   constexpr std::uint64_t kNone = ~std::uint64_t{0};
   const std::array<std::uint64_t, 2> initial{kNone, 0};
-  const DevicePointer first_bad = small_.address();
+  const DevicePointer first_bad = small();
   TRY(device_.copy_in(first_bad, std::as_bytes(std::span(initial))));
   std::uint64_t index = kNone;
   if (!model::is_floating(kept.dtype)) {
-    TRY(each(k_exact, kept.count, actual, kept.expected.memory.address(), kept.expected.key, kept.count,
+    TRY(each(k_exact, kept.count, actual, slot + kept.expected, kept.count,
              static_cast<int>(model::size_of(kept.dtype)), is_unsigned(kept.dtype) ? 1 : 0, first_bad));
     TRY(device_.finish(kTrustedLimit));
     TRY(device_.copy_out(std::as_writable_bytes(std::span(&index, 1)), first_bad));
     if (index == kNone) return out;
-    return refused(kept, actual, index, NumericalRule::exact, 0);
+    return refused(kept, actual, slot, index, NumericalRule::exact, 0);
   }
-  const Judged it = judged(actual, kept);
-  TRY(run(k_compare, kFanIn, kFanIn, it, partial_.address(), first_bad));
+  const Judged it = judged(actual, kept, slot);
+  TRY(run(k_compare, kFanIn, kFanIn, 0, it, partial(), first_bad));
   TRY_ASSIGN(const double squares, summed());
   TRY(device_.copy_out(std::as_writable_bytes(std::span(&index, 1)), first_bad));
   const double error = kept.bounds.norm > 0 ? std::sqrt(squares) / kept.bounds.norm : 0;
-  if (index != kNone) return refused(kept, actual, index, NumericalRule::none, error);
+  if (index != kNone) return refused(kept, actual, slot, index, NumericalRule::none, error);
   out.normwise_error = out.mismatch.normwise_error = error;
   if (error <= kept.bounds.normwise) {
     if (kept.bounds.bands == evaluation::unlimited_bands()) return out;
-    return compare_bands(actual, kept, std::move(out));
+    return compare_bands(actual, kept, slot, std::move(out));
   }
   const std::array<std::uint64_t, 2> worst{0, kNone};
   TRY(device_.copy_in(first_bad, std::as_bytes(std::span(worst))));
   for (const int second : {0, 1}) TRY(each(k_worst, kept.count, it, first_bad, first_bad + 8, second));
   TRY(device_.finish(kTrustedLimit));
   TRY(device_.copy_out(std::as_writable_bytes(std::span(&index, 1)), first_bad + 8));
-  return refused(kept, actual, index == kNone ? 0 : index, NumericalRule::normwise, error);
+  return refused(kept, actual, slot, index == kNone ? 0 : index, NumericalRule::normwise, error);
 }
 
 base::Result<std::optional<evaluation::Disagreement>> Checks::disagreement(DevicePointer actual, const KeptOutput& kept,
-                                                                           const MaskedMemory& before) {
+                                                                           DevicePointer slot, DevicePointer before) {
   std::optional<evaluation::Disagreement> none;
   if (kept.count == 0) return none;
   std::uint64_t index = ~std::uint64_t{0};
-  const DevicePointer first_bad = small_.address();
+  const DevicePointer first_bad = small();
   TRY(device_.copy_in(first_bad, std::as_bytes(std::span(&index, 1))));
-  const auto size = static_cast<int>(model::size_of(kept.dtype));
   if (model::is_floating(kept.dtype)) {
-    TRY(each(k_agree, kept.count, judged(actual, kept), before.memory.address(), before.key, size, first_bad));
+    TRY(each(k_agree, kept.count, judged(actual, kept, slot), before, first_bad));
   } else {
-    TRY(each(k_exact, kept.count, actual, before.memory.address(), before.key, kept.count, size,
+    TRY(each(k_exact, kept.count, actual, before, kept.count, static_cast<int>(model::size_of(kept.dtype)),
              is_unsigned(kept.dtype) ? 1 : 0, first_bad));
   }
   TRY(device_.finish(kTrustedLimit));
   TRY(device_.copy_out(std::as_writable_bytes(std::span(&index, 1)), first_bad));
   if (index == ~std::uint64_t{0}) return none;
-  TRY(run(k_examine_kept, 1, 1, static_cast<int>(kept.dtype), before.memory.address(), before.key, size, index, actual,
-          small_.address() + 8 * sizeof(double)));
+  TRY(run(k_examine_kept, 1, 1, 0, static_cast<int>(kept.dtype), before, index, actual, small() + 8 * sizeof(double)));
   TRY_ASSIGN(const auto element, examined());
   return evaluation::Disagreement{0, static_cast<std::int64_t>(index), element[0], element[1]};
 }

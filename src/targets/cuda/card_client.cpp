@@ -120,9 +120,27 @@ base::Result<std::vector<Bounds>> CardClient::make_slot(KnownSlot& slot) {
   slot.variants = slot.recipe.request.variants.size();
   drop_large(slot.recipe);
   try {
+    answer->at("bytes").get_to(slot.bytes);
+    TRY(free_slots(slot));
     return bounds_from(answer->at("bounds"));
   } catch (const nlohmann::json::exception& problem) {
     return base::fail(ErrorCode::internal, std::string("accelopt-card: ") + problem.what());
+  }
+}
+
+base::Result<void> CardClient::free_slots(const KnownSlot& but) {
+  for (;;) {
+    std::uint64_t bytes = 0;
+    auto oldest = slots_.end();
+    for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
+      if (slot->second.generation != process_.generation()) continue;
+      bytes += slot->second.bytes;
+      if (&slot->second != &but && (oldest == slots_.end() || slot->second.needed < oldest->second.needed))
+        oldest = slot;
+    }
+    if (bytes <= most_slot_bytes_ || oldest == slots_.end()) return {};
+    TRY(process_.ask(request_json("forget", {{"number", oldest->first}}), {}, kLoadLimit));
+    oldest->second.generation = 0;
   }
 }
 
@@ -130,6 +148,7 @@ base::Result<std::vector<Bounds>> CardClient::ready_slot(std::uint64_t number) {
   const auto slot = slots_.find(number);
   if (slot == slots_.end()) return base::fail(ErrorCode::invalid_argument, "the slot was never prepared");
   KnownSlot& known = slot->second;
+  known.needed = ++needed_;
   if (known.generation == process_.generation() && known.variants == known.recipe.request.variants.size())
     return std::vector<Bounds>();
   return make_slot(known);
@@ -139,6 +158,7 @@ base::Result<std::vector<Bounds>> CardClient::prepare(std::uint64_t number, Slot
   TRY(ready());
   KnownSlot& slot = slots_[number];
   slot.recipe = std::move(recipe);
+  slot.needed = ++needed_;
   return make_slot(slot);
 }
 
@@ -199,11 +219,6 @@ base::Result<CallReply> CardClient::call(const CallRequest& request) {
     if (!kept || kept->outcome.end != CallEnd::returned) return kept;
   }
   auto reply = call_once(request);
-  if (reply && request.repeat == evaluation::Repeat::keep) kept_ = process_.generation();
-  if (reply || reply.error().code != ErrorCode::corrupt) return reply;
-  // A kernel before this one damaged what lies on the device; a new process has everything anew.
-  process_.end();
-  reply = call_once(request);
   if (reply && request.repeat == evaluation::Repeat::keep) kept_ = process_.generation();
   return reply;
 }

@@ -54,6 +54,9 @@ class CardClient {
   [[nodiscard]] const std::string& check_kernels() const { return check_cubin_; }
   [[nodiscard]] SlotRecipe* find(std::uint64_t number);
   void forget(std::uint64_t number);
+  /// Slots that were not needed for longest lose their device memory where all of them hold more than this. They are
+  /// made again when they are needed.
+  void keep_at_most(std::uint64_t bytes) { most_slot_bytes_ = bytes; }
   /// Has the device's memory freed of all slots: another process needs it. They are made again when they are needed.
   base::Result<void> give_way();
 
@@ -81,6 +84,8 @@ class CardClient {
     SlotRecipe recipe;
     std::uint64_t generation = 0;
     std::size_t variants = 0;  ///< that the process has
+    std::uint64_t bytes = 0;   ///< of the device's memory
+    std::uint64_t needed = 0;  ///< when, counted in slots that were needed
   };
   base::Result<CallReply> call_once(const CallRequest& request);
   base::Result<void> ready();
@@ -88,6 +93,7 @@ class CardClient {
   base::Result<void> ready_live(std::uint64_t number);
   base::Result<std::vector<evaluation::Bounds>> ready_slot(std::uint64_t number);
   base::Result<std::vector<evaluation::Bounds>> make_slot(KnownSlot& slot);
+  base::Result<void> free_slots(const KnownSlot& but);
 
   CardProcess process_;
   OpenRequest open_;
@@ -97,6 +103,8 @@ class CardClient {
   std::map<std::string, Known> cubins_;
   std::map<std::uint64_t, Live> lives_;
   std::map<std::uint64_t, KnownSlot> slots_;
+  std::uint64_t most_slot_bytes_ = ~std::uint64_t{0};
+  std::uint64_t needed_ = 0;
   std::uint64_t last_live_ = 0;
   std::uint64_t kept_ = 0;  ///< generation that holds the outputs of the last call that was to be kept
 };

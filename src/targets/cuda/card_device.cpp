@@ -82,6 +82,7 @@ base::Result<void> CardDevice::begin(int ordinal) {
   driver_->context_flags(device, kSpinWhileWaiting);
   TRY(driver_.check(driver_->retain_context(&context_, device), "making a context on " + facts_.name));
   TRY(driver_.check(driver_->set_context(context_), "making a context on " + facts_.name));
+  TRY_ASSIGN(space_, AddressSpace::reserve(driver_, device));
   // A kernel that prints or allocates without end fills nothing of ours. Not every driver lets go of all of it.
   driver_->set_limit(kPrintfBufferLimit, std::size_t{1} << 16);
   driver_->set_limit(kHeapLimit, std::size_t{1} << 20);

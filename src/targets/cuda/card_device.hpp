@@ -13,13 +13,14 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "targets/cuda/card_memory.hpp"
 #include "targets/cuda/card_nvml.hpp"
 #include "targets/cuda/card_protocol.hpp"
 #include "targets/cuda/driver.hpp"
 
 namespace accelopt::targets::cuda {
 
-/// Device memory that frees itself.
+/// An allocation of the driver's, for processes that keep nothing from a candidate. It frees itself.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -72,6 +73,7 @@ class CardDevice {
   [[nodiscard]] const Driver& driver() const { return driver_; }
   [[nodiscard]] const DeviceFacts& facts() const { return facts_; }
   [[nodiscard]] Neighbours& neighbours() { return neighbours_; }
+  [[nodiscard]] AddressSpace& space() { return *space_; }
   [[nodiscard]] CudaStream* stream() const { return stream_; }
   /// Once the device has failed nothing more can be done in this process; empty before.
   [[nodiscard]] const std::string& broken() const { return broken_; }
@@ -106,6 +108,7 @@ class CardDevice {
   DeviceFacts facts_;
   Neighbours neighbours_;
   CudaContext* context_ = nullptr;
+  std::unique_ptr<AddressSpace> space_;
   CudaStream* stream_ = nullptr;
   CudaEvent* done_ = nullptr;
   std::string broken_;

@@ -12,7 +12,7 @@ using base::ErrorCode;
 using model::LaunchArgument;
 
 // Numbers of the driver's interface.
-constexpr int kMostDynamicShared = 8;
+constexpr int kLocalBytes = 3;
 constexpr int kLargeClusters = 14;
 constexpr unsigned kPortableCluster = 8;
 constexpr int kL2Promotion128 = 2;
@@ -133,6 +133,9 @@ base::Result<void> PreparedPlan::add(CardDevice& device, const DeviceModule& mod
   Kernel& kernel = kernels_.emplace_back();
   kernel.name = launch.kernel;
   TRY_ASSIGN(kernel.function, module.function(launch.kernel));
+  int local = 0;
+  if (device.driver()->function_attribute(&local, kLocalBytes, kernel.function) == 0)
+    local_bytes_ = std::max(local_bytes_, static_cast<std::uint64_t>(std::max(local, 0)));
   std::copy(launch.grid.begin(), launch.grid.end(), kernel.config.grid);
   std::copy(launch.block.begin(), launch.block.end(), kernel.config.block);
   kernel.config.shared_bytes = launch.shared_bytes;
@@ -166,7 +169,7 @@ base::Result<void> PreparedPlan::add(CardDevice& device, const DeviceModule& mod
                                                                value, what, device.driver().text_of(code)));
   };
   if (launch.shared_bytes > 0) {
-    TRY(set(kMostDynamicShared, static_cast<int>(launch.shared_bytes), "bytes of dynamic shared memory"));
+    TRY(set(kDynamicShared, static_cast<int>(launch.shared_bytes), "bytes of dynamic shared memory"));
   }
   const unsigned blocks = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
   if (blocks > 0) {

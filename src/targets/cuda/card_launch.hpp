@@ -44,6 +44,8 @@ class PreparedPlan {
   /// The two halves of `launch`, for who must tell the candidate's kernels from the clearing.
   base::Result<void> clear(Checks& checks) const;
   base::Result<void> launch_kernels(CardDevice& device, const std::vector<CudaEvent*>& behind = {});
+  /// The most local memory that one of the kernels takes, bytes a thread.
+  [[nodiscard]] std::uint64_t local_bytes() const { return local_bytes_; }
   /// Names of the kernels, in order.
   [[nodiscard]] std::vector<std::string> names() const;
 
@@ -67,6 +69,7 @@ class PreparedPlan {
   std::deque<std::uint64_t> values_;  ///< that parameters point to: they stay where they are
   std::deque<EncodedTensorMap> maps_;
   std::vector<Cleared> cleared_;
+  std::uint64_t local_bytes_ = 0;
 };
 
 }  // namespace accelopt::targets::cuda

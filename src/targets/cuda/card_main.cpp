@@ -64,8 +64,9 @@ class Card {
     }
     if (op == "slot") {
       TRY_ASSIGN(const auto wanted, base::decode<SlotRequest>(request, "slot"));
+      caller_->let_go(wanted.number);
       TRY_ASSIGN(const auto bounds, slots_->prepare(wanted, [this](std::uint64_t bytes) { return bulk_(bytes); }));
-      return Json{{"bounds", bounds_json(bounds)}};
+      return Json{{"bounds", bounds_json(bounds)}, {"bytes", bytes_of(*slots_->find(wanted.number))}};
     }
     if (op == "peaks") {
       TRY_ASSIGN(const auto bytes, base::decode<std::uint64_t>(request.value("bytes", Json()), "peaks"));
@@ -79,8 +80,10 @@ class Card {
     if (op == "end") {
       live_.erase(number);
     } else if (op == "forget") {
+      caller_->let_go(number);
       slots_->forget(number);
     } else if (op == "forget_all_but") {
+      caller_->let_go_of_all();
       slots_->forget_all_but(number);
     } else {
       return base::fail(ErrorCode::invalid_argument, "unknown request \"" + op + "\"");
@@ -119,7 +122,7 @@ class Card {
   base::Result<Json> call(const Json& request) {
     TRY_ASSIGN(const auto wanted, base::decode<CallRequest>(request, "call"));
     const auto module = live_.find(wanted.live);
-    const CardSlot* const slot = slots_->find(wanted.slot);
+    CardSlot* const slot = slots_->find(wanted.slot);
     if (module == live_.end() || slot == nullptr) return base::fail(ErrorCode::not_found, "kernel or slot is not here");
     TRY_ASSIGN(const CallReply reply, caller_->call(module->second, *slot, wanted));
     return Json(reply);

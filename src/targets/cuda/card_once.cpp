@@ -65,15 +65,29 @@ const std::string& to_the_end(std::string_view image) {
   return kept.emplace_back(image);
 }
 
-/// The tensors of the call; nothing else lies in their allocations.
-struct OneCallTensors {
-  std::vector<DeviceMemory> memory;
+/// The tensors of the call; nothing else lies in their memory.
+class OneCallTensors {
+ public:
+  OneCallTensors(CardDevice& device, Layout layout) : device_(device), layout_(layout) {}
+  base::Result<DevicePointer> add(std::uint64_t bytes) {
+    if (layout_ == Layout::exact) {
+      TRY_ASSIGN(DeviceMemory one, device_.allocate(std::max<std::uint64_t>(bytes, 1)));
+      return allocated_.emplace_back(std::move(one)).address();
+    }
+    TRY_ASSIGN(PhysicalMemory memory, device_.space().create(bytes));
+    const Placement placement = draw_placement(bytes, memory.bytes());
+    TRY_ASSIGN(Mapping mapping, device_.space().map(memory, Access::write));
+    memory_.push_back(std::move(memory));
+    return mapped_.emplace_back(std::move(mapping)).address() + placement.offset;
+  }
   PlanBinding binding;
 
-  base::Result<DevicePointer> add(CardDevice& device, std::uint64_t bytes) {
-    TRY_ASSIGN(DeviceMemory one, device.allocate(std::max<std::uint64_t>(bytes, 1)));
-    return memory.emplace_back(std::move(one)).address();
-  }
+ private:
+  CardDevice& device_;
+  Layout layout_;
+  std::vector<DeviceMemory> allocated_;  ///< each of exactly a tensor's size
+  std::vector<PhysicalMemory> memory_;   ///< or as where calls are timed
+  std::vector<Mapping> mapped_;
 };
 
 base::Result<void> add_inputs(CardDevice& device, Checks& checks, const OneCallRequest& request, OneCallBytes& bulk,
@@ -84,7 +98,7 @@ base::Result<void> add_inputs(CardDevice& device, Checks& checks, const OneCallR
       continue;
     }
     const std::uint64_t bytes = input.count * model::size_of(input.dtype);
-    TRY_ASSIGN(const DevicePointer address, tensors.add(device, bytes));
+    TRY_ASSIGN(const DevicePointer address, tensors.add(bytes));
     if (input.bulk) {
       TRY_ASSIGN(const std::string_view drawn, bulk.take(bytes));
       TRY(device.copy_in(address, std::as_bytes(std::span(drawn))));
@@ -96,14 +110,13 @@ base::Result<void> add_inputs(CardDevice& device, Checks& checks, const OneCallR
   return {};
 }
 
-base::Result<void> add_results(CardDevice& device, Checks& checks, const OneCallRequest& request,
-                               OneCallTensors& tensors) {
+base::Result<void> add_results(Checks& checks, const OneCallRequest& request, OneCallTensors& tensors) {
+  std::size_t added = 0;
   const auto add = [&](std::vector<DevicePointer>& to, std::uint64_t bytes, model::DType dtype) -> base::Result<void> {
-    TRY_ASSIGN(const DevicePointer address, tensors.add(device, bytes));
+    TRY_ASSIGN(const DevicePointer address, tensors.add(bytes));
     to.push_back(address);
     if (!request.poison) return {};
-    return checks.poison(address, bytes, dtype,
-                         base::derive_seed(request.poison_seed, std::to_string(tensors.memory.size())));
+    return checks.poison(address, bytes, dtype, base::derive_seed(request.poison_seed, std::to_string(++added)));
   };
   for (const SlotOutput& output : request.outputs) {
     TRY(add(tensors.binding.outputs, output.count * model::size_of(output.dtype), output.dtype));
@@ -146,9 +159,9 @@ base::Result<void> carry_out_one_call(const std::string& file) {
   TRY_ASSIGN(const std::string_view cubin, bulk.take(request.cubin_bytes));
   TRY_ASSIGN(const auto device, CardDevice::open(request.open.device, request.open.driver, request.open.management));
   TRY_ASSIGN(const auto checks, Checks::create(*device, to_the_end(check_cubin)));
-  OneCallTensors tensors;
+  OneCallTensors tensors(*device, request.layout);
   TRY(add_inputs(*device, *checks, request, bulk, tensors));
-  TRY(add_results(*device, *checks, request, tensors));
+  TRY(add_results(*checks, request, tensors));
   TRY_ASSIGN(const DeviceModule module, device->load(to_the_end(cubin)));
   TRY_ASSIGN(PreparedPlan plan, PreparedPlan::prepare(*device, module, request.plan, tensors.binding));
   return launch_marked(*device, *checks, request, plan);

@@ -9,9 +9,10 @@
 
 namespace accelopt::targets::cuda {
 
-/// Carries out a OneCallRequest: every tensor lies in an allocation of exactly its size, without masks, guards or
-/// checks, so that a tool sees each byte that a kernel reads or writes beside it. The driver's profiler is on while the
-/// plan's kernels run and off while inputs are drawn. Outputs are not looked at.
+/// Carries out a OneCallRequest: every tensor lies in an allocation of exactly its size, without guards or checks, so
+/// that a tool sees each byte that a kernel reads or writes beside it; or as in the resident process, so that a kernel
+/// which looks where its tensors lie behaves as there. The driver's profiler is on while the plan's kernels run and off
+/// while inputs are drawn. Outputs are not looked at.
 ///
 /// Ends this process by SIGALRM when the request's time is up, and with exit code 4 as soon as the caller's lock
 /// (flock) on the file is gone, if there was one at the beginning: whoever started the tool may have died, or killed it

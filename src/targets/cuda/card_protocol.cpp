@@ -150,9 +150,10 @@ void from_json(const Json& in, StartRequest& value) {
 }
 
 void to_json(Json& out, const CallRequest& value) {
-  out = {{"live", value.live},         {"slot", value.slot},  {"plan", value.plan},
-         {"limit_ns", value.limit_ns}, {"cold", value.cold},  {"poison_seed", value.poison_seed},
-         {"repeat", value.repeat},     {"count", value.count}};
+  out = {{"live", value.live},         {"slot", value.slot},   {"plan", value.plan},
+         {"limit_ns", value.limit_ns}, {"cold", value.cold},   {"poison_seed", value.poison_seed},
+         {"repeat", value.repeat},     {"count", value.count}, {"poison", value.poison},
+         {"alone", value.alone}};
 }
 void from_json(const Json& in, CallRequest& value) {
   in.at("live").get_to(value.live);
@@ -163,12 +164,15 @@ void from_json(const Json& in, CallRequest& value) {
   in.at("poison_seed").get_to(value.poison_seed);
   in.at("repeat").get_to(value.repeat);
   in.at("count").get_to(value.count);
+  in.at("poison").get_to(value.poison);
+  in.at("alone").get_to(value.alone);
 }
 
 void to_json(Json& out, const OneCallRequest& value) {
   out = {{"open", value.open},     {"cubin_bytes", value.cubin_bytes}, {"plan", value.plan},
          {"inputs", value.inputs}, {"outputs", value.outputs},         {"times", value.times},
-         {"poison", value.poison}, {"poison_seed", value.poison_seed}, {"limit_seconds", value.limit_seconds}};
+         {"poison", value.poison}, {"poison_seed", value.poison_seed}, {"limit_seconds", value.limit_seconds},
+         {"layout", value.layout}};
 }
 void from_json(const Json& in, OneCallRequest& value) {
   in.at("open").get_to(value.open);
@@ -178,6 +182,7 @@ void from_json(const Json& in, OneCallRequest& value) {
   in.at("outputs").get_to(value.outputs);
   in.at("times").get_to(value.times);
   in.at("poison").get_to(value.poison);
+  in.at("layout").get_to(value.layout);
   in.at("poison_seed").get_to(value.poison_seed);
   in.at("limit_seconds").get_to(value.limit_seconds);
 }

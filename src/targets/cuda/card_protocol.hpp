@@ -120,7 +120,13 @@ struct CallRequest {
   std::uint64_t poison_seed = 0;
   evaluation::Repeat repeat = evaluation::Repeat::no;
   bool count = false;  ///< times every launch by itself
+  evaluation::Poison poison = evaluation::Poison::nan;
+  bool alone = false;  ///< over the first set of inputs only
 };
+
+/// How the tensors of a call that tools watch lie: each in an allocation of exactly its size, or as where calls are
+/// timed.
+enum class Layout { exact, raced };
 
 /// A file for `accelopt-card --one-call`: this on one line, then the bulk bytes: the check kernels' cubin, the
 /// candidate's, and the inputs that were drawn by the worker.
@@ -134,6 +140,7 @@ struct OneCallRequest {
   /// Outputs and scratch are poisoned, as where calls are timed. Else nothing writes them before the kernels do, so
   /// that a tool can tell what is read before it is written.
   bool poison = true;
+  Layout layout = Layout::exact;
   std::uint64_t poison_seed = 0;
   int limit_seconds = 60;  ///< the process ends itself then, whoever watches it
 };

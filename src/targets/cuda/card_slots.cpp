@@ -23,6 +23,10 @@ DType as_real(DType dtype, bool in_float) {
   return model::is_floating(dtype) ? real_of(in_float) : dtype;
 }
 
+std::uint64_t rows_of(const SlotOutput& output) {
+  return output.count / static_cast<std::uint64_t>(evaluation::row_length_of(output.shape));
+}
+
 std::uint64_t scratch_bytes(const model::LaunchPlan& plan) {
   std::uint64_t bytes = 0;
   for (const model::ScratchTensor& one : plan.scratch) {
@@ -45,31 +49,27 @@ PlanBinding::Input real_scalar(const SlotInput& input, const model::Numerics& nu
 
 }  // namespace
 
-base::Result<void> Workspace::reserve(std::uint64_t bytes) {
-  used_ = 0;
-  if (memory_.bytes() >= bytes) return {};
-  memory_.reset();
-  TRY_ASSIGN(memory_, device_.allocate(bytes));
-  return {};
-}
-
-DevicePointer Workspace::take(std::uint64_t bytes) {
-  const DevicePointer at = memory_.address() + used_;
-  used_ += padded(bytes);
-  ACCELOPT_ASSERT(used_ <= memory_.bytes(), "a workspace is as large as what is taken from it");
-  return at;
-}
-
 /// What one set of inputs needs while it is made.
 struct CardSlots::Work {
+  std::vector<Mapping> mapped;       ///< inputs' own memory
   std::vector<DevicePointer> raw;    ///< inputs as candidates see them; 0: a scalar
   std::vector<DevicePointer> real;   ///< inputs as the reference sees them
   std::vector<DevicePointer> exact;  ///< outputs of the run in double
   std::vector<DevicePointer> other;  ///< outputs of the other runs
   DevicePointer scratch = 0;
+  Workspace* kept = nullptr;  ///< the slot's
 };
 
-const CardSlot* CardSlots::find(std::uint64_t number) const {
+std::uint64_t bytes_of(const CardSlot& slot) {
+  std::uint64_t bytes = 0;
+  for (const Workspace& kept : slot.kept) bytes += kept.bytes();
+  for (const Variant& variant : slot.variants) {
+    for (const Variant::Input& input : variant.inputs) bytes += input.memory.bytes();
+  }
+  return bytes;
+}
+
+CardSlot* CardSlots::find(std::uint64_t number) {
   const auto found = slots_.find(number);
   return found == slots_.end() ? nullptr : &found->second;
 }
@@ -88,13 +88,13 @@ base::Result<const DeviceModule*> CardSlots::module_of(const std::string& cubin)
 
 base::Result<std::vector<evaluation::Bounds>> CardSlots::prepare(const SlotRequest& request, const Bulk& bulk) {
   CardSlot& slot = slots_[request.number];
-  for (std::size_t i = slot.variants.size(); i < request.variants.size(); ++i) {
-    auto variant = make(request, i, bulk);
-    if (!variant) {
-      if (slot.variants.empty()) slots_.erase(request.number);
-      return tl::make_unexpected(variant.error());
-    }
-    slot.variants.push_back(std::move(*variant));
+  if (slot.key == 0) slot.key = base::random_seed();
+  auto added = slot.variants.size() < request.variants.size() ? add(request, bulk, slot) : base::Result<void>();
+  for (Workspace& kept : slot.kept) kept.close();
+  space_.close();
+  if (!added) {
+    if (slot.variants.empty()) slots_.erase(request.number);
+    return tl::make_unexpected(added.error());
   }
   std::vector<evaluation::Bounds> bounds;
   for (const KeptOutput& output : slot.variants.at(0).outputs) {
@@ -107,41 +107,66 @@ base::Result<std::vector<evaluation::Bounds>> CardSlots::prepare(const SlotReque
   return bounds;
 }
 
-base::Result<Variant> CardSlots::make(const SlotRequest& request, std::size_t index, const Bulk& bulk) {
+/// Makes the variants that are not there yet; what is expected of them lies together.
+base::Result<void> CardSlots::add(const SlotRequest& request, const Bulk& bulk, CardSlot& slot) {
+  std::uint64_t bytes = 0;
+  for (const SlotOutput& output : request.outputs) {
+    bytes += Workspace::padded(output.count * model::size_of(as_real(output.dtype, false)));
+    if (model::is_floating(output.dtype)) bytes += Workspace::padded(rows_of(output) * sizeof(double));
+  }
+  TRY(slot.kept.emplace_back(device_.space()).reserve(bytes * (request.variants.size() - slot.variants.size())));
+  for (std::size_t i = slot.variants.size(); i < request.variants.size(); ++i) {
+    TRY_ASSIGN(Variant variant, make(request, i, bulk, slot));
+    slot.variants.push_back(std::move(variant));
+  }
+  return {};
+}
+
+base::Result<Variant> CardSlots::make(const SlotRequest& request, std::size_t index, const Bulk& bulk, CardSlot& slot) {
   Variant variant;
+  variant.kept = slot.kept.size() - 1;
   Work work;
+  work.kept = &slot.kept.back();
   const std::vector<SlotInput>& inputs = request.variants[index];
   std::uint64_t bytes = std::max(scratch_bytes(request.in_double.plan), scratch_bytes(request.in_float.plan));
   for (const SlotInput& input : inputs) {
-    if (input.scalar) continue;
-    bytes += Workspace::padded(input.count * model::size_of(input.dtype));
-    bytes += Workspace::padded(input.count * model::size_of(as_real(input.dtype, false)));
+    if (!input.scalar) bytes += Workspace::padded(input.count * model::size_of(as_real(input.dtype, false)));
   }
-  for (const SlotOutput& output : request.outputs) {
-    bytes += 2 * Workspace::padded(output.count * model::size_of(as_real(output.dtype, false)));
-  }
+  for (const SlotOutput& output : request.outputs)
+    bytes += Workspace::padded(output.count * model::size_of(as_real(output.dtype, false)));
   TRY(space_.reserve(bytes));
   for (const SlotInput& input : inputs) {
     const std::uint64_t real = input.count * model::size_of(as_real(input.dtype, false));
-    work.raw.push_back(input.scalar ? 0 : space_.take(input.count * model::size_of(input.dtype)));
     work.real.push_back(input.scalar ? 0 : space_.take(real));
   }
   for (const SlotOutput& output : request.outputs) {
     const std::uint64_t real = output.count * model::size_of(as_real(output.dtype, false));
-    work.exact.push_back(space_.take(real));
+    work.exact.push_back(work.kept->take(real));
     work.other.push_back(space_.take(real));
   }
-  work.scratch = space_.memory().address() + space_.used();
+  work.scratch = space_.address() + space_.used();
   TRY(draw(request, index, bulk, work, variant));
   if (request.given.empty()) {
     TRY(calibrate(request, index, work, variant));
   } else {
     TRY(take(request, request.given.at(index), bulk, work, variant));
   }
-  // Nothing of what is expected stays in the clear.
-  TRY(checks_.zero(space_.memory().address(), space_.memory().bytes()));
-  TRY(device_.finish(kReferenceLimit));
+  TRY(seal(slot, work, variant));
   return variant;
+}
+
+/// What lies in the inputs' memory is to stay as it is from here on.
+base::Result<void> CardSlots::seal(const CardSlot& slot, Work& work, Variant& variant) {
+  std::vector<Checks::Region> regions;
+  for (std::size_t i = 0, tensor = 0; i < variant.inputs.size(); ++i) {
+    if (!variant.inputs[i].scalar)
+      regions.push_back({work.mapped[tensor++].address(), variant.inputs[i].memory.bytes()});
+  }
+  TRY_ASSIGN(const auto sums, checks_.fingerprints(regions, slot.key));
+  for (std::size_t i = 0, tensor = 0; i < variant.inputs.size(); ++i) {
+    if (!variant.inputs[i].scalar) variant.inputs[i].fingerprint = sums[tensor++];
+  }
+  return {};
 }
 
 base::Result<void> CardSlots::draw(const SlotRequest& request, std::size_t index, const Bulk& bulk, Work& work,
@@ -154,16 +179,25 @@ base::Result<void> CardSlots::draw(const SlotRequest& request, std::size_t index
     if (input.scalar) {
       out.bits = input.scalar_bits;
       out.size = model::size_of(input.dtype);
+      work.raw.push_back(0);
       continue;
     }
     const std::uint64_t bytes = input.count * model::size_of(input.dtype);
+    TRY_ASSIGN(out.memory, device_.space().create(bytes));
+    out.placement = draw_placement(bytes, out.memory.bytes());
+    TRY_ASSIGN(Mapping mapped, device_.space().map(out.memory, Access::write));
+    const DevicePointer begin = mapped.address();
+    work.mapped.push_back(std::move(mapped));
+    work.raw.push_back(begin + out.placement.offset);
+    const std::uint64_t noise = base::random_seed();
+    TRY(checks_.write_canaries(begin, 0, out.placement.offset, noise));
+    TRY(checks_.write_canaries(begin, out.placement.offset + bytes, out.memory.bytes(), noise));
     if (input.bulk) {
       TRY_ASSIGN(const std::string drawn, bulk(bytes));
       TRY(device_.copy_in(work.raw[i], std::as_bytes(std::span(drawn))));
     } else {
       TRY(checks_.draw(work.raw[i], input));
     }
-    TRY_ASSIGN(out.hidden, checks_.hide(work.raw[i], bytes));
   }
   return {};
 }
@@ -219,18 +253,23 @@ base::Result<void> CardSlots::take(const SlotRequest& request, const HostOutputs
     output.dtype = request.outputs[i].dtype;
     output.count = request.outputs[i].count;
     output.bounds = given.bounds[i];
+    output.expected = work.exact[i] - work.kept->address();
     const std::uint64_t bytes = output.count * model::size_of(as_real(output.dtype, false));
     TRY_ASSIGN(const std::string exact, bulk(bytes));
     TRY(device_.copy_in(work.exact[i], std::as_bytes(std::span(exact))));
-    TRY_ASSIGN(output.expected, checks_.hide(work.exact[i], bytes));
     if (!model::is_floating(output.dtype) || output.count == 0) continue;
-    if (given.rows[i] > output.count)
-      return base::fail(ErrorCode::invalid_argument, "an output has more rows than elements");
+    if (given.rows[i] != rows_of(request.outputs[i]))
+      return base::fail(ErrorCode::invalid_argument, "an output has other rows than its shape tells");
     TRY_ASSIGN(const std::string rows, bulk(given.rows[i] * sizeof(double)));
-    TRY(device_.copy_in(work.other[i], std::as_bytes(std::span(rows))));
-    TRY_ASSIGN(output.rows, checks_.hide(work.other[i], rows.size()));
+    TRY(keep_rows(std::as_bytes(std::span(rows)), work, output));
   }
   return {};
+}
+
+base::Result<void> CardSlots::keep_rows(std::span<const std::byte> rows, Work& work, KeptOutput& output) {
+  const DevicePointer to = work.kept->take(rows.size());
+  output.rows = to - work.kept->address();
+  return device_.copy_in(to, rows);
 }
 
 base::Result<void> CardSlots::calibrate(const SlotRequest& request, std::size_t index, Work& work, Variant& variant) {
@@ -273,13 +312,9 @@ base::Result<void> CardSlots::calibrate(const SlotRequest& request, std::size_t 
     KeptOutput& output = variant.outputs[i];
     output.bounds = evaluation::bounds_of(output.dtype, request.outputs[i].shape, errors[i], request.numerics);
     if (!as_declared) output.bounds.bands = evaluation::unlimited_bands();
-    const bool floating = model::is_floating(output.dtype);
-    TRY_ASSIGN(output.expected,
-               checks_.hide(work.exact[i], output.count * model::size_of(as_real(output.dtype, false))));
-    if (!floating || output.count == 0) continue;
-    // The runs' room is free now, and has a double an element: more than the rows need.
-    TRY(device_.copy_in(work.other[i], std::as_bytes(std::span(output.bounds.rows))));
-    TRY_ASSIGN(output.rows, checks_.hide(work.other[i], output.bounds.rows.size() * sizeof(double)));
+    output.expected = work.exact[i] - work.kept->address();
+    if (!model::is_floating(output.dtype) || output.count == 0) continue;
+    TRY(keep_rows(std::as_bytes(std::span(output.bounds.rows)), work, output));
     output.bounds.rows.clear();
   }
   return {};

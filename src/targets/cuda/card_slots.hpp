@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots that lie on the device: inputs, expected outputs and bounds, all under secret masks.
+// The slots that lie on the device: inputs, expected outputs and bounds, none of them mapped but while it is used.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,54 +24,47 @@ using Cubins = std::map<std::string, std::string>;
 struct Variant {
   struct Input {
     bool scalar = false;
-    std::uint64_t bits = 0;  ///< of a scalar
-    std::size_t size = 0;    ///< of a scalar: bytes
-    MaskedMemory hidden;     ///< of a tensor
+    std::uint64_t bits = 0;         ///< of a scalar
+    std::size_t size = 0;           ///< of a scalar: bytes
+    PhysicalMemory memory;          ///< of a tensor: what candidates are given, to read
+    Placement placement;            ///< of the tensor in it
+    std::uint64_t fingerprint = 0;  ///< of all that lies there
   };
   std::vector<Input> inputs;
   std::vector<KeptOutput> outputs;
+  std::size_t kept = 0;  ///< which of the slot's workspaces holds what is expected
 };
 struct CardSlot {
   std::vector<Variant> variants;
+  std::deque<Workspace> kept;  ///< what is expected; closed but while outputs are poisoned or judged
+  std::uint64_t key = 0;       ///< of the inputs' fingerprints
 };
 
-/// Device memory that is handed out piece by piece, and taken back as a whole.
-class Workspace {
- public:
-  explicit Workspace(CardDevice& device) : device_(device) {}
-  /// Makes room for `bytes` in all. @error exhausted.
-  base::Result<void> reserve(std::uint64_t bytes);
-  /// The next piece, aligned for anything. Requires that it was reserved.
-  DevicePointer take(std::uint64_t bytes);
-  static std::uint64_t padded(std::uint64_t bytes) { return (bytes + 511) / 256 * 256; }
-  [[nodiscard]] const DeviceMemory& memory() const { return memory_; }
-  [[nodiscard]] std::uint64_t used() const { return used_; }
-
- private:
-  CardDevice& device_;
-  DeviceMemory memory_;
-  std::uint64_t used_ = 0;
-};
+/// Device memory that the slot holds.
+std::uint64_t bytes_of(const CardSlot& slot);
 
 class CardSlots {
  public:
   CardSlots(CardDevice& device, Checks& checks, const Cubins& cubins)
-      : device_(device), checks_(checks), cubins_(cubins), space_(device) {}
+      : device_(device), checks_(checks), cubins_(cubins), space_(device.space()) {}
 
   /// Adds the variants that are not there yet; gives the bounds of the first one's outputs. `bulk` reads so many of the
   /// request's bulk bytes.
   /// @error invalid_argument: the reference failed; exhausted.
   using Bulk = std::function<base::Result<std::string>(std::uint64_t bytes)>;
   base::Result<std::vector<evaluation::Bounds>> prepare(const SlotRequest& request, const Bulk& bulk);
-  [[nodiscard]] const CardSlot* find(std::uint64_t number) const;
+  [[nodiscard]] CardSlot* find(std::uint64_t number);
   void forget(std::uint64_t number) { slots_.erase(number); }
   void forget_all_but(std::uint64_t number);
 
  private:
   struct Work;
-  base::Result<Variant> make(const SlotRequest& request, std::size_t index, const Bulk& bulk);
+  base::Result<void> add(const SlotRequest& request, const Bulk& bulk, CardSlot& slot);
+  base::Result<Variant> make(const SlotRequest& request, std::size_t index, const Bulk& bulk, CardSlot& slot);
   base::Result<void> draw(const SlotRequest& request, std::size_t index, const Bulk& bulk, Work& work,
                           Variant& variant);
+  base::Result<void> keep_rows(std::span<const std::byte> rows, Work& work, KeptOutput& output);
+  base::Result<void> seal(const CardSlot& slot, Work& work, Variant& variant);
   base::Result<void> run(const SlotRequest& request, std::size_t index, bool in_float, bool perturbed,
                          std::uint64_t seed, const std::vector<DevicePointer>& outputs, Work& work,
                          const Variant& variant);

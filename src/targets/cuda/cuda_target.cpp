@@ -36,6 +36,7 @@ using model::InitKind;
 /// microsecond, and the first kernel of a queue starts less evenly than the next ones.
 constexpr double kLeastTimedNs = 60e3;
 constexpr int kMostVariants = 16;
+constexpr std::uint64_t kSlotsPart = 4;          ///< of the device's memory: more of it slots do not keep
 constexpr std::uint64_t kPerturbationsASet = 4;  ///< as many seeds, as on the device
 
 model::AxisValues axes_of(const model::Definition& definition, const Invocation& invocation) {
@@ -85,7 +86,9 @@ class CudaLiveKernel final : public evaluation::LiveKernel {
     request.poison_seed = options.poison_seed;
     request.repeat = options.repeat;
     request.count = options.count;
-    widen(invocation);
+    request.poison = options.poison;
+    request.alone = options.alone;
+    if (!options.alone) widen(invocation);
     TRY_ASSIGN(CallReply reply, bench_.card.call(request));
     CallOutcome& outcome = reply.outcome;
     if (outcome.end != CallEnd::returned) {
@@ -94,7 +97,7 @@ class CudaLiveKernel final : public evaluation::LiveKernel {
     }
     const bool right = std::all_of(outcome.comparisons.begin(), outcome.comparisons.end(),
                                    [](const auto& one) { return one.passed(); });
-    if (right && outcome.time_ns > 0) {
+    if (right && outcome.time_ns > 0 && !options.alone) {
       const double sets = std::ceil(kLeastTimedNs / outcome.time_ns);
       bench_.variants.try_emplace(invocation.axes, std::clamp(static_cast<int>(sets), 1, kMostVariants));
     }
@@ -215,6 +218,7 @@ class CudaTarget final : public evaluation::Target {
     if (!facts && facts.error().code == ErrorCode::unsupported)
       return open_for_builds(task, std::move(facts.error().message), stop);
     TRY_ASSIGN(facts_, std::move(facts));
+    bench_->card.keep_at_most(facts_.memory_bytes / kSlotsPart);
     TRY_ASSIGN(auto lock, evaluation::DeviceLock::open("/tmp/accelopt-cuda-" + facts_.uuid + ".lock"));
     lock_.emplace(std::move(lock));
     tools_.emplace(ToolOptions{options_.card, options_.build.environment, options_.counting_limit,
@@ -261,6 +265,7 @@ class CudaTarget final : public evaluation::Target {
   int build_threads() const override { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 
   bool keeps_slots() const override { return true; }
+  bool times_together() const override { return true; }
 
   base::Result<std::vector<evaluation::Bounds>> prepare_slot(const evaluation::SlotPlan& plan) override {
     const model::Definition& definition = bench_->definition;

@@ -217,19 +217,15 @@ base::Result<SanitizerVerdict> DeviceTools::sanitize(const std::string& tool, co
   return too_slow;
 }
 
-base::Result<Inspection> DeviceTools::inspect(const OneCall& call, const std::stop_token& stop) {
-  Inspection out;
-  TRY_ASSIGN(const std::string why, why_not_inspected(stop));
-  if (!why.empty()) {
-    out.notes.push_back(why);
-    return out;
-  }
+/// Adds what the tools say of the call; `how` its tensors lie is told with it.
+base::Result<void> DeviceTools::inspect_layout(const OneCall& call, const std::string& how, Inspection& out,
+                                               const std::stop_token& stop) {
   std::vector<std::string> clean;
   for (const std::string tool : kSanitizers) {
     TRY_ASSIGN(const SanitizerVerdict verdict, sanitize(tool, call, stop));
     if (verdict.state == Sanitized::faulty) {
-      out.finding = fmt::format("compute-sanitizer's {} found: {}", tool, verdict.text);
-      return out;
+      out.finding = fmt::format("compute-sanitizer's {} found: {}{}", tool, verdict.text, how);
+      return {};
     }
     if (verdict.state == Sanitized::clean) {
       clean.push_back(tool);
@@ -238,12 +234,28 @@ base::Result<Inspection> DeviceTools::inspect(const OneCall& call, const std::st
       out.notes.push_back(why_not_inspected_);
       break;
     } else {
-      out.notes.push_back(fmt::format("not checked by {}: {}", tool, verdict.text));
+      out.notes.push_back(fmt::format("not checked by {}{}: {}", tool, how, verdict.text));
     }
   }
   if (!clean.empty()) {
-    out.notes.push_back(fmt::format("checked by {} of {}: nothing found", fmt::join(clean, ", "),
-                                    name_of(*sanitizer_, "compute-sanitizer")));
+    out.notes.push_back(fmt::format("checked by {} of {}{}: nothing found", fmt::join(clean, ", "),
+                                    name_of(*sanitizer_, "compute-sanitizer"), how));
+  }
+  return {};
+}
+
+base::Result<Inspection> DeviceTools::inspect(const OneCall& call, const std::stop_token& stop) {
+  Inspection out;
+  TRY_ASSIGN(const std::string why, why_not_inspected(stop));
+  if (!why.empty()) {
+    out.notes.push_back(why);
+    return out;
+  }
+  for (const Layout layout : {Layout::exact, Layout::raced}) {
+    OneCall laid_out = call;
+    laid_out.request.layout = layout;
+    TRY(inspect_layout(laid_out, layout == Layout::exact ? "" : ", tensors as in the race", out, stop));
+    if (!out.finding.empty() || !why_not_inspected_.empty()) break;
   }
   return out;
 }

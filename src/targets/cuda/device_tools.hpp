@@ -53,7 +53,8 @@ class DeviceTools {
 
   /// Likewise of compute-sanitizer.
   base::Result<std::string> why_not_inspected(const std::stop_token& stop);
-  /// Memcheck, initcheck and racecheck over the call, one after the other, up to the first finding. A tool that was too
+  /// Memcheck, initcheck and racecheck over the call, one after the other, up to the first finding: with each tensor in
+  /// an allocation of exactly its size, and again as in the resident process. A tool that was too
   /// slow for a kernel is not asked again for it: calls come with the smaller workload first. @error cancelled.
   base::Result<evaluation::Inspection> inspect(const OneCall& call, const std::stop_token& stop);
 
@@ -68,6 +69,8 @@ class DeviceTools {
   base::Result<std::string> why_missing(const ToolName& name, std::optional<Tool>& tool, std::string& why,
                                         std::string_view undone, const std::stop_token& stop);
   base::Result<evaluation::HardwareCounts> give_up_counting(const std::string& why);
+  base::Result<void> inspect_layout(const OneCall& call, const std::string& how, evaluation::Inspection& out,
+                                    const std::stop_token& stop);
   base::Result<SanitizerVerdict> sanitize(const std::string& tool, const OneCall& call, const std::stop_token& stop);
 
   ToolOptions options_;

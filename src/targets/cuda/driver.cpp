@@ -44,6 +44,13 @@ std::string fill(void* library, DriverTable& table) {
   symbols.find("cuMemGetInfo_v2", table.memory_info);
   symbols.find("cuMemAlloc_v2", table.allocate);
   symbols.find("cuMemFree_v2", table.release);
+  symbols.find("cuMemGetAllocationGranularity", table.granularity);
+  symbols.find("cuMemAddressReserve", table.reserve);
+  symbols.find("cuMemCreate", table.create);
+  symbols.find("cuMemRelease", table.release_handle);
+  symbols.find("cuMemMap", table.map);
+  symbols.find("cuMemUnmap", table.unmap);
+  symbols.find("cuMemSetAccess", table.set_access);
   symbols.find("cuMemHostAlloc", table.host_allocate);
   symbols.find("cuMemHostGetDevicePointer_v2", table.host_pointer);
   symbols.find("cuMemcpyHtoDAsync_v2", table.copy_in);

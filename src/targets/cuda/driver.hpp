@@ -50,6 +50,28 @@ inline constexpr int kLeastComputeMajor = 8;       ///< what is measured at all
 inline constexpr int kTriedComputeMajor = 9;       ///< what has been measured: clusters and tensor maps begin here
 inline constexpr int kComputeMajorAttribute = 75;
 inline constexpr int kComputeMinorAttribute = 76;
+inline constexpr int kDynamicShared = 8;       ///< an attribute of a function: how much a launch may ask for
+inline constexpr int kMappingAttribute = 102;  ///< whether programs map the device's memory themselves
+
+// Virtual memory management; laid out as the driver wants it.
+using MemoryHandle = std::uint64_t;
+struct MemoryPlace {
+  int type = 1;  ///< a device
+  int device = 0;
+};
+struct MemoryProperties {
+  int type = 1;  ///< pinned
+  int shared_as = 0;
+  MemoryPlace place;
+  void* unused = nullptr;
+  std::uint64_t flags = 0;
+};
+struct MemoryAccess {
+  MemoryPlace place;
+  int allowed = 0;
+};
+inline constexpr int kReadOnly = 1;
+inline constexpr int kReadAndWrite = 3;
 
 /// The functions; each returns a CudaCode.
 struct DriverTable {
@@ -71,6 +93,13 @@ struct DriverTable {
   CudaCode (*memory_info)(std::size_t*, std::size_t*) = nullptr;
   CudaCode (*allocate)(DevicePointer*, std::size_t) = nullptr;
   CudaCode (*release)(DevicePointer) = nullptr;
+  CudaCode (*granularity)(std::size_t*, const MemoryProperties*, int) = nullptr;
+  CudaCode (*reserve)(DevicePointer*, std::size_t, std::size_t, DevicePointer, unsigned long long) = nullptr;
+  CudaCode (*create)(MemoryHandle*, std::size_t, const MemoryProperties*, unsigned long long) = nullptr;
+  CudaCode (*release_handle)(MemoryHandle) = nullptr;
+  CudaCode (*map)(DevicePointer, std::size_t, std::size_t, MemoryHandle, unsigned long long) = nullptr;
+  CudaCode (*unmap)(DevicePointer, std::size_t) = nullptr;
+  CudaCode (*set_access)(DevicePointer, std::size_t, const MemoryAccess*, std::size_t) = nullptr;
   CudaCode (*host_allocate)(void**, std::size_t, unsigned) = nullptr;
   CudaCode (*host_pointer)(DevicePointer*, void*, unsigned) = nullptr;
   CudaCode (*copy_in)(DevicePointer, const void*, std::size_t, CudaStream*) = nullptr;

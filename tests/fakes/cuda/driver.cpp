@@ -5,10 +5,12 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <array>
 #include <condition_variable>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -31,6 +33,7 @@ constexpr int kInvalidValue = 1;
 constexpr int kOutOfMemory = 2;
 constexpr int kNotFound = 500;
 constexpr int kNotReady = 600;
+constexpr int kIllegalAddress = 700;
 constexpr int kTrapped = 719;
 constexpr int kNoPermission = 4;  ///< of the management library
 
@@ -145,6 +148,40 @@ void* guarded(std::size_t bytes) {
   return static_cast<char*>(memory) + room - bytes;
 }
 
+// Virtual memory management: a granule is a page, physical memory a file, the range of addresses a reservation of this
+// process's. Kernels that touch what they must not there are stopped, as on a device; elsewhere they take the process
+// down.
+struct Physical {
+  int file = -1;
+  std::size_t bytes = 0;
+};
+std::uintptr_t range_begin = 0;
+std::uintptr_t range_end = 0;
+ucontext_t before_kernel;
+volatile sig_atomic_t in_kernel = 0;
+volatile sig_atomic_t faulted = 0;
+
+void on_fault(int signal, siginfo_t* info, void*) {
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  if (in_kernel != 0 && address >= range_begin && address < range_end) {
+    faulted = 1;
+    setcontext(&before_kernel);
+  }
+  std::signal(signal, SIG_DFL);  // the access is made again, and ends the process
+}
+
+/// False: the kernel met memory that is not there for it.
+bool without_fault(const std::function<void()>& kernel) {
+  faulted = 0;
+  getcontext(&before_kernel);
+  if (faulted == 0) {
+    in_kernel = 1;
+    kernel();
+  }
+  in_kernel = 0;
+  return faulted == 0;
+}
+
 Stream& the_stream() {
   static auto* const stream = new Stream;
   return *stream;
@@ -171,17 +208,19 @@ int cuDriverGetVersion(int* version) {
   return 0;
 }
 int cuGetErrorName(int code, const char** name) {
-  *name = code == kTrapped       ? "CUDA_ERROR_LAUNCH_FAILED"
-          : code == kOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY"
-          : code == kNotFound    ? "CUDA_ERROR_NOT_FOUND"
-                                 : "CUDA_ERROR_INVALID_VALUE";
+  *name = code == kTrapped          ? "CUDA_ERROR_LAUNCH_FAILED"
+          : code == kIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : code == kOutOfMemory    ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : code == kNotFound       ? "CUDA_ERROR_NOT_FOUND"
+                                    : "CUDA_ERROR_INVALID_VALUE";
   return 0;
 }
 int cuGetErrorString(int code, const char** text) {
-  *text = code == kTrapped       ? "unspecified launch failure"
-          : code == kOutOfMemory ? "out of memory"
-          : code == kNotFound    ? "named symbol not found"
-                                 : "invalid argument";
+  *text = code == kTrapped          ? "unspecified launch failure"
+          : code == kIllegalAddress ? "an illegal memory access was encountered"
+          : code == kOutOfMemory    ? "out of memory"
+          : code == kNotFound       ? "named symbol not found"
+                                    : "invalid argument";
   return 0;
 }
 int cuDeviceGetCount(int* count) {
@@ -236,6 +275,9 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
     case 39:
       *value = 2048;
       return 0;
+    case 102:
+      *value = std::ifstream(own_folder() + "unmappable") ? 0 : 1;  // a file beside this library
+      return 0;
     default:
       return kInvalidValue;
   }
@@ -288,6 +330,54 @@ int cuMemFree_v2(std::uint64_t address) {
   }
   if (std::getenv("ACCELOPT_FAKE_GUARD") == nullptr) std::free(memory);
   return 0;
+}
+int cuMemGetAllocationGranularity(std::size_t* granule, const void*, int) {
+  *granule = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return 0;
+}
+int cuMemAddressReserve(std::uint64_t* address, std::size_t bytes, std::size_t, std::uint64_t, unsigned long long) {
+  void* const range = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED) return kOutOfMemory;
+  range_begin = reinterpret_cast<std::uintptr_t>(range);
+  range_end = range_begin + bytes;
+  struct sigaction action {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER;
+  sigaction(SIGSEGV, &action, nullptr);
+  *address = range_begin;
+  return 0;
+}
+int cuMemCreate(std::uint64_t* handle, std::size_t bytes, const void*, unsigned long long) {
+  if (sticky != 0) return sticky;
+  if (in_use + bytes > memory_limit()) return kOutOfMemory;
+  auto* const made = new Physical{memfd_create("device", 0), bytes};
+  if (made->file < 0 || ftruncate(made->file, static_cast<off_t>(bytes)) != 0) return kOutOfMemory;
+  in_use += bytes;
+  *handle = reinterpret_cast<std::uint64_t>(made);
+  return 0;
+}
+int cuMemRelease(std::uint64_t handle) {
+  auto* const made = reinterpret_cast<Physical*>(handle);
+  in_use -= made->bytes;
+  close(made->file);
+  delete made;
+  return 0;
+}
+int cuMemMap(std::uint64_t address, std::size_t bytes, std::size_t, std::uint64_t handle, unsigned long long) {
+  const int file = reinterpret_cast<Physical*>(handle)->file;
+  void* const at = reinterpret_cast<void*>(address);
+  return mmap(at, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, file, 0) == at ? 0 : kInvalidValue;
+}
+int cuMemSetAccess(std::uint64_t address, std::size_t bytes, const void* access, std::size_t) {
+  constexpr int kReadOnly = 1;
+  const int allowed = static_cast<const int*>(access)[2] == kReadOnly ? PROT_READ : PROT_READ | PROT_WRITE;
+  return mprotect(reinterpret_cast<void*>(address), bytes, allowed) == 0 ? 0 : kInvalidValue;
+}
+int cuMemUnmap(std::uint64_t address, std::size_t bytes) {
+  the_stream().wait();
+  void* const at = reinterpret_cast<void*>(address);
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  return mmap(at, bytes, PROT_NONE, kFlags, -1, 0) == at ? 0 : kInvalidValue;
 }
 int cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
   *memory = std::calloc(1, bytes);
@@ -411,7 +501,11 @@ int cuLaunchKernelEx(const Config* config, void* function, void** parameters, vo
     if (sticky != 0) return;
     std::vector<void*> pointers;
     for (auto& value : values) pointers.push_back(value.data());
-    if (!own.launch(grid.data(), block.data(), pointers.data())) sticky = kTrapped;
+    const bool whole = without_fault([&] {
+      if (!own.launch(grid.data(), block.data(), pointers.data())) sticky = kTrapped;
+    });
+    if (!whole) sticky = kIllegalAddress;
+    if (!whole) return;
     if (own.name != "accelopt_clock") return;
     auto* const ticks = *static_cast<std::uint64_t**>(pointers.front());
     if (const double mhz = faked_clock(); mhz > 0)

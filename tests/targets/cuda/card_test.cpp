@@ -20,22 +20,6 @@ using evaluation::MeasureSettings;
 using model::Status;
 using std::chrono::steady_clock;
 
-MeasureSettings quick_settings() {
-  MeasureSettings settings;
-  settings.seed = 20261121;
-  settings.slots = 3;
-  settings.protocol = "verify";
-  settings.call_limit_seconds = 0.5;
-  return settings;
-}
-
-std::string with(const std::string& what, const std::string& instead) {
-  std::string text = kSquares;
-  const auto at = text.find(what);
-  EXPECT_NE(at, std::string::npos) << what;
-  return text.replace(at, what.size(), instead);
-}
-
 class Card : public testing::Test {
  protected:
   void SetUp() override {
@@ -87,29 +71,43 @@ TEST_F(Card, WhatIsNotWrittenIsPoison) {
   EXPECT_EQ(evaluation.status, Status::incorrect_numerical);
   ASSERT_TRUE(evaluation.mismatch);
   EXPECT_EQ(evaluation.mismatch->index, 3);
-  EXPECT_TRUE(std::isnan(evaluation.mismatch->actual));
 }
 
 TEST_F(Card, WritesOutsideAnOutputAreSeen) {
+  // Beside a tensor there is noise, which is looked at afterwards, or nothing at all.
   for (const char* place : {"y[M] = 1;", "y[-1] = 1;", "n[M + 1000] = 1;"}) {
     const auto evaluation =
         judge(with("y[i] = sum + s;", "y[i] = sum + s; if (i == 0) { " + std::string(place) + " }"));
     EXPECT_EQ(evaluation.status, Status::runtime_error) << place;
-    EXPECT_NE(evaluation.reason.find("outside an output"), std::string::npos) << evaluation.reason;
+    EXPECT_TRUE(evaluation.reason.find("outside an output") != std::string::npos ||
+                evaluation.reason.find("CUDA_ERROR_ILLEGAL_ADDRESS") != std::string::npos)
+        << evaluation.reason;
   }
 }
 
-TEST_F(Card, WritesIntoInputsAreSeen) {
+TEST_F(Card, WritesIntoInputsFault) {
   const auto evaluation =
       judge(with("y[i] = sum + s;", "y[i] = sum + s; if (i == M - 1) const_cast<float*>(g)[K - 1] += 1;"));
-  EXPECT_EQ(evaluation.status, Status::reward_hack);
-  EXPECT_NE(evaluation.reason.find("wrote into its inputs"), std::string::npos) << evaluation.reason;
+  EXPECT_EQ(evaluation.status, Status::runtime_error);
+  EXPECT_NE(evaluation.reason.find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos) << evaluation.reason;
+  EXPECT_EQ(judge(with("float sum = 0", "float sum = 0.0f")).status, Status::passed);
 }
 
-TEST_F(Card, OutputsThatDependOnTheMomentAreCaught) {
-  // Right within the bound both times, and not the same: state that a fresh load does not have is the poison.
-  const auto evaluation = judge(with("y[i] = sum + s;", "y[i] = y[i] == y[i] ? 0 : sum + s;"));
-  EXPECT_EQ(evaluation.status, Status::passed) << evaluation.reason;  // the poison is NaN whatever its bits
+TEST_F(Card, WhatLiesFarFromATensorIsNotThere) {
+  for (const char* place : {"g[K + 1024]", "g[-1024]", "y[M + 2048]"}) {
+    const auto evaluation =
+        judge(with("y[i] = sum + s;", "y[i] = sum + s; volatile float seen = " + std::string(place) + ";"));
+    EXPECT_EQ(evaluation.status, Status::runtime_error) << place;
+    EXPECT_NE(evaluation.reason.find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos) << evaluation.reason;
+  }
+}
+
+TEST_F(Card, OutputsThatDependOnWhatTheyHeldAreCaught) {
+  // Whatever kind of poison serves as a flag: there are others.
+  for (const char* flag : {"y[i] == y[i] ? 0 : sum + s", "y[i] == 0 ? sum + s : 0", "y[i] + sum + s"}) {
+    const auto evaluation = judge(with("y[i] = sum + s;", "y[i] = " + std::string(flag) + ";"));
+    EXPECT_EQ(evaluation.status, Status::incorrect_numerical) << flag;
+  }
   const auto caught = judge(with("n[i] = negative;", "n[i] = (n[i] & 1) ? negative : negative + 1;"));
   EXPECT_EQ(caught.status, Status::incorrect_numerical);
 }
@@ -476,26 +474,6 @@ TEST(CardRepeats, WhatWasKeptIsMadeAgainWhenTheDevicesProcessWasLost) {
   const auto broken = call(with("y[i] = sum + s;", "if (i == 7) __trap();"), evaluation::Repeat::compare);
   ASSERT_TRUE(broken);
   EXPECT_EQ(broken->end, evaluation::CallEnd::died);
-}
-
-TEST(CardVariants, ShortCallsAreRepeatedOverInputsOfTheirOwn) {
-  model::Task task = squares_task();
-  task.workloads = {{"rows_40", {{"M", 40}}, model::Role::race, 1.0}};
-  const auto target = make_cuda_target(fake_options());
-  const auto evaluator = evaluation::make_local_evaluator(*target);
-  const auto opened = evaluator->open(task, quick_settings(), {});
-  ASSERT_TRUE(opened) << opened.error().message;
-  ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
-  const auto honest = evaluator->triage(cuda_solution(with("float sum = 0", "float sum = 0.0f")), task.baseline, {});
-  ASSERT_TRUE(honest) << honest.error().message;
-  EXPECT_EQ(honest->status, Status::passed) << honest->reason;
-  // Right for the first set of inputs of a call, and what it keeps from it for the others.
-  const std::string text = with("y[i] = sum + s;",
-                                "static float kept[64]; static int calls; "
-                                "if (calls++ < M) kept[i] = sum + s; y[i] = kept[i];");
-  const auto caught = evaluator->triage(cuda_solution(text), task.baseline, {});
-  ASSERT_TRUE(caught) << caught.error().message;
-  EXPECT_EQ(caught->status, Status::incorrect_numerical);
 }
 
 TEST(CardRaces, ABlockRaceRunsToItsVerdict) {

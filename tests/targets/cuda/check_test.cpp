@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <random>
 
@@ -78,15 +79,15 @@ class CheckKernels : public testing::Test {
     add(runs.perturbed_b, 1, false, Kind::perturbed);
     add(runs.perturbed_in_float, share, false, Kind::perturbed_in_float);
     out.bounds = evaluation::bounds_of(expected.dtype, expected.shape, errors, numerics);
-    const DeviceMemory rows = upload(out.bounds.rows);
-    out.expected = *checks_->hide(exact.address(), out.count * sizeof(double));
-    out.rows = *checks_->hide(rows.address(), out.bounds.rows.size() * sizeof(double));
+    out.expected = kept_.emplace_back(upload(expected.values)).address();
+    out.rows = kept_.emplace_back(upload(out.bounds.rows)).address();
     EXPECT_TRUE(device_->finish(std::chrono::seconds(10)));
     return out;
   }
 
   std::unique_ptr<CardDevice> device_;
   std::unique_ptr<Checks> checks_;
+  std::deque<DeviceMemory> kept_;  ///< of slots that begin at address 0
 };
 
 TEST_F(CheckKernels, DrawTheSameBytesAsTheHost) {
@@ -150,26 +151,51 @@ TEST_F(CheckKernels, PerturbAsTheHostDoes) {
   EXPECT_EQ(evaluation::decode(DType::float64, download(real->address(), values.size() * sizeof(double))), values);
 }
 
-TEST_F(CheckKernels, MasksHideAndGiveBack) {
-  Bytes bytes(1003);
+TEST_F(CheckKernels, FingerprintsTellEveryChange) {
+  Bytes bytes(1000);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 7);
   const DeviceMemory there = upload(bytes);
-  const auto hidden = checks_->hide(there.address(), bytes.size());
-  ASSERT_TRUE(hidden);
-  EXPECT_NE(download(hidden->memory.address(), bytes.size()), bytes);
-  const auto back = device_->allocate(1008);
-  ASSERT_TRUE(back && checks_->reveal(back->address(), *hidden));
-  EXPECT_EQ(download(back->address(), bytes.size()), bytes);
-  for (const std::size_t changed : {std::size_t{0}, std::size_t{512}, std::size_t{1002}}) {
-    ASSERT_TRUE(checks_->reveal(back->address(), *hidden));
-    const auto flag = device_->allocate(8);
-    ASSERT_TRUE(flag && checks_->zero(flag->address(), 8));
-    ASSERT_TRUE(checks_->differs(back->address(), *hidden, flag->address()));
-    EXPECT_EQ(download(flag->address(), 4), Bytes(4, std::byte{0}));
+  const std::vector<Checks::Region> regions{{there.address(), 504}, {there.address() + 504, 496}};
+  const auto before = checks_->fingerprints(regions, 77);
+  ASSERT_TRUE(before);
+  EXPECT_EQ(*checks_->fingerprints(regions, 77), *before);
+  for (const std::size_t changed : {std::size_t{0}, std::size_t{503}, std::size_t{999}}) {
     const std::byte other = bytes[changed] ^ std::byte{0x10};
-    ASSERT_TRUE(device_->copy_in(back->address() + changed, std::span(&other, 1)));
-    ASSERT_TRUE(checks_->differs(back->address(), *hidden, flag->address()));
-    EXPECT_NE(download(flag->address(), 4), Bytes(4, std::byte{0})) << changed;
+    ASSERT_TRUE(device_->copy_in(there.address() + changed, std::span(&other, 1)));
+    const auto after = checks_->fingerprints(regions, 77);
+    ASSERT_TRUE(after);
+    EXPECT_EQ(after->front() == before->front(), changed > 503) << changed;
+    EXPECT_EQ(after->back() == before->back(), changed <= 503) << changed;
+    ASSERT_TRUE(device_->copy_in(there.address() + changed, std::span(&bytes[changed], 1)));
+  }
+}
+
+TEST_F(CheckKernels, PoisonOfEveryKindIsWhatItsNameSays) {
+  for (const DType dtype : kAllTypes) {
+    std::vector<double> values;
+    for (int i = 0; i < 40; ++i) values.push_back(dtype == DType::boolean ? i % 2 : 1 + i % 30);
+    KeptOutput output;
+    output.dtype = dtype;
+    output.count = values.size();
+    Bytes right(values.size() * model::size_of(dtype));
+    evaluation::encode(dtype, values, right);
+    const bool floating = model::is_floating(dtype);
+    const DeviceMemory from = floating ? upload(values) : upload(right);
+    const DeviceMemory to = upload(right);
+    const auto poisoned = [&](evaluation::Poison kind) {
+      EXPECT_TRUE(checks_->poison(to.address(), output, kind, from.address(), 5));
+      return evaluation::decode(dtype, download(to.address(), right.size()));
+    };
+    EXPECT_EQ(poisoned(evaluation::Poison::zeros), std::vector<double>(40, 0.0)) << model::to_string(dtype);
+    std::vector<double> plausible = poisoned(evaluation::Poison::plausible);
+    EXPECT_NE(plausible, values) << model::to_string(dtype);
+    for (const double value : plausible)
+      EXPECT_NE(std::find(values.begin(), values.end(), value), values.end()) << model::to_string(dtype);
+    for (const double value : poisoned(evaluation::Poison::infinity)) {
+      EXPECT_TRUE(std::isinf(value) || dtype == DType::boolean || std::fabs(value) >= 127) << model::to_string(dtype);
+    }
+    const std::vector<double> complement = poisoned(evaluation::Poison::complement);
+    for (std::size_t i = 0; i < values.size() && !floating; ++i) EXPECT_NE(complement[i], values[i]);
   }
 }
 
@@ -250,7 +276,7 @@ TEST_F(CheckKernels, CompareAsTheHostDoes) {
       evaluation::encode(dtype, outputs[i], bytes);
       const Comparison here = evaluation::compare(sample.expected, bounds, bytes);
       const DeviceMemory actual = upload(bytes);
-      const auto there = checks_->compare(actual.address(), kept);
+      const auto there = checks_->compare(actual.address(), kept, 0);
       ASSERT_TRUE(there) << there.error().message;
       EXPECT_EQ(there->violated, here.violated) << model::to_string(dtype) << " case " << i;
       if (std::isfinite(here.normwise_error)) {
@@ -299,7 +325,7 @@ TEST_F(CheckKernels, ErrorsOfOneMagnitudeAreFoundAsOnTheHost) {
       evaluation::encode(dtype, values, bytes);
       const Comparison here = evaluation::compare(sample.expected, bounds, bytes);
       const DeviceMemory actual = upload(bytes);
-      const auto there = checks_->compare(actual.address(), kept);
+      const auto there = checks_->compare(actual.address(), kept, 0);
       ASSERT_TRUE(there) << there.error().message;
       EXPECT_EQ(here.passed(), right) << model::to_string(dtype);
       EXPECT_EQ(there->violated, here.violated) << model::to_string(dtype);
@@ -320,7 +346,7 @@ TEST_F(CheckKernels, ANormwiseErrorWithoutABadElementIsFound) {
   Bytes bytes(800 * sizeof(float));
   evaluation::encode(DType::float32, values, bytes);
   const Comparison here = evaluation::compare(sample.expected, bounds, bytes);
-  const auto there = checks_->compare(upload(bytes).address(), kept);
+  const auto there = checks_->compare(upload(bytes).address(), kept, 0);
   ASSERT_TRUE(there) << there.error().message;
   EXPECT_EQ(here.violated, NumericalRule::normwise);
   EXPECT_EQ(there->violated, NumericalRule::normwise);
@@ -338,12 +364,10 @@ TEST_F(CheckKernels, TwoRunsDisagreeWhereTheHostSaysSo) {
   Bytes second(first.size());
   evaluation::encode(DType::float32, values, second);
   const DeviceMemory one = upload(first);
-  const auto hidden = checks_->hide(one.address(), first.size());
-  ASSERT_TRUE(hidden);
-  const auto same = checks_->disagreement(one.address(), kept, *hidden);
+  const auto same = checks_->disagreement(one.address(), kept, 0, one.address());
   ASSERT_TRUE(same);
   EXPECT_FALSE(*same);
-  const auto place = checks_->disagreement(upload(second).address(), kept, *hidden);
+  const auto place = checks_->disagreement(upload(second).address(), kept, 0, one.address());
   ASSERT_TRUE(place && *place);
   EXPECT_EQ((*place)->index,
             static_cast<std::int64_t>(*evaluation::first_disagreement(sample.expected, bounds, first, second)));
@@ -358,13 +382,13 @@ TEST_F(CheckKernels, IntegersMustBeEqual) {
     KeptOutput kept;
     kept.dtype = dtype;
     kept.count = 100;
-    DeviceMemory memory = upload(bytes);
-    kept.expected = *checks_->hide(memory.address(), bytes.size());
-    const auto same = checks_->compare(memory.address(), kept);
+    const DeviceMemory memory = upload(bytes);
+    kept.expected = memory.address();
+    const auto same = checks_->compare(memory.address(), kept, 0);
     ASSERT_TRUE(same && same->passed()) << model::to_string(dtype);
     values[63] = 0;
     evaluation::encode(dtype, values, bytes);
-    const auto other = checks_->compare(upload(bytes).address(), kept);
+    const auto other = checks_->compare(upload(bytes).address(), kept, 0);
     ASSERT_TRUE(other);
     EXPECT_EQ(other->violated, NumericalRule::exact) << model::to_string(dtype);
     EXPECT_EQ(other->mismatch.index, 63);

@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "evaluation/evaluator.hpp"
 #include "evaluation/target.hpp"
 #include "sandbox/run.hpp"
 #include "targets/cuda/cuda_target.hpp"
@@ -136,6 +137,23 @@ extern "C" __global__ void squares(const real* x, const real* g, real s, real* y
   n[i] = negative;
 }
 )";
+
+inline evaluation::MeasureSettings quick_settings() {
+  evaluation::MeasureSettings settings;
+  settings.seed = 20261121;
+  settings.slots = 3;
+  settings.protocol = "verify";
+  settings.call_limit_seconds = 0.5;
+  return settings;
+}
+
+/// The squares kernel with something else in it.
+inline std::string with(const std::string& what, const std::string& instead) {
+  std::string text = kSquares;
+  const auto at = text.find(what);
+  ACCELOPT_ASSERT(at != std::string::npos, "the kernel has what is replaced");
+  return text.replace(at, what.size(), instead);
+}
 
 inline model::Solution cuda_solution(const std::string& text) {
   model::Solution out;

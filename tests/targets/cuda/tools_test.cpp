@@ -309,16 +309,22 @@ TEST_F(Tools, AConfirmedKernelWasCheckedByAllTools) {
   EXPECT_EQ(evaluation.notes, (std::vector<std::string>{
                                   "workload rows_2333: checked by memcheck, initcheck, racecheck of compute-sanitizer "
                                   "2025.3.1: nothing found",
+                                  "workload rows_2333: checked by memcheck, initcheck, racecheck of compute-sanitizer "
+                                  "2025.3.1, tensors as in the race: nothing found",
                                   "workload rows_3000: checked by memcheck, initcheck, racecheck of compute-sanitizer "
-                                  "2025.3.1: nothing found"}));
+                                  "2025.3.1: nothing found",
+                                  "workload rows_3000: checked by memcheck, initcheck, racecheck of compute-sanitizer "
+                                  "2025.3.1, tensors as in the race: nothing found"}));
   const std::vector<std::string> log = logged("compute-sanitizer");
-  ASSERT_EQ(log.size(), 18);
+  ASSERT_EQ(log.size(), 36);
   EXPECT_EQ(log[0], "memcheck");
   EXPECT_EQ(log[3], "initcheck");
   EXPECT_EQ(log[6], "racecheck");
   // x, g, y, n and the scratch tensor, to the byte; the checks' own memory comes before them.
-  EXPECT_TRUE(log[10].ends_with(" 384000 128 12000 12000 12000")) << log[10];
+  EXPECT_TRUE(log[19].ends_with(" 384000 128 12000 12000 12000")) << log[19];
   EXPECT_TRUE(log[1].ends_with(" 298624 128 9332 9332 9332")) << log[1];
+  EXPECT_EQ(log[9], "memcheck");
+  EXPECT_EQ(log[10], "allocated ") << "where calls are timed nothing is";
   // Nothing writes outputs before the candidate does; scratch is cleared as the plan says.
   EXPECT_EQ(log[2], "launched accelopt_draw accelopt_draw accelopt_zero sum_rows finish");
 }
@@ -326,7 +332,8 @@ TEST_F(Tools, AConfirmedKernelWasCheckedByAllTools) {
 TEST_F(Tools, AReadBehindATensorIsNotConfirmed) {
   open("off", fake("compute-sanitizer", "usual"));
   const std::string reads_behind =
-      squares_with("  y[i] = sum + s;", "  if (i == M - 1 && x[M * K] == 12345.5f) sum += 1;\n  y[i] = sum + s;");
+      squares_with("  y[i] = sum + s;", "  if (i == M - 1 && g[K] == 12345.5f) sum += 1;\n  y[i] = sum + s;");
+  // Behind g there is always some room: tensors begin at multiples of 256 bytes.
   EXPECT_EQ(evaluator_->triage(cuda_solution(reads_behind), squares_task().baseline, {})->status, Status::passed);
   const model::Evaluation evaluation = confirm(reads_behind);
   EXPECT_EQ(evaluation.status, Status::runtime_error);
@@ -366,7 +373,7 @@ TEST_F(Tools, ASanitizerThatFailsIsANote) {
   open("off", fake("compute-sanitizer", "crash"));
   const model::Evaluation evaluation = confirm(kSquares);
   EXPECT_EQ(evaluation.status, Status::passed) << evaluation.reason;
-  ASSERT_EQ(evaluation.notes.size(), 6);
+  ASSERT_EQ(evaluation.notes.size(), 12);
   EXPECT_EQ(evaluation.notes[2],
             "workload rows_2333: not checked by racecheck: Internal Sanitizer Error: the tool gave up");
 }
@@ -376,9 +383,10 @@ TEST_F(Tools, ASanitizerThatHangsIsEndedAndANote) {
   open("off", fake("compute-sanitizer", "hang"));
   const model::Evaluation evaluation = confirm(kSquares);
   EXPECT_EQ(evaluation.status, Status::passed) << evaluation.reason;
-  ASSERT_EQ(evaluation.notes.size(), 6);
+  ASSERT_EQ(evaluation.notes.size(), 12);
   EXPECT_EQ(evaluation.notes[0], "workload rows_2333: not checked by memcheck: it took more than 1 s");
-  EXPECT_EQ(evaluation.notes[5], "workload rows_3000: not checked by racecheck: it took more than 1 s");
+  EXPECT_EQ(evaluation.notes[11],
+            "workload rows_3000: not checked by racecheck, tensors as in the race: it took more than 1 s");
   EXPECT_EQ(logged("compute-sanitizer").size(), 3);  // what was too slow for less data is not tried with more
 }
 

@@ -288,28 +288,11 @@ extern "C" __global__ void accelopt_to_real(void* out, int out_dtype, const void
 
 // ---- memory ----
 
-/// Words under a secret mask, or from under it. What lies in memory while a candidate runs tells it nothing.
-extern "C" __global__ void accelopt_mask(u64* to, const u64* from, u64 words, u64 key) {
-  ACCELOPT_EACH(i, words) to[i] = from[i] ^ bits_at(key, i);
-}
-
 /// Adds up a keyed hash of every word and its place: the same in any order.
 extern "C" __global__ void accelopt_fingerprint(const u64* words, u64 count, u64 key, u64* sum) {
   u64 own = 0;
   ACCELOPT_EACH(i, count) own += mix(words[i] + bits_at(key, i));
   atomicAdd(sum, own);
-}
-
-/// Sets the flag unless the bytes are those under the mask.
-extern "C" __global__ void accelopt_differs(const u8* bytes, const u64* masked, u64 count, u64 key, u32* flag) {
-  ACCELOPT_EACH(i, count / 8) {
-    if (((const u64*)bytes)[i] != (masked[i] ^ bits_at(key, i))) *flag = 1;
-  }
-  ACCELOPT_EACH(rest, count % 8) {
-    const u64 at = count / 8 * 8 + rest;
-    const u64 word = masked[at / 8] ^ bits_at(key, at / 8);
-    if (bytes[at] != (u8)(word >> (8 * rest))) *flag = 1;
-  }
 }
 
 /// Fills with `fixed` bits and random ones where `random` has ones.
@@ -318,6 +301,50 @@ extern "C" __global__ void accelopt_poison(u8* to, u64 count, u64 fixed, u64 ran
   ACCELOPT_EACH(rest, count % 8) {
     const u64 word = fixed | (bits_at(seed, count / 8) & random);
     to[count / 8 * 8 + rest] = (u8)(word >> (8 * rest));
+  }
+}
+
+__device__ inline i64 load_integer(const void* from, int bytes, u64 i, int is_unsigned) {
+  switch (bytes) {
+    case 8:
+      return ((const i64*)from)[i];
+    case 4:
+      return ((const int*)from)[i];
+    case 2:
+      return ((const short*)from)[i];
+    default:
+      return is_unsigned != 0 ? (i64)((const u8*)from)[i] : (i64)((const signed char*)from)[i];
+  }
+}
+__device__ inline void store_integer(void* to, int bytes, u64 i, i64 value) {
+  switch (bytes) {
+    case 8:
+      ((i64*)to)[i] = value;
+      return;
+    case 4:
+      ((int*)to)[i] = (int)value;
+      return;
+    case 2:
+      ((short*)to)[i] = (short)value;
+      return;
+    default:
+      ((u8*)to)[i] = (u8)value;
+  }
+}
+
+/// Fills with right values of other places; with `complement`, integers with the complement of their own (`flip`: the
+/// bits that it turns over).
+extern "C" __global__ void accelopt_poison_from(void* to, int dtype, int bytes, int is_floating, const void* right,
+                                                u64 count, int complement, u64 flip, u64 seed) {
+  ACCELOPT_EACH(i, count) {
+    const u64 other = count < 2 ? i : (i + 1 + bits_at(seed, i) % (count - 1)) % count;
+    if (is_floating != 0) {
+      store_element(dtype, to, i, ((const double*)right)[other]);
+    } else if (complement != 0) {
+      store_integer(to, bytes, i, (i64)((u64)load_integer(right, bytes, i, 1) ^ flip));
+    } else {
+      store_integer(to, bytes, i, load_integer(right, bytes, other, 1));
+    }
   }
 }
 
@@ -351,6 +378,63 @@ extern "C" __global__ void accelopt_discard(u8* lines, u64 count) {
     (void)lines;
 #endif
   }
+}
+
+/// Reads a word every `stride` bytes of each of the spans, {address, bytes}: the first look at memory that was just
+/// mapped, or just flushed, is not the candidate's to pay for.
+extern "C" __global__ void accelopt_touch(const u64* spans, u64 count, u64 stride) {
+  for (u64 s = 0; s < count; ++s) {
+    ACCELOPT_EACH(i, (spans[2 * s + 1] + stride - 1) / stride) {
+      const u32 seen = *(const volatile u32*)(spans[2 * s] + i * stride);
+      (void)seen;
+    }
+  }
+}
+
+/// One block a multiprocessor takes all of its shared memory and nearly all of its registers, and leaves noise there.
+extern "C" __global__ __launch_bounds__(512, 1) void accelopt_scrub(u32 seed, u32 words, u32* never) {
+#ifdef __CUDA_ARCH__
+  extern __shared__ u32 shared[];
+  u32 registers[114];
+#pragma unroll
+  for (int i = 0; i < 114; ++i) asm volatile("mov.u32 %0, %1;" : "=r"(registers[i]) : "r"(seed + i));
+  for (u32 i = threadIdx.x; i < words; i += blockDim.x) shared[i] = seed + i;
+  __syncthreads();
+  u32 sum = shared[threadIdx.x];
+#pragma unroll
+  for (int i = 0; i < 114; ++i) {
+    asm volatile("" : "+r"(registers[i]));
+    sum ^= registers[i];
+  }
+  if (sum == seed && words == 0) *never = sum;
+#else
+  (void)seed, (void)words, (void)never;
+#endif
+}
+
+/// Every thread that the device holds at once overwrites a frame of local memory, where a kernel's stack lies.
+template <u32 bytes>
+__device__ inline void scrub_local(u32 seed, u32 at, u32* never) {
+#ifdef __CUDA_ARCH__
+  volatile u32 frame[bytes / 4];
+  for (u32 i = 0; i < bytes / 4; ++i) frame[i] = seed + i;
+  if (frame[at % (bytes / 4)] == seed - 1) *never = at;
+#if __CUDA_ARCH__ == 900
+  // What lies above the frames is within reach, too.
+  for (u32 top = 0xfffc00; top < 0x1000000; top += 4) asm volatile("st.local.u32 [%0], %1;" ::"r"(top), "r"(seed) : "memory");
+#endif
+#else
+  (void)seed, (void)at, (void)never;
+#endif
+}
+extern "C" __global__ __launch_bounds__(512, 3) void accelopt_scrub_local_1k(u32 seed, u32 at, u32* never) {
+  scrub_local<1024>(seed, at, never);
+}
+extern "C" __global__ __launch_bounds__(512, 3) void accelopt_scrub_local_4k(u32 seed, u32 at, u32* never) {
+  scrub_local<4096>(seed, at, never);
+}
+extern "C" __global__ __launch_bounds__(512, 3) void accelopt_scrub_local_16k(u32 seed, u32 at, u32* never) {
+  scrub_local<16384>(seed, at, never);
 }
 
 // ---- time ----
@@ -455,10 +539,8 @@ extern "C" __global__ void accelopt_sum(const double* values, u64 each, u64 sums
 
 struct Judged {
   const void* actual;
-  const u64* expected;  // doubles under the mask
-  const u64* rows;      // bounds of the rows under the mask
-  u64 expected_key;
-  u64 rows_key;
+  const double* expected;
+  const double* rows;  // their bounds
   u64 count;
   u64 row_length;
   double relative;
@@ -468,10 +550,9 @@ struct Judged {
   int has_infinity;
 };
 
-__device__ inline double wanted_at(const Judged& it, u64 i) { return as_double(it.expected[i] ^ bits_at(it.expected_key, i)); }
+__device__ inline double wanted_at(const Judged& it, u64 i) { return it.expected[i]; }
 __device__ inline double bound_at(const Judged& it, u64 i, double wanted) {
-  const u64 row = i / it.row_length;
-  return larger(as_double(it.rows[row] ^ bits_at(it.rows_key, row)), size_of_value(wanted) * it.relative);
+  return larger(it.rows[i / it.row_length], size_of_value(wanted) * it.relative);
 }
 
 __device__ inline int judge_element(double wanted, double got, double bound, double threshold, bool has_infinity) {
@@ -529,14 +610,13 @@ __device__ inline int band_of(double wanted, double scale) {
   return exponent >= 0 ? 0 : exponent <= -(ACCELOPT_BANDS - 1) ? ACCELOPT_BANDS - 1 : -exponent;
 }
 
-/// Sums a thread, band after band. `expected` under a mask where `masked`; `other`: of kErrors, as `other_dtype`.
-extern "C" __global__ void accelopt_bands(const u64* expected, u64 key, int masked, const void* other, int other_dtype,
-                                          int sum, int dtype, u64 count, double scale, double threshold,
-                                          double* partial) {
+/// Sums a thread, band after band. `other`: of kErrors, as `other_dtype`.
+extern "C" __global__ void accelopt_bands(const double* expected, const void* other, int other_dtype, int sum, int dtype,
+                                          u64 count, double scale, double threshold, double* partial) {
   double sums[ACCELOPT_BANDS];
   for (int band = 0; band < ACCELOPT_BANDS; ++band) sums[band] = 0;
   ACCELOPT_EACH(i, count) {
-    const double wanted = as_double(masked != 0 ? expected[i] ^ bits_at(key, i) : expected[i]);
+    const double wanted = expected[i];
     if (!(size_of_value(wanted) < threshold)) continue;
     double got = wanted;
     if (sum == kErrors) got = load_element(other_dtype, other, i);
@@ -572,60 +652,36 @@ extern "C" __global__ void accelopt_examine(Judged it, u64 i, double* out) {
   out[2] = judge_element(wanted, got, bound_at(it, i, wanted), it.threshold, it.has_infinity != 0);
 }
 
-__device__ inline i64 load_integer(const void* from, int bytes, u64 i, int is_unsigned) {
-  switch (bytes) {
-    case 8:
-      return ((const i64*)from)[i];
-    case 4:
-      return ((const int*)from)[i];
-    case 2:
-      return ((const short*)from)[i];
-    default:
-      return is_unsigned != 0 ? (i64)((const u8*)from)[i] : (i64)((const signed char*)from)[i];
-  }
-}
-__device__ inline i64 wanted_integer(const u64* masked, u64 key, int bytes, u64 i, int is_unsigned) {
-  const u64 at = i * (u64)bytes;
-  const u64 word = (masked[at / 8] ^ bits_at(key, at / 8)) >> (8 * (at % 8));
-  return load_integer(&word, bytes, 0, is_unsigned);
-}
-
-/// Integers under a mask: the least index of one that differs.
-extern "C" __global__ void accelopt_exact(const void* actual, const u64* masked, u64 key, u64 count, int bytes,
+/// Integers: the least index of one that differs.
+extern "C" __global__ void accelopt_exact(const void* actual, const void* expected, u64 count, int bytes,
                                           int is_unsigned, u64* first_bad) {
   ACCELOPT_EACH(i, count) {
-    if (load_integer(actual, bytes, i, is_unsigned) != wanted_integer(masked, key, bytes, i, is_unsigned)) {
+    if (load_integer(actual, bytes, i, is_unsigned) != load_integer(expected, bytes, i, is_unsigned)) {
       atomicMin(first_bad, i);
     }
   }
 }
 
-extern "C" __global__ void accelopt_examine_exact(const void* actual, const u64* masked, u64 key, u64 i, int bytes,
+extern "C" __global__ void accelopt_examine_exact(const void* actual, const void* expected, u64 i, int bytes,
                                                   int is_unsigned, double* out) {
-  out[0] = (double)wanted_integer(masked, key, bytes, i, is_unsigned);
+  out[0] = (double)load_integer(expected, bytes, i, is_unsigned);
   out[1] = (double)load_integer(actual, bytes, i, is_unsigned);
   out[2] = kExact;
 }
 
-/// Two outputs of one kernel: the least index in which they differ by more than right ones may. `kept` lies under a
-/// mask.
-extern "C" __global__ void accelopt_agree(Judged it, const u64* kept, u64 kept_key, int element_bytes, u64* first_bad) {
+/// Two outputs of one kernel: the least index in which they differ by more than right ones may.
+extern "C" __global__ void accelopt_agree(Judged it, const void* kept, u64* first_bad) {
   ACCELOPT_EACH(i, it.count) {
-    const u64 at = i * (u64)element_bytes;
-    const u64 word = (kept[at / 8] ^ bits_at(kept_key, at / 8)) >> (8 * (at % 8));
-    const double one = load_element(it.dtype, &word, 0);
+    const double one = load_element(it.dtype, kept, i);
     const double other = load_element(it.dtype, it.actual, i);
     if (one == other || (is_nan(one) && is_nan(other))) continue;
     if (!(size_of_value(one - other) <= bound_at(it, i, wanted_at(it, i)))) atomicMin(first_bad, i);
   }
 }
 
-/// The kept element as a number.
-extern "C" __global__ void accelopt_examine_kept(int dtype, const u64* kept, u64 kept_key, int element_bytes, u64 i,
-                                                 const void* actual, double* out) {
-  const u64 at = i * (u64)element_bytes;
-  const u64 word = (kept[at / 8] ^ bits_at(kept_key, at / 8)) >> (8 * (at % 8));
-  out[0] = load_element(dtype, &word, 0);
+/// The element of both as numbers.
+extern "C" __global__ void accelopt_examine_kept(int dtype, const void* kept, u64 i, const void* actual, double* out) {
+  out[0] = load_element(dtype, kept, i);
   out[1] = load_element(dtype, actual, i);
   out[2] = kElementwise;
 }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single calls over the fake driver: where tensors lie, what they hold, and how many runs are timed.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "evaluation/local_evaluator.hpp"
+#include "evaluation/slots.hpp"
+#include "targets/cuda/fake_card.hpp"
+
+namespace accelopt::targets::cuda {
+namespace {
+
+using model::Status;
+
+/// One kernel on one slot, or on several.
+class CardCalls : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(target_->open(task_, quick_settings(), {}));
+    slots_.emplace(*target_, task_, 1, 4);
+  }
+  evaluation::CallOutcome call(const std::string& text, int slot, evaluation::CallOptions options = {}) {
+    const auto drawn = slots_->get(2, slot);
+    EXPECT_TRUE(drawn) << drawn.error().message;
+    const auto live = target_->start(cuda_solution(text), evaluation::Placement::usual, {});
+    auto outcome = (*live)->call((*drawn)->invocation, options);
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    return outcome.value_or(evaluation::CallOutcome{});
+  }
+  const model::Task task_ = squares_task();
+  const std::unique_ptr<evaluation::Target> target_ = make_cuda_target(fake_options());
+  std::optional<evaluation::Slots> slots_;
+};
+
+TEST_F(CardCalls, TensorsLieElsewhereAtEveryCall) {
+  // The granule's number comes back as the wrong element that it is.
+  const auto place = [&](const std::string& tensor, int slot) {
+    return call(with("n[i] = negative;", "n[i] = (int)((unsigned long long)" + tensor + " >> 12);"), slot)
+        .comparisons.at(1)
+        .mismatch.actual;
+  };
+  EXPECT_NE(place("y", 0), place("y", 0));
+  EXPECT_NE(place("x", 0), place("x", 1));
+  EXPECT_NE(place("x", 0), place("g", 0));
+}
+
+TEST_F(CardCalls, WhatIsNotWrittenIsSeenUnderEveryPoison) {
+  const std::string lazy =
+      with("y[i] = sum + s;\n  n[i] = negative;", "if (i % 2 == 0) { y[i] = sum + s; n[i] = negative; }");
+  for (const evaluation::Poison poison : evaluation::kPoisons) {
+    evaluation::CallOptions options;
+    options.poison = poison;
+    const auto outcome = call(lazy, 0, options);
+    EXPECT_EQ(outcome.end, evaluation::CallEnd::returned) << outcome.reason;
+    for (const auto& comparison : outcome.comparisons) EXPECT_FALSE(comparison.passed()) << static_cast<int>(poison);
+    for (const auto& comparison : call(kSquares, 0, options).comparisons)
+      EXPECT_TRUE(comparison.passed()) << static_cast<int>(poison);
+  }
+}
+
+TEST(CardErrors, ADeviceWhoseMemoryCannotBeMappedMeasuresNothing) {
+  const auto folder = base::TemporaryFolder::create("accelopt-fake-unmappable");
+  ASSERT_TRUE(folder);
+  CudaOptions options = fake_options();
+  options.driver = (folder->path() / "libdriver.so").string();
+  std::filesystem::copy_file(ACCELOPT_FAKE_DRIVER, options.driver);
+  ASSERT_TRUE(base::write_file(folder->path() / "unmappable", ""));
+  const auto target = make_cuda_target(options);
+  ASSERT_TRUE(target->open(squares_task(), quick_settings(), {}));
+  EXPECT_NE(target->builds_only().find("virtual memory management"), std::string::npos) << target->builds_only();
+}
+
+TEST(CardVariants, ShortCallsAreRepeatedOverInputsOfTheirOwn) {
+  model::Task task = squares_task();
+  task.workloads = {{"rows_40", {{"M", 40}}, model::Role::race, 1.0}};
+  const auto target = make_cuda_target(fake_options());
+  const auto evaluator = evaluation::make_local_evaluator(*target);
+  const auto opened = evaluator->open(task, quick_settings(), {});
+  ASSERT_TRUE(opened) << opened.error().message;
+  ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
+  const auto honest = evaluator->triage(cuda_solution(with("float sum = 0", "float sum = 0.0f")), task.baseline, {});
+  ASSERT_TRUE(honest) << honest.error().message;
+  EXPECT_EQ(honest->status, Status::passed) << honest->reason;
+  // Right for the first set of inputs of a call, and what it keeps from it for the others.
+  const std::string text = with("y[i] = sum + s;",
+                                "static float kept[64]; static int calls; "
+                                "if (calls++ < M) kept[i] = sum + s; y[i] = kept[i];");
+  const auto caught = evaluator->triage(cuda_solution(text), task.baseline, {});
+  ASSERT_TRUE(caught) << caught.error().message;
+  EXPECT_EQ(caught->status, Status::incorrect_numerical);
+}
+
+TEST(CardVariants, ACallAloneIsOneRunOfTheKernel) {
+  model::Task task = squares_task();
+  task.workloads = {{"rows_40", {{"M", 40}}, model::Role::race, 1.0}};
+  const auto target = make_cuda_target(fake_options());
+  ASSERT_TRUE(target->open(task, quick_settings(), {}));
+  evaluation::Slots slots(*target, task, 1, 4);
+  evaluation::CallOptions options;
+  const auto right = [&](const std::string& text, int slot) {
+    const auto live = target->start(cuda_solution(text), evaluation::Placement::usual, {});
+    const auto outcome = (*live)->call((*slots.get(0, slot))->invocation, options);
+    return outcome && outcome->comparisons.size() == 2 && outcome->comparisons[1].passed();
+  };
+  EXPECT_TRUE(right(kSquares, 0));  // from here on it is known that calls are short
+  const std::string once = with("n[i] = negative;", "static int runs; runs += i == 0; n[i] = negative + (runs > 1);");
+  EXPECT_FALSE(right(once, 1));
+  options.alone = true;
+  EXPECT_TRUE(right(once, 2));
+  EXPECT_TRUE(right(once, 1));  // also where there are more sets of inputs
+}
+
+}  // namespace
+}  // namespace accelopt::targets::cuda
