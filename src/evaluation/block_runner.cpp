@@ -59,7 +59,7 @@ BlockRunner::BlockRunner(Target& target, const model::Task& task, Slots& slots, 
     const Placement placement = arm < plan_.placements.size() ? plan_.placements[arm] : Placement::usual;
     arms_.push_back({solution, model::source_id(*solution), placement, nullptr, std::nullopt});
   }
-  poisons_ = random_() % kPoisons.size();
+  poisons_ = random_() % kTimedPoisons.size();
   plan_.expected_ns.resize(plan_.workloads.size(), 0);
 }
 
@@ -219,7 +219,7 @@ base::Result<CallOutcome> BlockRunner::timed(ArmState& arm, std::size_t place, i
     TRY_ASSIGN(Slot * slot, slots_.get(workload, slot_number + row * kSlotsARow));
     lost_to_drawing_ += slots_.drawing() - before;
     CallOptions options{call_limit(plan_.expected_ns[place], plan_.hard_limit), task_.cpu.cache, random_()};
-    options.poison = kPoisons[poisons_++ % kPoisons.size()];
+    options.poison = kTimedPoisons[poisons_++ % kTimedPoisons.size()];
     options.right = slot->expected;
     options.alone = plan_.timing == Timing::alone;
     TRY_ASSIGN(CallOutcome outcome, arm.live->call(slot->invocation, options));

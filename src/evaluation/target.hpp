@@ -51,6 +51,9 @@ enum class Poison {
 /// In the order in which the calls of a verification take them, from a random one on.
 inline constexpr std::array kPoisons{Poison::nan, Poison::zeros, Poison::plausible, Poison::infinity,
                                      Poison::complement};
+/// The same of timed calls: a complement would tell every right value to whoever takes it back.
+inline constexpr std::array kTimedPoisons{Poison::nan, Poison::zeros, Poison::plausible, Poison::infinity,
+                                          Poison::plausible};
 
 struct CallOptions {
   std::chrono::nanoseconds limit{std::chrono::seconds(10)};  ///< watchdog

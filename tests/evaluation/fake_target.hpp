@@ -80,6 +80,7 @@ class FakeTarget : public Target {
   std::map<std::string, std::set<Bytes>> met;       ///< inputs of timed calls, by the kernel's text
   std::map<std::string, int> met_again;             ///< timed calls on inputs that the text had met in any process
   std::map<std::string, std::set<Poison>> poisons;  ///< of calls, by the kernel's text
+  int complements = 0;                              ///< calls over complements
   int doubtful_calls = 0;  ///< so many more calls are told two times that contradict each other
   std::chrono::milliseconds patience{40};
   std::chrono::hours wait_a_lock{0};  ///< that is said to have been waited for each
@@ -185,6 +186,7 @@ class FakeTarget : public Target {
       const bool known = !target_.met[text_].insert(invocation.inputs.at(0)).second;
       if (known && options.repeat != Repeat::compare) ++target_.met_again[text_];
       target_.poisons[text_].insert(options.poison);
+      if (options.poison == Poison::complement) ++target_.complements;
       CallOutcome out;
       const std::int64_t size = invocation.axes.at(0);
       if (fakes::claims(text_, "crash") || fake_claim(text_, "lives_if", size).value_or(1) == 0)

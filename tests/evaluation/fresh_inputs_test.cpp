@@ -74,6 +74,19 @@ TEST_F(FreshInputs, EveryCandidateIsVerifiedOverEveryKindOfPoison) {
   }
 }
 
+TEST_F(FreshInputs, NoTimedCallFindsTheComplementOfRightValues) {
+  for (const Poison poison : kPoisons) {
+    const bool timed = std::find(kTimedPoisons.begin(), kTimedPoisons.end(), poison) != kTimedPoisons.end();
+    EXPECT_EQ(timed, poison != Poison::complement);
+  }
+  open();
+  const int before = calls_before();
+  const int complements = target_.complements;
+  triage("time=1000000");
+  // One in five calls of the verification and its repeated one; the race has many more calls than that.
+  EXPECT_LE(target_.complements - complements, (before + 4) / 5 + 1);
+}
+
 TEST_F(FreshInputs, ACallThatCouldHaveBegunEarlyIsRepeatedAndItsTimeNeverCounts) {
   open();
   const int before = calls_before();

@@ -347,12 +347,14 @@ bool ArenaProcess::settles(Still still) {
   return false;
 }
 
-bool ArenaProcess::comes_home() {
+bool ArenaProcess::at_home() const {
   if (!place_file_.valid()) return true;
-  return settles([this] {
-    const auto at = instruction();
-    return at && *at >= home_begin_ && *at < home_end_;
-  });
+  const auto at = instruction();
+  return at && *at >= home_begin_ && *at < home_end_;
+}
+
+bool ArenaProcess::comes_home() {
+  return settles([this] { return at_home(); });
 }
 
 bool ArenaProcess::helpers_parked() {
@@ -393,6 +395,7 @@ bool ArenaProcess::parked(const base::FileDescriptor& place) const {
   if (std::sscanf(text.data(), "%ld %llx %llx %llx %llx", &number, &word, &operation, &awaited, &limit) != 5) {
     return false;
   }
+  if (word < kFirstFreeAddress) return false;  // shared memory: the worker itself changes it before the next go
   const auto command = static_cast<int>(operation) & FUTEX_CMD_MASK;
   if (number != SYS_futex || (command != FUTEX_WAIT && command != FUTEX_WAIT_BITSET) || limit != 0) return false;
   std::uint32_t now = 0;

@@ -52,12 +52,13 @@ class ArenaProcess {
   /// Stops it; false when it turned out dead.
   bool stop();
   /// Whether the stopped arena stands in the loop in which arenas wait for their next call, so that nothing but the
-  /// arena's own code runs until then. One that is on its way there is given a little time; it may turn out dead. True
-  /// as well where the machine does not tell (see watched).
+  /// arena's own code runs until then. True as well where the machine does not tell (see watched).
+  [[nodiscard]] bool at_home() const;
+  /// The same, but one that is on its way there is given a little time; it may turn out dead.
   bool comes_home();
-  /// Whether every helper thread of the stopped arena is gone, or blocked in a futex without a time limit on a word
-  /// that still has the awaited value, so that continuing the process wakes none. Those that are on their way there are
-  /// given a little time; it may turn out dead. True as well where the machine does not tell.
+  /// Whether every helper thread of the stopped arena is gone, or blocked in a futex without a time limit on a word of
+  /// its own memory that still has the awaited value, so that continuing the process wakes none. Those that are on
+  /// their way there are given a little time; it may turn out dead. True as well where the machine does not tell.
   bool helpers_parked();
   /// Whether the helpers that were parked when it was stopped are blocked there still, now that it goes on.
   [[nodiscard]] bool helpers_rest() const;

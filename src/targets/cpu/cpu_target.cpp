@@ -81,6 +81,7 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
     CallOutcome out;
     out.wrote_outside = !layout.canaries_whole(invocation);
     if (out.wrote_outside) bench_.buffers.distrust();
+    if (bracket.worked_on) ++worked_on_;
     out.caught = caught_at(bracket, late_writes);
     // Where memory can be sealed no process but this one can write to the inputs.
     if (out.caught.empty() && !bench_.buffers.sealed() && !layout.inputs_hold(invocation)) {
@@ -107,9 +108,12 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
   }
 
   /// What proves that the kernel cheated in this call; empty: nothing.
-  static std::string caught_at(const Bracket& bracket, const LateWrites& late_writes) {
+  [[nodiscard]] std::string caught_at(const Bracket& bracket, const LateWrites& late_writes) const {
     if (bracket.astray) {
       return "said that it was done and did not return: it kept its process to itself, to begin before it is told to";
+    }
+    if (worked_on_ > kMostInterrupted) {
+      return "went on working after it had said that it was done, again and again, which chooses the calls that count";
     }
     if (bracket.helper_awake) {
       return "left a helper thread awake: between calls each has ended, or waits on a futex without a time limit, as "
@@ -127,8 +131,12 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
     return out;
   }
 
+  /// Calls in which an arena seems to have worked on: the machine can interrupt it in its few instructions after done.
+  static constexpr int kMostInterrupted = 2;
+
   Bench& bench_;
   ArenaProcess arena_;
+  int worked_on_ = 0;
   bool timed_out_ = false;
 };
 

@@ -151,6 +151,7 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
     return out;
   }
   const ArenaProcess::Schedule after = arena.schedule();
+  const bool at_home = arena.at_home();
   out.astray = !arena.comes_home();
   if (arena.death().empty() && !out.astray) out.helper_awake = !arena.helpers_parked();
   if (!arena.death().empty()) {
@@ -162,8 +163,10 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
   // On one core the arena stands still while this thread looks. Else it runs from ready to done, and its stop and what
   // it does after being continued are left; every arena needs the same for that.
   out.before_go = one_core ? at_ready.ran - before.ran : after.ran - before.ran - (running.at - waking.at);
-  out.early = go - rested > std::max<nanoseconds>(kMostReadyToGo, part(20)) || wake > kMostWakingUp ||
-              out.before_go > usual_before_go + std::min<nanoseconds>(kMostWork, part(20)) || !helpers_rest;
+  const bool worked = out.before_go > usual_before_go + std::min<nanoseconds>(kMostWork, part(20));
+  out.early =
+      go - rested > std::max<nanoseconds>(kMostReadyToGo, part(20)) || wake > kMostWakingUp || worked || !helpers_rest;
+  out.worked_on = worked && !at_home;
   // The wait for a core right after being continued is not part of the call.
   const nanoseconds delay = after.waited - before.waited - wake;
   // On one core the clock has to sleep while the kernel runs: its gaps say nothing there.

@@ -18,6 +18,7 @@ struct Bracket {
   bool disturbed = false;  ///< something else took time from the arena or from this thread
   std::chrono::nanoseconds before_go{0};  ///< processor time from being continued to ready, and of being stopped
   bool helper_awake = false;  ///< when it was stopped a helper thread could have gone on as soon as it is continued
+  bool worked_on = false;     ///< it used processor time after it had said that it was done, and had not returned yet
   bool astray = false;        ///< when it was stopped it did not stand where an arena waits for its next call
 };
 

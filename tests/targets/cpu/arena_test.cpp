@@ -131,7 +131,7 @@ extern "C" void kernel(const float*, const float*, float s, float* y, int64_t M)
   for (int64_t i = 0; i < M; ++i) y[i] = s;
   static_assert(sizeof(int) == 4);
   int* const word = new int(0);
-  std::thread([word] { for (;;) )";
+  std::thread([word, y] { for (;;) )";
   const std::string end = R"( }).detach();
   timespec soon{0, 3000000};
   syscall(SYS_futex, new int(0), FUTEX_WAIT, 0, &soon, nullptr, 0);
@@ -152,6 +152,15 @@ extern "C" void kernel(const float*, const float*, float s, float* y, int64_t M)
       threaded_call(kernel("{ timespec far{100, 0}; syscall(SYS_futex, word, FUTEX_WAIT, 0, &far, nullptr, 0); }", "0"))
           .helper_awake)
       << "it wakes by itself";
+  // Their words hold what is awaited while the process stands still, and are changed from outside before it goes on.
+  const std::string order = "(int*)" + std::to_string(kControlAddress) + "UL";
+  EXPECT_TRUE(
+      threaded_call(kernel("syscall(SYS_futex, " + order + ", FUTEX_WAIT, *" + order + ", nullptr, nullptr, 0);", "0"))
+          .helper_awake)
+      << "the worker's next order wakes it";
+  EXPECT_TRUE(
+      threaded_call(kernel("syscall(SYS_futex, y, FUTEX_WAIT, *(int*)y, nullptr, nullptr, 0);", "0")).helper_awake)
+      << "poison wakes it";
 }
 
 TEST(Arena, AnObjectThatCannotBeLoadedIsADeadArena) {
