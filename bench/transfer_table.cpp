@@ -58,15 +58,18 @@ struct Table::Device {
     options.arena = ACCELOPT_ARENA_PATH;
     options.cache = ACCELOPT_CACHE;
     target = targets::cpu::make_cpu_target(options);
-    measuring = std::make_unique<evaluation::Measuring>(evaluation::Measuring{.target = *target,
-                                                                              .task = task,
-                                                                              .settings = measure_settings(),
-                                                                              .peaks = {},
-                                                                              .slots = nullptr,
-                                                                              .baseline_ns = {},
-                                                                              .random = {},
-                                                                              .confirmations = 0,
-                                                                              .recorded_ns = {}});
+    measuring = std::make_unique<evaluation::Measuring>(
+        evaluation::Measuring{.target = *target,
+                              .task = task,
+                              .settings = measure_settings(),
+                              .peaks = {},
+                              .slots = nullptr,
+                              .baseline_ns = {},
+                              .random = {},
+                              .confirmations = 0,
+                              .near_peaks = false,
+                              .compile_budgets = std::make_unique<evaluation::CompileBudgets>(),
+                              .recorded_ns = {}});
     measuring->random.seed(measuring->settings.seed);
   }
 

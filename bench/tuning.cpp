@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -103,7 +104,8 @@ class Exhaustive {
     const auto began = Clock::now();
     std::vector<Solution> all;
     {
-      evaluation::BuildAhead builds(*target_, {});
+      const auto no_limit = std::make_shared<evaluation::CompileBudget>(std::numeric_limits<double>::infinity());
+      evaluation::BuildAhead builds(*target_, no_limit, {});
       for (const model::TuningValues& values : space_.configurations) {
         all.push_back(model::with_values(open_, values));
         builds.add(all.back());

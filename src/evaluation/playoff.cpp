@@ -208,9 +208,13 @@ std::string contradiction(const Measuring& measuring, const std::vector<std::siz
   if (together.samples.empty() || alone.samples.empty()) return {};
   for (std::size_t copy = 0; copy < 2; ++copy) {
     for (std::size_t i = 0; i < workloads.size(); ++i) {
-      double allowed = kTickNs;
+      // Logarithms of ratios to one time, which is what intervals are of.
+      const double scale = together.times[copy].reference_ns[i].front();
+      double allowed = std::log1p(kTickNs / scale);
       const auto told = [&](const std::vector<double>& times) {
-        const stats::Interval interval = stats::trimmed_interval(times, kAlpha);
+        std::vector<double> logs;
+        for (const double time : times) logs.push_back(std::log(time / scale));
+        const stats::Interval interval = stats::trimmed_interval(logs, kAlpha);
         allowed += (interval.high - interval.low) / 2;
         return interval.estimate;
       };
@@ -220,11 +224,12 @@ std::string contradiction(const Measuring& measuring, const std::vector<std::siz
       const double own_alone = told(alone.times[copy].candidate_ns[i]);
       allowed += std::fabs(baseline_alone - baseline_together);
       if (std::fabs(own_alone - own_together) <= allowed) continue;
+      const auto us = [&](double logarithm) { return std::exp(logarithm) * scale / 1e3; };
       return fmt::format(
           "workload {}: a call takes {:.1f} us alone and {:.1f} us among others (the baseline's {:.1f} and {:.1f} us): "
           "calls made alone count",
-          measuring.task.workloads[workloads[i]].name, own_alone / 1e3, own_together / 1e3, baseline_alone / 1e3,
-          baseline_together / 1e3);
+          measuring.task.workloads[workloads[i]].name, us(own_alone), us(own_together), us(baseline_alone),
+          us(baseline_together));
     }
   }
   return {};

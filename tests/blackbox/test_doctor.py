@@ -9,14 +9,15 @@ import support
 # CUDA's driver as far as it is asked, for devices that this machine does not have.
 DRIVER = """
 #include <string.h>
-static const struct { int major, minor; const char* name; } devices[] = {DEVICES {0, 0, 0}};
+static const struct { int major, minor; const char* name; int no_mapping; } devices[] = {DEVICES {0, 0, 0}};
 int cuInit(unsigned flags) { return flags; }
 int cuDriverGetVersion(int* version) { *version = VERSION; return 0; }
 int cuDeviceGetCount(int* count) { *count = sizeof devices / sizeof *devices - 1; return 0; }
 int cuDeviceGet(int* device, int number) { *device = number; return 0; }
 int cuDeviceGetName(char* name, int length, int device) { strncpy(name, devices[device].name, length); return 0; }
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
-  *value = attribute == 75 ? devices[device].major : attribute == 76 ? devices[device].minor : 0;
+  *value = attribute == 75 ? devices[device].major : attribute == 76 ? devices[device].minor
+         : attribute == 102 ? !devices[device].no_mapping : 0;
   return 0;
 }
 """
@@ -79,12 +80,18 @@ class Doctor(support.TestCase):
 
     def cuda_checks(self, version, *devices):
         source = self.folder / "driver.c"
-        rows = "".join(f'{{{major}, {minor}, "{name}"}}, ' for major, minor, name in devices)
+        rows = "".join(f'{{{major}, {minor}, "{name}", {int("virtual memory" in name)}}}, ' for major, minor, name in devices)
         source.write_text(DRIVER.replace("DEVICES", rows).replace("VERSION", str(version)), encoding="utf-8")
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", self.folder / "libcuda.so.1", source], check=True)
         self.environment["LD_LIBRARY_PATH"] = str(self.folder)
         self.workspace.mkdir(exist_ok=True)
         return self.checks()[1]
+
+    def test_a_device_without_virtual_memory_management_is_said_to_be_no_use(self):
+        check = self.cuda_checks(13000, (9, 0, "One without virtual memory"))["cuda:0"]
+        self.assertEqual(check["state"], "degraded")
+        self.assertIn("without virtual memory management", check["detail"])
+        self.assertIn("another device", check["advice"])
 
     def test_a_driver_and_devices_that_will_do(self):
         checks = self.cuda_checks(13000, (9, 0, "A new one"), (10, 3, "A newer one"))

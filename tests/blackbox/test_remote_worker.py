@@ -52,8 +52,8 @@ class RemoteWorker(support.TestCase):
         """A command that runs some shell code and then is the worker."""
         return shlex.join(["sh", "-c", before + "; exec " + shlex.join(self.worker())])
 
-    def run_small(self, command, *more):
-        return self.accelopt("run", self.task(), "--workspace", self.workspace, "--json", "--iterations", 1, "--plans", 2, "--worker",
+    def run_small(self, command, *more, task=None):
+        return self.accelopt("run", task or self.task(), "--workspace", self.workspace, "--json", "--iterations", 1, "--plans", 2, "--worker",
                              command, *more)
 
     def check_improved(self, finished):
@@ -136,8 +136,15 @@ class RemoteWorker(support.TestCase):
         self.assertNotIn("RUNTIME_ERROR", finished.last["counts"])
 
     def test_a_run_goes_on_elsewhere(self):
-        """Begun through a worker that is gone for good, resumed through another."""
-        finished = self.run_small("sh -c 'exit 3'")
+        """Begun through a worker that is gone for good after a while, resumed through another."""
+        task = self.task()
+        never = self.run_small("sh -c 'exit 3'", task=task)
+        self.assert_says(never, 1, "exit code 3", "accelopt doctor --worker")
+        self.assertEqual(self.succeed("runs", "--workspace", self.workspace, "--json").lines, [], "what never began is no run")
+        lost = self.folder / "lost"
+        line = self.file("line.py", LINE)
+        gone = shlex.join(["sh", "-c", f"test -e {lost} && exit 3; exec {shlex.join([sys.executable, str(line), str(lost), *self.worker()])}"])
+        finished = self.run_small(gone, task=task)
         self.assert_says(finished, 1, "exit code 3", "accelopt resume")
         resumed = self.succeed("resume", "--workspace", self.workspace, "--json", "--worker", shlex.join(self.worker()))
         self.check_improved(resumed)

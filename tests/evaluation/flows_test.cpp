@@ -391,7 +391,7 @@ TEST_F(Flows, CallsMadeAloneCountWhereTheyContradictThoseMadeTogether) {
   const auto honest = evaluator_->confirm(fake_kernel("time=500000"), {});
   ASSERT_TRUE(honest) << honest.error().message;
   EXPECT_EQ(honest->verdict, Verdict::faster) << honest->reason;
-  EXPECT_TRUE(honest->notes.empty());
+  EXPECT_EQ(honest->notes, std::vector<std::string>{});
   EXPECT_EQ(target_.met_again["time=500000"], 0);
   const auto cheat = evaluator_->confirm(fake_kernel("time=500000 alone=1000000"), {});
   ASSERT_TRUE(cheat && cheat->notes.size() == 1);

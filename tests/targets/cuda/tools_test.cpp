@@ -141,7 +141,10 @@ class Tools : public testing::Test {
   model::Evaluation confirm(const std::string& text) {
     auto out = evaluator_->confirm(cuda_solution(text), {});
     EXPECT_TRUE(out) << out.error().message;
-    return out.value_or(model::Evaluation{});
+    if (!out) return {};
+    // On a busy machine the fake device's calls take longer alone, which is noted as well.
+    std::erase_if(out->notes, [](const std::string& note) { return note.ends_with("calls made alone count"); });
+    return *out;
   }
   static const model::ProfileItem* find(const model::Profile& profile, const std::string& name) {
     const auto found = std::find_if(profile.items.begin(), profile.items.end(),
