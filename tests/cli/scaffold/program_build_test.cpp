@@ -33,7 +33,7 @@ class ProgramBuildTest : public testing::Test {
 };
 
 TEST_F(ProgramBuildTest, SaysHowTheFileIsCompiledAndLeavesTheRepositoryAlone) {
-  repository_.write("Makefile", "all: ; cd src && g++ -Os -mavx2 -DX=1 -fplugin-arg-x -c main.cpp -o main.o\n");
+  repository_.write("Makefile", "all: ; cd src && g++ -Os -mavx2 -DX=1 -c main.cpp -o main.o\n");
   const ProgramBuild built = build("make -j2");
   EXPECT_EQ(built.problem, "");
   ASSERT_TRUE(built.flags.has_value());

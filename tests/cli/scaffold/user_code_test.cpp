@@ -183,19 +183,20 @@ TEST(WinnerPatch, FlagsInPragmasHoldForTheWinnerAlone) {
 #endif
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
-  const Repository repository("scopes.cpp",
-                              std::string(kScopedProgram) + "\n#ifdef __AVX2__\n#error all of it\n#endif\n");
+  const Repository repository("scopes.cpp", kScopedProgram);
   const model::Task task = scoped(*clang, repository, "detail::third", "task");
   std::string kernel = model::main_text(task.baseline);
   // Compiles only where the pragma is in force.
   const std::string guard = "\n#ifndef __AVX2__\n#error no AVX2 here\n#endif\n";
   kernel.insert(kernel.rfind('}') + 1, guard);
   const model::Solution winner{model::Language::cpp, {{"kernel.cpp", kernel}}};
+  const std::string program = std::string(kScopedProgram) + "\n#ifdef __AVX2__\n#error all of it\n#endif\n";
   const auto applied = [&](const PatchForm& form) {
+    repository.write("src/scopes.cpp", program);
     const auto patch = make_winner_patch({{task, winner, repository.path() / "task", form}});
     EXPECT_TRUE(patch.has_value()) << patch.error().message;
     repository.write("winner.patch", diff_of(*patch));
-    return repository.run("git checkout -q . && git apply winner.patch && g++ -std=c++17 -O1 -c src/scopes.cpp -o s.o");
+    return repository.run("git apply winner.patch && g++ -std=c++17 -O1 -c src/scopes.cpp -o s.o");
   };
   EXPECT_NE(applied({FlagsBy::nothing, {}}).second.find("no AVX2 here"), std::string::npos);
   const auto with_pragmas = applied({FlagsBy::pragmas, {"-O3", "-ffast-math", "-mavx2"}});
