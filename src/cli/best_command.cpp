@@ -9,6 +9,7 @@
 #include "cli/device.hpp"
 #include "cli/patch_trial.hpp"
 #include "cli/scaffold/cmake_patch.hpp"
+#include "cli/scaffold/program_build.hpp"
 #include "cli/scaffold/scaffold.hpp"
 #include "cli/scaffold/winner_patch.hpp"
 #include "cli/search_flags.hpp"
@@ -16,6 +17,7 @@
 #include "cli/winner.hpp"
 #include "cli/workspace.hpp"
 #include "report/format.hpp"
+#include "report/text_width.hpp"
 #include "suites/task_folder.hpp"
 
 namespace accelopt::cli {
@@ -26,6 +28,7 @@ struct BestOptions {
   std::string output;
   std::string workspace;
   std::string compile_commands;
+  std::string build_command;
   bool force = false;
   bool no_measure = false;
   DeviceFlags device;
@@ -56,6 +59,14 @@ std::string confirmed_text(const journal::RunInfo& run) {
       model::Interval{speedup.value("estimate", 1.0), speedup.value("low", 1.0), speedup.value("high", 1.0)});
 }
 
+/// How the user's build command compiles the file; none where it fails, or does not compile it.
+base::Result<std::optional<UserBuild>> flags_by_building(const Shell& shell, const BestOptions& options,
+                                                         const std::filesystem::path& file) {
+  TRY_ASSIGN(const auto built, build_program(options.build_command, file, nullptr, shell.stops.abort));
+  if (!built.problem.empty()) note("your build fails in the sandbox: " + report::printable(built.problem));
+  return built.flags;
+}
+
 /// How the winner keeps its gain in the user's build: both numbers are printed.
 base::Result<void> choose_form(Shell& shell, const BestOptions& options, Delivery& delivery) {
   const model::Task& task = delivery.run.task;
@@ -66,6 +77,9 @@ base::Result<void> choose_form(Shell& shell, const BestOptions& options, Deliver
   const auto file = entry_file({task, delivery.winner, delivery.run.task_folder, {}});
   TRY_ASSIGN(delivery.build,
              find_user_build(suites::entry_flags(delivery.run.task_folder), file, options.compile_commands));
+  if (!delivery.build && !options.build_command.empty()) {
+    TRY_ASSIGN(delivery.build, flags_by_building(shell, options, file));
+  }
   if (!delivery.build) {
     note("how your build compiles " + file.filename().string() +
          " is not known, so the gain in your build was not measured; name its compile_commands.json with "
@@ -104,6 +118,25 @@ base::Result<void> check_files(const Shell& shell, const BestOptions& options, c
   return {};
 }
 
+/// Runs the user's build command on the patched program. False: it fails without the patch too.
+/// @error unsupported: the patch breaks it.
+base::Result<bool> check_program(const Shell& shell, const BestOptions& options, const WinnerPatch& patch) {
+  const std::filesystem::path& file = patch.files.front().path;
+  TRY_ASSIGN(const auto patched, build_program(options.build_command, file, &patch, shell.stops.abort));
+  if (patched.problem.empty()) {
+    fmt::print("your program builds with the patch: {}\n", report::printable(options.build_command));
+    return true;
+  }
+  TRY_ASSIGN(const auto own, build_program(options.build_command, file, nullptr, shell.stops.abort));
+  if (own.problem.empty()) {
+    return base::fail(base::ErrorCode::unsupported,
+                      "your build fails with the patch, and not without it: " + report::printable(patched.problem) +
+                          "; put the kernel in by hand, or rename what clashes");
+  }
+  note("your build fails in the sandbox without the patch too: " + report::printable(own.problem));
+  return false;
+}
+
 base::Result<void> write_patch(Shell& shell, const BestOptions& options, std::vector<Delivery>& deliveries) {
   std::vector<PatchRequest> requests;
   for (Delivery& delivery : deliveries) {
@@ -117,7 +150,11 @@ base::Result<void> write_patch(Shell& shell, const BestOptions& options, std::ve
   }
   TRY_ASSIGN(WinnerPatch patch, make_winner_patch(requests));
   TRY_ASSIGN(const std::string by_hand, add_to_cmake(patch));
-  TRY(check_files(shell, options, patch, deliveries.front().build));
+  bool built = false;
+  if (!options.build_command.empty()) {
+    TRY_ASSIGN(built, check_program(shell, options, patch));
+  }
+  if (!built) TRY(check_files(shell, options, patch, deliveries.front().build));
   const std::filesystem::path path = std::filesystem::path(options.output) / "winner.patch";
   TRY(base::write_file(path, diff_of(patch)));
   if (!by_hand.empty()) note("no CMakeLists.txt names the file; " + by_hand);
@@ -175,6 +212,8 @@ void add_best(CommandLine& app, Action& chosen) {
                  "Folder to write: the winner as a task, winner.patch where there is an [entry]");
   command.option("--compile-commands", &options->compile_commands,
                  "compile_commands.json of your build (default: [entry] flags, else the nearest one upwards)");
+  command.option("--allow-build", &options->build_command,
+                 "Your build command: run in the sandbox, on a copy of your repository, with the patch and without");
   command.flag("--no-measure", options->no_measure, "Do not measure the gain in your own build");
   command.flag("--force", options->force, "Write into a folder that is not empty");
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");

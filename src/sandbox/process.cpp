@@ -39,6 +39,8 @@ struct ChildPlan {
   std::vector<std::pair<int, rlimit>> limits;
   std::optional<cpu_set_t> cores;
   bool fixed_layout = false;
+  const char* user_map = nullptr;   ///< for the child's own user namespace
+  const char* group_map = nullptr;  ///< likewise
   const FilterProgram* filter = nullptr;
   int file_rules = -1;
   int null_device = -1;
@@ -81,14 +83,25 @@ bool place_descriptors(ChildPlan& plan) {
   return true;
 }
 
+void write_to(const char* path, std::string_view text) {
+  const int file = open(path, O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  [[maybe_unused]] const ssize_t written = write(file, text.data(), text.size());
+  close(file);
+}
+
 /// Where the machine runs out of memory, this process goes first, and not the one that measures. Best effort: what is
 /// written here counts for a process that has not started its program yet alone, though it shares the parent's memory.
 void go_first_without_memory() {
-  const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (file < 0) return;
-  constexpr std::string_view kMost = "1000";
-  [[maybe_unused]] const ssize_t written = write(file, kMost.data(), kMost.size());
-  close(file);
+  write_to("/proc/self/oom_score_adj", "1000");
+}
+
+/// An ordinary user inside, who is ours outside. Without it ids have no meaning inside, and setting them fails.
+void take_names(const ChildPlan& plan) {
+  if (plan.user_map == nullptr) return;
+  write_to("/proc/self/setgroups", "deny");
+  write_to("/proc/self/uid_map", plan.user_map);
+  write_to("/proc/self/gid_map", plan.group_map);
 }
 
 bool restrict_self(const ChildPlan& plan) {
@@ -112,6 +125,7 @@ int child_main(void* argument) {
   if (plan.cores && sched_setaffinity(0, sizeof(cpu_set_t), &*plan.cores) != 0) return give_up(plan, "cores");
   if (plan.fixed_layout) personality(ADDR_NO_RANDOMIZE);
   go_first_without_memory();
+  take_names(plan);
   if (!place_descriptors(plan)) return give_up(plan, "descriptors");
   for (const auto& [resource, limit] : plan.limits) {
     if (setrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return give_up(plan, "limits");
@@ -178,6 +192,12 @@ base::Result<Process> spawn(const SpawnOptions& options) {
     plan.cores = set;
   }
   plan.fixed_layout = options.fixed_layout;
+  const std::string user_map = "1000 " + std::to_string(geteuid()) + " 1";
+  const std::string group_map = "1000 " + std::to_string(getegid()) + " 1";
+  if (options.named_user && (namespaces & CLONE_NEWUSER) != 0) {
+    plan.user_map = user_map.c_str();
+    plan.group_map = group_map.c_str();
+  }
   plan.filter = capabilities().filters ? options.filter : nullptr;
   plan.file_rules = options.file_rules != nullptr ? options.file_rules->get() : -1;
   plan.null_device = null_device.get();

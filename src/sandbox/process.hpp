@@ -39,6 +39,7 @@ struct SpawnOptions {
   Limits limits;
   std::vector<int> cores;                            ///< may run on these only; empty: anywhere
   bool own_namespaces = true;                        ///< user, pid, mount, ipc, uts and net, where permitted
+  bool named_user = false;                           ///< has a user id in its namespace: make wants one
   bool fixed_layout = false;                         ///< no randomisation of addresses
   const FilterProgram* filter = nullptr;             ///< installed just before the program starts
   const base::FileDescriptor* file_rules = nullptr;  ///< a Landlock rule set

@@ -88,7 +88,7 @@ class UserKernel(support.TestCase):
         self.check_the_open_questions(task)
         self.run_it(task)
         best = self.repository / "best"
-        self.succeed("best", "-o", best, "--workspace", self.workspace)
+        self.check_the_users_build(task, best)
         self.check_the_patch(best / "winner.patch")
         after = self.build("after")
         self.check_the_answers(before, after)
@@ -124,6 +124,25 @@ class UserKernel(support.TestCase):
         self.assertGreater(result["speedup"]["low"], 2, finished)
         self.assertIs(result["derived_reference"], True, "equality was proven and not correctness")
         self.assertEqual({w["role"] for w in result["workloads"]}, {"race", "held_out"})
+
+    def check_the_users_build(self, task, best):
+        """A build command runs where --allow-build gives it, in a copy, and nowhere else."""
+        text = (task / "task.toml").read_text()
+        (task / "task.toml").write_text(text.replace("[entry]", '[entry]\nbuild = "touch ran"'))
+        refused = self.accelopt("lint", task)
+        self.assertEqual(refused.code, 5, refused)
+        self.assertIn("build", refused.said)
+        (task / "task.toml").write_text(text)
+        plain = self.succeed("best", "-o", self.folder / "plain", "--workspace", self.workspace, "--no-measure")
+        self.assertIn("is not known", plain.said)
+        broken = self.succeed("best", "-o", self.folder / "broken", "--workspace", self.workspace, "--no-measure", "--allow-build",
+                              "touch ran; g++ src/nowhere.cpp")
+        self.assertRegex(broken.said, "without the patch too: .*nowhere.cpp")
+        command = "touch ran; g++ -O2 -march=native -Wall -Wextra -Werror src/mix.cpp -o mix"
+        made = self.succeed("best", "-o", best, "--workspace", self.workspace, "--allow-build", command)
+        self.assertIn(f"your program builds with the patch: {command}", made.said)
+        self.assertRegex(made.said, r"mix: [\d.]+x .* as your build compiles it, both with -O2 -march=native \(touch ran;")
+        self.assertFalse((self.repository / "ran").exists())
 
     def check_the_patch(self, patch):
         self.command("git", "apply", "--check", patch)

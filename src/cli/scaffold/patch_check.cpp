@@ -9,15 +9,6 @@ namespace {
 namespace fs = std::filesystem;
 using base::Result;
 
-/// The first error in a compiler's output, else its first line.
-std::string first_error(const sandbox::RunResult& ran) {
-  if (ran.timed_out) return "the compiler did not finish within its time limit";
-  const std::size_t error = ran.output.find("error:");
-  const std::size_t before = error == std::string::npos ? 0 : ran.output.rfind('\n', error);
-  const std::size_t begin = before == std::string::npos || error == std::string::npos ? 0 : before + 1;
-  return ran.output.substr(begin, ran.output.find('\n', begin) - begin);
-}
-
 class Checker {
  public:
   Checker(const targets::cpu::Compiler& compiler, const std::optional<UserBuild>& build, const std::stop_token& stop)
@@ -57,7 +48,7 @@ class Checker {
     if (!file.beside.empty()) add(file.flags);
     TRY_ASSIGN(const auto ran, targets::cpu::compile(compiler_, job, nullptr, stop_));
     if (ran.state.exited && ran.state.code == 0) return std::string();
-    return first_error(ran);
+    return ran.timed_out ? "the compiler did not finish within its time limit" : first_error(ran.output);
   }
 
   const targets::cpu::Compiler& compiler_;
@@ -66,6 +57,18 @@ class Checker {
 };
 
 }  // namespace
+
+std::string first_error(const std::string& output) {
+  std::size_t at = std::string::npos;
+  for (const char* sign : {"error:", "CMake Error", "not found", "denied"}) {
+    if (at == std::string::npos) at = output.find(sign);
+  }
+  if (at == std::string::npos) at = output.find_last_not_of(" \n");
+  if (at == std::string::npos) return {};
+  const std::size_t before = output.rfind('\n', at);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  return output.substr(begin, output.find('\n', at) - begin);
+}
 
 Result<PatchCheck> check_patch(const targets::cpu::Compiler& compiler, const WinnerPatch& patch,
                                const std::optional<UserBuild>& build, const std::stop_token& stop) {

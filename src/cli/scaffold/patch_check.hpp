@@ -20,6 +20,9 @@ struct PatchCheck {
   std::string reason;  ///< broken: the compiler's first error; unchecked: why nothing can be said
 };
 
+/// The first error that a compiler or a build printed, else its last line.
+std::string first_error(const std::string& output);
+
 /// Compiles every changed file in the sandbox with the flags of the user's build, or those of a kernel where they are
 /// not known. A file that did not compile there before the patch cannot be checked.
 /// @error cancelled.

@@ -67,22 +67,26 @@ Result<std::optional<UserBuild>> read_commands(const fs::path& commands, const f
     const fs::path folder = one.value("directory", commands.parent_path().string());
     std::error_code ignored;
     if (fs::weakly_canonical(folder / one.value("file", std::string()), ignored) != file) continue;
-    UserBuild build;
-    build.source = commands.string();
     std::vector<std::string> arguments;
     if (one.contains("arguments")) {
       TRY_ASSIGN(arguments, base::decode<std::vector<std::string>>(one["arguments"], commands.string()));
     } else {
       TRY_ASSIGN(arguments, evaluation::split_command(one.value("command", std::string())));
     }
-    read_arguments(arguments, folder, build);
-    name_defaults(build.flags);
-    return std::optional(std::move(build));
+    return std::optional(user_build_of(arguments, folder, commands.string()));
   }
   return std::optional<UserBuild>();
 }
 
 }  // namespace
+
+UserBuild user_build_of(const std::vector<std::string>& arguments, const fs::path& folder, const std::string& source) {
+  UserBuild build;
+  build.source = source;
+  read_arguments(arguments, folder, build);
+  name_defaults(build.flags);
+  return build;
+}
 
 Result<std::optional<UserBuild>> find_user_build(const std::optional<std::vector<std::string>>& stated,
                                                  const fs::path& file, const fs::path& commands) {

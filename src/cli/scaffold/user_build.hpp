@@ -28,4 +28,8 @@ base::Result<std::optional<UserBuild>> find_user_build(const std::optional<std::
                                                        const std::filesystem::path& file,
                                                        const std::filesystem::path& commands);
 
+/// What a compiler's arguments say of a build; `folder` is where it was called.
+UserBuild user_build_of(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+                        const std::string& source);
+
 }  // namespace accelopt::cli

@@ -69,9 +69,9 @@ int main() {
 )";
 
 model::Task scoped(const syntax::Clang& clang, const Repository& repository, const std::string& function,
-                   const std::string& folder) {
+                   const std::string& folder, const std::string& file = {}) {
   ScaffoldOptions options;
-  options.file = repository.file();
+  options.file = file.empty() ? repository.file() : repository.path() / file;
   options.function = function;
   options.shapes = {"x=n"};
   options.outputs = {"y=n"};
@@ -175,6 +175,57 @@ TEST(WinnerPatch, AFileOfItsOwnHasItsFlagsInCMake) {
   EXPECT_NE(cmake.find("add_executable(program src/scopes.cpp src/app_detail_third_accelopt.cpp)"), std::string::npos)
       << cmake;
   EXPECT_NE(cmake.find("COMPILE_OPTIONS \"-O3;-ffast-math\""), std::string::npos) << cmake;
+}
+
+TEST(WinnerPatch, FlagsInPragmasHoldForTheWinnerAlone) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "names an instruction set of x86-64";
+#endif
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("scopes.cpp", kScopedProgram);
+  const model::Task task = scoped(*clang, repository, "detail::third", "task");
+  std::string kernel = model::main_text(task.baseline);
+  // Compiles only where the pragma is in force.
+  const std::string guard = "\n#ifndef __AVX2__\n#error no AVX2 here\n#endif\n";
+  kernel.insert(kernel.rfind('}') + 1, guard);
+  const model::Solution winner{model::Language::cpp, {{"kernel.cpp", kernel}}};
+  const std::string program = std::string(kScopedProgram) + "\n#ifdef __AVX2__\n#error all of it\n#endif\n";
+  const auto applied = [&](const PatchForm& form) {
+    repository.write("src/scopes.cpp", program);
+    const auto patch = make_winner_patch({{task, winner, repository.path() / "task", form}});
+    EXPECT_TRUE(patch.has_value()) << patch.error().message;
+    repository.write("winner.patch", diff_of(*patch));
+    return repository.run("git apply winner.patch && g++ -std=c++17 -O1 -c src/scopes.cpp -o s.o");
+  };
+  EXPECT_NE(applied({FlagsBy::nothing, {}}).second.find("no AVX2 here"), std::string::npos);
+  const auto with_pragmas = applied({FlagsBy::pragmas, {"-O3", "-ffast-math", "-mavx2"}});
+  EXPECT_EQ(with_pragmas.first, 0) << with_pragmas.second << repository.read("winner.patch");
+  EXPECT_NE(repository.read("src/scopes.cpp").find("#pragma GCC optimize"), std::string::npos);
+}
+
+TEST(WinnerPatch, TakesWinnersOfSeveralFiles) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("scopes.cpp", kScopedProgram);
+  repository.write("src/half.cpp",
+                   "void half(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i] / 2; }\n");
+  const model::Task third = scoped(*clang, repository, "detail::third", "third");
+  const model::Task half = scoped(*clang, repository, "half", "half", "src/half.cpp");
+  const PatchRequest first{third, third.baseline, repository.path() / "third", {}};
+  const PatchRequest second{half, half.baseline, repository.path() / "half", {}};
+  const auto patch = make_winner_patch({first, second});
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  EXPECT_EQ(diff_of(*make_winner_patch({second, first})), diff_of(*patch));
+  repository.write("winner.patch", diff_of(*patch));
+  const std::string build = "g++ -std=c++17 -O2 src/*.cpp -o program && ./program";
+  const auto before = repository.run(build);
+  const auto applied =
+      repository.run("git apply winner.patch && git diff --stat -- src/scopes.cpp && cat src/half.cpp");
+  ASSERT_EQ(applied.first, 0) << applied.second;
+  EXPECT_NE(applied.second.find("half_accelopt"), std::string::npos) << applied.second;
+  EXPECT_NE(repository.read("src/scopes.cpp").find("third_accelopt"), std::string::npos);
+  EXPECT_EQ(repository.run(build), before);
 }
 
 TEST(UserBuild, FlagsComeFromCompileCommandsOrTheTask) {
