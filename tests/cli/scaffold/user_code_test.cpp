@@ -185,23 +185,30 @@ TEST(WinnerPatch, FlagsInPragmasHoldForTheWinnerAlone) {
   if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("scopes.cpp", kScopedProgram);
   const model::Task task = scoped(*clang, repository, "detail::third", "task");
-  std::string kernel = model::main_text(task.baseline);
   // Compiles only where the pragma is in force.
-  const std::string guard = "\n#ifndef __AVX2__\n#error no AVX2 here\n#endif\n";
-  kernel.insert(kernel.rfind('}') + 1, guard);
-  const model::Solution winner{model::Language::cpp, {{"kernel.cpp", kernel}}};
-  const std::string program = std::string(kScopedProgram) + "\n#ifdef __AVX2__\n#error all of it\n#endif\n";
-  const auto applied = [&](const PatchForm& form) {
+  const std::string guard =
+      "\n__attribute__((used)) static void absolute(int* p) {\n"
+      "  _mm256_storeu_si256((__m256i*)p, _mm256_abs_epi32(_mm256_loadu_si256((__m256i*)p)));\n}\n";
+  const std::string kernel = "#include <immintrin.h>\n" + model::main_text(task.baseline);
+  std::string guarded = kernel;
+  guarded.insert(guarded.rfind('}') + 1, guard);
+  const auto applied = [&](const std::string& text, const std::string& program, const PatchForm& form) {
     repository.write("src/scopes.cpp", program);
+    const model::Solution winner{model::Language::cpp, {{"kernel.cpp", text}}};
     const auto patch = make_winner_patch({{task, winner, repository.path() / "task", form}});
     EXPECT_TRUE(patch.has_value()) << patch.error().message;
     repository.write("winner.patch", diff_of(*patch));
     return repository.run("git apply winner.patch && g++ -std=c++17 -O1 -c src/scopes.cpp -o s.o");
   };
-  EXPECT_NE(applied({FlagsBy::nothing, {}}).second.find("no AVX2 here"), std::string::npos);
-  const auto with_pragmas = applied({FlagsBy::pragmas, {"-O3", "-ffast-math", "-mavx2"}});
-  EXPECT_EQ(with_pragmas.first, 0) << with_pragmas.second << repository.read("winner.patch");
-  EXPECT_NE(repository.read("src/scopes.cpp").find("#pragma GCC optimize"), std::string::npos);
+  const PatchForm pragmas{FlagsBy::pragmas, {"-O3", "-ffast-math", "-mavx2"}};
+  const auto taken = applied(guarded, kScopedProgram, pragmas);
+  EXPECT_EQ(taken.first, 0) << taken.second << repository.read("winner.patch");
+  EXPECT_NE(repository.read("src/scopes.cpp").find("#pragma GCC optimize(\"O3\", \"fast-math\")"), std::string::npos);
+  const std::string mismatch = "target specific option mismatch";
+  EXPECT_NE(applied(guarded, kScopedProgram, {}).second.find(mismatch), std::string::npos);
+  const auto elsewhere = applied(kernel, kScopedProgram + guard, pragmas);
+  EXPECT_NE(elsewhere.second.find(mismatch), std::string::npos)
+      << elsewhere.second << "the user's code has its own flags";
 }
 
 TEST(WinnerPatch, TakesWinnersOfSeveralFiles) {
