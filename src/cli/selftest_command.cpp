@@ -16,6 +16,7 @@
 #include "cli/selftest_suite.hpp"
 #include "cli/session.hpp"
 #include "sandbox/probe.hpp"
+#include "targets/cpu/machine.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -135,6 +136,12 @@ void print(const Outcome& outcome, const SelftestOptions& options) {
   std::fflush(stdout);
 }
 
+/// Those that this process may use, which may be fewer than the machine has.
+std::size_t usable_cores() {
+  static const std::size_t count = targets::cpu::examine_machine().cores.size();
+  return count;
+}
+
 /// Builds the kernels of one task ahead of the measuring thread, on as many threads as the machine has cores.
 class BuildAhead {
  public:
@@ -195,8 +202,8 @@ class Selftest {
       std::vector<const SelftestKernel*> kernels;
       for (const SelftestKernel& kernel : suite_.kernels) {
         if (kernel.task != name || !wanted(kernel)) continue;
-        if (const auto cores = std::thread::hardware_concurrency(); static_cast<unsigned>(kernel.cores) > cores) {
-          skip(kernel, fmt::format("needs {} cores; this machine has {}", kernel.cores, cores));
+        if (static_cast<std::size_t>(kernel.cores) > usable_cores()) {
+          skip(kernel, fmt::format("needs {} cores; this process has {}", kernel.cores, usable_cores()));
           continue;
         }
         kernels.push_back(&kernel);
