@@ -449,12 +449,15 @@ base::Result<CallReply> Caller::call(const DeviceModule& module, CardSlot& slot,
     TRY(fill(slot, request, blocks, seed));
     TRY(withdraw(slot, request, blocks, plans->front().local_bytes()));
     const auto sample = run(*plans, request);
-    if (!device_.broken().empty()) abandoned_ = std::make_shared<Blocks>(std::move(blocks));
-    if (!sample && device_.broken().empty()) {
-      TRY(checks_.open());
-      put_back(blocks);
+    if (!sample) {
+      if (device_.broken().empty()) {
+        TRY(checks_.open());
+        put_back(blocks);
+      } else {
+        abandoned_ = std::make_shared<Blocks>(std::move(blocks));
+      }
+      return failed(sample.error());
     }
-    if (!sample) return failed(sample.error());
     TRY(checks_.open());
     CallReply reply;
     reply.outcome.clock_mhz = sample->clock_mhz;

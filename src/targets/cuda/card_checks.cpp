@@ -310,7 +310,7 @@ base::Result<double> Checks::summed() {
 
 base::Result<evaluation::BandSums> Checks::bands(const BandRequest& request, const KeptOutput& output, double scale) {
   constexpr std::uint64_t kSums = std::uint64_t{kFanIn} * evaluation::kBands;
-  const DevicePointer sums = partial() + kSumThreads * evaluation::kBands * sizeof(double);
+  const DevicePointer sums = partial() + std::uint64_t{kSumThreads} * evaluation::kBands * sizeof(double);
   const DevicePointer totals = sums + kSums * sizeof(double);
   TRY(run(k_bands, kFanIn, kFanIn, 0, request.expected, request.other, static_cast<int>(request.other_dtype),
           static_cast<int>(request.sum), static_cast<int>(output.dtype), output.count, scale,
