@@ -113,6 +113,10 @@ Problem unreadable(const fs::path& given, const fs::path& toml, const Error& err
   if (given == toml || fs::is_directory(given, ignored)) {
     return {0, "", "no such file; a task is a folder with a task.toml", toml.string()};
   }
+  if (fs::exists(given, ignored)) {
+    return {0, "", "a file and no task; make one from a function in it with `accelopt init`, and give its folder",
+            given.string()};
+  }
   return {0, "", "no such folder; give the folder of a task", given.string()};
 }
 

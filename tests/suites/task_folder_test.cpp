@@ -308,6 +308,10 @@ TEST_F(TaskFolder, MissingFilesAreNamed) {
   const auto absent = load_task(path() / "nowhere");
   EXPECT_EQ(absent.error().code, ErrorCode::not_found);
   EXPECT_EQ(absent.error().message, (path() / "nowhere").string() + ": no such folder; give the folder of a task");
+  put("kernel.cpp", "int f();");
+  const auto source = load_task(path() / "kernel.cpp");
+  ASSERT_FALSE(source);
+  EXPECT_NE(source.error().message.find("with `accelopt init`"), std::string::npos) << source.error().message;
 
   fs::remove(path() / "baseline.cpp");
   fs::remove(path() / "reference.cpp");
