@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHAT_SERVER = ROOT / "tests" / "fakes" / "chat_server.py"
@@ -223,6 +224,11 @@ class ChatServer:
     def wait_for(self, enough, seconds=60):
         """Until the log fulfils a condition."""
         until(lambda: enough(self.requests), "the requests come to what is waited for", seconds=seconds)
+
+    def settle(self, seconds=60):
+        """After a client was killed: until all that it had asked is in the log."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/settled", timeout=seconds):
+            pass
 
     def close(self):
         self.process.stdin.close()

@@ -96,6 +96,7 @@ class Resume(support.TestCase):
             self.assert_nothing_left()
             finished = running.finished()
             self.assertEqual(finished.code, -9, f"it ended before it was killed: {finished}")
+            server.settle()
             requests = server.requests
             asked, after = self.answers(requests[seen:]), self.committed()
             self.check_segment(asked, before, after)
@@ -152,6 +153,7 @@ class Resume(support.TestCase):
         self.assert_nothing_left()
         listed = self.succeed("runs", "--workspace", self.workspace, "--json").last
         self.assertEqual(listed["status"], "interrupted")
+        server.settle()
         before, seen = self.committed(), len(server.requests)
         finished = self.accelopt(*self.resume_arguments())
         self.check_end(finished, server)

@@ -70,6 +70,9 @@ The log has one JSON line a request, written before a byte of its answer is sent
 
 "body" is always the chat-completions form of what was asked, "api" what it came as ("openai", "anthropic", "gemini"), and "raw"
 the body that came, where that is another; "authorization" is "Bearer KEY" however the key was sent.
+GET /settled is answered when every connection that was made before it has ended: once a client is dead, the log then holds all
+that it asked.
+
 "answer" and "text" are null where the outcome is not "answered" ("status 500", "drop before", "stall middle", "garbage",
 "unscripted", "unauthorized"). So the calls of a role are the lines with its name and the outcome "answered". A request that no
 rule answers gets status 400, which no client tries again.
@@ -101,6 +104,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         path = self.path.split("?")[0].rstrip("/")
+        if path == "/settled":
+            self.server.wait_for_others()
+            self.send_json(200, {})
+            return
         key = next((key for key in (api.key(self.headers) for api in (OpenAi, Anthropic, Gemini)) if key), None)
         if not self.script.accepts(key):
             self.send_json(401, {"error": {"message": "Incorrect API key provided"}})
@@ -214,6 +221,29 @@ class Handler(BaseHTTPRequestHandler):
 class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.open_connections = 0
+        self.connection_ended = threading.Condition()
+
+    def process_request(self, request, client_address):
+        with self.connection_ended:  # in the order in which connections were made: one thread accepts them
+            self.open_connections += 1
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request, client_address):
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self.connection_ended:
+                self.open_connections -= 1
+                self.connection_ended.notify_all()
+
+    def wait_for_others(self):
+        """Returns when the connection that asks is the only one."""
+        with self.connection_ended:
+            self.connection_ended.wait_for(lambda: self.open_connections == 1)
 
     def handle_error(self, request, client_address):
         # A client that goes away is part of the play; anything else is a fault of this program.
