@@ -25,9 +25,8 @@ constexpr std::array kKeptWords =
 constexpr std::array kHeaderNamespaces =
     std::to_array<std::string_view>({"cuda", "cooperative_groups", "cub", "thrust", "nvcuda"});
 
-// Of zeros a cubin has no bytes. Constants that are zero are scalars, and those of CUDA's headers are empty objects.
+/// Of zeros a cubin has no bytes, as of variables without a value. Constants that are zero are scalars.
 constexpr std::int64_t kScalarBytes = 8;
-constexpr std::int64_t kEmptyBytes = 1;
 
 bool is_kept_word(std::string_view word) {
   return std::find(kKeptWords.begin(), kKeptWords.end(), word) != kKeptWords.end();
@@ -116,8 +115,12 @@ class Declarations {
   std::set<std::string> namespaces_;
 };
 
+bool has_value(const CubinVariable& variable) {
+  return variable.initialised || variable.bytes <= kScalarBytes;
+}
+
 bool of_cuda(const CubinVariable& variable, const std::string& name, const Declarations& declarations) {
-  if (declarations.variable(own_name(name)) || (!variable.initialised && variable.bytes > kEmptyBytes)) return false;
+  if (declarations.variable(own_name(name)) || !has_value(variable)) return false;
   // Tables of the mathematical functions, e.g. of the argument reduction of sinf.
   if (variable.name.starts_with("__cudart_") || variable.name.starts_with("__internal_")) return true;
   return std::any_of(kHeaderNamespaces.begin(), kHeaderNamespaces.end(), [&](std::string_view space) {
@@ -161,8 +164,7 @@ std::string refused_cubin(const Cubin& cubin, const model::Solution& solution) {
   for (const CubinVariable& variable : cubin.variables) {
     const std::string name = demangled_name(variable.name);
     if (of_cuda(variable, name, declarations)) continue;
-    const bool has_value = variable.initialised || variable.bytes <= kScalarBytes;
-    if (has_value && declarations.constant(own_name(name))) continue;
+    if (has_value(variable) && declarations.constant(own_name(name))) continue;
     if (variable.initialised && variable.name.starts_with("$str")) continue;
     return "error: \"" + own_name(name) + "\" (" + std::to_string(variable.bytes) +
            " bytes of global memory) would keep its value from call to call, which is refused; declare it const with "

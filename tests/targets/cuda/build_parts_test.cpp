@@ -184,11 +184,11 @@ TEST(RefusedCubin, ConstantsByNameOnly) {
   EXPECT_NE(refused("const int a = 3; void f() { static int a = 4; }", "_ZZ1fE1a", true), "");
   EXPECT_EQ(refused("", "__cudart_i2opi_f", true), "");
   EXPECT_EQ(refused("", "_ZN4cuda3std5valueE", true), "");
-  EXPECT_EQ(refused("", "_ZN4cuda3std5valueE", false, 1), "");
-  EXPECT_NE(refused("", "_ZN4cuda3std5valueE", false), "");
+  EXPECT_EQ(refused("", "_ZN4cuda3std5valueE", false), "");
+  EXPECT_NE(refused("", "_ZN4cuda3std5valueE", false, 4096), "");
   EXPECT_NE(refused("namespace cuda { }", "_ZN4cuda3std5valueE", true), "");
   EXPECT_NE(refused("#define OPENED namespace cuda {\nOPENED }", "_ZN4cuda3std5valueE", true), "");
-  EXPECT_NE(refused("", "__internal_calls", false), "");
+  EXPECT_NE(refused("", "__internal_calls", false, 4096), "");
   EXPECT_NE(refused("__device__ int __internal_calls = 1;", "__internal_calls", true), "");
 }
 
