@@ -273,8 +273,8 @@ base::Result<Caller::Sample> Caller::run(std::vector<PreparedPlan>& plans, const
   gate_[0] = 0;
   std::atomic_thread_fence(std::memory_order_seq_cst);
   TRY(device_.finish(kPatience));
-  // The list of tensors is nobody's business while a candidate runs.
-  std::fill_n(gate_ + kSpansAt / sizeof *gate_, 2 * kMostSpans * sizeof(std::uint64_t) / sizeof *gate_, 0);
+  // The list of tensors is nobody's business while a candidate runs; nor does an earlier clock count.
+  std::fill_n(gate_ + kClockAt / sizeof *gate_, (kSharedBytes - kClockAt) / sizeof *gate_, 0);
   const auto held = Clock::now();
   TRY(checks_.block(gate_there_, kGateLimitNs));
   TRY(device_.record(start_));
