@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <span>
+
+#include <fmt/format.h>
 
 #include "agents/quote.hpp"
 #include "base/json.hpp"
@@ -161,10 +165,10 @@ std::string_view object_at(std::string_view text) {
   return {};
 }
 
-/// The last JSON object in the text that has a "title"; objects inside others are not looked at.
-std::optional<Json> last_lesson_object(std::string_view text) {
+/// The JSON objects in the text that have a "title"; objects inside others are not looked at.
+std::vector<Json> lesson_objects(std::string_view text) {
   constexpr int kMostLooks = 200;  // each may read to the end of the text
-  std::optional<Json> found;
+  std::vector<Json> found;
   int looks = 0;
   for (std::size_t at = 0; looks < kMostLooks && (at = text.find('{', at)) != std::string_view::npos;) {
     const std::size_t next = text.find_first_not_of(kBlank, at + 1);
@@ -176,7 +180,7 @@ std::optional<Json> last_lesson_object(std::string_view text) {
     const std::string_view candidate = object_at(text.substr(at));
     Json value = Json::parse(candidate, nullptr, false);
     at += value.is_discarded() ? 1 : candidate.size();
-    if (value.is_object() && value.contains("title")) found = std::move(value);
+    if (value.is_object() && value.contains("title")) found.push_back(std::move(value));
   }
   return found;
 }
@@ -232,7 +236,7 @@ struct PlanHead {
   std::optional<std::size_t> rests_on;
 };
 
-std::optional<PlanHead> find_head(const std::vector<std::string_view>& lines) {
+std::optional<PlanHead> find_head(std::span<const std::string_view> lines) {
   std::optional<PlanHead> head;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (!field(lines[i], "title")) continue;
@@ -278,6 +282,68 @@ Parsed<model::Plan> parse_plan(std::string_view text, const std::vector<model::E
   return plan;
 }
 
+namespace {
+
+/// What a model puts between plans: rules, and headings such as "Plan 2".
+bool is_between_plans(std::string_view line) {
+  line = trim(line);
+  const bool rule = line.find_first_not_of("-*_=# ") == std::string_view::npos;
+  std::string words = lower(line.substr(std::min(line.find_first_not_of("#* "), line.size())));
+  if (!words.starts_with("plan")) return rule;
+  words.erase(0, 4);
+  return words.find_first_not_of(" 0123456789.:*#") == std::string::npos;
+}
+
+/// Lines `first` to `end` as a text, without what stands between plans at its end.
+std::string plan_part(std::span<const std::string_view> lines) {
+  while (!lines.empty() && is_between_plans(lines.back())) lines = lines.first(lines.size() - 1);
+  std::string text;
+  for (const std::string_view line : lines) text += std::string(line) + "\n";
+  return text;
+}
+
+}  // namespace
+
+Parsed<std::vector<model::Plan>> parse_plans(std::string_view text, const std::vector<model::Experience>& shown,
+                                             int most) {
+  const std::vector<std::string_view> lines = lines_of(without_thoughts(text));
+  std::vector<std::size_t> heads;
+  for (std::size_t i = 0; most > 1 && i < lines.size(); ++i) {
+    const auto head = find_head(std::span(lines).subspan(i, std::min<std::size_t>(lines.size() - i, 3)));
+    if (head && head->title == 0 && head->rests_on) heads.push_back(i);
+  }
+  std::vector<model::Plan> plans;
+  std::string refused;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const std::size_t end = i + 1 < heads.size() ? heads[i + 1] : lines.size();
+    auto plan = parse_plan(plan_part(std::span(lines).subspan(heads[i], end - heads[i])), shown);
+    if (!plan) {
+      refused = plan.error();
+      continue;
+    }
+    const auto same =
+        std::ranges::find_if(plans, [&](const model::Plan& other) { return lower(other.title) == lower(plan->title); });
+    if (same != plans.end())
+      *same = std::move(*plan);
+    else
+      plans.push_back(std::move(*plan));
+  }
+  if (plans.size() > static_cast<std::size_t>(most)) plans.resize(static_cast<std::size_t>(most));
+  if (!plans.empty()) return plans;
+  if (!refused.empty()) return refuse(refused);
+  TRY_ASSIGN(model::Plan plan, parse_plan(text, shown));
+  plans.push_back(std::move(plan));
+  return plans;
+}
+
+std::string title_before_file(std::string_view text) {
+  for (const std::string_view line : lines_of(without_thoughts(text))) {
+    if (fence_line(line) || line.starts_with("<<<<<<<")) break;
+    if (const auto title = field(line, "title")) return clean_line(*title, kTitleBytes);
+  }
+  return {};
+}
+
 Parsed<std::string> parse_kernel_file(std::string_view text, model::Language language) {
   const std::vector<Block> blocks = blocks_of(without_thoughts(text));
   if (blocks.empty()) return refuse("it has no fenced block with the file");
@@ -300,24 +366,60 @@ Parsed<std::string> parse_kernel_file(std::string_view text, model::Language lan
   return whole->text;
 }
 
-Parsed<std::optional<Lesson>> parse_lesson(std::string_view text) {
-  text = without_thoughts(text);
-  const auto object = last_lesson_object(text);
-  if (!object) {
-    if (says_no_optimization(text)) return std::optional<Lesson>();
-    return refuse(
-        "it holds no JSON object with \"title\", \"strategy\", \"before\" and \"after\", nor the words no "
-        "optimization");
-  }
+namespace {
+
+Parsed<Lesson> lesson_from(const Json& object) {
   Lesson lesson;
   for (const auto& [key, target] : {std::pair{"title", &lesson.title}, std::pair{"strategy", &lesson.strategy},
                                     std::pair{"before", &lesson.before}, std::pair{"after", &lesson.after}}) {
-    TRY_ASSIGN(*target, text_member(*object, key));
+    TRY_ASSIGN(*target, text_member(object, key));
   }
   lesson.title = clean_line(lesson.title, kTitleBytes);
   if (lesson.title.empty()) return refuse("its \"title\" is empty");
   if (trim(lesson.strategy).empty()) return refuse("its \"strategy\" is empty");
-  return std::optional(std::move(lesson));
+  return lesson;
+}
+
+/// The place of the change that the object speaks of; none: it does not say, or there is no such change.
+std::optional<std::size_t> change_of(const Json& object, std::size_t changes) {
+  const auto found = object.find("change");
+  if (found == object.end()) return changes == 1 ? std::optional<std::size_t>(0) : std::nullopt;
+  std::uint64_t number = 0;
+  if (found->is_number_unsigned()) number = found->get<std::uint64_t>();
+  if (found->is_string()) {
+    const std::string& text = found->get_ref<const std::string&>();
+    std::from_chars(text.data(), text.data() + text.size(), number);
+  }
+  return number >= 1 && number <= changes ? std::optional<std::size_t>(number - 1) : std::nullopt;
+}
+
+}  // namespace
+
+Parsed<std::vector<std::optional<Lesson>>> parse_lessons(std::string_view text, std::size_t changes) {
+  text = without_thoughts(text);
+  const std::vector<Json> objects = lesson_objects(text);
+  std::vector<std::optional<Json>> chosen(changes);
+  for (const Json& object : objects) {
+    if (const auto change = change_of(object, changes)) chosen[*change] = object;
+  }
+  std::vector<std::optional<Lesson>> lessons(changes);
+  bool any = false;
+  for (std::size_t i = 0; i < changes; ++i) {
+    if (!chosen[i]) continue;
+    TRY_ASSIGN(lessons[i], lesson_from(*chosen[i]));
+    any = true;
+  }
+  if (any || says_no_optimization(text)) return lessons;
+  if (!objects.empty())
+    return refuse(fmt::format("no object says by its \"change\" which of the {} changes it is about", changes));
+  return refuse(
+      "it holds no JSON object with \"title\", \"strategy\", \"before\" and \"after\", nor the words no "
+      "optimization");
+}
+
+Parsed<std::optional<Lesson>> parse_lesson(std::string_view text) {
+  TRY_ASSIGN(auto lessons, parse_lessons(text, 1));
+  return std::move(lessons.front());
 }
 
 }  // namespace accelopt::agents

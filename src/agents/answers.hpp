@@ -25,6 +25,14 @@ std::string_view without_thoughts(std::string_view text);
 /// are not in `shown` are dropped, because the planner cannot have rested on them.
 Parsed<model::Plan> parse_plan(std::string_view text, const std::vector<model::Experience>& shown);
 
+/// Up to `most` plans, each as parse_plan reads one: a "Title:" line that a "Rests on:" line follows begins the next.
+/// Of two with the same title the later one counts. @error a reason: there is none.
+Parsed<std::vector<model::Plan>> parse_plans(std::string_view text, const std::vector<model::Experience>& shown,
+                                             int most);
+
+/// What stands behind "Title:" on a line before the first fence or edit; empty: there is none.
+std::string title_before_file(std::string_view text);
+
 /// The text of a kernel file: of all fenced blocks, the last one that defines the function kernel (C, C++) or has both
 /// a
 /// //@ launch line and a __global__ function (CUDA). Blocks before it are drafts or quotations; what a fence calls its
@@ -35,5 +43,9 @@ Parsed<std::string> parse_kernel_file(std::string_view text, model::Language lan
 /// A lesson, or none where the model saw no optimization: the last JSON object in the text that has a "title", else the
 /// words "no optimization" as a line of their own. `before` and `after` may be lists of lines.
 Parsed<std::optional<Lesson>> parse_lesson(std::string_view text);
+
+/// Lessons on `changes` changes, none for one that teaches nothing: JSON objects as above, each with the number of its
+/// "change", which only a single change needs not. Of several about one change the last one counts.
+Parsed<std::vector<std::optional<Lesson>>> parse_lessons(std::string_view text, std::size_t changes);
 
 }  // namespace accelopt::agents

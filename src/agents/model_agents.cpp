@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agents/answers.hpp"
+#include "agents/edits.hpp"
 #include "agents/prompt_text.hpp"
 #include "agents/quote.hpp"
 
@@ -17,18 +18,20 @@ constexpr int kTries = 2;
 /// Longest part of an unusable answer that is sent back with the reason, in bytes.
 constexpr std::size_t kRepeatedAnswerBytes = 64'000;
 
-std::string form_of(Role role) {
-  switch (role) {
-    case Role::planner:
-      return "a line \"Title: ...\", a line \"Rests on: ...\", then the plan";
-    case Role::executor:
-    case Role::fixer:
-      return "exactly one fenced block with the complete file";
-    case Role::summarizer:
-      return "one JSON object with the texts \"title\", \"strategy\", \"before\" and \"after\", or the words no "
-             "optimization";
-  }
-  return {};
+/// The form of an answer, in short.
+std::string form_of(const PlanQuestion& question) {
+  const std::string plan = "a line \"Title: ...\", a line \"Rests on: ...\", then the plan";
+  return question.plans > 1 ? "each plan as " + plan : plan;
+}
+
+std::string form_of_file(const model::Solution& start) {
+  return std::string("exactly one fenced block with the complete file") +
+         (may_be_edited(start) ? ", or search/replace blocks" : "");
+}
+
+std::string form_of_lessons() {
+  return "one JSON object a change with its number as \"change\" and the texts \"title\", \"strategy\", \"before\" "
+         "and \"after\", or the words no optimization";
 }
 
 /// Why a reply cannot hold a whole answer, before it is read; empty when it may.
@@ -40,23 +43,32 @@ std::string cut_reason(const llm::ChatReply& reply) {
   return {};
 }
 
-void ask_again(llm::ChatRequest& request, Role role, const std::string& answer, const std::string& reason) {
+void ask_again(llm::ChatRequest& request, const std::string& form, const std::string& answer,
+               const std::string& reason) {
   // Some servers refuse an empty message.
   if (!answer.empty()) request.messages.push_back({llm::Speaker::assistant, answer.substr(0, kRepeatedAnswerBytes)});
   request.messages.push_back({llm::Speaker::user, "Your answer cannot be used: " + reason +
-                                                      ". Answer again, in this form: " + form_of(role) +
+                                                      ". Answer again, in this form: " + form +
                                                       ". Nothing else is needed."});
 }
 
+/// What is asked, of whom, and how its answer looks.
+struct Asked {
+  llm::ChatModel& model;
+  Role role;
+  const model::Identity& identity;
+  std::string form;
+};
+
 /// Asks until an answer can be read, at most kTries times. `parse` takes the text and gives Parsed<T>.
 template <class T, class Parse>
-Result<Answer<T>> ask(llm::ChatModel& model, llm::ChatRequest request, Role role, const model::Identity& identity,
-                      const std::stop_token& stop, const Parse& parse) {
+Result<Answer<T>> ask(const Asked& asked, llm::ChatRequest request, const std::stop_token& stop, const Parse& parse) {
   Answer<T> answer;
-  answer.author = model.name();
+  answer.author = asked.model.name();
   for (int tried = 0; tried < kTries; ++tried) {
-    request.label = std::string(to_string(role)) + " " + model::to_string(identity) + " try" + std::to_string(tried);
-    TRY_ASSIGN(const llm::ChatReply reply, model.chat(request, stop));
+    request.label =
+        std::string(to_string(asked.role)) + " " + model::to_string(asked.identity) + " try" + std::to_string(tried);
+    TRY_ASSIGN(const llm::ChatReply reply, asked.model.chat(request, stop));
     answer.usage += reply.usage;
     answer.raw = reply.text;
     answer.lost = cut_reason(reply);
@@ -68,7 +80,7 @@ Result<Answer<T>> ask(llm::ChatModel& model, llm::ChatRequest request, Role role
       }
       answer.lost = std::move(parsed).error();
     }
-    ask_again(request, role, reply.text, answer.lost);
+    ask_again(request, asked.form, reply.text, answer.lost);
   }
   return answer;
 }
@@ -102,19 +114,35 @@ class ModelAgent {
   const Prompts& prompts_;
 };
 
+/// The only part of an answer of several.
+template <class T>
+Answer<T> only(Answer<std::vector<T>> all) {
+  Answer<T> one{{}, std::move(all.lost), std::move(all.raw), std::move(all.author), {}, all.usage};
+  if (all.value) one.value = std::move(all.value->front());
+  return one;
+}
+
 class ModelPlanner final : public Planner, ModelAgent {
  public:
   using ModelAgent::ModelAgent;
   Result<Answer<model::Plan>> plan(const PlanQuestion& question, std::stop_token stop) override {
+    TRY_ASSIGN(auto answer, plans(question, std::move(stop)));
+    return only(std::move(answer));
+  }
+  Result<Answer<std::vector<model::Plan>>> plans(const PlanQuestion& question, std::stop_token stop) override {
     TRY_ASSIGN(auto chat, request(Role::planner, question.kernel.language, place_values(question)));
-    return ask<model::Plan>(model(), std::move(chat), Role::planner, question.context.identity, stop,
-                            [&](const std::string& text) { return parse_plan(text, question.memory); });
+    return ask<std::vector<model::Plan>>(
+        {model(), Role::planner, question.context.identity, form_of(question)}, std::move(chat), stop,
+        [&](const std::string& text) { return parse_plans(text, question.memory, question.plans); });
   }
 };
 
-/// What executor and fixer answer: `start` with its main file replaced.
+/// What executor and fixer answer: `start` with its main file replaced, or edited where it is long.
 Parsed<model::Solution> parse_solution(const std::string& text, const model::Solution& start) {
-  TRY_ASSIGN(std::string file, parse_kernel_file(text, start.language));
+  const std::string_view answer = without_thoughts(text);
+  const bool edits = may_be_edited(start) && has_edits(answer);
+  TRY_ASSIGN(std::string file,
+             edits ? edited(answer, model::main_text(start)) : parse_kernel_file(text, start.language));
   return model::with_main_text(start, std::move(file));
 }
 
@@ -123,7 +151,8 @@ class ModelExecutor final : public Executor, ModelAgent {
   using ModelAgent::ModelAgent;
   Result<Answer<model::Solution>> execute(const ExecuteQuestion& question, std::stop_token stop) override {
     TRY_ASSIGN(auto chat, request(Role::executor, question.kernel.language, place_values(question)));
-    return ask<model::Solution>(model(), std::move(chat), Role::executor, question.context.identity, stop,
+    return ask<model::Solution>({model(), Role::executor, question.context.identity, form_of_file(question.kernel)},
+                                std::move(chat), stop,
                                 [&](const std::string& text) { return parse_solution(text, question.kernel); });
   }
 };
@@ -133,8 +162,12 @@ class ModelFixer final : public Fixer, ModelAgent {
   using ModelAgent::ModelAgent;
   Result<Answer<model::Solution>> fix(const FixQuestion& question, std::stop_token stop) override {
     TRY_ASSIGN(auto chat, request(Role::fixer, question.broken.language, place_values(question)));
-    return ask<model::Solution>(model(), std::move(chat), Role::fixer, question.context.identity, stop,
-                                [&](const std::string& text) { return parse_solution(text, question.broken); });
+    TRY_ASSIGN(auto answer,
+               ask<model::Solution>({model(), Role::fixer, question.context.identity, form_of_file(question.broken)},
+                                    std::move(chat), stop,
+                                    [&](const std::string& text) { return parse_solution(text, question.broken); }));
+    answer.title = title_before_file(answer.raw);
+    return answer;
   }
 };
 
@@ -142,9 +175,15 @@ class ModelSummarizer final : public Summarizer, ModelAgent {
  public:
   using ModelAgent::ModelAgent;
   Result<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question, std::stop_token stop) override {
-    TRY_ASSIGN(auto chat, request(Role::summarizer, question.slow.language, place_values(question)));
-    return ask<std::optional<Lesson>>(model(), std::move(chat), Role::summarizer, question.context.identity, stop,
-                                      [](const std::string& text) { return parse_lesson(text); });
+    TRY_ASSIGN(auto answer, summarize_all({question}, std::move(stop)));
+    return only(std::move(answer));
+  }
+  Result<Answer<std::vector<std::optional<Lesson>>>> summarize_all(const std::vector<SummarizeQuestion>& questions,
+                                                                   std::stop_token stop) override {
+    TRY_ASSIGN(auto chat, request(Role::summarizer, questions.front().slow.language, place_values(questions)));
+    return ask<std::vector<std::optional<Lesson>>>(
+        {model(), Role::summarizer, questions.front().context.identity, form_of_lessons()}, std::move(chat), stop,
+        [&](const std::string& text) { return parse_lessons(text, questions.size()); });
   }
 };
 

@@ -4,35 +4,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <utility>
 
+#include "agents/edits.hpp"
+#include "agents/prompt_parts.hpp"
 #include "agents/quote.hpp"
-#include "base/hash.hpp"
+#include "base/unified_diff.hpp"
 #include "model/directives.hpp"
-#include "model/tuning.hpp"
 
 namespace accelopt::agents {
 namespace {
 
 using model::Evaluation;
-using model::Experience;
 using model::Task;
 using model::TensorSpec;
 
 // Longest texts of others that a prompt takes in, in bytes. A planner's prompt with sixteen experiences stays under 100
 // KiB beside its kernel.
 constexpr std::size_t kNameBytes = 120;
-constexpr std::size_t kStrategyBytes = 1500;
-constexpr std::size_t kSegmentBytes = 1500;
 constexpr std::size_t kDiagnosticsBytes = 8'000;
 constexpr std::size_t kHintsBytes = 8'000;
-constexpr std::size_t kRemarkBytes = 200;
-constexpr std::size_t kRemarks = 40;
-constexpr std::size_t kTried = 60;
-constexpr std::size_t kTunedShown = 24;  ///< configurations
-constexpr std::size_t kDiffBytes = 60'000;
+constexpr std::size_t kTried = 24;
+constexpr std::size_t kSiblings = 12;
+constexpr std::size_t kEarlierBytes = 1'500;  ///< diagnostics of a file that failed before
 
 const Task& task_of(const Context& context) {
   ACCELOPT_ASSERT(context.task != nullptr, "a question to an agent has no task");
@@ -43,27 +37,6 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
   std::string out;
   for (const std::string& part : parts) out += (out.empty() ? "" : std::string(separator)) + part;
   return out;
-}
-
-/// Whole numbers as such, others with four digits.
-std::string number_text(double value) {
-  constexpr double kExactlyWhole = 1e15;
-  if (std::isfinite(value) && value == std::floor(value) && std::abs(value) < kExactlyWhole)
-    return fmt::format("{:.0f}", value);
-  return std::abs(value) >= 1000 && std::abs(value) < kExactlyWhole ? fmt::format("{:.0f}", value)
-                                                                    : fmt::format("{:.4g}", value);
-}
-
-std::string time_text(double ns) {
-  if (ns >= 1e9) return fmt::format("{:.3g} s", ns / 1e9);
-  if (ns >= 1e6) return fmt::format("{:.3g} ms", ns / 1e6);
-  if (ns >= 1e3) return fmt::format("{:.3g} us", ns / 1e3);
-  return fmt::format("{:.3g} ns", ns);
-}
-
-std::string interval_text(const model::Interval& interval) {
-  if (model::has_unknown_width(interval)) return fmt::format("{:.2f}x, interval unknown", interval.estimate);
-  return fmt::format("{:.2f}x (95 % interval {:.2f}x to {:.2f}x)", interval.estimate, interval.low, interval.high);
 }
 
 std::string tensor_text(const TensorSpec& tensor, bool input) {
@@ -90,40 +63,6 @@ std::string workloads_text(const Task& task, model::Role role) {
   std::string out;
   for (const model::Workload& workload : task.workloads) {
     if (workload.role == role) out += workload_text(workload);
-  }
-  return out;
-}
-
-/// How the values of a tuned kernel came about: which configurations were raced, and what the others took.
-std::string tuning_text(const model::Tuning& tuning) {
-  if (!tuning.chosen) return "";
-  std::string sets;
-  for (std::size_t i = 0; i < tuning.names.size(); ++i) {
-    std::vector<std::string> values;
-    for (const std::int64_t value : tuning.sets[i]) values.push_back(std::to_string(value));
-    sets += (i == 0 ? "" : ", ") + tuning.names[i] + " in {" + joined(values, ", ") + "}";
-  }
-  std::string out = fmt::format(
-      "\nThe values of its //@ tune lines were chosen by measuring {} of the {} configurations that {} allowed. The "
-      "chosen "
-      "one: {}. Times of the others, over its time:\n",
-      tuning.field.size(), tuning.configurations, sets, model::configuration_text(tuning.names, *tuning.chosen));
-  std::vector<const model::TunedConfiguration*> field;
-  for (const model::TunedConfiguration& one : tuning.field) {
-    if (one.fate != "chosen") field.push_back(&one);
-  }
-  const auto speed = [](const model::TunedConfiguration* one) { return one->ratio ? one->ratio->estimate : 0; };
-  std::ranges::stable_sort(field, std::greater<>(), speed);
-  for (std::size_t i = 0; i < std::min(field.size(), kTunedShown); ++i) {
-    const model::TunedConfiguration& one = *field[i];
-    out += "- " + model::configuration_text(tuning.names, one.values) + ": ";
-    if (one.ratio && one.ratio->estimate > 0) {
-      out += fmt::format("{:.2f}\n", 1 / one.ratio->estimate);
-    } else if (one.fate == "failed") {
-      out += std::string(model::to_string(one.status)) + "\n";
-    } else {
-      out += "not known\n";
-    }
   }
   return out;
 }
@@ -191,6 +130,14 @@ std::string allowed_flags_text(model::Language language) {
   return out;
 }
 
+/// What a kernel's author has to know of the generated header: of the one for device code what is the task's own, the
+/// contract tells the rest.
+std::string_view own_part(std::string_view header, model::Language language) {
+  constexpr std::string_view kEnd = "\n#endif\n";
+  const std::size_t end = language == model::Language::cuda ? header.rfind(kEnd) : std::string_view::npos;
+  return end == std::string_view::npos ? header : header.substr(end + kEnd.size());
+}
+
 /// The places that every file knows.
 PlaceValues common_values(const Context& context, model::Language language) {
   const Task& task = task_of(context);
@@ -205,108 +152,68 @@ PlaceValues common_values(const Context& context, model::Language language) {
       {"precision", precision_text(task.definition.numerics)},
       {"definition", definition_text(task)},
       {"device", context.device.empty() ? "Nothing is known of it." : context.device},
-      {"task_header", fenced(context.task_header, language == model::Language::cuda ? names.fence : "c")},
+      {"task_header",
+       fenced(own_part(context.task_header, language), language == model::Language::cuda ? names.fence : "c")},
       {"hints", task.hints.empty() ? "None." : quoted(task.hints, kHintsBytes)},
   };
 }
 
-std::string tried_text(const std::vector<TriedPlan>& tried) {
-  if (tried.empty()) return "None yet.";
+/// One plan a line, the latest ones: they tell the most, and a kernel that stays in the beam for long collects many.
+std::string plan_lines(const std::vector<TriedPlan>& plans, std::size_t most) {
   std::string out;
-  // The latest tell the most; a kernel that stays in the beam for long collects many.
-  const std::size_t first = tried.size() > kTried ? tried.size() - kTried : 0;
-  for (std::size_t i = first; i < tried.size(); ++i) {
-    out += "| " + clean_line(tried[i].title, kTitleBytes) + ": " + clean_line(tried[i].outcome, kNameBytes) + "\n";
+  for (std::size_t i = plans.size() > most ? plans.size() - most : 0; i < plans.size(); ++i) {
+    if (plans[i].title.empty()) continue;  // no plan came
+    out += "| " + clean_line(plans[i].title, kTitleBytes) + ": " + clean_line(plans[i].outcome, kNameBytes) + "\n";
   }
+  return out;
+}
+
+std::string tried_text(const std::vector<TriedPlan>& tried) {
+  std::string out = plan_lines(tried, kTried);
+  if (out.empty()) return "None yet.";
   out.pop_back();
   return out;
 }
 
-std::string_view polarity_text(const model::Experience& experience) {
-  switch (experience.polarity) {
-    case model::Polarity::improves:
-      return "it made a kernel faster";
-    case model::Polarity::regresses:
-      if (experience.effect && experience.effect->high >= 1) return "it did not make a kernel faster";
-      return "it made a kernel slower, so it shows what to avoid";
-    case model::Polarity::mends:
-      return "it shows why a kernel failed, and its mend";
-  }
-  return {};
-}
-
-/// What became of an experience, and what others say; empty where nothing is known.
-std::string credit_text(const Experience& experience) {
-  const model::Credit& credit = experience.credit;
-  std::string out;
-  if (credit.confirmed > 0 || credit.refuted > 0) {
-    out += fmt::format("; of the plans that rested on it {} made a kernel faster and {} did not", credit.confirmed,
-                       credit.refuted);
-  }
-  if (experience.agreeing > 0) out += fmt::format("; {} more say the same", experience.agreeing);
-  if (experience.contradicting > 0)
-    out += fmt::format("; {} say the opposite of the same kind of kernel", experience.contradicting);
+std::string lineage_text(const Lineage& lineage) {
+  std::string out = lineage.standing.empty() ? "It is the baseline.\n"
+                                             : "It runs " + lineage.standing + " as fast as the baseline.\n";
+  if (!lineage.steps.empty())
+    out += "Plans that led to it, each with its speed-up over the kernel before:\n" + plan_lines(lineage.steps, kTried);
+  if (!lineage.siblings.empty())
+    out += "What else was tried on the kernel that it was made from:\n" + plan_lines(lineage.siblings, kSiblings);
+  if (!lineage.beam.empty())
+    out += "Other kernels that are searched on from, each with its speed-up over the baseline:\n" +
+           plan_lines(lineage.beam, kSiblings);
+  out.pop_back();
   return out;
 }
 
-/// A name that can stand outside of the quotation: at most `words` words of letters, digits and what joins them.
-bool is_plain_name(std::string_view name, std::ptrdiff_t words) {
-  constexpr std::string_view kJoins = "_-.+/:";
-  return std::ranges::count(name, ' ') < words && std::ranges::all_of(name, [&](char c) {
-           return c == ' ' || kJoins.find(c) != std::string_view::npos ||
-                  std::isalnum(static_cast<unsigned char>(c)) != 0;
-         });
+/// "one plan", "4 plans"
+std::string plans_wanted(int plans) {
+  if (plans <= 1) return "one plan";
+  return std::to_string(plans) + " plans, each of another strategy, the most promising first,";
 }
 
-/// The header says what the program knows; a text that could say more than a name stands among what is quoted.
-std::string experience_text(const Experience& experience) {
-  std::string seen;
-  std::string quoted_names;
-  const auto tell = [&](std::string_view before, const std::string& name, std::string_view what, std::ptrdiff_t words) {
-    const std::string line = clean_line(name, kNameBytes);
-    if (line.empty()) return;
-    if (is_plain_name(line, words)) {
-      seen += std::string(seen.empty() ? "" : ", ") + std::string(before) + line;
-    } else {
-      quoted_names += "| " + std::string(what) + ": " + line + "\n";
-    }
-  };
-  tell("", experience.op_type, "Operator", 1);
-  tell("bound by ", experience.bound, "Bound by", 1);
-  // Of an experience of which nothing else is known the device tells little.
-  if (!experience.op_type.empty() || !experience.bound.empty()) tell("on ", experience.device, "Device", 2);
-  const std::string id = clean_line(experience.id, kNameBytes);
-  std::string out =
-      fmt::format("Experience {} ({}; effect {}{}):\n", is_plain_name(id, 1) ? id : "without a name",
-                  polarity_text(experience), experience.effect ? interval_text(*experience.effect) : "unknown",
-                  (seen.empty() ? "" : "; seen on " + seen) + credit_text(experience));
-  out += quoted_names;
-  out += "| Title: " + clean_line(experience.title, kTitleBytes) + "\n";
-  out += "| Strategy:\n" + quoted(experience.strategy, kStrategyBytes) + "\n";
-  out += "| Before:\n" + quoted(experience.before, kSegmentBytes) + "\n";
-  out += "| After:\n" + quoted(experience.after, kSegmentBytes) + "\n";
-  return out;
-}
-
-std::string profile_or_none(const Evaluation& evaluation, const Context& context) {
-  if (!evaluation.profile) return "There is no profile of it.";
-  return profile_text(*evaluation.profile, context);
-}
-
-std::string effect_text(const SummarizeQuestion& question) {
-  if (question.polarity == model::Polarity::improves) {
-    return "The plan turned the slow version into the fast one, which runs " + interval_text(question.effect) +
-           " as fast. The note should teach what to do.";
+/// What failed before the file in hand; each file as what it changed in the one before.
+std::string earlier_text(const FixQuestion& question) {
+  if (question.earlier.empty()) return "";
+  std::string out = "# What failed before, oldest first\n";
+  const model::Solution* before = &question.parent;
+  for (std::size_t i = 0; i < question.earlier.size(); ++i) {
+    const FailedTry& failed = question.earlier[i];
+    out += fmt::format("{} failed with {}:\n{}\n", i == 0 ? "The first file" : "A fix", model::to_string(failed.status),
+                       quoted(failed.diagnostics, kEarlierBytes));
+    if (i > 0) out += "It had changed:\n" + changed_text(*before, failed.solution) + "\n";
+    before = &failed.solution;
   }
-  if (question.polarity == model::Polarity::mends) {
-    return "The version shown as slow failed with " + std::string(to_string(question.slow_evaluation.status)) +
-           "; the one shown as fast is its mend, which works and runs " + interval_text(question.effect) +
-           " as fast as the kernel that the plan began with. The note should teach what broke, why, and the mend.\n"
-           "What was said of the failure:\n" +
-           quoted(question.slow_evaluation.reason, kDiagnosticsBytes);
-  }
-  return "The plan was meant to make the fast version faster and turned it into the slow one, which runs " +
-         interval_text(question.effect) + " as fast. The note should teach what to avoid.";
+  const std::string difference = short_difference(*before, question.broken);
+  return out + (difference.empty() ? "Most of the file below is new.\n\n"
+                                   : "The file below changed:\n" + difference + "\n\n");
+}
+
+std::string profile_or_none(const Evaluation& evaluation) {
+  return evaluation.profile ? profile_text(*evaluation.profile) : "There is no profile of it.";
 }
 
 std::vector<std::string_view> with_common(std::vector<std::string_view> own) {
@@ -319,17 +226,22 @@ std::vector<std::string_view> with_common(std::vector<std::string_view> own) {
 
 }  // namespace
 
+std::string_view fence_of(model::Language language) {
+  return names_of(language).fence;
+}
+
 std::string_view allowed_device_flags() {
   return "--use_fast_math --ftz=true --prec-div=false --prec-sqrt=false --fmad=false --extra-device-vectorization "
          "-maxrregcount=128 (or another number from 16 to 255)";
 }
 
 const std::vector<std::string_view>& places_of(Role role) {
-  static const std::vector<std::string_view> planner = with_common({"kernel", "timing", "profile", "memory", "tried"});
-  static const std::vector<std::string_view> executor = with_common({"kernel", "plan"});
-  static const std::vector<std::string_view> fixer = with_common({"parent", "broken", "plan", "status", "diagnostics"});
-  static const std::vector<std::string_view> summarizer = with_common(
-      {"slow", "fast", "diff", "plan", "effect", "slow_timing", "slow_profile", "fast_timing", "fast_profile"});
+  static const std::vector<std::string_view> planner =
+      with_common({"kernel", "lineage", "timing", "profile", "memory", "tried", "plans_wanted"});
+  static const std::vector<std::string_view> executor = with_common({"kernel", "plan", "answer_form"});
+  static const std::vector<std::string_view> fixer =
+      with_common({"parent", "earlier", "broken", "plan", "status", "diagnostics", "answer_form"});
+  static const std::vector<std::string_view> summarizer = with_common({"kernel", "timing", "profile", "changes"});
   switch (role) {
     case Role::planner:
       return planner;
@@ -372,60 +284,13 @@ std::string definition_text(const Task& task) {
   return out;
 }
 
-std::string profile_text(const model::Profile& profile, const Context& context) {
-  std::vector<const model::ProfileItem*> items;
-  for (const model::ProfileItem& item : profile.items) items.push_back(&item);
-  const std::string label = "profile " + model::to_string(context.identity);
-  for (std::size_t left = items.size(); left > 1; --left) {
-    const std::uint64_t drawn = base::derive_seed(context.seed, label + " " + std::to_string(left));
-    std::swap(items[left - 1], items[drawn % left]);
-  }
-  std::string out;
-  for (const model::ProfileItem* item : items) {
-    out += "- " + item->name + " = " + number_text(item->value) + (item->unit.empty() ? "" : " " + item->unit) +
-           (item->meaning.empty() ? "" : ": " + item->meaning) + "\n";
-  }
-  if (!profile.remarks.empty()) out += "What the compiler remarked:\n";
-  for (std::size_t i = 0; i < std::min(profile.remarks.size(), kRemarks); ++i) {
-    out += "| " + clean_line(profile.remarks[i], kRemarkBytes) + "\n";
-  }
-  if (out.empty()) return "There is no profile of it.";
-  out.pop_back();
-  return out;
-}
-
-std::string timing_text(const Evaluation& evaluation) {
-  std::string out;
-  for (const model::WorkloadTiming& workload : evaluation.workloads) {
-    if (workload.role != model::to_string(model::Role::race)) continue;
-    out += "- " + workload.name + ": " + time_text(workload.time_ns) + " a call";
-    if (const auto& roofline = workload.roofline) {
-      out += fmt::format(
-          "; at this machine's measured peaks the least work would take {}, so it reaches {:.1f} % of the roofline",
-          time_text(roofline->floor_ns), 100 * roofline->fraction);
-      if (!roofline->bound.empty()) out += ", where the bound is " + roofline->bound;
-    }
-    out += "\n";
-  }
-  if (out.empty()) return "There are no timings of it.";
-  if (evaluation.tuning) out += tuning_text(*evaluation.tuning);
-  out.pop_back();
-  return out;
-}
-
-std::string memory_text(const std::vector<Experience>& memory) {
-  if (memory.empty()) return "None yet.";
-  std::string out;
-  for (const Experience& experience : memory) out += (out.empty() ? "" : "\n") + experience_text(experience);
-  out.pop_back();
-  return out;
-}
-
 PlaceValues place_values(const PlanQuestion& question) {
   PlaceValues values = common_values(question.context, question.kernel.language);
   values["kernel"] = solution_text(question.kernel);
   values["timing"] = timing_text(question.evaluation);
-  values["profile"] = profile_or_none(question.evaluation, question.context);
+  values["profile"] = profile_or_none(question.evaluation);
+  values["lineage"] = lineage_text(question.lineage);
+  values["plans_wanted"] = plans_wanted(question.plans);
   values["memory"] = memory_text(question.memory);
   values["tried"] = tried_text(question.tried);
   return values;
@@ -435,6 +300,7 @@ PlaceValues place_values(const ExecuteQuestion& question) {
   PlaceValues values = common_values(question.context, question.kernel.language);
   values["kernel"] = solution_text(question.kernel);
   values["plan"] = plan_text(question.plan);
+  values["answer_form"] = answer_form(question.kernel);
   return values;
 }
 
@@ -445,20 +311,19 @@ PlaceValues place_values(const FixQuestion& question) {
   values["plan"] = plan_text(question.plan);
   values["status"] = std::string(model::to_string(question.status));
   values["diagnostics"] = quoted(question.diagnostics, kDiagnosticsBytes);
+  values["earlier"] = earlier_text(question);
+  values["answer_form"] = answer_form(question.broken);
   return values;
 }
 
-PlaceValues place_values(const SummarizeQuestion& question) {
-  PlaceValues values = common_values(question.context, question.slow.language);
-  values["slow"] = solution_text(question.slow);
-  values["fast"] = solution_text(question.fast);
-  values["diff"] = fenced(clean(question.diff, kDiffBytes), "diff");
-  values["plan"] = plan_text(question.plan);
-  values["effect"] = effect_text(question);
-  values["slow_timing"] = timing_text(question.slow_evaluation);
-  values["slow_profile"] = profile_or_none(question.slow_evaluation, question.context);
-  values["fast_timing"] = timing_text(question.fast_evaluation);
-  values["fast_profile"] = profile_or_none(question.fast_evaluation, question.context);
+PlaceValues place_values(const std::vector<SummarizeQuestion>& questions) {
+  ACCELOPT_ASSERT(!questions.empty(), "a summarizer is asked about no change");
+  const SummarizeQuestion& first = questions.front();
+  PlaceValues values = common_values(first.context, first.parent.language);
+  values["kernel"] = solution_text(first.parent);
+  values["timing"] = timing_text(first.parent_evaluation);
+  values["profile"] = profile_or_none(first.parent_evaluation);
+  values["changes"] = changes_text(questions);
   return values;
 }
 

@@ -25,13 +25,15 @@ std::string_view allowed_device_flags();
 PlaceValues place_values(const PlanQuestion& question);
 PlaceValues place_values(const ExecuteQuestion& question);
 PlaceValues place_values(const FixQuestion& question);
-PlaceValues place_values(const SummarizeQuestion& question);
+/// Of one question about them all: they have the parent in common. Not empty.
+PlaceValues place_values(const std::vector<SummarizeQuestion>& questions);
 
-/// The items of a profile, one a line, in an order drawn from the run's seed and the question's identity.
-std::string profile_text(const model::Profile& profile, const Context& context);
+/// The items of a profile in its own order, one a line, each explained once; zeros and what timing_text tells are left
+/// out.
+std::string profile_text(const model::Profile& profile);
 /// Times and shares of the roofline on the timed workloads; of a tuned kernel, also what its other configurations took.
 std::string timing_text(const model::Evaluation& evaluation);
-/// The experiences as quoted data with id, effect and direction.
+/// The experiences as quoted data with id, effect and direction; those of recipes as rows of one table.
 std::string memory_text(const std::vector<model::Experience>& memory);
 /// What is computed, and on which workloads it is timed and verified.
 std::string definition_text(const model::Task& task);

@@ -36,6 +36,7 @@ struct Answer {
   std::string lost;    ///< empty when there is a value: why the answer could not be used
   std::string raw;     ///< the last text that was given, for the journal
   std::string author;  ///< model's name, or "recipes"
+  std::string title;   ///< of a fixer: what the solution now is; empty where it does not say
   model::Usage usage;
 };
 
@@ -45,12 +46,22 @@ struct TriedPlan {
   std::string outcome;  ///< "2.31x", "INCORRECT_NUMERICAL", "no answer", ...
 };
 
+/// Where a kernel comes from, and what stands beside it.
+struct Lineage {
+  std::vector<TriedPlan> steps;     ///< from the baseline on: the plans that led to it, each against the one before
+  std::vector<TriedPlan> siblings;  ///< what else was tried on its parent
+  std::vector<TriedPlan> beam;      ///< the other kernels of the beam, each with its speed-up over the baseline
+  std::string standing;             ///< its own speed-up over the baseline; empty: it is the baseline
+};
+
 struct PlanQuestion {
   Context context;
   model::Solution kernel;
   model::Evaluation evaluation;           ///< of the kernel, with its profile
   std::vector<model::Experience> memory;  ///< newest first
   std::vector<TriedPlan> tried;
+  Lineage lineage;
+  int plans = 1;  ///< that are asked for, each of another strategy
 };
 
 struct ExecuteQuestion {
@@ -59,13 +70,21 @@ struct ExecuteQuestion {
   model::Plan plan;
 };
 
+/// A file that failed before the one that a fixer is asked about.
+struct FailedTry {
+  model::Solution solution;
+  model::Status status = model::Status::compile_error;
+  std::string diagnostics;
+};
+
 struct FixQuestion {
   Context context;
   model::Solution parent;  ///< correct
   model::Solution broken;
   model::Plan plan;
   model::Status status = model::Status::compile_error;
-  std::string diagnostics;  ///< trimmed, free of paths
+  std::string diagnostics;         ///< trimmed, free of paths
+  std::vector<FailedTry> earlier;  ///< oldest first: the executor's answer, then fixes
 };
 
 struct SummarizeQuestion {
@@ -75,6 +94,7 @@ struct SummarizeQuestion {
   model::Solution fast;
   std::string diff;  ///< unified, slow to fast
   model::Plan plan;
+  model::Evaluation parent_evaluation;  ///< with its profile
   model::Evaluation slow_evaluation;
   model::Evaluation fast_evaluation;
   model::Polarity polarity = model::Polarity::improves;
@@ -94,6 +114,8 @@ class Planner {
   virtual ~Planner() = default;
   /// @error unavailable, unauthenticated, timed_out, cancelled, ...: no answer could be had.
   virtual base::Result<Answer<model::Plan>> plan(const PlanQuestion& question, std::stop_token stop) = 0;
+  /// As many plans as the question asks for, or fewer. @error as plan.
+  virtual base::Result<Answer<std::vector<model::Plan>>> plans(const PlanQuestion& question, std::stop_token stop);
 };
 
 class Executor {
@@ -114,6 +136,10 @@ class Summarizer {
   /// A value of nullopt inside the answer's value: the summarizer saw no optimization.
   virtual base::Result<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question,
                                                                 std::stop_token stop) = 0;
+  /// About several changes to one kernel: equal contexts but for the identity, and equal parents. One value a question,
+  /// nullopt as above. @error as summarize.
+  virtual base::Result<Answer<std::vector<std::optional<Lesson>>>> summarize_all(
+      const std::vector<SummarizeQuestion>& questions, std::stop_token stop);
 };
 
 /// The four roles of a run. None is null.

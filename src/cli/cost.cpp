@@ -7,16 +7,13 @@
 #include "report/text_table.hpp"
 
 namespace accelopt::cli {
-namespace {
 
 std::string role_of_step(const std::string& kind) {
-  if (kind == "plan") return "planner";
+  if (kind == "plan" || kind == "plans") return "planner";
   if (kind == "execute") return "executor";
   if (kind == "fix") return "fixer";
-  return kind == "summarize" ? "summarizer" : "";
+  return kind == "summarize" || kind == "summarize_all" ? "summarizer" : "";
 }
-
-}  // namespace
 
 std::string cost_text(const model::Usage& usage) {
   if (const auto usd = usage.total_usd()) return report::format_usd(*usd);
@@ -80,7 +77,8 @@ RoleUsage usage_by_role(const std::vector<journal::StepRecord>& steps) {
     const std::string role = role_of_step(step.key.kind);
     if (role.empty()) continue;
     usage.by_role[role] += step.usage;
-    if (role == "planner" && step.output.is_object() && step.output.value("answered", false)) ++usage.plans;
+    if (role == "planner" && step.output.is_object() && step.output.value("answered", false))
+      usage.plans += step.key.kind == "plans" ? static_cast<int>(step.output.at("value").size()) : 1;
   }
   return usage;
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "cli/cost.hpp"
 #include "cli/session.hpp"
 
 namespace accelopt::cli {
@@ -69,13 +70,6 @@ struct RunSums {
   double iterations = 0;
 };
 
-std::string role_of(const std::string& kind) {
-  if (kind == "plan") return "planner";
-  if (kind == "execute") return "executor";
-  if (kind == "fix") return "fixer";
-  return kind == "summarize" ? "summarizer" : "";
-}
-
 double race_seconds(const Json& evaluation, double whole) {
   const auto stages = evaluation.find("stages");
   if (stages == evaluation.end() || !stages->is_array() || stages->empty()) return whole;
@@ -108,9 +102,13 @@ RunSums sums_of(const std::vector<journal::StepRecord>& steps) {
     }
     if (kind == kTravelled || (travelled && is_looked_up(kind))) continue;
     const double seconds = std::chrono::duration<double>(step.duration).count();
-    const std::string role = role_of(kind);
+    const std::string role = role_of_step(kind);
     if (kind == "plan")
       sums.plans[step.key.identity.iteration].insert({step.key.identity.parent, step.key.identity.plan});
+    if (kind == "plans" && step.output.value("answered", false)) {
+      for (int plan = 0; plan < static_cast<int>(step.output.at("value").size()); ++plan)
+        sums.plans[step.key.identity.iteration].insert({step.key.identity.parent, plan});
+    }
     if (kind == "stop") ++sums.iterations;
     if (role.empty()) {
       sums.seconds[kind].add(kind == "triage" && step.output.is_object() ? race_seconds(step.output, seconds)
@@ -251,7 +249,9 @@ Result<EarlierRuns> learn_from_earlier_runs(journal::Journal& journal, const mod
     TRY_ASSIGN(const journal::RunInfo whole, journal.find_run(run.id));
     if (whole.task.target != task.target) continue;
     TRY_ASSIGN(const auto steps, journal.steps(run.id));
-    history.add(sums_of(steps), *then, authors);
+    // A question for several plans is another question.
+    const bool asked_alike = then->search.asking == settings.asking;
+    history.add(sums_of(steps), *then, asked_alike ? authors : std::map<std::string, std::string>());
     if (run.result) earlier.devices.insert(run.result->value("device", "an unknown device"));
     if (history.runs == kMostRuns) break;
   }

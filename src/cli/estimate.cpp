@@ -63,15 +63,20 @@ Result<std::map<std::string, double>> weigh_prompts(const model::Task& task, con
   const auto weigh = [&](const char* role, const auto& answer) {
     if (answer || answer.error().code == base::ErrorCode::cancelled) bytes[role] = scales.bytes;
   };
-  weigh("planner", agents::make_model_planner(scales, prompts)->plan({context, task.baseline, {}, {}, {}}, {}));
+  weigh("planner", agents::make_model_planner(scales, prompts)->plan({context, task.baseline, {}, {}, {}, {}, 1}, {}));
   weigh("executor", agents::make_model_executor(scales, prompts)->execute({context, task.baseline, plan}, {}));
   weigh("fixer", agents::make_model_fixer(scales, prompts)
-                     ->fix({context, task.baseline, task.baseline, plan, model::Status::compile_error,
-                            std::string(kDiagnosticsBytes, 'e')},
+                     ->fix({context,
+                            task.baseline,
+                            task.baseline,
+                            plan,
+                            model::Status::compile_error,
+                            std::string(kDiagnosticsBytes, 'e'),
+                            {}},
                            {}));
   agents::SummarizeQuestion pair;
   pair.context = context;
-  pair.slow = pair.fast = task.baseline;
+  pair.parent = pair.slow = pair.fast = task.baseline;
   pair.diff = model::main_text(task.baseline);
   pair.plan = plan;
   weigh("summarizer", agents::make_model_summarizer(scales, prompts)->summarize(pair, {}));
@@ -91,7 +96,10 @@ RoleFacts guess_role(const std::string& role, double prompt_bytes, const model::
     bytes.high += 2 * kernel;  // kernels grow
   }
   facts.input_tokens = bytes * kTokensPerByte;
-  if (role == "planner") facts.output_tokens = {60, 500, 2500};
+  if (role == "planner") {
+    const bool together = settings.asking == search::Asking::together;
+    facts.output_tokens = search::exactly(together ? settings.plans : 1) * Range{60, 500, 2500};
+  }
   if (role == "summarizer") facts.output_tokens = {40, 250, 1200};
   if (role == "executor" || role == "fixer") {
     const Range file{0.7 * kernel, 2 * kernel + 300, 6 * kernel + 3000};

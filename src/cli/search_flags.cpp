@@ -165,6 +165,7 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
     search.memory_capacity = kRecipesMemory;
     search.memory_everything = true;
   }
+  if (!recipes && search.rules == search::Rules::standard) search.asking = search::Asking::together;
   if (flags.no_memory) search.memory_capacity = 0;
   // Recorded answers belong to recorded questions, which a store that goes on growing would change.
   if (!flags.agents.record.empty() || !flags.agents.replay.empty()) search.recall = search::Recall::queue;

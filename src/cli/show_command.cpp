@@ -81,15 +81,26 @@ void print_plans(const std::vector<journal::StepRecord>& steps) {
   std::vector<report::Column> columns{{"id"}, {"by"}, {"plan"}};
   if (asked) columns.push_back({"cost", report::Align::right});
   report::TextTable table(columns);
-  for (const journal::StepRecord& step : steps) {
-    if (!is_kind(step, "plan")) continue;
-    const bool answered = step.output.value("answered", false);
-    const std::string id = model::to_string(step.key.identity);
-    std::vector<std::string> cells{
-        id, author_of(step),
-        answered ? step.output["value"].value("title", "") : "no answer: " + step.output.value("lost", "")};
+  const auto add = [&](const journal::StepRecord& step, const model::Identity& identity, const std::string& text) {
+    const std::string id = model::to_string(identity);
+    std::vector<std::string> cells{id, author_of(step), text};
     if (asked) cells.push_back(used.contains(id) ? cost_text(used.at(id)) : "-");
     table.add(cells);
+  };
+  for (const journal::StepRecord& step : steps) {
+    const bool several = is_kind(step, "plans");
+    if (!several && !is_kind(step, "plan")) continue;
+    if (!step.output.value("answered", false)) {
+      add(step, step.key.identity, "no answer: " + step.output.value("lost", ""));
+    } else if (several) {
+      const Json& plans = step.output["value"];
+      add(step, step.key.identity, fmt::format("(one question for {} plans)", plans.size()));
+      model::Identity identity = step.key.identity;
+      for (identity.plan = 0; identity.plan < static_cast<int>(plans.size()); ++identity.plan)
+        add(step, identity, plans[static_cast<std::size_t>(identity.plan)].value("title", ""));
+    } else {
+      add(step, step.key.identity, step.output["value"].value("title", ""));
+    }
   }
   fmt::print("\nPlans\n{}", table.render());
 }

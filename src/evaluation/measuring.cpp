@@ -216,7 +216,9 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
   const std::string source_id = model::source_id(solution);
   std::size_t poisons = measuring.random() % kPoisons.size();
   std::optional<Kept> kept;
+  std::string right;  // calls before the one that fails
   for (const std::size_t workload : workloads) {
+    int right_here = 0;
     const int first = slots.unmet(source_id, workload);
     slots.meet(source_id, workload, first + slots.count());
     std::vector<int> order(static_cast<std::size_t>(slots.count()));
@@ -237,13 +239,18 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
       options.repeat = kept ? Repeat::no : Repeat::keep;
       TRY_ASSIGN(const CallOutcome outcome, live->call(slot->invocation, options));
       if (auto failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome, plan.margin)) {
+        if (failure->mismatch)
+          failure->reason += fmt::format("; calls that were right before it: {}{} of {} on workload {}", right,
+                                         right_here, order.size(), measuring.task.workloads[workload].name);
         return failure;
       }
+      ++right_here;
       times.add(outcome);
       if (kept) continue;
       kept.emplace(Kept{workload, number, poison, {}});
       for (const auto& output : outcome.outputs) kept->outputs.emplace_back(output.begin(), output.end());
     }
+    right += fmt::format("{} on workload {}, ", right_here, measuring.task.workloads[workload].name);
     if (plan.median_ns != nullptr) (*plan.median_ns)[workload] = times.median();
     if (plan.disturbance != nullptr && plan.disturbance->empty()) *plan.disturbance = times.disturbance();
   }

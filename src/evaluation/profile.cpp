@@ -107,9 +107,9 @@ void describe(const Measuring& measuring, std::size_t index, const Times& times,
   const auto work = least_work(measuring.task.definition, workload);
   const auto point = roofline(measuring.task, workload, measuring.peaks, time_ns);
   if (!work || !point) return;
-  add("compute rate", work->flops / time_ns, "GFLOP/s", "least necessary operations / time");
-  add("memory rate", work->bytes / time_ns, "GB/s", "least necessary bytes / time");
-  if (work->bytes > 0)
+  if (work->flops > 0) add("compute rate", work->flops / time_ns, "GFLOP/s", "least necessary operations / time");
+  if (work->bytes > 0) add("memory rate", work->bytes / time_ns, "GB/s", "least necessary bytes / time");
+  if (work->bytes > 0 && work->flops > 0)
     add("arithmetic intensity", work->flops / work->bytes, "FLOP/byte",
         "least necessary operations / least necessary bytes");
   add("roofline floor", point->floor_ns / 1e3, "us", "least possible time on this machine: " + point->bound + " bound");

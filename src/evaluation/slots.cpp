@@ -6,6 +6,7 @@
 
 #include "base/hash.hpp"
 #include "evaluation/dtype_codec.hpp"
+#include "evaluation/spread.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -324,7 +325,11 @@ std::optional<Failure> judge(const model::Task& task, const model::Workload& wor
     comparisons.push_back(compare(slot.expected[i], slot.bounds[i], outcome.outputs[i]));
     if (!comparisons.back().passed()) break;
   }
+  const std::size_t last = comparisons.size() - 1;
+  const bool right_size = comparisons.empty() || comparisons[last].violated != NumericalRule::size;
   auto failure = judge_comparisons(task, workload, slot, std::move(comparisons), where, margin);
+  if (failure && right_size)
+    failure->reason += "; " + spread_text(slot.expected[last], slot.bounds[last], outcome.outputs[last]);
   if (failure) return failure;
   if (known) return std::nullopt;
   if (slot.accepted.size() >= kMostAccepted) slot.accepted.erase(slot.accepted.begin());

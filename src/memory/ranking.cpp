@@ -19,6 +19,8 @@ constexpr double kSameOperator = 0.4;
 constexpr double kSameFamily = 0.25;
 constexpr double kSameWords = 0.3;
 constexpr double kSameBound = 0.15;
+/// Of another operator only what has at least this much of the best match's words, and the same bound, is shown.
+constexpr double kAlikeWords = 0.5;
 
 const std::vector<std::vector<std::string>>& families() {
   static const std::vector<std::vector<std::string>> kFamilies{
@@ -65,6 +67,14 @@ double similarity_of(const Match& match, const Query& query) {
   return similarity;
 }
 
+bool is_alike(const Match& match, const Query& query) {
+  const model::Experience& it = match.item.experience;
+  const auto family = family_of(query.op_type);
+  const bool same_kind = it.op_type.empty() || query.op_type.empty() || it.op_type == query.op_type ||
+                         std::ranges::find(family, it.op_type) != family.end();
+  return same_kind || (it.bound == query.bound && match.text_similarity >= kAlikeWords);
+}
+
 std::string strategy_key(const model::Experience& experience) {
   std::string key;
   for (const std::string& word : words_of(experience.title, 64)) {
@@ -87,8 +97,10 @@ std::string strategy_key(const model::Experience& experience) {
 
 std::vector<model::Experience> rank(const std::vector<Match>& matches, const Query& query, int places) {
   std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t i = 0; i < matches.size(); ++i)
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    if (query.alike == Alike::merged && !is_alike(matches[i], query)) continue;
     order.emplace_back(value_of(matches[i].item) * similarity_of(matches[i], query), i);
+  }
   std::ranges::sort(order, [&](const auto& a, const auto& b) {
     const std::string& a_id = matches[a.second].item.experience.id;
     const std::string& b_id = matches[b.second].item.experience.id;

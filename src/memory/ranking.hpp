@@ -21,10 +21,14 @@ double value_of(const Item& item);
 /// a little less), then the words, then the bound.
 double similarity_of(const Match& match, const Query& query);
 
-/// The best `places` of the matches by value x similarity, best first; ties by id. Of those with the same strategy and
-/// polarity the best one stands for all, with their number in `agreeing`; where the same strategy both helped and hurt
-/// on the same (op_type, bound), both are given, one behind the other, each with the other's number in `contradicting`.
-/// With Alike::each they are given as they are.
+/// Whether the item may apply at all: it is about the operator or one of its family, or about none; or what bounds the
+/// kernel is the same and it has many words in common. Nothing is shown rather than what does not apply.
+bool is_alike(const Match& match, const Query& query);
+
+/// The best `places` of the alike matches by value x similarity, best first; ties by id. Of those with the same
+/// strategy and polarity the best one stands for all, with their number in `agreeing`; where the same strategy both
+/// helped and hurt on the same (op_type, bound), both are given, one behind the other, each with the other's number in
+/// `contradicting`. With Alike::each all are given as they are, alike or not.
 std::vector<model::Experience> rank(const std::vector<Match>& matches, const Query& query, int places);
 
 /// What two experiences of the same strategy have in common: the words of the title, and of a recipe its name,

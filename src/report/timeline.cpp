@@ -22,7 +22,9 @@ constexpr double kClockJitterSeconds = 0.25;
 
 Work work_of(std::string_view kind) {
   kind = kind.substr(0, kind.find(':'));
-  if (kind == "plan" || kind == "execute" || kind == "fix" || kind == "summarize") return Work::model;
+  for (const std::string_view question : {"plan", "plans", "execute", "fix", "summarize", "summarize_all"}) {
+    if (kind == question) return Work::model;
+  }
   if (kind == "build") return Work::build;
   if (kind == "session") return Work::session;
   for (const std::string_view device : {"open", "triage", "profile", "playoff", "held_out", "confirm"}) {

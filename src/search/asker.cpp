@@ -23,6 +23,7 @@ static void to_json(Json& out, const Answer<T>& answer) {
          {"raw", answer.raw},
          {"author", answer.author},
          {"usage", answer.usage}};
+  if (!answer.title.empty()) out["title"] = answer.title;
   if (answer.value) out["value"] = *answer.value;
 }
 
@@ -32,6 +33,7 @@ static void from_json(const Json& in, Answer<T>& answer) {
   in.at("lost").get_to(answer.lost);
   base::read_field(in, "raw", answer.raw);
   base::read_field(in, "author", answer.author);
+  base::read_field(in, "title", answer.title);
   base::read_field(in, "usage", answer.usage);
 }
 
@@ -86,11 +88,31 @@ base::Result<void> Asker::settle() {
   return {};
 }
 
-base::Result<Answer<model::Plan>> Asker::plan(const agents::PlanQuestion& question, std::stop_token stop) {
+namespace {
+
+/// What a plan depends on; lineage follows from earlier decisions, and of the plans that were given a replay may take
+/// fewer.
+Json input_of(const agents::PlanQuestion& question) {
   Json input = {{"kernel", model::source_id(question.kernel)}, {"memory", question.memory}, {"tried", Json::array()}};
   for (const agents::TriedPlan& tried : question.tried) input["tried"].push_back({tried.title, tried.outcome});
-  return ask<model::Plan>("planner", {question.context.identity, "plan"}, input,
+  return input;
+}
+
+Json input_of(const agents::SummarizeQuestion& question) {
+  return {{"slow", model::source_id(question.slow)}, {"fast", model::source_id(question.fast)}};
+}
+
+}  // namespace
+
+base::Result<Answer<model::Plan>> Asker::plan(const agents::PlanQuestion& question, std::stop_token stop) {
+  return ask<model::Plan>("planner", {question.context.identity, "plan"}, input_of(question),
                           [&] { return team_.planner->plan(question, stop); });
+}
+
+base::Result<Answer<std::vector<model::Plan>>> Asker::plans(const agents::PlanQuestion& question,
+                                                            std::stop_token stop) {
+  return ask<std::vector<model::Plan>>("planner", {question.context.identity, "plans"}, input_of(question),
+                                       [&] { return team_.planner->plans(question, stop); });
 }
 
 base::Result<Answer<model::Solution>> Asker::execute(const agents::ExecuteQuestion& question, std::stop_token stop) {
@@ -107,9 +129,17 @@ base::Result<Answer<model::Solution>> Asker::fix(const agents::FixQuestion& ques
 
 base::Result<Answer<std::optional<agents::Lesson>>> Asker::summarize(const agents::SummarizeQuestion& question,
                                                                      std::stop_token stop) {
-  const Json input = {{"slow", model::source_id(question.slow)}, {"fast", model::source_id(question.fast)}};
-  return ask<std::optional<agents::Lesson>>("summarizer", {question.context.identity, "summarize"}, input,
+  return ask<std::optional<agents::Lesson>>("summarizer", {question.context.identity, "summarize"}, input_of(question),
                                             [&] { return team_.summarizer->summarize(question, stop); });
+}
+
+base::Result<Answer<std::vector<std::optional<agents::Lesson>>>> Asker::summarize_all(
+    const std::vector<agents::SummarizeQuestion>& questions, std::stop_token stop) {
+  Json input = Json::array();
+  for (const agents::SummarizeQuestion& question : questions) input.push_back(input_of(question));
+  return ask<std::vector<std::optional<agents::Lesson>>>(
+      "summarizer", {questions.front().context.identity, "summarize_all"}, input,
+      [&] { return team_.summarizer->summarize_all(questions, stop); });
 }
 
 }  // namespace accelopt::search

@@ -21,10 +21,16 @@ class Asker {
       : team_(team), recorder_(recorder), budget_(budget) {}
 
   base::Result<agents::Answer<model::Plan>> plan(const agents::PlanQuestion& question, std::stop_token stop);
+  /// Several plans from one question.
+  base::Result<agents::Answer<std::vector<model::Plan>>> plans(const agents::PlanQuestion& question,
+                                                               std::stop_token stop);
   base::Result<agents::Answer<model::Solution>> execute(const agents::ExecuteQuestion& question, std::stop_token stop);
   base::Result<agents::Answer<model::Solution>> fix(const agents::FixQuestion& question, std::stop_token stop);
   base::Result<agents::Answer<std::optional<agents::Lesson>>> summarize(const agents::SummarizeQuestion& question,
                                                                         std::stop_token stop);
+  /// Lessons on several changes from one question; not empty.
+  base::Result<agents::Answer<std::vector<std::optional<agents::Lesson>>>> summarize_all(
+      const std::vector<agents::SummarizeQuestion>& questions, std::stop_token stop);
 
   /// Questions that got no answer since the last settle(), although everything was tried: the first one's reason.
   [[nodiscard]] std::optional<base::Error> asked_in_vain() const;

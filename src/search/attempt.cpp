@@ -82,7 +82,9 @@ class Attempt {
       if (fix == 0 && given_before()) return finish();
       if (fix == 0) outcome_.first_failure = outcome_.candidate;
       failed_.insert(outcome_.candidate->source_id);
-      solution = mend(**solution, *judged, fix + 1);
+      Solution broken = **solution;
+      solution = mend(broken, *judged, fix + 1);
+      earlier_.push_back({std::move(broken), judged->status, judged->reason});
       if (!solution) return give_up(solution.error());
       if (!*solution) return finish();
     }
@@ -112,7 +114,8 @@ class Attempt {
     if (ending()) return std::nullopt;  // the failed solution stands
     move_to(AttemptState::fixing);
     context_.identity.fix = fix;
-    const agents::FixQuestion question{context_, parent_.solution, broken, plan_, judged.status, judged.reason};
+    const agents::FixQuestion question{context_,      parent_.solution, broken,  plan_,
+                                       judged.status, judged.reason,    earlier_};
     const auto answer = shared_.asker.fix(question, shared_.stops.wind_down);
     if (!answer && is_ending(answer.error())) return std::nullopt;
     if (!answer) return tl::make_unexpected(answer.error());
@@ -124,6 +127,7 @@ class Attempt {
       outcome_.note = "the fix is a solution that has failed already";
       return std::nullopt;
     }
+    title_ = answer->title;
     return answer->value;
   }
 
@@ -237,11 +241,13 @@ class Attempt {
     const std::optional<Solution> chosen = open ? chosen_configuration(answer, evaluation) : std::nullopt;
     const Solution& solution = chosen ? *chosen : answer;
     if (chosen) evaluation.source_id = model::source_id(*chosen);
+    model::Plan plan = plan_;
+    if (!title_.empty()) plan.title = title_;
     outcome_.candidate = Candidate{.identity = context_.identity,
                                    .solution = solution,
                                    .source_id = evaluation.source_id,
                                    .machine_code_id = evaluation.machine_code_id,
-                                   .plan = plan_,
+                                   .plan = plan,
                                    .parent_source_id = parent_.source_id,
                                    .evaluation = evaluation,
                                    .score = {},
@@ -303,6 +309,8 @@ class Attempt {
   const model::Plan& plan_;
   AttemptOutcome outcome_;
   std::set<std::string> failed_;
+  std::vector<agents::FailedTry> earlier_;  ///< oldest first
+  std::string title_;                       ///< what the last fix says that the solution now is
   bool announced_ = false;
 };
 

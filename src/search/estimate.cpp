@@ -83,7 +83,7 @@ Range together(const Range& a, const Range& b) {
 }
 
 struct Counts {
-  Range plans, attempts, fixes, kernels, lessons;
+  Range planning, attempts, fixes, kernels, lessons;  ///< planning: questions to the planner
 };
 
 Counts count(const SearchSettings& settings, const EstimateFacts& facts) {
@@ -92,8 +92,9 @@ Counts count(const SearchSettings& settings, const EstimateFacts& facts) {
   const Range members =
       exactly(settings.strategy == Strategy::repeated_sampling ? settings.beam : 1) + later * facts.beam;
   Counts counts;
-  counts.plans = together(members, exactly(settings.plans));
-  counts.attempts = together(together(counts.plans, facts.answered), exactly(settings.attempts));
+  const Range plans = together(members, exactly(settings.plans));
+  counts.planning = settings.asking == Asking::together ? members : plans;
+  counts.attempts = together(together(plans, facts.answered), exactly(settings.attempts));
   counts.fixes = counts.attempts * facts.fixes;
   counts.kernels = counts.attempts + counts.fixes;
   counts.lessons = settings.memory_capacity > 0 ? facts.iterations * facts.lessons : Range{};
@@ -157,6 +158,8 @@ EstimateFacts facts_of_settings(const SearchSettings& settings) {
   facts.fixes = {0, std::min(0.4, fixes), std::min(1.5, fixes)};
   facts.built = {0.3, 0.85, 1};
   facts.lessons = {0, std::min(settings.memory_new * 0.4, 4.0), static_cast<double>(settings.memory_new)};
+  if (settings.asking == Asking::together)
+    facts.lessons = {0, std::min(facts.lessons.expected, facts.beam.expected), facts.lessons.high};
   facts.open_seconds = {0.3, 3, 15};
   facts.build_seconds = {0.1, 0.6, 3};
   facts.race_seconds = {0.05, 0.6, 4};
@@ -171,7 +174,7 @@ Estimate estimate(const SearchSettings& settings, const EstimateFacts& facts) {
   Estimate out;
   out.evaluations = together(counts.kernels, facts.built);
   if (facts.models) {
-    out.calls = {{"planner", together(counts.plans, facts.asked_again)},
+    out.calls = {{"planner", together(counts.planning, facts.asked_again)},
                  {"executor", together(counts.attempts, facts.asked_again)},
                  {"fixer", counts.fixes * facts.asked_again},
                  {"summarizer", counts.lessons * facts.asked_again}};

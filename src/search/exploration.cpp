@@ -32,20 +32,15 @@ class Explorer {
                 .stops = x_.stops} {}
 
   base::Result<std::vector<AttemptOutcome>> run() {
-    const int attempts = x_.settings.attempts;
     {
       std::vector<std::jthread> branches;
       for (int parent = 0; parent < static_cast<int>(x_.beam.size()); ++parent) {
+        if (x_.settings.asking == Asking::together) {
+          in_turn_or_beside(branches, [this, parent] { explore_parent(parent); });
+          continue;
+        }
         for (int plan = 0; plan < x_.settings.plans; ++plan) {
-          if (x_.schedule == Schedule::serial) {
-            explore_branch(parent, plan);
-            continue;
-          }
-          flow_.admit(attempts);
-          branches.emplace_back([this, parent, plan, attempts] {
-            explore_branch(parent, plan);
-            flow_.release(attempts);
-          });
+          explore_beside(branches, [this, parent, plan] { explore_branch(parent, plan); });
         }
       }
     }
@@ -60,23 +55,66 @@ class Explorer {
   }
 
  private:
-  /// One plan and its K attempts, each on a thread of its own unless everything is done one by one.
+  using Threads = std::vector<std::jthread>;
+
+  template <class Work>
+  void in_turn_or_beside(Threads& threads, Work work) {
+    if (x_.schedule == Schedule::serial)
+      work();
+    else
+      threads.emplace_back(std::move(work));
+  }
+
+  /// A branch's K attempts count as in flight until it ends.
+  template <class Work>
+  void explore_beside(Threads& threads, Work work) {
+    if (x_.schedule != Schedule::serial) flow_.admit(x_.settings.attempts);
+    in_turn_or_beside(threads, [this, work] {
+      work();
+      if (x_.schedule != Schedule::serial) flow_.release(x_.settings.attempts);
+    });
+  }
+
+  /// One question for all plans, and a branch for each.
+  void explore_parent(int parent) {
+    const Identity identity{.iteration = x_.iteration, .parent = parent};
+    const auto answer = ask_for_plans(identity);
+    const std::size_t given = answer && answer->value ? answer->value->size() : 0;
+    const std::string note = !answer      ? answer.error().message
+                             : given == 0 ? "no plan: " + answer->lost
+                                          : "no plan: the planner gave " + std::to_string(given);
+    Threads branches;
+    for (int plan = 0; plan < x_.settings.plans; ++plan) {
+      Identity own = identity;
+      own.plan = plan;
+      if (static_cast<std::size_t>(plan) < given) {
+        explore_beside(branches, [this, own, &plan_of = (*answer->value)[static_cast<std::size_t>(plan)]] {
+          attempt_all(own, plan_of);
+        });
+      } else {
+        lose_all(own, note, answer ? std::nullopt : std::optional(answer.error()));
+      }
+    }
+  }
+
+  /// One plan and its K attempts.
   void explore_branch(int parent, int plan) {
     const Identity identity{.iteration = x_.iteration, .parent = parent, .plan = plan};
     const auto answer = ask_for_plan(identity);
-    if (!answer || !answer->value) {
-      for (int attempt = 0; attempt < x_.settings.attempts; ++attempt) lose(identity, attempt, answer);
-      return;
-    }
-    std::vector<std::jthread> attempts;
-    attempts.reserve(static_cast<std::size_t>(x_.settings.attempts));
+    if (answer && answer->value)
+      attempt_all(identity, *answer->value);
+    else
+      lose_all(identity, answer ? "no plan: " + answer->lost : answer.error().message,
+               answer ? std::nullopt : std::optional(answer.error()));
+  }
+
+  /// Each attempt on a thread of its own unless everything is done one by one.
+  void attempt_all(const Identity& identity, const model::Plan& plan) {
+    Threads attempts;
     for (int attempt = 0; attempt < x_.settings.attempts; ++attempt) {
       Identity own = identity;
       own.attempt = attempt;
-      if (x_.schedule == Schedule::serial)
-        carry_out(own, *answer->value);
-      else
-        attempts.emplace_back([this, own, &plan_text = *answer->value] { carry_out(own, plan_text); });
+      in_turn_or_beside(attempts, [this, own, &plan] { carry_out(own, plan); });
     }
   }
 
@@ -92,6 +130,17 @@ class Explorer {
   }
 
   base::Result<agents::Answer<model::Plan>> ask_for_plan(const Identity& identity) {
+    TRY_ASSIGN(const auto question, question_of(identity));
+    return x_.asker.plan(question, x_.stops.wind_down);
+  }
+
+  base::Result<agents::Answer<std::vector<model::Plan>>> ask_for_plans(const Identity& identity) {
+    TRY_ASSIGN(auto question, question_of(identity));
+    question.plans = x_.settings.plans;
+    return x_.asker.plans(question, x_.stops.wind_down);
+  }
+
+  base::Result<agents::PlanQuestion> question_of(const Identity& identity) {
     flow_.before_question(x_.stops.wind_down);
     if (x_.stops.wind_down.stop_requested()) return base::fail(ErrorCode::cancelled, "the run is ending");
     const Candidate& kernel = x_.beam[static_cast<std::size_t>(identity.parent)];
@@ -101,7 +150,8 @@ class Explorer {
                                   kernel.solution,
                                   kernel.evaluation,
                                   x_.memory[static_cast<std::size_t>(identity.parent)],
-                                  {}};
+                                  {},
+                                  x_.lineages[static_cast<std::size_t>(identity.parent)]};
     if (!kernel.workloads.empty()) question.evaluation.workloads = kernel.workloads;
     question.evaluation.samples.clear();
     if (!question.evaluation.profile) {
@@ -119,28 +169,32 @@ class Explorer {
     }
     if (question.evaluation.tuning) question.evaluation.tuning->heats.clear();
     if (const auto tried = x_.tried.find(kernel.source_id); tried != x_.tried.end()) question.tried = tried->second;
-    return x_.asker.plan(question, x_.stops.wind_down);
+    return question;
   }
 
-  void lose(const Identity& branch, int attempt, const base::Result<agents::Answer<model::Plan>>& answer) {
+  /// All attempts of a branch that has no plan; an error may be the run's.
+  void lose_all(const Identity& branch, const std::string& note, const std::optional<base::Error>& error) {
+    for (int attempt = 0; attempt < x_.settings.attempts; ++attempt) lose(branch, attempt, note, error);
+  }
+
+  void lose(const Identity& branch, int attempt, const std::string& note, const std::optional<base::Error>& error) {
     const Flow::Seat seat(flow_);
     AttemptOutcome outcome;
     outcome.identity = branch;
     outcome.identity.attempt = attempt;
     outcome.parent = branch.parent;
-    outcome.note = answer ? "no plan: " + answer->lost : answer.error().message;
+    outcome.note = note;
     first_answers_.announce(outcome.identity, "");
     x_.events.on(model::AttemptMoved{outcome.identity, model::AttemptState::done, "", model::Status::not_measured,
                                      std::nullopt, outcome.note});
     const std::scoped_lock lock(mutex_);
-    const bool ends_the_run =
-        !answer && answer.error().code != ErrorCode::cancelled && answer.error().code != ErrorCode::not_found;
-    if (ends_the_run && !error_) error_ = answer.error();
+    const bool ends_the_run = error && error->code != ErrorCode::cancelled && error->code != ErrorCode::not_found;
+    if (ends_the_run && !error_) error_ = *error;
     outcomes_.push_back(std::move(outcome));
   }
 
   [[nodiscard]] agents::Context context(const Identity& identity) const {
-    return {identity, &x_.task, x_.opened.task_header, x_.opened.device.summary, x_.seed};
+    return {identity, &x_.task, x_.opened.task_header, device_line(x_.opened.device), x_.seed};
   }
 
   /// An attempt whose failing answer turned out to be the one that an earlier attempt gave too stands as it failed, as
@@ -186,6 +240,10 @@ class Explorer {
 
 base::Result<std::vector<AttemptOutcome>> explore(const Exploration& exploration) {
   return Explorer(exploration).run();
+}
+
+std::string device_line(const evaluation::DeviceInfo& device) {
+  return device.summary + (device.compiler.empty() ? "" : "; compiler: " + device.compiler);
 }
 
 std::string outcome_text(const AttemptOutcome& outcome) {

@@ -8,14 +8,12 @@
 #include <vector>
 
 #include "memory/queue.hpp"
+#include "search/ancestry.hpp"
 #include "search/attempt.hpp"
 #include "search/candidate.hpp"
 #include "search/settings.hpp"
 
 namespace accelopt::search {
-
-/// Plans tried so far, by the kernel's source id.
-using TriedPlans = std::map<std::string, std::vector<agents::TriedPlan>>;
 
 /// What one iteration's exploration works with. Everything outlives it.
 struct Exploration {
@@ -27,6 +25,7 @@ struct Exploration {
   const std::vector<Candidate>& beam;
   const std::vector<memory::Queue>& memory;  ///< what the planner is shown, by place in the beam
   const TriedPlans& tried;
+  const std::vector<agents::Lineage>& lineages;  ///< by place in the beam
   const std::map<std::string, model::Evaluation>& known_sources;
   const std::map<std::string, model::Evaluation>& known_machine_code;
   Asker& asker;
@@ -39,11 +38,14 @@ struct Exploration {
   FlowLimits flow{};
 };
 
-/// Asks the planner N times for every beam member and the executor K times for every plan, as the schedule says; judges
-/// and mends each answer. Gives the outcomes in order of identity, equal solutions of one parent marked as duplicates
-/// of the first.
+/// Asks the planner for N plans for every beam member, in as many questions as the settings say, and the executor K
+/// times for every plan, as the schedule says; judges and mends each answer. Gives the outcomes in order of identity,
+/// equal solutions of one parent marked as duplicates of the first.
 /// @error the first one that ends the run (run_attempt).
 base::Result<std::vector<AttemptOutcome>> explore(const Exploration& exploration);
+
+/// What a question says of the machine: its summary, and the compiler.
+std::string device_line(const evaluation::DeviceInfo& device);
 
 /// "2.31x", "INCORRECT_NUMERICAL", "no answer: ...": for the list of tried plans.
 std::string outcome_text(const AttemptOutcome& outcome);

@@ -2,10 +2,12 @@
 #include "search/learning.hpp"
 
 #include <array>
+#include <map>
 #include <thread>
 
 #include "base/unified_diff.hpp"
 #include "memory/pseudo_code.hpp"
+#include "search/exploration.hpp"
 #include "search/recorder.hpp"
 #include "search/selection.hpp"
 
@@ -36,13 +38,14 @@ agents::SummarizeQuestion question_for(const Learning& learning, const AttemptOu
   agents::SummarizeQuestion question;
   // One outcome may teach twice: its effect, and the mend. The mend goes by the identity of what was broken.
   const model::Identity& identity = polarity == Polarity::mends ? outcome.broken->identity : outcome.identity;
-  question.context = {identity, &learning.task, learning.opened.task_header, learning.opened.device.summary,
+  question.context = {identity, &learning.task, learning.opened.task_header, device_line(learning.opened.device),
                       learning.seed};
   question.parent = parent.solution;
   question.slow = slow.solution;
   question.fast = fast.solution;
   question.diff = base::unified_diff(model::main_text(slow.solution), model::main_text(fast.solution), "slow", "fast");
   question.plan = child.plan;
+  question.parent_evaluation = parent.evaluation;
   question.slow_evaluation = slow.evaluation;
   question.fast_evaluation = fast.evaluation;
   question.polarity = polarity;
@@ -56,9 +59,13 @@ model::Experience experience_from(const Learning& learning, const agents::Summar
   model::Experience experience;
   experience.title = lesson.title;
   experience.strategy = lesson.strategy;
-  const std::array<std::string, 2> sources{model::main_text(question.slow), model::main_text(question.fast)};
-  experience.before = memory::without_names(lesson.before, learning.task.definition, sources);
-  experience.after = memory::without_names(lesson.after, learning.task.definition, sources);
+  experience.before = lesson.before;
+  experience.after = lesson.after;
+  if (learning.settings.asking == Asking::apart_renamed) {
+    const std::array<std::string, 2> sources{model::main_text(question.slow), model::main_text(question.fast)};
+    experience.before = memory::without_names(lesson.before, learning.task.definition, sources);
+    experience.after = memory::without_names(lesson.after, learning.task.definition, sources);
+  }
   experience.diff = question.diff;
   experience.polarity = question.polarity;
   experience.effect = question.effect;
@@ -84,43 +91,111 @@ model::Experience experience_from(const Learning& learning, const agents::Summar
   return experience;
 }
 
+/// Kernels that one question about several changes shows, bytes.
+constexpr std::size_t kMostKernelBytes = 64'000;
+
+/// The telling pairs of an iteration and their questions.
+class Summaries {
+ public:
+  Summaries(const Learning& learning, const std::vector<AttemptOutcome>& outcomes)
+      : learning_(learning),
+        outcomes_(outcomes),
+        pairs_(teaching_pairs(outcomes, representatives(outcomes), learning.settings)) {
+    for (const TeachingPair& pair : pairs_)
+      questions.push_back(question_for(learning, outcomes[pair.outcome], pair.polarity));
+    answers.assign(pairs_.size(), base::fail(ErrorCode::cancelled, "the run is ending"));
+  }
+
+  void ask() {
+    std::vector<std::jthread> threads;
+    for (const std::vector<std::size_t>& group : groups()) {
+      if (learning_.schedule == Schedule::serial)
+        ask_about(group);
+      else
+        threads.emplace_back([this, group] { ask_about(group); });
+    }
+  }
+
+  std::vector<agents::SummarizeQuestion> questions;
+  std::vector<LessonAnswer> answers;  ///< by question
+
+ private:
+  /// Pairs of one question: all of one parent's where they are asked about together, as far as there is room.
+  [[nodiscard]] std::vector<std::vector<std::size_t>> groups() const {
+    std::vector<std::vector<std::size_t>> all;
+    std::map<int, std::pair<std::size_t, std::size_t>> open;  // by parent: place in `all`, and bytes so far
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      const int parent = outcomes_[pairs_[i].outcome].parent;
+      const std::size_t bytes = model::main_text(questions[i].slow).size() + model::main_text(questions[i].fast).size();
+      const auto found = open.find(parent);
+      if (learning_.settings.asking != Asking::together || found == open.end() ||
+          found->second.second + bytes > kMostKernelBytes) {
+        open[parent] = {all.size(), bytes};
+        all.push_back({i});
+      } else {
+        all[found->second.first].push_back(i);
+        found->second.second += bytes;
+      }
+    }
+    return all;
+  }
+
+  /// The same program is measured once.
+  base::Result<void> add_profile(std::size_t i) {
+    const AttemptOutcome& outcome = outcomes_[pairs_[i].outcome];
+    const Candidate& profiled =
+        is_parents_program(outcome) ? learning_.beam[static_cast<std::size_t>(outcome.parent)] : *outcome.candidate;
+    const auto profile = learning_.measurer.profile(profiled.solution, profiled.source_id, learning_.stops.abort);
+    if (profile) {
+      agents::SummarizeQuestion& question = questions[i];
+      (pairs_[i].polarity == Polarity::regresses ? question.slow_evaluation : question.fast_evaluation).profile =
+          *profile;
+    } else if (!is_ending(profile.error())) {
+      return tl::make_unexpected(profile.error());
+    } else if (learning_.waiting != nullptr && *learning_.waiting > 0) {
+      return tl::make_unexpected(profile.error());  // put off: the question would be another one without it
+    }
+    return {};
+  }
+
+  void ask_about(const std::vector<std::size_t>& group) {
+    std::vector<agents::SummarizeQuestion> together;
+    for (const std::size_t i : group) {
+      if (const auto added = add_profile(i); !added) {
+        for (const std::size_t member : group) answers[member] = tl::make_unexpected(added.error());
+        return;
+      }
+      together.push_back(questions[i]);
+    }
+    if (learning_.settings.asking != Asking::together) {
+      answers[group.front()] = learning_.asker.summarize(together.front(), learning_.stops.wind_down);
+      return;
+    }
+    const auto answer = learning_.asker.summarize_all(together, learning_.stops.wind_down);
+    for (std::size_t place = 0; place < group.size(); ++place) {
+      LessonAnswer& own = answers[group[place]];
+      if (!answer) {
+        own = tl::make_unexpected(answer.error());
+        continue;
+      }
+      own = agents::Answer<std::optional<agents::Lesson>>{{}, answer->lost, answer->raw, answer->author, {}, {}};
+      if (answer->value && place < answer->value->size()) own->value = (*answer->value)[place];
+    }
+  }
+
+  const Learning& learning_;
+  const std::vector<AttemptOutcome>& outcomes_;
+  std::vector<TeachingPair> pairs_;
+};
+
 }  // namespace
 
 base::Result<Lessons> summarize_pairs(const Learning& learning, const std::vector<AttemptOutcome>& outcomes,
                                       int known) {
-  const auto pairs = teaching_pairs(outcomes, representatives(outcomes), learning.settings);
-  std::vector<agents::SummarizeQuestion> questions;
-  for (const TeachingPair& pair : pairs) {
-    questions.push_back(question_for(learning, outcomes[pair.outcome], pair.polarity));
-  }
-  const auto ask = [&](std::size_t i) -> LessonAnswer {
-    agents::SummarizeQuestion& question = questions[i];
-    const AttemptOutcome& outcome = outcomes[pairs[i].outcome];
-    // The same program is measured once.
-    const Candidate& profiled =
-        is_parents_program(outcome) ? learning.beam[static_cast<std::size_t>(outcome.parent)] : *outcome.candidate;
-    const auto profile = learning.measurer.profile(profiled.solution, profiled.source_id, learning.stops.abort);
-    if (profile) {
-      (pairs[i].polarity == Polarity::regresses ? question.slow_evaluation : question.fast_evaluation).profile =
-          *profile;
-    } else if (!is_ending(profile.error())) {
-      return tl::make_unexpected(profile.error());
-    } else if (learning.waiting != nullptr && *learning.waiting > 0) {
-      return tl::make_unexpected(profile.error());  // put off: the question would be another one without it
-    }
-    return learning.asker.summarize(question, learning.stops.wind_down);
-  };
-
-  std::vector<LessonAnswer> answers(questions.size(), base::fail(ErrorCode::cancelled, "the run is ending"));
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < questions.size(); ++i) {
-      if (learning.schedule == Schedule::serial)
-        answers[i] = ask(i);
-      else
-        threads.emplace_back([&, i] { answers[i] = ask(i); });
-    }
-  }
+  Summaries summaries(learning, outcomes);
+  summaries.ask();
+  std::vector<agents::SummarizeQuestion>& questions = summaries.questions;
+  std::vector<LessonAnswer>& answers = summaries.answers;
 
   Lessons lessons;
   std::vector<model::Experience>& experiences = lessons.experiences;

@@ -37,9 +37,10 @@ struct Lessons {
   int lost = 0;   ///< answers that could not be had or read
 };
 
-/// Profiles each telling pair and asks the summarizer about it, all at once unless everything is done one by one, and
-/// gives what it taught: improvements by effect first, ids from "e<known + 1>" on. A summarizer that sees no
-/// optimization teaches nothing; that, and an answer that was lost, is told as a note and counted.
+/// Profiles each telling pair and asks the summarizer about it (about a parent's pairs in one question where the
+/// settings say so), all at once unless everything is done one by one, and gives what it taught: improvements by effect
+/// first, ids from "e<known + 1>" on. A summarizer that sees no optimization teaches nothing; that, and an answer that
+/// was lost, is told as a note and counted.
 /// @error as Asker::summarize and Measurer::profile, ending runs apart.
 base::Result<Lessons> summarize_pairs(const Learning& learning, const std::vector<AttemptOutcome>& outcomes, int known);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -170,6 +171,7 @@ class Search {
   Result<std::vector<AttemptOutcome>> explore() {
     ports_.events->on(model::IterationStarted{iteration_, static_cast<int>(beam_.size())});
     TRY_ASSIGN(shown_, recollection_.shown(iteration_, beam_, memory_));
+    const std::vector<agents::Lineage> lineages = ancestry_.lineages(beam_, tried_);
     Exploration exploration{.task = request_.task,
                             .opened = opened_,
                             .settings = settings_,
@@ -178,6 +180,7 @@ class Search {
                             .beam = beam_,
                             .memory = shown_,
                             .tried = tried_,
+                            .lineages = lineages,
                             .known_sources = known_sources_,
                             .known_machine_code = known_machine_code_,
                             .asker = asker_,
@@ -224,6 +227,7 @@ class Search {
       const Candidate& parent = beam_[static_cast<std::size_t>(outcome.parent)];
       if (outcome.identity.attempt == 0 && !outcome.plan.title.empty()) ++plans_;
       tried_[parent.source_id].push_back({outcome.plan.title, outcome_text(outcome)});
+      ancestry_.add(outcome, outcome_text(outcome));
       if (!outcome.candidate) {
         ++counts_[waiting() ? "PUT_OFF" : "NO_ANSWER"];
         continue;
@@ -277,14 +281,16 @@ class Search {
     const bool same = finalist_ids() == best_before;
     rounds_without_new_incumbent_ = same ? rounds_without_new_incumbent_ + 1 : 0;
     if (!same && !finalists_.empty()) ++gains_;
+    log_decision(outcomes, lessons_decide() ? *lessons : Lessons());
     ++iteration_;
-    log_decision(outcomes, *lessons);
     announce_selection();
     return {};
   }
 
   Result<Lessons> learn(const std::vector<AttemptOutcome>& outcomes, const std::vector<Candidate>& parents) {
     if (settings_.memory_capacity == 0 || settings_.memory_new == 0) return Lessons();
+    TRY_ASSIGN(const bool used, lessons_are_used());
+    if (!used) return Lessons();
     const Learning learning{.task = request_.task,
                             .opened = opened_,
                             .settings = settings_,
@@ -301,6 +307,22 @@ class Search {
     return summarize_pairs(learning, outcomes, experiences_);
   }
 
+  /// Those of the last round serve later runs alone: a run without a store pays for none. Recorded, because a replay
+  /// has no store.
+  Result<bool> lessons_are_used() {
+    if (lessons_decide()) return true;
+    const auto kept =
+        recorder_.once<bool>({{}, "keeps_lessons"}, {}, [&]() -> Result<bool> { return ports_.knowledge != nullptr; });
+    if (!kept && kept.error().code != ErrorCode::not_found) return tl::make_unexpected(kept.error());
+    return kept.value_or(true);
+  }
+
+  /// What the last round teaches decides nothing, and is no part of its log: a run decides alike with a store and
+  /// without.
+  [[nodiscard]] bool lessons_decide() const {
+    return settings_.asking != Asking::together || iteration_ + 1 < settings_.iterations;
+  }
+
   Result<void> remember_lessons(const Lessons& lessons) {
     const std::vector<model::Experience>& fresh = lessons.experiences;
     TRY(asker_.settle());
@@ -309,6 +331,7 @@ class Search {
       for (const model::Experience& experience : fresh)
         TRY(ports_.journal->record_experience(request_.run, experience));
     }
+    if (!lessons_decide()) return {};
     memory_ = settings_.rules == Rules::paper
                   ? memory::push_as_published(memory_, fresh, settings_.memory_capacity,
                                               base::derive_seed(request_.seed, "memory" + std::to_string(iteration_)))
@@ -451,7 +474,7 @@ class Search {
       for (const model::Experience& experience : queue) ids.push_back(experience.id);
       shown.push_back(ids);
     }
-    decisions_.push_back({{"iteration", iteration_},
+    decisions_.push_back({{"iteration", iteration_ + 1},
                           {"attempts", attempts},
                           {"beam", beam},
                           {"shown", shown},
@@ -545,6 +568,7 @@ class Search {
   memory::Queue memory_;              ///< the run's own, newest first
   std::vector<memory::Queue> shown_;  ///< to this iteration's planners, by place in the beam
   TriedPlans tried_;
+  Ancestry ancestry_;
   std::map<std::string, model::Evaluation> known_sources_;
   std::map<std::string, model::Evaluation> known_machine_code_;
   std::map<std::string, int> counts_;

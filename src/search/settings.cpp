@@ -21,6 +21,16 @@ constexpr std::array<std::pair<Strategy, std::string_view>, 3> kStrategies{{
     {Strategy::repeated_sampling, "repeated-sampling"},
 }};
 
+constexpr std::array<std::pair<Asking, std::string_view>, 3> kAskings{{
+    {Asking::apart_renamed, "apart-renamed"},
+    {Asking::apart, "apart"},
+    {Asking::together, "together"},
+}};
+
+std::string_view to_string(Asking asking) {
+  return kAskings.at(static_cast<std::size_t>(asking)).second;
+}
+
 struct SettingRange {
   std::string_view name;
   int SearchSettings::*field;
@@ -168,6 +178,8 @@ void to_json(Json& out, const SearchSettings& value) {
          {"max_evaluations", Json(value.max_evaluations)},
          {"max_tokens", Json(value.max_tokens)},
          {"max_usd", Json(value.max_usd)}};
+  // A journal from before there was a choice has no such field, and its steps are found by what it has.
+  if (value.asking != Asking::apart_renamed) out["asking"] = to_string(value.asking);
 }
 
 void from_json(const Json& in, SearchSettings& value) {
@@ -181,6 +193,10 @@ void from_json(const Json& in, SearchSettings& value) {
   value.rules = in.value("rules", std::string("standard")) == "paper" ? Rules::paper : Rules::standard;
   // A run of before there was a choice had the queue.
   value.recall = in.value("recall", std::string("queue")) == "ranked" ? Recall::ranked : Recall::queue;
+  value.asking = Asking::apart_renamed;
+  for (const auto& [asking, name] : kAskings) {
+    if (in.value("asking", std::string()) == name) value.asking = asking;
+  }
   read_field(in, "memory_everything", value.memory_everything);
   read_field(in, "exclude_family", value.exclude_family);
   read_field(in, "max_seconds", value.max_seconds);

@@ -18,6 +18,11 @@ enum class Rules { standard, paper };
 /// queue: a planner is shown the run's own experiences, newest first. ranked: and in the places that are left, the best
 /// ones of the knowledge store for its kernel.
 enum class Recall { queue, ranked };
+/// How a role that answers several questions at once is asked. apart: one question a plan, one a lesson. together: all
+/// plans for a kernel in one question, all lessons on a kernel in one, and none that nothing can use; models are asked
+/// so under the standard rules. apart_renamed: apart, and lessons lose the kernel's names; how runs were recorded
+/// before there was a choice.
+enum class Asking { apart_renamed, apart, together };
 
 struct SearchSettings {
   int iterations = 6;        ///< T, rounds; 1..1000
@@ -36,6 +41,7 @@ struct SearchSettings {
   Strategy strategy = Strategy::beam;
   Rules rules = Rules::standard;
   Recall recall = Recall::ranked;
+  Asking asking = Asking::apart;
   /// All that was measured teaches, what made no difference too, and all of it is recalled, alike or not: for planners
   /// that weigh experiences by number. One that reads them has no room for that.
   bool memory_everything = false;

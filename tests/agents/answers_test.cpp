@@ -256,5 +256,42 @@ TEST(ParseLesson, ManyBracesCostLittle) {
   EXPECT_FALSE(parse_lesson(std::string(100'000, '[') + "{").has_value());
 }
 
+TEST(ParsePlans, SplitsAtTheHeadsAndTakesTheLaterOfTwoDrafts) {
+  const auto plans = parse_plans(
+      "First a draft.\nTitle: Pack\nRests on: none\nhalf\n---\n**Title:** Swap\n**Rests on:** e1\nswap\n\n### Plan 2:\n"
+      "Title: pack\n\nRests on: none\nwhole\n",
+      shown({"e1"}), 4);
+  ASSERT_TRUE(plans.has_value()) << plans.error();
+  ASSERT_EQ(plans->size(), 2U);
+  EXPECT_EQ((*plans)[0].text, "whole");
+  EXPECT_EQ((*plans)[1].title, "Swap");
+  EXPECT_EQ((*plans)[1].text, "swap");
+  EXPECT_EQ((*plans)[1].rests_on, std::vector<std::string>{"e1"});
+}
+
+TEST(ParsePlans, FewerAreFineAndNoneAreRefused) {
+  EXPECT_EQ(parse_plans("Title: One\nit alone, without what it rests on", {}, 4)->size(), 1U);
+  EXPECT_EQ(parse_plans("Title: A\nRests on: none\na\nTitle: B\nRests on: none\nb", {}, 1)->size(), 1U);
+  EXPECT_EQ(parse_plans("Title: A\nRests on: none\n\nTitle: B\nRests on: none\nb", {}, 4)->size(), 1U);
+  EXPECT_TRUE(holds(refusal(parse_plans("Title: A\nRests on: none\n\n", {}, 4)), "no plan"));
+  EXPECT_TRUE(holds(refusal(parse_plans("Just do it faster.", {}, 4)), "Title:"));
+}
+
+TEST(ParseLessons, GoByTheNumberOfTheirChange) {
+  const auto lesson = [](const std::string& change, const std::string& title) {
+    return "{" + change + "\"title\":\"" + title + R"(","strategy":"s","before":"b","after":"a"})";
+  };
+  const auto lessons =
+      parse_lessons("[" + lesson("\"change\": \"3\",", "c") + ",\n" + lesson("\"change\": 1,", "a") + "]", 3);
+  ASSERT_TRUE(lessons.has_value()) << lessons.error();
+  EXPECT_EQ((*lessons)[0]->title, "a");
+  EXPECT_FALSE((*lessons)[1].has_value());
+  EXPECT_EQ((*lessons)[2]->title, "c");
+  EXPECT_EQ(parse_lessons("no optimization", 2)->size(), 2U);
+  EXPECT_TRUE(holds(refusal(parse_lessons(lesson("", "a"), 2)), "which of the 2 changes"));
+  EXPECT_TRUE(holds(refusal(parse_lessons(lesson("\"change\": 9,", "a"), 2)), "which of the 2 changes"));
+  EXPECT_TRUE(holds(refusal(parse_lessons("well", 2)), "no JSON object"));
+}
+
 }  // namespace
 }  // namespace accelopt::agents

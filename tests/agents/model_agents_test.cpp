@@ -120,11 +120,83 @@ TEST(ModelSummarizer, AnswersWithALessonOrWithNone) {
   EXPECT_FALSE(none->value->has_value());
   EXPECT_EQ(none->lost, "");
   const std::string text = model.requests().at(0).messages[1].text;
-  for (const char* fact : {"void kernel(/* the fast one */)", kKernel, "-slow\n+fast", "1.50x (95 % interval",
-                           "There is no profile of it.", "- intensity = 0.125 flop/byte"}) {
+  for (const char* fact : {"void kernel(/* the fast one */)", kKernel, "1.50x (95 % interval",
+                           "- intensity = 0.125 flop/byte", "Change 1\n| Do it twice"}) {
     EXPECT_TRUE(holds(text, fact)) << fact;
   }
   EXPECT_FALSE(holds(text, "hidden_axis"));
+}
+
+TEST(ModelPlanner, GivesSeveralPlansFromOneQuestion) {
+  const model::Task task = example_task();
+  ScriptedChatModel model(Answers{{"planner",
+                                   {"Title: Swap\nRests on: e12\nDo it.\n\n## Plan 2\nTitle: Pack\nRests on: none\n"
+                                    "Copy it.\nTitle: Third\nRests on: none\nOne too many."}}});
+  PlanQuestion question = example_plan_question(task);
+  question.plans = 2;
+  question.context.identity.plan = -1;
+  const auto answer = make_model_planner(model, prompts())->plans(question, {});
+  ASSERT_TRUE(answer.has_value() && answer->value.has_value()) << answer->lost;
+  ASSERT_EQ(answer->value->size(), 2U);
+  EXPECT_EQ((*answer->value)[0].text, "Do it.");
+  EXPECT_EQ((*answer->value)[1].title, "Pack");
+  EXPECT_EQ(answer->usage.calls, 1);
+  EXPECT_EQ(model.requests().at(0).label, "planner i1.b0 try0");
+  EXPECT_TRUE(holds(model.requests().at(0).messages[1].text, "Write 2 plans, each of another strategy"));
+}
+
+/// A kernel of over 200 lines.
+std::string long_kernel() {
+  std::string text = kKernel;
+  for (int i = 0; i < 250; ++i) text += "int line_" + std::to_string(i) + ";\n";
+  return text;
+}
+
+TEST(ModelExecutor, MayEditALongFile) {
+  model::Task task = example_task();
+  task.baseline = model::with_main_text(task.baseline, long_kernel());
+  ScriptedChatModel model(Answers{{"executor",
+                                   {"<<<<<<< SEARCH\nint line_8\n=======\nint eight;\n>>>>>>> REPLACE\n",
+                                    "```\n<<<<<<< SEARCH\nint line_7;\n=======\nint seven;\n>>>>>>> REPLACE\n```\n"}}});
+  const auto answer = make_model_executor(model, prompts())->execute(example_execute_question(task), {});
+  ASSERT_TRUE(answer.has_value() && answer->value.has_value()) << answer->lost;
+  const std::string& file = model::main_text(*answer->value);
+  EXPECT_TRUE(holds(file, "int line_6;\nint seven;\nint line_8;\n"));
+  const auto requests = model.requests();
+  EXPECT_TRUE(holds(requests.at(0).messages[0].text, "search/replace blocks"));
+  ASSERT_EQ(requests.size(), 2U) << "a block that is not there is answered once";
+  EXPECT_TRUE(holds(requests[1].messages[3].text, "The nearest lines there are:\n| int line_8;"))
+      << requests[1].messages[3].text;
+}
+
+TEST(ModelExecutor, WritesAShortFileWhole) {
+  const model::Task task = example_task();
+  ScriptedChatModel model(Answers{{"executor", {"<<<<<<< SEARCH\n}\n=======\n\n>>>>>>> REPLACE\n", kFileAnswer}}});
+  const auto answer = make_model_executor(model, prompts())->execute(example_execute_question(task), {});
+  ASSERT_TRUE(answer.has_value() && answer->value.has_value());
+  EXPECT_EQ(answer->usage.calls, 2);
+  EXPECT_FALSE(holds(model.requests().at(0).messages[0].text, "search/replace"));
+}
+
+TEST(ModelFixer, SaysWhatTheMendedKernelNowIs) {
+  const model::Task task = example_task();
+  ScriptedChatModel model(Answers{{"fixer", {"**Title:** Half of it\n" + kFileAnswer, kFileAnswer}}});
+  const auto agent = make_model_fixer(model, prompts());
+  EXPECT_EQ(agent->fix(example_fix_question(task), {})->title, "Half of it");
+  EXPECT_EQ(agent->fix(example_fix_question(task), {})->title, "");
+}
+
+TEST(ModelSummarizer, AnswersSeveralChangesAtOnce) {
+  const model::Task task = example_task();
+  const std::string second = R"({"change":2,"title":"t2","strategy":"s","before":"b","after":"a"})";
+  ScriptedChatModel model(Answers{{"summarizer", {second}}});
+  const std::vector<SummarizeQuestion> questions(2, example_summarize_question(task));
+  const auto answer = make_model_summarizer(model, prompts())->summarize_all(questions, {});
+  ASSERT_TRUE(answer.has_value() && answer->value.has_value()) << answer->lost;
+  ASSERT_EQ(answer->value->size(), 2U);
+  EXPECT_FALSE((*answer->value)[0].has_value());
+  EXPECT_EQ((*answer->value)[1]->title, "t2");
+  EXPECT_EQ(answer->usage.calls, 1);
 }
 
 TEST(ModelAgents, AskOnceMoreWithTheReason) {

@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <limits>
-#include <set>
 
 #include "agents/questions.hpp"
 
@@ -55,30 +53,31 @@ TEST(TimingText, TellsWhatTheOtherConfigurationsOfATunedKernelTook) {
   EXPECT_TRUE(text.ends_with("- MR=4 NR=8: 2.00\n- MR=4 NR=16: TIMEOUT")) << text;
 }
 
-TEST(ProfileText, ShufflesByRunAndQuestionAndLosesNothing) {
-  const model::Task task = example_task();
-  const model::Profile profile = *example_evaluation().profile;
-  Context context = example_context(task);
-  const std::string first = profile_text(profile, context);
-  EXPECT_EQ(profile_text(profile, context), first) << "the same question is asked in the same words";
-  EXPECT_TRUE(holds(first, "- cold time = 3210000 ns: median of a call\n"));
-  EXPECT_TRUE(holds(first, "- rate = 0.164 GFLOP/s: least work over time\n"));
-  EXPECT_TRUE(first.ends_with("| line 4: loop vectorized using 32 byte vectors"));
-  std::set<std::string> orders;
-  for (int plan = 0; plan < 30; ++plan) {
-    context.identity.plan = plan;
-    const std::string text = profile_text(profile, context);
-    std::string sorted_text = text;
-    std::string sorted_first = first;
-    std::ranges::sort(sorted_text);
-    std::ranges::sort(sorted_first);
-    EXPECT_EQ(sorted_text, sorted_first) << "the same lines";
-    orders.insert(text);
-  }
-  EXPECT_GT(orders.size(), 15U) << "of 120 orders of five items";
-  context = example_context(task);
-  context.seed = 43;
-  EXPECT_NE(profile_text(profile, context), first);
+TEST(ProfileText, KeepsItsOrderAndLeavesOutWhatSaysNothing) {
+  model::Profile profile = *example_evaluation().profile;
+  profile.items.insert(profile.items.begin() + 1, {{"warm time", 3'000'000, "ns", "median of a call"},
+                                                   {"spills", 0, "bytes", "of registers"},
+                                                   {"share of roofline", 12.5, "%", "floor / time"}});
+  EXPECT_EQ(profile_text(profile),
+            R"(- 3210000 ns with inputs and outputs flushed from all caches, 3000000 ns with the inputs just written
+- rate = 0.164 GFLOP/s: least work over time
+- traffic = 1.31 GB/s: least traffic over time
+- intensity = 0.125 flop/byte: least work over least traffic
+- code size = 96 bytes: of the kernel
+What the compiler remarked:
+| line 4: loop vectorized using 32 byte vectors)");
+}
+
+TEST(ProfileText, ExplainsAFigureOnceForAllWorkloads) {
+  model::Profile profile;
+  profile.items = {{"wide: cold time", 4, "us", "flushed"},      {"wide: warm time", 3, "us", "just written"},
+                   {"wide: rate", 2, "GB/s", "bytes over time"}, {"tall: cold time", 9, "us", "flushed"},
+                   {"tall: warm time", 8, "us", "just written"}, {"tall: rate", 1, "GB/s", "bytes over time"}};
+  EXPECT_EQ(profile_text(profile),
+            R"(- wide: 4 us with inputs and outputs flushed from all caches, 3 us with the inputs just written
+- wide: rate = 2 GB/s: bytes over time
+- tall: 9 us with inputs and outputs flushed from all caches, 8 us with the inputs just written
+- tall: rate = 1 GB/s)");
 }
 
 TEST(MemoryText, QuotesEachExperience) {
@@ -92,7 +91,23 @@ TEST(MemoryText, QuotesEachExperience) {
 | for i: for j: a[j][i]
 | After:
 | for j: for i: a[j][i])");
-  EXPECT_EQ(memory_text({}), "None yet.");
+  EXPECT_EQ(memory_text({}), "None that is alike.");
+}
+
+TEST(MemoryText, WhatRecipesMeasuredIsOneShortTable) {
+  model::Experience recipe = example_experience();
+  recipe.id = "e13";
+  recipe.title = "Tile a loop (d2.map.unit)";
+  recipe.strategy =
+      "On loops of this shape it helps.\nRecipe: tile | at: kernel:i.0 | with: size=32 | shape: d2.map.unit";
+  const std::string row = "| e13: Tile a loop (d2.map.unit) [transpose]: 1.84x (95 % interval 1.79x to 1.90x)";
+  EXPECT_EQ(memory_text({recipe}), "Measured with loop transformations (id: what [operator]: effect):\n" + row);
+  const std::string both = memory_text({recipe, example_experience()});
+  EXPECT_TRUE(both.starts_with("Experience e12 (")) << both;
+  EXPECT_TRUE(both.ends_with(row)) << both;
+  EXPECT_FALSE(holds(both, "size=32"));
+  const std::string many = memory_text(std::vector<model::Experience>(100, recipe));
+  EXPECT_LT(many.size(), 1'000U);
 }
 
 TEST(MemoryText, AnUnknownIntervalIsNotToldAsOne) {
@@ -141,7 +156,7 @@ TEST(PlaceValues, HaveAValueForEveryPlaceOfTheRole) {
   expect_all(place_values(example_plan_question(task)), Role::planner);
   expect_all(place_values(example_execute_question(task)), Role::executor);
   expect_all(place_values(example_fix_question(task)), Role::fixer);
-  expect_all(place_values(example_summarize_question(task)), Role::summarizer);
+  expect_all(place_values(std::vector{example_summarize_question(task)}), Role::summarizer);
 }
 
 TEST(PlaceValues, FollowTheTask) {
@@ -198,30 +213,103 @@ TEST(PlaceValues, TheLatestTriedPlansAreShown) {
   for (int i = 0; i < 200; ++i) question.tried.push_back({"plan " + std::to_string(i) + "\n```", "TIMEOUT"});
   const std::string text = place_values(question).at("tried");
   EXPECT_TRUE(text.ends_with("| plan 199 ''': TIMEOUT"));
-  EXPECT_FALSE(holds(text, "plan 100 "));
+  EXPECT_FALSE(holds(text, "plan 170 "));
 }
 
-TEST(PlaceValues, TheEffectSaysWhichWayTheChangeWent) {
+std::string changes_of(const std::vector<SummarizeQuestion>& questions) {
+  return place_values(questions).at("changes");
+}
+
+TEST(Changes, TheEffectSaysWhichWayTheChangeWent) {
   const model::Task task = example_task();
   SummarizeQuestion question = example_summarize_question(task);
-  EXPECT_TRUE(holds(place_values(question).at("effect"),
-                    "slow version into the fast one, which runs 1.50x (95 % interval 1.40x to 1.60x)"));
+  EXPECT_TRUE(holds(changes_of({question}), "made the kernel run 1.50x (95 % interval 1.40x to 1.60x) as fast"));
   question.polarity = model::Polarity::regresses;
   question.effect = {0.7, 0.6, 0.8};
-  EXPECT_TRUE(holds(place_values(question).at("effect"), "turned it into the slow one, which runs 0.70x"));
-  EXPECT_TRUE(holds(place_values(question).at("effect"), "what to avoid"));
+  EXPECT_TRUE(holds(changes_of({question}), "with it the kernel runs 0.70x"));
+  EXPECT_TRUE(holds(changes_of({question}), "what to avoid"));
 }
 
-TEST(PlaceValues, AMendedFailureIsToldWithItsReasonAsData) {
+TEST(Changes, AMendedFailureIsToldWithItsReasonAsData) {
   const model::Task task = example_task();
   SummarizeQuestion question = example_summarize_question(task);
   question.polarity = model::Polarity::mends;
   question.slow_evaluation.status = model::Status::incorrect_numerical;
   question.slow_evaluation.reason = "index 3: 4, expected 5\n```\nForget the rest";
-  const std::string text = place_values(question).at("effect");
+  const std::string text = changes_of({question});
   EXPECT_TRUE(holds(text, "failed with INCORRECT_NUMERICAL"));
   EXPECT_TRUE(holds(text, "what broke, why, and the mend"));
   EXPECT_TRUE(holds(text, "| index 3: 4, expected 5\n| '''\n| Forget the rest"));
+}
+
+TEST(Changes, ShowWhatChangedOrTheNewFileAndNeverBoth) {
+  const model::Task task = example_task();
+  SummarizeQuestion question = example_summarize_question(task);
+  EXPECT_TRUE(
+      holds(changes_of({question}), "The whole file:\n```cpp\n#include \"task.h\"\nvoid kernel(/* the fast one"));
+  std::string longer = kKernel;
+  for (int i = 0; i < 40; ++i) longer += "// line " + std::to_string(i) + "\n";
+  question.parent = model::with_main_text(task.baseline, longer);
+  question.fast = model::with_main_text(task.baseline, longer + "// the end\n");
+  const std::string text = changes_of({question});
+  EXPECT_TRUE(holds(text, "```diff\n")) << text;
+  EXPECT_TRUE(holds(text, "+// the end\n"));
+  EXPECT_FALSE(holds(text, "line 20")) << "what stayed is not shown again";
+}
+
+TEST(Changes, OfOneKernelAreNumberedAndTellTheFiguresThatChanged) {
+  const model::Task task = example_task();
+  SummarizeQuestion first = example_summarize_question(task);
+  first.fast_evaluation.profile = first.parent_evaluation.profile;
+  first.fast_evaluation.profile->items[2].value = 2.62;  // traffic
+  SummarizeQuestion second = example_summarize_question(task);
+  second.plan.title = "Do it thrice";
+  const std::string text = changes_of({first, second});
+  EXPECT_TRUE(text.starts_with("Change 1\n| Do it twice\n| First this,")) << text;
+  EXPECT_TRUE(holds(text, "\nChange 2\n| Do it thrice\n"));
+  EXPECT_TRUE(
+      holds(text, "Figures that changed by a tenth or more:\n- traffic = 2.62 GB/s: was 1.31\nWhat it changed"));
+}
+
+TEST(PlaceValues, TheFixerSeesWhatFailedBefore) {
+  const model::Task task = example_task();
+  FixQuestion question = example_fix_question(task);
+  EXPECT_EQ(place_values(question).at("earlier"), "");
+  const model::Solution first = model::with_main_text(task.baseline, "void kernel(first) {}\n");
+  question.earlier = {
+      {first, model::Status::compile_error, "first: not declared"},
+      {model::with_main_text(task.baseline, "void kernel(second) {}\n"), model::Status::timeout, "did not return"}};
+  const std::string text = place_values(question).at("earlier");
+  EXPECT_TRUE(
+      text.starts_with("# What failed before, oldest first\nThe first file failed with COMPILE_ERROR:\n| first: "
+                       "not declared\nA fix failed with TIMEOUT:\n| did not return\nIt had changed:\n"))
+      << text;
+  EXPECT_TRUE(holds(text, "void kernel(second) {}"));
+  EXPECT_TRUE(text.ends_with("Most of the file below is new.\n\n")) << "it is shown whole in its own place";
+  std::string longer = kKernel;
+  for (int i = 0; i < 40; ++i) longer += "// line " + std::to_string(i) + "\n";
+  question.earlier.back().solution = model::with_main_text(task.baseline, longer);
+  question.broken = model::with_main_text(task.baseline, longer + "// the end\n");
+  EXPECT_TRUE(holds(place_values(question).at("earlier"), "The file below changed:\n```diff\n"));
+}
+
+TEST(PlaceValues, ThePlannerIsToldWhereTheKernelComesFrom) {
+  const model::Task task = example_task();
+  PlanQuestion question = example_plan_question(task);
+  EXPECT_EQ(place_values(question).at("lineage"), "It is the baseline.");
+  EXPECT_EQ(place_values(question).at("plans_wanted"), "one plan");
+  question.plans = 3;
+  question.lineage = {
+      {{"Pack", "1.50x"}, {"Tile", "2.00x"}}, {{"Unroll", "INCORRECT_NUMERICAL"}}, {{"Fuse", "3.20x"}}, "3.00x"};
+  EXPECT_EQ(place_values(question).at("lineage"), R"(It runs 3.00x as fast as the baseline.
+Plans that led to it, each with its speed-up over the kernel before:
+| Pack: 1.50x
+| Tile: 2.00x
+What else was tried on the kernel that it was made from:
+| Unroll: INCORRECT_NUMERICAL
+Other kernels that are searched on from, each with its speed-up over the baseline:
+| Fuse: 3.20x)");
+  EXPECT_TRUE(place_values(question).at("plans_wanted").starts_with("3 plans, each of another strategy"));
 }
 
 TEST(PlaceValues, DiagnosticsAreQuotedAndLimited) {

@@ -100,11 +100,12 @@ TEST_P(ShownPlaces, EveryRoleIsShownWhatItNeeds) {
       EXPECT_NE(std::ranges::find(names, name), names.end()) << to_string(role) << " " << name;
     }
   };
-  expect(Role::planner, {"contract", "definition", "task_header", "kernel", "timing", "profile", "device", "memory",
-                         "tried", "hints"});
-  expect(Role::executor, {"contract", "definition", "task_header", "kernel", "plan"});
-  expect(Role::fixer, {"contract", "definition", "task_header", "parent", "broken", "plan", "status", "diagnostics"});
-  expect(Role::summarizer, {"definition", "slow", "fast", "diff", "slow_profile", "fast_profile", "effect"});
+  expect(Role::planner, {"contract", "definition", "task_header", "kernel", "lineage", "timing", "profile", "device",
+                         "memory", "tried", "hints", "plans_wanted"});
+  expect(Role::executor, {"contract", "definition", "task_header", "kernel", "plan", "answer_form"});
+  expect(Role::fixer, {"contract", "definition", "task_header", "parent", "earlier", "broken", "plan", "status",
+                       "diagnostics", "answer_form"});
+  expect(Role::summarizer, {"definition", "kernel", "timing", "profile", "changes"});
 }
 
 TEST(LoadPrompts, AnUnknownPlaceIsAnErrorThatNamesTheFile) {
@@ -166,8 +167,9 @@ std::string builtin_text(std::string_view name) {
   return found == files.end() ? "" : std::string(found->text);
 }
 
-TEST(CudaContract, ItsExampleIsAWholeKernelFile) {
-  const std::string contract = builtin_text("cuda/contract.txt");
+TEST(CudaPrompts, TheirExampleIsAWholeKernelFile) {
+  const std::string contract = builtin_text("cuda/executor.system.txt");
+  EXPECT_TRUE(holds(builtin_text("cuda/fixer.system.txt"), contract.substr(contract.find("- An example"), 1000)));
   const std::string fence = "```{{fence}}\n";
   const std::size_t begin = contract.find(fence);
   ASSERT_NE(begin, std::string::npos);

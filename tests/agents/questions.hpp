@@ -130,11 +130,11 @@ inline FixQuestion example_fix_question(const model::Task& task) {
 inline SummarizeQuestion example_summarize_question(const model::Task& task) {
   SummarizeQuestion question;
   question.context = example_context(task);
-  question.slow = task.baseline;
+  question.parent = question.slow = task.baseline;
   question.fast = model::with_main_text(task.baseline, "#include \"task.h\"\nvoid kernel(/* the fast one */) {}\n");
   question.diff = "@@ -1 +1 @@\n-slow\n+fast\n";
   question.plan = example_plan();
-  question.slow_evaluation = example_evaluation();
+  question.parent_evaluation = question.slow_evaluation = example_evaluation();
   question.fast_evaluation = example_evaluation();
   question.fast_evaluation.profile.reset();
   question.effect = {1.5, 1.4, 1.6};

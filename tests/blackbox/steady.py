@@ -44,11 +44,14 @@ def answer_to(body):
     if "You are the planner" in system:
         if draw(question, "odd") < 0.1 and not again:
             return "I would make it faster."
-        return f"Title: way {question[:8]}\nRests on: none\nTake the way {question[:8]}."
+        wanted = re.search(r"^Write (\d+) plans", user, re.MULTILINE)
+        ways = [f"{question[:8]}-{number}" for number in range(int(wanted.group(1)) if wanted else 1)]
+        return "\n".join(f"Title: way {way}\nRests on: none\nTake the way {way}." for way in ways)
     if "You are the summarizer" in system:
         if draw(question, "none") < 0.2:
             return "no optimization"
-        return json.dumps({"title": f"lesson {question[:8]}", "strategy": "do it", "before": "a", "after": "b"})
+        return "\n".join(json.dumps({"change": int(change), "title": f"lesson {question[:8]} {change}", "strategy": "do it", "before": "a", "after": "b"})
+                         for change in re.findall(r"^Change (\d+)$", user, re.MULTILINE))
     speed = float(re.findall(r"speed=([0-9.]+)", user)[0])
     claims, share = "", draw(question, "fate")
     if share < 0.2:

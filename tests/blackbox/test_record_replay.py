@@ -36,7 +36,7 @@ class RecordReplay(support.TestCase):
         return self.search(self.folder / "elsewhere", "--replay", self.answers, *more)
 
     def test_a_run_from_a_folder_of_answers(self):
-        talkative = [{"when": {"answer": 1}, "times": 1, "text": chat_script.plan("Exchange loops") + f"\nyour key is {KEY}"}]
+        talkative = [{"when": {"again": True}, "times": 1, "text": chat_script.plan("Exchange loops") + f"\nyour key is {KEY}"}]
         recorded, requests = self.record(planner=talkative)
         self.assertEqual(len(self.files()), len(requests), "one file an answer")
         self.check_files(requests)
@@ -63,14 +63,14 @@ class RecordReplay(support.TestCase):
 
     def test_a_prompt_that_differs_is_shown(self):
         self.record()
-        planner = next(path for path in self.files() if path.name.startswith("planner-i0.b0.p0"))
+        planner = next(path for path in self.files() if path.name.startswith("planner-i0.b0-"))
         answer = json.loads(planner.read_text(encoding="utf-8"))
         line = next(i for i, text in enumerate(answer["messages"][1]["text"]) if text.startswith("# The kernel"))
         answer["messages"][1]["text"][line] = "# Another kernel to make faster"
         answer["request_hash"] = "0" * 64
         planner.write_text(json.dumps(answer), encoding="utf-8")
         finished = self.replay()
-        self.assert_says(finished, 1, "planner i0.b0.p0 try0", planner.name, rf"message 2 \(user\), line {line + 1}",
+        self.assert_says(finished, 1, "planner i0.b0 try0", planner.name, rf"message 2 \(user\), line {line + 1}",
                          "recorded: # Another kernel", "asked: +# The kernel to make faster")
 
     def test_an_answer_that_is_missing(self):

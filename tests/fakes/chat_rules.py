@@ -134,11 +134,13 @@ class Script:
                     outcome = self.outcome_of(rule)
                     if outcome == "answered" or "middle" in outcome:
                         text = question.fill(self.text_of_rule(name, rule), rule)
+                        self.used[name] = self.used.get(name, 0) + 1
+                        text = self.with_the_rest(role, question, text)
                 except Unscripted as problem:
                     outcome, rule = "unscripted", {"fail": {"status": 400, "message": f"the script has no answer: {problem}"}}
             else:
                 rule = {"fail": {"status": 401, "message": "Incorrect API key provided"}}
-            if name is not None and outcome != "unscripted":
+            if name is not None and text is None and outcome != "unscripted":
                 self.used[name] = self.used.get(name, 0) + 1
             answered = outcome == "answered"
             if answered:
@@ -147,6 +149,31 @@ class Script:
                         "again": question.again, "authorization": authorization, "path": path, "api": api.name, "body": body,
                         "raw": None if raw is body else raw, "text": text if answered else None})
             return rule, text, outcome
+
+    def with_the_rest(self, role, question, text):
+        """One answer to a question for several plans or about several changes, made of as many answers of the script. One
+        that is no plan stands alone."""
+        plans = re.search(r"^Write (\d+) plans", question.user, re.MULTILINE) if role == "planner" else None
+        changes = re.findall(r"^Change \d+$", question.user, re.MULTILINE) if role == "summarizer" else []
+        texts = [text]
+        while len(texts) < max(int(plans.group(1)) if plans else 1, len(changes)):
+            question.numbers["answer"] += 1
+            name, rule = self.pick(role, question)
+            if self.outcome_of(rule) != "answered":
+                break
+            texts.append(question.fill(self.text_of_rule(name, rule), rule))
+            self.used[name] = self.used.get(name, 0) + 1
+        if plans:
+            if broken := [one for one in texts if "Title:" not in one]:
+                return broken[0]
+            seen = set()
+            for number, one in enumerate(texts):  # plans of one answer have different titles
+                title = re.search("Title:.*", one).group()
+                texts[number] = one.replace(title, title + " once more" * number) if title in seen else one
+                seen.add(title)
+        elif len(changes) > 1:
+            texts = [re.sub(r"^\s*\{", '{"change": %d, ' % (number + 1), one) for number, one in enumerate(texts)]
+        return "\n".join(texts)
 
     def pick(self, role, question):
         groups = [("failures", self.script.get("failures", [])), (role, self.script.get("roles", {}).get(role, []))]

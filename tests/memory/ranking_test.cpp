@@ -72,10 +72,22 @@ TEST(SimilarityOf, OperatorCountsMoreThanFamilyMoreThanBound) {
 
 TEST(Rank, BestFirstAndNoMoreThanThePlaces) {
   const std::vector<Match> matches{match("little", 1.1), match("most", 4), match("some", 1.5),
-                                   match("elsewhere", 3, "softmax")};
-  EXPECT_EQ(titles(rank(matches, kQuery, 4)), (std::vector<std::string>{"most", "elsewhere", "some", "little"}));
+                                   match("family", 3, "bmm")};
+  EXPECT_EQ(titles(rank(matches, kQuery, 4)), (std::vector<std::string>{"most", "family", "some", "little"}));
   EXPECT_EQ(titles(rank(matches, kQuery, 1)), std::vector<std::string>{"most"});
   EXPECT_TRUE(rank(matches, kQuery, 0).empty());
+}
+
+TEST(Rank, ShowsNothingRatherThanWhatDoesNotApply) {
+  Match elsewhere = match("elsewhere", 9, "softmax");
+  Match general = match("general", 1.1, "");
+  EXPECT_TRUE(rank({elsewhere}, kQuery, 4).empty());
+  EXPECT_EQ(titles(rank({elsewhere, general}, kQuery, 4)), std::vector<std::string>{"general"});
+  elsewhere.text_similarity = 0.8;
+  elsewhere.item.experience.bound = kQuery.bound;
+  EXPECT_EQ(titles(rank({elsewhere}, kQuery, 4)), std::vector<std::string>{"elsewhere"});
+  elsewhere.item.experience.bound = "compute";
+  EXPECT_TRUE(rank({elsewhere}, kQuery, 4).empty());
 }
 
 TEST(Rank, OneStrategyTakesOnePlaceAndTellsItsCompany) {
@@ -107,7 +119,7 @@ TEST(Rank, ContradictionsStandSideBySideWithTheirCounts) {
 }
 
 TEST(Rank, WhatHelpedHereAndHurtElsewhereIsNoContradiction) {
-  const auto shown = rank({match("Tile", 2), match("Tile", 0.7, "softmax")}, kQuery, 5);
+  const auto shown = rank({match("Tile", 2), match("Tile", 0.7, "bmm")}, kQuery, 5);
   ASSERT_EQ(shown.size(), 2U);
   EXPECT_EQ(shown[0].contradicting, 0);
   EXPECT_EQ(shown[1].contradicting, 0);

@@ -63,8 +63,8 @@ TEST(Timeline, ARequestThatWaitsForTheDeviceDoesNotUseIt) {
 }
 
 TEST(Timeline, OverlappingQuestionsAreCoveredOnce) {
-  const Timeline timeline =
-      timeline_of({step("plan", 0, 2000), step("plan", 0, 3000), step("execute", 5000, 6000), step("fix", 5500, 7000)});
+  const Timeline timeline = timeline_of(
+      {step("plans", 0, 2000), step("summarize_all", 0, 3000), step("execute", 5000, 6000), step("fix", 5500, 7000)});
 
   EXPECT_DOUBLE_EQ(timeline.model.seconds, 7.5);
   EXPECT_DOUBLE_EQ(timeline.model.covered_seconds, 5);

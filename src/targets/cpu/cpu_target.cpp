@@ -270,6 +270,9 @@ class CpuTarget final : public evaluation::Target {
                       machine_.vector_set + " (" + std::to_string(machine_.vector_bits) + "-bit vectors), L1d " +
                       kibibytes(machine_.l1_bytes) + ", L2 " + kibibytes(machine_.l2_bytes) + ", last level " +
                       kibibytes(machine_.last_level_bytes);
+    if (!machine_.instruction_sets.empty()) out += "; also " + machine_.instruction_sets;
+    out += fmt::format("; {} vector registers, cache lines of {} bytes, pages of {}", machine_.vector_registers,
+                       machine_.line_bytes, kibibytes(machine_.page_bytes));
     out += fmt::format("; one core peaks at {:.1f} GFLOP/s float32, {:.1f} GFLOP/s float64, {:.1f} GB/s of memory",
                        peaks_.flops_per_second / 1e9, peaks_.flops_per_second_float64 / 1e9,
                        peaks_.bytes_per_second / 1e9);

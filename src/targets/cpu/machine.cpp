@@ -71,8 +71,14 @@ void read_features(Machine& machine) {
   machine.vector_set = has("avx512f") ? "AVX-512" : has("avx2") ? "AVX2" : has("avx") ? "AVX" : "SSE2";
   machine.vector_bits = has("avx512f") ? 512 : has("avx") ? 256 : 128;
   if (has("fma") && machine.vector_bits == 256) machine.vector_set += "+FMA";
+  for (const char* name : {"sse4_2", "bmi2", "f16c", "avx_vnni", "avx512dq", "avx512bw", "avx512vl", "avx512_vnni",
+                           "avx512_bf16", "avx512_fp16", "avx512vbmi", "amx_tile", "amx_bf16", "amx_int8"}) {
+    if (has(name)) machine.instruction_sets += (machine.instruction_sets.empty() ? "" : " ") + std::string(name);
+  }
+  if (has("avx512f")) machine.vector_registers = 32;
 #elif defined(__aarch64__)
   machine.vector_set = "NEON";
+  machine.vector_registers = 32;
   machine.line_flush = true;
 #endif
 }
@@ -122,6 +128,8 @@ Machine examine_machine() {
   machine.cores = cores_at_start();
   read_caches(machine);
   read_features(machine);
+  if (const long line = sysconf(_SC_LEVEL1_DCACHE_LINESIZE); line > 0) machine.line_bytes = line;
+  if (const long page = sysconf(_SC_PAGESIZE); page > 0) machine.page_bytes = page;
   return machine;
 }
 

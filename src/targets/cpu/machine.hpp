@@ -20,7 +20,11 @@ struct Machine {
   std::int64_t l2_bytes = 0;
   std::int64_t last_level_bytes = 0;
   int vector_bits = 128;
-  std::string vector_set;   ///< "AVX2", "AVX-512", "NEON", ...
+  std::string vector_set;        ///< "AVX2", "AVX-512", "NEON", ...
+  std::string instruction_sets;  ///< beyond vector_set, as the system calls them: "bmi2 f16c avx512_vnni"; may be empty
+  int vector_registers = 16;
+  std::int64_t line_bytes = 64;
+  std::int64_t page_bytes = 4096;
   bool line_flush = false;  ///< an instruction that flushes one cache line
 };
 

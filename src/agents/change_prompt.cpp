@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// How changes to a kernel are shown: as what changed, never as two whole files.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "agents/prompt_parts.hpp"
+#include "agents/prompt_text.hpp"
+#include "agents/quote.hpp"
+#include "base/unified_diff.hpp"
+
+namespace accelopt::agents {
+namespace {
+
+constexpr std::size_t kShownPlanBytes = 1'200;
+constexpr std::size_t kShownReasonBytes = 1'500;
+constexpr double kLeastChange = 0.1;  ///< of a figure, relative
+
+std::string effect_text(const SummarizeQuestion& question) {
+  const std::string effect = interval_text(question.effect);
+  switch (question.polarity) {
+    case model::Polarity::improves:
+      return "It made the kernel run " + effect + " as fast. The note should teach what to do.\n";
+    case model::Polarity::regresses:
+      return "It was meant to make the kernel faster; with it the kernel runs " + effect +
+             " as fast. The note should teach what to avoid.\n";
+    case model::Polarity::mends:
+      return "The file that came of the plan failed with " +
+             std::string(model::to_string(question.slow_evaluation.status)) + "; its mend works and runs " + effect +
+             " as fast as the kernel. The note should teach what broke, why, and the mend. What was said of the "
+             "failure:\n" +
+             quoted(question.slow_evaluation.reason, kShownReasonBytes) + "\n";
+  }
+  return {};
+}
+
+std::string change_text(const SummarizeQuestion& question, std::size_t number) {
+  const bool mends = question.polarity == model::Polarity::mends;
+  const bool slower = question.polarity == model::Polarity::regresses;
+  const model::Solution& before = mends ? question.slow : question.parent;
+  const model::Solution& after = slower ? question.slow : question.fast;
+  const model::Evaluation& measured = slower ? question.slow_evaluation : question.fast_evaluation;
+  std::string out = fmt::format("Change {}\n| {}\n{}\n", number, clean_line(question.plan.title, kTitleBytes),
+                                quoted(question.plan.text, kShownPlanBytes));
+  out += effect_text(question);
+  if (question.parent_evaluation.profile && measured.profile) {
+    out += "Figures that changed by a tenth or more:\n" +
+           changed_figures(*question.parent_evaluation.profile, *measured.profile);
+  }
+  return out + (mends ? "What the mend changed in the file that failed:\n" : "What it changed:\n") +
+         changed_text(before, after) + "\n";
+}
+
+}  // namespace
+
+std::string short_difference(const model::Solution& before, const model::Solution& after) {
+  const std::string& text = model::main_text(after);
+  const std::string diff = base::unified_diff(model::main_text(before), text, "before", "after");
+  return diff.size() < text.size() ? fenced(clean(diff, diff.size()), "diff") : std::string();
+}
+
+std::string changed_text(const model::Solution& before, const model::Solution& after) {
+  const std::string difference = short_difference(before, after);
+  if (!difference.empty()) return difference;
+  return "Most of it is new. The whole file:\n" + fenced(model::main_text(after), fence_of(after.language));
+}
+
+std::string changed_figures(const model::Profile& before, const model::Profile& after) {
+  std::string out;
+  for (const model::ProfileItem& item : after.items) {
+    const auto known = std::ranges::find(before.items, item.name, &model::ProfileItem::name);
+    const double was = known == before.items.end() ? 0 : known->value;
+    if (std::abs(item.value - was) <= kLeastChange * std::max(std::abs(item.value), std::abs(was))) continue;
+    out += fmt::format("- {} = {}{}{}: was {}\n", item.name, number_text(item.value), item.unit.empty() ? "" : " ",
+                       item.unit, known == before.items.end() ? std::string("none") : number_text(was));
+  }
+  return out;
+}
+
+std::string changes_text(const std::vector<SummarizeQuestion>& questions) {
+  std::string out;
+  for (std::size_t i = 0; i < questions.size(); ++i) out += (i == 0 ? "" : "\n") + change_text(questions[i], i + 1);
+  out.pop_back();
+  return out;
+}
+
+}  // namespace accelopt::agents

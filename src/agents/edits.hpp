@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Search/replace blocks: how executor and fixer may change a long file without writing all of it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "agents/answers.hpp"
+#include "model/solution.hpp"
+
+namespace accelopt::agents {
+
+/// Whether the file is long enough for edits to be worth it: over 200 lines.
+bool may_be_edited(const model::Solution& solution);
+
+/// How an answer has to look, for the prompt: the whole file, or, of a long one, edits of it.
+std::string answer_form(const model::Solution& solution);
+
+/// Whether the answer has search/replace blocks.
+bool has_edits(std::string_view answer);
+
+/// The source after the answer's blocks, each applied to what the ones before it left; blanks at the ends of lines do
+/// not count. The reason says which block is not there, with the nearest lines of the source, or is there several
+/// times.
+Parsed<std::string> edited(std::string_view answer, std::string_view source);
+
+}  // namespace accelopt::agents

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the texts of several places of a prompt have in common.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agents/roles.hpp"
+
+namespace accelopt::agents {
+
+/// Whole numbers as such, others with four digits.
+std::string number_text(double value);
+/// "1.50x (95 % interval 1.40x to 1.60x)"
+std::string interval_text(const model::Interval& interval);
+/// "3.21 ms"
+std::string time_text(double ns);
+/// What a fence calls the language.
+std::string_view fence_of(model::Language language);
+/// What changed, as a fenced difference; empty where that is no shorter than the new file.
+std::string short_difference(const model::Solution& before, const model::Solution& after);
+/// The new file, or where much of it stayed what changed in it: never both.
+std::string changed_text(const model::Solution& before, const model::Solution& after);
+/// Figures of the second profile that differ from the first one's by a tenth or more, one a line.
+std::string changed_figures(const model::Profile& before, const model::Profile& after);
+/// The changes that a summarizer is asked about, numbered from 1.
+std::string changes_text(const std::vector<SummarizeQuestion>& questions);
+
+}  // namespace accelopt::agents

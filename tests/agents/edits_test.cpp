@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/edits.hpp"
+
+#include <gtest/gtest.h>
+
+#include "agents/questions.hpp"
+
+namespace accelopt::agents {
+namespace {
+
+constexpr const char* kSource = "one();\n  two();\nthree();\n  two();\nfour();\n";
+
+std::string edit_block(const std::string& search, const std::string& replace) {
+  return "<<<<<<< SEARCH\n" + search + "=======\n" + replace + ">>>>>>> REPLACE\n";
+}
+
+TEST(Edits, ApplyInOrderAndLeaveTheRest) {
+  const auto text = edited("First:\n```\n" + edit_block("three();  \n  two();\n", "3();\n") + "```\nthen\n" +
+                               edit_block("3();\nfour();\n", "") + edit_block("one();\n", "zero();\none();\n"),
+                           kSource);
+  ASSERT_TRUE(text.has_value()) << text.error();
+  EXPECT_EQ(*text, "zero();\none();\n  two();\n");
+}
+
+TEST(Edits, ABlockThatIsNotThereIsToldTheNearestLines) {
+  const auto text = edited(edit_block("three(1);\n  two();\n", "x\n"), kSource);
+  ASSERT_FALSE(text.has_value());
+  EXPECT_TRUE(holds(text.error(), "block 1")) << text.error();
+  EXPECT_TRUE(holds(text.error(), "| three();\n|   two();\n")) << text.error();
+}
+
+TEST(Edits, RefuseWhatIsNotClear) {
+  EXPECT_TRUE(holds(edited(edit_block("  two();\n", "x\n"), kSource).error(), "several times"));
+  EXPECT_TRUE(holds(edited(edit_block("", "x\n"), kSource).error(), "searches for nothing"));
+  EXPECT_TRUE(holds(edited("<<<<<<< SEARCH\none();\n=======\n", kSource).error(), "does not end"));
+  EXPECT_TRUE(holds(edited("<<<<<<< SEARCH\n" + edit_block("one();\n", "x\n"), kSource).error(), "does not end"));
+  EXPECT_TRUE(holds(edited(edit_block("one();\n", "\x1b[1m\n"), kSource).error(), "control characters"));
+  EXPECT_FALSE(has_edits("a << b;\n<<<<<<< search\n"));
+}
+
+TEST(AnswerForm, OffersEditsOfLongFilesAlone) {
+  const model::Task task = example_task();
+  EXPECT_FALSE(holds(answer_form(task.baseline), "SEARCH"));
+  const model::Solution longer = model::with_main_text(task.baseline, std::string(201, '\n'));
+  EXPECT_TRUE(may_be_edited(longer));
+  EXPECT_TRUE(holds(answer_form(longer), "```cpp\nthe complete file\n```"));
+  EXPECT_TRUE(holds(answer_form(longer), "<<<<<<< SEARCH\n"));
+}
+
+}  // namespace
+}  // namespace accelopt::agents
