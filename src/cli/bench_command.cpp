@@ -27,6 +27,7 @@ struct BenchOptions {
   std::vector<std::string> only;
   std::string workspace;
   bool json = false;
+  bool verbose = false;
   bool history = false;
   SearchFlags search;
 };
@@ -130,6 +131,14 @@ base::Result<Line> run_task(Shell& shell, const Record& record, const Config& co
   return line;
 }
 
+std::unique_ptr<model::EventSink> progress_for(const BenchOptions& options) {
+  if (options.json) return report::make_json_progress(stdout);
+  report::TerminalOptions terminal;
+  terminal.live = isatty(STDERR_FILENO) == 1;
+  terminal.detail = options.verbose ? report::Detail::all : report::Detail::events;
+  return report::make_terminal_progress(stderr, std::move(terminal));
+}
+
 /// Every task in turn, until the user stops it.
 base::Result<std::vector<Line>> run_tasks(Shell& shell, const Record& record, const Config& config,
                                           const BenchOptions& options,
@@ -137,8 +146,7 @@ base::Result<std::vector<Line>> run_tasks(Shell& shell, const Record& record, co
   std::vector<Line> lines;
   for (const std::filesystem::path& folder : folders) {
     if (shell.stops.wind_down.stop_requested()) break;
-    const auto progress = options.json ? report::make_json_progress(stdout)
-                                       : report::make_terminal_progress(stderr, isatty(STDERR_FILENO) == 1);
+    const auto progress = progress_for(options);
     TRY_ASSIGN(const Line line, run_task(shell, record, config, options, folder, *progress));
     if (options.json && line.result) fmt::print("{}\n", base::canonical(search::to_result_json(*line.result)));
     lines.push_back(line);
@@ -280,6 +288,7 @@ void add_bench(CommandLine& app, Action& chosen) {
   command.option("--only", &options->only, "Only the task of this name; may be repeated");
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.flag("--json", options->json, "JSON lines (docs/json.md)");
+  command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
   declare(command, options->search);
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return bench(shell, *options); }; });
 }

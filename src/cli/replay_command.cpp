@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/run_summary.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/session.hpp"
 #include "cli/workspace.hpp"
