@@ -285,7 +285,8 @@ base::Result<Exit> bench(Shell& shell, const BenchOptions& options) {
 }  // namespace
 
 void add_bench(CommandLine& app, Action& chosen) {
-  Command command = app.add("bench", "Run every task of a suite and print the table, or what earlier ones came to");
+  Command command =
+      app.add("bench", "Run every task of a suite and print a table, or compare earlier suite runs (--history)");
   command.footer(
       "Examples:\n  accelopt bench suites/nkibench-cpu\n  accelopt bench suites/nkibench-cpu --only silu --only matmul "
       "--json\n"

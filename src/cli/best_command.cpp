@@ -200,7 +200,8 @@ base::Result<Exit> best(Shell& shell, const BestOptions& options) {
 }  // namespace
 
 void add_best(CommandLine& app, Action& chosen) {
-  Command command = app.add("best", "The winners of runs: printed, or as task folders and one patch of your files");
+  Command command =
+      app.add("best", "Print the winners of runs, or write them as task folders and one patch of your files");
   command.footer(
       "Examples:\n"
       "  accelopt best\n"

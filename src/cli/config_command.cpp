@@ -206,7 +206,7 @@ base::Result<Exit> show_config(const ConfigOptions& options) {
 }  // namespace
 
 void add_config(CommandLine& app, Action& chosen) {
-  Command command = app.add("config", "Every setting of a run, its value, and where that comes from");
+  Command command = app.add("config", "List every setting of a run, its value and where it comes from");
   command.footer(
       "Examples:\n"
       "  accelopt config\n"

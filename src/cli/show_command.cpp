@@ -355,7 +355,7 @@ base::Result<Exit> show(const ShowOptions& options) {
 }  // namespace
 
 void add_show(CommandLine& app, Action& chosen) {
-  Command command = app.add("show", "What a run did: plans, races, experiences, time");
+  Command command = app.add("show", "Show what a run did: plans, races, experiences, time");
   command.footer(
       "Examples:\n"
       "  accelopt show\n"

@@ -167,7 +167,7 @@ base::Result<Exit> watch(Shell& shell, const WatchOptions& options) {
 }  // namespace
 
 void add_watch(CommandLine& app, Action& chosen) {
-  Command command = app.add("watch", "Follow a run that goes on elsewhere, until it ends");
+  Command command = app.add("watch", "Follow a run in another process until it ends");
   command.footer(
       "Examples:\n"
       "  accelopt watch                         the run that goes on, else the last one\n"
