@@ -131,7 +131,7 @@ void add_model(Settings& out, const std::string& role, const RoleModel& chosen, 
 base::Result<void> add_agents(Settings& out, const AgentFlags& flags, const Config& config) {
   TRY_ASSIGN(const auto roles, models_of_roles(flags, config));
   if (roles.empty()) {
-    out.push_back({"agents", "recipes", flags.agents.empty() ? kDefault : "--agents"});
+    out.push_back({"agents", "recipes", flags.agents == AgentFlags().agents ? kDefault : "--agents"});
     return {};
   }
   const char* flag = !flags.mailbox.empty()    ? "--mailbox"
