@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/files.hpp"
-#include "journal/advice.hpp"
 #include "journal/control.hpp"
+#include "journal/object_store.hpp"
 #include "journal/sqlite_journal.hpp"
 
 namespace accelopt::journal {
@@ -107,15 +107,16 @@ bool is_unfinished(const fs::path& file) {
 
 Result<std::set<std::string>> referenced(Database& database, const fs::path& objects) {
   TRY_ASSIGN(std::vector<std::string> open, hashes_on_record(database));
+  const auto store = make_file_objects(objects, Access::read_only);
   std::set<std::string> marked;
   while (!open.empty()) {
     const std::string hash = std::move(open.back());
     open.pop_back();
     if (!marked.insert(hash).second) continue;
-    const auto text = base::read_file(objects / hash.substr(0, 2) / hash.substr(2));
+    const auto text = store->get(hash);
     if (text) find_hashes(*text, open);
     // A hash of something else names no object.
-    if (!text && text.error().code != ErrorCode::not_found) return tl::make_unexpected(advised(text.error()));
+    if (!text && text.error().code != ErrorCode::not_found) return tl::make_unexpected(text.error());
   }
   return marked;
 }
