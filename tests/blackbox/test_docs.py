@@ -44,8 +44,9 @@ def fixed_parts(line):
 class Docs(support.TestCase):
     def shell(self, command, folder):
         environment = dict(self.environment, PATH=f"{program_folder()}:{self.environment['PATH']}")
-        done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=200)
-        return done.returncode, done.stdout + done.stderr
+        done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False, timeout=200)
+        return done.returncode, done.stdout
 
     def follow(self, page, folder, codes=None):
         """Runs a page's commands, and finds the fixed parts of what it shows in what they print, in order."""
