@@ -45,7 +45,7 @@ class Docs(support.TestCase):
     def shell(self, command, folder):
         environment = dict(self.environment, PATH=f"{program_folder()}:{self.environment['PATH']}")
         done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False, timeout=200)
+                              stderr=subprocess.STDOUT, text=True, check=False, timeout=500)
         return done.returncode, done.stdout
 
     def follow(self, page, folder, codes=None):
