@@ -15,8 +15,8 @@
 namespace accelopt::cli {
 namespace {
 
-/// Lines of a winner's diff that are shown; `accelopt diff` has all.
-constexpr int kDiffLines = 10;
+/// Lines of a winner's diff that are shown, without those that did not change; `accelopt diff` has all.
+constexpr int kDiffLines = 6;
 constexpr std::size_t kDiffColumns = 110;
 
 std::string workloads_table(const model::Evaluation& confirmation) {
@@ -97,13 +97,20 @@ std::string describe_winner(const search::RunResult& result, const model::Task& 
   const std::string diff =
       base::unified_diff(model::main_text(task.baseline), model::main_text(*result.solution), "a/" + name, "b/" + name);
   std::string text = "\n";
-  int lines = 0;
-  for (std::size_t at = 0; at < diff.size(); ++lines) {
+  int left = 0;
+  int shown = 0;
+  for (std::size_t at = 0; at < diff.size();) {
     const std::size_t end = std::min(diff.find('\n', at), diff.size());
-    if (lines < kDiffLines) text += report::clip(report::printable(diff.substr(at, end - at)), kDiffColumns) + "\n";
+    const bool context = diff[at] == ' ';
+    if (context || shown == kDiffLines) {
+      ++left;
+    } else {
+      text += report::clip(report::printable(diff.substr(at, end - at)), kDiffColumns) + "\n";
+      ++shown;
+    }
     at = end + 1;
   }
-  if (lines > kDiffLines) text += fmt::format("... {} more lines: accelopt diff {}\n", lines - kDiffLines, result.run);
+  if (left > 0) text += fmt::format("... {} more lines: accelopt diff {}\n", left, result.run);
   text += fmt::format("\nThe winner is kept in {}. Next: accelopt best {} -o faster{}\n", workspace.string(),
                       result.run, task.entry ? " && git apply faster/winner.patch" : "");
   return text;

@@ -53,7 +53,7 @@ TEST(RunSummary, ALongChangeIsCutAndSaysWhereTheRestIs) {
   for (int i = 0; i < 50; ++i) baseline += "int slow" + std::to_string(i) + ";\n";
   const std::string text = describe_winner(improved_run(), task_with(baseline), "/runs/.accelopt");
   EXPECT_NE(text.find("--- a/baseline.cpp\n+++ b/baseline.cpp\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("... 44 more lines: accelopt diff 20260101-aa\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("... 48 more lines: accelopt diff 20260101-aa\n"), std::string::npos) << text;
   EXPECT_NE(text.find("The winner is kept in /runs/.accelopt. Next: accelopt best 20260101-aa -o faster\n"),
             std::string::npos)
       << text;
