@@ -2,10 +2,14 @@
 #include "base/files.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -122,19 +126,67 @@ Result<void> make_folders(const std::filesystem::path& path) {
   return {};
 }
 
-Result<TemporaryFolder> TemporaryFolder::create(std::string_view prefix) {
+namespace {
+
+std::filesystem::path temporary_root() {
   std::error_code problem;
-  std::filesystem::path base = std::filesystem::temp_directory_path(problem);
-  if (problem) base = "/tmp";
-  std::string pattern = (base / (std::string(prefix) + ".XXXXXX")).string();
+  std::filesystem::path root = std::filesystem::temp_directory_path(problem);
+  return problem ? "/tmp" : root;
+}
+
+FileDescriptor open_folder(const std::filesystem::path& folder) {
+  return FileDescriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+/// "accelopt-build.a1B2c3": as TemporaryFolder names them.
+bool is_name_of_ours(const std::string& name) {
+  constexpr std::size_t kRandomLetters = 6;
+  const std::size_t dot = name.rfind('.');
+  const auto letter = [](unsigned char c) { return std::isalnum(c) != 0; };
+  return name.starts_with("accelopt-") && dot != std::string::npos && name.size() - dot - 1 == kRandomLetters &&
+         std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1, name.end(), letter);
+}
+
+/// Older ones do not lock their folders: what is young may be theirs, or be claimed in a moment.
+bool is_abandoned(const std::filesystem::path& path) {
+  constexpr std::chrono::hours kYoung{1};
+  const FileDescriptor folder = open_folder(path);
+  struct stat facts {};
+  if (!folder.valid() || ::fstat(folder.get(), &facts) != 0 || facts.st_uid != ::geteuid()) return false;
+  const auto changed = std::chrono::system_clock::from_time_t(facts.st_mtime);
+  if (std::chrono::system_clock::now() - changed < kYoung) return false;
+  return ::flock(folder.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder(std::filesystem::path path) : path_(std::move(path)), claim_(open_folder(path_)) {
+  if (claim_.valid()) static_cast<void>(::flock(claim_.get(), LOCK_EX | LOCK_NB));
+}
+
+Result<TemporaryFolder> TemporaryFolder::create(std::string_view prefix) {
+  std::string pattern = (temporary_root() / (std::string(prefix) + ".XXXXXX")).string();
   if (::mkdtemp(pattern.data()) == nullptr) return fail_errno(errno, "cannot make a temporary folder " + pattern);
   return TemporaryFolder(pattern);
 }
 
-TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+std::vector<std::filesystem::path> abandoned_temporary_folders() {
+  std::vector<std::filesystem::path> list;
+  std::error_code problem;
+  for (std::filesystem::directory_iterator entry(temporary_root(), problem), end; !problem && entry != end;
+       entry.increment(problem)) {
+    if (is_name_of_ours(entry->path().filename().string()) && is_abandoned(entry->path()))
+      list.push_back(entry->path());
+  }
+  return list;
+}
+
+TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})), claim_(std::move(other.claim_)) {}
 
 TemporaryFolder& TemporaryFolder::operator=(TemporaryFolder&& other) noexcept {
   std::swap(path_, other.path_);
+  std::swap(claim_, other.claim_);
   return *this;
 }
 

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -31,23 +33,6 @@ ErrorCode code_of_errno(int number);
 /// "what: text of errno", with the code of `code_of_errno`.
 tl::unexpected<Error> fail_errno(int number, std::string_view what);
 
-/// A folder of its own below the system's temporary folder, removed with everything in it at destruction.
-class TemporaryFolder {
- public:
-  /// @error as make_folders.
-  static Result<TemporaryFolder> create(std::string_view prefix);
-  TemporaryFolder(TemporaryFolder&& other) noexcept;
-  TemporaryFolder& operator=(TemporaryFolder&& other) noexcept;
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder();
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
-  std::filesystem::path path_;
-};
-
 /// A file descriptor that closes itself.
 class FileDescriptor {
  public:
@@ -66,5 +51,28 @@ class FileDescriptor {
  private:
   int descriptor_ = -1;
 };
+
+/// A folder of its own below the system's temporary folder, removed with everything in it at destruction.
+/// It is locked (flock) while it is used, so that one that a killed process left behind can be told.
+class TemporaryFolder {
+ public:
+  /// @error as make_folders.
+  static Result<TemporaryFolder> create(std::string_view prefix);
+  TemporaryFolder(TemporaryFolder&& other) noexcept;
+  TemporaryFolder& operator=(TemporaryFolder&& other) noexcept;
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::filesystem::path path);
+  std::filesystem::path path_;
+  FileDescriptor claim_;
+};
+
+/// Folders of this user below the system's temporary folder that TemporaryFolder made and nobody uses: their processes
+/// were killed at least an hour ago.
+std::vector<std::filesystem::path> abandoned_temporary_folders();
 
 }  // namespace accelopt::base

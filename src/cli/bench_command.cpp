@@ -14,6 +14,7 @@
 #include "cli/version.hpp"
 #include "cli/workspace.hpp"
 #include "journal/suite_log.hpp"
+#include "report/document.hpp"
 #include "report/format.hpp"
 #include "report/progress.hpp"
 #include "report/text_table.hpp"
@@ -27,7 +28,9 @@ struct BenchOptions {
   std::vector<std::string> only;
   std::string workspace;
   bool json = false;
+  bool verbose = false;
   bool history = false;
+  std::string export_markdown;
   SearchFlags search;
 };
 
@@ -76,7 +79,7 @@ double speedup_of(const Line& line) {
   return improved ? line.result->confirmation->ratio->estimate : 1.0;
 }
 
-std::string table_of(const std::vector<Line>& lines) {
+report::TextTable table_of(const std::vector<Line>& lines) {
   report::TextTable table({{"task"},
                            {"baseline", report::Align::right},
                            {"best", report::Align::right},
@@ -99,7 +102,7 @@ std::string table_of(const std::vector<Line>& lines) {
                report::format_seconds(result.wall_seconds),
                improved ? "improved" : std::string(search::to_string(result.outcome)) + ": " + result.reason});
   }
-  return table.render();
+  return table;
 }
 
 base::Result<Line> run_task(Shell& shell, const Record& record, const Config& config, const BenchOptions& options,
@@ -130,6 +133,14 @@ base::Result<Line> run_task(Shell& shell, const Record& record, const Config& co
   return line;
 }
 
+std::unique_ptr<model::EventSink> progress_for(const BenchOptions& options) {
+  if (options.json) return report::make_json_progress(stdout);
+  report::TerminalOptions terminal;
+  terminal.live = isatty(STDERR_FILENO) == 1;
+  terminal.detail = options.verbose ? report::Detail::all : report::Detail::events;
+  return report::make_terminal_progress(stderr, std::move(terminal));
+}
+
 /// Every task in turn, until the user stops it.
 base::Result<std::vector<Line>> run_tasks(Shell& shell, const Record& record, const Config& config,
                                           const BenchOptions& options,
@@ -137,8 +148,7 @@ base::Result<std::vector<Line>> run_tasks(Shell& shell, const Record& record, co
   std::vector<Line> lines;
   for (const std::filesystem::path& folder : folders) {
     if (shell.stops.wind_down.stop_requested()) break;
-    const auto progress = options.json ? report::make_json_progress(stdout)
-                                       : report::make_terminal_progress(stderr, isatty(STDERR_FILENO) == 1);
+    const auto progress = progress_for(options);
     TRY_ASSIGN(const Line line, run_task(shell, record, config, options, folder, *progress));
     if (options.json && line.result) fmt::print("{}\n", base::canonical(search::to_result_json(*line.result)));
     lines.push_back(line);
@@ -190,8 +200,8 @@ Summary summary_of(const std::vector<Line>& lines) {
   return out;
 }
 
-void print(const std::vector<Line>& lines, const Summary& summary, const BenchOptions& options, const std::string& id,
-           double wall_seconds) {
+base::Result<void> print(const std::vector<Line>& lines, const Summary& summary, const BenchOptions& options,
+                         const std::string& id, double wall_seconds) {
   if (options.json) {
     const base::Json out = {{"type", "bench"},
                             {"schema", 1},
@@ -203,11 +213,15 @@ void print(const std::vector<Line>& lines, const Summary& summary, const BenchOp
                             {"geometric_mean", summary.geometric_mean},
                             {"wall_seconds", wall_seconds}};
     fmt::print("{}\n", base::canonical(out));
-    return;
+    return {};
   }
-  fmt::print("\n{}\n{} of {} tasks improved; geometric mean {:.2f}x (a task without a gain counts as 1); {}\n",
-             table_of(lines), summary.improved, lines.size(), summary.geometric_mean,
-             report::format_seconds(wall_seconds));
+  report::Document page("Suite " + options.suite);
+  page.text("\n");
+  page.table(table_of(lines));
+  page.text(fmt::format("\n{} of {} tasks improved; geometric mean {:.2f}x (a task without a gain counts as 1); {}\n",
+                        summary.improved, lines.size(), summary.geometric_mean, report::format_seconds(wall_seconds)));
+  fmt::print("{}", page.to_text());
+  return report::export_markdown(page, options.export_markdown);
 }
 
 base::Result<Exit> run_suite(Shell& shell, const BenchOptions& options) {
@@ -230,7 +244,8 @@ base::Result<Exit> run_suite(Shell& shell, const BenchOptions& options) {
   const bool interrupted = shell.stops.wind_down.stop_requested();
   TRY(log->end(id, interrupted ? "interrupted" : "done"));
   const Summary summary = summary_of(*lines);
-  print(*lines, summary, options, id, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  TRY(print(*lines, summary, options, id,
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
   if (interrupted) return Exit::interrupted;
   if (summary.failed > 0) return Exit::error;
   return summary.improved > 0 ? Exit::done : Exit::no_gain;
@@ -254,6 +269,10 @@ base::Result<Exit> show_history(const BenchOptions& options) {
 }
 
 base::Result<Exit> bench(Shell& shell, const BenchOptions& options) {
+  if (!options.export_markdown.empty() && (options.history || options.json)) {
+    return refuse_options({base::ErrorCode::invalid_argument,
+                           "--export-markdown writes the table of a suite run; leave out --history and --json"});
+  }
   if (options.history) return show_history(options);
   if (options.suite.empty()) {
     return refuse_options(
@@ -266,7 +285,8 @@ base::Result<Exit> bench(Shell& shell, const BenchOptions& options) {
 }  // namespace
 
 void add_bench(CommandLine& app, Action& chosen) {
-  Command command = app.add("bench", "Run every task of a suite and print the table, or what earlier ones came to");
+  Command command =
+      app.add("bench", "Run every task of a suite and print a table, or compare earlier suite runs (--history)");
   command.footer(
       "Examples:\n  accelopt bench suites/nkibench-cpu\n  accelopt bench suites/nkibench-cpu --only silu --only matmul "
       "--json\n"
@@ -280,6 +300,8 @@ void add_bench(CommandLine& app, Action& chosen) {
   command.option("--only", &options->only, "Only the task of this name; may be repeated");
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.flag("--json", options->json, "JSON lines (docs/json.md)");
+  command.option("--export-markdown", &options->export_markdown, "Also write the table to this file, as Markdown");
+  command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
   declare(command, options->search);
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return bench(shell, *options); }; });
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <memory>
 
 #include <fmt/format.h>
@@ -17,6 +19,7 @@
 #include "cli/winner.hpp"
 #include "cli/workspace.hpp"
 #include "report/format.hpp"
+#include "report/step_progress.hpp"
 #include "report/text_width.hpp"
 #include "suites/task_folder.hpp"
 
@@ -59,10 +62,26 @@ std::string confirmed_text(const journal::RunInfo& run) {
       model::Interval{speedup.value("estimate", 1.0), speedup.value("low", 1.0), speedup.value("high", 1.0)});
 }
 
+/// Does what may take a minute under a line that says so; nothing else may be printed meanwhile.
+template <class Work>
+auto with_progress(const std::string& step, const Work& work) {
+  report::StepProgress steps(stderr, {.live = isatty(STDERR_FILENO) == 1});
+  steps.begin(step);
+  return work();
+}
+
+/// What the user's build command comes to, with the patch or without; see build_program.
+auto try_build(const Shell& shell, const BestOptions& options, const std::filesystem::path& file,
+               const WinnerPatch* patch) {
+  return with_progress(patch != nullptr ? "building your program with the patch, in the sandbox"
+                                        : "building your program as it is, in the sandbox",
+                       [&] { return build_program(options.build_command, file, patch, shell.stops.abort); });
+}
+
 /// How the user's build command compiles the file; none where it fails, or does not compile it.
 base::Result<std::optional<UserBuild>> flags_by_building(const Shell& shell, const BestOptions& options,
                                                          const std::filesystem::path& file) {
-  TRY_ASSIGN(const auto built, build_program(options.build_command, file, nullptr, shell.stops.abort));
+  TRY_ASSIGN(const auto built, try_build(shell, options, file, nullptr));
   if (!built.problem.empty()) note("your build fails in the sandbox: " + report::printable(built.problem));
   return built.flags;
 }
@@ -91,7 +110,9 @@ base::Result<void> choose_form(Shell& shell, const BestOptions& options, Deliver
                      fmt::join(delivery.build->left_out, " ")));
   }
   if (options.no_measure) return {};
-  const auto race = race_in_user_build(shell, options.device, task, delivery.winner, *delivery.build);
+  const auto race = with_progress("measuring the gain as your build compiles it", [&] {
+    return race_in_user_build(shell, options.device, task, delivery.winner, *delivery.build);
+  });
   if (!race) {
     if (race.error().code == base::ErrorCode::cancelled) return tl::make_unexpected(race.error());
     note("the gain in your build was not measured: " + race.error().message);
@@ -122,12 +143,12 @@ base::Result<void> check_files(const Shell& shell, const BestOptions& options, c
 /// @error unsupported: the patch breaks it.
 base::Result<bool> check_program(const Shell& shell, const BestOptions& options, const WinnerPatch& patch) {
   const std::filesystem::path& file = patch.files.front().path;
-  TRY_ASSIGN(const auto patched, build_program(options.build_command, file, &patch, shell.stops.abort));
+  TRY_ASSIGN(const auto patched, try_build(shell, options, file, &patch));
   if (patched.problem.empty()) {
     fmt::print("your program builds with the patch: {}\n", report::printable(options.build_command));
     return true;
   }
-  TRY_ASSIGN(const auto own, build_program(options.build_command, file, nullptr, shell.stops.abort));
+  TRY_ASSIGN(const auto own, try_build(shell, options, file, nullptr));
   if (own.problem.empty()) {
     return base::fail(base::ErrorCode::unsupported,
                       "your build fails with the patch, and not without it: " + report::printable(patched.problem) +
@@ -200,7 +221,8 @@ base::Result<Exit> best(Shell& shell, const BestOptions& options) {
 }  // namespace
 
 void add_best(CommandLine& app, Action& chosen) {
-  Command command = app.add("best", "The winners of runs: printed, or as task folders and one patch of your files");
+  Command command =
+      app.add("best", "Print the winners of runs, or write them as task folders and one patch of your files");
   command.footer(
       "Examples:\n"
       "  accelopt best\n"

@@ -39,6 +39,8 @@ void add_bench(CommandLine& app, Action& chosen);
 void add_selftest(CommandLine& app, Action& chosen);
 void add_memory(CommandLine& app, Action& chosen);
 void add_worker(CommandLine& app, Action& chosen);
+void add_config(CommandLine& app, Action& chosen);
+void add_gc(CommandLine& app, Action& chosen);
 void add_completion(CommandLine& app, Action& chosen);
 
 }  // namespace accelopt::cli

@@ -195,17 +195,27 @@ base::Result<Config> parse_config(std::string_view text, const std::string& file
   return fail(ErrorCode::parse, message);
 }
 
+std::vector<std::filesystem::path> config_files(const std::filesystem::path& workspace) {
+  std::error_code ignored;
+  const std::filesystem::path absolute = std::filesystem::absolute(workspace, ignored);
+  std::vector<std::filesystem::path> files{absolute / "accelopt.toml", absolute.parent_path() / "accelopt.toml"};
+  if (const auto own = user_config(); !own.empty()) files.push_back(own);
+  return files;
+}
+
 base::Result<Config> load_config(const std::filesystem::path& workspace) {
   std::error_code ignored;
   Config merged;
-  const std::filesystem::path absolute = std::filesystem::absolute(workspace, ignored);
-  for (const auto& file : {absolute / "accelopt.toml", absolute.parent_path() / "accelopt.toml", user_config()}) {
-    if (file.empty() || !std::filesystem::exists(file, ignored)) continue;
+  for (const auto& file : config_files(workspace)) {
+    if (!std::filesystem::exists(file, ignored)) continue;
     TRY_ASSIGN(const std::string text, base::read_file(file));
     TRY_ASSIGN(Config config, parse_config(text, file.string()));
     for (auto& [name, model] : config.models) {
       if (!model.dir.empty()) model.dir = (file.parent_path() / model.dir).string();
     }
+    for (const auto& [name, model] : config.models) merged.origins.try_emplace("models." + name, file.string());
+    for (const auto& [role, name] : config.roles) merged.origins.try_emplace("roles." + role, file.string());
+    if (config.near_roofline) merged.origins.try_emplace("search.near_roofline", file.string());
     merged.models.merge(config.models);
     merged.roles.merge(config.roles);
     if (!merged.near_roofline) merged.near_roofline = config.near_roofline;

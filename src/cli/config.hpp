@@ -39,9 +39,10 @@ struct ModelConfig {
 
 struct Config {
   std::map<std::string, ModelConfig> models;
-  std::map<std::string, std::string> roles;  ///< role -> name of a model
-  std::optional<double> near_roofline{};     ///< of the table [search], for runs that do not say it themselves
-  std::vector<std::string> files;            ///< that were read
+  std::map<std::string, std::string> roles;      ///< role -> name of a model
+  std::optional<double> near_roofline{};         ///< of the table [search], for runs that do not say it themselves
+  std::vector<std::string> files;                ///< that were read
+  std::map<std::string, std::string> origins{};  ///< "models.NAME", "roles.ROLE", "search.near_roofline": its file
 };
 
 /// Reads accelopt.toml from the workspace or the folder it is in, then the user's own
@@ -49,6 +50,9 @@ struct Config {
 /// all is an empty configuration.
 /// @error parse: a file cannot be read as configuration; the message names file, line and key.
 base::Result<Config> load_config(const std::filesystem::path& workspace);
+
+/// The files that load_config reads where they exist, the strongest first.
+std::vector<std::filesystem::path> config_files(const std::filesystem::path& workspace);
 
 /// The configuration that one text holds. @error parse.
 base::Result<Config> parse_config(std::string_view text, const std::string& file);

@@ -29,7 +29,7 @@ base::Result<Exit> diff(const DiffOptions& options) {
 }  // namespace
 
 void add_diff(CommandLine& app, Action& chosen) {
-  Command command = app.add("diff", "What the winner changed: baseline to winner, as a unified diff");
+  Command command = app.add("diff", "Show what the winner changed, as a unified diff");
   command.footer("Example:\n  accelopt diff last\n");
   auto options = std::make_shared<DiffOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();

@@ -292,7 +292,7 @@ base::Result<Exit> examine(Shell& shell, const DoctorOptions& options) {
 }  // namespace
 
 void add_doctor(CommandLine& app, Action& chosen) {
-  Command command = app.add("doctor", "What this machine has, what is missing, and what to do about it");
+  Command command = app.add("doctor", "Report what this machine has, what is missing, and what to do about it");
   command.footer(
       "Examples:\n"
       "  accelopt doctor\n"

@@ -227,6 +227,24 @@ std::string describe(const search::Estimate& estimate) {
   return text + "rests on " + estimate.basis + "\n";
 }
 
+std::string estimate_line(const search::Estimate& estimate) {
+  std::string text;
+  const auto add = [&](const std::string& name, const std::optional<Range>& range) {
+    const std::string value = range ? fmt::format("{} ({} to {})", show(name, range->expected), show(name, range->low),
+                                                  show(name, range->high))
+                                    : "unknown";
+    text += fmt::format("{}{} {}", text.empty() ? "estimate: " : ", ", title_of(name), value);
+  };
+  if (estimate.all_calls.high > 0) {
+    add("calls", estimate.all_calls);
+    add("tokens", estimate.tokens);
+    add("usd", estimate.usd);
+  }
+  add("evaluations", estimate.evaluations);
+  add("wall_seconds", estimate.wall_seconds);
+  return text;
+}
+
 Result<void> record_estimate(journal::Journal& journal, const std::string& run, const search::Estimate& estimate) {
   return journal.record_step(run, {{{}, kStep}, kStep, Json(estimate), {}, {}, {}});
 }
@@ -299,6 +317,19 @@ std::string describe(const std::vector<search::Comparison>& comparisons) {
                was + (comparison.inside() || !comparison.actual ? "" : " (!)")});
   }
   return table.render();
+}
+
+std::string beside_text(const std::vector<search::Comparison>& comparisons) {
+  std::string text;
+  for (const search::Comparison& comparison : comparisons) {
+    const std::string& name = comparison.name;
+    if (!comparison.predicted || !comparison.actual || (comparison.predicted->high == 0 && *comparison.actual == 0))
+      continue;
+    text += fmt::format("{}{} {} of {}{}", text.empty() ? "used of what was estimated: " : ", ", title_of(name),
+                        show(name, *comparison.actual), show(name, comparison.predicted->expected),
+                        comparison.inside() ? "" : " (!)");
+  }
+  return text.empty() ? text : text + "\n";
 }
 
 }  // namespace accelopt::cli

@@ -46,7 +46,7 @@ base::Result<Exit> run_estimate(const EstimateOptions& options) {
 }  // namespace
 
 void add_estimate(CommandLine& app, Action& chosen) {
-  Command command = app.add("estimate", "What a run would use: calls, tokens, dollars, device time, wall time");
+  Command command = app.add("estimate", "Predict a run's calls, tokens, dollars, device time and wall time");
   command.footer(
       "Examples:\n"
       "  accelopt estimate suites/nkibench-cpu/matmul\n"

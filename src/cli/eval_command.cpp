@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <memory>
 
 #include <fmt/format.h>
@@ -8,23 +10,20 @@
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/session.hpp"
+#include "cli/verdict_text.hpp"
 #include "model/tuning.hpp"
-#include "report/format.hpp"
-#include "report/text_table.hpp"
-#include "report/text_width.hpp"
-#include "report/tuning_text.hpp"
+#include "report/step_progress.hpp"
 #include "suites/task_folder.hpp"
 
 namespace accelopt::cli {
 namespace {
-
-constexpr int kTunedRows = 8;
 
 struct EvalOptions {
   std::string task;
   std::string file;
   bool json = false;
   bool confirm = false;
+  std::string export_markdown;
   std::optional<std::uint64_t> seed;
   DeviceFlags device;
 };
@@ -38,50 +37,6 @@ base::Json to_output(const model::Task& task, const model::Evaluation& evaluatio
   out["schema"] = 1;
   out["task"] = task.definition.name;
   return out;
-}
-
-std::string verdict_text(const model::Task& task, const model::Evaluation& evaluation) {
-  std::string text = fmt::format("{}: {}", task.definition.name, model::to_string(evaluation.status));
-  if (evaluation.verdict != model::Verdict::none) text += fmt::format(", {}", model::to_string(evaluation.verdict));
-  if (evaluation.ratio) {
-    text += fmt::format(", {} of the baseline after {} blocks ({})", report::format_ratio(*evaluation.ratio),
-                        evaluation.blocks, evaluation.decided_by);
-  }
-  text += "\n";
-  if (!evaluation.reason.empty()) text += evaluation.reason + "\n";
-  if (evaluation.tuning) {
-    text += fmt::format("tuned: {}\n\n{}", report::tuning_line(*evaluation.tuning),
-                        report::tuning_table(*evaluation.tuning, kTunedRows));
-  }
-  if (!evaluation.workloads.empty()) {
-    report::TextTable table({{"workload"},
-                             {"role"},
-                             {"time", report::Align::right},
-                             {"baseline", report::Align::right},
-                             {"speed-up [95 %]", report::Align::right},
-                             {"of roofline", report::Align::right}});
-    for (const model::WorkloadTiming& workload : evaluation.workloads) {
-      table.add({workload.name, workload.role, report::format_ns(workload.time_ns),
-                 workload.reference_ns ? report::format_ns(*workload.reference_ns) : "-",
-                 workload.ratio ? report::format_ratio(*workload.ratio) : "-",
-                 workload.roofline ? report::format_percent(workload.roofline->fraction) : "-"});
-    }
-    text += "\n" + table.render();
-  }
-  if (evaluation.profile) {
-    text += "\n";
-    for (const model::ProfileItem& item : evaluation.profile->items) {
-      text += fmt::format("  {}: {:.4g} {} ({})\n", item.name, item.value, item.unit, item.meaning);
-    }
-    for (const std::string& remark : evaluation.profile->remarks) text += "  compiler: " + remark + "\n";
-    for (const std::string& note : evaluation.profile->notes) text += "  note: " + report::printable(note) + "\n";
-  }
-  for (const std::string& note : evaluation.notes) text += "\n" + report::printable(note);
-  if (!evaluation.notes.empty()) text += "\n";
-  text += "\ntrust: " + evaluation.trust;
-  if (!evaluation.environment.isolation.empty()) text += "; isolation: " + evaluation.environment.isolation;
-  text += "\n";
-  return text;
 }
 
 model::Evaluation build_failure(const model::Solution& candidate, const model::BuildReport& build,
@@ -119,7 +74,8 @@ base::Result<model::Evaluation> confirm_raced(evaluation::Evaluator& evaluator, 
 }
 
 /// Builds, verifies and races one file against the baseline. Without a file the baseline races itself.
-base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& options, const model::Task& task) {
+base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& options, const model::Task& task,
+                                         report::StepProgress& steps) {
   model::Solution candidate = task.baseline;
   if (!options.file.empty()) {
     TRY_ASSIGN(candidate.language, model::language_of_file(options.file));
@@ -127,10 +83,12 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
     candidate.sources = {{std::filesystem::path(options.file).filename().string(), std::move(text)}};
   }
   DelayPorts ports;
-  ports.notice = [](const std::string& text) { fmt::print(stderr, "{}\n", text); };
+  ports.notice = [&](const std::string& text) { steps.note(text); };
+  ports.waiting = [&](const model::DeviceWait& wait) { steps.note("accelopt: " + model::describe(wait)); };
   TRY_ASSIGN(const auto evaluator, make_evaluator(shell, options.device, {}, std::move(ports)));
   evaluation::MeasureSettings settings;
   settings.seed = options.seed.value_or(base::random_seed());
+  steps.begin("drawing inputs, verifying and measuring the baseline");
   TRY_ASSIGN(const auto opened, evaluator->open(task, settings, shell.stops.abort));
   if (opened.baseline.status == model::Status::not_measured)
     return build_alone(*evaluator, candidate, opened.baseline, shell.stops.abort);
@@ -140,8 +98,10 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
       failed.reason = "the baseline fails, so nothing can be compared with it: " + failed.reason;
     return failed;
   }
+  steps.begin("building the kernel");
   TRY_ASSIGN(const auto build, evaluator->build(candidate, shell.stops.abort));
   if (!build.built) return build_failure(candidate, build, opened.baseline);
+  steps.begin("verifying the kernel and racing it against the baseline");
   TRY_ASSIGN(auto evaluation, evaluator->triage(candidate, task.baseline, shell.stops.abort));
   if (evaluation.tuning && evaluation.tuning->chosen) {
     candidate = model::with_values(candidate, *evaluation.tuning->chosen);
@@ -157,9 +117,11 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
   evaluation.source_id = model::source_id(candidate);
   evaluation.stages.insert(evaluation.stages.begin(), {"build", build.seconds});
   if (options.confirm && evaluation.status == model::Status::passed) {
+    steps.begin("confirming it in fresh processes on fresh inputs");
     TRY_ASSIGN(evaluation, confirm_raced(*evaluator, candidate, std::move(evaluation), shell.stops.abort));
   }
   if (evaluation.status == model::Status::passed) {
+    steps.begin("profiling the kernel");
     TRY_ASSIGN(evaluation.profile, evaluator->profile(candidate, shell.stops.abort));
     model::take_failure(evaluation);
   }
@@ -169,11 +131,14 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
 base::Result<Exit> show_evaluation(Shell& shell, const EvalOptions& options) {
   if (const auto usable = check(options.device); !usable) return refuse_options(usable.error());
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
-  TRY_ASSIGN(const auto evaluation, evaluate(shell, options, task));
+  report::StepProgress steps(stderr, {.live = !options.json && isatty(STDERR_FILENO) == 1});
+  TRY_ASSIGN(const auto evaluation, evaluate(shell, options, task, steps));
+  steps.end();
   if (options.json)
     fmt::print("{}\n", base::canonical(to_output(task, evaluation)));
   else
-    fmt::print("{}", verdict_text(task, evaluation));
+    fmt::print("{}", verdict_page(task, evaluation).to_text());
+  TRY(report::export_markdown(verdict_page(task, evaluation), options.export_markdown));
   return evaluation.status == model::Status::passed ? Exit::done : Exit::check_failed;
 }
 
@@ -193,6 +158,7 @@ void add_eval(CommandLine& app, Action& chosen) {
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
   command.flag("--confirm", options->confirm,
                "Confirm it as a run does its winner: held-out workloads, fresh processes, and what watches its calls");
+  command.option("--export-markdown", &options->export_markdown, "Also write the verdict to this file, as Markdown");
   command.option("--seed", &options->seed, "Of the inputs (default: drawn)");
   declare(command, options->device);
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return show_evaluation(shell, *options); }; });

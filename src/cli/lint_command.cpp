@@ -125,7 +125,7 @@ base::Result<Exit> lint(Shell& shell, const LintOptions& options) {
 }  // namespace
 
 void add_lint(CommandLine& app, Action& chosen) {
-  Command command = app.add("lint", "Check a task without running anything, or with kernels that are wrong on purpose");
+  Command command = app.add("lint", "Check a task statically, or with kernels that are wrong on purpose (--mutants)");
   command.footer(
       "Examples:\n"
       "  accelopt lint my_task                  problems by file, line and key\n"

@@ -61,6 +61,8 @@ int run(int argc, char** argv) {
                    Part{add_bench, CtrlC::winds_down},
                    Part{add_selftest, CtrlC::winds_down},
                    Part{add_worker, CtrlC::winds_down},
+                   Part{add_config},
+                   Part{add_gc},
                    Part{add_completion}};
   for (Part& part : parts) part.add(app, part.chosen);
   if (argc == 1) {

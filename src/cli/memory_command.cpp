@@ -460,7 +460,7 @@ void declare_defaults(Command& command, Options& options) {
 }  // namespace
 
 void add_memory(CommandLine& app, Action& chosen) {
-  Command memory = app.add("memory", "Show and change what runs have learned");
+  Command memory = app.add("memory", "Show and edit what runs have learned");
   memory.footer(
       "Examples:\n"
       "  accelopt memory list --op-type matmul\n"

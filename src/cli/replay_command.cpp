@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/run_summary.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/session.hpp"
 #include "cli/workspace.hpp"
@@ -114,7 +115,7 @@ base::Result<Exit> replay(Shell& shell, const ReplayOptions& options) {
 }  // namespace
 
 void add_replay(CommandLine& app, Action& chosen) {
-  Command command = app.add("replay", "Repeat a run's decisions from its record: no model, no device");
+  Command command = app.add("replay", "Repeat a run's decisions from its record, without a model or a device");
   command.footer("Examples:\n  accelopt replay\n  accelopt replay last --set beam=1 --set plans=2\n");
   auto options = std::make_shared<ReplayOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();

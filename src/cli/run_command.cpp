@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/estimate.hpp"
+#include "cli/run_summary.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/session.hpp"
 #include "cli/workspace.hpp"
@@ -23,6 +24,7 @@ struct RunOptions {
   std::string workspace;
   std::string defer;
   bool json = false;
+  bool verbose = false;
   SearchFlags search;
 };
 
@@ -34,26 +36,42 @@ std::string absolute(const std::string& folder) {
 
 enum class Begin { anew, again };
 
+/// How a run is shown, and how it came about.
+struct Showing {
+  bool json = false;
+  bool verbose = false;
+  Begin begin = Begin::anew;
+};
+
+std::unique_ptr<model::EventSink> progress_for(const Showing& showing) {
+  if (showing.json) return report::make_json_progress(stdout);
+  report::TerminalOptions options;
+  options.live = isatty(STDERR_FILENO) == 1;
+  options.detail = showing.verbose ? report::Detail::all : report::Detail::events;
+  options.last_line = report::LastLine::left_out;
+  return report::make_terminal_progress(stderr, std::move(options));
+}
+
 /// Shows a run's events and, at the end, its result: as JSON lines or for people.
 base::Result<Exit> carry_out_and_show(Shell& shell, journal::Journal& journal, const journal::RunInfo& run,
-                                      const Config& config, bool json, Begin begin) {
-  const auto progress =
-      json ? report::make_json_progress(stdout) : report::make_terminal_progress(stderr, isatty(STDERR_FILENO) == 1);
+                                      const Config& config, const Showing& showing) {
+  auto progress = progress_for(showing);
   auto result = carry_out(shell, journal, run, config, *progress);
+  progress.reset();                                // its line is off the screen before anything else is written
   targets::cuda::remove_abandoned_tool_folders();  // of a worker that was killed
   if (!result) {
     fmt::print(stderr, "accelopt: {}\n", result.error().message);
     const bool check = result.error().code == base::ErrorCode::invalid_argument;
-    if (begin == Begin::anew && discard_failed_start(journal, run.id, result.error()))
+    if (showing.begin == Begin::anew && discard_failed_start(journal, run.id, result.error()))
       return check ? Exit::check_failed : Exit::error;
     if (!check) fmt::print(stderr, "accelopt: what was done is kept; continue with: accelopt resume {}\n", run.id);
     if (result.error().code == base::ErrorCode::cancelled) return Exit::interrupted;
     return check ? Exit::check_failed : Exit::error;
   }
-  if (json)
+  if (showing.json)
     fmt::print("{}\n", base::canonical(search::to_result_json(*result)));
   else
-    fmt::print("{}", describe(*result));
+    fmt::print("{}{}", describe(*result), describe_winner(*result, run.task, journal.folder()));
   return exit_of(result->outcome);
 }
 
@@ -78,11 +96,11 @@ base::Result<Exit> start_run(Shell& shell, const RunOptions& options) {
   if (options.json) {
     fmt::print("{}\n", base::canonical(json_line(estimate, task)));
   } else {
-    fmt::print(stderr, "{}\n", describe(estimate));
+    fmt::print(stderr, "{}\n", options.verbose ? describe(estimate) : estimate_line(estimate));
   }
   TRY_ASSIGN(const journal::RunInfo run, begin_run(*journal, task, options.task, *settings));
   TRY(record_estimate(*journal, run.id, estimate));
-  return carry_out_and_show(shell, *journal, run, config, options.json, Begin::anew);
+  return carry_out_and_show(shell, *journal, run, config, {options.json, options.verbose, Begin::anew});
 }
 
 struct ResumeOptions {
@@ -93,6 +111,7 @@ struct ResumeOptions {
   std::string defer;
   std::string bundle;
   bool json = false;
+  bool verbose = false;
   bool exit_when_waiting = false;
 };
 
@@ -130,7 +149,7 @@ base::Result<Exit> resume_run(Shell& shell, const ResumeOptions& options) {
   TRY_ASSIGN(const Config config, load_config(workspace));
   if (run.status == "done" && !options.json)
     fmt::print(stderr, "run {} is done already; its result, from the record:\n", run.id);
-  return carry_out_and_show(shell, *journal, run, config, options.json, Begin::again);
+  return carry_out_and_show(shell, *journal, run, config, {options.json, options.verbose, Begin::again});
 }
 
 }  // namespace
@@ -153,6 +172,7 @@ void add_run(CommandLine& app, Action& chosen) {
                  "Measure nothing here: put evaluations into bundles in this folder, and end with exit code 6 until "
                  "they were executed elsewhere (docs/devices.md)");
   command.flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
+  command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
   declare(command, options->search);
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return start_run(shell, *options); }; });
 }
@@ -178,6 +198,7 @@ void add_resume(CommandLine& app, Action& chosen) {
   command.flag("--exit-when-waiting", options->exit_when_waiting,
                "End with exit code 6 when nothing can go on without an answer in the mailbox");
   command.flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
+  command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return resume_run(shell, *options); }; });
 }
 

@@ -25,9 +25,9 @@ void declare(Command& command, SearchFlags& flags) {
   command.option("--preset", &flags.preset, "default, or paper: the published method to the letter").show_default();
   command.option("--iterations", &flags.iterations, "Rounds (default 6)");
   command.option("--beam", &flags.beam, "Candidates kept (default 3)");
-  command.option("--plans", &flags.plans, "Plans a candidate (default 4)");
-  command.option("--attempts", &flags.attempts, "Executor tries a plan (default 2; recipes 1)");
-  command.option("--fixes", &flags.fixes, "Fixer tries an attempt (default 3)");
+  command.option("--plans", &flags.plans, "Plans per candidate (default 4)");
+  command.option("--attempts", &flags.attempts, "Executor tries per plan (default 2; recipes 1)");
+  command.option("--fixes", &flags.fixes, "Fixer tries per attempt (default 3)");
   command.option("--patience", &flags.patience, "Rounds without a new incumbent before stopping (default 2; 0: never)");
   command.option("--near-roofline", &flags.near_roofline,
                  "Stops when every raced workload is this close to its roofline (default 0.05; 0: never)");
@@ -48,12 +48,12 @@ void declare(Command& command, SearchFlags& flags) {
   command.option("--knowledge", &flags.knowledge,
                  "Where experiences outlive runs: a file, surreal://user@host:8000/namespace/database, or none "
                  "(default: ACCELOPT_KNOWLEDGE, else ~/.local/share/accelopt/knowledge.db)");
-  command.option("--max-evaluations", &flags.max_evaluations, "Candidates built and measured, at most");
+  command.option("--max-evaluations", &flags.max_evaluations, "Most candidates to build and measure");
   command.option("--max-time", &flags.max_time, "Wall time, e.g. 90s 3m 2h; a share is kept for the confirmation");
   command.option("--max-device-seconds", &flags.max_device_seconds,
                  "Time that the device measures, e.g. 90 or 3m; a share is kept for the confirmation");
-  command.option("--max-tokens", &flags.max_tokens, "Input and output tokens together, at most");
-  command.option("--max-usd", &flags.max_usd, "Dollars, at most; the price of each model must be known");
+  command.option("--max-tokens", &flags.max_tokens, "Most input and output tokens together");
+  command.option("--max-usd", &flags.max_usd, "Most dollars to spend; the price of each model must be known");
   command.option("--allow-regression", &flags.allow_regression,
                  "Most that one workload may certainly be slower (default 0.05)");
   command.option("--seed", &flags.seed, "Of inputs and of every shuffle (default: drawn)");

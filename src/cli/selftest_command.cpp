@@ -314,7 +314,7 @@ base::Result<Exit> selftest(Shell& shell, const SelftestOptions& options) {
 }  // namespace
 
 void add_selftest(CommandLine& app, Action& chosen) {
-  Command command = app.add("selftest", "Tries to cheat this machine's evaluation in every known way");
+  Command command = app.add("selftest", "Try to cheat this machine's evaluation in every known way");
   command.footer(
       "Examples:\n"
       "  accelopt selftest                            every attack must be caught, every honest kernel must pass\n"

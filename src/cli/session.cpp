@@ -9,7 +9,6 @@
 
 #include "base/hash.hpp"
 #include "base/utc.hpp"
-#include "cli/cost.hpp"
 #include "cli/deferral.hpp"
 #include "cli/estimate.hpp"
 #include "cli/knowledge_place.hpp"
@@ -17,9 +16,6 @@
 #include "cli/version.hpp"
 #include "cli/workspace.hpp"
 #include "evaluation/evaluator_json.hpp"
-#include "report/format.hpp"
-#include "report/text_table.hpp"
-#include "report/text_width.hpp"
 #include "search/metered_evaluator.hpp"
 
 namespace accelopt::cli {
@@ -302,53 +298,6 @@ Exit exit_of(search::Outcome outcome) {
       return Exit::waiting;
   }
   return Exit::error;
-}
-
-std::string describe(const search::RunResult& result) {
-  std::string text;
-  const bool improved = result.outcome == search::Outcome::improved;
-  if (improved) {
-    text += fmt::format("\n{}: {} faster, confirmed in fresh processes on fresh inputs\n\n", result.task,
-                        report::format_ratio(*result.confirmation->ratio));
-    report::TextTable table({{"workload"},
-                             {"role"},
-                             {"baseline", report::Align::right},
-                             {"best", report::Align::right},
-                             {"speed-up [95 %]", report::Align::right},
-                             {"of roofline", report::Align::right}});
-    for (const model::WorkloadTiming& workload : result.confirmation->workloads) {
-      table.add({workload.name, workload.role, workload.reference_ns ? report::format_ns(*workload.reference_ns) : "-",
-                 report::format_ns(workload.time_ns), workload.ratio ? report::format_ratio(*workload.ratio) : "-",
-                 workload.roofline ? report::format_percent(workload.roofline->fraction) : "-"});
-    }
-    text += table.render();
-    for (const std::string& note : result.confirmation->notes) text += "\n" + report::printable(note);
-    if (!result.confirmation->notes.empty()) text += "\n";
-  } else if (result.outcome == search::Outcome::interrupted) {
-    text += fmt::format("\n{}: interrupted; everything is kept, continue with: accelopt resume {}\n", result.task,
-                        result.run);
-  } else if (result.outcome == search::Outcome::waiting) {
-    text += fmt::format("\n{}: waiting: {}; when they are there, continue with: accelopt resume {}\n", result.task,
-                        result.reason, result.run);
-  } else {
-    text += fmt::format("\n{}: no gain: {}\n", result.task, result.reason);
-  }
-  if (improved && result.derived_reference) {
-    text += "\nThe reference was derived from the baseline itself: equal results were proven, correctness was not.\n";
-  }
-  std::string counts;
-  for (const auto& [status, count] : result.counts)
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, status);
-  text += fmt::format("\n{} candidates in {} iterations and {} ({}); stopped by {}\n", result.evaluations,
-                      result.iterations, report::format_seconds(result.wall_seconds),
-                      counts.empty() ? "no attempts" : counts, result.stopped_by);
-  if (!result.stopped_because.empty()) text += result.stopped_because + "\n";
-  if (const std::string cost = describe_cost(result.usage, result.plans, result.gains); !cost.empty())
-    text += "\n" + cost;
-  if (const std::string beside = describe(comparisons_of(result.estimate)); !beside.empty()) text += "\n" + beside;
-  const std::string measured = result.device.empty() ? "nothing measured yet" : "measured on " + result.device;
-  text += fmt::format("{}; run {}\n", measured, result.run);
-  return text;
 }
 
 }  // namespace accelopt::cli

@@ -46,7 +46,4 @@ base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journa
 /// The exit code that goes with an outcome.
 Exit exit_of(search::Outcome outcome);
 
-/// A result as a short report for people.
-std::string describe(const search::RunResult& result);
-
 }  // namespace accelopt::cli

@@ -7,10 +7,12 @@
 #include "cli/command.hpp"
 #include "cli/cost.hpp"
 #include "cli/estimate.hpp"
+#include "cli/search_flags.hpp"
 #include "cli/session.hpp"
 #include "cli/workspace.hpp"
 #include "evaluation/evaluator_json.hpp"
 #include "evaluation/recompute.hpp"
+#include "report/document.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
 #include "report/text_width.hpp"
@@ -30,6 +32,7 @@ struct ShowOptions {
   bool samples = false;
   bool timeline = false;
   bool decisions = false;
+  std::string export_markdown;
 };
 
 bool is_kind(const journal::StepRecord& step, std::string_view kind) {
@@ -75,7 +78,7 @@ base::Result<Exit> show_json(const journal::RunInfo& run, const std::vector<jour
 }
 
 /// One line for each plan that was asked for, with what came of its candidates.
-void print_plans(const std::vector<journal::StepRecord>& steps) {
+void add_plans(report::Document& page, const std::vector<journal::StepRecord>& steps) {
   const auto used = usage_by_plan(steps);
   const bool asked = std::any_of(used.begin(), used.end(), [](const auto& plan) { return plan.second.calls > 0; });
   std::vector<report::Column> columns{{"id"}, {"by"}, {"plan"}};
@@ -102,10 +105,11 @@ void print_plans(const std::vector<journal::StepRecord>& steps) {
       add(step, step.key.identity, step.output["value"].value("title", ""));
     }
   }
-  fmt::print("\nPlans\n{}", table.render());
+  page.heading("Plans");
+  page.table(std::move(table));
 }
 
-void print_races(const std::vector<journal::StepRecord>& steps) {
+void add_races(report::Document& page, const std::vector<journal::StepRecord>& steps) {
   report::TextTable table({{"race"},
                            {"source"},
                            {"status"},
@@ -123,11 +127,12 @@ void print_races(const std::vector<journal::StepRecord>& steps) {
                evaluation->ratio ? report::format_ratio(*evaluation->ratio) : "-", std::to_string(evaluation->blocks),
                evaluation->decided_by});
   }
-  fmt::print("\nRaces (triage: against its parent; confirm: against the baseline)\n{}", table.render());
+  page.heading("Races (triage: against its parent; confirm: against the baseline)");
+  page.table(std::move(table));
 }
 
 /// What confirmations said besides numbers: why one failed, what was checked and what could not be.
-void print_confirmations(const std::vector<journal::StepRecord>& steps) {
+void add_confirmations(report::Document& page, const std::vector<journal::StepRecord>& steps) {
   std::string text;
   for (const journal::StepRecord& step : steps) {
     if (!is_kind(step, "confirm")) continue;
@@ -141,11 +146,13 @@ void print_confirmations(const std::vector<journal::StepRecord>& steps) {
     for (const std::string& note : evaluation->notes)
       text += fmt::format("  {}: {}\n", source, report::printable(note));
   }
-  if (!text.empty()) fmt::print("\nConfirmations\n{}", text);
+  if (text.empty()) return;
+  page.heading("Confirmations");
+  page.text(std::move(text));
 }
 
 /// Which model answered whom, and what it used: one line for each role and model.
-void print_models(const std::vector<journal::StepRecord>& steps) {
+void add_models(report::Document& page, const std::vector<journal::StepRecord>& steps) {
   std::map<std::pair<std::string, std::string>, model::Usage> used;
   for (const journal::StepRecord& step : steps) {
     if (!is_kind(step, "chat") || step.key.kind.size() < 6) continue;
@@ -167,26 +174,27 @@ void print_models(const std::vector<journal::StepRecord>& steps) {
                std::to_string(usage.reasoning_tokens),
                usage.total_usd() ? fmt::format("{:.4f}", *usage.total_usd()) : std::string("unknown")});
   }
-  fmt::print("\nModels (tokens of all answers that arrived)\n{}", table.render());
+  page.heading("Models (tokens of all answers that arrived)");
+  page.table(std::move(table));
 }
 
 /// What became of the candidates that left values open.
-void print_tuning(const std::vector<journal::StepRecord>& steps) {
+void add_tuning(report::Document& page, const std::vector<journal::StepRecord>& steps) {
   constexpr int kRows = 5;
   bool first = true;
   for (const journal::StepRecord& step : steps) {
     if (!is_kind(step, "triage")) continue;
     const auto evaluation = base::decode<model::Evaluation>(step.output, "journal");
     if (!evaluation || !evaluation->tuning) continue;
-    if (first) fmt::print("\nTuned kernels (speed: the chosen configuration's time / its time)\n");
+    if (first) page.heading("Tuned kernels (speed: the chosen configuration's time / its time)");
     first = false;
-    fmt::print("{} {}: {}\n{}", model::to_string(step.key.identity), evaluation->source_id.substr(0, 10),
-               report::tuning_line(*evaluation->tuning), report::tuning_table(*evaluation->tuning, kRows));
+    page.text(fmt::format("{} {}: {}\n{}", model::to_string(step.key.identity), evaluation->source_id.substr(0, 10),
+                          report::tuning_line(*evaluation->tuning), report::tuning_table(*evaluation->tuning, kRows)));
   }
 }
 
 /// Where the time went, by kind of step.
-void print_times(const std::vector<journal::StepRecord>& steps) {
+void add_times(report::Document& page, const std::vector<journal::StepRecord>& steps) {
   std::map<std::string, std::pair<int, double>> kinds;
   for (const journal::StepRecord& step : steps) {
     if (is_kind(step, "session") || is_kind(step, "decisions")) continue;  // marks, which take no time
@@ -196,22 +204,23 @@ void print_times(const std::vector<journal::StepRecord>& steps) {
   }
   report::TextTable table({{"step"}, {"count", report::Align::right}, {"seconds", report::Align::right}});
   for (const auto& [kind, sum] : kinds) table.add({kind, std::to_string(sum.first), fmt::format("{:.2f}", sum.second)});
-  fmt::print("\nTime by step (steps overlap)\n{}", table.render());
+  page.heading("Time by step (steps overlap)");
+  page.table(std::move(table));
 }
 
 /// The verdict that the samples give, by the rules of today.
-void print_recomputed(const journal::RunInfo& run, const journal::StepRecord& step) {
+void add_recomputed(report::Document& page, const journal::RunInfo& run, const journal::StepRecord& step) {
   const auto evaluation = base::decode<model::Evaluation>(step.output, "journal");
   const auto measure =
       base::decode<evaluation::MeasureSettings>(run.settings.value("measure", Json::object()), "journal");
   if (!evaluation || !measure) return;
   const auto again = evaluation::recompute(run.task, *measure, *evaluation);
   if (!again) return;
-  fmt::print("  from these samples: {} {} after {} blocks{}\n", model::to_string(again->verdict),
-             report::format_ratio(again->ratio), again->blocks,
-             again->verdict == evaluation->verdict
-                 ? ", as recorded"
-                 : fmt::format("; recorded was {}", model::to_string(evaluation->verdict)));
+  page.text(fmt::format("  from these samples: {} {} after {} blocks{}\n", model::to_string(again->verdict),
+                        report::format_ratio(again->ratio), again->blocks,
+                        again->verdict == evaluation->verdict
+                            ? ", as recorded"
+                            : fmt::format("; recorded was {}", model::to_string(evaluation->verdict))));
 }
 
 /// " at 1980 and 1965 MHz", the lowest of either arm's calls; empty where the device's clock is unknown.
@@ -225,16 +234,18 @@ std::string clocks_text(const Json& sample) {
   return fmt::format(" at {:.0f} and {:.0f} MHz", least[0], least[1]);
 }
 
-void print_samples(const journal::RunInfo& run, const std::vector<journal::StepRecord>& steps) {
+void add_samples(report::Document& page, const journal::RunInfo& run, const std::vector<journal::StepRecord>& steps) {
   for (const journal::StepRecord& step : steps) {
     if (!step.output.contains("samples") || step.output["samples"].empty()) continue;
-    fmt::print("\n{} {}: nanoseconds by block, opponent then candidate\n", step.key.kind,
-               model::to_string(step.key.identity));
+    page.heading(fmt::format("{} {}: nanoseconds by block, opponent then candidate", step.key.kind,
+                             model::to_string(step.key.identity)));
+    std::string lines;
     for (const Json& sample : step.output["samples"]) {
-      fmt::print("  {} {}{}{}\n", sample["reference_ns"].dump(), sample["candidate_ns"].dump(), clocks_text(sample),
-                 sample.value("disturbed", false) ? " disturbed" : "");
+      lines += fmt::format("  {} {}{}{}\n", sample["reference_ns"].dump(), sample["candidate_ns"].dump(),
+                           clocks_text(sample), sample.value("disturbed", false) ? " disturbed" : "");
     }
-    print_recomputed(run, step);
+    page.text(std::move(lines));
+    add_recomputed(page, run, step);
   }
 }
 
@@ -287,7 +298,57 @@ base::Result<Exit> show_decisions(const journal::RunInfo& run, const std::vector
                         run.id + "` repeats its decisions");
 }
 
+/// How the run stands, in a few lines.
+std::string header_text(const journal::RunInfo& run) {
+  std::string text = fmt::format("run {}: {} ({}), started {}\n", run.id, run.task_name, run.status, run.created);
+  if (const auto settings = run_settings_from(run.settings))
+    text += fmt::format("measures {}\n", place_of(settings->device));
+  if (run.result) {
+    const Json& result = *run.result;
+    text += fmt::format("outcome {}, stopped by {}", result.value("outcome", "?"), result.value("stopped_by", "?"));
+    if (!result["speedup"].is_null()) text += ", " + report::format_ratio(result["speedup"].get<model::Interval>());
+    text += "\n";
+  }
+  if (!run.decision_hash.empty()) text += fmt::format("decisions {}\n", run.decision_hash);
+  return text;
+}
+
+/// All that is told about a run.
+report::Document page_of(const journal::RunInfo& run, const std::vector<journal::StepRecord>& steps,
+                         const std::vector<model::Experience>& experiences, bool samples) {
+  report::Document page("Run " + run.id + " of " + run.task_name);
+  page.text(header_text(run));
+  const RoleUsage usage = usage_by_role(steps);
+  const int gains = run.result ? run.result->value("gains", 0) : 0;
+  if (std::string cost = describe_cost(usage.by_role, usage.plans, gains); !cost.empty()) {
+    page.heading("Cost (plan: with its attempts and fixes)");
+    page.text(std::move(cost));
+  }
+  if (run.result && run.result->contains("estimate"))
+    page.text("\n" + describe(comparisons_of((*run.result)["estimate"])));
+  add_plans(page, steps);
+  add_models(page, steps);
+  add_races(page, steps);
+  add_confirmations(page, steps);
+  add_tuning(page, steps);
+  if (!experiences.empty()) page.heading("Experiences");
+  for (const model::Experience& experience : experiences) {
+    page.text(fmt::format("  {} {} ({} {})\n", experience.id, experience.title, model::to_string(experience.polarity),
+                          experience.effect ? report::format_ratio(*experience.effect) : std::string("-")));
+  }
+  add_times(page, steps);
+  if (samples) add_samples(page, run, steps);
+  return page;
+}
+
 base::Result<Exit> show(const ShowOptions& options) {
+  const bool whole = options.candidate.empty() && !options.timeline && !options.decisions && !options.json;
+  if (!options.export_markdown.empty() && !whole) {
+    return refuse_options(
+        {base::ErrorCode::invalid_argument,
+         "--export-markdown writes what `show` prints of a whole run; leave out CANDIDATE, --timeline, "
+         "--decisions and --json"});
+  }
   TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
   TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
   TRY_ASSIGN(const auto steps, journal->steps(run.id));
@@ -295,42 +356,17 @@ base::Result<Exit> show(const ShowOptions& options) {
   if (options.timeline) return show_timeline(run, steps, options);
   if (options.decisions) return show_decisions(run, steps);
   if (options.json) return show_json(run, steps, options.samples);
-  fmt::print("run {}: {} ({}), started {}\n", run.id, run.task_name, run.status, run.created);
-  if (const auto settings = run_settings_from(run.settings)) fmt::print("measures {}\n", place_of(settings->device));
-  if (run.result) {
-    const Json& result = *run.result;
-    fmt::print("outcome {}, stopped by {}", result.value("outcome", "?"), result.value("stopped_by", "?"));
-    if (!result["speedup"].is_null())
-      fmt::print(", {}", report::format_ratio(result["speedup"].get<model::Interval>()));
-    fmt::print("\n");
-  }
-  if (!run.decision_hash.empty()) fmt::print("decisions {}\n", run.decision_hash);
-  const RoleUsage usage = usage_by_role(steps);
-  const int gains = run.result ? run.result->value("gains", 0) : 0;
-  if (const std::string cost = describe_cost(usage.by_role, usage.plans, gains); !cost.empty())
-    fmt::print("\nCost (plan: with its attempts and fixes)\n{}", cost);
-  if (run.result && run.result->contains("estimate"))
-    fmt::print("\n{}", describe(comparisons_of((*run.result)["estimate"])));
-  print_plans(steps);
-  print_models(steps);
-  print_races(steps);
-  print_confirmations(steps);
-  print_tuning(steps);
   TRY_ASSIGN(const auto experiences, journal->experiences(run.id));
-  if (!experiences.empty()) fmt::print("\nExperiences\n");
-  for (const model::Experience& experience : experiences) {
-    fmt::print("  {} {} ({} {})\n", experience.id, experience.title, model::to_string(experience.polarity),
-               experience.effect ? report::format_ratio(*experience.effect) : std::string("-"));
-  }
-  print_times(steps);
-  if (options.samples) print_samples(run, steps);
+  const report::Document page = page_of(run, steps, experiences, options.samples);
+  fmt::print("{}", page.to_text());
+  TRY(report::export_markdown(page, options.export_markdown));
   return Exit::done;
 }
 
 }  // namespace
 
 void add_show(CommandLine& app, Action& chosen) {
-  Command command = app.add("show", "What a run did: plans, races, experiences, time");
+  Command command = app.add("show", "Show what a run did: plans, races, experiences, time");
   command.footer(
       "Examples:\n"
       "  accelopt show\n"
@@ -346,6 +382,7 @@ void add_show(CommandLine& app, Action& chosen) {
   command.flag("--decisions", options->decisions, "The log of decisions, one JSON object a line, that the hash is of");
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
+  command.option("--export-markdown", &options->export_markdown, "Also write what is shown to this file, as Markdown");
   command.chosen([&chosen, options] { chosen = [options](Shell&) { return show(*options); }; });
 }
 

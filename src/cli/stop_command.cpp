@@ -47,7 +47,7 @@ base::Result<Exit> stop(const StopOptions& options) {
 }  // namespace
 
 void add_stop(CommandLine& app, Action& chosen) {
-  Command command = app.add("stop", "Ask a run that goes on elsewhere to finish with what it has");
+  Command command = app.add("stop", "Ask a run in another process to finish with what it has");
   command.footer(
       "Examples:\n"
       "  accelopt stop            nothing new is begun; what was found is raced and confirmed\n"

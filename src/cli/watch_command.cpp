@@ -33,15 +33,17 @@ struct WatchOptions {
   std::string run;
   std::string workspace;
   bool json = false;
+  bool verbose = false;
 };
 
 /// Shows events as they were told to the journal, at the time at which they happened.
 class Screen {
  public:
-  Screen(bool json, std::int64_t began_ms) : json_(json), now_ms_(began_ms) {
+  Screen(const WatchOptions& watching, std::int64_t began_ms) : json_(watching.json), now_ms_(began_ms) {
     if (json_) return;
     report::TerminalOptions options;
     options.live = isatty(STDOUT_FILENO) == 1;
+    options.detail = watching.verbose ? report::Detail::all : report::Detail::events;
     options.now = [this] {
       const std::int64_t past = now_ms_;
       return std::chrono::steady_clock::time_point(std::chrono::milliseconds(past > 0 ? past : journal::unix_ms()));
@@ -141,7 +143,7 @@ base::Result<Exit> watch(Shell& shell, const WatchOptions& options) {
   TRY_ASSIGN(RunState state, state_of(*control, run->id));
   {
     const journal::Session session = state.session.value_or(journal::Session());
-    Screen screen(options.json, session.started_ms);
+    Screen screen(options, session.started_ms);
     TRY_ASSIGN(state, Watch(*control, run->id, screen, session).follow(shell.stops.wind_down));
   }
   if (state.status == "running") return Exit::done;  // the watching ended, the run goes on
@@ -165,7 +167,7 @@ base::Result<Exit> watch(Shell& shell, const WatchOptions& options) {
 }  // namespace
 
 void add_watch(CommandLine& app, Action& chosen) {
-  Command command = app.add("watch", "Follow a run that goes on elsewhere, until it ends");
+  Command command = app.add("watch", "Follow a run in another process until it ends");
   command.footer(
       "Examples:\n"
       "  accelopt watch                         the run that goes on, else the last one\n"
@@ -174,6 +176,7 @@ void add_watch(CommandLine& app, Action& chosen) {
   command.option("run", &options->run, "A run's id, the beginning of one, or last (default: the one that goes on)");
   command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
   command.flag("--json", options->json, "Events and result as JSON lines (docs/events.md)");
+  command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return watch(shell, *options); }; });
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/duration.hpp"
 #include "base/hash.hpp"
 #include "evaluation/measuring.hpp"
 #include "evaluation/recompute.hpp"
@@ -224,12 +225,11 @@ std::string contradiction(const Measuring& measuring, const std::vector<std::siz
       const double own_alone = told(alone.times[copy].candidate_ns[i]);
       allowed += std::fabs(baseline_alone - baseline_together);
       if (std::fabs(own_alone - own_together) <= allowed) continue;
-      const auto us = [&](double logarithm) { return std::exp(logarithm) * scale / 1e3; };
+      const auto time = [&](double logarithm) { return base::duration_text(std::exp(logarithm) * scale); };
       return fmt::format(
-          "workload {}: a call takes {:.1f} us alone and {:.1f} us among others (the baseline's {:.1f} and {:.1f} us): "
-          "calls made alone count",
-          measuring.task.workloads[workloads[i]].name, us(own_alone), us(own_together), us(baseline_alone),
-          us(baseline_together));
+          "workload {}: a call takes {} alone and {} among others (the baseline's {} and {}): calls made alone count",
+          measuring.task.workloads[workloads[i]].name, time(own_alone), time(own_together), time(baseline_alone),
+          time(baseline_together));
     }
   }
   return {};

@@ -39,8 +39,12 @@ struct AttemptMoved {
   std::string title;  ///< of its plan, once there is one
   Status status = Status::not_measured;
   std::optional<Interval> ratio;
-  std::string note;  ///< "duplicate of ...", "no answer: ...", or empty
+  std::string note;  ///< kKnownAlready, "no answer: ...", kNotMeasured and why, or empty
 };
+/// The note of an attempt whose program was built or measured before, under whatever name.
+inline constexpr const char* kKnownAlready = "known already";
+/// Begins the note of an attempt whose program was built and could not be measured.
+inline constexpr const char* kNotMeasured = "not measured: ";
 
 struct Learned {
   std::string title;

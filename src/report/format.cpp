@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
+
+#include "base/duration.hpp"
 
 namespace accelopt::report {
 namespace {
@@ -44,11 +47,19 @@ std::string fixed(double value, int decimals) {
 }  // namespace
 
 std::string format_ns(double nanoseconds) {
-  if (!std::isfinite(nanoseconds)) return kUnknown;
-  static constexpr std::array<Unit, 4> kUnits{{{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}}};
-  const auto digits = [](double value) { return three_digits(value); };
-  if (nanoseconds < 999.5) return fmt::format("{:.0f} ns", nanoseconds);
-  return in_units(nanoseconds, kUnits.data(), kUnits.data() + kUnits.size(), digits);
+  return base::duration_text(nanoseconds);
+}
+
+std::string format_quantity(double value, const std::string& unit) {
+  if (!std::isfinite(value)) return kUnknown;
+  static const std::map<std::string, double> kNanoseconds{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  if (const auto time = kNanoseconds.find(unit); time != kNanoseconds.end()) return format_ns(value * time->second);
+  const double size = std::abs(value);
+  const int decimals = size >= 999.5 || value == std::round(value) ? 0 : size >= 99.95 ? 1 : size >= 9.995 ? 2 : 3;
+  const std::string text = size >= 9999.5 && size < 1e18 ? format_count(static_cast<std::int64_t>(std::llround(value)))
+                           : size > 0 && size < 0.0005   ? fmt::format("{:.3g}", value)
+                                                         : fixed(value, decimals);
+  return unit.empty() ? text : text + " " + unit;
 }
 
 std::string format_seconds(double seconds) {

@@ -12,6 +12,10 @@ namespace accelopt::report {
 /// "820 ns", "1.24 us", "12.4 ms", "3.10 s": three digits.
 std::string format_ns(double nanoseconds);
 
+/// A value of a profile: "12.6 ms" of 12553 us, "5.313 GFLOP/s", "1,280,000 B". Never an exponent, except of tiny
+/// values.
+std::string format_quantity(double value, const std::string& unit);
+
 /// "0.82 s", "12.4 s", "3m 05s", "1h 02m".
 std::string format_seconds(double seconds);
 

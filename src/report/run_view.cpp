@@ -28,6 +28,7 @@ double seconds_between(RunView::Time from, RunView::Time to) {
 void RunView::apply(const model::Event& event, Time now) {
   if (const auto* started = std::get_if<model::RunStarted>(&event)) {
     iterations_ = started->iterations;
+    device_ = printable(started->device);
   } else if (const auto* iteration = std::get_if<model::IterationStarted>(&event)) {
     iteration_ = iteration->iteration;
     attempts_.clear();
@@ -107,14 +108,14 @@ std::string RunView::status_line(Time now) const {
     text = phase_;
   } else {
     text = fmt::format("iteration {}/{}", iteration_ + 1, std::max(iterations_, iteration_ + 1));
-    const std::string attempts = attempts_text();
-    if (!attempts.empty()) text += ": " + attempts;
   }
-  if (waiting_) text += " | waiting for the device";
   if (incumbent_) text += " | best " + format_ratio(incumbent_->score);
+  text += spend_text() + time_text(now);
+  if (waiting_) text += " | waiting for the device";
+  if (const std::string attempts = attempts_text(); !attempts.empty()) text += " | " + attempts;
   const int evaluations = evaluations_ + measured_;
   if (evaluations > 0) text += fmt::format(" | {} evaluation{}", evaluations, evaluations == 1 ? "" : "s");
-  return text + spend_text() + time_text(now);
+  return device_.empty() ? text : text + " | " + device_;
 }
 
 }  // namespace accelopt::report

@@ -20,7 +20,8 @@ class RunView {
 
   void apply(const model::Event& event, Time now);
 
-  /// "iteration 2/6: 3 executing, 1 measuring, 4 of 8 done | best 9.12x [9.05, 9.20] | 14 evaluations | 1m 05s".
+  /// "iteration 2/6 | best 9.12x [9.05, 9.20] | $0.12 | 1m 05s, about 2m 10s left | 3 executing, 4 of 8 done | 14
+  /// evaluations | CPU model": what a narrow terminal should keep comes first.
   [[nodiscard]] std::string status_line(Time now) const;
 
   [[nodiscard]] int iterations() const { return iterations_; }
@@ -32,6 +33,7 @@ class RunView {
   [[nodiscard]] std::string time_text(Time now) const;
 
   Time start_;
+  std::string device_;
   int iterations_ = 0;
   int iteration_ = -1;           ///< running; -1: none yet
   int finished_iterations_ = 0;  ///< that this process saw end

@@ -2,7 +2,9 @@
 #include <sys/ioctl.h>
 
 #include <condition_variable>
+#include <map>
 #include <mutex>
+#include <set>
 #include <stop_token>
 #include <thread>
 
@@ -27,10 +29,57 @@ std::string name_of(const model::Identity& identity, const std::string& title) {
   return title.empty() ? id : id + " " + printable(title);
 }
 
+/// What became of one iteration's attempts and lessons, in numbers.
+class Tally {
+ public:
+  void add(const model::AttemptMoved& done) {
+    ++counts_[class_of(done)];
+    ++attempts_;
+  }
+
+  void add(const model::Learned& lesson) {
+    ++lessons_;
+    if (lesson.effect.low > 1) ++gains_;
+  }
+
+  /// "12 attempts: 2 faster, 7 no faster, 3 known; 11 lessons, 8 without a gain".
+  [[nodiscard]] std::string text() const {
+    std::string text = fmt::format("{} attempt{}", attempts_, attempts_ == 1 ? "" : "s");
+    std::string_view between = ": ";
+    for (const auto& [name, count] : counts_) {
+      text += fmt::format("{}{} {}", between, count, name.second);
+      between = ", ";
+    }
+    if (lessons_ == 0) return text;
+    text += fmt::format("; {} lesson{}", lessons_, lessons_ == 1 ? "" : "s");
+    return gains_ == lessons_ ? text : text + fmt::format(", {} without a gain", lessons_ - gains_);
+  }
+
+ private:
+  using Class = std::pair<int, std::string_view>;  ///< its place in the text, its name
+
+  static Class class_of(const model::AttemptMoved& done) {
+    if (done.note == model::kKnownAlready) return {2, "known"};
+    if (done.status == model::Status::passed) {
+      const bool faster = done.ratio && done.ratio->low > 1;
+      return faster ? Class{0, "faster"} : Class{1, "no faster"};
+    }
+    if (done.status != model::Status::not_measured) return {3, to_string(done.status)};
+    const bool unanswered = done.note.starts_with("no answer") || done.note.starts_with("no plan");
+    return unanswered ? Class{5, "without an answer"} : Class{4, "not measured"};
+  }
+
+  std::map<Class, int> counts_;
+  int attempts_ = 0;
+  int lessons_ = 0;
+  int gains_ = 0;
+};
+
 /// The lines that stay on the screen or in the log; empty for events that only change the status.
 class Lines {
  public:
-  explicit Lines(bool every_attempt) : every_attempt_(every_attempt) {}
+  explicit Lines(const TerminalOptions& options)
+      : live_(options.live), all_(options.detail == Detail::all), last_line_(options.last_line) {}
 
   std::string operator()(const model::RunStarted& event) {
     iterations_ = event.iterations;
@@ -45,12 +94,19 @@ class Lines {
     return text;
   }
 
-  std::string operator()(const model::IterationStarted& event) const {
-    return fmt::format("iteration {}/{}: beam of {}\n", event.iteration + 1, iterations_, event.beam);
+  std::string operator()(const model::IterationStarted& event) {
+    tally_ = Tally();
+    place_ = fmt::format("iteration {}/{}", event.iteration + 1, iterations_);
+    return live_ && !all_ ? std::string() : fmt::format("{}: beam of {}\n", place_, event.beam);
   }
 
-  std::string operator()(const model::AttemptMoved& event) const {
-    if (!every_attempt_ || event.state != model::AttemptState::done) return {};
+  std::string operator()(const model::AttemptMoved& event) {
+    if (event.state != model::AttemptState::done) return {};
+    tally_.add(event);
+    if (!all_) {
+      if (!event.note.starts_with(model::kNotMeasured) || !warned_of_.insert(event.note).second) return {};
+      return "  warning: " + printable(event.note) + "\n";
+    }
     std::string outcome;
     if (event.status != model::Status::not_measured) outcome = to_string(event.status);
     if (event.ratio) outcome += " " + format_ratio(*event.ratio) + " against its parent";
@@ -58,7 +114,9 @@ class Lines {
     return "  " + name_of(event.identity, event.title) + ": " + (outcome.empty() ? "not measured" : outcome) + "\n";
   }
 
-  std::string operator()(const model::Learned& event) const {
+  std::string operator()(const model::Learned& event) {
+    tally_.add(event);
+    if (!all_) return {};
     const std::string_view kind = event.polarity == model::Polarity::mends      ? "a mend, then "
                                   : event.polarity == model::Polarity::improves ? ""
                                   : event.effect.high < 1                       ? "to avoid, "
@@ -66,10 +124,16 @@ class Lines {
     return fmt::format("  learned: {} ({}{})\n", printable(event.title), kind, format_ratio(event.effect));
   }
 
-  std::string operator()(const model::Selected& event) const {
-    if (!event.incumbent) return "  no gain so far\n";
-    return fmt::format("  best so far {}: {}\n", format_ratio(event.incumbent->score),
-                       name_of(event.incumbent->identity, event.incumbent->title));
+  std::string operator()(const model::Selected& event) {
+    std::string text = fmt::format("{}{}\n", live_ ? place_ + ": " : "  ", tally_.text());
+    const std::string best = event.incumbent ? to_string(event.incumbent->identity) : std::string();
+    if (best != best_) {
+      text += event.incumbent ? fmt::format("  new best {}: {}\n", format_ratio(event.incumbent->score),
+                                            name_of(event.incumbent->identity, event.incumbent->title))
+                              : "  warning: the best so far failed when it was looked at again; no gain so far\n";
+    }
+    best_ = best;
+    return text;
   }
 
   std::string operator()(const model::Confirming& event) const {
@@ -77,6 +141,7 @@ class Lines {
   }
 
   std::string operator()(const model::RunFinished& event) const {
+    if (last_line_ == LastLine::left_out) return {};
     std::string text = event.outcome;
     if (text == "no_gain") text = "no gain found";
     if (event.speedup) text += ", " + format_ratio(*event.speedup) + " confirmed";
@@ -94,15 +159,25 @@ class Lines {
   std::string operator()(const model::Note& event) const { return "  note: " + printable(event.text) + "\n"; }
 
  private:
-  bool every_attempt_;
+  bool live_;
+  bool all_;
+  LastLine last_line_;
   int iterations_ = 0;
+  std::string place_;  ///< "iteration 2/4"
+  Tally tally_;        ///< of this iteration
+  std::string best_;   ///< identity of the best so far
+  std::set<std::string> warned_of_;
 };
 
 class TerminalProgress final : public model::EventSink {
  public:
   TerminalProgress(std::FILE* stream, TerminalOptions options)
-      : stream_(stream), options_(std::move(options)), lines_(!options_.live), view_(options_.now()) {
-    if (options_.live && options_.heartbeat.count() > 0) {
+      : stream_(stream),
+        options_(std::move(options)),
+        lines_(options_),
+        view_(options_.now()),
+        written_at_(options_.now()) {
+    if (options_.heartbeat.count() > 0) {
       heartbeat_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
     }
   }
@@ -120,7 +195,7 @@ class TerminalProgress final : public model::EventSink {
     view_.apply(event, now);
     running_ = !std::holds_alternative<model::RunFinished>(event);
     const std::string lines = std::visit(lines_, event);
-    if (!options_.live) return write(lines);
+    if (!options_.live) return log(lines, now);
     if (!lines.empty()) {
       write(erase() + lines);
       drawn_at_.reset();
@@ -133,8 +208,20 @@ class TerminalProgress final : public model::EventSink {
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
       ticks_.wait_for(lock, stop, options_.heartbeat, [] { return false; });
-      if (!stop.stop_requested()) draw(options_.now());
+      if (stop.stop_requested()) return;
+      if (options_.live)
+        draw(options_.now());
+      else
+        log("", options_.now());
     }
+  }
+
+  /// Of a log: the lines, or after a long silence the status.
+  void log(const std::string& lines, RunView::Time now) {
+    const bool silent = lines.empty() && running_ && now - written_at_ >= options_.longest_silence;
+    if (lines.empty() && !silent) return;
+    written_at_ = now;
+    write(silent ? "  " + view_.status_line(now) + "\n" : lines);
   }
 
   /// What takes the status line off the screen; nothing when there is none.
@@ -175,6 +262,7 @@ class TerminalProgress final : public model::EventSink {
   bool running_ = true;
   bool shown_ = false;
   std::optional<RunView::Time> drawn_at_;
+  RunView::Time written_at_;  ///< of a log: the last line
   std::jthread heartbeat_;
 };
 
@@ -182,12 +270,6 @@ class TerminalProgress final : public model::EventSink {
 
 std::unique_ptr<model::EventSink> make_terminal_progress(std::FILE* stream, TerminalOptions options) {
   return std::make_unique<TerminalProgress>(stream, std::move(options));
-}
-
-std::unique_ptr<model::EventSink> make_terminal_progress(std::FILE* stream, bool is_terminal) {
-  TerminalOptions options;
-  options.live = is_terminal;
-  return make_terminal_progress(stream, std::move(options));
 }
 
 }  // namespace accelopt::report

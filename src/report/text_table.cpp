@@ -2,6 +2,7 @@
 #include "report/text_table.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/result.hpp"
 #include "report/text_width.hpp"
@@ -49,6 +50,32 @@ std::string TextTable::render() const {
   }
   std::string text = finished(titles) + rule + "\n";
   for (const std::string& line : lines) text += finished(line);
+  return text;
+}
+
+std::string markdown_cell(const std::string& text) {
+  std::string out;
+  for (const char letter : printable(text)) {
+    if (std::string_view("\\`*_[]<>|#").find(letter) != std::string_view::npos) out += '\\';
+    out += letter;
+  }
+  return out;
+}
+
+std::string TextTable::markdown() const {
+  if (rows_.empty()) return {};
+  std::string titles = "|";
+  std::string rule = "|";
+  for (const Column& column : columns_) {
+    titles += " " + markdown_cell(column.title) + " |";
+    rule += column.align == Align::right ? "---:|" : "---|";
+  }
+  std::string text = titles + "\n" + rule + "\n";
+  for (const auto& row : rows_) {
+    text += "|";
+    for (const std::string& cell : row) text += " " + markdown_cell(cell) + " |";
+    text += "\n";
+  }
   return text;
 }
 

@@ -23,10 +23,15 @@ class TextTable {
 
   /// The table, each line with its end; empty when there are no rows.
   [[nodiscard]] std::string render() const;
+  /// The same as a table of Markdown.
+  [[nodiscard]] std::string markdown() const;
 
  private:
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// Text that stands in Markdown as itself: nothing in it is markup, and it stays on its line.
+std::string markdown_cell(const std::string& text);
 
 }  // namespace accelopt::report

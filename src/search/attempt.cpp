@@ -291,7 +291,9 @@ class Attempt {
     if (outcome_.candidate) {
       moved.status = outcome_.candidate->evaluation.status;
       moved.ratio = outcome_.candidate->evaluation.ratio;
-      if (outcome_.duplicate) moved.note = "known already";
+      const std::string& reason = outcome_.candidate->evaluation.reason;
+      if (moved.status == Status::not_measured && !reason.empty()) moved.note = model::kNotMeasured + reason;
+      if (outcome_.duplicate) moved.note = model::kKnownAlready;
     }
     shared_.events.on(moved);
     return outcome_;

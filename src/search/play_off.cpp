@@ -70,6 +70,8 @@ class PlayOff {
 
   Result<Selection> run() {
     TRY(race());
+    // Nothing is known without the baseline's times: what was best before stays.
+    if (out_.contains(0)) return Selection{selecting_.beam, selecting_.finalists, {}};
     TRY_ASSIGN(const auto chosen, fill_places());
     return selection(chosen);
   }

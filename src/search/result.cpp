@@ -42,6 +42,7 @@ Json to_result_json(const RunResult& result) {
               {"solution", nullptr},
               {"solution_id", nullptr},
               {"counts", result.counts},
+              {"known", result.known},
               {"evaluations", result.evaluations},
               {"iterations", result.iterations},
               {"experiences", result.experiences},

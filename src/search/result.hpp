@@ -29,8 +29,9 @@ struct RunResult {
   std::optional<model::Solution> solution;        ///< the winner
   std::string solution_id;
   std::vector<model::WorkloadTiming> baseline;  ///< the baseline's workloads
-  std::map<std::string, int> counts;            ///< attempts by status
-  std::map<std::string, model::Usage> usage;    ///< by role
+  std::map<std::string, int> counts;  ///< attempts by status; of passed ones also HELD_OUT_FAILED, PROFILE_FAILED
+  int known = 0;                      ///< attempts that led to a program which had been tried; each has a status too
+  std::map<std::string, model::Usage> usage;  ///< by role
   int evaluations = 0;
   int iterations = 0;  ///< completed
   int experiences = 0;

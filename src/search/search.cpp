@@ -234,6 +234,7 @@ class Search {
       }
       const Candidate& candidate = *outcome.candidate;
       ++counts_[std::string(model::to_string(candidate.evaluation.status))];
+      if (outcome.duplicate) ++known_;
       known_sources_.try_emplace(candidate.source_id, candidate.evaluation);
       if (candidate.open) known_sources_.try_emplace(candidate.evaluation.tuning->source_id, candidate.evaluation);
       if (!candidate.machine_code_id.empty())
@@ -506,6 +507,7 @@ class Search {
     result.confirmation = confirmation_;
     result.baseline = opened_.baseline.workloads;
     result.counts = counts_;
+    result.known = known_;
     result.usage = budget_.by_role();
     for (const char* role : {"planner", "executor", "fixer", "summarizer"}) result.usage.try_emplace(role);
     result.evaluations = budget_.evaluations();
@@ -572,6 +574,7 @@ class Search {
   std::map<std::string, model::Evaluation> known_sources_;
   std::map<std::string, model::Evaluation> known_machine_code_;
   std::map<std::string, int> counts_;
+  int known_ = 0;  ///< attempts that led to a known program
   int experiences_ = 0;
   int rounds_without_new_incumbent_ = 0;
   int plans_ = 0;

@@ -134,6 +134,10 @@ class Eval(support.TestCase):
         finished = self.succeed("eval", self.task(), self.file("candidate.cpp", FASTER))
         for word in ("small_matmul", "PASSED", "FASTER", "raced", "isolated"):
             self.assertIn(word, finished.out, finished)
+        self.assertRegex(finished.out, r"\Asmall_matmul: PASSED, FASTER: [\d.]+x \[[\d., ]+\] of the baseline's speed; "
+                                       r"the whole interval lies above 1 \(\d+ blocks\)\n")
+        self.assertNotRegex(finished.out, r"\de[+-]?\d")
+        self.assertRegex(finished.out, r"(?m)^  cold time: [\d.]+ [mu]s ")
         self.assertNotIn("\x1b", finished.said, "no escape codes when piped")
 
     def test_wrong_in_the_last_element(self):

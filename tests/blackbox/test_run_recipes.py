@@ -2,6 +2,7 @@
 """`accelopt run` without a model, and every command that tells about a run afterwards."""
 
 import json
+import re
 import tomllib
 
 import support
@@ -198,7 +199,34 @@ cache = "cold"
         self.assert_says(best, 1, result["run"], "no confirmed winner", "accelopt show")
 
     def test_progress_for_people(self):
-        finished = self.succeed("run", self.task(), "--workspace", self.workspace, "--iterations", 1)
+        """At most 40 lines: events that matter, counts that add up, the winning change, and what to do next."""
+        finished = self.succeed("run", self.task(), "--workspace", self.workspace, "--iterations", 4)
+        lines = finished.said.splitlines()
+        self.assertLessEqual(len(lines), 40, finished)
+        for text in ("iteration 1/4", "new best ", "confirming ", "--- a/baseline.cpp", "+++ b/baseline.cpp", "accelopt best "):
+            self.assertIn(text, finished.said, finished)
+        self.assertNotIn("learned: ", finished.said)
+        self.check_counts(finished)
+        run, = self.succeed("runs", "--workspace", self.workspace, "--json").lines
+        self.assertIn(f"accelopt best {run['run']} -o faster", finished.said)
+        self.assertIn(str(self.workspace), finished.said)
+
+    def check_counts(self, finished):
+        """Every attempt is counted once, while the run goes on and at its end."""
+        during = [list(map(int, re.findall(r"(\d+) ", line.split(";")[0])))
+                  for line in finished.said.splitlines() if re.match(r"  \d+ attempts?: ", line)]
+        for total, *parts in during:
+            self.assertEqual(total, sum(parts), finished)
+        last = re.search(r"(?m)^(\d+) attempts?: ([^;\n]*)", finished.said)
+        self.assertIsNotNone(last, finished)
+        parts = [int(part.split()[0]) for part in last[2].split(", ")]
+        self.assertEqual(int(last[1]), sum(parts), finished)
+        self.assertEqual(int(last[1]), sum(total for total, *_ in during), finished)
+
+    def test_verbose_progress_lists_attempts_and_lessons(self):
+        finished = self.succeed("run", self.task(), "--workspace", self.workspace, "--iterations", 1, "-v")
+        self.assertRegex(finished.said, r"(?m)^  i0\.b0\.p0\.a0\.f0 .* against its parent")
+        self.assertIn("  learned: ", finished.said)
         self.assertNotIn("\x1b", finished.said, "no escape codes when piped")
         for word in ("small_matmul", "faster", "raced", "recipes"):
             self.assertIn(word, finished.said, finished)

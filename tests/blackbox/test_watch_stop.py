@@ -96,7 +96,7 @@ class WatchAndStop(support.TestCase):
         finished, plain, lines = running.finish(), plain.finish(30), lines.finish(30)
         self.assertEqual((finished.code, plain.code, lines.code), (0, 0, 0), f"{plain}{lines}")
         self.assertNotIn("\x1b", plain.out, "no escape codes when piped")
-        self.assertRegex(plain.out, r"(?s)best so far .*confirming .*improved, .* confirmed.*done; see: accelopt show")
+        self.assertRegex(plain.out, r"(?s)new best .*confirming .*improved, .* confirmed.*done; see: accelopt show")
         self.assertEqual(lines.last, finished.last, "the result is the run's")
         untimed = [{k: v for k, v in line.items() if k != "at_ms"} for line in finished.lines if line["type"] != "estimate"]
         watched = [{k: v for k, v in line.items() if k != "at_ms"} for line in lines.lines]

@@ -11,6 +11,16 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+TEST(Format, QuantitiesHaveNoExponent) {
+  EXPECT_EQ(format_quantity(12'553, "us"), "12.6 ms");
+  EXPECT_EQ(format_quantity(0.5, "us"), "500 ns");
+  EXPECT_EQ(format_quantity(12'345'678, "B"), "12,345,678 B");
+  EXPECT_EQ(format_quantity(5.3126, "GFLOP/s"), "5.313 GFLOP/s");
+  EXPECT_EQ(format_quantity(123.456, "%"), "123.5 %");
+  EXPECT_EQ(format_quantity(3, ""), "3");
+  EXPECT_EQ(format_quantity(0.00001, "flop/B"), "1e-05 flop/B");
+}
+
 TEST(Format, Durations) {
   EXPECT_EQ(format_ns(0), "0 ns");
   EXPECT_EQ(format_ns(820.4), "820 ns");

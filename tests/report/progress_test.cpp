@@ -38,9 +38,10 @@ class Memory {
 
 class Progress : public testing::Test {
  protected:
-  std::unique_ptr<model::EventSink> make(bool live, std::size_t columns = 200) {
+  std::unique_ptr<model::EventSink> make(bool live, std::size_t columns = 200, Detail detail = Detail::events) {
     TerminalOptions options;
     options.live = live;
+    options.detail = detail;
     options.now = [this] { return now_; };
     options.columns = columns;
     options.heartbeat = std::chrono::milliseconds(0);
@@ -93,21 +94,32 @@ model::Selected selected(int iteration, double score) {
   return event;
 }
 
-TEST_F(Progress, ALogHasPlainLinesOnly) {
+/// One iteration with an attempt of each kind, and the end of the run.
+void play_a_run(model::EventSink& progress) {
+  progress.on(kStarted);
+  progress.on(model::IterationStarted{0, 1});
+  progress.on(attempt(1, -1, AttemptState::planning));
+  progress.on(attempt(1, 0, AttemptState::measuring));
+  progress.on(done(1, 0, Status::passed, model::Interval{9.123, 9.05, 9.2}, ""));
+  progress.on(done(2, 0, Status::compile_error, std::nullopt, "after 3 fixes"));
+  progress.on(done(3, 0, Status::not_measured, std::nullopt, "no answer: timed out"));
+  progress.on(done(3, 1, Status::not_measured, std::nullopt, "not measured: is the machine busy?"));
+  progress.on(done(4, 0, Status::not_measured, std::nullopt, "not measured: is the machine busy?"));
+  progress.on(done(4, 1, Status::passed, model::Interval{1, 1, 1}, model::kKnownAlready));
+  progress.on(done(5, 0, Status::passed, model::Interval{1.02, 0.99, 1.05}, ""));
+  progress.on(model::Learned{"interchange", model::Polarity::improves, {9.12, 9.05, 9.2}});
+  progress.on(model::Learned{"unroll", model::Polarity::regresses, {0.8, 0.79, 0.81}});
+  progress.on(selected(0, 9.0));
+  progress.on(model::Note{"the machine is noisy"});
+  progress.on(model::IterationStarted{1, 2});
+  progress.on(selected(1, 9.1));
+  progress.on(model::Confirming{{0, 0, 1, 0, 0}, "swap loops"});
+  progress.on(model::RunFinished{"improved", "iterations", model::Interval{9.0, 8.9, 9.1}, 125});
+}
+
+TEST_F(Progress, ALogHasALinePerEventThatMatters) {
   auto progress = make(false);
-  progress->on(kStarted);
-  progress->on(model::IterationStarted{0, 1});
-  progress->on(attempt(1, -1, AttemptState::planning));
-  progress->on(attempt(1, 0, AttemptState::measuring));
-  progress->on(done(1, 0, Status::passed, model::Interval{9.123, 9.05, 9.2}, ""));
-  progress->on(done(2, 0, Status::compile_error, std::nullopt, "after 3 fixes"));
-  progress->on(done(3, 0, Status::not_measured, std::nullopt, "no answer: timed out"));
-  progress->on(model::Learned{"interchange", model::Polarity::improves, {9.12, 9.05, 9.2}});
-  progress->on(model::Learned{"unroll", model::Polarity::regresses, {0.8, 0.79, 0.81}});
-  progress->on(selected(0, 9.0));
-  progress->on(model::Note{"the machine is noisy"});
-  progress->on(model::Confirming{{0, 0, 1, 0, 0}, "swap loops"});
-  progress->on(model::RunFinished{"improved", "iterations", model::Interval{9.0, 8.9, 9.1}, 125});
+  play_a_run(*progress);
   progress.reset();
   const std::string text = memory_.text();
   EXPECT_EQ(text,
@@ -115,17 +127,67 @@ TEST_F(Progress, ALogHasPlainLinesOnly) {
             "  baseline 1.24 ms, 4.2 % of the roofline on CPU model\n"
             "  at most 6 iterations and 1,200 evaluations\n"
             "iteration 1/6: beam of 1\n"
-            "  i0.b0.p1.a0.f0 swap loops: PASSED 9.12x [9.05, 9.20] against its parent\n"
-            "  i0.b0.p2.a0.f0 swap loops: COMPILE_ERROR, after 3 fixes\n"
-            "  i0.b0.p3.a0.f0 swap loops: no answer: timed out\n"
-            "  learned: interchange (9.12x [9.05, 9.20])\n"
-            "  learned: unroll (to avoid, 0.80x [0.79, 0.81])\n"
-            "  best so far 9.00x [8.90, 9.10]: i0.b0.p1.a0.f0 swap loops\n"
+            "  warning: not measured: is the machine busy?\n"
+            "  7 attempts: 1 faster, 1 no faster, 1 known, 1 COMPILE_ERROR, 2 not measured, 1 without an answer; "
+            "2 lessons, 1 without a gain\n"
+            "  new best 9.00x [8.90, 9.10]: i0.b0.p1.a0.f0 swap loops\n"
             "  note: the machine is noisy\n"
+            "iteration 2/6: beam of 2\n"
+            "  0 attempts\n"
             "confirming i0.b0.p1.a0.f0 swap loops in fresh processes\n"
             "improved, 9.00x [8.90, 9.10] confirmed; 2m 05s; stopped by iterations\n");
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(text.find('\r'), std::string::npos);
+}
+
+TEST_F(Progress, AVerboseLogListsAttemptsAndLessons) {
+  auto progress = make(false, 200, Detail::all);
+  play_a_run(*progress);
+  progress.reset();
+  const std::string text = memory_.text();
+  for (const char* line :
+       {"  i0.b0.p1.a0.f0 swap loops: PASSED 9.12x [9.05, 9.20] against its parent\n",
+        "  i0.b0.p2.a0.f0 swap loops: COMPILE_ERROR, after 3 fixes\n",
+        "  i0.b0.p3.a0.f0 swap loops: no answer: timed out\n",
+        "  i0.b0.p4.a0.f0 swap loops: not measured: is the machine busy?\n",
+        "  i0.b0.p4.a1.f0 swap loops: PASSED 1.00x [1.00, 1.00] against its parent, known already\n",
+        "  learned: interchange (9.12x [9.05, 9.20])\n", "  learned: unroll (to avoid, 0.80x [0.79, 0.81])\n",
+        "  new best 9.00x [8.90, 9.10]: i0.b0.p1.a0.f0 swap loops\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << "is not in\n" << text;
+  }
+}
+
+TEST_F(Progress, ALostBestIsAWarning) {
+  auto progress = make(false);
+  progress->on(selected(0, 9.0));
+  fresh();
+  progress->on(model::Selected{});
+  EXPECT_NE(fresh().find("  warning: the best so far failed"), std::string::npos);
+}
+
+TEST_F(Progress, ALogIsNeverSilentForMoreThanAMinute) {
+  auto progress = make(false);
+  progress->on(kStarted);
+  progress->on(model::IterationStarted{0, 1});
+  fresh();
+  pass(std::chrono::seconds(59));
+  progress->on(attempt(0, 0, AttemptState::executing));
+  EXPECT_EQ(fresh(), "");
+  pass(std::chrono::seconds(1));
+  progress->on(attempt(1, 0, AttemptState::executing));
+  EXPECT_EQ(fresh(), "  iteration 1/6 | 1m 00s | 2 executing | CPU model\n");
+  pass(std::chrono::seconds(30));
+  progress->on(attempt(1, 0, AttemptState::measuring));
+  EXPECT_EQ(fresh(), "");
+}
+
+TEST_F(Progress, TheLastLineCanBeLeftOut) {
+  TerminalOptions options;
+  options.last_line = LastLine::left_out;
+  options.heartbeat = std::chrono::milliseconds(0);
+  const auto progress = make_terminal_progress(memory_.stream(), std::move(options));
+  progress->on(model::RunFinished{"no_gain", "patience", std::nullopt, 12});
+  EXPECT_EQ(memory_.text(), "");
 }
 
 TEST_F(Progress, ATerminalHasAStatusLineThatIsRedrawn) {
@@ -135,7 +197,7 @@ TEST_F(Progress, ATerminalHasAStatusLineThatIsRedrawn) {
   EXPECT_NE(fresh().find("\r\x1b[Kverifying and measuring the baseline | 2.00 s"), std::string::npos);
   pass(std::chrono::seconds(1));
   progress->on(model::IterationStarted{0, 1});
-  EXPECT_EQ(fresh(), "\r\x1b[Kiteration 1/6: beam of 1\n\r\x1b[Kiteration 1/6 | 3.00 s");
+  EXPECT_EQ(fresh(), "\r\x1b[Kiteration 1/6 | 3.00 s | CPU model");
   for (const auto& moved : {attempt(0, -1, AttemptState::planning), attempt(1, -1, AttemptState::planning),
                             attempt(0, 0, AttemptState::executing), attempt(0, 1, AttemptState::executing),
                             attempt(0, 0, AttemptState::building)}) {
@@ -144,16 +206,19 @@ TEST_F(Progress, ATerminalHasAStatusLineThatIsRedrawn) {
   EXPECT_EQ(fresh(), "");  // within a tenth of a second
   pass(std::chrono::milliseconds(100));
   progress->on(attempt(0, 0, AttemptState::measuring));
-  EXPECT_EQ(fresh(), "\r\x1b[Kiteration 1/6: 1 planning, 1 executing, 1 measuring | 3.10 s");
+  EXPECT_EQ(fresh(), "\r\x1b[Kiteration 1/6 | 3.10 s | 1 planning, 1 executing, 1 measuring | CPU model");
   pass(std::chrono::milliseconds(100));
   progress->on(done(0, 0, Status::passed, model::Interval{2, 1.9, 2.1}, ""));
-  EXPECT_EQ(fresh(), "\r\x1b[Kiteration 1/6: 1 planning, 1 executing, 1 of 3 done | 1 evaluation | 3.20 s");
+  EXPECT_EQ(fresh(),
+            "\r\x1b[Kiteration 1/6 | 3.20 s | 1 planning, 1 executing, 1 of 3 done | 1 evaluation | CPU model");
   pass(std::chrono::seconds(7));
   progress->on(selected(0, 9.0));
   EXPECT_EQ(
       fresh(),
-      "\r\x1b[K  best so far 9.00x [8.90, 9.10]: i0.b0.p1.a0.f0 swap loops\n"
-      "\r\x1b[Kiteration 1/6 | best 9.00x [8.90, 9.10] | 14 evaluations | 12,345 tokens | 10.2 s, about 36.0 s left");
+      "\r\x1b[Kiteration 1/6: 1 attempt: 1 faster\n"
+      "  new best 9.00x [8.90, 9.10]: i0.b0.p1.a0.f0 swap loops\n"
+      "\r\x1b[Kiteration 1/6 | best 9.00x [8.90, 9.10] | 12,345 tokens | 10.2 s, about 36.0 s left | 14 evaluations "
+      "| CPU model");
   pass(std::chrono::seconds(1));
   progress->on(model::Confirming{{0, 0, 1, 0, 0}, "swap loops"});
   EXPECT_NE(fresh().find("\r\x1b[Kconfirming swap loops | best 9.00x"), std::string::npos);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "report/document.hpp"
+
 #include "report/text_width.hpp"
 
 namespace accelopt::report {
@@ -73,6 +75,27 @@ TEST(TextWidth, ClipsAtColumns) {
   EXPECT_EQ(clip("abcdefg", 2), "..");
   EXPECT_EQ(clip("\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2", 5), "\xE6\xBC\xA2...");
   EXPECT_EQ(display_width(clip("\xE6\xBC\xA2\xE5\xAD\x97\xE6\xBC\xA2\xE5\xAD\x97", 6)), 5U);
+}
+
+TEST(TextTable, MarkdownIsATableWhateverTheCellsHold) {
+  TextTable table({{"task"}, {"time [s]", Align::right}});
+  EXPECT_EQ(table.markdown(), "");
+  table.add({"a|b\n`c`", "1.5"});
+  EXPECT_EQ(table.markdown(), "| task | time \\[s\\] |\n|---|---:|\n| a\\|b \\`c\\` | 1.5 |\n");
+}
+
+TEST(Document, IsTheSameForTerminalsAndAsMarkdown) {
+  Document page("A run");
+  page.text("first\n");
+  page.heading("Times");
+  TextTable table({{"step"}});
+  table.add({"build"});
+  page.table(std::move(table));
+  page.text("\n```\nnot the end\n");
+  EXPECT_EQ(page.to_text(), "first\n\nTimes\nstep\n-----\nbuild\n\n```\nnot the end\n");
+  EXPECT_EQ(page.to_markdown(),
+            "# A run\n\n```text\nfirst\n```\n\n## Times\n\n| step |\n|---|\n| build |\n\n"
+            "````text\n```\nnot the end\n````\n");
 }
 
 }  // namespace

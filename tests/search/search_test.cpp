@@ -262,6 +262,20 @@ TEST(Search, StopsWhenNothingNewIsFoundForTwoRounds) {
   EXPECT_EQ(report->result.iterations, 2);
 }
 
+TEST(Search, APlayOffThatMeasuredNothingKeepsTheBestSoFar) {
+  FakeRun run;
+  run.evaluator.measured_playoffs = 1;
+  run.team.on_execute = double_or_halve;
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(run.evaluator.playoffs, 2);
+  EXPECT_EQ(report->result.outcome, Outcome::improved);
+  ASSERT_TRUE(report->result.confirmation);
+  EXPECT_EQ(report->result.confirmation->ratio->estimate, 2);
+}
+
 TEST(Search, StopsNearTheRoofline) {
   FakeRun run;
   run.request.settings.iterations = 10;

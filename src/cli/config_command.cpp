@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/knowledge_place.hpp"
+#include "cli/search_flags.hpp"
+#include "cli/workspace.hpp"
+#include "evaluation/evaluator_json.hpp"
+#include "report/text_table.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+struct ConfigOptions {
+  std::string workspace;
+  bool json = false;
+  SearchFlags search;
+};
+
+/// One setting of a run that would begin now.
+struct Setting {
+  std::string name;
+  std::string value;
+  std::string from;  ///< "default", a flag, a file, a variable
+};
+using Settings = std::vector<Setting>;
+
+constexpr const char* kDefault = "default";
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): before any thread
+  return value != nullptr && *value != '\0';
+}
+
+std::string value_text(const base::Json& value) {
+  if (value.is_null()) return "none";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// The flag that said a setting of the search, by the setting's name; null: none did.
+const char* flag_of(const std::string& name, const SearchFlags& flags) {
+  const std::map<std::string, std::pair<bool, const char*>> given{
+      {"iterations", {flags.iterations.has_value(), "--iterations"}},
+      {"beam", {flags.beam.has_value(), "--beam"}},
+      {"plans", {flags.plans.has_value(), "--plans"}},
+      {"attempts", {flags.attempts.has_value(), "--attempts"}},
+      {"fixes", {flags.fixes.has_value(), "--fixes"}},
+      {"patience", {flags.patience.has_value(), "--patience"}},
+      {"near_roofline", {flags.near_roofline.has_value(), "--near-roofline"}},
+      {"strategy", {!flags.strategy.empty(), "--strategy"}},
+      {"memory_capacity", {flags.no_memory, "--no-memory"}},
+      {"recall", {!flags.memory.empty(), "--memory"}},
+      {"exclude_family", {flags.exclude_family, "--exclude-family"}},
+      {"max_seconds", {!flags.max_time.empty(), "--max-time"}},
+      {"max_device_seconds", {!flags.max_device_seconds.empty(), "--max-device-seconds"}},
+      {"max_evaluations", {flags.max_evaluations.has_value(), "--max-evaluations"}},
+      {"max_tokens", {flags.max_tokens.has_value(), "--max-tokens"}},
+      {"max_usd", {flags.max_usd.has_value(), "--max-usd"}}};
+  const auto found = given.find(name);
+  return found != given.end() && found->second.first ? found->second.second : nullptr;
+}
+
+void add_search(Settings& out, const SearchFlags& flags, const Config& config, const RunSettings& settings) {
+  const base::Json usual = search::SearchSettings();
+  const base::Json preset = search::preset(flags.preset).value_or(search::SearchSettings());
+  const base::Json chosen = settings.search;
+  const auto file = config.origins.find("search.near_roofline");
+  for (const auto& [name, value] : chosen.items()) {
+    std::string from = kDefault;
+    if (const char* flag = flag_of(name, flags)) {
+      from = flag;
+    } else if (name == "near_roofline" && file != config.origins.end() && preset[name] != base::Json(0.0)) {
+      from = file->second;
+    } else if (value != preset[name]) {
+      from = name == "recall" ? "default for recorded answers" : "default for recipes";
+    } else if (value != usual[name]) {
+      from = "--preset " + flags.preset;
+    }
+    out.push_back({"search." + name, value_text(value), from});
+  }
+  out.push_back(
+      {"search.schedule", flags.schedule, flags.schedule == SearchFlags().schedule ? kDefault : "--schedule"});
+}
+
+void add_measuring(Settings& out, const SearchFlags& flags, const RunSettings& settings) {
+  const base::Json usual = evaluation::MeasureSettings();
+  const base::Json chosen = settings.measure;
+  for (const auto& [name, value] : chosen.items()) {
+    if (name == "seed") {
+      out.push_back(
+          {"measure.seed", flags.seed ? value_text(value) : "drawn for each run", flags.seed ? "--seed" : kDefault});
+      continue;
+    }
+    const bool same = value == usual[name];
+    const std::string flag = name == "allow_regression" ? "--allow-regression" : "--preset " + flags.preset;
+    out.push_back({"measure." + name, value_text(value), same ? kDefault : flag});
+  }
+}
+
+/// Where its key comes from. A command's text may hold the key itself, and is not shown.
+std::string key_text(const ModelConfig& model) {
+  if (!model.key_env.empty())
+    return "in the variable " + model.key_env + (is_set(model.key_env.c_str()) ? " (set)" : " (not set)");
+  return model.key_command.empty() ? "none" : "printed by key_command";
+}
+
+void add_model(Settings& out, const std::string& role, const RoleModel& chosen, const std::string& from) {
+  const ModelConfig& model = chosen.config;
+  const auto add = [&](const char* name, const std::string& value) { out.push_back({role + "." + name, value, from}); };
+  const auto number = [](const auto& value) { return value ? fmt::format("{}", *value) : std::string(kDefault); };
+  add("api", model.api);
+  add("model", model.model);
+  if (model.api == "mailbox") return add("dir", model.dir);
+  add("base_url", endpoint_options(model, {}).base_url);
+  add("key", key_text(model));
+  add("price", price_text(model));
+  add("max_concurrency", std::to_string(model.max_concurrency));
+  add("requests_per_minute", model.requests_per_minute ? number(model.requests_per_minute) : "no limit");
+  add("tokens_per_minute", model.tokens_per_minute ? number(model.tokens_per_minute) : "no limit");
+  add("temperature", number(model.temperature));
+  add("reasoning", model.reasoning.tokens           ? std::to_string(*model.reasoning.tokens) + " tokens"
+                   : model.reasoning.effort.empty() ? kDefault
+                                                    : model.reasoning.effort);
+  add("max_output_tokens", number(model.max_output_tokens));
+}
+
+base::Result<void> add_agents(Settings& out, const AgentFlags& flags, const Config& config) {
+  TRY_ASSIGN(const auto roles, models_of_roles(flags, config));
+  if (roles.empty()) {
+    out.push_back({"agents", "recipes", flags.agents == AgentFlags().agents ? kDefault : "--agents"});
+    return {};
+  }
+  const char* flag = !flags.mailbox.empty()    ? "--mailbox"
+                     : !flags.replay.empty()   ? "--replay"
+                     : !flags.base_url.empty() ? "--base-url"
+                     : !flags.api.empty()      ? "--api"
+                     : !flags.model.empty()    ? "--model"
+                                               : nullptr;
+  for (const RoleModel& role : roles) {
+    const auto named = config.roles.find(role.role);
+    const std::string model = named != config.roles.end() ? named->second : "default";
+    const auto file = config.origins.find("models." + model);
+    const std::string from = flag != nullptr ? flag : file != config.origins.end() ? file->second : kDefault;
+    add_model(out, role.role, role, from);
+  }
+  return {};
+}
+
+void add_places(Settings& out, const ConfigOptions& options, const std::filesystem::path& workspace,
+                const RunSettings& settings) {
+  const SearchFlags& flags = options.search;
+  std::error_code ignored;
+  const bool there = std::filesystem::exists(workspace, ignored);
+  out.push_back({"workspace", workspace.string(),
+                 !options.workspace.empty() ? "--workspace"
+                 : there                    ? "the nearest .accelopt upwards"
+                                            : kDefault});
+  for (const auto& file : config_files(workspace))
+    out.push_back({"file", file.string(), std::filesystem::exists(file, ignored) ? "read" : "not there"});
+  const bool password = is_set("ACCELOPT_SURREAL_PASSWORD");  // knowledge_place() takes it out of the environment
+  const auto place = knowledge_place(settings.knowledge == kNoKnowledge ? "" : settings.knowledge);
+  out.push_back({"knowledge",
+                 settings.knowledge == kNoKnowledge ? std::string(kNoKnowledge)
+                 : place                            ? place->name
+                                                    : std::string("nowhere"),
+                 !flags.knowledge.empty()       ? "--knowledge"
+                 : flags.no_memory              ? "--no-memory"
+                 : is_set("ACCELOPT_KNOWLEDGE") ? "ACCELOPT_KNOWLEDGE"
+                                                : kDefault});
+  out.push_back({"device", flags.device.device, flags.device.device == DeviceFlags().device ? kDefault : "--device"});
+  out.push_back({"compiler", flags.device.compiler.empty() ? "the first that there is" : flags.device.compiler,
+                 flags.device.compiler.empty() ? kDefault : "--compiler"});
+  if (!flags.device.worker.empty()) out.push_back({"worker", flags.device.worker, "--worker"});
+  out.push_back({"ACCELOPT_SURREAL_PASSWORD", password ? "set" : "not set", "environment"});
+  for (const char* variable : {"ACCELOPT_NCU", "ACCELOPT_COMPUTE_SANITIZER"})
+    out.push_back({variable, is_set(variable) ? "set" : "not set", "environment"});
+}
+
+base::Result<Exit> show_config(const ConfigOptions& options) {
+  const auto workspace = find_workspace(options.workspace);
+  Settings settings;
+  TRY_ASSIGN(const Config config, load_config(workspace));
+  const auto chosen = settings_from(options.search, config);
+  if (!chosen) return refuse_options(chosen.error());
+  add_places(settings, options, workspace, *chosen);
+  TRY(add_agents(settings, options.search.agents, config));
+  add_search(settings, options.search, config, *chosen);
+  add_measuring(settings, options.search, *chosen);
+  if (options.json) {
+    base::Json list = base::Json::array();
+    for (const Setting& setting : settings)
+      list.push_back({{"name", setting.name}, {"value", setting.value}, {"from", setting.from}});
+    fmt::print("{}\n", base::canonical({{"type", "config"}, {"schema", 1}, {"settings", list}}));
+    return Exit::done;
+  }
+  report::TextTable table({{"setting"}, {"value"}, {"from"}});
+  for (const Setting& setting : settings) table.add({setting.name, setting.value, setting.from});
+  fmt::print("{}", table.render());
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_config(CommandLine& app, Action& chosen) {
+  Command command = app.add("config", "List every setting of a run, its value and where it comes from");
+  command.footer(
+      "Examples:\n"
+      "  accelopt config\n"
+      "  accelopt config --preset paper --beam 4      what a run with these flags would use\n"
+      "Takes the flags of run, begins nothing and asks nobody. Keys and passwords are never shown.\n");
+  auto options = std::make_shared<ConfigOptions>();
+  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.flag("--json", options->json, "One JSON object (docs/json.md)");
+  declare(command, options->search);
+  command.chosen([&chosen, options] { chosen = [options](Shell&) { return show_config(*options); }; });
+}
+
+}  // namespace accelopt::cli

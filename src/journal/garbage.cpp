@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "journal/garbage.hpp"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "base/files.hpp"
+#include "journal/control.hpp"
+#include "journal/object_store.hpp"
+#include "journal/sqlite_journal.hpp"
+
+namespace accelopt::journal {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kDigits = 64;
+
+bool is_digit(char letter) {
+  return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f');
+}
+
+/// Adds every run of exactly 64 hexadecimal digits.
+void find_hashes(std::string_view text, std::vector<std::string>& hashes) {
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && is_digit(text[end])) ++end;
+    if (end - at == kDigits) hashes.emplace_back(text.substr(at, kDigits));
+    at = end + 1;
+  }
+}
+
+Result<std::vector<std::string>> names(Database& database, std::string_view sql, std::string_view about) {
+  TRY_ASSIGN(Statement statement, database.prepare(sql));
+  Query query(statement, about);
+  std::vector<std::string> list;
+  for (;;) {
+    TRY_ASSIGN(const bool there, query.next());
+    if (!there) return list;
+    list.push_back(query.text(0));
+  }
+}
+
+/// All hashes that occur in any text of the database.
+Result<std::vector<std::string>> hashes_on_record(Database& database) {
+  std::vector<std::string> hashes;
+  TRY_ASSIGN(const auto tables, names(database, "SELECT name FROM sqlite_master WHERE type = ?", "table"));
+  for (const std::string& table : tables) {
+    TRY_ASSIGN(const auto columns, names(database, "SELECT name FROM pragma_table_info(?)", table));
+    for (const std::string& column : columns) {
+      TRY_ASSIGN(Statement statement, database.prepare("SELECT \"" + column + "\" FROM \"" + table +
+                                                       "\" WHERE length(\"" + column + "\") >= 64"));
+      Query query(statement);
+      for (;;) {
+        TRY_ASSIGN(const bool there, query.next());
+        if (!there) break;
+        find_hashes(query.text(0), hashes);
+      }
+    }
+  }
+  return hashes;
+}
+
+/// Runs that a process works on, or may work on where that cannot be found out.
+Result<void> check_that_none_goes_on(Database& database) {
+  TRY_ASSIGN(Statement statement,
+             database.prepare("SELECT runs.id, pid, host, born, beat_ms FROM sessions JOIN runs ON runs.number = "
+                              "sessions.run WHERE ended = 0"));
+  Query query(statement);
+  for (;;) {
+    TRY_ASSIGN(const bool there, query.next());
+    if (!there) return {};
+    Session session;
+    session.pid = query.integer(1);
+    session.host = query.text(2);
+    session.born = query.text(3);
+    session.beat_ms = query.integer(4);
+    if (is_alive(session) == Alive::no) continue;
+    const std::string run = query.text(0);
+    return fail(ErrorCode::unavailable, "run " + run + " goes on in process " + std::to_string(session.pid) +
+                                            " and nothing is removed beside it; wait for it, or end it with: accelopt "
+                                            "stop " +
+                                            run);
+  }
+}
+
+/// The hash of an object by where it lies; none: it is no object.
+std::optional<std::string> hash_of(const fs::path& file) {
+  const std::string hash = file.parent_path().filename().string() + file.filename().string();
+  std::vector<std::string> found;
+  if (hash.size() == kDigits) find_hashes(hash, found);
+  if (found.empty()) return std::nullopt;
+  return hash;
+}
+
+/// What a killed process was writing: write_file() renames it to the object's own name at the end.
+bool is_unfinished(const fs::path& file) {
+  return file.extension().string().size() == sizeof ".XXXXXX" - 1 && hash_of(fs::path(file).replace_extension());
+}
+
+Result<std::set<std::string>> referenced(Database& database, const fs::path& objects) {
+  TRY_ASSIGN(std::vector<std::string> open, hashes_on_record(database));
+  const auto store = make_file_objects(objects, Access::read_only);
+  std::set<std::string> marked;
+  while (!open.empty()) {
+    const std::string hash = std::move(open.back());
+    open.pop_back();
+    if (!marked.insert(hash).second) continue;
+    const auto text = store->get(hash);
+    if (text) find_hashes(*text, open);
+    // A hash of something else names no object.
+    if (!text && text.error().code != ErrorCode::not_found) return tl::make_unexpected(text.error());
+  }
+  return marked;
+}
+
+Result<Garbage> sweep_objects(const fs::path& objects, const std::set<std::string>& marked, Sweep sweep) {
+  Garbage garbage;
+  std::vector<fs::path> doomed;
+  std::error_code problem;
+  for (fs::recursive_directory_iterator entry(objects, problem), end; !problem && entry != end;
+       entry.increment(problem)) {
+    if (!entry->is_regular_file(problem) || entry->is_symlink(problem)) continue;
+    const auto hash = hash_of(entry->path());
+    if (!hash && !is_unfinished(entry->path())) continue;
+    if (hash && marked.contains(*hash)) {
+      ++garbage.kept;
+      continue;
+    }
+    ++garbage.objects;
+    garbage.bytes += static_cast<std::int64_t>(entry->file_size(problem));
+    doomed.push_back(entry->path());
+  }
+  if (problem) return base::fail_errno(problem.value(), "cannot read " + objects.string());
+  if (sweep == Sweep::look) return garbage;
+  for (const fs::path& file : doomed) {
+    if (!fs::remove(file, problem) && problem)
+      return base::fail_errno(problem.value(), "cannot remove " + file.string());
+  }
+  return garbage;
+}
+
+}  // namespace
+
+Result<Garbage> collect_garbage(const fs::path& folder, Sweep sweep) {
+  OpenOptions options;
+  options.access = sweep == Sweep::remove ? Access::read_write : Access::read_only;
+  TRY_ASSIGN(const auto database, open_journal_database(folder, options));
+  std::optional<Transaction> transaction;
+  if (sweep == Sweep::remove) {
+    TRY_ASSIGN(Transaction begun, Transaction::begin(*database));
+    transaction.emplace(std::move(begun));
+    TRY(check_that_none_goes_on(*database));
+  }
+  TRY_ASSIGN(const auto marked, referenced(*database, folder / "objects"));
+  return sweep_objects(folder / "objects", marked, sweep);
+}
+
+}  // namespace accelopt::journal

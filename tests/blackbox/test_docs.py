@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples of the documentation: what a page shows is what happens."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import support
+from support import ROOT, program_folder
+
+
+def blocks(page, language):
+    """The fenced blocks of a page in one language."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", text)
+
+
+def steps(page):
+    """Every command of a page's console blocks, with the output that is shown for it."""
+    found = []
+    for block in blocks(page, "console"):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], []))
+            else:
+                found[-1][1].append(line)
+    return found
+
+
+def fixed_parts(line):
+    """What has to occur of a shown line: figures, units of time, run ids, and what stands for `...` may be others."""
+    line = re.sub(r"\d{8}-\d{6}-[0-9a-f]{6}", "RUNID", line)
+    parts = []
+    for part in line.split("..."):
+        pattern = re.escape(part.strip())
+        pattern = re.sub(r"(?:\\ )+", r"\\s+", pattern)
+        pattern = re.sub(r"[\d]+(?:\\?[.,]\d+)*", r"[\\d.,]+", pattern)
+        pattern = re.sub(r"(\[\\d\.,\]\+\\s\+)(?:ns|us|ms|s|m)\b", r"\1(?:ns|us|ms|s|m)", pattern)
+        parts.append(pattern.replace("RUNID", r"\d{8}-\d{6}-[0-9a-f]{6}"))
+    return [re.compile(part) for part in parts if part]
+
+
+class Docs(support.TestCase):
+    def shell(self, command, folder):
+        environment = dict(self.environment, PATH=f"{program_folder()}:{self.environment['PATH']}")
+        done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False, timeout=500)
+        return done.returncode, done.stdout
+
+    def follow(self, page, folder, codes=None):
+        """Runs a page's commands, and finds the fixed parts of what it shows in what they print, in order."""
+        for command, shown in steps(page):
+            code, said = self.shell(command, folder)
+            self.assertEqual(code, (codes or {}).get(command, 0), f"$ {command}\n{said}")
+            at = 0
+            for line in shown:
+                for part in fixed_parts(line):
+                    found = part.search(said, at)
+                    self.assertIsNotNone(found, f"{page} shows for `{command}`:\n{line}\n--- and it printed\n{said}")
+                    at = found.end()
+            yield command, said
+
+    def test_the_quickstart(self):
+        folder = self.folder / "softmax"
+        shutil.copytree(ROOT / "examples" / "quickstart", folder)
+        before = (folder / "softmax.cpp").read_text(encoding="utf-8")
+        said = dict(self.follow("quickstart.md", folder))
+        run = next(text for command, text in said.items() if command.startswith("accelopt run"))
+        self.assertLessEqual(len(run.splitlines()), 40, run)
+        self.assertNotEqual((folder / "softmax.cpp").read_text(encoding="utf-8"), before, "the patch is applied")
+        for source in ("softmax.cpp", "reference.cpp"):
+            function = blocks("quickstart.md", "cpp")[0 if source == "softmax.cpp" else 1]
+            self.assertIn(function, (ROOT / "examples" / "quickstart" / source).read_text(encoding="utf-8"))
+
+    def test_the_example_of_a_task(self):
+        folder = self.folder / "task"
+        folder.mkdir()
+        (folder / "task.toml").write_text(blocks("tasks.md", "toml")[0], encoding="utf-8")
+        for source in blocks("tasks.md", "cpp"):
+            if name := re.match(r"// ((?:baseline|reference)\.cpp): ", source):
+                (folder / name[1]).write_text(source, encoding="utf-8")
+        self.succeed("lint", folder)
+        evaluation = self.succeed("eval", folder, "--json").last
+        self.assertEqual((evaluation["status"], evaluation["verdict"]), ("PASSED", "TIE"), evaluation)
+
+    def test_the_quickstart_for_cuda_as_far_as_no_device_is_needed(self):
+        if "VIRTUAL_ENV" in os.environ:  # where the project's own NVRTC is
+            self.environment["VIRTUAL_ENV"] = os.environ["VIRTUAL_ENV"]
+        checks = {line["name"]: line for line in self.accelopt("doctor", "--json").lines if line["type"] == "check"}
+        if checks["nvrtc"]["state"] != "ok":
+            self.skipTest("no NVRTC: " + checks["nvrtc"]["detail"])
+        if checks["cuda driver"]["state"] == "ok":
+            self.skipTest("this machine has a CUDA driver")
+        shutil.copytree(ROOT / "examples" / "cuda" / "row_softmax", self.folder / "row_softmax")
+        shown = [command for command, _ in self.follow("quickstart-cuda.md", self.folder,
+                                                       {"accelopt eval row_softmax --device cuda:0": 5})]
+        self.assertIn("accelopt eval row_softmax --device cuda:0", shown)
+
+
+if __name__ == "__main__":
+    support.main()
