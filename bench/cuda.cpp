@@ -36,7 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kPlantedBlocks = 200;  ///< of the race that measures the planted difference
+constexpr int kPlantedBlocks = 120;  ///< of the race that measures the planted difference
 // What a call costs beside the device's work: the device sees the host's flag, the first event's kernel begins, the
 // host sees the last event, some microseconds each. The least: the two clocks may not contradict each other
 // (card_call.cpp).
