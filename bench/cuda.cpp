@@ -101,8 +101,8 @@ base::Result<Opened> open(const Options& options, const std::string& name) {
   for (const model::WorkloadTiming& timing : report.baseline.workloads) {
     if (timing.role == "race") opened.call_ns += timing.time_ns;
   }
-  std::printf("# %s on %s: opened in %.1f s, baseline %.3f ms a call\n", name.c_str(), report.device.name.c_str(),
-              seconds_since(begin), opened.call_ns / 1e6);
+  std::printf("# %s on %s: opened in %.1f s, baseline %.3f ms a call\n", opened.task.definition.name.c_str(),
+              report.device.name.c_str(), seconds_since(begin), opened.call_ns / 1e6);
   std::fflush(stdout);
   return opened;
 }
