@@ -12,8 +12,8 @@ namespace accelopt::targets::cuda {
 /// functions, its own lie behind one or both of them.
 model::Solution with_padding(const model::Solution& solution);
 
-/// Whether the copy's launched kernels are the same machine code, each with another alignment to 512 bytes than it has in
-/// `built`.
+/// Whether the copy's launched kernels are the same machine code, each with another alignment to 512 bytes than it has
+/// in `built`.
 base::Result<bool> lies_elsewhere(const BuiltCuda& built, const BuiltCuda& copy);
 
 }  // namespace accelopt::targets::cuda
