@@ -26,7 +26,6 @@ constexpr std::chrono::seconds kMostSlowTime{1};
 constexpr std::chrono::milliseconds kLongestNap{200};  ///< between looks whether others have left
 constexpr int kNapsInPatience = 50;
 
-constexpr int kPlacements = 2;
 /// A copy of a candidate has met the slots of its other arm's process: it has a row of its own.
 int row_of(Placement placement) {
   return placement == Placement::usual ? 0 : 1;
@@ -212,13 +211,30 @@ base::Result<void> BlockRunner::run_call(int index, std::size_t place, int slot_
   return {};
 }
 
+/// The lowest slot of the same family that the arm has not met: an earlier candidate has mostly drawn it.
+int BlockRunner::another_slot(ArmState& arm, std::size_t workload, int slot) {
+  // An opponent that may meet what its candidate meets has met the lowest ones long ago.
+  const auto candidate = static_cast<std::size_t>(plan_.first_candidate);
+  if (&arm < &arms_[candidate]) return another_slot(arms_[candidate], workload, slot);
+  const model::Family family = family_of_slot(task_, slot);
+  std::set<int>& spare = arm.spare[workload];
+  for (;;) {
+    const auto found =
+        std::find_if(spare.begin(), spare.end(), [&](int one) { return family_of_slot(task_, one) == family; });
+    if (found != spare.end()) return spare.extract(found).value();
+    const int next = slots_.unmet(arm.source_id, workload);
+    slots_.meet(arm.source_id, workload, next + 1);
+    spare.insert(next);
+  }
+}
+
 /// One call that counts, or a failure: every repetition has a slot of its own, of the same family.
 base::Result<CallOutcome> BlockRunner::timed(ArmState& arm, std::size_t place, int slot_number) {
   const std::size_t workload = plan_.workloads[place];
   for (int repeat = 0;; ++repeat) {
-    const int row = row_of(arm.placement) + kPlacements * repeat;
+    const int number = repeat == 0 ? slot_number : another_slot(arm, workload, slot_number);
     const auto before = slots_.drawing();
-    TRY_ASSIGN(Slot * slot, slots_.get(workload, slot_number + row * kSlotsARow));
+    TRY_ASSIGN(Slot * slot, slots_.get(workload, number + row_of(arm.placement) * kSlotsARow));
     lost_to_drawing_ += slots_.drawing() - before;
     CallOptions options{call_limit(plan_.expected_ns[place], plan_.hard_limit), task_.cpu.cache, random_()};
     options.poison = kTimedPoisons[poisons_ % kTimedPoisons.size()];

@@ -3,9 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -86,7 +88,9 @@ class BlockRunner {
     Placement placement = Placement::usual;
     std::unique_ptr<LiveKernel> live;
     std::optional<Failure> failure;
+    std::map<std::size_t, std::set<int>> spare{};  ///< slots that it may still meet, by workload
   };
+  int another_slot(ArmState& arm, std::size_t workload, int slot);
   base::Result<void> begin_generation(const std::vector<int>& active, const std::stop_token& stop);
   base::Result<Block> next_slot(const std::vector<int>& active, const std::stop_token& stop);
   base::Result<Block> run_block(const std::vector<int>& active, int slot, const std::stop_token& stop);

@@ -438,7 +438,8 @@ Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::
   const auto has_size = [&](std::span<const double> run, bool optional) {
     return run.size() == count || (optional && run.empty());
   };
-  ACCELOPT_ASSERT(has_size(runs.perturbed_a, false) && has_size(runs.perturbed_b, false) &&
+  const bool alone = runs.perturbed_a.empty() && runs.perturbed_b.empty();  // the float run stands for all of them
+  ACCELOPT_ASSERT(has_size(runs.perturbed_a, alone) && has_size(runs.perturbed_b, alone) &&
                       has_size(runs.in_float, float_share < 1) && has_size(runs.perturbed_in_float, true),
                   "every run of the reference has the output's size");
   const std::int64_t row_length = row_length_of(expected.shape);
@@ -453,7 +454,7 @@ Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::
     errors.error_squares = larger(errors.error_squares, error.squares);
     return error.finite;
   };
-  errors.float_is_finite = measure(runs.in_float, float_share);
+  errors.float_is_finite = measure(runs.in_float, float_share * runs.float_factor);
   measure(runs.perturbed_in_float, float_share);
   measure(runs.perturbed_a, 1);
   measure(runs.perturbed_b, 1);
@@ -471,6 +472,20 @@ Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::
       errors.bands.perturbed[band] = (first[band] + second[band]) / 2;
   }
   return bounds_of(expected.dtype, expected.shape, errors, numerics);
+}
+
+std::optional<double> float_factor(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics) {
+  constexpr double kMost = 64;  // beyond it the float run says nothing of the others
+  if (!model::is_floating(expected.dtype)) return 1;
+  if (has_bands(expected.dtype, numerics) || share_of_float_error(expected.dtype, numerics) < 1) return std::nullopt;
+  const Bounds all = calibrate(expected, runs, numerics);
+  HonestRuns float_run;
+  float_run.in_float = runs.in_float;
+  const Bounds alone = calibrate(expected, float_run, numerics);
+  const double factor =
+      larger(all.honest_normwise / alone.honest_normwise, all.honest_elementwise / alone.honest_elementwise);
+  if (!(factor <= kMost)) return std::nullopt;
+  return larger(factor, 1);
 }
 
 std::string_view to_string(NumericalRule rule) {

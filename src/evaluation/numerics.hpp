@@ -48,12 +48,18 @@ struct HonestRuns {
   std::span<const double> perturbed_a;  ///< in double on perturbed inputs (see perturb)
   std::span<const double> perturbed_b;
   std::span<const double> perturbed_in_float;  ///< both; empty: not run
+  double float_factor = 1;  ///< how many times larger the other runs' errors are, where they are not run
 };
 
 /// Measures e0: the largest error of these runs. For float64 outputs the errors of the float runs count as what they
-/// would be in double, or, under lower_precision, as they are; without it these runs may be empty. Integer dtypes: the
-/// runs are not looked at. Sizes must be those of `expected`.
+/// would be in double, or, under lower_precision, as they are; without it these runs may be empty. Perturbed runs may
+/// be empty where `float_factor` stands for them. Integer dtypes: the runs are not looked at. Sizes must be those of
+/// `expected`.
 Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics);
+
+/// How many times larger the errors of all honest runs are than those of the float run alone; none where that does not
+/// tell: the float run has no error, a task's bounds come from elsewhere, or more than a factor is taken from the runs.
+std::optional<double> float_factor(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics);
 
 // The parts of `calibrate`, for a target that measures honest errors where its slots lie.
 

@@ -149,12 +149,13 @@ base::Result<std::unique_ptr<Slot>> Slots::draw(std::size_t workload_index, int 
                            input.shape ? model::shape_of(input, axes) : std::vector<std::int64_t>{},
                            family_of_input(input, family), input_seed(seed_, workload.name, number, input.name)});
   }
-  TRY_ASSIGN(const bool usable, target_.keeps_slots() ? prepare_there(*slot, plan) : draw_here(*slot, plan));
+  TRY_ASSIGN(const bool usable,
+             target_.keeps_slots() ? prepare_there(*slot, plan) : draw_here(*slot, workload_index, plan));
   if (!usable) slot.reset();
   return slot;
 }
 
-base::Result<bool> Slots::draw_here(Slot& slot, const SlotPlan& plan) {
+base::Result<bool> Slots::draw_here(Slot& slot, std::size_t workload, const SlotPlan& plan) {
   const model::AxisValues axes = model::bind_axes(task_.definition, plan.workload);
   std::vector<ReferenceTensor> inputs;
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
@@ -167,7 +168,7 @@ base::Result<bool> Slots::draw_here(Slot& slot, const SlotPlan& plan) {
     inputs.push_back(seen_by_reference(input, bytes));
     slot.invocation.inputs.push_back(std::move(bytes));
   }
-  return calibrate_outputs(slot, inputs, plan.workload, plan.perturbation);
+  return calibrate_outputs(slot, inputs, workload, plan.perturbation);
 }
 
 base::Result<bool> Slots::prepare_there(Slot& slot, const SlotPlan& plan) {
@@ -190,13 +191,20 @@ base::Result<bool> Slots::prepare_there(Slot& slot, const SlotPlan& plan) {
 base::Result<HostCalibration> calibrate_on_host(const model::Definition& definition, const model::AxisValues& axes,
                                                 const HostReference& reference,
                                                 const std::vector<ReferenceTensor>& inputs,
-                                                const Invocation& invocation, std::uint64_t seed) {
+                                                const Invocation& invocation, std::uint64_t seed,
+                                                const FloatFactors& known) {
   HostCalibration out;
   TRY_ASSIGN(out.exact, reference(Precision::float64, inputs, invocation));
   TRY_ASSIGN(const auto narrow, reference(Precision::float32, inputs, invocation));
-  TRY_ASSIGN(const auto first, reference(Precision::float64, perturbed(definition, inputs, seed), invocation));
-  TRY_ASSIGN(const auto second, reference(Precision::float64, perturbed(definition, inputs, seed + 1), invocation));
-  TRY_ASSIGN(const auto both, reference(Precision::float32, perturbed(definition, inputs, seed + 2), invocation));
+  std::vector<ReferenceTensor> first(narrow.size());
+  std::vector<ReferenceTensor> second(narrow.size());
+  std::vector<ReferenceTensor> both(narrow.size());
+  if (known.empty()) {
+    TRY_ASSIGN(first, reference(Precision::float64, perturbed(definition, inputs, seed), invocation));
+    TRY_ASSIGN(second, reference(Precision::float64, perturbed(definition, inputs, seed + 1), invocation));
+    TRY_ASSIGN(both, reference(Precision::float32, perturbed(definition, inputs, seed + 2), invocation));
+  }
+  bool enough = true;  // the float run would do
   for (std::size_t i = 0; i < definition.outputs.size(); ++i) {
     const model::TensorSpec& output = definition.outputs[i];
     Expected expected;
@@ -207,21 +215,45 @@ base::Result<HostCalibration> calibrate_on_host(const model::Definition& definit
     } else {
       expected.integers = decode_integers(output.dtype, out.exact[i].bytes);
     }
-    const HonestRuns runs{narrow[i].values, first[i].values, second[i].values, both[i].values};
+    HonestRuns runs{narrow[i].values, first[i].values, second[i].values, both[i].values};
+    if (!known.empty()) runs.float_factor = known[i];
     out.bounds.push_back(calibrate(expected, runs, definition.numerics));
+    // Zero stands for none: GCC 12 takes the value of an empty optional for uninitialized here.
+    const double factor = known.empty() ? float_factor(expected, runs, definition.numerics).value_or(0) : 0;
+    enough = enough && factor > 0;
+    out.factors.push_back(factor);
   }
+  if (!enough) out.factors.clear();
   return out;
 }
 
-base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<ReferenceTensor>& inputs,
-                                            const model::Workload& workload, std::uint64_t seed) {
+/// None in the first generation.
+FloatFactors Slots::factors_for(const Slot& slot, std::size_t workload) const {
+  const auto known = factors_.find({workload, slot.family});
+  return slot.number < count_ || known == factors_.end() ? FloatFactors() : known->second;
+}
+
+/// One slot without factors is enough to have none.
+void Slots::learn(const Slot& slot, std::size_t workload, const FloatFactors& factors) {
+  if (slot.number >= count_) return;
+  const auto [known, first] = factors_.try_emplace({workload, slot.family}, factors);
+  if (first || known->second.empty()) return;
+  if (factors.empty()) known->second.clear();
+  for (std::size_t i = 0; i < factors.size(); ++i) known->second[i] = std::max(known->second[i], factors[i]);
+}
+
+base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<ReferenceTensor>& inputs, std::size_t index,
+                                            std::uint64_t seed) {
+  const model::Workload& workload = task_.workloads[index];
   const model::AxisValues axes = model::bind_axes(task_.definition, workload);
   const HostReference reference = [this](Precision precision, const std::vector<ReferenceTensor>& tensors,
                                          const Invocation& invocation) {
     return target_.reference(precision, tensors, invocation);
   };
-  auto calibrated = calibrate_on_host(task_.definition, axes, reference, inputs, slot.invocation, seed);
+  auto calibrated =
+      calibrate_on_host(task_.definition, axes, reference, inputs, slot.invocation, seed, factors_for(slot, index));
   if (!calibrated) return tl::make_unexpected(located(calibrated.error(), workload, slot.family));
+  learn(slot, index, calibrated->factors);
   if (slot.family != model::Family::as_declared) {
     for (Bounds& bounds : calibrated->bounds) bounds.bands = unlimited_bands();
   }

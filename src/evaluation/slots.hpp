@@ -29,18 +29,24 @@ struct Slot {
       accepted;  ///< of outputs that were found right, the last ones: equal bytes need no second look
 };
 
+/// What stands for the runs on perturbed inputs (float_factor), an entry an output; empty: nothing can.
+using FloatFactors = std::vector<double>;
+
 /// What a reference on the host says of one set of inputs.
 struct HostCalibration {
   std::vector<ReferenceTensor> exact;  ///< outputs of the run in double
   std::vector<Bounds> bounds;          ///< with their rows
+  FloatFactors factors;
 };
 /// Runs the reference in double and in float, and on perturbed inputs; takes the bounds from that. `inputs` are what
-/// the reference sees: the rounded values, not the drawn ones.
+/// the reference sees: the rounded values, not the drawn ones. Where `known` has factors they stand for the runs on
+/// perturbed inputs, three of five.
 /// @error as the reference.
 base::Result<HostCalibration> calibrate_on_host(const model::Definition& definition, const model::AxisValues& axes,
                                                 const HostReference& reference,
                                                 const std::vector<ReferenceTensor>& inputs,
-                                                const Invocation& invocation, std::uint64_t seed);
+                                                const Invocation& invocation, std::uint64_t seed,
+                                                const FloatFactors& known = {});
 /// A drawn input as the reference sees it.
 ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& bytes);
 
@@ -51,9 +57,11 @@ inline constexpr int kSlotsARow = 16 * 27'720;  // a multiple of every number of
 inline constexpr std::uint64_t kMostKeptBytes = 1ULL << 30;
 
 /// Draws slots when they are first asked for, on the trusted side: here, or in the memory of a target that keeps slots,
-/// of which only facts are here then. Knows which slots a candidate has met, in whatever process: it is never timed on
-/// one of them. Slots are kept for other candidates while memory is left for it, and drawn again after that. For the
-/// measuring thread only.
+/// of which only facts are here then. What honest kernels may be off by is measured with five runs of the reference in
+/// the first generation, which every verification looks at, and with two in all others: there the errors of float
+/// rounding are taken times what all honest errors were of it in the first. Knows which slots a candidate has met, in
+/// whatever process: it is never timed on one of them. Slots are kept for other candidates while memory is left for it,
+/// and drawn again after that. For the measuring thread only.
 class Slots {
  public:
   /// At least `count` slots a generation, and one for every family.
@@ -79,12 +87,14 @@ class Slots {
 
  private:
   base::Result<std::unique_ptr<Slot>> draw(std::size_t workload, int slot, model::Family family);
-  base::Result<bool> draw_here(Slot& slot, const SlotPlan& plan);
-  base::Result<bool> calibrate_outputs(Slot& slot, const std::vector<ReferenceTensor>& inputs,
-                                       const model::Workload& workload, std::uint64_t seed);
+  base::Result<bool> draw_here(Slot& slot, std::size_t workload, const SlotPlan& plan);
+  base::Result<bool> calibrate_outputs(Slot& slot, const std::vector<ReferenceTensor>& inputs, std::size_t workload,
+                                       std::uint64_t seed);
   base::Result<bool> prepare_there(Slot& slot, const SlotPlan& plan);
   base::Result<std::unique_ptr<Slot>> draw_usable(std::size_t workload, int slot);
   void forget_some();
+  [[nodiscard]] FloatFactors factors_for(const Slot& slot, std::size_t workload) const;
+  void learn(const Slot& slot, std::size_t workload, const FloatFactors& factors);
 
   struct Kept {
     std::unique_ptr<Slot> slot;
@@ -99,6 +109,7 @@ class Slots {
   std::vector<DroppedFamily> dropped_;
   std::map<std::pair<int, std::size_t>, Kept> slots_;  ///< by number and workload
   std::map<std::pair<std::string, std::size_t>, int> met_;
+  std::map<std::pair<std::size_t, model::Family>, FloatFactors> factors_;  ///< the largest, by workload and family
   std::uint64_t kept_bytes_ = 0;
   std::uint64_t asked_ = 0;
   std::chrono::steady_clock::duration drawing_{};

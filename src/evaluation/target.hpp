@@ -49,6 +49,8 @@ enum class Poison {
   infinity,    ///< of both signs; in integers their largest value
   complement,  ///< in integers and bool the complement of every right value, else as plausible
 };
+/// Outputs of fewer elements get no right values of other places: there are too few other places.
+inline constexpr std::size_t kLeastPlausible = 32;
 /// In the order in which the calls of a verification take them, from a random one on.
 inline constexpr std::array kPoisons{Poison::nan, Poison::zeros, Poison::plausible, Poison::infinity,
                                      Poison::complement};

@@ -160,5 +160,55 @@ TEST_F(FreshInputs, SlotsThatTakeTooMuchMemoryAreDrawnAgainTheSame) {
   }
 }
 
+/// Its float run is off by a part in a million.
+class RoundingReference final : public FakeTarget {
+ public:
+  base::Result<std::vector<ReferenceTensor>> reference(Precision precision, const std::vector<ReferenceTensor>& inputs,
+                                                       const Invocation& invocation) override {
+    ++runs;
+    auto out = FakeTarget::reference(precision, inputs, invocation);
+    if (precision == Precision::float32) {
+      for (std::size_t i = 0; i < out->front().values.size(); i += 2) out->front().values[i] *= 1 + 1e-6;
+    }
+    return out;
+  }
+  int runs = 0;
+};
+
+TEST_F(FreshInputs, AfterTheFirstGenerationTwoRunsOfTheReferenceTellTheBounds) {
+  RoundingReference target;
+  const model::Task task = fake_task();
+  Slots slots(target, task, 1, 2);
+  const int count = slots.count();
+  std::vector<double> first;
+  for (int number = 0; number < count; ++number) first.push_back((*slots.get(0, number))->bounds.at(0).normwise);
+  EXPECT_EQ(target.runs, 5 * count);
+  for (int number = count; number < 2 * count; ++number) {
+    const Bounds& bounds = (*slots.get(0, number))->bounds.at(0);
+    const double share = bounds.normwise / first.at(static_cast<std::size_t>(number - count));
+    EXPECT_TRUE(share > 0.5 && share < 2) << number << ": " << share;
+  }
+  ASSERT_TRUE(slots.get(0, kSlotsARow));
+  EXPECT_EQ(target.runs, 5 * count + 2 * (count + 1));
+}
+
+TEST_F(FreshInputs, WhereTheFloatRunHasNoErrorAllRunsAreMade) {
+  class Counting final : public FakeTarget {
+   public:
+    base::Result<std::vector<ReferenceTensor>> reference(Precision precision,
+                                                         const std::vector<ReferenceTensor>& inputs,
+                                                         const Invocation& invocation) override {
+      ++runs;
+      return FakeTarget::reference(precision, inputs, invocation);
+    }
+    int runs = 0;
+  };
+  Counting target;
+  const model::Task task = fake_task();
+  Slots slots(target, task, 1, 2);
+  for (int number = 0; number < 2 * slots.count(); ++number) ASSERT_TRUE(slots.get(0, number));
+  EXPECT_EQ(target.runs, 5 * 2 * slots.count());
+}
+
 }  // namespace
 }  // namespace accelopt::evaluation

@@ -433,5 +433,35 @@ TEST(Fingerprints, DifferWithEveryByteAndWithTheBordersOfTensors) {
   }
 }
 
+TEST(Numerics, AFactorStandsForTheRunsOnPerturbedInputs) {
+  const Identity identity(DType::float32, 4, 64);
+  const std::vector<double>& exact = identity.expected.values;
+  const auto off = [&](double by) {
+    std::vector<double> out = exact;
+    for (double& value : out) value *= 1 + by;
+    return out;
+  };
+  const std::vector<double> in_float = off(1e-6);
+  const std::vector<double> perturbed = off(3e-6);
+  const HonestRuns all{in_float, perturbed, exact, exact};
+  const auto factor = float_factor(identity.expected, all, {});
+  ASSERT_TRUE(factor);
+  EXPECT_NEAR(*factor, 3, 0.01);
+  HonestRuns alone;
+  alone.in_float = in_float;
+  alone.float_factor = *factor;
+  const Bounds whole = calibrate(identity.expected, all, {});
+  const Bounds scaled = calibrate(identity.expected, alone, {});
+  EXPECT_NEAR(scaled.normwise / whole.normwise, 1, 0.01);
+  EXPECT_NEAR(scaled.rows.at(1) / whole.rows.at(1), 1, 0.01);
+  EXPECT_FALSE(float_factor(identity.expected, {exact, perturbed, exact, exact}, {})) << "no error to scale";
+  EXPECT_FALSE(float_factor(identity.expected, {off(1e-9), perturbed, exact, exact}, {})) << "too far from it";
+  const Identity half(DType::float16, 4, 64);
+  EXPECT_FALSE(float_factor(half.expected, {in_float, perturbed, exact, exact}, {})) << "bands need every run";
+  const Identity wide(DType::float64, 4, 64);
+  EXPECT_FALSE(float_factor(wide.expected, {in_float, perturbed, exact, exact}, {}))
+      << "a float run says nothing of double";
+}
+
 }  // namespace
 }  // namespace accelopt::evaluation

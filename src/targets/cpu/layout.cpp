@@ -83,7 +83,7 @@ std::uint64_t poison_word(DType dtype, Poison poison, std::uint64_t random) {
 /// Right values of this output, drawn with repetition; it repeats over the output. Empty where there are too few.
 Bytes plausible_pattern(const Expected& right, std::uint64_t seed) {
   const std::size_t count = std::max(right.values.size(), right.integers.size());
-  if (count < 2) return {};
+  if (count < evaluation::kLeastPlausible) return {};
   std::mt19937_64 random(seed);
   std::vector<double> drawn(std::min(count, kPatternElements));
   for (double& value : drawn) {

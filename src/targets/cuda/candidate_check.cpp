@@ -25,6 +25,9 @@ constexpr std::array kKeptWords =
 constexpr std::array kHeaderNamespaces =
     std::to_array<std::string_view>({"cuda", "cooperative_groups", "cub", "thrust", "nvcuda"});
 
+/// Of zeros a cubin has no bytes, as of variables without a value. Constants that are zero are scalars.
+constexpr std::int64_t kScalarBytes = 8;
+
 bool is_kept_word(std::string_view word) {
   return std::find(kKeptWords.begin(), kKeptWords.end(), word) != kKeptWords.end();
 }
@@ -54,15 +57,26 @@ class Declarations {
   [[nodiscard]] bool constant(const std::string& name) const {
     return constants_.contains(name) && !variables_.contains(name);
   }
+  [[nodiscard]] bool variable(const std::string& name) const { return variables_.contains(name); }
   [[nodiscard]] bool opens_namespace(std::string_view name) const { return namespaces_.contains(std::string(name)); }
 
  private:
+  /// A macro may open a namespace, too.
+  void read_directive(std::string_view text) {
+    std::string before;
+    for (const model::Token& token : model::c_tokens(text.substr(1))) {
+      if (before == "namespace") namespaces_.insert(token.text);
+      before = token.text;
+    }
+  }
+
   void read(const std::string& text) {
     std::vector<std::string> statement;
     int skipped = 0;  // parentheses of an attribute
     bool whole = false;
     std::string before;
     for (const model::Token& token : model::c_tokens(text)) {
+      if (token.kind == model::TokenKind::preprocessor) read_directive(token.text);
       if (token.kind == model::TokenKind::preprocessor || token.kind == model::TokenKind::directive) continue;
       if (before == "namespace") namespaces_.insert(token.text);
       const bool attribute = before == "alignas" || before == "__align__" || before == "__attribute__";
@@ -101,9 +115,14 @@ class Declarations {
   std::set<std::string> namespaces_;
 };
 
-bool of_cuda(const std::string& linked, const std::string& name, const Declarations& declarations) {
+bool has_value(const CubinVariable& variable) {
+  return variable.initialised || variable.bytes <= kScalarBytes;
+}
+
+bool of_cuda(const CubinVariable& variable, const std::string& name, const Declarations& declarations) {
+  if (declarations.variable(own_name(name)) || !has_value(variable)) return false;
   // Tables of the mathematical functions, e.g. of the argument reduction of sinf.
-  if (linked.starts_with("__cudart_") || linked.starts_with("__internal_")) return true;
+  if (variable.name.starts_with("__cudart_") || variable.name.starts_with("__internal_")) return true;
   return std::any_of(kHeaderNamespaces.begin(), kHeaderNamespaces.end(), [&](std::string_view space) {
     if (declarations.opens_namespace(space)) return false;
     const std::string prefix = std::string(space) + "::";
@@ -144,8 +163,9 @@ std::string refused_cubin(const Cubin& cubin, const model::Solution& solution) {
   const Declarations declarations(solution);
   for (const CubinVariable& variable : cubin.variables) {
     const std::string name = demangled_name(variable.name);
-    if (of_cuda(variable.name, name, declarations)) continue;
-    if (variable.initialised && (declarations.constant(own_name(name)) || variable.name.starts_with("$str"))) continue;
+    if (of_cuda(variable, name, declarations)) continue;
+    if (has_value(variable) && declarations.constant(own_name(name))) continue;
+    if (variable.initialised && variable.name.starts_with("$str")) continue;
     return "error: \"" + own_name(name) + "\" (" + std::to_string(variable.bytes) +
            " bytes of global memory) would keep its value from call to call, which is refused; declare it const with "
            "its values, or use //@ scratch memory";

@@ -240,7 +240,10 @@ base::Result<void> Checks::poison(DevicePointer to, const KeptOutput& output, ev
                                   DevicePointer right, std::uint64_t seed) {
   using evaluation::Poison;
   const std::uint64_t bytes = output.count * model::size_of(output.dtype);
-  if (kind == Poison::nan) return poison(to, bytes, output.dtype, seed);
+  // Of few elements the places of others say whose value it is.
+  const bool tells = kind == Poison::plausible || (kind == Poison::complement && model::is_floating(output.dtype));
+  if (kind == Poison::nan || (tells && output.count < evaluation::kLeastPlausible))
+    return poison(to, bytes, output.dtype, seed);
   if (kind == Poison::zeros) return zero(to, bytes);
   if (kind == Poison::infinity) {
     const Pattern pattern = largest_of(output.dtype);

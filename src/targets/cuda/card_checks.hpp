@@ -55,7 +55,7 @@ class Checks {
   base::Result<void> scrub(std::uint64_t local_bytes, std::uint32_t seed);
   /// Reads a word every `stride` bytes of each of `count` spans, {address, bytes}.
   base::Result<void> touch(DevicePointer spans, std::uint64_t count, std::uint64_t stride);
-  /// Holds the stream until flag[0], in host memory, is written; flag[1]: it was not within the limit.
+  /// Holds the stream until flag[0], in host memory, is written, or the limit has passed.
   base::Result<void> block(DevicePointer flag, std::uint64_t limit_ns);
   /// {cycles, nanoseconds} over the span.
   base::Result<void> measure_clock(DevicePointer out, std::uint64_t span_ns);

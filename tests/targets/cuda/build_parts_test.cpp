@@ -168,21 +168,28 @@ TEST(RefusedDeviceText, MacrosNamedLikeKeywords) {
 }
 
 TEST(RefusedCubin, ConstantsByNameOnly) {
-  const auto refused = [](const std::string& text, const std::string& name, bool initialised) {
+  const auto refused = [](const std::string& text, const std::string& name, bool initialised, std::int64_t bytes = 4) {
     model::Solution solution;
     solution.language = model::Language::cuda;
     solution.sources.push_back({"kernel.cu", text});
     Cubin cubin;
-    cubin.variables.push_back({name, 4, initialised});
+    cubin.variables.push_back({name, bytes, initialised});
     return refused_cubin(cubin, solution);
   };
   EXPECT_EQ(refused("__device__ const int a = 3;", "a", true), "");
-  EXPECT_NE(refused("__device__ const int a = 3;", "a", false), "");
+  EXPECT_NE(refused("__device__ const int a[4] = {3};", "a", false, 16), "");
+  // Zeros take no bytes in a cubin.
+  EXPECT_EQ(refused("constexpr bool a = false;", "a", false, 1), "");
   EXPECT_NE(refused("__device__ const int* a = nullptr;", "a", true), "");
   EXPECT_NE(refused("const int a = 3; void f() { static int a = 4; }", "_ZZ1fE1a", true), "");
   EXPECT_EQ(refused("", "__cudart_i2opi_f", true), "");
+  EXPECT_EQ(refused("", "_ZN4cuda3std5valueE", true), "");
   EXPECT_EQ(refused("", "_ZN4cuda3std5valueE", false), "");
-  EXPECT_NE(refused("namespace cuda { }", "_ZN4cuda3std5valueE", false), "");
+  EXPECT_NE(refused("", "_ZN4cuda3std5valueE", false, 4096), "");
+  EXPECT_NE(refused("namespace cuda { }", "_ZN4cuda3std5valueE", true), "");
+  EXPECT_NE(refused("#define OPENED namespace cuda {\nOPENED }", "_ZN4cuda3std5valueE", true), "");
+  EXPECT_NE(refused("", "__internal_calls", false, 4096), "");
+  EXPECT_NE(refused("__device__ int __internal_calls = 1;", "__internal_calls", true), "");
 }
 
 TEST(DeviceHeader, HasTypesAxesAndNames) {

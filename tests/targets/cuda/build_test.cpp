@@ -193,10 +193,13 @@ TEST_F(CudaBuild, StateBetweenCallsIsRefused) {
        {"__device__ int calls;\n", "__device__ int calls = 3;\n", "__managed__ int calls = 3;\n",
         "using pointer = const int*;\n__device__ int calls = 5;\n",
         "namespace cuda { __device__ int calls; }\n"
-        "using cuda::calls;\n"}) {
+        "using cuda::calls;\n",
+        "#define OPENED namespace cuda {\nOPENED __device__ int calls; }\nusing cuda::calls;\n"}) {
     expect_contains(diagnostics(scale_kernel("y[0] = calls++;", declaration)), "\"calls\" (4 bytes of global memory)");
   }
   expect_contains(diagnostics(scale_kernel("static int calls; y[0] = calls++;")), "keep its value from call to call");
+  expect_contains(diagnostics(scale_kernel("y[0] = __internal_calls++;", "__device__ int __internal_calls;\n")),
+                  "keep its value from call to call");
   expect_contains(diagnostics(scale_kernel("unsigned v; asm volatile(\"{.global .u32 hid; ld.global.u32 %0, [hid]; "
                                            "st.global.u32 [hid], 7;}\" : \"=r\"(v)); y[0] = v;")),
                   "keep its value from call to call");
@@ -209,6 +212,9 @@ TEST_F(CudaBuild, ConstantsAreNoState) {
     const auto built = build(scale_kernel("y[threadIdx.x] = table[M % 4];", declaration));
     EXPECT_TRUE(built->report.built) << built->report.diagnostics;
   }
+  const auto zero =
+      build(scale_kernel("if (kDebug && M > 5) y[0] = 0; y[0] = x[0];", "constexpr bool kDebug = false;\n"));
+  EXPECT_TRUE(zero->report.built) << zero->report.diagnostics;
   const auto local = build(scale_kernel("static constexpr float t[4] = {1, 2, 3, 4}; y[0] = t[M % 4] + sinf(x[0]);"));
   EXPECT_TRUE(local->report.built) << local->report.diagnostics;
 }

@@ -59,6 +59,41 @@ TEST_F(CardCalls, WhatIsNotWrittenIsSeenUnderEveryPoison) {
   }
 }
 
+TEST_F(CardCalls, NoiseAroundAnOutputTellsNothingOfItsPoison) {
+  // The noise is mix(seed + (word + 1) * step), which can be inverted. The poison of integers is noise, too.
+  const std::string inverting = R"(
+    const auto undone = [](unsigned long long bits, int by) {
+      unsigned long long out = bits;
+      for (int done = by; done < 64; done += by) out = bits ^ (out >> by);
+      return out;
+    };
+    const auto mix = [](unsigned long long bits) {
+      bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
+      bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebull;
+      return bits ^ (bits >> 31);
+    };
+    const unsigned long long step = 0x9e3779b97f4a7c15ull;
+    const unsigned long long word = 1010;  // 2001 numbers take 8004 bytes of two pages
+    const auto seed_at = [&](unsigned long long at) {
+      unsigned long long bits = undone(((const unsigned long long*)n)[at], 31) * 0x319642b2d24d8ec3ull;
+      bits = undone(bits, 27) * 0x96de1b173f119089ull;
+      return undone(bits, 30) - (at + 1) * step;
+    };
+    const unsigned long long seed = seed_at(word);
+    if (i == 0 && seed == seed_at(word + 1)) {
+      const unsigned long long held = *(const unsigned long long*)n;
+      y[0] = held == mix(seed + step) || held == mix(~seed + step) ? 0 : 1;
+      return;
+    }
+)";
+  evaluation::CallOptions options;
+  options.poison = evaluation::Poison::nan;
+  const auto outcome = call(with("float sum = 0;", inverting + "float sum = 0;"), 0, options);
+  ASSERT_EQ(outcome.end, evaluation::CallEnd::returned) << outcome.reason;
+  ASSERT_FALSE(outcome.comparisons.at(0).passed()) << "the kernel found no noise";
+  EXPECT_EQ(outcome.comparisons.at(0).mismatch.actual, 1);
+}
+
 TEST(CardErrors, ADeviceWhoseMemoryCannotBeMappedMeasuresNothing) {
   const auto folder = base::TemporaryFolder::create("accelopt-fake-unmappable");
   ASSERT_TRUE(folder);

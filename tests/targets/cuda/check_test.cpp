@@ -199,6 +199,22 @@ TEST_F(CheckKernels, PoisonOfEveryKindIsWhatItsNameSays) {
   }
 }
 
+TEST_F(CheckKernels, PoisonOfFewElementsIsNoneOfTheirRightValues) {
+  const std::vector<double> right{3, 5};
+  KeptOutput output;
+  output.dtype = DType::float32;
+  const DeviceMemory from = upload(right);
+  for (output.count = 1; output.count <= right.size(); ++output.count) {
+    const DeviceMemory to = upload(Bytes(output.count * sizeof(float)));
+    for (const evaluation::Poison kind : evaluation::kPoisons) {
+      ASSERT_TRUE(checks_->poison(to.address(), output, kind, from.address(), 5));
+      for (const double value :
+           evaluation::decode(DType::float32, download(to.address(), output.count * sizeof(float))))
+        EXPECT_EQ(std::find(right.begin(), right.end(), value), right.end()) << static_cast<int>(kind);
+    }
+  }
+}
+
 TEST_F(CheckKernels, PoisonIsNanOfEveryFloatingTypeUpToTheLastByte) {
   for (const DType dtype : kFloats) {
     const std::size_t bytes = 21 * model::size_of(dtype);
