@@ -3,6 +3,7 @@
 # make test    install what is missing, build, and run every test
 # make check   make test, and the same under sanitizers and clang-tidy (what CI runs)
 # make check-long  what is too slow for CI: ten minutes of processes that share a journal and are killed
+# make check-gpu   what needs a CUDA device, about five minutes on an otherwise idle one
 # make build   install what is missing, and build release binaries into build/release/bin
 # make fetch   fetch what tests run against: the SurrealDB engine, NVRTC (make test does it too)
 # make install build, and install to PREFIX (default /usr/local); make uninstall removes it again
@@ -13,7 +14,7 @@ PREFIX ?= /usr/local
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache,)
 
-.PHONY: fetch demo test check check-long build install uninstall deps deps-build asan tsan tidy format clean
+.PHONY: fetch demo test check check-long check-gpu build install uninstall deps deps-build asan tsan tidy format clean
 
 demo: build
 	build/release/bin/accelopt run suites/nkibench-cpu/matmul --workspace build/demo --iterations 4
@@ -34,6 +35,11 @@ check-long: deps
 	cmake --preset test $(LAUNCHER)
 	cmake --build --preset test -j $(JOBS) --target accelopt accelopt-arena accelopt-card steady_worker
 	ctest --preset test -C long -L long --no-tests=error
+
+check-gpu: deps fetch
+	cmake --preset test $(LAUNCHER)
+	cmake --build --preset test -j $(JOBS) --target accelopt accelopt-arena accelopt-card accelopt-nvrtc
+	ctest --preset test -L gpu --no-tests=error
 
 asan: deps fetch
 	cmake --preset asan $(LAUNCHER)

@@ -4,9 +4,11 @@
 // launch. Of all calls that raced: how near the time between the events is to what the host's clock saw around them,
 // and the device's clock.
 //
-//   cuda [--device cuda:0] [--sessions N] [--suite DIR] [--accelopt FILE] [--task NAME]...
+//   cuda [--device cuda:0] [--sessions N] [--gains N] [--suite DIR] [--accelopt FILE] [--task NAME]... [--samples FILE]
 //
-// --sessions: races of identical kernels, spread over the tasks; a third as many with a difference of 2 %.
+// --sessions: races of identical kernels, spread over the tasks; --gains: races with a difference of 2 %, a third as
+// many if it is not given. What that difference really is, a race of fixed length says. --samples: the log-ratios of
+// all blocks, one race a line.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -14,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -33,7 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kCyclesANanosecond = 1.98;  ///< of an H200 that nothing holds back
+constexpr int kPlantedBlocks = 120;  ///< of the race that measures the planted difference
 // What a call costs beside the device's work: the device sees the host's flag, the first event's kernel begins, the
 // host sees the last event, some microseconds each. The least: the two clocks may not contradict each other
 // (card_call.cpp).
@@ -46,6 +49,8 @@ constexpr int kSustained = 48;  ///< candidates
 struct Options {
   std::string device = "cuda:0";
   int sessions = 300;
+  int gains = 0;
+  fs::path samples;
   fs::path suite = ACCELOPT_SUITE;
   fs::path accelopt = ACCELOPT_PROGRAM;
   std::vector<std::string> tasks;
@@ -73,11 +78,12 @@ model::Solution followed_by_wait(const model::Task& task, std::int64_t cycles) {
 struct Opened {
   model::Task task;
   std::unique_ptr<evaluation::Evaluator> evaluator;
-  double call_ns = 0;
+  double call_ns = 0;                 ///< of an arm, its wait included
+  double cycles_a_nanosecond = 1.98;  ///< as measured; until then, of an H200 that nothing holds back
 
   [[nodiscard]] model::Solution with_wait(double share_of_call) const {
     constexpr double kBase = 2000;  // cycles in every arm
-    return followed_by_wait(task, static_cast<std::int64_t>(kBase + share_of_call * call_ns * kCyclesANanosecond));
+    return followed_by_wait(task, static_cast<std::int64_t>(kBase + share_of_call * call_ns * cycles_a_nanosecond));
   }
 };
 
@@ -87,6 +93,7 @@ base::Result<Opened> open(const Options& options, const std::string& name) {
                                      {.command = {options.accelopt.string(), "worker", "--device", options.device}})};
   evaluation::MeasureSettings settings;
   settings.seed = base::random_seed();
+  settings.playoff_min_blocks = settings.playoff_max_blocks = kPlantedBlocks;
   const auto begin = Clock::now();
   TRY_ASSIGN(const auto report, opened.evaluator->open(opened.task, settings, {}));
   if (report.baseline.status != model::Status::passed)
@@ -94,8 +101,8 @@ base::Result<Opened> open(const Options& options, const std::string& name) {
   for (const model::WorkloadTiming& timing : report.baseline.workloads) {
     if (timing.role == "race") opened.call_ns += timing.time_ns;
   }
-  std::printf("# %s on %s: opened in %.1f s, baseline %.3f ms a call\n", name.c_str(), report.device.name.c_str(),
-              seconds_since(begin), opened.call_ns / 1e6);
+  std::printf("# %s on %s: opened in %.1f s, baseline %.3f ms a call\n", opened.task.definition.name.c_str(),
+              report.device.name.c_str(), seconds_since(begin), opened.call_ns / 1e6);
   std::fflush(stdout);
   return opened;
 }
@@ -106,8 +113,9 @@ struct Tally {
   int faster = 0;
   int slower = 0;
   int blocks = 0;
-  std::vector<double> block_deviations;  ///< a session: of its blocks' log-ratios
-  std::vector<double> estimates;         ///< log-ratios
+  std::vector<double> block_deviations;    ///< a session: of its blocks' log-ratios
+  std::vector<double> estimates;           ///< log-ratios
+  std::vector<std::vector<double>> races;  ///< log-ratios of the blocks
 };
 
 /// How far the host's clock and the device's are apart, a call of all races.
@@ -176,8 +184,32 @@ base::Result<void> race(Opened& opened, const model::Solution& candidate, const 
     }
     if (!evaluation.reason.empty()) std::printf("# session %d: %s\n", i, evaluation.reason.c_str());
     tally.block_deviations.push_back(deviation(ratios));
+    tally.races.push_back(std::move(ratios));
   }
   return {};
+}
+
+/// How long an arm takes, and at which clock: what a share of it is in cycles.
+base::Result<void> measure_arm(Opened& opened) {
+  TRY_ASSIGN(const auto evaluation, opened.evaluator->triage(opened.with_wait(0), opened.with_wait(0), {}));
+  std::vector<double> times;
+  std::vector<double> clocks;
+  for (const model::BlockSample& block : evaluation.samples) {
+    times.push_back(block.candidate_ns.front());
+    if (!block.candidate_mhz.empty()) clocks.push_back(block.candidate_mhz.front());
+  }
+  if (times.empty()) return base::fail(base::ErrorCode::invalid_argument, "nothing raced: " + evaluation.reason);
+  opened.call_ns = quantile(times, 0.5);
+  if (!clocks.empty()) opened.cycles_a_nanosecond = quantile(clocks, 0.5) / 1e3;
+  return {};
+}
+
+/// The planted difference of 2 %, by a race whose length does not depend on what it finds.
+base::Result<model::Interval> planted(Opened& opened) {
+  TRY_ASSIGN(const auto report, opened.evaluator->playoff({{opened.with_wait(0.02)}, {opened.with_wait(0)}}, 1, {}));
+  if (!report.arms[1].measured)
+    return base::fail(base::ErrorCode::invalid_argument, "an arm failed: " + report.arms[1].reason);
+  return report.arms[1].score;
 }
 
 /// A clear loser from source to verdict, nothing of it known; the worst of some.
@@ -250,6 +282,17 @@ base::Result<double> recovery_seconds(Opened& opened, const std::string& body, m
   return seconds_since(begin);
 }
 
+/// "silu identical 0.0012 -0.0103 ...", one line a race.
+void write_samples(const fs::path& file, const std::string& name, const Tally& tally) {
+  if (file.empty()) return;
+  std::ofstream out(file, std::ios::app);
+  for (const auto& race : tally.races) {
+    out << name;
+    for (const double ratio : race) out << ' ' << ratio;
+    out << '\n';
+  }
+}
+
 base::Result<int> run(const Options& options) {
   Figures figures;
   Tally identical;
@@ -258,9 +301,14 @@ base::Result<int> run(const Options& options) {
   double loser = 0;
   double slowest_recovery = 0;
   double least_rate = INFINITY;
-  const int each = std::max(1, options.sessions / static_cast<int>(options.tasks.size()));
-  for (const std::string& name : options.tasks) {
-    TRY_ASSIGN(Opened opened, open(options, name));
+  const int tasks = static_cast<int>(options.tasks.size());
+  const int each = std::max(1, options.sessions / tasks);
+  const int gains = options.gains > 0 ? std::max(1, options.gains / tasks) : std::max(1, each / 3);
+  for (const std::string& folder : options.tasks) {
+    const std::string name = fs::path(folder).filename().string();
+    const auto begin = Clock::now();
+    TRY_ASSIGN(Opened opened, open(options, folder));
+    TRY(measure_arm(opened));
     TRY_ASSIGN(const double seconds, loser_seconds(opened));
     TRY_ASSIGN(const Sustained rate, sustained(opened));
     std::printf(
@@ -273,7 +321,12 @@ base::Result<int> run(const Options& options) {
     Agreement clocks;
     TRY(race(opened, opened.with_wait(0), opened.with_wait(0), each, same, clocks));
     Tally faster;
-    TRY(race(opened, opened.with_wait(0), opened.with_wait(0.0204), std::max(1, each / 3), faster, clocks));
+    TRY(race(opened, opened.with_wait(0), opened.with_wait(0.02), gains, faster, clocks));
+    TRY_ASSIGN(const model::Interval difference, planted(opened));
+    std::printf("# %s: planted 2 %%, by %d blocks %.2f %% [%.2f, %.2f]\n", name.c_str(), kPlantedBlocks,
+                100 * (difference.estimate - 1), 100 * (difference.low - 1), 100 * (difference.high - 1));
+    write_samples(options.samples, name + " identical", same);
+    write_samples(options.samples, name + " 2_percent", faster);
     print(name, clocks);
     agreement.add(clocks);
     const auto mean = [](const std::vector<double>& values) {
@@ -287,12 +340,13 @@ base::Result<int> run(const Options& options) {
         name.c_str(), same.faster, same.sessions, static_cast<double>(same.blocks) / same.sessions,
         100 * mean(same.block_deviations), 100 * deviation(same.estimates), faster.faster, faster.sessions,
         static_cast<double>(faster.blocks) / faster.sessions, 100 * mean(faster.estimates));
+    std::printf("# %s: all of it took %.0f s\n", name.c_str(), seconds_since(begin));
     std::fflush(stdout);
     for (const auto& [from, to] : {std::pair{&same, &identical}, std::pair{&faster, &two_percent}}) {
       to->sessions += from->sessions;
       to->faster += from->faster;
     }
-    if (name != options.tasks.front()) continue;
+    if (folder != options.tasks.front()) continue;
     const struct {
       const char* body;
       model::Status status;
@@ -337,16 +391,22 @@ int main(int argc, char** argv) {
       options.device = argv[i + 1];
     } else if (flag == "--sessions") {
       options.sessions = std::max(1, std::atoi(argv[i + 1]));
+    } else if (flag == "--gains") {
+      options.gains = std::max(1, std::atoi(argv[i + 1]));
+    } else if (flag == "--samples") {
+      options.samples = argv[i + 1];
     } else {
       good = false;
     }
   }
   if (!good) {
     std::fprintf(stderr,
-                 "usage: cuda [--device cuda:0] [--sessions N] [--suite DIR] [--accelopt FILE] [--task NAME]...\n");
+                 "usage: cuda [--device cuda:0] [--sessions N] [--gains N] [--suite DIR] [--accelopt FILE] [--task "
+                 "NAME]... [--samples FILE]\n");
     return 2;
   }
-  if (options.tasks.empty()) options.tasks = {"silu", "adamw", "rmsnorm_matmul"};
+  if (options.tasks.empty())
+    options.tasks = {"silu", "adamw", "rmsnorm_matmul", ACCELOPT_BENCH_TASKS "/layernorm_bf16"};
   const auto status = accelopt::bench::run(options);
   if (!status) {
     std::fprintf(stderr, "cuda: %s\n", status.error().message.c_str());

@@ -172,7 +172,8 @@ class Checker {
     if (mend.empty()) {
       TRY_ASSIGN(const auto verdict, try_again(rich_, suites::with_rich_inputs(task_), mutant));
       const bool may_be_right = mutant.kind == MutantKind::copy || mutant.kind == MutantKind::lower_precision ||
-                                mutant.kind == MutantKind::statistics || mutant.kind == MutantKind::epsilon;
+                                mutant.kind == MutantKind::statistics || mutant.kind == MutantKind::maximum ||
+                                mutant.kind == MutantKind::epsilon;
       const bool passed_again = verdict && verdict->status == Status::passed;
       if (passed_again && may_be_right) {
         add(mutant, MutantFate::equivalent, "on this operator it computes what is asked for, whatever the inputs");

@@ -165,6 +165,7 @@ base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active,
 base::Result<Block> BlockRunner::run_block(const std::vector<int>& active, int slot, const std::stop_token& stop) {
   Block block;
   block.slot = slot;
+  ++poisons_;
   block.times_ns.resize(arms_.size());
   block.clock_mhz.resize(arms_.size());
   block.lag_ns.resize(arms_.size());
@@ -236,7 +237,7 @@ base::Result<CallOutcome> BlockRunner::timed(ArmState& arm, std::size_t place, i
     TRY_ASSIGN(Slot * slot, slots_.get(workload, number + row_of(arm.placement) * kSlotsARow));
     lost_to_drawing_ += slots_.drawing() - before;
     CallOptions options{call_limit(plan_.expected_ns[place], plan_.hard_limit), task_.cpu.cache, random_()};
-    options.poison = kTimedPoisons[poisons_++ % kTimedPoisons.size()];
+    options.poison = kTimedPoisons[poisons_ % kTimedPoisons.size()];
     options.right = slot->expected;
     options.alone = plan_.timing == Timing::alone;
     TRY_ASSIGN(CallOutcome outcome, arm.live->call(slot->invocation, options));

@@ -119,8 +119,9 @@ class BlockRunner {
   std::string disturbance_;
   std::string unmeasured_;
   std::string ended_;
-  std::size_t poisons_ = 0;  ///< calls, from a random number on
-  int slow_blocks_ = 0;      ///< made again for a low clock
+  /// Blocks, from a random number on: all arms of one find the same kind of poison.
+  std::size_t poisons_ = 0;
+  int slow_blocks_ = 0;  ///< made again for a low clock
   std::chrono::steady_clock::duration lost_to_clock_{};
   std::chrono::steady_clock::duration lost_to_others_{};
   std::chrono::steady_clock::duration lost_to_drawing_{};

@@ -274,6 +274,40 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
   return {};
 }
 
+/// What hardware counters say of a call beside the race's time, as a note: they are not everywhere, and flush caches
+/// before every kernel, so they judge nothing.
+base::Result<void> ask_witness(Measuring& measuring, Slots& slots, const model::Solution& candidate,
+                               model::Evaluation& evaluation, const std::stop_token& stop) {
+  constexpr double kFarMore = 1.5;  // honest kernels have 0.66 to 1.01
+  const StageClock clock(measuring, evaluation, "profile");
+  const auto raced =
+      std::max_element(evaluation.workloads.begin(), evaluation.workloads.end(), [](const auto& a, const auto& b) {
+        return (a.role == "race" ? a.time_ns : -1) < (b.role == "race" ? b.time_ns : -1);
+      });
+  if (raced == evaluation.workloads.end()) return {};
+  for (const std::size_t workload : measuring.workloads(kTimed)) {
+    if (measuring.task.workloads[workload].name != raced->name) continue;
+    TRY_ASSIGN(Slot * slot, slots.get(workload, 0));
+    TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
+    const auto counts = measuring.target.hardware_counts(candidate, slot->invocation, measuring.task.cpu.cache, stop);
+    if (!counts && counts.error().code == base::ErrorCode::cancelled) return tl::make_unexpected(counts.error());
+    if (!counts) {
+      evaluation.notes.push_back("hardware counters could not be read: " + counts.error().message);
+      return {};
+    }
+    double counted_us = 0;
+    for (const model::ProfileItem& item : counts->items) {
+      if (item.name.ends_with(kCountedTime)) counted_us += item.value;
+    }
+    const double raced_us = raced->time_ns / 1e3;
+    if (counted_us <= 0) continue;
+    evaluation.notes.push_back(fmt::format(
+        "workload {}: hardware counters saw kernels at work for {:.1f} us, the race {:.1f} us{}", raced->name,
+        counted_us, raced_us, counted_us > kFarMore * raced_us ? ": far more than was raced; look at the kernel" : ""));
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const model::Solution& candidate,
@@ -303,6 +337,7 @@ base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const mod
     return evaluation;
   }
   TRY(race_baseline(measuring, fresh, candidate, evaluation, stop));
+  if (evaluation.status == model::Status::passed) TRY(ask_witness(measuring, fresh, candidate, evaluation, stop));
   if (evaluation.status == model::Status::passed) TRY(reject_incredible(measuring, evaluation, stop));
   return evaluation;
 }

@@ -12,6 +12,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -146,6 +147,8 @@ class Hold {
 /// slower or faster by accident.
 enum class Placement { usual, shifted };
 
+/// How the names of items end that say for how long, in microseconds, hardware counters saw a kernel at work.
+inline constexpr std::string_view kCountedTime = "counted time";
 /// What the machine's own counters say of one call of a kernel, where it has a program that reads them.
 struct HardwareCounts {
   std::vector<model::ProfileItem> items;

@@ -13,7 +13,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kVerifiedSlots = 3;  ///< a workload, chosen anew each time; the race itself then verifies every call
+constexpr int kPromisingTimes = 2;  ///< the time of a race in which a gain shows, and is not certain yet
+constexpr int kVerifiedSlots = 3;   ///< a workload, chosen anew each time; the race itself then verifies every call
 
 model::Verdict verdict_of(stats::RaceVerdict verdict) {
   return model::parse_verdict(stats::to_string(verdict));
@@ -41,9 +42,9 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
                         model::Evaluation& evaluation, const std::stop_token& stop) {
   const StageClock clock(measuring, evaluation, "triage");
   const std::vector<double> weights = measuring.weights(workloads);
-  const auto deadline =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
-                         measuring.settings.max_seconds_per_workload * static_cast<double>(workloads.size())));
+  const auto begin = Clock::now();
+  const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+      measuring.settings.max_seconds_per_workload * static_cast<double>(workloads.size())));
   stats::Triage triage;
   RaceData data;
   while (!triage.decided()) {
@@ -71,7 +72,8 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
     }
     keep(data, block, evaluation);
     triage.add(stats::block_log_ratio(*block.times_ns[0], *block.times_ns[1], weights));
-    if (!triage.decided() && Clock::now() > deadline + runner.lost()) triage.expire();
+    const auto raced = Clock::now() - begin - runner.lost();
+    if (raced > limit && (!triage.promising() || raced > kPromisingTimes * limit)) triage.expire();
   }
   const stats::TriageDecision& decision = triage.decision();
   evaluation.status = model::Status::passed;

@@ -139,6 +139,10 @@ const TriageDecision& Triage::add(double log_ratio) {
   return decision_;
 }
 
+bool Triage::promising() const {
+  return decision_.blocks > 0 && decision_.log_ratio.estimate > std::log1p(rules_.hopeless_gain);
+}
+
 const TriageDecision& Triage::expire() {
   if (!decided()) decision_ = decide_triage(samples_, rules_, Clock::expired);
   return decision_;

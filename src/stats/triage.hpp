@@ -29,14 +29,15 @@ enum class Clock { running, expired };
 
 /// Fractions are of the ratio: 0.005 is half a per cent.
 struct TriageRules {
-  std::vector<int> looks = {3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 100};  ///< blocks after which it may decide, ascending
+  /// Blocks after which it may decide, ascending.
+  std::vector<int> looks = {3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 100, 140, 200};
   double alpha = 0.05;          ///< probability of a wrong certainty in the whole race; split evenly over the looks
   int faster_from = 8;          ///< blocks: FASTER is not said earlier, unless it is clear
   double least_gain = 0.005;    ///< FASTER: certain to be faster by more than this
   double hopeless_gain = 0.01;  ///< futile: certain to be faster by less than this
-  double narrow = 0.02;         ///< futile: the interval is narrower than this and FASTER is not near
+  double narrow = 0.013;        ///< futile: the interval is narrower than this and FASTER is not near
   int hope_from = 16;           ///< blocks: from here on a race is futile ...
-  double least_hope = 0.1;   ///< ... when FASTER by the last look has a smaller probability, as the race went so far,
+  double least_hope = 0.05;  ///< ... when FASTER by the last look has a smaller probability, as the race went so far,
   double least_fear = 0.2;   ///< ... and SLOWER has a smaller one than this
   int clear_blocks = 4;      ///< SLOWER at once, or FASTER: the first so many blocks are all ...
   double clear_loss = 0.15;  ///< ... slower by more than this
@@ -70,6 +71,8 @@ class Triage {
 
   const TriageDecision& decision() const { return decision_; }
   bool decided() const { return decision_.verdict != RaceVerdict::running; }
+  /// The last look's estimate is a gain worth having: more blocks are likely to show it.
+  bool promising() const;
   /// All blocks until now, in order: what decide_triage needs to decide again.
   const std::vector<double>& samples() const { return samples_; }
 

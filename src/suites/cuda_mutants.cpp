@@ -14,6 +14,9 @@ namespace {
 using model::DType;
 using model::TensorSpec;
 
+constexpr const char* kNoSharedAxis = "no output has the last axis of a floating input as its own";
+constexpr const char* kNoMaximum = "the baseline takes no maximum with fmaxf and the like, or no exponential";
+
 /// Names that a launch passes on instead of the kernel's own.
 using Renamed = std::map<std::string, std::string>;
 
@@ -62,6 +65,8 @@ __device__ inline float mutant_rounded(float value, unsigned dropped) {
 struct Draft {
   std::string scratch;  ///< directives
   std::string before;   ///< launches, in order
+  std::size_t at = 0;   ///< the baseline's launch ...
+  std::string between;  ///< ... before which these run
   std::string after;
   std::string code;
   Renamed names;  ///< what the baseline's launches are given instead
@@ -79,6 +84,9 @@ class CudaBreeder {
     for_outputs(MutantKind::last_tile, "last tile skipped", &CudaBreeder::last_tile);
     shorten_reductions();
     shorten_statistics();
+    delay_statistics();
+    take_wrong_maximum();
+    drop_maximum();
     for_outputs(MutantKind::row, "one row unwritten", &CudaBreeder::row);
     mutate_input();
     drop_small_constants();
@@ -112,7 +120,7 @@ class CudaBreeder {
     model::Solution out = task_.baseline;
     model::SourceFile& file = out.sources.front();
     const std::string scratch = scratch_and_maps({}, {});
-    file.text = draft.scratch + scratch + draft.before + launches(draft.names) + draft.after + kDeviceRounding +
+    file.text = draft.scratch + scratch + draft.before + launches(draft.names, draft) + draft.after + kDeviceRounding +
                 draft.code + without_plan(file.text);
     return out;
   }
@@ -153,9 +161,10 @@ class CudaBreeder {
     return out;
   }
 
-  [[nodiscard]] std::string launches(const Renamed& names) const {
+  [[nodiscard]] std::string launches(const Renamed& names, const Draft& draft = {}) const {
     std::string out;
     for (const model::LaunchDirective& one : directives_.launches) {
+      if (&one == &directives_.launches[draft.at]) out += draft.between;
       out += "//@ launch " + one.kernel + list_of("grid", one.grid, {}) + list_of("block", one.block, {}) +
              (one.smem ? " smem=" + one.smem->text : "") + list_of("cluster", one.cluster, {}) +
              list_of("args", one.args, names) + "\n";
@@ -325,13 +334,124 @@ class CudaBreeder {
     }
   }
 
+  /// The baseline runs twice: all that it makes of inputs whose elements come one place later goes to the outputs, one
+  /// place back. A statistic has then seen the first element twice, and the last one not yet.
+  void delay_statistics() {
+    const std::vector<std::string> shared = shared_last_axes(definition_);
+    const std::string name = "statistics an element late";
+    if (shared.empty()) add(MutantKind::statistics, name, {}, kNoSharedAxis, {});
+    for (const std::string& axis : shared) {
+      Draft draft;
+      for (const TensorSpec& input : definition_.inputs) {
+        if (!has_axis(input, axis) || !model::is_floating(input.dtype)) continue;
+        const std::string stride = stride_of(*input.shape, axis);
+        change_input(draft, input, {},
+                     "i / (" + stride + ") % " + axis + " > 0 ? " + input.name + "[i - (" + stride +
+                         ")] : " + input.name + "[i]");
+      }
+      add_in_second_run(MutantKind::statistics, shared.size() > 1 ? name + " (over " + axis + ")" : name,
+                        "what is computed over all of " + axis + " has the first element twice and lacks the last one",
+                        std::move(draft), axis, Taken::one_place_back);
+    }
+  }
+
+  [[nodiscard]] static std::string stride_of(const std::vector<std::string>& shape, const std::string& axis) {
+    const auto place = static_cast<std::size_t>(std::find(shape.begin(), shape.end(), axis) - shape.begin());
+    return product(shape, place + 1, shape.size());
+  }
+
+  /// A tensor of rows, and the launch that is the first to read it.
+  struct Rows {
+    std::size_t launch = 0;
+    std::string name;
+    DType dtype = DType::float32;
+    std::vector<std::string> shape;
+    const TensorSpec* input = nullptr;  ///< that it is; it is changed in a copy
+  };
+
+  /// What an exponential's maximum is taken of: what launches pass on to each other, else an input with an output's
+  /// last axis.
+  [[nodiscard]] std::optional<Rows> rows_of_maximum() const {
+    std::vector<Rows> passed_on;
+    for (const TensorSpec& output : definition_.outputs)
+      if (output.shape) passed_on.push_back({0, output.name, output.dtype, *output.shape});
+    for (const model::ScratchDirective& scratch : directives_.scratch) {
+      Rows rows{0, scratch.name, scratch.dtype, {}};
+      for (const model::PlacedExpression& extent : scratch.shape) {
+        const bool axis = std::any_of(definition_.axes.begin(), definition_.axes.end(),
+                                      [&](const model::Axis& one) { return one.name == extent.text; });
+        if (axis) rows.shape.push_back(extent.text);
+      }
+      if (rows.shape.size() == scratch.shape.size()) passed_on.push_back(std::move(rows));
+    }
+    for (Rows& rows : passed_on) {
+      int seen = 0;
+      for (rows.launch = 0; rows.launch < directives_.launches.size(); ++rows.launch) {
+        const auto& args = directives_.launches[rows.launch].args;
+        seen += std::any_of(args.begin(), args.end(), [&](const auto& arg) { return arg.text == rows.name; });
+        if (seen == 2 && rows.shape.size() >= 2 && model::is_floating(rows.dtype)) return rows;
+      }
+    }
+    const std::vector<std::string> shared = shared_last_axes(definition_);
+    for (const TensorSpec& input : definition_.inputs) {
+      if (!input.shape || input.shape->size() < 2 || !model::is_floating(input.dtype) || maps_an_input()) continue;
+      if (std::find(shared.begin(), shared.end(), input.shape->back()) != shared.end())
+        return Rows{0, "mutant_changed_" + input.name, input.dtype, *input.shape, &input};
+    }
+    return std::nullopt;
+  }
+
+  /// From every row what is the maximum of the columns is subtracted, before the baseline takes the row's own.
+  void take_wrong_maximum() {
+    const std::string name = "maximum over the wrong axis";
+    const auto rows = rows_of_maximum();
+    if (!without_maximum(task_.baseline.sources.front().text) || !rows) {
+      add(MutantKind::maximum, name, {}, rows ? kNoMaximum : "no tensor with rows reaches the maximum", {});
+      return;
+    }
+    Draft draft;
+    if (rows->input != nullptr) change_input(draft, *rows->input, {}, rows->input->name + "[i]");
+    draft.at = rows->launch;
+    const std::size_t axes = rows->shape.size();
+    const std::string columns = rows->shape.back();
+    const std::string element = "first[row * columns]";
+    draft.between = launch_of(
+        {"mutant_wrong_maximum",
+         {{cuda_type(rows->dtype) + "*", rows->name}},
+         "(" + product(rows->shape, 0, axes - 2) + ") * " + columns,
+         "    const int64_t rows = " + rows->shape[axes - 2] + ", columns = " + columns + ";\n    " +
+             cuda_type(rows->dtype) + "* const first = " + rows->name +
+             " + i / columns * rows * columns + i % columns;\n    auto largest = " +
+             number_of(rows->dtype, "first[0]") + ";\n    for (int64_t row = 1; row < rows; ++row) largest = " +
+             number_of(rows->dtype, element) + " > largest ? " + number_of(rows->dtype, element) +
+             " : largest;\n    for (int64_t row = 0; row < rows; ++row) " + element + " = (" + cuda_type(rows->dtype) +
+             ")(" + number_of(rows->dtype, element) + " - largest);\n"},
+        draft);
+    add(MutantKind::maximum, name, "the maximum over " + rows->shape[axes - 2] + " is subtracted along " + columns, {},
+        draft);
+  }
+
+  void drop_maximum() {
+    const auto source = without_maximum(task_.baseline.sources.front().text);
+    Mutant mutant{MutantKind::maximum,
+                  "maximum not subtracted",
+                  "the baseline with 0 for every maximum",
+                  source ? "" : kNoMaximum,
+                  {}};
+    if (source) {
+      mutant.solution = task_.baseline;
+      mutant.solution.sources.front().text = *source;
+    }
+    mutants_.push_back(std::move(mutant));
+  }
+
   /// The baseline runs twice: what it makes of shortened inputs goes to the outputs, but for the part that was left
   /// out, which is right. Only what a statistic over the axis reaches is wrong then.
   void shorten_statistics() {
     const std::vector<std::string> shared = shared_last_axes(definition_);
     const std::string name = "1 % left out of the statistics";
     if (shared.empty()) {
-      add(MutantKind::statistics, name, {}, "no output has the last axis of a floating input as its own", {});
+      add(MutantKind::statistics, name, {}, kNoSharedAxis, {});
     }
     for (const std::string& axis : shared) {
       Draft draft;
@@ -342,9 +462,11 @@ class CudaBreeder {
     }
   }
 
+  enum class Taken { but_the_end, one_place_back };
   /// Runs the baseline as it is, then once more with scratch tensors, maps and outputs of its own, on the changed
-  /// inputs; takes its outputs but for the last part of `axis`, or, without one, whole.
-  void add_in_second_run(MutantKind kind, std::string name, std::string does, Draft draft, const std::string& axis) {
+  /// inputs; takes its outputs but for the last part of `axis`, or one place back along it, or, without one, whole.
+  void add_in_second_run(MutantKind kind, std::string name, std::string does, Draft draft, const std::string& axis,
+                         Taken kept = Taken::but_the_end) {
     if (2 * directives_.launches.size() + definition_.inputs.size() + definition_.outputs.size() > 64) {
       add(kind, std::move(name), {}, "the baseline has too many launches to run it twice", {});
       return;
@@ -363,7 +485,12 @@ class CudaBreeder {
       names[output.name] = again;
       std::string condition;
       std::string place;
-      if (has_axis(output, axis)) {
+      std::string from = "i";
+      if (has_axis(output, axis) && kept == Taken::one_place_back) {
+        const std::string stride = stride_of(*output.shape, axis);
+        condition = "if (i / (" + stride + ") % " + axis + " + 1 < " + axis + ") ";
+        from = "i + (" + stride + ")";
+      } else if (has_axis(output, axis)) {
         const auto at = static_cast<std::size_t>(std::find(output.shape->begin(), output.shape->end(), axis) -
                                                  output.shape->begin());
         place = "    const int64_t extent = " + axis + ", skipped = " + kSkipped +
@@ -374,7 +501,7 @@ class CudaBreeder {
       taken += launch_of({"mutant_take_" + output.name,
                           {{"const " + cuda_type(output.dtype) + "*", again}, written(output, output.name)},
                           elements(output),
-                          place + "    " + condition + output.name + "[i] = " + again + "[i];\n"},
+                          place + "    " + condition + output.name + "[i] = " + again + "[" + from + "];\n"},
                          draft);
     }
     draft.scratch += scratch_and_maps(own, names);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <set>
 
 namespace accelopt::suites {
 
@@ -31,6 +32,14 @@ std::size_t small_constant(std::string_view text) {
   const auto length = static_cast<std::size_t>(stop - word.data());
   const bool small = problem == std::errc() && value > 0 && value < kLargestSmallConstant;
   return small && word.substr(0, length).find_first_of("eE") != std::string_view::npos ? length : 0;
+}
+
+/// Where the comment that begins here ends; `at` where none does.
+std::size_t end_of_comment(const std::string& source, std::size_t at) {
+  const bool line = source.compare(at, 2, "//") == 0;
+  if (!line && source.compare(at, 2, "/*") != 0) return at;
+  const std::size_t end = line ? source.find('\n', at) : source.find("*/", at + 2);
+  return end == std::string::npos ? source.size() : line ? end : end + 2;
 }
 
 }  // namespace
@@ -122,10 +131,7 @@ std::optional<std::string> without_small_constants(const std::string& source) {
   std::string out;
   bool any = false;
   for (std::size_t at = 0; at < source.size();) {
-    if (source.compare(at, 2, "//") == 0 || source.compare(at, 2, "/*") == 0) {
-      const bool line = source[at + 1] == '/';
-      const std::size_t end = line ? source.find('\n', at) : source.find("*/", at + 2);
-      const std::size_t stop = end == std::string::npos ? source.size() : line ? end : end + 2;
+    if (const std::size_t stop = end_of_comment(source, at); stop > at) {
       out += source.substr(at, stop - at);
       at = stop;
       continue;
@@ -138,6 +144,36 @@ std::optional<std::string> without_small_constants(const std::string& source) {
     at += std::max<std::size_t>(length, 1);
   }
   return any ? std::optional(std::move(out)) : std::nullopt;
+}
+
+std::optional<std::string> without_maximum(const std::string& source) {
+  static const std::set<std::string> maxima = {"fmaxf", "fmax", "max", "__hmax", "__hmax2"};
+  static const std::set<std::string> exponentials = {"expf", "__expf", "exp",   "exp2f", "exp2",
+                                                     "hexp", "hexp2",  "h2exp", "h2exp2"};
+  // Of whole numbers it stays: they are sizes and places.
+  std::string out =
+      "template <class T, class U> __host__ __device__ constexpr T mutant_no_maximum(T, U) { return T(0.0f); }\n"
+      "__host__ __device__ constexpr int mutant_no_maximum(int a, int b) { return a > b ? a : b; }\n"
+      "__host__ __device__ constexpr unsigned mutant_no_maximum(unsigned a, unsigned b) { return a > b ? a : b; }\n"
+      "__host__ __device__ constexpr long mutant_no_maximum(long a, long b) { return a > b ? a : b; }\n"
+      "__host__ __device__ constexpr long long mutant_no_maximum(long long a, long long b) { return a > b ? a : b; }\n";
+  bool maximum = false;
+  bool exponential = false;
+  for (std::size_t at = 0; at < source.size();) {
+    std::size_t stop = end_of_comment(source, at);
+    std::string word;
+    if (stop == at) {
+      while (stop < source.size() && is_word(source[stop])) ++stop;
+      word = source.substr(at, stop - at);
+      stop = std::max(stop, at + 1);
+    }
+    exponential = exponential || exponentials.contains(word);
+    const bool replaced = maxima.contains(word) && !out.ends_with("::");
+    maximum = maximum || replaced;
+    out += replaced ? "mutant_no_maximum" : source.substr(at, stop - at);
+    at = stop;
+  }
+  return maximum && exponential ? std::optional(std::move(out)) : std::nullopt;
 }
 
 }  // namespace accelopt::suites

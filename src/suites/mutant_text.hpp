@@ -46,6 +46,10 @@ std::string refuse_rounding(const model::Definition& definition);
 /// it has none. Directives and comments stay.
 std::optional<std::string> without_small_constants(const std::string& source);
 
+/// The source of a CUDA kernel in which every maximum of floating numbers is 0; none where it exponentiates nothing, or
+/// takes no maximum.
+std::optional<std::string> without_maximum(const std::string& source);
+
 inline constexpr const char* kEpsilonName = "small constants dropped";
 inline constexpr const char* kEpsilonDoes =
     "the baseline with 0 for constants like 1e-5f, which keep divisions from zero";

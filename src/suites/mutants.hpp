@@ -19,6 +19,7 @@ enum class MutantKind {
   last_tile,
   reduction,
   statistics,
+  maximum,
   row,
   mutated_input,
   epsilon,

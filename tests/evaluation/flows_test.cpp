@@ -402,6 +402,23 @@ TEST_F(Flows, CallsMadeAloneCountWhereTheyContradictThoseMadeTogether) {
   EXPECT_EQ(evaluator_->confirm(fake_kernel("time=500000 alone=1000000"), {})->verdict, Verdict::faster);
 }
 
+TEST_F(Flows, CountersAreAWitnessOfAConfirmationAndNoJudge) {
+  open();
+  target_.counters = {
+      {{"first: counted time", 400, "us", ""}, {"hits", 7, "", ""}, {"second: counted time", 90, "us", ""}}, ""};
+  const auto honest = evaluator_->confirm(fake_kernel("time=500000"), {});
+  ASSERT_TRUE(honest) << honest.error().message;
+  ASSERT_EQ(honest->notes.size(), 1U);
+  EXPECT_EQ(honest->notes[0].find("workload race: hardware counters saw kernels at work for 490.0 us, the race 50"), 0U)
+      << honest->notes[0];
+  EXPECT_EQ(honest->notes[0].find("far more"), std::string::npos);
+  target_.counters.items = {{"counted time", 5000, "us", ""}};
+  const auto odd = evaluator_->confirm(fake_kernel("time=500000"), {});
+  ASSERT_TRUE(odd && odd->notes.size() == 1);
+  EXPECT_EQ(odd->verdict, Verdict::faster) << odd->reason;
+  EXPECT_NE(odd->notes[0].find("far more than was raced"), std::string::npos) << odd->notes[0];
+}
+
 TEST_F(Flows, WhatWatchersFindIsNotConfirmed) {
   open();
   const auto unwatched = evaluator_->confirm(fake_kernel("time=800000 leaks_on=37"), {});

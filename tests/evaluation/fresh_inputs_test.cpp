@@ -87,6 +87,15 @@ TEST_F(FreshInputs, NoTimedCallFindsTheComplementOfRightValues) {
   EXPECT_LE(target_.complements - complements, (before + 4) / 5 + 1);
 }
 
+TEST_F(FreshInputs, AllArmsOfABlockFindTheSamePoison) {
+  open();
+  ASSERT_TRUE(evaluator_->playoff({{fake_kernel("time=1010000")}, {fake_kernel("time=990000")}}, 1, {}));
+  const auto& one = target_.poison_of_slot.at("time=1010000");
+  EXPECT_GE(one.size(), 12U);  // blocks
+  EXPECT_EQ(one, target_.poison_of_slot.at("time=990000"));
+  EXPECT_EQ(target_.poisons.at("time=990000"), std::set<Poison>(kTimedPoisons.begin(), kTimedPoisons.end()));
+}
+
 TEST_F(FreshInputs, ACallThatCouldHaveBegunEarlyIsRepeatedAndItsTimeNeverCounts) {
   open();
   const int before = calls_before();

@@ -156,7 +156,7 @@ TEST(CudaMutants, OfTheBundledTasksHaveLaunchPlans) {
     const auto task = load_task(folder);
     ASSERT_TRUE(task) << task.error().message;
     const std::vector<Mutant> mutants = derive_mutants(*task);
-    EXPECT_GE(mutants.size(), 11U);
+    EXPECT_GE(mutants.size(), 14U);
     std::size_t applied = 0;
     for (const Mutant& mutant : mutants) {
       if (!mutant.skipped.empty()) continue;
@@ -187,6 +187,71 @@ TEST(CudaMutants, StatisticsAreLeftOutWhereTheReducedAxisIsAlsoAnOutputs) {
   // The baseline, the changed input, the baseline again, and what is taken of it.
   ASSERT_EQ(directives->launches.size(), 2 * baseline->launches.size() + 2);
   EXPECT_EQ(directives->launches.back().args[0].text, "mutant_again_" + task->definition.outputs[0].name);
+}
+
+model::Task cuda_task_of(const std::string& folder) {
+  const auto task = load_task(std::filesystem::path(ACCELOPT_SUITES).parent_path() / folder);
+  EXPECT_TRUE(task) << task.error().message;
+  return task ? *task : model::Task();
+}
+
+/// Names of the launched kernels, in order.
+std::vector<std::string> launched(const Mutant& mutant) {
+  std::vector<std::string> out;
+  const auto directives = model::parse_device_directives(main_text(mutant.solution));
+  EXPECT_TRUE(directives);
+  for (const auto& launch : directives->launches) out.push_back(launch.kernel);
+  return out;
+}
+
+TEST(CudaMutants, StatisticsComeAnElementLate) {
+  const std::vector<Mutant> mutants = derive_mutants(cuda_task_of("examples/cuda/row_softmax"));
+  const Mutant& mutant = find(mutants, "statistics an element late");
+  EXPECT_EQ(launched(mutant), (std::vector<std::string>{"softmax", "mutant_change_x", "softmax", "mutant_take_y"}));
+  const std::string text = main_text(mutant.solution);
+  EXPECT_NE(text.find("i / ((int64_t)1) % N > 0 ? x[i - ((int64_t)1)] : x[i]"), std::string::npos) << text;
+  EXPECT_NE(text.find("if (i / ((int64_t)1) % N + 1 < N) y[i] = mutant_again_y[i + ((int64_t)1)];"), std::string::npos);
+}
+
+TEST(CudaMutants, TheMaximumIsTakenOverTheWrongAxis) {
+  const auto kernels = [](const std::string& folder) {
+    const std::vector<Mutant> mutants = derive_mutants(cuda_task_of(folder));
+    return launched(find(mutants, "maximum over the wrong axis"));
+  };
+  EXPECT_EQ(kernels("examples/cuda/row_softmax"),
+            (std::vector<std::string>{"mutant_change_x", "mutant_wrong_maximum", "softmax"}));
+  // Where launches pass the rows on, it comes between them.
+  EXPECT_EQ(kernels("suites/nkibench-cuda/bmm_softmax"),
+            (std::vector<std::string>{"bmm", "mutant_wrong_maximum", "softmax_rows"}));
+  EXPECT_EQ(kernels("suites/nkibench-cuda/gqa_full"),
+            (std::vector<std::string>{"scores", "mutant_wrong_maximum", "softmax_rows", "weighted_sum"}));
+  const std::vector<Mutant> mutants = derive_mutants(cuda_task_of("suites/nkibench-cuda/gqa_full"));
+  const std::string text = main_text(find(mutants, "maximum over the wrong axis").solution);
+  EXPECT_NE(text.find("__global__ void mutant_wrong_maximum(float* p, "), std::string::npos) << text;
+  EXPECT_NE(text.find("float* const first = p + i / columns * rows * columns + i % columns;"), std::string::npos);
+}
+
+TEST(CudaMutants, TheMaximumIsNotSubtracted) {
+  const std::vector<Mutant> mutants = derive_mutants(cuda_task_of("suites/nkibench-cuda/gqa_full"));
+  const Mutant& mutant = find(mutants, "maximum not subtracted");
+  EXPECT_EQ(mutant.kind, MutantKind::maximum);
+  const std::string text = main_text(mutant.solution);
+  EXPECT_NE(text.find("largest = mutant_no_maximum(largest, row[j]);"), std::string::npos) << text;
+  EXPECT_EQ(text.find("fmaxf("), std::string::npos);
+  EXPECT_EQ(launched(mutant), (std::vector<std::string>{"scores", "softmax_rows", "weighted_sum"}));
+}
+
+TEST(CudaMutants, OfAMaximumNeedOneAndAnExponential) {
+  EXPECT_FALSE(without_maximum("y = fmaxf(x, 0.0f);"));
+  EXPECT_FALSE(without_maximum("y = expf(x); // fmaxf"));
+  EXPECT_FALSE(without_maximum("y = expf(std::max(1, 2)) * my_fmaxf(1);"));
+  const auto changed = without_maximum("y = expf(x - fmaxf(x, z)); // fmaxf(a)");
+  ASSERT_TRUE(changed);
+  EXPECT_TRUE(changed->ends_with("y = expf(x - mutant_no_maximum(x, z)); // fmaxf(a)")) << *changed;
+  const std::vector<Mutant> mutants = derive_mutants(cuda_task_of("suites/nkibench-cuda/rmsnorm_matmul"));
+  EXPECT_NE(find(mutants, "maximum not subtracted").skipped, "");
+  EXPECT_NE(find(mutants, "maximum over the wrong axis").skipped, "");
+  EXPECT_EQ(find(mutants, "statistics an element late").skipped, "");
 }
 
 TEST(CudaMutants, ScratchAndTensorMapsAreNotSharedByTheTwoRuns) {

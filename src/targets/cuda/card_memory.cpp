@@ -81,9 +81,14 @@ base::Result<Mapping> AddressSpace::map(const PhysicalMemory& memory, Access acc
   TRY(driver_.check(driver_->map(address, memory.bytes(), 0, memory.handle(), 0), "mapping device memory"));
   taken_[first] = granules;
   Mapping out(*this, first);
-  const MemoryAccess allowed{properties_.place, access == Access::read ? kReadOnly : kReadAndWrite};
-  TRY(driver_.check(driver_->set_access(address, memory.bytes(), &allowed, 1), "opening device memory"));
+  TRY(allow(first, access));
   return out;
+}
+
+base::Result<void> AddressSpace::allow(std::uint64_t first, Access access) {
+  const MemoryAccess allowed{properties_.place, access == Access::read ? kReadOnly : kReadAndWrite};
+  return driver_.check(driver_->set_access(begin_ + first * granule_, taken_.at(first) * granule_, &allowed, 1),
+                       "opening device memory");
 }
 
 void AddressSpace::unmap(std::uint64_t first) {
@@ -98,6 +103,10 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
   space_ = std::exchange(other.space_, nullptr);
   first_ = other.first_;
   return *this;
+}
+
+base::Result<void> Mapping::allow(Access access) {
+  return space_->allow(first_, access);
 }
 
 void Mapping::reset() {

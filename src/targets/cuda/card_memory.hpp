@@ -54,6 +54,7 @@ class AddressSpace {
  private:
   AddressSpace(const Driver& driver, int device) : driver_(driver) { properties_.place.device = device; }
   [[nodiscard]] std::uint64_t draw_place(std::uint64_t granules) const;
+  base::Result<void> allow(std::uint64_t first, Access access);
   void unmap(std::uint64_t first);
 
   const Driver& driver_;
@@ -75,6 +76,8 @@ class AddressSpace::Mapping {
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping() { reset(); }
   void reset();
+  /// What is written there already stays. Nothing that the device has still to do may need more than this.
+  base::Result<void> allow(Access access);
   [[nodiscard]] bool there() const { return space_ != nullptr; }
   [[nodiscard]] DevicePointer address() const { return space_->begin_ + first_ * space_->granule_; }
 

@@ -80,6 +80,11 @@ class OneCallTensors {
     memory_.push_back(std::move(memory));
     return mapped_.emplace_back(std::move(mapping)).address() + placement.offset;
   }
+  /// Where calls are timed, what is there until now may be read alone.
+  base::Result<void> seal() {
+    for (Mapping& mapping : mapped_) TRY(mapping.allow(Access::read));
+    return {};
+  }
   PlanBinding binding;
 
  private:
@@ -107,7 +112,8 @@ base::Result<void> add_inputs(CardDevice& device, Checks& checks, const OneCallR
     }
     tensors.binding.inputs.push_back({address, false, 0, 0});
   }
-  return {};
+  TRY(device.finish(std::chrono::seconds(request.limit_seconds)));
+  return tensors.seal();
 }
 
 base::Result<void> add_results(Checks& checks, const OneCallRequest& request, OneCallTensors& tensors) {

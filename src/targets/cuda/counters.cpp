@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "evaluation/target.hpp"
 #include "targets/cuda/tool_text.hpp"
 
 namespace accelopt::targets::cuda {
@@ -26,7 +27,7 @@ struct Figure {
 
 constexpr const char* kDuration = "gpu__time_duration.sum";  // nanoseconds
 constexpr std::array kFigures{
-    Figure{kDuration, "counted time", 1e-3, "us", "of the kernel alone, as its counters were read"},
+    Figure{kDuration, evaluation::kCountedTime.data(), 1e-3, "us", "of the kernel alone, as its counters were read"},
     Figure{"sm__throughput.avg.pct_of_peak_sustained_elapsed", "multiprocessor throughput", 1, "%",
            "of the multiprocessors' busiest part, of its peak"},
     Figure{"dram__throughput.avg.pct_of_peak_sustained_elapsed", "memory throughput", 1, "%",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,6 +22,8 @@ constexpr unsigned char kEntryFunction = 0x10;  ///< in a symbol's st_other: a _
 // Attributes of the sections .nv.info and .nv.info.<kernel>, as cuobjdump names them: EIFMT_SVAL, EIATTR_...
 constexpr std::uint8_t kSizedFormat = 0x04;
 constexpr std::uint8_t kMaxThreads = 0x05;
+constexpr std::uint8_t kParameterBank = 0x0a;
+constexpr std::uint8_t kExternals = 0x0f;
 constexpr std::uint8_t kRequiredThreads = 0x10;
 constexpr std::uint8_t kFrameSize = 0x11;
 constexpr std::uint8_t kMinimalStackSize = 0x12;
@@ -101,6 +104,15 @@ class CubinFile {
     const auto found = std::find_if(sections_.begin(), sections_.end(),
                                     [&](const CubinSection& candidate) { return candidate.name == name; });
     return found == sections_.end() ? nullptr : &*found;
+  }
+
+  /// Where the code of all functions begins.
+  [[nodiscard]] std::uint64_t first_code() const {
+    std::uint64_t out = std::numeric_limits<std::uint64_t>::max();
+    for (const CubinSection& one : sections_) {
+      if (one.name.starts_with(".text.")) out = std::min(out, one.header.sh_offset);
+    }
+    return out;
   }
 
   [[nodiscard]] const CubinSection* section_of(const CubinSymbol& symbol) const {
@@ -190,8 +202,10 @@ void add_parameter(std::string_view value, std::map<std::uint16_t, CubinParamete
 CubinKernel kernel_of(const CubinFile& file, const CubinSymbol& symbol) {
   CubinKernel out;
   out.name = symbol.name;
-  if (const CubinSection* code = file.section_of(symbol))
+  if (const CubinSection* code = file.section_of(symbol)) {
     out.code_bytes = static_cast<std::int64_t>(code->bytes.size());
+    out.code_offset = static_cast<std::int64_t>(code->header.sh_offset - file.first_code());
+  }
   const CubinSection* info = file.section(".nv.info." + symbol.name);
   if (info == nullptr) return out;
   std::map<std::uint16_t, CubinParameter> parameters;
@@ -283,12 +297,34 @@ class CodeText {
     const CubinSection& section = file_.sections()[index];
     put(name);
     put(std::to_string(section.header.sh_size));
-    put(section.bytes);
+    if (name.starts_with(".nv.info.")) {
+      put_attributes(section);
+    } else {
+      put(section.bytes);
+    }
     for (const CubinRelocation& relocation : file_.relocations()) {
       if (relocation.section != index) continue;
       put(std::to_string(relocation.offset) + " " + std::to_string(relocation.type) + " " +
           std::to_string(relocation.addend));
       put(target(file_.symbols()[relocation.symbol]));
+    }
+  }
+
+  /// Attributes name symbols by their numbers, which other functions in the file change.
+  void put_attributes(const CubinSection& section) {
+    for (const Attribute& attribute : attributes_of(section.bytes)) {
+      put(std::to_string(attribute.format) + " " + std::to_string(attribute.name));
+      std::string_view rest = attribute.value;
+      const std::size_t most = attribute.name == kParameterBank ? 1
+                               : attribute.name == kExternals   ? rest.size() / 4
+                                                                : 0;
+      for (std::size_t i = 0; i < most && attribute.format == kSizedFormat; ++i) {
+        const auto symbol = value_at<std::uint32_t>(rest, 0);
+        if (!symbol || *symbol >= file_.symbols().size()) break;
+        put(target(file_.symbols()[*symbol]));
+        rest.remove_prefix(sizeof(std::uint32_t));
+      }
+      put(rest);
     }
   }
 

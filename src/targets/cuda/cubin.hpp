@@ -24,6 +24,7 @@ struct CubinKernel {
   std::array<std::uint32_t, 3> required_threads{0, 0, 0};  ///< of .reqntid; 0: not stated
   std::array<std::uint32_t, 3> cluster{0, 0, 0};           ///< of __cluster_dims__; 0: not stated
   std::int64_t code_bytes = 0;
+  std::int64_t code_offset = 0;  ///< bytes behind the first function of the file
 };
 
 /// A variable in global memory that code refers to: it keeps its value from one launch to the next.

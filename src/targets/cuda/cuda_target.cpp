@@ -19,6 +19,7 @@
 #include "targets/cuda/device_tools.hpp"
 #include "targets/cuda/host_outputs.hpp"
 #include "targets/cuda/peaks.hpp"
+#include "targets/cuda/placement.hpp"
 #include "targets/cuda/task_header.hpp"
 
 namespace accelopt::targets::cuda {
@@ -311,12 +312,18 @@ class CudaTarget final : public evaluation::Target {
     return base::fail(ErrorCode::unsupported, "the slots of a CUDA task lie on the device");
   }
 
-  base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution, evaluation::Placement,
+  base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution,
+                                                              evaluation::Placement placement,
                                                               std::stop_token stop) override {
-    TRY_ASSIGN(const BuiltCudaPtr built, builder_->build(solution, std::move(stop)));
+    TRY_ASSIGN(BuiltCudaPtr built, builder_->build(solution, stop));
     if (!built->report.built) {
       return base::fail(ErrorCode::invalid_argument,
                         "a solution that does not build cannot be started:\n" + built->report.diagnostics);
+    }
+    if (placement == evaluation::Placement::shifted) {
+      TRY_ASSIGN(BuiltCudaPtr copy, builder_->build(with_padding(solution), std::move(stop)));
+      TRY_ASSIGN(const bool elsewhere, lies_elsewhere(*built, *copy));
+      if (elsewhere) built = std::move(copy);
     }
     const std::string id = base::sha256_hex(built->cubin);
     bench_->card.add_cubin(id, built->cubin);

@@ -12,6 +12,7 @@
 #include "targets/cuda/cuda_task.hpp"
 #include "targets/cuda/diagnostics.hpp"
 #include "targets/cuda/nvrtc.hpp"
+#include "targets/cuda/placement.hpp"
 #include "targets/cuda/task_header.hpp"
 
 namespace accelopt::targets::cuda {
@@ -81,6 +82,24 @@ TEST_F(CudaBuild, NamesAndCommentsDoNotMakeOtherMachineCode) {
   ASSERT_TRUE(second->report.built) << second->report.diagnostics;
   EXPECT_EQ(first->report.machine_code_id, second->report.machine_code_id);
   EXPECT_NE(first->report.build_id, second->report.build_id);
+}
+
+TEST_F(CudaBuild, AShiftedCopyIsTheSameCodeWithAnotherAlignment) {
+  for (const char* body : {kScaleBody, "  y[blockIdx.x] = x[blockIdx.x] / scale;\n"}) {  // the division is a function
+    const model::Solution one = scale_kernel(body);
+    const auto built_one = build(one);
+    ASSERT_TRUE(built_one->report.built) << built_one->report.diagnostics;
+    const auto copy_one = build(with_padding(one));
+    EXPECT_EQ(copy_one->report.machine_code_id, built_one->report.machine_code_id);
+    EXPECT_TRUE(*lies_elsewhere(*built_one, *copy_one));
+  }
+  const model::Solution solution = scale_kernel(kScaleBody);
+  const auto built = build(solution);
+  EXPECT_FALSE(*lies_elsewhere(*built, *built));
+  // Another program is no copy, wherever it lies.
+  const auto other = build(with_padding(scale_kernel("  y[blockIdx.x] = 3.0f;\n")));
+  ASSERT_TRUE(other->report.built) << other->report.diagnostics;
+  EXPECT_FALSE(*lies_elsewhere(*built, *other));
 }
 
 TEST_F(CudaBuild, WhatRunsOtherwiseIsOtherMachineCode) {

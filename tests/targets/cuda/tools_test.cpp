@@ -495,10 +495,11 @@ class OneCallProcess : public Tools {
     EXPECT_TRUE(ran) << ran.error().message;
     return ran.value_or(sandbox::RunResult{});
   }
-  /// One output of eight floats, and this kernel over it.
-  static std::string call_of(const std::string& text, int limit_seconds = 1) {
+  /// One input and one output of eight floats, and this kernel over them.
+  static std::string call_of(const std::string& text, int limit_seconds = 1, Layout layout = Layout::exact) {
     model::Task task;
     task.definition.axes = {{"M", 8}};
+    task.definition.inputs = {spec_of("x", std::vector<std::string>{"M"})};
     task.definition.outputs = {spec_of("y", std::vector<std::string>{"M"})};
     FakeBuilder builder(task);
     const auto built = builder.build(cuda_solution(text), {});
@@ -512,8 +513,12 @@ class OneCallProcess : public Tools {
     request.cubin_bytes = (*built)->cubin.size();
     request.plan = *plan;
     request.outputs = {{model::DType::float32, {8}, 8}};
+    request.inputs.emplace_back().count = 8;
+    request.inputs.back().bulk = true;
+    request.layout = layout;
     request.limit_seconds = limit_seconds;
-    return base::canonical(base::Json(request)) + "\n" + *checks + (*built)->cubin;
+    return base::canonical(base::Json(request)) + "\n" + *checks + (*built)->cubin +
+           std::string(8 * sizeof(float), '\0');
   }
 };
 
@@ -528,6 +533,24 @@ TEST_F(OneCallProcess, EndsWell) {
   const auto ran = run(call_of(kFill));
   EXPECT_TRUE(ran.state.exited && ran.state.code == 0) << ran.output;
   EXPECT_EQ(ran.output, "");
+}
+
+TEST_F(OneCallProcess, InputsMayBeReadAloneWhereTensorsLieAsInTheRace) {
+  const std::string writes =
+      "//@ launch spoil grid=(1) block=(8) args=(x, y)\n"
+      "extern \"C\" __global__ void spoil(const float* x, float* y) { *const_cast<float*>(x) = 1; y[threadIdx.x] = 1; "
+      "}\n";
+  const std::string reads =
+      "//@ launch copy grid=(1) block=(8) args=(x, y)\n"
+      "extern \"C\" __global__ void copy(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }\n";
+  const auto ends_well = [&](const std::string& text, Layout layout) {
+    const auto ran = run(call_of(text, 1, layout));
+    return ran.state.exited && ran.state.code == 0;
+  };
+  EXPECT_TRUE(ends_well(reads, Layout::exact));
+  EXPECT_TRUE(ends_well(reads, Layout::raced));
+  EXPECT_TRUE(ends_well(writes, Layout::exact));  // which fingerprints find, in calls that are judged
+  EXPECT_FALSE(ends_well(writes, Layout::raced));
 }
 
 TEST_F(OneCallProcess, EndsItselfWhereAKernelDoesNot) {
