@@ -32,7 +32,7 @@ struct Slot {
 /// What a reference on the host says of one set of inputs.
 struct HostCalibration {
   std::vector<ReferenceTensor> exact;  ///< outputs of the run in double
-  std::vector<Bounds> bounds;          ///< with their rows
+  std::vector<Bounds> bounds;          ///< with their rows; as `exact`, of ties tensors too
 };
 /// Runs the reference in double and in float, and on perturbed inputs; takes the bounds from that. `inputs` are what
 /// the reference sees: the rounded values, not the drawn ones.
