@@ -16,6 +16,7 @@ constexpr std::chrono::milliseconds kWatchdogSlack{50};
 constexpr int kMostDisturbedCalls = 2;  ///< repetitions of a disturbed call
 constexpr int kMostRepeats = 24;    ///< of disturbed calls, a runner: where most are disturbed, more slots do not help
 constexpr int kMostEarlyCalls = 8;  ///< repetitions of one that could have begun before its go
+constexpr std::chrono::milliseconds kFirstNap{1};  ///< before the first of these; twice as long before each further one
 constexpr int kCallsBeforeJudgingNoise = 16;
 constexpr int kMostWaits = 4;  ///< for quiet, a runner
 constexpr std::chrono::milliseconds kWait{60};
@@ -228,7 +229,10 @@ base::Result<CallOutcome> BlockRunner::timed(ArmState& arm, std::size_t place, i
       arm.live.reset();
       return outcome;
     }
-    if (outcome.early && repeat < kMostEarlyCalls) continue;
+    if (outcome.early && repeat < kMostEarlyCalls) {
+      std::this_thread::sleep_for(kFirstNap * (1 << repeat));
+      continue;
+    }
     if (outcome.early) {
       ended_ = fmt::format(
           "workload {}: {} calls in a row could have begun before they were told to, so that their "

@@ -26,6 +26,12 @@ using base::ErrorCode;
 constexpr std::size_t kMostRemarks = 40;
 
 /// Only the glue's function is visible, so that no name of a candidate's reaches the file.
+/// Leaves the caches as a kernel does, for the next call to wake up in.
+constexpr const char* kIdleGlue = R"(static unsigned char swept[2 << 20];
+extern "C" __attribute__((visibility("default"))) void accelopt_call(void**) {
+  for (unsigned long i = 0; i < sizeof swept; i += 64) ++const_cast<volatile unsigned char&>(swept[i]);
+}
+)";
 constexpr const char* kVersionScript = "{ global: accelopt_call; local: *; };\n";
 
 bool plain_name(const std::string& name) {
@@ -350,6 +356,40 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Solution& sol
   return out;
 }
 
+namespace {
+
+/// Links `objects`, which lie in the workshop's folder. None where they do not link: `problem` says why.
+base::Result<BuiltKernelPtr> link_trusted(const Workshop& shop, std::vector<std::string> objects,
+                                          sandbox::RunResult& problem) {
+  TRY(base::write_file(shop.folder / "exports.map", kVersionScript));
+  std::vector<std::string> arguments = link_arguments(shop.compiler, 1);
+  std::erase(arguments, "-nostartfiles");  // it may have global objects
+  arguments.insert(arguments.end(), objects.begin(), objects.end());
+  arguments.insert(arguments.end(), {"-lm", "-o", "trusted.so"});
+  TRY_ASSIGN(problem, shop.run(arguments, true));
+  if (!problem.state.exited || problem.state.code != 0) return BuiltKernelPtr();
+  auto out = std::make_shared<BuiltKernel>();
+  TRY_ASSIGN(out->shared_object, base::read_file(shop.folder / "trusted.so"));
+  TRY_ASSIGN(LinkedObject object, read_linked(out->shared_object, kEntrySymbol));
+  out->libraries = std::move(object.libraries);  // not asked what else it holds
+  out->report.built = true;
+  return BuiltKernelPtr(std::move(out));
+}
+
+}  // namespace
+
+base::Result<BuiltKernelPtr> KernelBuilder::build_idle(std::stop_token stop) {
+  TRY_ASSIGN(const std::string object, compile_glue(header_, kIdleGlue, "", stop));
+  TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-idle"));
+  TRY(base::write_file(folder.path() / "idle.o", object));
+  sandbox::RunResult problem;
+  TRY_ASSIGN(BuiltKernelPtr built,
+             link_trusted({options_.compiler, options_.gate, options_.cores, folder.path(), std::move(stop)},
+                          {"idle.o"}, problem));
+  if (!built) return base::fail(ErrorCode::invalid_argument, "an empty kernel does not link:\n" + problem.output);
+  return built;
+}
+
 base::Result<BuiltKernelPtr> KernelBuilder::build_reference(const std::string& real, std::stop_token stop) {
   const std::string definition = "-DACCELOPT_REAL=" + real;
   const std::string header = reference_header(task_.definition);
@@ -357,7 +397,6 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_reference(const std::string& r
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-reference"));
   const Workshop shop{options_.compiler, options_.gate, options_.cores, folder.path(), std::move(stop)};
   TRY(base::write_file(folder.path() / "task.h", header));
-  TRY(base::write_file(folder.path() / "exports.map", kVersionScript));
   TRY(base::write_file(folder.path() / "glue.o", glue));
   TRY(base::write_file(folder.path() / "reference.cpp", task_.reference.text));
   // Clear and slow is fine; contraction would make double and float runs differ in more than rounding.
@@ -370,17 +409,10 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_reference(const std::string& r
                       "the task's reference does not build:\n" + failure_text(ran, {"reference.cpp"}));
   };
   if (!compiled.state.exited || compiled.state.code != 0) return broken(compiled);
-  std::vector<std::string> arguments = link_arguments(options_.compiler, 1);
-  std::erase(arguments, "-nostartfiles");  // trusted: it may have global objects
-  arguments.insert(arguments.end(), {"reference.o", "glue.o", "-lm", "-o", "reference.so"});
-  TRY_ASSIGN(const auto linked, shop.run(arguments, true));
-  if (!linked.state.exited || linked.state.code != 0) return broken(linked);
-  auto out = std::make_shared<BuiltKernel>();
-  TRY_ASSIGN(out->shared_object, base::read_file(folder.path() / "reference.so"));
-  TRY_ASSIGN(LinkedObject object, read_linked(out->shared_object, kEntrySymbol));
-  out->libraries = std::move(object.libraries);  // trusted, and not asked what else it holds
-  out->report.built = true;
-  return BuiltKernelPtr(std::move(out));
+  sandbox::RunResult linked;
+  TRY_ASSIGN(BuiltKernelPtr built, link_trusted(shop, {"reference.o", "glue.o"}, linked));
+  if (!built) return broken(linked);
+  return built;
 }
 
 }  // namespace accelopt::targets::cpu

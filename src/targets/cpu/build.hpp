@@ -47,6 +47,9 @@ class KernelBuilder {
   /// diagnostics.
   base::Result<BuiltKernelPtr> build_reference(const std::string& real, std::stop_token stop);
 
+  /// Builds a kernel of our own that does nothing. @error as build_reference.
+  base::Result<BuiltKernelPtr> build_idle(std::stop_token stop);
+
   [[nodiscard]] const std::string& task_header() const { return header_; }
   /// The flags of every kernel, as text, for the record.
   [[nodiscard]] std::string flags_text() const;

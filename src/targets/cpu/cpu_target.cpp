@@ -20,6 +20,7 @@
 #include "targets/cpu/concealment.hpp"
 #include "targets/cpu/counters.hpp"
 #include "targets/cpu/flush.hpp"
+#include "targets/cpu/idle_calls.hpp"
 #include "targets/cpu/instruction_mix.hpp"
 #include "targets/cpu/late_writes.hpp"
 #include "targets/cpu/layout.hpp"
@@ -47,7 +48,7 @@ struct Bench {
   ArenaOptions arena;
   bool one_core = false;
   Concealment concealment{};
-  const Reference* reference = nullptr;
+  std::optional<IdleCalls> idle{};
   std::uint64_t placed = 0;  ///< number of the invocation whose inputs lie in the buffers
 };
 
@@ -73,15 +74,15 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
       if (counters) counters->stop();
       late_writes.remember();
     };
-    const Bracket bracket =
-        timed_call(arena_, options.limit, bench_.one_core, reveal, returned, bench_.reference->usual_before_go());
+    const Bracket bracket = timed_call(arena_, options.limit, bench_.one_core, reveal, returned);
     bench_.concealment.reveal();
     if (bracket.end == Bracket::End::timed_out) timed_out_ = true;
     if (bracket.end != Bracket::End::returned) return dead();
     CallOutcome out;
     out.wrote_outside = !layout.canaries_whole(invocation);
     if (out.wrote_outside) bench_.buffers.distrust();
-    if (bracket.worked_on) ++worked_on_;
+    const bool worked = bench_.idle->exceeded_by(bracket);
+    if (worked && !bracket.at_home) ++worked_on_;
     out.caught = caught_at(bracket, late_writes);
     // Where memory can be sealed no process but this one can write to the inputs.
     if (out.caught.empty() && !bench_.buffers.sealed() && !layout.inputs_hold(invocation)) {
@@ -89,7 +90,7 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
     }
     out.time_ns = static_cast<double>(bracket.time.count());
     out.disturbed = bracket.disturbed;
-    out.early = bracket.early;
+    out.early = bracket.early || worked;
     out.outputs = layout.outputs(invocation);
     if (counters) out.counts = counters->read();
     return out;
@@ -193,7 +194,8 @@ class CpuTarget final : public evaluation::Target {
     ArenaOptions trusted = arena;
     trusted.threads = 1;
     TRY_ASSIGN(reference_, Reference::create(task, *builder_, trusted, stop));
-    bench_->reference = reference_.get();
+    TRY_ASSIGN(IdleCalls idle, IdleCalls::create(*builder_, trusted, bench_->buffers, stop));
+    bench_->idle.emplace(std::move(idle));
     threads_ = task.cpu.threads;
     return evaluation::DeviceInfo{machine_.cpu_model, summary(), compiler_.name, sandbox::isolation(), peaks_};
   }

@@ -26,7 +26,6 @@ using evaluation::ReferenceTensor;
 using model::DType;
 
 constexpr std::chrono::seconds kReferenceLimit{120};
-constexpr std::size_t kCallsKept = 64;
 
 std::size_t reference_element_bytes(DType dtype) {
   return model::is_floating(dtype) ? sizeof(double) : model::size_of(dtype);
@@ -121,19 +120,10 @@ base::Result<std::vector<ReferenceTensor>> Reference::run(Precision precision,
     live.reset();
     return base::fail(ErrorCode::invalid_argument, "the task's reference " + reason);
   }
-  before_go_.push_back(bracket.before_go);
-  if (before_go_.size() > kCallsKept) before_go_.pop_front();
   if (!layout.canaries_whole(call)) {
     return base::fail(ErrorCode::invalid_argument, "the task's reference wrote outside an output");
   }
   return outputs(precision, layout.outputs(call));
-}
-
-std::chrono::nanoseconds Reference::usual_before_go() const {
-  std::vector<std::chrono::nanoseconds> sorted(before_go_.begin(), before_go_.end());
-  if (sorted.empty()) return kNotKnown;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
-  return 2 * sorted[sorted.size() / 2];
 }
 
 Invocation Reference::converted(Precision precision, const std::vector<ReferenceTensor>& inputs,

@@ -28,9 +28,6 @@ class Reference {
   base::Result<std::vector<evaluation::ReferenceTensor>> run(evaluation::Precision precision,
                                                              const std::vector<evaluation::ReferenceTensor>& inputs,
                                                              const evaluation::Invocation& shape);
-  /// What an arena needs of the processor before its go, going by the reference's last calls, with room for how much
-  /// that varies: twice their median.
-  [[nodiscard]] std::chrono::nanoseconds usual_before_go() const;
 
  private:
   Reference(model::Definition definition, Buffers buffers, ArenaOptions arena)
@@ -49,7 +46,6 @@ class Reference {
   BuiltKernelPtr as_float_;
   std::optional<ArenaProcess> live_double_;
   std::optional<ArenaProcess> live_float_;
-  std::deque<std::chrono::nanoseconds> before_go_;  ///< of the last calls
 };
 
 /// The reference of a task of another target: built and run here, on a core of its own, while nobody measures on this

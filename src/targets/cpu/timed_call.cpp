@@ -22,9 +22,8 @@ using std::chrono::nanoseconds;
 
 constexpr microseconds kMostReadyToGo{30};   ///< or 2 % of the call: more, and the arena could have begun early
 constexpr microseconds kMostWakingUp{1000};  ///< from being continued to ready: likewise
-constexpr microseconds kMostWork{
-    20};  ///< until the go, beyond what every arena needs; or 2 % of the call if that is less
-constexpr microseconds kMostSettling{500};  ///< for helper threads, before the go
+constexpr microseconds kMostWork{20};        ///< until the go; or 2 % of the call if that is less
+constexpr microseconds kMostSettling{500};   ///< for helper threads, before the go
 constexpr microseconds kNapWhileWaking{
     5};  ///< on one core, and for helpers: what an arena that is ready spins for is told as work
 constexpr microseconds kNap{20};
@@ -121,7 +120,7 @@ Bracket::End bury(ArenaProcess& arena, const Wait& wait) {
 }  // namespace
 
 Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const std::function<void()>& reveal,
-                   const std::function<void()>& returned, nanoseconds usual_before_go) {
+                   const std::function<void()>& returned) {
   std::optional<Urgent> urgent(std::in_place);
   ArenaControl& control = arena.control();
   const std::uint32_t call = arena.next_call();
@@ -151,7 +150,7 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
     return out;
   }
   const ArenaProcess::Schedule after = arena.schedule();
-  const bool at_home = arena.at_home();
+  out.at_home = arena.at_home();
   out.astray = !arena.comes_home();
   if (arena.death().empty() && !out.astray) out.helper_awake = !arena.helpers_parked();
   if (!arena.death().empty()) {
@@ -160,15 +159,14 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
   }
   const auto part = [&out](int per_mille) { return out.time * per_mille / 1000; };
   const nanoseconds wake = waking.at - continued;
-  // On one core the arena stands still while this thread looks. Else it runs from ready to done, and its stop and what
-  // it does after being continued are left; every arena needs the same for that.
-  out.before_go = one_core ? at_ready.ran - before.ran : after.ran - before.ran - (running.at - waking.at);
-  const bool worked = out.before_go > usual_before_go + std::min<nanoseconds>(kMostWork, part(20));
-  out.early =
-      go - rested > std::max<nanoseconds>(kMostReadyToGo, part(20)) || wake > kMostWakingUp || worked || !helpers_rest;
-  out.worked_on = worked && !at_home;
   // The wait for a core right after being continued is not part of the call.
-  const nanoseconds delay = after.waited - before.waited - wake;
+  const nanoseconds delay = std::max<nanoseconds>(after.waited - before.waited - wake, nanoseconds(0));
+  // On one core the arena stands still while this thread looks. Else it runs from ready to done, but for the time in
+  // which something else has its core; its stop and what it does after being continued are left.
+  const nanoseconds ran = after.ran - before.ran;
+  out.before_go = one_core ? at_ready.ran - before.ran : ran - (running.at - waking.at - delay);
+  out.most_work = std::min<nanoseconds>(kMostWork, part(20));
+  out.early = go - rested > std::max<nanoseconds>(kMostReadyToGo, part(20)) || wake > kMostWakingUp || !helpers_rest;
   // On one core the clock has to sleep while the kernel runs: its gaps say nothing there.
   const bool clock_was_away = !one_core && running.longest_gap > std::max<nanoseconds>(kMostPollingGap, part(20));
   out.disturbed = clock_was_away || delay > std::max<nanoseconds>(kMostRunDelay, part(5));

@@ -14,22 +14,19 @@ namespace accelopt::targets::cpu {
 struct Bracket {
   enum class End { returned, timed_out, died } end = End::returned;
   std::chrono::nanoseconds time{0};
-  bool early = false;      ///< so much time lay between continuing the arena and the go that it could have begun early
+  bool early = false;      ///< so long it took from continuing the arena to the go that it could have begun early
   bool disturbed = false;  ///< something else took time from the arena or from this thread
   std::chrono::nanoseconds before_go{0};  ///< processor time from being continued to ready, and of being stopped
+  std::chrono::nanoseconds most_work{0};  ///< of that, beyond what an idle call takes: more could be the kernel's work
   bool helper_awake = false;  ///< when it was stopped a helper thread could have gone on as soon as it is continued
-  bool worked_on = false;     ///< it used processor time after it had said that it was done, and had not returned yet
+  bool at_home = true;        ///< when it was stopped it stood there already
   bool astray = false;        ///< when it was stopped it did not stand where an arena waits for its next call
 };
 
-/// No bound on what an arena does before its go.
-inline constexpr auto kNotKnown = std::chrono::nanoseconds::max() / 2;
-
 /// Times one call. `reveal` runs when the arena is ready, just before the go; what it does counts as time between the
-/// two. `returned` runs as soon as the arena says that it is done, before it is stopped. `usual_before_go` is what an
-/// arena needs that does nothing before its go. The arena's death and its reason are in `arena.death()`.
+/// two. `returned` runs as soon as the arena says that it is done, before it is stopped. The arena's death and its
+/// reason are in `arena.death()`.
 Bracket timed_call(ArenaProcess& arena, std::chrono::nanoseconds limit, bool one_core,
-                   const std::function<void()>& reveal = {}, const std::function<void()>& returned = {},
-                   std::chrono::nanoseconds usual_before_go = kNotKnown);
+                   const std::function<void()>& reveal = {}, const std::function<void()>& returned = {});
 
 }  // namespace accelopt::targets::cpu
