@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of other kinds than float pointers: indices with ties, bytes, in place, half precision, spans. From init to one patch."""
 
-import pathlib
 import shutil
 import subprocess
-import time
+import sys
 import unittest
 
 import support
@@ -18,11 +17,10 @@ FUNCTIONS = {
     "encode": ["--shape", "bytes=groups,three", "--out", "letters=groups,four", "--axis", "groups=4000", "--axis", "three=3", "--axis",
                "four=4", "--init", "bytes=integers(0, 256)"],
     "scale": ["--inout", "x=rows,cols", "--axis", "rows=64", "--axis", "cols=500", "--init", f"x={NORMAL}"],
-    "half_products": ["--shape", "matrix=rows,kDepth", "--shape", "vector=kDepth", "--out", "out=rows", "--axis", "rows=64", "--init",
-                      f"matrix={NORMAL}", "--init", f"vector={NORMAL}"],
+    "half_shares": ["--shape", "x=rows,kCols", "--shape", "totals=rows", "--out", "out=rows,kCols", "--axis", "rows=64", "--init",
+                    f"x={NORMAL}", "--init", "totals=uniform(1, 2)", "--init", "unit=uniform(1, 2)"],
     "column_sums": ["--shape", "x=rows,cols", "--out", "sums=cols", "--axis", "rows=200", "--axis", "cols=128", "--init", f"x={NORMAL}"],
 }
-SECONDS = 60  # that recipes may need for each
 
 # What a user adds to nearest's task: the values that its indices name, and a reference that computes them.
 TIES = """
@@ -94,12 +92,12 @@ class Kinds(support.TestCase):
         runs = []
         for name in FUNCTIONS:
             folder = self.make(name)
-            begun = time.monotonic()
-            finished = self.succeed("run", folder, "--workspace", self.workspace, "--json", "--iterations", 1)
-            self.assertLess(time.monotonic() - begun, SECONDS, name)
-            if finished.last["outcome"] == "improved":
-                runs.append(finished.last["run"])
-            print(name, finished.last["outcome"], finished.last["speedup"], round(time.monotonic() - begun), "s")
+            result = self.accelopt("run", folder, "--workspace", self.workspace, "--json", "--iterations", 1).last
+            print(name, result["outcome"], round(result["wall_seconds"]), "s", file=sys.stderr)
+            # What recipes gain on bytes is little, and not seen on every machine.
+            self.assertIn(result["outcome"], ("improved", "no_gain") if name == "encode" else ("improved",), result)
+            if result["outcome"] == "improved":
+                runs.append(result["run"])
         self.succeed("best", *runs, "-o", self.folder / "faster", "--workspace", self.workspace, "--no-measure")
         self.command("git", "apply", self.folder / "faster" / "winner.patch")
         self.check_answers(before, self.answers())

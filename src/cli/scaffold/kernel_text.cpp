@@ -272,10 +272,14 @@ Result<std::string> kernel_definition(const Signature& signature, const std::str
   return KernelText(signature, unit, function).write(name);
 }
 
-std::string needed_includes(const std::string& definition) {
+std::string needed_includes(const std::string& definition, const std::string& before) {
   std::string out;
-  if (definition.find("std::size_t") != std::string::npos) out += "#include <cstddef>\n";
-  if (definition.find("std::span") != std::string::npos) out += "#include <span>\n";
+  const auto need = [&](const char* name, const std::string& include) {
+    const bool is_missing = before.find("#include " + include) == std::string::npos;
+    if (is_missing && definition.find(name) != std::string::npos) out += "#include " + include + "\n";
+  };
+  need("std::size_t", "<cstddef>");
+  need("std::span", "<span>");
   return out;
 }
 

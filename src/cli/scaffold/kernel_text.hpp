@@ -16,7 +16,7 @@ namespace accelopt::cli {
 base::Result<std::string> kernel_definition(const Signature& signature, const std::string& name,
                                             const syntax::Unit& unit, const syntax::Function& function);
 
-/// Includes that the definition needs beside the function's own.
-std::string needed_includes(const std::string& definition);
+/// Includes that the definition needs and the text before it lacks.
+std::string needed_includes(const std::string& definition, const std::string& before);
 
 }  // namespace accelopt::cli

@@ -388,7 +388,7 @@ Result<void> draft_reference(const syntax::Clang& clang, const syntax::Unit& kep
       "// Derived by accelopt init from " + function.name +
       " itself: it proves equality with it, not correctness. Rewrite it as the definition of what is wanted.\n"
       "#include \"task.h\"\n\n" +
-      needed_includes(definition) + real.source;
+      needed_includes(definition, around.before) + real.source;
   if (!real.vector_names.empty()) {
     draft.notes.push_back("reference" + draft.extension + ": the function uses vector instructions (" +
                           real.vector_names.front() + "), which have no form over `real`; write the reference by hand");
@@ -426,7 +426,7 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
   draft.notes.insert(draft.notes.end(), adapted.notes.begin(), adapted.notes.end());
   TRY_ASSIGN(const std::string definition, kernel_definition(adapted, "kernel", unit, *function));
   draft.baseline = "// Made by accelopt init from " + extract.function + " in " + options.file.filename().string() +
-                   ".\n" + "#include \"task.h\"\n\n" + needed_includes(definition) + around.around(definition);
+                   ".\n" + "#include \"task.h\"\n\n" + needed_includes(definition, around.before) + around.around(definition);
   check_made(clang, "baseline" + draft.extension, draft.baseline, targets::cpu::kernel_header(definition_of(signature)),
              language, draft.notes);
   TRY(draft_reference(clang, unit, adapted, around, *function, draft));

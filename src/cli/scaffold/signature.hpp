@@ -60,12 +60,12 @@ struct Stated {
 
 /// The options as they were given.
 struct StatedTexts {
-  std::vector<std::string> shapes;     ///< "x=M,K": axes of a parameter, outermost first
-  std::vector<std::string> outputs;    ///< what the function writes: "y" or "y=M,N"
-  std::vector<std::string> inouts;     ///< what it changes in place: likewise
-  std::vector<std::string> axes;       ///< "M=64": extent in the raced workload
-  std::vector<std::string> constants;  ///< "K=1024": constant although a parameter is called K
-  std::vector<std::string> inits;      ///< "x=normal(0, 1)"
+  std::vector<std::string> shapes{};     ///< "x=M,K": axes of a parameter, outermost first
+  std::vector<std::string> outputs{};    ///< what the function writes: "y" or "y=M,N"
+  std::vector<std::string> inouts{};     ///< what it changes in place: likewise
+  std::vector<std::string> axes{};       ///< "M=64": extent in the raced workload
+  std::vector<std::string> constants{};  ///< "K=1024": constant although a parameter is called K
+  std::vector<std::string> inits{};      ///< "x=normal(0, 1)"
 };
 
 /// @error invalid_argument: an option of another form: the message shows the form.

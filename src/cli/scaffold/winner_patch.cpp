@@ -119,7 +119,7 @@ class Adapter {
     }
     const std::string condition = joined(constants_hold(), sizes_hold());
     const std::string indent = condition.empty() ? "  " : "    ";
-    const std::string declared = result.empty() ? "" : function_.return_type + " " + result + ";\n" + indent;
+    const std::string declared = result.empty() ? "" : function_.return_type + " " + result + " = 0;\n" + indent;
     const std::string call = indent + declared + callee + "(" + arguments + ");\n";
     const std::string back = result.empty() ? "" : indent + "return " + result + ";\n";
     if (condition.empty()) return "{\n" + call + back + "}";

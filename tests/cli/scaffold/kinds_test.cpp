@@ -92,7 +92,7 @@ TEST_F(Kinds, SpansAndVectors_GiveTheirSizes) {
       "void f(std::span<const float> x, const std::vector<float>& a, std::vector<float>& y) {\n"
       "  for (std::size_t i = 0; i < y.size(); ++i) {\n    y[i] = a[i];\n"
       "    for (std::size_t r = 0; r < x.size() / y.size(); ++r) y[i] += x.data()[r * y.size() + i];\n  }\n}",
-      "int main() { std::vector<float> x{1, 2, 3, 4, 5, 6}, a{7, 8}, y(2); f(x, a, y); f({}, {}, a);\n"
+      "int main() { std::vector<float> x{1, 2, 3, 4, 5, 6}, a{7, 8}, y(2); f(x, a, y); std::vector<float> none; f({}, none, none);\n"
       "  std::printf(\"%g %g\\n\", double(y[0]), double(y[1])); }",
       {.shapes = {"x=rows,cols", "a=cols"},
        .outputs = {"y=cols"},

@@ -53,15 +53,13 @@ void scale(float* x, int rows, int cols) {
   }
 }
 
-// Products of rows of half precision numbers with one vector.
-void half_products(const _Float16* matrix, const _Float16* vector, float* out, int rows) {
-  constexpr int kDepth = 512;
+// Half precision numbers as shares of their rows' totals, in two units.
+void half_shares(const _Float16* x, const float* totals, float* out, int rows, float unit) {
+  constexpr int kCols = 256;
   for (int r = 0; r < rows; ++r) {
-    float sum = 0.0f;
-    for (int d = 0; d < kDepth; ++d) {
-      sum += static_cast<float>(matrix[r * kDepth + d]) * static_cast<float>(vector[d]);
+    for (int c = 0; c < kCols; ++c) {
+      out[r * kCols + c] = static_cast<float>(x[r * kCols + c]) / totals[r] / unit / unit;
     }
-    out[r] = sum;
   }
 }
 
@@ -109,10 +107,11 @@ int main() {
   scale(x.data(), 7, 70);
   for (const float value : x) std::printf("scale %.4f\n", static_cast<double>(value));
 
-  const auto matrix = filled<_Float16>(9 * 512, 5), vector = filled<_Float16>(512, 6);
-  std::vector<float> products(9);
-  half_products(matrix.data(), vector.data(), products.data(), 9);
-  for (const float value : products) std::printf("half_products %.2f\n", static_cast<double>(value));
+  const auto halves = filled<_Float16>(256 * 9, 5);
+  const auto totals = filled<float>(9, 6);
+  std::vector<float> shares(256 * 9);
+  half_shares(halves.data(), totals.data(), shares.data(), 9, 8.0f);
+  for (const float share : shares) std::printf("half_shares %.3f\n", static_cast<double>(share));
 
   const auto table = filled<float>(31 * 21, 7);
   std::vector<float> sums(21);
