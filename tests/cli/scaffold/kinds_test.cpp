@@ -23,8 +23,9 @@ base::Result<ScaffoldReport> made(const syntax::Clang& clang, const Repository& 
 model::Task patched(const std::string& function, const std::string& main, const StatedTexts& stated) {
   const auto clang = load_clang();
   if (!clang) return {};
-  const Repository repository(
-      "kinds.cpp", "#include <cstdio>\n#include <span>\n#include <vector>\n" + function + "\n" + main + "\n");
+  const Repository repository("kinds.cpp",
+                              "#include <cstdio>\n#include <span>\n#include <vector>\n" + function + "\n");
+  repository.write("src/main.cpp", "#include \"kinds.cpp\"\n" + main + "\n");
   const auto report = made(*clang, repository, stated);
   EXPECT_TRUE(report.has_value()) << report.error().message;
   if (!report) return {};
@@ -33,7 +34,7 @@ model::Task patched(const std::string& function, const std::string& main, const 
   auto task = suites::load_task(repository.path() / "task");
   EXPECT_TRUE(task.has_value()) << task.error().message << repository.read("task/task.toml");
   if (!task) return {};
-  const std::string build = "g++ -std=c++20 -Wall -Wextra -Werror -O1 src/kinds.cpp -o program && ./program";
+  const std::string build = "g++ -std=c++20 -Wall -Wextra -Werror -O1 src/main.cpp -o program && ./program";
   const auto before = repository.run(build);
   EXPECT_EQ(before.first, 0) << before.second;
   const auto patch = make_winner_patch({{*task, task->baseline, repository.path() / "task", {}}});
