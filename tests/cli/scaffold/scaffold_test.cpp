@@ -203,7 +203,7 @@ TEST(Scaffold, RefusesWhatItCannotAdapt) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("model.cpp",
-                              "struct Buffer { float* data; };\nint counted(float* y) { *y = 1; return 1; }\n"
+                              "struct Buffer { float* data; };\nBuffer counted(float* y) { *y = 1; return {y}; }\n"
                               "void by_reference(Buffer& y) { y.data[0] = 1; }\nvoid deep(float** y) { **y = 1; }\n"
                               "void again(float* y, int n) { if (n > 0) again(y, n - 1); *y = 1; }\n"
                               "void plain(const float* x, float* y) { *y = *x; }\n");
