@@ -42,6 +42,10 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 std::string tensor_text(const TensorSpec& tensor, bool input) {
   std::string out = "- " + tensor.name + ": " + std::string(model::to_string(tensor.dtype));
   out += tensor.shape ? "[" + joined(*tensor.shape, ", ") + "]" : std::string(", a scalar passed by value");
+  if (tensor.inout) out += "; in place: holds its input before every call, and is what the kernel leaves there";
+  if (!tensor.ties.empty()) {
+    out += "; indices: of values as equal as rounding leaves them any may be named, none twice in a row";
+  }
   if (!input) return out + "\n";
   out += "; drawn as " + model::to_string(tensor.init);
   std::vector<std::string> families;
@@ -270,10 +274,14 @@ std::string definition_text(const Task& task) {
     axes.push_back(axis.name + (axis.value ? " = " + std::to_string(*axis.value) : " (variable)"));
   }
   if (!axes.empty()) out += "Axes: " + joined(axes, ", ") + "\n";
-  out += "Inputs:\n";
-  for (const TensorSpec& input : definition.inputs) out += tensor_text(input, true);
-  out += "Outputs:\n";
-  for (const TensorSpec& output : definition.outputs) out += tensor_text(output, false);
+  std::string inputs;
+  std::string outputs;
+  for (const TensorSpec& input : definition.inputs) (input.inout ? outputs : inputs) += tensor_text(input, true);
+  for (const TensorSpec& output : definition.outputs) {
+    if (!output.inout) outputs += tensor_text(output, false);
+  }
+  if (!inputs.empty()) out += "Inputs:\n" + inputs;
+  out += "Outputs:\n" + outputs;
   if (!definition.cost.flops.empty())
     out += "Least work of a call, floating-point operations: " + definition.cost.flops + "\n";
   if (!definition.cost.bytes.empty()) out += "Least traffic of a call, bytes: " + definition.cost.bytes + "\n";

@@ -41,11 +41,14 @@ void add_init(CommandLine& app, Action& chosen) {
       .option("--function", &options->function,
               "The function in it to make faster: f, a::f in a namespace, Class::f when static")
       .required();
-  command.option("--shape", &options->shapes, "NAME=AXIS,AXIS: axes of a pointer parameter, outermost first");
-  command.option("--out", &options->outputs, "A pointer parameter that the function writes");
-  command.option("--axis", &options->axes, "NAME=EXTENT in the raced workload");
-  command.option("--constant", &options->constants, "NAME=EXTENT: constant although a parameter has that name");
-  command.option("--init", &options->inits, "NAME=GENERATOR, e.g. \"x=normal(0, 1)\"");
+  StatedTexts& stated = options->stated;
+  command.option("--shape", &stated.shapes, "NAME=AXIS,AXIS: axes of a parameter, outermost first");
+  command.option("--out", &stated.outputs, "A parameter that the function writes, whatever it held before");
+  command.option("--inout", &stated.inouts, "A parameter that the function reads and changes in place");
+  command.option("--axis", &stated.axes, "NAME=EXTENT in the raced workload");
+  command.option("--constant", &stated.constants, "NAME=EXTENT: constant although a parameter has that name");
+  command.option("--init", &stated.inits, "NAME=GENERATOR, e.g. \"x=normal(0, 1)\"");
+  command.option("--op-type", &options->op_type, "The kind of operator, like matmul (default: the function's name)");
   command.option("-o,--output", &options->folder, "Folder to make (default: the function's name)");
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return init(shell, *options); }; });
 }

@@ -133,6 +133,12 @@ void decode_plain(DType dtype, std::span<const std::byte> bytes, std::span<Out> 
       return decode_as<std::int16_t>(bytes, out, same);
     case DType::int8:
       return decode_as<std::int8_t>(bytes, out, same);
+    case DType::uint64:
+      return decode_as<std::uint64_t>(bytes, out, same);
+    case DType::uint32:
+      return decode_as<std::uint32_t>(bytes, out, same);
+    case DType::uint16:
+      return decode_as<std::uint16_t>(bytes, out, same);
     case DType::uint8:
     case DType::boolean:
       return decode_as<std::uint8_t>(bytes, out, same);
@@ -212,6 +218,12 @@ void encode(DType dtype, std::span<const double> values, std::span<std::byte> ou
       return encode_as<std::int16_t>(values, out, saturate<std::int16_t>);
     case DType::int8:
       return encode_as<std::int8_t>(values, out, saturate<std::int8_t>);
+    case DType::uint64:
+      return encode_as<std::uint64_t>(values, out, saturate<std::uint64_t>);
+    case DType::uint32:
+      return encode_as<std::uint32_t>(values, out, saturate<std::uint32_t>);
+    case DType::uint16:
+      return encode_as<std::uint16_t>(values, out, saturate<std::uint16_t>);
     case DType::uint8:
       return encode_as<std::uint8_t>(values, out, saturate<std::uint8_t>);
     case DType::boolean:

@@ -25,7 +25,7 @@ std::uint8_t float_to_float8_e5m2(double value);
 /// multiple of the element's size.
 std::vector<double> decode(model::DType dtype, std::span<const std::byte> bytes);
 void decode(model::DType dtype, std::span<const std::byte> bytes, std::span<double> out);
-/// Integer dtypes and bool exactly.
+/// Integer dtypes and bool exactly; of uint64 the bits.
 std::vector<std::int64_t> decode_integers(model::DType dtype, std::span<const std::byte> bytes);
 /// One element, floating or not.
 double decode_element(model::DType dtype, std::span<const std::byte> bytes, std::size_t index);

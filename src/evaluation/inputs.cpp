@@ -252,11 +252,16 @@ double largest_index(DType dtype) {
   switch (dtype) {
     case DType::float64:
     case DType::int64:
+    case DType::uint64:
       return 0x1p53;
     case DType::float32:
       return 0x1p24;
     case DType::int32:
       return 0x1p31 - 1;
+    case DType::uint32:
+      return 0x1p32 - 1;
+    case DType::uint16:
+      return 0x1p16 - 1;
     case DType::int16:
       return 0x1p15 - 1;
     case DType::int8:

@@ -33,7 +33,7 @@ WorkloadNeed need_of(const model::Definition& definition, const model::Workload&
     need.kept += elements(input) * static_cast<double>(model::size_of(input.dtype));
     need.making += elements(input) * sizeof(double) * kDoublesAnInput;
   }
-  for (const model::TensorSpec& output : definition.outputs) {
+  for (const model::TensorSpec& output : model::reference_definition(definition).outputs) {
     need.kept += elements(output) * sizeof(double);
     need.making += elements(output) * sizeof(double) * kDoublesAnOutput;
   }

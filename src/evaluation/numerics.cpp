@@ -243,8 +243,10 @@ Comparison refuse(NumericalRule rule, const Expected& expected, const Bounds& bo
   Comparison comparison;
   comparison.violated = rule;
   comparison.mismatch.index = static_cast<std::int64_t>(index);
-  comparison.mismatch.expected =
-      model::is_floating(expected.dtype) ? expected.values[index] : static_cast<double>(expected.integers[index]);
+  comparison.mismatch.expected = model::is_floating(expected.dtype) ? expected.values[index]
+                                 : expected.dtype == DType::uint64
+                                     ? static_cast<double>(static_cast<std::uint64_t>(expected.integers[index]))
+                                     : static_cast<double>(expected.integers[index]);
   comparison.mismatch.actual = decode_element(expected.dtype, actual, index);
   comparison.mismatch.normwise_bound = bounds.normwise;
   return comparison;
@@ -361,7 +363,12 @@ std::size_t first_difference(std::span<const std::int64_t> wanted, std::span<con
 std::size_t first_difference(const Expected& expected, std::span<const std::byte> actual) {
   switch (expected.dtype) {
     case DType::int64:
+    case DType::uint64:
       return first_difference<std::int64_t>(expected.integers, actual);
+    case DType::uint32:
+      return first_difference<std::uint32_t>(expected.integers, actual);
+    case DType::uint16:
+      return first_difference<std::uint16_t>(expected.integers, actual);
     case DType::int32:
       return first_difference<std::int32_t>(expected.integers, actual);
     case DType::int16:
@@ -504,6 +511,10 @@ std::string_view to_string(NumericalRule rule) {
       return "exact";
     case NumericalRule::band:
       return "band";
+    case NumericalRule::ties:
+      return "ties";
+    case NumericalRule::repeated:
+      return "repeated";
   }
   return "none";
 }
@@ -557,6 +568,11 @@ std::string explain(const Expected& expected, const Comparison& comparison) {
       return text + "NaN or infinity must be exactly where the reference has it";
     case NumericalRule::exact:
       return text + "integers must be equal";
+    case NumericalRule::ties:
+      return text + fmt::format("the values that they name differ by {:.3g}, which is over {:.3g}",
+                                comparison.mismatch.normwise_error, comparison.mismatch.normwise_bound);
+    case NumericalRule::repeated:
+      return text + "the indices of one row must be distinct";
     case NumericalRule::band:
       return text + fmt::format(
                         "elements of its size are off by {:.3g} (root mean square), which is over {:.3g}: "

@@ -90,9 +90,9 @@ struct BandError {
 };
 BandError band_error(const Bounds& bounds, const BandSums& squares, int band);
 
-enum class NumericalRule { none, size, pattern, normwise, elementwise, exact, band };
+enum class NumericalRule { none, size, pattern, normwise, elementwise, exact, band, ties, repeated };
 /// "none", "size", "pattern" (NaN and infinity), "normwise", "elementwise", "exact", "band" (elements of one
-/// magnitude).
+/// magnitude), "ties" (an index of another value), "repeated" (an index twice in a row).
 std::string_view to_string(NumericalRule rule);
 
 struct Comparison {

@@ -7,6 +7,7 @@
 #include "base/hash.hpp"
 #include "evaluation/dtype_codec.hpp"
 #include "evaluation/spread.hpp"
+#include "evaluation/ties.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -191,10 +192,15 @@ base::Result<bool> Slots::prepare_there(Slot& slot, const SlotPlan& plan) {
 
 base::Result<HostCalibration> calibrate_on_host(const model::Definition& definition, const model::AxisValues& axes,
                                                 const HostReference& reference,
-                                                const std::vector<ReferenceTensor>& inputs,
-                                                const Invocation& invocation, std::uint64_t seed,
-                                                const FloatFactors& known) {
+                                                const std::vector<ReferenceTensor>& inputs, const Invocation& kernel,
+                                                std::uint64_t seed, const FloatFactors& known) {
   HostCalibration out;
+  const model::Definition whole = model::reference_definition(definition);
+  Invocation invocation{kernel.number, {}, {}, kernel.axes};
+  for (const model::TensorSpec& output : whole.outputs) {
+    invocation.output_bytes.push_back(static_cast<std::size_t>(model::element_count(output, axes)) *
+                                      model::size_of(output.dtype));
+  }
   TRY_ASSIGN(out.exact, reference(Precision::float64, inputs, invocation));
   TRY_ASSIGN(const auto narrow, reference(Precision::float32, inputs, invocation));
   std::vector<ReferenceTensor> first(narrow.size());
@@ -206,8 +212,8 @@ base::Result<HostCalibration> calibrate_on_host(const model::Definition& definit
     TRY_ASSIGN(both, reference(Precision::float32, perturbed(definition, inputs, seed + 2), invocation));
   }
   bool enough = true;  // the float run would do
-  for (std::size_t i = 0; i < definition.outputs.size(); ++i) {
-    const model::TensorSpec& output = definition.outputs[i];
+  for (std::size_t i = 0; i < whole.outputs.size(); ++i) {
+    const model::TensorSpec& output = whole.outputs[i];
     Expected expected;
     expected.dtype = output.dtype;
     if (output.shape) expected.shape = model::shape_of(output, axes);
@@ -258,8 +264,9 @@ base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<Refere
   if (slot.family != model::Family::as_declared) {
     for (Bounds& bounds : calibrated->bounds) bounds.bands = unlimited_bands();
   }
-  for (std::size_t i = 0; i < task_.definition.outputs.size(); ++i) {
-    const model::TensorSpec& output = task_.definition.outputs[i];
+  const model::Definition whole = model::reference_definition(task_.definition);
+  for (std::size_t i = 0; i < whole.outputs.size(); ++i) {
+    const model::TensorSpec& output = whole.outputs[i];
     Expected expected;
     expected.dtype = output.dtype;
     if (output.shape) expected.shape = model::shape_of(output, axes);
@@ -271,6 +278,14 @@ base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<Refere
     slot.expected.push_back(std::move(expected));
   }
   slot.bounds = std::move(calibrated->bounds);
+  for (std::size_t i = 0; i < task_.definition.outputs.size(); ++i) {
+    const auto values = model::ties_of(task_.definition, task_.definition.outputs[i]);
+    if (!values) continue;
+    if (std::string reason = refuse_choices(slot.expected[i], slot.expected[*values]); !reason.empty()) {
+      reason.insert(0, "the reference's output " + task_.definition.outputs[i].name + ": ");
+      return tl::make_unexpected(located({ErrorCode::invalid_argument, std::move(reason)}, workload, slot.family));
+    }
+  }
   return std::all_of(slot.bounds.begin(), slot.bounds.end(), [](const Bounds& one) { return one.float_is_finite; });
 }
 
@@ -322,13 +337,17 @@ std::optional<Failure> judge(const model::Task& task, const model::Workload& wor
   if (known && margin == nullptr) return std::nullopt;
   std::vector<Comparison> comparisons;
   for (std::size_t i = 0; i < outcome.outputs.size(); ++i) {
-    comparisons.push_back(compare(slot.expected[i], slot.bounds[i], outcome.outputs[i]));
+    const auto ties = model::ties_of(task.definition, task.definition.outputs[i]);
+    comparisons.push_back(
+        ties ? compare_choices(slot.expected[i], {slot.expected[*ties], slot.bounds[*ties]}, outcome.outputs[i])
+             : compare(slot.expected[i], slot.bounds[i], outcome.outputs[i]));
     if (!comparisons.back().passed()) break;
   }
   const std::size_t last = comparisons.size() - 1;
   const bool right_size = comparisons.empty() || comparisons[last].violated != NumericalRule::size;
   auto failure = judge_comparisons(task, workload, slot, std::move(comparisons), where, margin);
-  if (failure && right_size)
+  // An index may name another value than the expected one, and be right.
+  if (failure && right_size && !model::ties_of(task.definition, task.definition.outputs[last]))
     failure->reason += "; " + spread_text(slot.expected[last], slot.bounds[last], outcome.outputs[last]);
   if (failure) return failure;
   if (known) return std::nullopt;

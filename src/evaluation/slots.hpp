@@ -35,7 +35,7 @@ using FloatFactors = std::vector<double>;
 /// What a reference on the host says of one set of inputs.
 struct HostCalibration {
   std::vector<ReferenceTensor> exact;  ///< outputs of the run in double
-  std::vector<Bounds> bounds;          ///< with their rows
+  std::vector<Bounds> bounds;          ///< with their rows; as `exact`, of ties tensors too
   FloatFactors factors;
 };
 /// Runs the reference in double and in float, and on perturbed inputs; takes the bounds from that. `inputs` are what

@@ -28,6 +28,9 @@ constexpr std::array kFacts{
     Facts{DType::int8, "int8", "int8_t", 1, false, 0},
     Facts{DType::uint8, "uint8", "uint8_t", 1, false, 0},
     Facts{DType::boolean, "bool", "bool", 1, false, 0},
+    Facts{DType::uint64, "uint64", "uint64_t", 8, false, 0},
+    Facts{DType::uint32, "uint32", "uint32_t", 4, false, 0},
+    Facts{DType::uint16, "uint16", "uint16_t", 2, false, 0},
 };
 
 const Facts& facts(DType dtype) {

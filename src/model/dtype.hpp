@@ -20,7 +20,10 @@ enum class DType {
   int16,
   int8,
   uint8,
-  boolean
+  boolean,
+  uint64,
+  uint32,
+  uint16
 };
 
 /// "float32", "bool", ... as task.toml spells it.

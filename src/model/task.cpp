@@ -55,9 +55,52 @@ std::vector<std::string> variable_axes(const Definition& definition) {
   return names;
 }
 
+bool is_passed_as_input(const TensorSpec& input) {
+  return !input.inout;
+}
+
+std::optional<std::size_t> contents_of(const Definition& definition, const TensorSpec& output) {
+  if (!output.inout) return std::nullopt;
+  const auto found = std::find_if(definition.inputs.begin(), definition.inputs.end(),
+                                  [&](const TensorSpec& input) { return input.inout && input.name == output.name; });
+  ACCELOPT_ASSERT(found != definition.inputs.end(), "an inout tensor is an input too");
+  return static_cast<std::size_t>(found - definition.inputs.begin());
+}
+
+Definition reference_definition(const Definition& definition) {
+  Definition whole = definition;
+  whole.outputs.insert(whole.outputs.end(), whole.ties.begin(), whole.ties.end());
+  whole.ties.clear();
+  return whole;
+}
+
+std::optional<std::size_t> ties_of(const Definition& definition, const TensorSpec& output) {
+  if (output.ties.empty()) return std::nullopt;
+  std::size_t place = 0;
+  for (const auto* tensors : {&definition.outputs, &definition.ties}) {
+    for (const TensorSpec& one : *tensors) {
+      if (one.name == output.ties) return place;
+      ++place;
+    }
+  }
+  ACCELOPT_ASSERT(false, "an output's ties tensor is there");
+}
+
+int schema_of(const Task& task) {
+  const Definition& definition = task.definition;
+  const auto is_new = [](const TensorSpec& one) {
+    return one.inout || !one.ties.empty() || one.dtype == DType::uint16 || one.dtype == DType::uint32 ||
+           one.dtype == DType::uint64;
+  };
+  const bool any = std::any_of(definition.inputs.begin(), definition.inputs.end(), is_new) ||
+                   std::any_of(definition.outputs.begin(), definition.outputs.end(), is_new);
+  const bool returns = task.entry && !task.entry->returns.empty();
+  return any || returns || !definition.ties.empty() || definition.small_floats == SmallFloats::native ? 2 : 1;
+}
+
 bool has_exact_output(const Definition& definition) {
   return std::any_of(definition.outputs.begin(), definition.outputs.end(),
-                     [](const TensorSpec& output) { return !is_floating(output.dtype); });
+                     [](const TensorSpec& output) { return !is_floating(output.dtype) && output.ties.empty(); });
 }
 
 std::string task_id(const Task& task) {
@@ -71,6 +114,8 @@ namespace {
 Json tensor_to_json(const TensorSpec& tensor, bool input) {
   Json out = {{"name", tensor.name}, {"dtype", to_string(tensor.dtype)}};
   out["shape"] = tensor.shape;
+  if (tensor.inout) out["inout"] = true;
+  if (!tensor.ties.empty()) out["ties"] = tensor.ties;
   if (input) {
     out["init"] = to_string(tensor.init);
     out["families"] = Json::array();
@@ -91,6 +136,8 @@ TensorSpec tensor_from_json(const Json& in) {
   const auto dtype = parse_dtype(in.at("dtype").get<std::string>());
   if (!dtype) refuse("unknown dtype", in);
   tensor.dtype = *dtype;
+  tensor.inout = in.value("inout", false);
+  tensor.ties = in.value("ties", std::string());
   if (in.contains("init")) {
     auto init = parse_init(in.at("init").get<std::string>());
     if (!init) refuse(init.error().message, in);
@@ -121,9 +168,11 @@ void to_json(Json& out, const Definition& definition) {
   for (const TensorSpec& tensor : definition.inputs) out["inputs"].push_back(tensor_to_json(tensor, true));
   out["outputs"] = Json::array();
   for (const TensorSpec& tensor : definition.outputs) out["outputs"].push_back(tensor_to_json(tensor, false));
+  for (const TensorSpec& tensor : definition.ties) out["ties"].push_back(tensor_to_json(tensor, false));
   out["numerics"] = {{"lower_precision", definition.numerics.lower_precision},
                      {"normwise", Json(definition.numerics.normwise)}};
   out["cost"] = {{"flops", definition.cost.flops}, {"bytes", definition.cost.bytes}};
+  if (definition.small_floats == SmallFloats::native) out["small_floats"] = "native";
 }
 
 void from_json(const Json& in, Definition& definition) {
@@ -138,6 +187,8 @@ void from_json(const Json& in, Definition& definition) {
   }
   for (const Json& item : in.at("inputs")) definition.inputs.push_back(tensor_from_json(item));
   for (const Json& item : in.at("outputs")) definition.outputs.push_back(tensor_from_json(item));
+  if (in.value("small_floats", std::string()) == "native") definition.small_floats = SmallFloats::native;
+  for (const Json& item : in.value("ties", Json::array())) definition.ties.push_back(tensor_from_json(item));
   if (const auto numerics = in.find("numerics"); numerics != in.end()) {
     read_field(*numerics, "lower_precision", definition.numerics.lower_precision);
     if (numerics->contains("normwise")) numerics->at("normwise").get_to(definition.numerics.normwise);
@@ -173,6 +224,7 @@ void to_json(Json& out, const Task& task) {
          {"cpu", {{"threads", task.cpu.threads}, {"cache", task.cpu.cache == Cache::cold ? "cold" : "warm"}}}};
   if (task.entry) {
     out["entry"] = {{"file", task.entry->file}, {"function", task.entry->function}, {"args", task.entry->args}};
+    if (!task.entry->returns.empty()) out["entry"]["returns"] = task.entry->returns;
   }
 }
 
@@ -193,6 +245,7 @@ void from_json(const Json& in, Task& task) {
     entry->at("file").get_to(task.entry->file);
     entry->at("function").get_to(task.entry->function);
     entry->at("args").get_to(task.entry->args);
+    read_field(*entry, "returns", task.entry->returns);
   }
 }
 

@@ -31,6 +31,8 @@ struct TensorSpec {
   DType dtype = DType::float32;
   InitSpec init;                 ///< inputs only
   std::vector<Family> families;  ///< inputs only: transformations besides as_declared
+  std::string ties{};            ///< integer outputs only: the tensor by whose values any of equal indices is right
+  bool inout = false;            ///< an input and an output of one name: what the kernel finds there, and leaves there
 };
 
 struct Numerics {
@@ -44,6 +46,9 @@ struct CostModel {
   std::string bytes;  ///< bytes moved to and from memory
 };
 
+/// What f16_t and bf16_t are in C and C++: structs of bits, or the compiler's own _Float16 and __bf16.
+enum class SmallFloats { bits, native };
+
 struct Definition {
   std::string name;
   std::string op_type;
@@ -51,8 +56,10 @@ struct Definition {
   std::vector<Axis> axes;  ///< the order is the calling convention
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
+  std::vector<TensorSpec> ties{};  ///< what the reference alone computes, after the outputs: what indices choose among
   Numerics numerics;
   CostModel cost;
+  SmallFloats small_floats = SmallFloats::bits;
 };
 
 /// race: timed and verified. check: verified in every evaluation. held_out: verified silently, timed at confirmation.
@@ -78,6 +85,7 @@ struct Entry {
   std::string file;  ///< relative to the task's folder
   std::string function;
   std::vector<std::string> args;  ///< inputs, outputs and axes in the function's own order: "x" or "int M"
+  std::string returns{};          ///< the output that the function returns; empty: none
 };
 
 struct Task {
@@ -99,7 +107,17 @@ std::int64_t element_count(const TensorSpec& tensor, const AxisValues& axes);
 std::vector<std::int64_t> shape_of(const TensorSpec& tensor, const AxisValues& axes);
 /// Names of the variable axes, in calling order.
 std::vector<std::string> variable_axes(const Definition& definition);
-/// Whether some output holds integers or masks, which are compared for equality.
+/// Whether a kernel is given the input as a parameter of its own: an inout tensor comes with the outputs.
+bool is_passed_as_input(const TensorSpec& input);
+/// Place of the input whose contents the output holds before a call; none: they mean nothing.
+std::optional<std::size_t> contents_of(const Definition& definition, const TensorSpec& output);
+/// The definition as the reference has it, which computes the ties tensors too: as its last outputs.
+Definition reference_definition(const Definition& definition);
+/// Place of the tensor that the output's indices choose among, in the outputs of reference_definition; none: no ties.
+std::optional<std::size_t> ties_of(const Definition& definition, const TensorSpec& output);
+/// The first schema of task.toml that can say what the task says.
+int schema_of(const Task& task);
+/// Whether some output holds integers or masks that are compared for equality.
 bool has_exact_output(const Definition& definition);
 /// SHA-256 over everything that decides a measurement: definition, workloads, target, baseline, reference.
 std::string task_id(const Task& task);

@@ -38,9 +38,9 @@ class Scope {
 
 std::vector<std::string> dtype_names() {
   std::vector<std::string> names;
-  for (const DType dtype :
-       {DType::float64, DType::float32, DType::float16, DType::bfloat16, DType::float8_e4m3fn, DType::float8_e5m2,
-        DType::int64, DType::int32, DType::int16, DType::int8, DType::uint8, DType::boolean}) {
+  for (const DType dtype : {DType::float64, DType::float32, DType::float16, DType::bfloat16, DType::float8_e4m3fn,
+                            DType::float8_e5m2, DType::int64, DType::int32, DType::int16, DType::int8, DType::uint64,
+                            DType::uint32, DType::uint16, DType::uint8, DType::boolean}) {
     names.emplace_back(to_string(dtype));
   }
   return names;
@@ -82,6 +82,12 @@ double largest_of(DType dtype) {
       return 32767;
     case DType::int8:
       return 127;
+    case DType::uint64:
+      return 0x1p64;
+    case DType::uint32:
+      return 0x1p32 - 1;
+    case DType::uint16:
+      return 65535;
     case DType::uint8:
       return 255;
     case DType::boolean:
@@ -92,8 +98,9 @@ double largest_of(DType dtype) {
 }
 
 double least_of(DType dtype) {
-  const bool is_unsigned = dtype == DType::uint8 || dtype == DType::boolean;
-  return is_unsigned ? 0 : -largest_of(dtype) - 1;
+  const bool is_signed =
+      dtype == DType::int64 || dtype == DType::int32 || dtype == DType::int16 || dtype == DType::int8;
+  return !is_signed ? 0 : -largest_of(dtype) - 1;
 }
 
 /// Why the generator's numbers make no sense; empty when they do.
@@ -133,7 +140,7 @@ std::string refuse_init(const TensorSpec& tensor) {
     return name + " draws real numbers, but the dtype is " + std::string(to_string(tensor.dtype)) +
            "; write integers(low, high) or another dtype";
   }
-  if (floating && draws_indices) return name + " draws indices; the dtype must be int64, int32, int16, int8 or uint8";
+  if (floating && draws_indices) return name + " draws indices; the dtype must be one of integers";
   const bool needs_axis = draws_indices || init.kind == InitKind::sorted;
   if (needs_axis && (!tensor.shape || tensor.shape->empty())) return name + " needs a tensor with at least one axis";
   if (floating) return "";
@@ -214,11 +221,38 @@ void read_families(TableReader& table, TensorSpec& tensor) {
   }
 }
 
-enum class Side { input, output };
+enum class Side { input, inout, output, ties };
+
+struct SideNames {
+  std::string key;
+  std::string what;
+};
+
+SideNames names_of(Side side) {
+  switch (side) {
+    case Side::input:
+      return {"inputs", "an input"};
+    case Side::inout:
+      return {"inout", "an inout tensor"};
+    case Side::output:
+      return {"outputs", "an output"};
+    case Side::ties:
+      return {"ties", "a ties tensor"};
+  }
+  return {};
+}
+
+/// The output that an inout tensor is.
+TensorSpec output_of(const TensorSpec& inout) {
+  TensorSpec output = inout;
+  output.init = {};
+  output.families.clear();
+  return output;
+}
 
 TensorSpec read_tensor(TableReader& table, Side side, const model::Definition& definition, Scope& scope) {
   TensorSpec tensor;
-  const std::string what = side == Side::input ? "an input" : "an output";
+  const std::string what = names_of(side).what;
   if (const auto name = table.string("name", "the parameter's name")) {
     tensor.name = *name;
     if (std::string reason = scope.take(*name, what); !reason.empty()) table.refuse("name", std::move(reason));
@@ -226,11 +260,14 @@ TensorSpec read_tensor(TableReader& table, Side side, const model::Definition& d
     table.require("name", "the parameter's name");
   }
   read_shape(table, tensor, definition);
-  if (side == Side::output && !table.has("shape")) {
-    table.require("shape", "the axis names, outermost first; [] is a 0-d tensor; an output cannot be passed by value");
+  if (side != Side::input && !table.has("shape")) {
+    table.require("shape",
+                  "the axis names, outermost first; [] is a 0-d tensor; " + what + " cannot be passed by value");
   }
   const bool dtype_is_known = read_dtype(table, tensor);
-  if (side == Side::input) {
+  tensor.inout = side == Side::inout;
+  if (side == Side::output) tensor.ties = table.string("ties", "the tensor whose values its indices name").value_or("");
+  if (side == Side::input || side == Side::inout) {
     read_init(table, tensor, dtype_is_known);
     read_families(table, tensor);
   }
@@ -238,22 +275,81 @@ TensorSpec read_tensor(TableReader& table, Side side, const model::Definition& d
   return tensor;
 }
 
+/// Reads the tensors of one kind, after those of the kinds before it.
 void read_tensors(TableReader& root, Side side, model::Definition& definition, Scope& scope,
                   std::vector<Problem>& problems) {
-  const std::string key = side == Side::input ? "inputs" : "outputs";
-  auto& tensors = side == Side::input ? definition.inputs : definition.outputs;
+  const std::string key = names_of(side).key;
+  auto& tensors = side == Side::output ? definition.outputs : side == Side::ties ? definition.ties : definition.inputs;
   const std::string form = "[[" + key + "]] with name, shape and dtype";
   const auto tables = root.tables(key, form);
   if (tables.size() > kMostTensors) {
     return root.refuse(
         key, std::to_string(tables.size()) + " are too many; a task has at most " + std::to_string(kMostTensors));
   }
-  for (const TomlNode* node : tables) {
-    TableReader table(*node, root.path(key) + "[" + std::to_string(tensors.size()) + "]", problems);
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    TableReader table(*tables[i], root.path(key) + "[" + std::to_string(i) + "]", problems);
     tensors.push_back(read_tensor(table, side, definition, scope));
+    if (side == Side::inout) definition.outputs.push_back(output_of(tensors.back()));
   }
-  const TomlKind* const kind = root.kind(key);
-  if (!kind || (*kind == TomlKind::array && tensors.empty())) root.require(key, "at least one " + form);
+}
+
+/// A task without inputs or without outputs is none; inout tensors are both.
+void require_tensors(TableReader& root) {
+  for (const std::string key : {"inputs", "outputs"}) {
+    const auto lacks = [&](const std::string& name) {
+      const TomlKind* const kind = root.kind(name);
+      return !kind || (*kind == TomlKind::array && root.tables(name, "").empty());
+    };
+    if (lacks(key) && lacks("inout")) root.require(key, "at least one [[" + key + "]] with name, shape and dtype");
+  }
+}
+
+/// Why the indices of the output cannot name elements of the tensor's last axis; empty when they can.
+std::string refuse_ties_between(const TensorSpec& output, const model::Definition& definition) {
+  const TensorSpec* values = nullptr;
+  std::string known;
+  for (const auto* tensors : {&definition.ties, &definition.outputs}) {
+    for (const TensorSpec& one : *tensors) {
+      if (one.name == output.ties) values = &one;
+      if (is_floating(one.dtype)) known += (known.empty() ? "" : ", ") + one.name;
+    }
+  }
+  if (is_floating(output.dtype) || output.dtype == DType::boolean) return "belongs to outputs that are indices";
+  if (values == nullptr) {
+    return in_quotes(output.ties) + " is no [[ties]] tensor and no output; known are " +
+           (known.empty() ? "none" : known);
+  }
+  if (!is_floating(values->dtype)) return in_quotes(output.ties) + " must have a floating dtype";
+  if (values->inout) return in_quotes(output.ties) + " is an inout tensor; name a [[ties]] tensor";
+  std::vector<std::string> rows = values->shape.value_or(std::vector<std::string>{});
+  std::vector<std::string> own = output.shape.value_or(std::vector<std::string>{});
+  const std::string needed = in_quotes(output.ties) +
+                             " must have the output's rows and one more axis, the last, which the indices name: "
+                             "indices [\"Q\", \"k\"] or [\"Q\"] of values [\"Q\", \"N\"]";
+  if (rows.empty()) return needed;
+  rows.pop_back();
+  if (own == rows) return "";
+  if (!own.empty()) own.pop_back();
+  return own == rows && output.shape->size() == rows.size() + 1 ? "" : needed;
+}
+
+void check_ties(TableReader& root, const model::Definition& definition, std::vector<Problem>& problems) {
+  std::size_t place = 0;
+  for (const TensorSpec& output : definition.outputs) {
+    if (output.inout) continue;
+    const std::string key = root.path("outputs") + "[" + std::to_string(place++) + "].ties";
+    if (output.ties.empty()) continue;
+    if (std::string reason = refuse_ties_between(output, definition); !reason.empty()) {
+      problems.push_back({root.line("outputs"), key, std::move(reason), ""});
+    }
+  }
+  for (std::size_t i = 0; i < definition.ties.size(); ++i) {
+    const TensorSpec& values = definition.ties[i];
+    const bool used = std::any_of(definition.outputs.begin(), definition.outputs.end(),
+                                  [&](const TensorSpec& output) { return output.ties == values.name; });
+    const std::string key = root.path("ties") + "[" + std::to_string(i) + "].name";
+    if (!used) problems.push_back({root.line("ties"), key, "no output says ties = " + in_quotes(values.name), ""});
+  }
 }
 
 /// A kernel may take any of several equal values: no index is wrong then, and no two need agree.
@@ -263,8 +359,8 @@ void refuse_ties(const TableReader& root, const model::Definition& definition, s
     const auto& families = definition.inputs[i].families;
     if (std::find(families.begin(), families.end(), model::Family::near_ties) == families.end()) continue;
     problems.push_back({root.line("inputs"), root.path("inputs") + "[" + std::to_string(i) + "].families",
-                        "near_ties needs outputs of floating types: which of two nearly equal values an index names is "
-                        "for each kernel to say; leave it out",
+                        "near_ties needs outputs of floating types, or with ties: which of two nearly equal values an "
+                        "index names is for each kernel to say; leave it out",
                         ""});
   }
 }
@@ -327,8 +423,16 @@ void read_definition(TableReader& root, model::Definition& definition, std::vect
   definition.description = root.string("description", "one line: what is computed").value_or("");
   read_axes(root, definition, scope, problems);
   read_tensors(root, Side::input, definition, scope, problems);
+  read_tensors(root, Side::inout, definition, scope, problems);
   read_tensors(root, Side::output, definition, scope, problems);
+  read_tensors(root, Side::ties, definition, scope, problems);
+  require_tensors(root);
+  check_ties(root, definition, problems);
   refuse_ties(root, definition, problems);
+  if (const auto form = root.string("small_floats", "\"bits\" or \"native\"")) {
+    if (*form != "bits" && *form != "native") root.refuse("small_floats", "must be \"bits\" or \"native\"");
+    definition.small_floats = *form == "native" ? model::SmallFloats::native : model::SmallFloats::bits;
+  }
   read_numerics(root, definition.numerics, problems);
   read_cost(root, definition, problems);
 }

@@ -205,6 +205,8 @@ class Linter {
     return out;
   }
 
+  static bool is_inout(const model::TensorSpec& input) { return input.inout; }
+
   void check_inputs() {
     const std::vector<model::TensorSpec>& inputs = task_.definition.inputs;
     if (std::all_of(inputs.begin(), inputs.end(), is_fixed)) {
@@ -215,7 +217,10 @@ class Linter {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const model::TensorSpec& input = inputs[i];
       if (!input.shape || !is_floating(input.dtype) || is_fixed(input)) continue;
-      const std::string key = "inputs[" + std::to_string(i) + "].families";
+      const auto first =
+          static_cast<std::size_t>(std::find_if(inputs.begin(), inputs.end(), is_inout) - inputs.begin());
+      const std::string key =
+          (input.inout ? "inout[" + std::to_string(i - first) : "inputs[" + std::to_string(i)) + "].families";
       const std::vector<std::string> more = further_families(input);
       if (input.families.empty()) {
         report(Severity::advice, key,

@@ -122,8 +122,9 @@ unsigned dropped_bits(const Rounding& rounding, DType dtype) {
 
 std::string refuse_rounding(const model::Definition& definition) {
   if (definition.numerics.lower_precision) return "the task permits it: numerics.lower_precision = true";
-  const bool seen = std::any_of(definition.outputs.begin(), definition.outputs.end(),
-                                [](const TensorSpec& output) { return model::is_floating(output.dtype); });
+  const bool seen = std::any_of(definition.outputs.begin(), definition.outputs.end(), [](const TensorSpec& output) {
+    return model::is_floating(output.dtype) || !output.ties.empty();
+  });
   return seen ? "" : "every output is exact (integers or masks)";
 }
 

@@ -27,7 +27,9 @@ std::string parameter(const TensorSpec& tensor, bool output) {
 std::string parameters(const model::Definition& definition) {
   std::string out;
   const auto add = [&](const std::string& text) { out += (out.empty() ? "" : ", ") + text; };
-  for (const TensorSpec& input : definition.inputs) add(parameter(input, false));
+  for (const TensorSpec& input : definition.inputs) {
+    if (model::is_passed_as_input(input)) add(parameter(input, false));
+  }
   for (const TensorSpec& output : definition.outputs) add(parameter(output, true));
   for (const std::string& axis : model::variable_axes(definition)) add("int64_t " + axis);
   return out;
@@ -40,7 +42,9 @@ std::string call_of_baseline(const model::Definition& definition, const Replaced
         std::find_if(replaced.begin(), replaced.end(), [&](const auto& pair) { return pair.first == name; });
     out += (out.empty() ? "" : ", ") + (found == replaced.end() ? name : found->second);
   };
-  for (const TensorSpec& input : definition.inputs) add(input.name);
+  for (const TensorSpec& input : definition.inputs) {
+    if (model::is_passed_as_input(input)) add(input.name);
+  }
   for (const TensorSpec& output : definition.outputs) add(output.name);
   for (const std::string& axis : model::variable_axes(definition)) add(axis);
   return std::string("  ") + kBaselineName + "(" + out + ");\n";
@@ -104,11 +108,12 @@ class Breeder {
   }
 
  private:
-  /// What a mutant does to one output, as statements after the baseline's call; or why it does not apply.
+  /// What a mutant does to one output, as statements after the baseline's call and before it; or why it does not apply.
   struct Spoiled {
     std::string code;
     std::string does;
     std::string skipped;
+    std::string before{};
   };
 
   void for_outputs(MutantKind kind, const std::string& name, Spoiled (Breeder::*spoil)(const TensorSpec&) const) {
@@ -116,7 +121,7 @@ class Breeder {
     for (const TensorSpec& output : definition_.outputs) {
       const Spoiled spoiled = (this->*spoil)(output);
       add(kind, several ? name + " (output " + output.name + ")" : name, spoiled.does, spoiled.skipped,
-          call_of_baseline(definition_) + spoiled.code);
+          spoiled.before + call_of_baseline(definition_) + spoiled.code);
     }
   }
 
@@ -184,7 +189,16 @@ class Breeder {
             {}};
   }
 
+  /// Of an inout tensor what it held before the call.
   [[nodiscard]] Spoiled copy(const TensorSpec& output) const {
+    if (output.inout) {
+      const std::string& x = output.name;
+      return {"  memcpy(" + x + ", before_" + x + ", sizeof *" + x + " * (" + elements(output) + "));\n  free(before_" +
+                  x + ");\n",
+              x + " is left as it was",
+              {},
+              copied(output, "before_", "")};
+    }
     const TensorSpec* const source = source_of_copy(definition_, output);
     if (source == nullptr) {
       return {{}, {}, "no input tensor has the type of output " + output.name};
@@ -220,10 +234,12 @@ class Breeder {
             {}};
   }
 
-  /// Statements that copy an input into changed_<name>, which `change` then alters; the mutant frees it at the end.
-  [[nodiscard]] static std::string copied(const TensorSpec& input, const std::string& change) {
+  /// Statements that copy a tensor into one of a longer name, which `change` then alters; the mutant frees it at the
+  /// end.
+  [[nodiscard]] static std::string copied(const TensorSpec& input, const std::string& prefix,
+                                          const std::string& change) {
     const std::string type(model::c_name(input.dtype));
-    const std::string name = "changed_" + input.name;
+    const std::string name = prefix + input.name;
     return "  " + type + "* " + name + " = (" + type + "*)malloc(sizeof(" + type + ") * (" + elements(input) +
            " + 1));\n" + "  if (!" + name + ") abort();\n  memcpy(" + name + ", " + input.name + ", sizeof(" + type +
            ") * (" + elements(input) + "));\n" + change;
@@ -236,7 +252,12 @@ class Breeder {
     std::string freed;
     Replaced replaced;
     for (const auto& [input, change] : changes) {
-      body += copied(*input, change);
+      if (input->inout) {  // is the kernel's to change
+        body += "  " + std::string(model::c_name(input->dtype)) + "* changed_" + input->name + " = " + input->name +
+                ";\n" + change;
+        continue;
+      }
+      body += copied(*input, "changed_", change);
       freed += "  free(changed_" + input->name + ");\n";
       replaced.emplace_back(input->name, "changed_" + input->name);
     }
@@ -271,7 +292,7 @@ class Breeder {
 
   void mutate_input() {
     const auto input = std::find_if(definition_.inputs.begin(), definition_.inputs.end(),
-                                    [](const TensorSpec& one) { return one.shape.has_value(); });
+                                    [](const TensorSpec& one) { return one.shape.has_value() && !one.inout; });
     const std::string name = "inputs mutated";
     if (input == definition_.inputs.end()) {
       add(MutantKind::mutated_input, name, {}, "there is no input tensor", {});

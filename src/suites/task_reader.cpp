@@ -15,7 +15,7 @@
 namespace accelopt::suites {
 namespace {
 
-constexpr std::int64_t kSchema = 1;
+constexpr std::int64_t kNewestSchema = 2;
 
 /// Larger tensors are a slip of the pen on any machine, and would overflow sizes further on.
 constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 40;
@@ -28,11 +28,36 @@ constexpr std::string_view kPositiveExtent = "the axis's extent, a positive inte
 void read_schema(TableReader& root) {
   const auto schema = root.integer("schema", "schema = 1");
   if (!schema && !root.has("schema")) root.require("schema", "schema = 1");
-  if (!schema || *schema == kSchema) return;
-  root.refuse("schema", *schema > kSchema
-                            ? "schema " + std::to_string(*schema) +
-                                  " is newer than this program, which reads schema 1; use a newer accelopt"
-                            : "must be 1");
+  if (!schema || (*schema >= 1 && *schema <= kNewestSchema)) return;
+  root.refuse("schema", *schema > kNewestSchema
+                            ? "schema " + std::to_string(*schema) + " is newer than this program, which reads up to " +
+                                  std::to_string(kNewestSchema) + "; use a newer accelopt"
+                            : "must be 1 or 2");
+}
+
+/// What an older program would read as another task says so by its number.
+void check_schema(TableReader& root, const model::Task& task) {
+  const auto schema = root.integer("schema", "schema = 1");
+  if (!schema || *schema >= model::schema_of(task)) return;
+  root.refuse("schema", "must be 2: inout, ties, small_floats, returns, uint16, uint32 and uint64 are not in schema 1");
+}
+
+/// What only kernels on processors may have so far.
+void check_target(TableReader& root, const model::Task& task) {
+  if (task.target == "cpu") return;
+  for (const std::string key : {"inout", "ties", "small_floats"}) {
+    if (root.has(key)) root.refuse(key, "only tasks with target = \"cpu\" may have it; leave it out");
+  }
+  const model::Definition& definition = task.definition;
+  for (const auto& [key, tensors] : {std::pair{"inputs", &definition.inputs}, {"outputs", &definition.outputs}}) {
+    for (const model::TensorSpec& tensor : *tensors) {
+      const bool wide = tensor.dtype == model::DType::uint64 || tensor.dtype == model::DType::uint32 ||
+                        tensor.dtype == model::DType::uint16;
+      if (!wide && tensor.ties.empty()) continue;
+      root.refuse(key, in_quotes(tensor.name) + ": only tasks with target = \"cpu\" may have " +
+                           (wide ? "dtype " + std::string(to_string(tensor.dtype)) : "ties"));
+    }
+  }
 }
 
 void read_target(TableReader& root, model::Task& task) {
@@ -59,7 +84,7 @@ std::optional<std::int64_t> bytes_of(const model::TensorSpec& tensor, const mode
 /// Sizes and costs under the workload's binding.
 void check_binding(TableReader& table, const model::Definition& definition, const model::Workload& workload) {
   const model::AxisValues axes = bind_axes(definition, workload);
-  for (const auto* tensors : {&definition.inputs, &definition.outputs}) {
+  for (const auto* tensors : {&definition.inputs, &definition.outputs, &definition.ties}) {
     for (const model::TensorSpec& tensor : *tensors) {
       if (!bytes_of(tensor, axes))
         return table.refuse("axes", "makes " + in_quotes(tensor.name) + " larger than 1 TiB");
@@ -200,10 +225,14 @@ std::string argument_name(std::string_view text) {
   return is_identifier(name) ? name : "";
 }
 
-void check_arguments(TableReader& table, const model::Definition& definition, const std::vector<std::string>& args) {
+/// `returned`: the output that is no argument, because the function returns it.
+void check_arguments(TableReader& table, const model::Definition& definition, const std::vector<std::string>& args,
+                     const std::string& returned) {
   std::vector<std::string> required;
   for (const model::TensorSpec& tensor : definition.inputs) required.push_back(tensor.name);
-  for (const model::TensorSpec& tensor : definition.outputs) required.push_back(tensor.name);
+  for (const model::TensorSpec& tensor : definition.outputs) {
+    if (!tensor.inout && tensor.name != returned) required.push_back(tensor.name);
+  }
   std::vector<std::string> known = required;
   for (const model::Axis& axis : definition.axes) known.push_back(axis.name);
   std::set<std::string> used;
@@ -235,9 +264,15 @@ void read_entry(TableReader& root, bool definition_is_sound, TaskText& result) {
   if (entry.file.empty() && !table.has("file")) table.require("file", file_form);
   entry.function = table.string("function", "the function's name").value_or("");
   if (entry.function.empty() && !table.has("function")) table.require("function", "the function's name");
+  entry.returns = table.string("returns", "the output that the function returns").value_or("");
+  const std::vector<model::TensorSpec>& outputs = result.task.definition.outputs;
+  const bool is_number = std::any_of(outputs.begin(), outputs.end(), [&](const model::TensorSpec& output) {
+    return output.name == entry.returns && !output.inout && output.shape && output.shape->empty();
+  });
+  if (!entry.returns.empty() && !is_number) table.refuse("returns", "must be an output with shape = []");
   if (const auto args = table.strings("args", args_form)) {
     entry.args = *args;
-    if (definition_is_sound) check_arguments(table, result.task.definition, *args);
+    if (definition_is_sound) check_arguments(table, result.task.definition, *args, entry.returns);
   } else if (!table.has("args")) {
     table.require("args", args_form);
   }
@@ -278,6 +313,8 @@ TaskText read_task_toml(std::string_view text) {
   read_cpu(root, result.task, result.problems);
   read_cuda(root, result.task, result.problems);
   read_entry(root, definition_is_sound, result);
+  if (result.problems.empty()) check_schema(root, result.task);
+  if (result.problems.empty()) check_target(root, result.task);
   root.finish();
   std::stable_sort(result.problems.begin(), result.problems.end(),
                    [](const Problem& a, const Problem& b) { return a.line < b.line; });

@@ -47,12 +47,14 @@ std::string line(std::string_view key, const std::string& value) {
   return std::string(key) + " = " + value + "\n";
 }
 
-std::string format_tensor(const model::TensorSpec& tensor, bool input) {
-  std::string text = input ? "\n[[inputs]]\n" : "\n[[outputs]]\n";
+/// A tensor under `[[key]]`.
+std::string format_tensor(const model::TensorSpec& tensor, const std::string& key) {
+  std::string text = "\n[[" + key + "]]\n";
   text += line("name", toml_string(tensor.name));
   if (tensor.shape) text += line("shape", strings(*tensor.shape));
   text += line("dtype", toml_string(to_string(tensor.dtype)));
-  if (!input) return text;
+  if (!tensor.ties.empty()) text += line("ties", toml_string(tensor.ties));
+  if (key != "inputs" && key != "inout") return text;
   text += line("init", toml_string(to_string(tensor.init)));
   std::vector<std::string> families;
   for (const model::Family family : tensor.families) families.emplace_back(to_string(family));
@@ -86,10 +88,12 @@ std::string format_contract(const model::Definition& definition) {
 
 std::string format_task_toml(const model::Task& task) {
   const model::Definition& definition = task.definition;
-  std::string text = "schema = 1\n" + line("name", toml_string(definition.name));
+  std::string text =
+      line("schema", std::to_string(model::schema_of(task))) + line("name", toml_string(definition.name));
   if (!definition.op_type.empty()) text += line("op_type", toml_string(definition.op_type));
   if (!definition.description.empty()) text += line("description", toml_string(definition.description));
   text += line("target", toml_string(task.target));
+  if (definition.small_floats == model::SmallFloats::native) text += line("small_floats", toml_string("native"));
   if (task.derived_reference) {
     text += "# The reference was derived from the baseline: it proves equality, not correctness, until it is edited.\n";
     text += line("derived_reference", toml_string(base::sha256_hex(task.reference.text)));
@@ -98,8 +102,12 @@ std::string format_task_toml(const model::Task& task) {
   for (const model::Axis& axis : definition.axes) {
     text += line(axis.name, axis.value ? std::to_string(*axis.value) : "\"var\"");
   }
-  for (const model::TensorSpec& tensor : definition.inputs) text += format_tensor(tensor, true);
-  for (const model::TensorSpec& tensor : definition.outputs) text += format_tensor(tensor, false);
+  for (const model::TensorSpec& tensor : definition.inputs)
+    text += format_tensor(tensor, tensor.inout ? "inout" : "inputs");
+  for (const model::TensorSpec& tensor : definition.outputs) {
+    if (!tensor.inout) text += format_tensor(tensor, "outputs");
+  }
+  for (const model::TensorSpec& tensor : definition.ties) text += format_tensor(tensor, "ties");
   for (const model::Workload& workload : task.workloads) text += format_workload(workload, variable_axes(definition));
   text += format_contract(definition);
   if (task.target == "cpu") {
@@ -112,6 +120,7 @@ std::string format_task_toml(const model::Task& task) {
   if (task.entry) {
     text += "\n[entry]\n" + line("file", toml_string(task.entry->file)) +
             line("function", toml_string(task.entry->function)) + line("args", strings(task.entry->args));
+    if (!task.entry->returns.empty()) text += line("returns", toml_string(task.entry->returns));
   }
   return text;
 }

@@ -45,7 +45,8 @@ RealSource over_real(const std::string& source, model::Language language) {
       if (!is_floating_literal(word.text)) return std::nullopt;
       return is_c ? "((real)" + word.text + ")" : "real(" + word.text + ")";
     }
-    if (word.text == "float" || word.text == "double") return "real";
+    if (word.text == "float" || word.text == "double" || word.text == "_Float16" || word.text == "__bf16")
+      return "real";
     if (word.text.size() < 2 || word.text.back() != 'f') return std::nullopt;
     const std::string name = word.text.substr(0, word.text.size() - 1);
     if (!kFunctions.contains(name)) return std::nullopt;

@@ -10,6 +10,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "cli/scaffold/extract.hpp"
+#include "cli/scaffold/kernel_text.hpp"
 #include "cli/scaffold/real_source.hpp"
 #include "cli/scaffold/signature.hpp"
 #include "cli/scaffold/words.hpp"
@@ -80,22 +81,32 @@ model::Definition definition_of(const Signature& signature) {
     definition.axes.push_back(
         {axis.name, axis.is_variable ? std::nullopt : std::optional(axis.constant.value_or(kAnyExtent))});
   }
+  std::vector<model::TensorSpec> inouts;
+  std::vector<model::TensorSpec> outputs;
   for (const KernelParameter& parameter : signature.parameters) {
     if (parameter.role == ParameterRole::axis) continue;
     model::TensorSpec tensor;
-    tensor.name = parameter.name;
+    tensor.name = parameter.task_name;
     tensor.dtype = parameter.dtype;
     if (parameter.is_tensor) tensor.shape = parameter.shape.value_or(std::vector<std::string>{});
-    (parameter.role == ParameterRole::input ? definition.inputs : definition.outputs).push_back(std::move(tensor));
+    tensor.inout = parameter.role == ParameterRole::inout;
+    const bool small = tensor.dtype == model::DType::float16 || tensor.dtype == model::DType::bfloat16;
+    if (small) definition.small_floats = model::SmallFloats::native;
+    if (parameter.role != ParameterRole::output) (tensor.inout ? inouts : definition.inputs).push_back(tensor);
+    if (parameter.role == ParameterRole::output) outputs.push_back(tensor);
   }
+  definition.inputs.insert(definition.inputs.end(), inouts.begin(), inouts.end());
+  definition.outputs = inouts;
+  definition.outputs.insert(definition.outputs.end(), outputs.begin(), outputs.end());
   return definition;
 }
 
 void write_tensor(TomlText& toml, const KernelParameter& parameter, const Stated& stated) {
-  const bool input = parameter.role == ParameterRole::input;
-  toml.section(input ? "[[inputs]]" : "[[outputs]]");
-  toml.line("name = \"" + parameter.name + "\"");
-  const std::string place = (input ? "inputs." : "outputs.") + parameter.name;
+  const bool input = parameter.role != ParameterRole::output;
+  const std::string key = !input ? "outputs" : parameter.role == ParameterRole::inout ? "inout" : "inputs";
+  toml.section("[[" + key + "]]");
+  toml.line("name = \"" + parameter.task_name + "\"");
+  const std::string place = key + "." + parameter.name;
   if (parameter.shape) {
     toml.line("shape = " + list(*parameter.shape));
   } else if (parameter.is_tensor) {
@@ -138,7 +149,8 @@ std::string least_bytes(const Signature& signature) {
   for (const KernelParameter& parameter : signature.parameters) {
     if (!parameter.is_tensor) continue;
     if (!parameter.shape) return "";
-    std::string product = std::to_string(model::size_of(parameter.dtype));
+    const std::size_t times = parameter.role == ParameterRole::inout ? 2 : 1;  // read and written
+    std::string product = std::to_string(times * model::size_of(parameter.dtype));
     for (const std::string& axis : *parameter.shape) product += "*" + axis;
     sum += (sum.empty() ? "" : " + ") + product;
   }
@@ -149,10 +161,14 @@ model::Entry entry_of(const Signature& signature, const ScaffoldOptions& options
   std::error_code problem;
   fs::path file = fs::relative(fs::absolute(options.file), fs::absolute(options.folder), problem);
   if (problem || file.empty()) file = fs::absolute(options.file);
-  model::Entry entry{file.generic_string(), function, {}};
+  model::Entry entry{file.generic_string(), function, {}, ""};
   for (const KernelParameter& parameter : signature.parameters) {
-    entry.args.push_back(parameter.role == ParameterRole::axis ? parameter.element_type + " " + parameter.axis
-                                                               : parameter.name);
+    if (parameter.is_returned) {
+      entry.returns = parameter.task_name;
+      continue;
+    }
+    entry.args.push_back(parameter.role == ParameterRole::axis ? parameter.type.element + " " + parameter.axis
+                                                               : parameter.task_name);
   }
   return entry;
 }
@@ -162,6 +178,7 @@ void write_entry(TomlText& toml, const model::Entry& entry) {
   toml.line("file = \"" + entry.file + "\"");
   toml.line("function = \"" + entry.function + "\"");
   toml.line("args = " + list(entry.args));
+  if (!entry.returns.empty()) toml.line("returns = \"" + entry.returns + "\"");
   toml.line("# flags = [\"-O2\"]  # of your own build; without it, those in its compile_commands.json");
 }
 
@@ -171,9 +188,13 @@ std::string format_toml(const Signature& signature, const Stated& stated, Draft&
   toml.line(
       "# Made by accelopt init. A \"?\" has to be filled in before the task can run; accelopt lint names each by its "
       "line.");
-  toml.line("schema = 1");
+  toml.line("schema = " + std::to_string(model::schema_of(draft.task)));
   toml.line("name = \"" + plain_name(function) + "\"");
+  toml.line("op_type = \"" + draft.task.definition.op_type + "\"");
+  const std::string& description = draft.task.definition.description;
+  if (!description.empty()) toml.line("description = \"" + description + "\"");
   toml.line("target = \"cpu\"");
+  if (draft.task.definition.small_floats == model::SmallFloats::native) toml.line("small_floats = \"native\"");
   toml.line("# The reference was derived from the function: it proves equality, not correctness, until it is edited.");
   toml.line("derived_reference = \"" + base::sha256_hex(draft.reference) + "\"");
   toml.section("[axes]");
@@ -189,7 +210,7 @@ std::string format_toml(const Signature& signature, const Stated& stated, Draft&
                     : "the axis's extent");
     }
   }
-  for (const ParameterRole role : {ParameterRole::input, ParameterRole::output}) {
+  for (const ParameterRole role : {ParameterRole::input, ParameterRole::inout, ParameterRole::output}) {
     for (const KernelParameter& parameter : signature.parameters) {
       if (parameter.role == role) write_tensor(toml, parameter, stated);
     }
@@ -260,6 +281,65 @@ std::size_t begin_of_definition(const std::string& source, const syntax::Functio
   return function.extent.begin;
 }
 
+/// What the lines of comment right above the function say, as one line of a task.toml's string.
+std::string comment_above(const syntax::Unit& unit, const syntax::Function& function) {
+  constexpr std::size_t kMostLetters = 300;
+  const std::string above = unit.source.substr(0, begin_of_definition(unit.source, function));
+  std::vector<std::string> lines;
+  for (std::size_t end = above.rfind('\n'); end != std::string::npos && end > 0;) {
+    const std::size_t before = above.rfind('\n', end - 1);
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+    const std::string_view line = std::string_view(above).substr(begin, end - begin);
+    const std::size_t first = line.find_first_not_of(" \t");
+    const std::string_view text = first == std::string_view::npos ? "" : line.substr(first);
+    if (!text.starts_with("//") && !text.starts_with("*") && !text.starts_with("/*")) break;
+    lines.emplace_back(text);
+    if (text.starts_with("/*")) break;
+    end = before;
+  }
+  static const std::regex kMarks(R"(^\s*(/\*+|\*/|\*|//+[!<]?)|\*+/\s*$)");
+  static const std::regex kBlanks(R"([\s"\\\x00-\x1f]+)");
+  std::string joined;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) joined += std::regex_replace(*line, kMarks, "") + " ";
+  joined = std::regex_replace(joined, kBlanks, " ").substr(0, kMostLetters);
+  const std::size_t first = joined.find_first_not_of(' ');
+  return first == std::string::npos ? "" : joined.substr(first, joined.find_last_not_of(' ') - first + 1);
+}
+
+std::string function_name(const std::string& qualified) {
+  const std::size_t colons = qualified.rfind("::");
+  return colons == std::string::npos ? qualified : qualified.substr(colons + 2);
+}
+
+/// Whether one of the functions uses what is declared there.
+bool is_used(const syntax::Unit& unit, const syntax::Extent& extent) {
+  return std::any_of(unit.functions.begin(), unit.functions.end(), [&](const syntax::Function& function) {
+    return std::any_of(function.names.begin(), function.names.end(), [&](const syntax::NameUse& use) {
+      return use.declaration >= 0 && extent.begin <= static_cast<std::size_t>(use.declaration) &&
+             static_cast<std::size_t>(use.declaration) < extent.end;
+    });
+  });
+}
+
+/// A variable outside of all functions that the function needs: in the baseline it would hold nothing of what the
+/// program puts there, and a kernel keeps no data.
+Result<void> refuse_variables(const syntax::Unit& extracted, const syntax::Function& function) {
+  static const std::regex kNoVariable(R"(\b(?:const|constexpr|typedef|using|struct|class|union|enum|template)\b)");
+  static const std::regex kName(R"((\w+)\s*(?:\[[^=]*)?$)");
+  for (const Chunk& chunk : top_level_chunks(extracted.source)) {
+    if (chunk.kind != Chunk::Kind::declaration || !is_used(extracted, chunk.extent)) continue;
+    const std::string text(extracted.text(chunk.extent));
+    const std::string head = text.substr(0, text.find_first_of("={;"));
+    std::smatch found;
+    if (head.find('(') != std::string::npos || std::regex_search(head, kNoVariable)) continue;
+    if (!std::regex_search(head, found, kName)) continue;
+    return fail(ErrorCode::unsupported, function.name + " uses the variable " + found[1].str() +
+                                            ", which the program fills elsewhere and a kernel cannot keep; pass it as "
+                                            "a parameter, or make it const with its values");
+  }
+  return {};
+}
+
 /// "a::B::" of a function that is defined outside of the scope it belongs to: `void a::B::f() {}`.
 std::string qualifier_of(const syntax::Unit& unit, const syntax::Function& function) {
   const std::string_view header = unit.text({function.extent.begin, function.body.begin});
@@ -299,35 +379,36 @@ void check_made(const syntax::Clang& clang, const std::string& file, const std::
       fmt::format("{}:{}:{}: {}; mend it before the first run", file, first.line, first.column, first.message));
 }
 
-void draft_reference(const syntax::Clang& clang, const syntax::Unit& kept, const Signature& signature,
-                     const Surroundings& around, const syntax::Function& function, Draft& draft) {
+Result<void> draft_reference(const syntax::Clang& clang, const syntax::Unit& kept, const Signature& signature,
+                             const Surroundings& around, const syntax::Function& function, Draft& draft) {
   const model::Language language = kept.language;
-  const RealSource real =
-      over_real(around.around(kernel_definition(signature, "reference", kept.text(function.body), language)), language);
+  TRY_ASSIGN(const std::string definition, kernel_definition(signature, "reference", kept, function));
+  const RealSource real = over_real(around.around(definition), language);
   draft.reference =
       "// Derived by accelopt init from " + function.name +
       " itself: it proves equality with it, not correctness. Rewrite it as the definition of what is wanted.\n"
       "#include \"task.h\"\n\n" +
-      real.source;
+      needed_includes(definition, around.before) + real.source;
   if (!real.vector_names.empty()) {
     draft.notes.push_back("reference" + draft.extension + ": the function uses vector instructions (" +
                           real.vector_names.front() + "), which have no form over `real`; write the reference by hand");
-    return;
+    return {};
   }
   check_made(clang, "reference" + draft.extension, draft.reference,
              "#define ACCELOPT_REAL double\n" + targets::cpu::reference_header(definition_of(signature)), language,
              draft.notes);
+  return {};
 }
 
 Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& options, const std::string& source,
                          model::Language language) {
-  TRY_ASSIGN(const Stated stated,
-             parse_stated(options.shapes, options.outputs, options.axes, options.constants, options.inits));
+  TRY_ASSIGN(const Stated stated, parse_stated(options.stated));
   TRY_ASSIGN(Extract extract,
              extract_function(clang, source, language, options.function, fs::absolute(options.file).parent_path()));
   TRY_ASSIGN(const syntax::Unit extracted, read_unit(clang, extract.source, language));
   // Values that the file gives to an axis are read before its names change.
   TRY_ASSIGN(const syntax::Function* const original, find_function(extracted, extract.function));
+  TRY(refuse_variables(extracted, *original));
   TRY_ASSIGN(const Signature signature, read_signature(extracted, *original, stated));
 
   const std::string kept = without_clashes(extracted, stated);
@@ -342,14 +423,17 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
   Draft draft;
   draft.extension = language == model::Language::c ? ".c" : ".cpp";
   draft.notes = std::move(extract.notes);
+  draft.notes.insert(draft.notes.end(), adapted.notes.begin(), adapted.notes.end());
+  TRY_ASSIGN(const std::string definition, kernel_definition(adapted, "kernel", unit, *function));
   draft.baseline = "// Made by accelopt init from " + extract.function + " in " + options.file.filename().string() +
-                   ".\n" + "#include \"task.h\"\n\n" +
-                   around.around(kernel_definition(adapted, "kernel", unit.text(function->body), language));
+                   ".\n" + "#include \"task.h\"\n\n" + needed_includes(definition, around.before) + around.around(definition);
   check_made(clang, "baseline" + draft.extension, draft.baseline, targets::cpu::kernel_header(definition_of(signature)),
              language, draft.notes);
-  draft_reference(clang, unit, adapted, around, *function, draft);
+  TRY(draft_reference(clang, unit, adapted, around, *function, draft));
   draft.task.definition = definition_of(signature);
   draft.task.definition.name = plain_name(extract.function);
+  draft.task.definition.op_type = options.op_type.empty() ? function_name(extract.function) : options.op_type;
+  draft.task.definition.description = comment_above(extracted, *original);
   draft.task.entry = entry_of(signature, options, extract.function);
   draft.task.baseline = {language, {{"baseline" + draft.extension, draft.baseline}}};
   draft.toml = format_toml(signature, stated, draft);
@@ -373,6 +457,13 @@ std::string plain_name(const std::string& function) {
 Result<ScaffoldReport> scaffold_task(const syntax::Clang& clang, const ScaffoldOptions& options) {
   TRY_ASSIGN(const std::string source, base::read_file(options.file));
   TRY_ASSIGN(const model::Language language, model::language_of_file(options.file.filename().string()));
+  if (language == model::Language::cuda) {
+    return fail(ErrorCode::unsupported,
+                options.file.string() +
+                    ": init reads C and C++; it does not read launches, so it cannot tell the grid of a CUDA kernel.\n"
+                    "Write task.toml with target = \"cuda\", and baseline.cu with your device code and its //@ launch "
+                    "lines (docs/cuda.md; examples/cuda is one)");
+  }
   if (language != model::Language::c && language != model::Language::cpp) {
     return fail(ErrorCode::invalid_argument, options.file.string() + ": only .c and .cpp files can be scaffolded");
   }

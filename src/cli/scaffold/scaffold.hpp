@@ -7,20 +7,18 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/scaffold/signature.hpp"
 #include "model/task.hpp"
 #include "syntax/clang.hpp"
 
 namespace accelopt::cli {
 
 struct ScaffoldOptions {
-  std::filesystem::path file;          ///< the user's .c or .cpp file
-  std::string function;                ///< defined there: "f", "a::f" or "Class::f" (static), no template
-  std::vector<std::string> shapes;     ///< "x=M,K": axes of a pointer parameter, outermost first
-  std::vector<std::string> outputs;    ///< names of the pointer parameters that the function writes
-  std::vector<std::string> axes;       ///< "M=64": extent in the raced workload. Constant when no parameter is called M
-  std::vector<std::string> constants;  ///< "K=1024": constant although a parameter is called K
-  std::vector<std::string> inits;      ///< "x=normal(0, 1)"
-  std::filesystem::path folder;        ///< to be made, or empty
+  std::filesystem::path file;  ///< the user's .c or .cpp file
+  std::string function;        ///< defined there: "f", "a::f" or "Class::f" (static), no template
+  StatedTexts stated;
+  std::string op_type;           ///< the kind of operator; empty: the function's name
+  std::filesystem::path folder;  ///< to be made, or empty
 };
 
 struct ScaffoldReport {

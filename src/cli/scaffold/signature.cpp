@@ -7,6 +7,7 @@
 #include <charconv>
 #include <set>
 
+#include "cli/scaffold/words.hpp"
 #include "model/init.hpp"
 #include "suites/c_names.hpp"
 #include "syntax/loops.hpp"
@@ -17,7 +18,6 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 using base::Result;
-using model::DType;
 
 std::string trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\n");
@@ -56,16 +56,6 @@ Result<std::vector<std::string>> axes_of(const std::string& text) {
     begin = comma + 1;
   }
   return names;
-}
-
-/// dtype of a C type's canonical spelling; none where the task format has none.
-std::optional<DType> dtype_of(const std::string& type) {
-  static const std::map<std::string, DType> kTypes{
-      {"float", DType::float32},       {"double", DType::float64}, {"int", DType::int32},        {"long", DType::int64},
-      {"long long", DType::int64},     {"short", DType::int16},    {"signed char", DType::int8}, {"char", DType::int8},
-      {"unsigned char", DType::uint8}, {"bool", DType::boolean},   {"_Bool", DType::boolean}};
-  const auto found = kTypes.find(type);
-  return found == kTypes.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool is_integer(const std::string& type) {
@@ -113,18 +103,15 @@ class SignatureReader {
       : unit_(unit), function_(function), stated_(stated) {}
 
   Result<Signature> read() {
-    if (function_.return_type != "void") {
-      return fail(ErrorCode::unsupported, function_.name + " returns " + function_.return_type +
-                                              "; a kernel returns nothing: let it write its result through a pointer");
-    }
     TRY(check_names());
     collect_axes();
     for (const syntax::Parameter& parameter : function_.parameters) TRY(read_parameter(parameter));
+    TRY(read_result());
     finish_axes();
     const syntax::LoopTree tree(function_);
-    for (const syntax::Symbol& symbol : effects_of(function_.block, tree.scope()).scalars_assigned) {
-      result_.assigned.push_back(symbol.name);
-    }
+    const syntax::Effects effects = effects_of(function_.block, tree.scope());
+    for (const syntax::Symbol& symbol : effects.scalars_assigned) result_.assigned.push_back(symbol.name);
+    for (const KernelParameter& parameter : result_.parameters) TRY(check_role(parameter, effects));
     return std::move(result_);
   }
 
@@ -136,6 +123,7 @@ class SignatureReader {
 
   Result<void> check_names() const {
     std::vector<std::string> named = stated_.outputs;
+    named.insert(named.end(), stated_.inouts.begin(), stated_.inouts.end());
     for (const auto& [name, shape] : stated_.shapes) named.push_back(name);
     for (const auto& [name, init] : stated_.inits) named.push_back(name);
     std::string known;
@@ -146,9 +134,32 @@ class SignatureReader {
       return fail(ErrorCode::invalid_argument,
                   function_.name + " has no parameter " + name + "; it has " + (known.empty() ? "none" : known));
     }
-    if (stated_.outputs.empty()) {
-      return fail(ErrorCode::invalid_argument,
-                  "nothing says what " + function_.name + " writes; add --out with one of " + known);
+    for (const std::string& name : stated_.inouts) {
+      if (!is_stated(stated_.outputs, name)) continue;
+      return fail(ErrorCode::invalid_argument, name + " is given as --out and as --inout; --inout says both");
+    }
+    if (stated_.outputs.empty() && stated_.inouts.empty() && function_.return_type == "void") {
+      return fail(ErrorCode::invalid_argument, "nothing says what " + function_.name +
+                                                   " writes; add --out with one of " + known +
+                                                   ", or --inout for what it changes in place");
+    }
+    return check_axes(known);
+  }
+
+  static bool is_stated(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  /// An axis that no shape names and no parameter is would change nothing.
+  Result<void> check_axes(const std::string& parameters) const {
+    for (const auto& [axis, extent] : stated_.axes) {
+      const bool shaped = std::any_of(stated_.shapes.begin(), stated_.shapes.end(),
+                                      [&](const auto& entry) { return is_stated(entry.second, axis); });
+      const bool passed = std::any_of(function_.parameters.begin(), function_.parameters.end(),
+                                      [&](const auto& parameter) { return lower(parameter.name) == lower(axis); });
+      if (shaped || passed) continue;
+      return fail(ErrorCode::invalid_argument, "--axis " + axis + ": no shape names it and " + function_.name +
+                                                   " has no such parameter; it has " + parameters);
     }
     return {};
   }
@@ -184,13 +195,12 @@ class SignatureReader {
     }
     KernelParameter result;
     result.name = parameter.name;
-    result.type = parameter.type;
-    result.element_type = parameter.value_type;
-    result.is_tensor = parameter.pointer_depth == 1;
-    result.is_const = parameter.is_const;
+    result.task_name = suites::refuse_c_name(parameter.name).empty() ? parameter.name : parameter.name + "_values";
+    result.type = type_of(unit_, parameter);
     result.declaration = std::string(unit_.text(parameter.extent));
+    const ParameterForm form = result.type.form;
     KernelAxis* axis =
-        parameter.pointer_depth == 0 && is_integer(parameter.value_type) ? axis_of(parameter.name) : nullptr;
+        form == ParameterForm::value && is_integer(result.type.element) ? axis_of(parameter.name) : nullptr;
     if (axis != nullptr) {
       result.role = ParameterRole::axis;
       result.axis = axis->name;
@@ -198,45 +208,164 @@ class SignatureReader {
       result_.parameters.push_back(std::move(result));
       return {};
     }
-    const auto dtype = dtype_of(parameter.value_type);
-    if (!dtype || parameter.pointer_depth > 1) {
-      return fail(ErrorCode::unsupported,
-                  "parameter " + parameter.name + " is a " + parameter.type +
-                      "; a kernel takes pointers to numbers and numbers by value (float, double, bool, "
-                      "signed and 8-bit unsigned integers)");
-    }
+    const auto dtype = dtype_of(result.type.element);
+    if (!dtype || form == ParameterForm::other) return fail(ErrorCode::unsupported, refusal(parameter));
     result.dtype = *dtype;
-    const bool is_output =
-        std::find(stated_.outputs.begin(), stated_.outputs.end(), parameter.name) != stated_.outputs.end();
-    if (is_output && (!result.is_tensor || result.is_const)) {
+    result.is_tensor = form != ParameterForm::value;
+    const bool is_inout = is_stated(stated_.inouts, parameter.name);
+    const bool is_output = is_inout || is_stated(stated_.outputs, parameter.name);
+    if (is_output && (!result.is_tensor || result.type.is_const)) {
       return fail(ErrorCode::invalid_argument, parameter.name + " cannot be an output: it is a " + parameter.type +
                                                    ", through which nothing is written");
     }
-    if (is_output) result.role = ParameterRole::output;
-    const auto shape = stated_.shapes.find(parameter.name);
-    if (shape != stated_.shapes.end()) {
-      if (!result.is_tensor) {
+    if (is_output) result.role = is_inout ? ParameterRole::inout : ParameterRole::output;
+    TRY(read_shape(result));
+    result_.parameters.push_back(std::move(result));
+    return {};
+  }
+
+  /// What a parameter is that no kernel takes, and the wrapper that would make it one.
+  [[nodiscard]] std::string refusal(const syntax::Parameter& parameter) const {
+    return "parameter " + parameter.name + " is a " + parameter.type +
+           "; init takes numbers, pointers, arrays, std::span and std::vector& of numbers, and structs of equal ones.\n"
+           "Give the work to a function of pointers, void " +
+           function_.name + "_flat(float* " + parameter.name + ", ...), call it from " + function_.name +
+           ", and name that one";
+  }
+
+  /// The shape as it is stated, or as the declaration's own extents give it.
+  Result<void> read_shape(KernelParameter& parameter) {
+    const auto stated = stated_.shapes.find(parameter.name);
+    const std::vector<std::optional<std::int64_t>>& extents = parameter.type.extents;
+    if (stated != stated_.shapes.end()) {
+      if (!parameter.is_tensor) {
         return fail(ErrorCode::invalid_argument, parameter.name + " is a number by value and has no shape");
       }
-      result.shape = shape->second;
+      parameter.shape = stated->second;
+      if (!extents.empty() && extents.size() != parameter.shape->size()) {
+        return fail(ErrorCode::invalid_argument, parameter.name + " has " + std::to_string(extents.size()) +
+                                                     " extents in its declaration; name as many axes");
+      }
+    } else if (!extents.empty() &&
+               std::all_of(extents.begin(), extents.end(), [](auto one) { return one.has_value(); })) {
+      parameter.shape.emplace();
+      for (std::size_t i = 0; i < extents.size(); ++i) {
+        parameter.shape->push_back(parameter.name + "_extent" + (extents.size() > 1 ? std::to_string(i) : ""));
+        add_axis(parameter.shape->back());
+      }
+    } else if (parameter.type.form == ParameterForm::container) {
+      return fail(ErrorCode::invalid_argument,
+                  "nothing says how many elements " + parameter.name + " has; add --shape " + parameter.name + "=n");
     }
+    for (std::size_t i = 0; i < extents.size() && parameter.shape; ++i) {
+      if (extents[i]) TRY(set_constant((*parameter.shape)[i], *extents[i], parameter.name));
+    }
+    if (parameter.type.fields > 0 && parameter.shape) {
+      const std::string axis = parameter.name + "_fields";
+      parameter.shape->push_back(axis);
+      add_axis(axis);
+      TRY(set_constant(axis, parameter.type.fields, parameter.name));
+    }
+    return {};
+  }
+
+  Result<void> set_constant(const std::string& name, std::int64_t extent, const std::string& parameter) {
+    const auto stated =
+        std::find_if(stated_.axes.begin(), stated_.axes.end(), [&](const auto& entry) { return entry.first == name; });
+    if (stated != stated_.axes.end() && stated->second != extent) {
+      return fail(ErrorCode::invalid_argument, "--axis " + name + "=" + std::to_string(stated->second) + ": " +
+                                                   parameter + " is declared with " + std::to_string(extent));
+    }
+    for (KernelAxis& axis : result_.axes) {
+      if (axis.name == name) axis.constant = extent;
+    }
+    return {};
+  }
+
+  /// What the function returns becomes an output of one element, the last.
+  Result<void> read_result() {
+    if (function_.return_type == "void") return {};
+    KernelParameter result;
+    result.role = ParameterRole::output;
+    result.is_returned = true;
+    const std::string_view text = unit_.text(function_.extent);
+    result.name = result.task_name = has_word(text, "result") ? "returned_value" : "result";
+    result.type.form = ParameterForm::pointer;
+    result.type.element = function_.return_type;
+    result.is_tensor = true;
+    result.shape.emplace();
+    const auto dtype = dtype_of(function_.return_type);
+    if (!dtype) {
+      return fail(ErrorCode::unsupported, function_.name + " returns " + function_.return_type +
+                                              "; a kernel gives numbers: let it write its result through a pointer");
+    }
+    result.dtype = *dtype;
+    result.declaration = function_.return_type + "* " + result.name;
     result_.parameters.push_back(std::move(result));
+    return {};
+  }
+
+  /// Whether the function treats the parameter as it was stated to.
+  Result<void> check_role(const KernelParameter& parameter, const syntax::Effects& effects) {
+    if (!parameter.is_tensor || parameter.type.is_const || parameter.is_returned) return {};
+    const auto of_it = [&](const syntax::ElementAccess& access) { return access.base.name == parameter.name; };
+    const auto first = std::find_if(effects.accesses.begin(), effects.accesses.end(), of_it);
+    const bool written = std::any_of(first, effects.accesses.end(), [&](const syntax::ElementAccess& access) {
+      return of_it(access) && access.write;
+    });
+    if (parameter.role == ParameterRole::input && written) {
+      return fail(ErrorCode::invalid_argument, function_.name + " writes " + parameter.name + "; give --out " +
+                                                   parameter.name + ", or --inout " + parameter.name +
+                                                   " where what it held before the call counts");
+    }
+    if (parameter.role != ParameterRole::output) return {};
+    if (first == effects.accesses.end()) {
+      result_.notes.push_back("init cannot see how " + function_.name + " uses " + parameter.name +
+                              "; if it reads what " + parameter.name + " held before the call, give --inout " +
+                              parameter.name + " instead of --out");
+    } else if (first->read) {
+      return fail(ErrorCode::invalid_argument, function_.name + " reads " + parameter.name +
+                                                   " before it writes it; give --inout " + parameter.name +
+                                                   " instead of --out " + parameter.name);
+    }
     return {};
   }
 
   void finish_axes() {
     for (KernelAxis& axis : result_.axes) {
-      if (const auto constant = stated_.constants.find(axis.name); constant != stated_.constants.end()) {
-        axis.constant = constant->second;
-        continue;
-      }
+      const auto constant = stated_.constants.find(axis.name);
+      if (!axis.constant && constant != stated_.constants.end()) axis.constant = constant->second;
+    }
+    take_axes_from_sizes();
+    for (KernelAxis& axis : result_.axes) {
+      if (axis.constant) continue;
       const auto stated = std::find_if(stated_.axes.begin(), stated_.axes.end(),
                                        [&](const auto& entry) { return entry.first == axis.name; });
       if (stated != stated_.axes.end()) {
-        axis.is_variable = axis.is_parameter;
+        axis.is_variable = axis.is_variable || axis.is_parameter;
         (axis.is_variable ? axis.raced : axis.constant) = stated->second;
       } else if (!axis.is_parameter) {
+        axis.is_variable = false;
         axis.constant = value_in(function_.block, axis.name);
+      }
+    }
+  }
+
+  /// The size of a container gives an axis once all others of its shape are known.
+  void take_axes_from_sizes() {
+    const auto is_known = [](const KernelAxis& axis) { return axis.is_parameter || axis.constant || axis.is_variable; };
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const KernelParameter& parameter : result_.parameters) {
+        if (parameter.type.form != ParameterForm::container) continue;
+        std::vector<KernelAxis*> unknown;
+        for (KernelAxis& axis : result_.axes) {
+          if (is_stated(*parameter.shape, axis.name) && !is_known(axis)) unknown.push_back(&axis);
+        }
+        if (unknown.size() != 1) continue;
+        const std::string& name = unknown.front()->name;
+        if (std::count(parameter.shape->begin(), parameter.shape->end(), name) != 1) continue;
+        unknown.front()->is_variable = changed = true;
       }
     }
   }
@@ -247,47 +376,6 @@ class SignatureReader {
   Signature result_;
 };
 
-std::string cast(const std::string& type, const std::string& value, const char* how, model::Language language) {
-  return language == model::Language::c ? "(" + type + ")" + value : std::string(how) + "<" + type + ">(" + value + ")";
-}
-
-/// A parameter of the kernel and, where the body wants another type, the line that makes it.
-struct Adapted {
-  std::string parameter;
-  std::string line;
-};
-
-/// A local that a faster body may leave unused without a warning.
-std::string local(const std::string& declaration, const std::string& value, model::Language language) {
-  const bool cpp = language != model::Language::c;
-  return std::string(cpp ? "  [[maybe_unused]] " : "  __attribute__((unused)) ") + declaration + " = " + value + ";\n";
-}
-
-Adapted adapt_tensor(const KernelParameter& parameter, model::Language language) {
-  const bool input = parameter.role == ParameterRole::input;
-  const bool same_type = parameter.element_type != "long long" && parameter.element_type != "char";
-  if (same_type && (parameter.is_const || !input)) return {parameter.declaration, ""};
-  const std::string element = same_type ? parameter.element_type : std::string(model::c_name(parameter.dtype));
-  const std::string outer = parameter.name + "_given";
-  Adapted adapted{(input ? "const " : "") + element + "* " + outer, ""};
-  const std::string wanted = (parameter.is_const ? "const " : "") + parameter.element_type + "*";
-  std::string value = outer;
-  if (!same_type) {
-    value = cast((input ? "const " : "") + parameter.element_type + "*", value, "reinterpret_cast", language);
-  }
-  if (input && !parameter.is_const) value = cast(wanted, value, "const_cast", language);
-  adapted.line = local(wanted + " const " + parameter.name, value, language);
-  return adapted;
-}
-
-Adapted adapt_scalar(const KernelParameter& parameter, model::Language language) {
-  if (parameter.element_type != "long long" && parameter.element_type != "char") return {parameter.declaration, ""};
-  const std::string outer = parameter.name + "_given";
-  return {std::string(model::c_name(parameter.dtype)) + " " + outer,
-          local("const " + parameter.element_type + " " + parameter.name,
-                cast(parameter.element_type, outer, "static_cast", language), language)};
-}
-
 }  // namespace
 
 const KernelAxis* Signature::axis(const std::string& name) const {
@@ -295,34 +383,37 @@ const KernelAxis* Signature::axis(const std::string& name) const {
   return found == axes.end() ? nullptr : &*found;
 }
 
-Result<Stated> parse_stated(const std::vector<std::string>& shapes, const std::vector<std::string>& outputs,
-                            const std::vector<std::string>& axes, const std::vector<std::string>& constants,
-                            const std::vector<std::string>& inits) {
+Result<Stated> parse_stated(const StatedTexts& texts) {
   Stated stated;
-  for (const std::string& text : shapes) {
+  for (const std::string& text : texts.shapes) {
     TRY_ASSIGN(const auto entry, split(text, "PARAMETER=AXIS,AXIS, like x=M,K"));
     TRY_ASSIGN(stated.shapes[entry.first], axes_of(entry.second));
   }
-  for (const std::string& text : outputs) {
-    // "y=M,N" states the shape as well.
-    if (text.find('=') == std::string::npos) {
-      stated.outputs.push_back(trimmed(text));
-      continue;
+  // "y=M,N" states the shape as well.
+  const auto read = [&](const std::vector<std::string>& from, std::vector<std::string>& names) -> Result<void> {
+    for (const std::string& text : from) {
+      if (text.find('=') == std::string::npos) {
+        names.push_back(trimmed(text));
+        continue;
+      }
+      TRY_ASSIGN(const auto entry, split(text, "PARAMETER or PARAMETER=AXIS,AXIS, like y=M,N"));
+      TRY_ASSIGN(stated.shapes[entry.first], axes_of(entry.second));
+      names.push_back(entry.first);
     }
-    TRY_ASSIGN(const auto entry, split(text, "PARAMETER or PARAMETER=AXIS,AXIS, like y=M,N"));
-    TRY_ASSIGN(stated.shapes[entry.first], axes_of(entry.second));
-    stated.outputs.push_back(entry.first);
-  }
-  for (const std::string& text : axes) {
+    return {};
+  };
+  TRY(read(texts.outputs, stated.outputs));
+  TRY(read(texts.inouts, stated.inouts));
+  for (const std::string& text : texts.axes) {
     TRY_ASSIGN(const auto entry, split(text, "AXIS=EXTENT, like M=64"));
     TRY_ASSIGN(const std::int64_t extent, extent_of(entry.second, "a whole number over 0, like M=64"));
     stated.axes.emplace_back(entry.first, extent);
   }
-  for (const std::string& text : constants) {
+  for (const std::string& text : texts.constants) {
     TRY_ASSIGN(const auto entry, split(text, "AXIS=EXTENT, like K=1024"));
     TRY_ASSIGN(stated.constants[entry.first], extent_of(entry.second, "a whole number over 0, like K=1024"));
   }
-  for (const std::string& text : inits) {
+  for (const std::string& text : texts.inits) {
     TRY_ASSIGN(const auto entry, split(text, "PARAMETER=GENERATOR, like x=normal(0, 1)"));
     TRY_ASSIGN(const model::InitSpec spec, model::parse_init(entry.second));
     stated.inits[entry.first] = model::to_string(spec);
@@ -332,51 +423,6 @@ Result<Stated> parse_stated(const std::vector<std::string>& shapes, const std::v
 
 Result<Signature> read_signature(const syntax::Unit& unit, const syntax::Function& function, const Stated& stated) {
   return SignatureReader(unit, function, stated).read();
-}
-
-std::string kernel_definition(const Signature& signature, const std::string& name, std::string_view body,
-                              model::Language language) {
-  std::vector<std::string> parameters;
-  std::string lines;
-  const auto add = [&](const Adapted& adapted) {
-    parameters.push_back(adapted.parameter);
-    lines += adapted.line;
-  };
-  for (const ParameterRole role : {ParameterRole::input, ParameterRole::output}) {
-    for (const KernelParameter& parameter : signature.parameters) {
-      if (parameter.role != role) continue;
-      add(parameter.is_tensor ? adapt_tensor(parameter, language) : adapt_scalar(parameter, language));
-    }
-  }
-  const auto is_assigned = [&](const std::string& parameter) {
-    return std::find(signature.assigned.begin(), signature.assigned.end(), parameter) != signature.assigned.end();
-  };
-  for (const KernelAxis& axis : signature.axes) {
-    const auto parameter = std::find_if(
-        signature.parameters.begin(), signature.parameters.end(),
-        [&](const auto& candidate) { return candidate.role == ParameterRole::axis && candidate.axis == axis.name; });
-    if (parameter == signature.parameters.end()) continue;
-    const std::string type = parameter->element_type;
-    const std::string qualifier = is_assigned(parameter->name) ? "" : "const ";
-    if (!axis.is_variable) {
-      // The task's constant of that name would be hidden by the variable in its own initializer.
-      const std::string constant = "axis_" + axis.name;
-      lines += fmt::format("  enum {{ {} = {} }};\n", constant, axis.name) +
-               local(qualifier + type + " " + parameter->name, constant, language);
-    } else if (type == "long") {
-      parameters.push_back("int64_t " + parameter->name);
-    } else {
-      parameters.push_back("int64_t axis_" + axis.name);
-      lines += local(qualifier + type + " " + parameter->name, cast(type, "axis_" + axis.name, "static_cast", language),
-                     language);
-    }
-  }
-  std::string list;
-  for (const std::string& parameter : parameters) list += (list.empty() ? "" : ", ") + parameter;
-  std::string text =
-      (language == model::Language::cpp ? "extern \"C\" void " : "void ") + name + "(" + list + ") {\n" + lines;
-  text += body.substr(body.find('{') + 1).substr(body.size() > 1 && body[1] == '\n' ? 1 : 0);
-  return text;
 }
 
 }  // namespace accelopt::cli

@@ -27,6 +27,16 @@ bool is_seen_everywhere(const std::string& scope) {
                      [](const std::string& token) { return token == "namespace" || token == "{"; });
 }
 
+/// What task.h calls the compiler's own 16-bit types and their conversions, in the compiler's words.
+std::optional<std::string> small_float(const model::Definition& definition, const std::string& name) {
+  if (definition.small_floats != model::SmallFloats::native) return std::nullopt;
+  static const std::map<std::string, std::string> kNames{
+      {"f16_t", "_Float16"}, {"f16_to_float", "(float)"},  {"f16_from_float", "(_Float16)"},
+      {"bf16_t", "__bf16"},  {"bf16_to_float", "(float)"}, {"bf16_from_float", "(__bf16)"}};
+  const auto found = kNames.find(name);
+  return found == kNames.end() ? std::nullopt : std::optional(found->second);
+}
+
 }  // namespace
 
 Place place_of(const syntax::Unit& unit, const syntax::Function& function) {
@@ -82,7 +92,8 @@ Result<std::string> Transplant::block(const syntax::Clang& clang, const std::str
   return wrapped(body);
 }
 
-/// The task's constant axes as numbers, except where a function has a variable of that name.
+/// The task's constant axes as numbers, and names of task.h for types as the compiler's, except where a function has a
+/// variable of that name.
 std::string Transplant::with_numbers(const syntax::Unit& unit) const {
   std::map<std::string, std::int64_t> constants;
   for (const model::Axis& axis : task_.definition.axes) {
@@ -108,6 +119,7 @@ std::string Transplant::with_numbers(const syntax::Unit& unit) const {
   }
   return change_words(unit.source, [&](const Word& word) -> std::optional<std::string> {
     if (macro_names.contains(word.offset)) return std::nullopt;
+    if (const auto small = small_float(task_.definition, word.text)) return small;
     const auto constant = word.is_number || word.is_qualified ? constants.end() : constants.find(word.text);
     if (constant == constants.end()) return std::nullopt;
     if (shadowed.contains(word.text) && in_function(word.offset) && !meant.contains(word.offset)) return std::nullopt;

@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/unified_diff.hpp"
 #include "cli/scaffold/extract.hpp"
+#include "cli/scaffold/parameter_type.hpp"
 #include "cli/scaffold/scaffold.hpp"
 #include "cli/scaffold/transplant.hpp"
 #include "cli/scaffold/words.hpp"
@@ -40,7 +41,8 @@ std::string argument_name(const std::string& argument) {
 
 /// The element type's canonical spelling in a C or C++ program on a 64-bit Unix; empty for types that only task.h
 /// defines.
-std::string canonical_type(DType dtype) {
+std::string canonical_type(DType dtype, model::SmallFloats small_floats) {
+  const bool native = small_floats == model::SmallFloats::native;
   switch (dtype) {
     case DType::float64:
       return "double";
@@ -54,8 +56,18 @@ std::string canonical_type(DType dtype) {
       return "short";
     case DType::int8:
       return "signed char";
+    case DType::uint64:
+      return "unsigned long";
+    case DType::uint32:
+      return "unsigned int";
+    case DType::uint16:
+      return "unsigned short";
     case DType::uint8:
       return "unsigned char";
+    case DType::float16:
+      return native ? "_Float16" : "";
+    case DType::bfloat16:
+      return native ? "__bf16" : "";
     case DType::boolean:
       return "bool";
     default:
@@ -65,15 +77,15 @@ std::string canonical_type(DType dtype) {
 
 /// Types of one size and meaning that differ in name alone.
 bool same_meaning(const std::string& own, const std::string& wanted) {
-  return (own == "long long" && wanted == "long") || (own == "char" && wanted == "signed char") ||
-         (own == "_Bool" && wanted == "bool");
+  return (own == "long long" && wanted == "long") || (own == "unsigned long long" && wanted == "unsigned long") ||
+         (own == "char" && wanted == "signed char") || (own == "_Bool" && wanted == "bool");
 }
 
 /// The call of the winner with the function's own arguments, and the condition under which its constants hold.
 class Adapter {
  public:
-  Adapter(const model::Task& task, const syntax::Function& function, Language language)
-      : task_(task), function_(function), language_(language) {}
+  Adapter(const model::Task& task, const syntax::Unit& unit, const syntax::Function& function)
+      : task_(task), unit_(unit), function_(function), language_(unit.language) {}
 
   Result<std::string> body(const std::string& callee, std::string_view old_body) const {
     if (function_.parameters.size() != task_.entry->args.size()) {
@@ -83,27 +95,124 @@ class Adapter {
                                                    "; bring entry.args in line with the function");
     }
     std::string arguments;
+    std::string result;  // what the function returns, as a local
     for (const auto* tensors : {&task_.definition.inputs, &task_.definition.outputs}) {
       for (const model::TensorSpec& tensor : *tensors) {
+        if (tensors == &task_.definition.inputs && !model::is_passed_as_input(tensor)) continue;
+        if (tensor.name == task_.entry->returns) {
+          result = "accelopt_" + tensor.name;
+          arguments += std::string(arguments.empty() ? "" : ", ") + "&" + result;
+          continue;
+        }
         TRY_ASSIGN(const std::string argument, tensor_argument(tensor, tensors == &task_.definition.outputs));
         arguments += (arguments.empty() ? "" : ", ") + argument;
       }
     }
     for (const std::string& axis : model::variable_axes(task_.definition)) {
-      const syntax::Parameter* parameter = parameter_of(axis);
-      if (parameter == nullptr) {
+      std::set<std::string> divisors;
+      const std::string extent = extent_of(axis, divisors);
+      if (extent.empty()) {
         return fail(ErrorCode::invalid_argument,
                     "entry.args lacks the variable axis " + axis + ", which the kernel must be given");
       }
-      arguments += (arguments.empty() ? "" : ", ") + parameter->name;
+      arguments += (arguments.empty() ? "" : ", ") + extent;
     }
-    const std::string condition = constants_hold();
-    const std::string call = callee + "(" + arguments + ");\n";
-    if (condition.empty()) return "{\n  " + call + "}";
-    return "{\n  if (" + condition + ") {\n    " + call + "    return;\n  }" + std::string(old_body.substr(1));
+    const std::string condition = joined(constants_hold(), sizes_hold());
+    const std::string indent = condition.empty() ? "  " : "    ";
+    const std::string declared = result.empty() ? "" : function_.return_type + " " + result + " = 0;\n" + indent;
+    const std::string call = indent + declared + callee + "(" + arguments + ");\n";
+    const std::string back = result.empty() ? "" : indent + "return " + result + ";\n";
+    if (condition.empty()) return "{\n" + call + back + "}";
+    return "{\n  if (" + condition + ") {\n" + call + (back.empty() ? "    return;\n" : back) + "  }" +
+           std::string(old_body.substr(1));
   }
 
  private:
+  static std::string joined(const std::string& one, const std::string& other) {
+    return one + (one.empty() || other.empty() ? "" : " && ") + other;
+  }
+
+  /// The axes of a tensor whose parameter is a container, without those that a struct's members make; none: it is none.
+  std::optional<std::vector<std::string>> axes_of_container(const model::TensorSpec& tensor) const {
+    const syntax::Parameter* const parameter = parameter_of(tensor.name);
+    if (parameter == nullptr || !tensor.shape) return std::nullopt;
+    const ParameterType type = type_of(unit_, *parameter);
+    if (type.form != ParameterForm::container) return std::nullopt;
+    std::vector<std::string> axes = *tensor.shape;
+    if (type.fields > 0 && !axes.empty()) axes.pop_back();
+    return axes;
+  }
+
+  /// Calls `visit` with each container's parameter and axes, until it returns true.
+  template <class Visit>
+  void for_containers(Visit visit) const {
+    for (const auto* tensors : {&task_.definition.inputs, &task_.definition.outputs}) {
+      for (const model::TensorSpec& tensor : *tensors) {
+        if (tensors == &task_.definition.inputs && tensor.inout) continue;
+        if (const auto axes = axes_of_container(tensor)) visit(*parameter_of(tensor.name), *axes);
+      }
+    }
+  }
+
+  /// The axis as the function knows it without looking at sizes; empty: it does not.
+  std::string plain_extent(const std::string& name) const {
+    const syntax::Parameter* const parameter = parameter_of(name);
+    if (parameter != nullptr) return parameter->name;
+    for (const model::Axis& axis : task_.definition.axes) {
+      if (axis.name == name && axis.value) return std::to_string(*axis.value);
+    }
+    return "";
+  }
+
+  /// The axis as the function's arguments give it: by itself, or by a container's size and the other axes. What is
+  /// divided by goes to `divisors`.
+  std::string extent_of(const std::string& axis, std::set<std::string>& divisors,
+                        std::set<std::string> open = {}) const {
+    std::string extent = plain_extent(axis);
+    if (!extent.empty() || !open.insert(axis).second) return extent;
+    for_containers([&](const syntax::Parameter& parameter, const std::vector<std::string>& axes) {
+      if (!extent.empty() || std::count(axes.begin(), axes.end(), axis) != 1) return;
+      std::string text = signed_size(parameter);
+      std::set<std::string> others;
+      for (const std::string& other : axes) {
+        if (other == axis) continue;
+        const std::string divisor = extent_of(other, divisors, open);
+        if (divisor.empty()) return;
+        others.insert(divisor);
+        text += " / " + (divisor.find('/') == std::string::npos ? divisor : "(" + divisor + ")");
+      }
+      divisors.insert(others.begin(), others.end());
+      extent = text;
+    });
+    return extent;
+  }
+
+  static std::string signed_size(const syntax::Parameter& parameter) {
+    return "static_cast<int64_t>(" + parameter.name + ".size())";
+  }
+
+  /// That every container has as many elements as its axes say: else the kernel would go beyond it.
+  std::string sizes_hold() const {
+    std::string condition;
+    std::set<std::string> divisors;
+    for_containers([&](const syntax::Parameter& parameter, const std::vector<std::string>& axes) {
+      std::string product;
+      for (const std::string& axis : axes) {
+        const std::string extent = extent_of(axis, divisors);
+        product +=
+            (product.empty() ? "" : " * ") + (extent.find('/') == std::string::npos ? extent : "(" + extent + ")");
+      }
+      const std::string size = signed_size(parameter);
+      if (size != product) condition = joined(condition, size + " == " + product);
+    });
+    std::string divisible;
+    for (const std::string& divisor : divisors) {
+      const bool is_number = divisor.find_first_not_of("0123456789") == std::string::npos;
+      if (!is_number) divisible = joined(divisible, divisor + " != 0");
+    }
+    return joined(divisible, condition);
+  }
+
   const syntax::Parameter* parameter_of(const std::string& name) const {
     for (std::size_t i = 0; i < task_.entry->args.size(); ++i) {
       if (argument_name(task_.entry->args[i]) == name) return &function_.parameters[i];
@@ -116,19 +225,21 @@ class Adapter {
     if (parameter == nullptr) {
       return fail(ErrorCode::invalid_argument, "entry.args lacks " + tensor.name + ", which the kernel must be given");
     }
-    const std::string wanted = canonical_type(tensor.dtype);
+    const std::string wanted = canonical_type(tensor.dtype, task_.definition.small_floats);
     const bool pointer = tensor.shape.has_value() || output;
-    const bool fits = parameter->value_type == wanted || same_meaning(parameter->value_type, wanted);
-    if (wanted.empty() || !fits || parameter->pointer_depth != (pointer ? 1 : 0)) {
+    const ParameterType own = type_of(unit_, *parameter);
+    const bool fits = own.element == wanted || same_meaning(own.element, wanted);
+    const bool is_pointer = own.form != ParameterForm::value && own.form != ParameterForm::other;
+    if (wanted.empty() || !fits || pointer != is_pointer || own.form == ParameterForm::other) {
       return fail(ErrorCode::invalid_argument, "parameter " + parameter->name + " of " + function_.name + " is a " +
                                                    parameter->type + "; " + tensor.name + " of the task is " +
                                                    std::string(model::to_string(tensor.dtype)) +
                                                    (pointer ? " elements" : ""));
     }
-    if (!pointer || parameter->value_type == wanted || parameter->value_type == "_Bool") return parameter->name;
-    const std::string type = std::string(output ? "" : "const ") + std::string(model::c_name(tensor.dtype)) + "*";
-    return language_ == Language::c ? "(" + type + ")" + parameter->name
-                                    : "reinterpret_cast<" + type + ">(" + parameter->name + ")";
+    const std::string first = first_element(own, parameter->name);
+    if (!pointer || (own.record.empty() && (own.element == wanted || own.element == "_Bool"))) return first;
+    const std::string type = own.record.empty() ? std::string(model::c_name(tensor.dtype)) : own.element;
+    return cast_pointer(std::string(output ? "" : "const ") + type + "*", first, language_);
   }
 
   std::string constants_hold() const {
@@ -142,6 +253,7 @@ class Adapter {
   }
 
   const model::Task& task_;
+  const syntax::Unit& unit_;
   const syntax::Function& function_;
   Language language_;
 };
@@ -239,14 +351,14 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   Transplant transplant(task, place, request.form);
   TRY_ASSIGN(const std::string block, transplant.block(clang, model::main_text(model::standing_alone(request.winner))));
   TRY_ASSIGN(const std::string body,
-             Adapter(task, *function, language).body(transplant.callee(), unit.text(function->body)));
+             Adapter(task, unit, *function).body(transplant.callee(), unit.text(function->body)));
 
   syntax::Edits edits;
   PatchedText result;
   const bool elsewhere = request.form.flags_by == FlagsBy::own_file;
   const std::string inserted = elsewhere ? transplant.declaration() : block;
-  const std::string includes =
-      missing_includes(place, elsewhere ? std::vector<std::string>{} : transplant.includes(), inserted, language);
+  const std::string includes = missing_includes(place, elsewhere ? std::vector<std::string>{} : transplant.includes(),
+                                                inserted + body, language);
   if (!includes.empty()) edits.insert(include_place(place), includes);
   edits.insert(block_place(place), remark(request.form) + inserted + "\n");
   edits.replace(function->body, body);

@@ -128,6 +128,13 @@ base::Result<std::string> KernelBuilder::compile_glue(const std::string& header,
   TRY_ASSIGN(const auto ran,
              compile(options_.compiler, {folder.path(), arguments, true, options_.cores}, options_.gate, stop));
   if (!ran.state.exited || ran.state.code != 0) {
+    // What the header itself says of this compiler.
+    constexpr std::string_view kSaid = "#error \"";
+    const std::size_t said = ran.output.find(kSaid);
+    if (said != std::string::npos) {
+      const std::string rest = ran.output.substr(said + kSaid.size());
+      return base::fail(ErrorCode::unsupported, rest.substr(0, rest.find('"')));
+    }
     return base::fail(ErrorCode::invalid_argument,
                       "the task's generated header does not compile; check the names of its "
                       "axes, inputs and outputs:\n" +

@@ -112,6 +112,11 @@ Bytes poison_of(const Expected& right, Poison poison, std::uint64_t seed) {
   return plausible_pattern(right, seed);
 }
 
+/// Whether the input lies in a region of its own.
+bool has_region(const TensorSpec& input) {
+  return input.shape.has_value() && model::is_passed_as_input(input);
+}
+
 /// The control page's scalars as the arena sees them.
 std::uint64_t scalars_there() {
   return kControlAddress + offsetof(ArenaControl, scalars);
@@ -130,7 +135,9 @@ std::vector<BufferPlan> plan_buffers(const model::Task& task, std::size_t (*elem
     }
     plans.push_back({most, output});
   };
-  for (const TensorSpec& input : task.definition.inputs) add(input, false);
+  for (const TensorSpec& input : task.definition.inputs) {
+    if (has_region(input)) add(input, false);
+  }
   for (const TensorSpec& output : task.definition.outputs) add(output, true);
   return plans;
 }
@@ -147,6 +154,7 @@ void Layout::set_arguments(ArenaControl& control, const Invocation& invocation) 
   };
   for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
     const Bytes& bytes = invocation.inputs[i];
+    if (!model::is_passed_as_input(definition_.inputs[i])) continue;
     if (definition_.inputs[i].shape) {
       control.arguments[place++] = buffers_.there(region++, bytes.size());
     } else {
@@ -161,7 +169,7 @@ void Layout::set_arguments(ArenaControl& control, const Invocation& invocation) 
 void Layout::place_inputs(const Invocation& invocation) const {
   std::size_t region = 0;
   for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
-    if (!definition_.inputs[i].shape) continue;
+    if (!has_region(definition_.inputs[i])) continue;
     const Bytes& bytes = invocation.inputs[i];
     copy(bytes, buffers_.here(region++, bytes.size()), past_);
   }
@@ -170,7 +178,7 @@ void Layout::place_inputs(const Invocation& invocation) const {
 bool Layout::inputs_hold(const Invocation& invocation) const {
   std::size_t region = 0;
   for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
-    if (!definition_.inputs[i].shape) continue;
+    if (!has_region(definition_.inputs[i])) continue;
     const Bytes& bytes = invocation.inputs[i];
     if (std::memcmp(buffers_.here(region++, bytes.size()).data(), bytes.data(), bytes.size()) != 0) return false;
   }
@@ -180,15 +188,18 @@ bool Layout::inputs_hold(const Invocation& invocation) const {
 std::vector<std::span<std::byte>> Layout::inputs(const Invocation& invocation) const {
   std::vector<std::span<std::byte>> out;
   for (std::size_t i = 0, region = 0; i < definition_.inputs.size(); ++i) {
-    if (definition_.inputs[i].shape) out.push_back(buffers_.here(region++, invocation.inputs[i].size()));
+    if (has_region(definition_.inputs[i])) out.push_back(buffers_.here(region++, invocation.inputs[i].size()));
   }
+  for_outputs(invocation, [&](std::size_t region, std::size_t output, std::size_t bytes) {
+    if (definition_.outputs[output].inout) out.push_back(buffers_.here(region, bytes));
+  });
   return out;
 }
 
 template <class Visit>
 void Layout::for_outputs(const Invocation& invocation, Visit visit) const {
   std::size_t region = 0;
-  for (const TensorSpec& input : definition_.inputs) region += input.shape ? 1U : 0U;
+  for (const TensorSpec& input : definition_.inputs) region += has_region(input) ? 1U : 0U;
   for (std::size_t i = 0; i < invocation.output_bytes.size(); ++i, ++region)
     visit(region, i, invocation.output_bytes[i]);
 }
@@ -197,6 +208,11 @@ void Layout::poison_outputs(const Invocation& invocation, const CallOptions& opt
   for_outputs(invocation, [&](std::size_t region, std::size_t output, std::size_t bytes) {
     const std::uint64_t seed = base::derive_seed(options.poison_seed, std::to_string(output));
     const std::span<std::byte> place = buffers_.here(region, bytes);
+    if (const auto input = model::contents_of(definition_, definition_.outputs[output])) {
+      cpu::copy(invocation.inputs[*input], place, past_);
+      buffers_.write_canaries(region, bytes);
+      return;
+    }
     const bool made_of_right = options.poison == Poison::plausible || options.poison == Poison::complement;
     Bytes pattern;
     if (made_of_right && output < options.right.size()) {
@@ -214,7 +230,7 @@ void Layout::poison_outputs(const Invocation& invocation, const CallOptions& opt
 void Layout::flush(const Invocation& invocation, Flusher& flusher) const {
   std::size_t region = 0;
   for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
-    if (definition_.inputs[i].shape) flusher.flush(buffers_.here(region++, invocation.inputs[i].size()));
+    if (has_region(definition_.inputs[i])) flusher.flush(buffers_.here(region++, invocation.inputs[i].size()));
   }
   if (past_ == Past::nothing || !streams()) {  // else the poison is in no cache
     for (const std::size_t bytes : invocation.output_bytes) flusher.flush(buffers_.here(region++, bytes));

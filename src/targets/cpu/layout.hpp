@@ -30,8 +30,10 @@ class Layout {
   void place_inputs(const evaluation::Invocation& invocation) const;
   /// Whether the inputs are still what was laid out.
   [[nodiscard]] bool inputs_hold(const evaluation::Invocation& invocation) const;
+  /// What the kernel reads: input tensors, and inout ones among the outputs.
   [[nodiscard]] std::vector<std::span<std::byte>> inputs(const evaluation::Invocation& invocation) const;
-  /// Fills the outputs with the poison that the options name, and writes the bytes around them.
+  /// Fills inout tensors with a fresh copy of their input and other outputs with the poison that the options name, and
+  /// writes the bytes around them.
   void poison_outputs(const evaluation::Invocation& invocation, const evaluation::CallOptions& options) const;
   void flush(const evaluation::Invocation& invocation, Flusher& flusher) const;
   /// Whether the bytes around the outputs are what was written.

@@ -65,6 +65,7 @@ base::Result<void> check_memory(const model::Task& task) {
     };
     add(task.definition.inputs, kDoublesAnInput);
     add(task.definition.outputs, kDoublesAnOutput);
+    add(task.definition.ties, kDoublesAnOutput);
     if (!available || bytes <= *available) continue;
     return base::fail(ErrorCode::exhausted, task.reference.name + ": on the processor, workload " + workload.name +
                                                 " takes about " + std::to_string((bytes >> 30) + 1) +
@@ -89,8 +90,10 @@ struct HostWorkshop {
 
 base::Result<std::unique_ptr<Reference>> Reference::create(const model::Task& task, KernelBuilder& builder,
                                                            ArenaOptions arena, const std::stop_token& stop) {
-  TRY_ASSIGN(Buffers buffers, Buffers::create(plan_buffers(task, &reference_element_bytes), base::random_seed()));
-  std::unique_ptr<Reference> out(new Reference(task.definition, std::move(buffers), std::move(arena)));
+  model::Task whole = task;
+  whole.definition = model::reference_definition(task.definition);
+  TRY_ASSIGN(Buffers buffers, Buffers::create(plan_buffers(whole, &reference_element_bytes), base::random_seed()));
+  std::unique_ptr<Reference> out(new Reference(whole.definition, std::move(buffers), std::move(arena)));
   TRY_ASSIGN(out->as_double_, builder.build_reference("double", stop));
   TRY_ASSIGN(out->as_float_, builder.build_reference("float", stop));
   return out;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/cpu/task_header.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -33,7 +35,9 @@ std::string prototype(const Definition& definition, Reader reader) {
     out += separator + text;
     separator = ", ";
   };
-  for (const TensorSpec& input : definition.inputs) add(parameter(input, reader, false));
+  for (const TensorSpec& input : definition.inputs) {
+    if (model::is_passed_as_input(input)) add(parameter(input, reader, false));
+  }
   for (const TensorSpec& output : definition.outputs) add(parameter(output, reader, true));
   for (const std::string& axis : model::variable_axes(definition)) add("int64_t " + axis);
   return out + ")";
@@ -135,14 +139,34 @@ static inline fp8_e5m2_t fp8_e5m2_from_float(float value) {  /* to nearest, ties
 }
 )";
 
+constexpr const char* kNative = R"(
+#ifndef {macro}
+#error "this compiler has no {type}; leave small_floats out of task.toml, or measure with another one by --compiler"
+#endif
+typedef {type} {name};
+static inline float {helper}_to_float({name} value) {{ return (float)value; }}
+static inline {name} {helper}_from_float(float value) {{ return ({name})value; }}
+)";
+
+/// `macro` is predefined where the compiler has the type with its arithmetic.
+std::string native_type(const char* macro, const char* type, const char* name, const char* helper) {
+  return fmt::format(fmt::runtime(kNative), fmt::arg("macro", macro), fmt::arg("type", type), fmt::arg("name", name),
+                     fmt::arg("helper", helper));
+}
+
 std::string small_types(const Definition& definition) {
   std::set<DType> used;
   for (const auto* list : {&definition.inputs, &definition.outputs}) {
     for (const TensorSpec& tensor : *list) used.insert(tensor.dtype);
   }
   std::string out;
-  if (used.contains(DType::float16)) out += kFloat16;
-  if (used.contains(DType::bfloat16)) out += kBfloat16;
+  const bool native = definition.small_floats == model::SmallFloats::native;
+  if (used.contains(DType::float16)) {
+    out += native ? native_type("__FLT16_MANT_DIG__", "_Float16", "f16_t", "f16") : kFloat16;
+  }
+  if (used.contains(DType::bfloat16)) {
+    out += native ? native_type("__BFLT16_MANT_DIG__", "__bf16", "bf16_t", "bf16") : kBfloat16;
+  }
   if (used.contains(DType::float8_e4m3fn)) out += kFloat8E4m3;
   if (used.contains(DType::float8_e5m2)) out += kFloat8E5m2;
   return out.empty() ? out : kBits + out;
@@ -165,6 +189,7 @@ std::string declared(const std::string& declaration) {
 std::string glue(const Definition& definition, Reader reader) {
   std::vector<std::string> casts;  // of a[0], a[1], ...
   for (const TensorSpec& input : definition.inputs) {
+    if (!model::is_passed_as_input(input)) continue;
     casts.push_back(std::string(input.shape ? "" : "*") + "static_cast<const " + element_type(input.dtype, reader) +
                     "*>");
   }
@@ -189,7 +214,8 @@ std::string kernel_header(const Definition& definition) {
          declared(prototype(definition, Reader::kernel));
 }
 
-std::string reference_header(const Definition& definition) {
+std::string reference_header(const Definition& kernel) {
+  const Definition definition = model::reference_definition(kernel);
   return kPreamble + ("typedef ACCELOPT_REAL real;\n" + axes(definition)) + "\n" +
          declared(prototype(definition, Reader::reference));
 }
@@ -199,7 +225,7 @@ std::string kernel_glue(const Definition& definition) {
 }
 
 std::string reference_glue(const Definition& definition) {
-  return glue(definition, Reader::reference);
+  return glue(model::reference_definition(definition), Reader::reference);
 }
 
 }  // namespace accelopt::targets::cpu

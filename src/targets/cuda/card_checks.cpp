@@ -121,6 +121,9 @@ Pattern largest_of(DType dtype) {
       return {0x7fff7fff7fff7fffULL, 0};
     case DType::int8:
       return {0x7f7f7f7f7f7f7f7fULL, 0};
+    case DType::uint64:
+    case DType::uint32:
+    case DType::uint16:
     case DType::uint8:
       return {~std::uint64_t{0}, 0};
     case DType::boolean:
@@ -130,7 +133,8 @@ Pattern largest_of(DType dtype) {
 }
 
 bool is_unsigned(DType dtype) {
-  return dtype == DType::uint8 || dtype == DType::boolean;
+  return dtype == DType::uint64 || dtype == DType::uint32 || dtype == DType::uint16 || dtype == DType::uint8 ||
+         dtype == DType::boolean;
 }
 
 std::span<std::byte> bytes_of(std::vector<double>& values) {

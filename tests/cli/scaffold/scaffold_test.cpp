@@ -16,9 +16,9 @@ ScaffoldOptions options_for(const Repository& repository) {
   ScaffoldOptions options;
   options.file = repository.file();
   options.function = "rms_product";
-  options.shapes = {"x=rows,K", "weights=K,N"};
-  options.outputs = {"out"};
-  options.axes = {"rows=24"};
+  options.stated.shapes = {"x=rows,K", "weights=K,N"};
+  options.stated.outputs = {"out"};
+  options.stated.axes = {"rows=24"};
   options.folder = repository.path() / "task";
   return options;
 }
@@ -94,8 +94,8 @@ TEST(Scaffold, TakesWhatIsStated) {
   const Repository repository("model.cpp", kUserProgram);
   repository.write("src/settings.h", kSettingsHeader);
   ScaffoldOptions options = options_for(repository);
-  options.outputs = {"out=rows,N"};
-  options.inits = {"x=normal(0,1)", "weights=normal(0, 0.05)", "eps=constant(1e-6)"};
+  options.stated.outputs = {"out=rows,N"};
+  options.stated.inits = {"x=normal(0,1)", "weights=normal(0, 0.05)", "eps=constant(1e-6)"};
   const auto report = scaffold_task(*clang, options);
   ASSERT_TRUE(report.has_value()) << report.error().message;
   EXPECT_TRUE(report->open.empty()) << report->open.front();
@@ -111,11 +111,11 @@ TEST(Scaffold, HandlesCWithConstantAxesThatAreArguments) {
   ScaffoldOptions options;
   options.file = repository.file();
   options.function = "scale_rows";
-  options.shapes = {"in=rows,columns"};
-  options.outputs = {"out=rows,columns"};
-  options.axes = {"rows=50"};
-  options.constants = {"columns=32"};
-  options.inits = {"in=normal(0, 1)"};
+  options.stated.shapes = {"in=rows,columns"};
+  options.stated.outputs = {"out=rows,columns"};
+  options.stated.axes = {"rows=50"};
+  options.stated.constants = {"columns=32"};
+  options.stated.inits = {"in=normal(0, 1)"};
   options.folder = repository.path() / "task";
   const auto report = scaffold_task(*clang, options);
   ASSERT_TRUE(report.has_value()) << report.error().message;
@@ -138,10 +138,10 @@ TEST(Scaffold, TakesAFunctionThatIsDeclaredBeforeItIsDefined) {
   ScaffoldOptions options;
   options.file = repository.file();
   options.function = "twice";
-  options.shapes = {"in=n", "out=n"};
-  options.outputs = {"out"};
-  options.axes = {"n=4096"};
-  options.inits = {"in=normal(0, 1)"};
+  options.stated.shapes = {"in=n", "out=n"};
+  options.stated.outputs = {"out"};
+  options.stated.axes = {"n=4096"};
+  options.stated.inits = {"in=normal(0, 1)"};
   options.folder = repository.path() / "task";
   const auto report = scaffold_task(*clang, options);
   ASSERT_TRUE(report.has_value()) << report.error().message;
@@ -161,10 +161,10 @@ TEST(Scaffold, AdaptsInputsThatAreNotConstAndOtherIntegerTypes) {
   ScaffoldOptions options;
   options.file = repository.file();
   options.function = "gather";
-  options.shapes = {"index=N", "flags=N", "table=T"};
-  options.outputs = {"y=N"};
-  options.axes = {"N=1000", "T=77"};
-  options.inits = {"index=integers(0, 77)", "flags=integers(0, 2)", "table=normal(0, 1)"};
+  options.stated.shapes = {"index=N", "flags=N", "table=T"};
+  options.stated.outputs = {"y=N"};
+  options.stated.axes = {"N=1000", "T=77"};
+  options.stated.inits = {"index=integers(0, 77)", "flags=integers(0, 2)", "table=normal(0, 1)"};
   options.folder = repository.path() / "task";
   const auto report = scaffold_task(*clang, options);
   ASSERT_TRUE(report.has_value()) << report.error().message;
@@ -187,9 +187,9 @@ TEST(Scaffold, RenamesWhatTheTaskCallsOtherwise) {
   ScaffoldOptions options;
   options.file = repository.file();
   options.function = "kernel";
-  options.shapes = {"x=N"};
-  options.outputs = {"y=N"};
-  options.inits = {"x=normal(0, 1)"};
+  options.stated.shapes = {"x=N"};
+  options.stated.outputs = {"y=N"};
+  options.stated.inits = {"x=normal(0, 1)"};
   options.folder = repository.path() / "task";
   const auto report = scaffold_task(*clang, options);
   ASSERT_TRUE(report.has_value()) << report.error().message;
@@ -203,7 +203,7 @@ TEST(Scaffold, RefusesWhatItCannotAdapt) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
   const Repository repository("model.cpp",
-                              "struct Buffer { float* data; };\nint counted(float* y) { *y = 1; return 1; }\n"
+                              "struct Buffer { float* data; };\nBuffer counted(float* y) { *y = 1; return {y}; }\n"
                               "void by_reference(Buffer& y) { y.data[0] = 1; }\nvoid deep(float** y) { **y = 1; }\n"
                               "void again(float* y, int n) { if (n > 0) again(y, n - 1); *y = 1; }\n"
                               "void plain(const float* x, float* y) { *y = *x; }\n");
@@ -211,8 +211,8 @@ TEST(Scaffold, RefusesWhatItCannotAdapt) {
     ScaffoldOptions options;
     options.file = repository.file();
     options.function = function;
-    if (!output.empty()) options.outputs = {output};
-    if (!shape.empty()) options.shapes = {shape};
+    if (!output.empty()) options.stated.outputs = {output};
+    if (!shape.empty()) options.stated.shapes = {shape};
     options.folder = repository.path() / "task";
     const auto report = scaffold_task(*clang, options);
     return report ? ErrorCode::internal : report.error().code;

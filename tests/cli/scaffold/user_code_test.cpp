@@ -73,10 +73,10 @@ model::Task scoped(const syntax::Clang& clang, const Repository& repository, con
   ScaffoldOptions options;
   options.file = file.empty() ? repository.file() : repository.path() / file;
   options.function = function;
-  options.shapes = {"x=n"};
-  options.outputs = {"y=n"};
-  options.axes = {"n=64"};
-  options.inits = {"x=normal(0, 1)"};
+  options.stated.shapes = {"x=n"};
+  options.stated.outputs = {"y=n"};
+  options.stated.axes = {"n=64"};
+  options.stated.inits = {"x=normal(0, 1)"};
   options.folder = repository.path() / folder;
   const auto report = scaffold_task(clang, options);
   EXPECT_TRUE(report.has_value()) << function << ": " << report.error().message;
