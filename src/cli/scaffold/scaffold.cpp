@@ -426,7 +426,8 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
   draft.notes.insert(draft.notes.end(), adapted.notes.begin(), adapted.notes.end());
   TRY_ASSIGN(const std::string definition, kernel_definition(adapted, "kernel", unit, *function));
   draft.baseline = "// Made by accelopt init from " + extract.function + " in " + options.file.filename().string() +
-                   ".\n" + "#include \"task.h\"\n\n" + needed_includes(definition, around.before) + around.around(definition);
+                   ".\n" + "#include \"task.h\"\n\n" + needed_includes(definition, around.before) +
+                   around.around(definition);
   check_made(clang, "baseline" + draft.extension, draft.baseline, targets::cpu::kernel_header(definition_of(signature)),
              language, draft.notes);
   TRY(draft_reference(clang, unit, adapted, around, *function, draft));

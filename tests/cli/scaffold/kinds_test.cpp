@@ -23,8 +23,7 @@ base::Result<ScaffoldReport> made(const syntax::Clang& clang, const Repository& 
 model::Task patched(const std::string& function, const std::string& main, const StatedTexts& stated) {
   const auto clang = load_clang();
   if (!clang) return {};
-  const Repository repository("kinds.cpp",
-                              "#include <cstdio>\n#include <span>\n#include <vector>\n" + function + "\n");
+  const Repository repository("kinds.cpp", "#include <cstdio>\n#include <span>\n#include <vector>\n" + function + "\n");
   repository.write("src/main.cpp", "#include \"kinds.cpp\"\n" + main + "\n");
   const auto report = made(*clang, repository, stated);
   EXPECT_TRUE(report.has_value()) << report.error().message;
@@ -93,7 +92,8 @@ TEST_F(Kinds, SpansAndVectors_GiveTheirSizes) {
       "void f(std::span<const float> x, const std::vector<float>& a, std::vector<float>& y) {\n"
       "  for (std::size_t i = 0; i < y.size(); ++i) {\n    y[i] = a[i];\n"
       "    for (std::size_t r = 0; r < x.size() / y.size(); ++r) y[i] += x.data()[r * y.size() + i];\n  }\n}",
-      "int main() { std::vector<float> x{1, 2, 3, 4, 5, 6}, a{7, 8}, y(2); f(x, a, y); std::vector<float> none; f({}, none, none);\n"
+      "int main() { std::vector<float> x{1, 2, 3, 4, 5, 6}, a{7, 8}, y(2); f(x, a, y); std::vector<float> none; f({}, "
+      "none, none);\n"
       "  std::printf(\"%g %g\\n\", double(y[0]), double(y[1])); }",
       {.shapes = {"x=rows,cols", "a=cols"},
        .outputs = {"y=cols"},
