@@ -67,7 +67,9 @@ class Docs(support.TestCase):
         before = (folder / "softmax.cpp").read_text(encoding="utf-8")
         said = dict(self.follow("quickstart.md", folder))
         run = next(text for command, text in said.items() if command.startswith("accelopt run"))
-        self.assertLessEqual(len(run.splitlines()), 40, run)
+        # A busy machine adds lines: waits for the device, and the status after a minute without news.
+        usual = [line for line in run.splitlines() if not re.search(r"wait(ing|ed .* s) for the device|^  .* \| .* \| ", line)]
+        self.assertLessEqual(len(usual), 40, run)
         self.assertNotEqual((folder / "softmax.cpp").read_text(encoding="utf-8"), before, "the patch is applied")
         for source in ("softmax.cpp", "reference.cpp"):
             function = blocks("quickstart.md", "cpp")[0 if source == "softmax.cpp" else 1]
