@@ -87,7 +87,7 @@ ParameterType read_form(const syntax::Unit& unit, const syntax::Parameter& param
   const std::string declaration(unit.text(parameter.extent));
   if (std::regex_match(declaration, found, kArray)) {
     result.extents = extents_of(found[1]);
-    if (declaration.find("(") != std::string::npos) result.extents.insert(result.extents.begin(), std::nullopt);
+    if (declaration.find('(') != std::string::npos) result.extents.insert(result.extents.begin(), std::nullopt);
   }
   if (parameter.pointer_depth == 0) {
     if (parameter.value_type.find_first_of("&*<") == std::string::npos) result.form = ParameterForm::value;

@@ -152,7 +152,8 @@ class SignatureReader {
 
   /// An axis that no shape names and no parameter is would change nothing.
   Result<void> check_axes(const std::string& parameters) const {
-    for (const auto& [axis, extent] : stated_.axes) {
+    for (const auto& stated : stated_.axes) {
+      const std::string& axis = stated.first;
       const bool shaped = std::any_of(stated_.shapes.begin(), stated_.shapes.end(),
                                       [&](const auto& entry) { return is_stated(entry.second, axis); });
       const bool passed = std::any_of(function_.parameters.begin(), function_.parameters.end(),
