@@ -144,6 +144,7 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
     return out;
   }
   out.time = running.at - go;
+  const ArenaProcess::Schedule at_done = one_core ? arena.schedule() : before;
   if (returned) returned();
   if (!arena.stop()) {
     out.end = Bracket::End::died;
@@ -161,10 +162,10 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
   const nanoseconds wake = waking.at - continued;
   // The wait for a core right after being continued is not part of the call.
   const nanoseconds delay = std::max<nanoseconds>(after.waited - before.waited - wake, nanoseconds(0));
-  // On one core the arena stands still while this thread looks. Else it runs from ready to done, but for the time in
-  // which something else has its core; its stop and what it does after being continued are left.
+  // On one core the arena stands still while this thread looks, at ready and at done. Else it runs from ready to done,
+  // but for the time in which something else has its core; its stop and what it does after being continued are left.
   const nanoseconds ran = after.ran - before.ran;
-  out.before_go = one_core ? at_ready.ran - before.ran : ran - (running.at - waking.at - delay);
+  out.before_go = one_core ? ran - (at_done.ran - at_ready.ran) : ran - (running.at - waking.at - delay);
   out.most_work = std::min<nanoseconds>(kMostWork, part(20));
   out.early = go - rested > std::max<nanoseconds>(kMostReadyToGo, part(20)) || wake > kMostWakingUp || !helpers_rest;
   // On one core the clock has to sleep while the kernel runs: its gaps say nothing there.
