@@ -69,7 +69,7 @@ add_custom_target(accelopt_tests)
 
 # accelopt_test(base SOURCES result_test.cpp DEPENDS accelopt_base)
 # One folder of tests, one executable named <folder>_test, each test case a CTest case. With MEASURES none of them runs
-# beside another one that measures.
+# beside another one that measures, and where ctest uses two cores nothing else beside it.
 function(accelopt_test name)
   cmake_parse_arguments(ARG "MEASURES" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   string(REPLACE "/" "_" target ${name}_test)
@@ -83,7 +83,7 @@ function(accelopt_test name)
     list(APPEND properties LABELS "${ARG_LABELS}")
   endif()
   if(ARG_MEASURES)
-    list(APPEND properties RESOURCE_LOCK cpu)
+    list(APPEND properties RESOURCE_LOCK cpu PROCESSORS 2)
   endif()
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
 endfunction()

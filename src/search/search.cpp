@@ -220,8 +220,7 @@ class Search {
   /// A replay has nothing to wait for.
   [[nodiscard]] Schedule schedule() const { return recorder_.replaying() ? Schedule::serial : request_.schedule; }
 
-  /// Files what an iteration found: known sources and machine code, plans tried on each kernel, the kernel database,
-  /// counts.
+  /// Files what an iteration found: known sources and machine code, plans tried, the kernel database, counts.
   Result<void> remember(const std::vector<AttemptOutcome>& outcomes) {
     for (const AttemptOutcome& outcome : outcomes) {
       const Candidate& parent = beam_[static_cast<std::size_t>(outcome.parent)];
@@ -308,8 +307,7 @@ class Search {
     return summarize_pairs(learning, outcomes, experiences_);
   }
 
-  /// Those of the last round serve later runs alone: a run without a store pays for none. Recorded, because a replay
-  /// has no store.
+  /// Those of the last round serve later runs alone; without a store none is paid for. A replay has none: recorded.
   Result<bool> lessons_are_used() {
     if (lessons_decide()) return true;
     const auto kept =
@@ -366,8 +364,7 @@ class Search {
     return {};
   }
 
-  /// Leaves out what passed its race and failed while it was profiled; the baseline stands in for a beam of nothing
-  /// else.
+  /// Leaves out what passed its race and failed while it was profiled; the baseline stands in for an empty beam.
   void drop_failed(Selection& next) {
     std::set<std::string> failed;
     for (const Candidate& parent : beam_) {
