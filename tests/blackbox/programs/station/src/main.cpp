@@ -21,43 +21,57 @@ std::vector<float> drawn(int count, unsigned state) {
   return values;
 }
 
+/// Numbers of which every call takes others, so that none are in the caches.
+constexpr int kPool = 1 << 25;
+
 struct Work {
   std::string name;
+  int inputs;  // numbers that a call reads of each pool, at most
   std::vector<float> out;
-  std::function<void(float*)> call;
+  std::function<void(const float*, const float*, float*)> call;
 };
 
-double nanoseconds(Work& work) {
-  constexpr int kCalls = 20;
-  double best = INFINITY;
-  for (int round = 0; round < 15; ++round) {
+double nanoseconds(Work& work, const float* x, const float* y) {
+  constexpr int kCalls = 31;
+  std::vector<double> times;
+  std::vector<float> outs(work.out.size() * (kCalls + 1));
+  for (int i = 0; i <= kCalls; ++i) {
+    const int at = static_cast<int>(static_cast<long>(i) * 1000003 % (kPool - work.inputs));
     const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < kCalls; ++i) work.call(work.out.data());
+    work.call(x + at, y + at, outs.data() + i * work.out.size());
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
-    best = std::min(best, took.count() / kCalls);
+    if (i > 0) times.push_back(took.count());
   }
-  return best;
+  std::nth_element(times.begin(), times.begin() + kCalls / 2, times.end());
+  return times[kCalls / 2];
 }
 
 }  // namespace
 
 int main(int argc, char**) {
-  const std::vector<float> a = drawn(64 * 512, 1), b = drawn(96 * 512, 2);
-  const float* x = a.data();
-  const float* y = b.data();
+  const std::vector<float> a = drawn(kPool, 1), b = drawn(kPool, 2);
   std::vector<Work> all;
-  all.push_back({"blend", std::vector<float>(61 * 96), [=](float* out) { station::blend(out, 61, x, y, 96, 80); }});
-  all.push_back({"column_sums", std::vector<float>(128), [=](float* out) { station::column_sums(x, out, 200, 128); }});
-  all.push_back({"smooth", std::vector<float>(60 * 96), [=](float* out) { station::filter::smooth(y, x, out, 60, 96); }});
-  all.push_back({"outer", std::vector<float>(64 * 96), [=](float* out) { station::outer(x, y, out, 64, 96, 72); }});
-  all.push_back({"project", std::vector<float>(48 * 96),
-                 [=](float* out) { station::Projector::project(x, y, out, 48, 96, 64); }});
+  all.push_back({"blend", 244 * 192, std::vector<float>(244 * 192), [](const float* x, const float* y, float* out) {
+                   station::blend(out, 244, x, y, 192, 160);
+                 }});
+  all.push_back({"column_sums", 800 * 512, std::vector<float>(512), [](const float* x, const float*, float* out) {
+                   station::column_sums(x, out, 800, 512);
+                 }});
+  all.push_back({"smooth", 480 * 384, std::vector<float>(480 * 384), [](const float* x, const float* y, float* out) {
+                   station::filter::smooth(y, x, out, 480, 384);
+                 }});
+  all.push_back({"outer", 144 * 192, std::vector<float>(192 * 192), [](const float* x, const float* y, float* out) {
+                   station::outer(x, y, out, 192, 192, 144);
+                 }});
+  all.push_back({"project", 192 * 192, std::vector<float>(192 * 192), [](const float* x, const float* y, float* out) {
+                   station::Projector::project(x, y, out, 192, 192, 192);
+                 }});
   for (Work& work : all) {
     if (argc > 1) {
-      std::printf("%s %.1f\n", work.name.c_str(), nanoseconds(work));
+      std::printf("%s %.1f\n", work.name.c_str(), nanoseconds(work, a.data(), b.data()));
       continue;
     }
-    work.call(work.out.data());
+    work.call(a.data(), b.data(), work.out.data());
     for (float value : work.out) std::printf("%s %.5f\n", work.name.c_str(), static_cast<double>(value));
   }
 }
