@@ -2,7 +2,8 @@
 # make demo    install what is missing, build, and optimize one kernel: no key, no GPU
 # make test    install what is missing, build, and run every test
 # make check   make test, and the same under sanitizers and clang-tidy (what CI runs)
-# make check-long  what is too slow for CI: ten minutes of processes that share a journal and are killed
+# make check-long  what is too slow for CI: ten minutes of processes that share a journal and are killed, and a program's own
+#                  speed-up against the reported one, on an otherwise idle machine
 # make check-gpu   what needs a CUDA device, about five minutes on an otherwise idle one
 # make build   install what is missing, and build release binaries into build/release/bin
 # make fetch   fetch what tests run against: the SurrealDB engine, NVRTC (make test does it too)

@@ -96,7 +96,8 @@ struct ArmScore {
 struct PlayoffReport {
   std::vector<ArmScore> arms;  ///< as asked
   int blocks = 0;
-  bool separated = false;  ///< places B and B + 1 came apart
+  bool separated = false;          ///< places B and B + 1 came apart
+  std::vector<std::string> notes;  ///< what a person should know of it
 };
 
 class Evaluator {

@@ -130,13 +130,14 @@ void from_json(const Json& in, ArmScore& value) {
 }
 
 void to_json(Json& out, const PlayoffReport& value) {
-  out = {{"arms", value.arms}, {"blocks", value.blocks}, {"separated", value.separated}};
+  out = {{"arms", value.arms}, {"blocks", value.blocks}, {"separated", value.separated}, {"notes", value.notes}};
 }
 
 void from_json(const Json& in, PlayoffReport& value) {
   in.at("arms").get_to(value.arms);
   read_field(in, "blocks", value.blocks);
   read_field(in, "separated", value.separated);
+  read_field(in, "notes", value.notes);
 }
 
 }  // namespace accelopt::evaluation

@@ -90,7 +90,9 @@ class LocalEvaluator final : public Evaluator {
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
     target_.use().begin(stop);
-    return run_playoff(*measuring_, arms, places, stop);
+    TRY_ASSIGN(auto report, run_playoff(*measuring_, arms, places, stop));
+    if (const std::string note = sharing_note(); !note.empty()) report.notes.push_back("play-off " + note);
+    return report;
   }
 
   base::Result<model::Status> verify_held_out(const model::Solution& solution, std::stop_token stop) override {
@@ -115,13 +117,19 @@ class LocalEvaluator final : public Evaluator {
   }
 
  private:
-  /// Says what an evaluation rests on that was made although somebody held the machine's lock.
-  void mark(model::Evaluation& evaluation) {
+  /// Says what a request's measurements rest on that were made although somebody held the machine's lock, else nothing.
+  [[nodiscard]] std::string sharing_note() const {
     const std::string& other = target_.use().shared_with;
-    if (other.empty()) return;
+    if (other.empty()) return {};
+    return "measured while the device was possibly shared: " + other + ", kept its lock";
+  }
+
+  void mark(model::Evaluation& evaluation) const {
+    const std::string note = sharing_note();
+    if (note.empty()) return;
     evaluation.environment.noisy = true;
     evaluation.environment.isolation += "; device possibly shared";
-    evaluation.notes.push_back("measured while the device was possibly shared: " + other + ", kept its lock");
+    evaluation.notes.push_back(note);
   }
 
   /// Does not wait for a measurement in progress.

@@ -71,7 +71,7 @@ class PlayOff {
   Result<Selection> run() {
     TRY(race());
     // Nothing is known without the baseline's times: what was best before stays.
-    if (out_.contains(0)) return Selection{selecting_.beam, selecting_.finalists, {}};
+    if (out_.contains(0)) return Selection{selecting_.beam, selecting_.finalists, {}, notes_};
     TRY_ASSIGN(const auto chosen, fill_places());
     return selection(chosen);
   }
@@ -94,6 +94,7 @@ class PlayOff {
     if (!raced && raced.error().code == ErrorCode::not_found) raced = playoff_from_triage(field_);
     if (!raced) return tl::make_unexpected(raced.error());
     const evaluation::PlayoffReport& report = *raced;
+    notes_ = report.notes;
     for (std::size_t i = 0; i < field_.size(); ++i) {
       if (!report.arms[i].measured) out_.insert(i);
       if (i == 0) continue;
@@ -157,7 +158,7 @@ class PlayOff {
   }
 
   [[nodiscard]] Selection selection(const std::vector<std::size_t>& chosen) const {
-    Selection next{selecting_.beam, finalists(chosen), {}};
+    Selection next{selecting_.beam, finalists(chosen), {}, notes_};
     if (selecting_.settings.strategy != Strategy::repeated_sampling && !chosen.empty()) {
       next.beam.clear();
       for (const std::size_t arm : chosen) next.beam.push_back(field_[arm]);
@@ -188,6 +189,7 @@ class PlayOff {
   std::map<std::string, std::size_t> arm_of_;  ///< by source id
   std::size_t first_child_ = 0;
   std::set<std::size_t> out_;  ///< arms that were not measured, or failed
+  std::vector<std::string> notes_;
 };
 
 }  // namespace

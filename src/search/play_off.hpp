@@ -34,6 +34,7 @@ struct Selection {
   std::vector<Candidate> beam;       ///< best first
   std::vector<Candidate> finalists;  ///< best of the last play-off, the incumbent first; never the baseline
   std::vector<Candidate> raced;      ///< everything that the play-off gave a score, for the kernel database
+  std::vector<std::string> notes{};  ///< of the play-off
 };
 
 /// Standard rules: parents, finalists and the branches' representatives race each other in one play-off; the best that

@@ -355,6 +355,7 @@ class Search {
     } else {
       next = select_as_published(selecting, outcomes);
     }
+    for (const std::string& note : next.notes) ports_.events->on(model::Note{note});
     drop_failed(next);
     beam_ = std::move(next.beam);
     finalists_ = std::move(next.finalists);

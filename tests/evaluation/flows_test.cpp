@@ -125,8 +125,16 @@ TEST_F(Flows, AnEvaluationSaysThatTheDeviceWasPossiblyShared) {
     ASSERT_FALSE(evaluation.notes.empty());
     EXPECT_NE(evaluation.notes.back().find(target_.neighbour), std::string::npos) << evaluation.notes.back();
   }
+  const std::vector<Arm> arms{{fake_kernel("time=1000000")}, {fake_kernel("time=500000")}};
+  const auto shared = evaluator_->playoff(arms, 1, {});
+  ASSERT_TRUE(shared && shared->notes.size() == 1);
+  EXPECT_NE(shared->notes[0].find(target_.neighbour), std::string::npos) << shared->notes[0];
+  const auto read = base::decode<PlayoffReport>(base::Json(*shared), "the report");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->notes, shared->notes) << "a worker tells it to its run";
   target_.neighbour.clear();
   EXPECT_FALSE(triage("time=500000").environment.noisy) << "of the next one nothing is said";
+  EXPECT_TRUE(evaluator_->playoff(arms, 1, {})->notes.empty());
 }
 
 TEST_F(Flows, NoProcessMeetsASlotTwice) {

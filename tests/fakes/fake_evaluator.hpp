@@ -38,6 +38,7 @@ class FakeEvaluator : public evaluation::Evaluator {
   model::Status baseline_status = model::Status::passed;
   int measured_playoffs = 1000;        ///< those after them find the machine busy: no arm has a time
   double roofline_of_speed_one = 0.1;  ///< share of the roofline that the baseline reaches
+  std::vector<std::string> playoff_notes;
 
   base::Result<evaluation::OpenReport> open(const model::Task& task, const evaluation::MeasureSettings&,
                                             std::stop_token) override {
@@ -100,6 +101,7 @@ class FakeEvaluator : public evaluation::Evaluator {
     evaluation::PlayoffReport report;
     report.blocks = 12;
     report.separated = true;
+    report.notes = playoff_notes;
     for (const evaluation::Arm& arm : arms) {
       const double speed = claimed_speed(model::main_text(arm.solution));
       evaluation::ArmScore score;

@@ -80,9 +80,17 @@ class FakeTeam : public agents::Planner, public agents::Executor, public agents:
   std::mutex mutex_;
 };
 
-class NullEvents : public model::EventSink {
+/// Keeps what a person is told, and forgets everything else.
+class KeptNotes : public model::EventSink {
  public:
-  void on(const model::Event&) override {}
+  void on(const model::Event& event) override {
+    const std::scoped_lock lock(mutex_);
+    if (const auto* note = std::get_if<model::Note>(&event)) texts.push_back(note->text);
+  }
+  std::vector<std::string> texts;
+
+ private:
+  std::mutex mutex_;
 };
 
 }  // namespace accelopt::fakes

@@ -37,7 +37,7 @@ struct FakeRunOn {
   std::unique_ptr<journal::Journal> journal = std::move(*journal::open_memory_journal());
   EvaluatorOfRun evaluator;
   FakeTeam team;
-  fakes::NullEvents events;
+  fakes::KeptNotes events;
   std::stop_source wind_down;
   std::stop_source abort;
   RunRequest request{

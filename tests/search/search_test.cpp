@@ -276,6 +276,17 @@ TEST(Search, APlayOffThatMeasuredNothingKeepsTheBestSoFar) {
   EXPECT_EQ(report->result.confirmation->ratio->estimate, 2);
 }
 
+TEST(Search, TellsWhatIsToBeKnownOfAPlayOff) {
+  FakeRun run;
+  run.request.settings.iterations = 1;
+  run.evaluator.playoff_notes = {"play-off measured beside somebody"};
+  run.team.on_execute = double_or_halve;
+
+  ASSERT_TRUE(run.go());
+
+  EXPECT_EQ(run.events.texts, run.evaluator.playoff_notes);
+}
+
 TEST(Search, StopsNearTheRoofline) {
   FakeRun run;
   run.request.settings.iterations = 10;

@@ -125,27 +125,50 @@ class Splitter {
   std::size_t at_ = 0;
 };
 
-/// The text with "quoted" headers that exist put in the place of their #include, each once.
-std::string inline_headers(const std::string& source, const std::filesystem::path& folder, std::set<std::string>& seen,
-                           int depth) {
-  syntax::Edits edits;
-  for (const syntax::Include& include : syntax::includes_of(source)) {
-    if (!include.name.starts_with('"') || depth >= kDeepestInclude) continue;
-    const std::filesystem::path file = folder / include.name.substr(1, include.name.size() - 2);
-    std::error_code ignored;
-    const std::string canonical = std::filesystem::weakly_canonical(file, ignored).string();
-    const auto text = base::read_file(file);
-    if (!text) continue;
-    std::string inlined;
-    if (seen.insert(canonical).second) {
-      inlined = inline_headers(*text, file.parent_path(), seen, depth + 1);
-      const std::size_t once = inlined.find("#pragma once");
-      if (once != std::string::npos) inlined.erase(once, std::string_view("#pragma once").size());
+/// The text with headers that are found put in the place of their #include, each once.
+class HeaderInliner {
+ public:
+  explicit HeaderInliner(const HeaderFolders& folders) : folders_(folders) {}
+
+  std::string run(const std::string& source) { return inlined(source, folders_.own, 0); }
+
+ private:
+  std::string inlined(const std::string& source, const std::filesystem::path& own, int depth) {
+    syntax::Edits edits;
+    for (const syntax::Include& include : syntax::includes_of(source)) {
+      if (depth >= kDeepestInclude) continue;
+      const std::filesystem::path file = find(include.name, own);
+      const auto text = base::read_file(file);
+      if (file.empty() || !text) continue;
+      std::string header;
+      if (seen_.insert(file.string()).second) {
+        header = inlined(*text, file.parent_path(), depth + 1);
+        const std::size_t once = header.find("#pragma once");
+        if (once != std::string::npos) header.erase(once, std::string_view("#pragma once").size());
+      }
+      edits.replace(include.line, header);
     }
-    edits.replace(include.line, inlined);
+    return edits.apply(source).value_or(source);
   }
-  return edits.apply(source).value_or(source);
-}
+
+  /// Empty: it is none of the user's.
+  std::filesystem::path find(const std::string& spelled, const std::filesystem::path& own) const {
+    if (spelled.size() < 2) return {};
+    const std::string name = spelled.substr(1, spelled.size() - 2);
+    std::vector<std::filesystem::path> places = folders_.searched;
+    if (spelled.front() == '"') places.insert(places.begin(), own);
+    for (const std::filesystem::path& place : places) {
+      std::error_code ignored;
+      if (std::filesystem::is_regular_file(place / name, ignored)) {
+        return std::filesystem::weakly_canonical(place / name, ignored);
+      }
+    }
+    return {};
+  }
+
+  const HeaderFolders& folders_;
+  std::set<std::string> seen_;
+};
 
 /// Without namespaces and `extern "C"` blocks that hold nothing, their comments included.
 std::string without_empty_blocks(std::string source) {
@@ -202,11 +225,11 @@ class Reduction {
 
   std::string text() const {
     syntax::Edits edits;
+    // What stands above everything is about the whole file, unless the file begins with the function.
+    if (!chunks_.empty() && chunks_[0].kind != Chunk::Kind::function) edits.replace({0, chunks_[0].extent.begin}, "");
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
       if (dropped_[i]) edits.replace(with_comments(i), "");
     }
-    // What stands above everything is about the whole file, unless the file begins with the function.
-    if (!chunks_.empty() && chunks_[0].kind != Chunk::Kind::function) edits.replace({0, chunks_[0].extent.begin}, "");
     std::string reduced = without_empty_blocks(edits.apply(source_).value_or(source_));
     for (std::size_t at = 0; (at = reduced.find("\n\n\n", at)) != std::string::npos;) reduced.erase(at, 1);
     reduced.erase(0, reduced.find_first_not_of("\r\n"));
@@ -307,8 +330,12 @@ Result<syntax::Unit> read_unit(const syntax::Clang& clang, const std::string& so
 }
 
 Result<syntax::Unit> read_user_file(const syntax::Clang& clang, const std::string& source, model::Language language,
-                                    const std::filesystem::path& folder) {
-  return syntax::parse(clang, {source, language, {}, {"-ferror-limit=0", "-iquote", folder.string()}});
+                                    const HeaderFolders& folders) {
+  std::vector<std::string> arguments{"-ferror-limit=0", "-iquote", folders.own.string()};
+  for (const std::filesystem::path& folder : folders.searched) {
+    arguments.insert(arguments.end(), {"-I", folder.string()});
+  }
+  return syntax::parse(clang, {source, language, {}, arguments});
 }
 
 Result<std::size_t> count_errors(const syntax::Clang& clang, const std::string& source, model::Language language,
@@ -462,9 +489,8 @@ Result<CallGraph> call_graph(const syntax::Unit& unit, const syntax::Function& e
 }  // namespace
 
 Result<Extract> extract_function(const syntax::Clang& clang, const std::string& source, model::Language language,
-                                 const std::string& function, const std::filesystem::path& folder) {
-  std::set<std::string> seen;
-  std::string whole = inline_headers(source, folder, seen, 0);
+                                 const std::string& function, const HeaderFolders& folders) {
+  std::string whole = HeaderInliner(folders).run(source);
   TRY_ASSIGN(const syntax::Unit original, read_unit(clang, whole, language));
   TRY_ASSIGN(const syntax::Function* const named, find_function(original, function));
   const std::string name = named->qualified_name();

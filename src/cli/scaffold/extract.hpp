@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/scaffold/user_build.hpp"
 #include "model/solution.hpp"
 #include "syntax/clang.hpp"
 #include "syntax/source.hpp"
@@ -33,12 +34,12 @@ struct Extract {
 };
 
 /// The text that still defines `function` with everything it uses: other functions, unused declarations and includes
-/// are left out wherever that gives no new error; "quoted" headers that exist below `folder` take the place of their
+/// are left out wherever that gives no new error; headers that are found in `folders` take the place of their
 /// #include. A static member function stands in a namespace of its class's name, with the static members it needs.
 /// @error not_found: no such definition; unsupported: a template, a member that is not static, an overloaded or
 /// ambiguous name, or it is called by itself or by what it calls.
 base::Result<Extract> extract_function(const syntax::Clang& clang, const std::string& source, model::Language language,
-                                       const std::string& function, const std::filesystem::path& folder);
+                                       const std::string& function, const HeaderFolders& folders);
 
 /// How many errors a compiler front end finds in the text itself.
 base::Result<std::size_t> count_errors(const syntax::Clang& clang, const std::string& source, model::Language language,
@@ -48,9 +49,9 @@ base::Result<std::size_t> count_errors(const syntax::Clang& clang, const std::st
 base::Result<syntax::Unit> read_unit(const syntax::Clang& clang, const std::string& source, model::Language language,
                                      const std::vector<syntax::HeaderFile>& headers = {});
 
-/// The unit of a user's file, with the "quoted" headers that lie in its folder.
+/// The unit of a user's file, with the headers that are found in `folders`.
 base::Result<syntax::Unit> read_user_file(const syntax::Clang& clang, const std::string& source,
-                                          model::Language language, const std::filesystem::path& folder);
+                                          model::Language language, const HeaderFolders& folders);
 
 /// The one function of that name, plain or a static member: "f", or "a::f" for one in a namespace or class a. Inline
 /// and outer namespaces may be left out where that is not ambiguous. @error as extract_function.

@@ -404,7 +404,7 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
                          model::Language language) {
   TRY_ASSIGN(const Stated stated, parse_stated(options.stated));
   TRY_ASSIGN(Extract extract,
-             extract_function(clang, source, language, options.function, fs::absolute(options.file).parent_path()));
+             extract_function(clang, source, language, options.function, header_folders_of(options.file)));
   TRY_ASSIGN(const syntax::Unit extracted, read_unit(clang, extract.source, language));
   // Values that the file gives to an axis are read before its names change.
   TRY_ASSIGN(const syntax::Function* const original, find_function(extracted, extract.function));

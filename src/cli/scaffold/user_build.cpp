@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "cli/scaffold/winner_patch.hpp"
 #include "evaluation/worker_pool.hpp"
 #include "model/user_flags.hpp"
 
@@ -115,6 +116,20 @@ Result<std::optional<UserBuild>> find_user_build(const std::optional<std::vector
     name_defaults(found->flags);
   }
   return found;
+}
+
+HeaderFolders header_folders_of(const fs::path& file) {
+  std::error_code ignored;
+  const fs::path whole = fs::weakly_canonical(fs::absolute(file, ignored), ignored);
+  HeaderFolders out{whole.parent_path(), {}};
+  const auto build = find_user_build(std::nullopt, whole, {});
+  if (!build || !*build) return out;
+  const fs::path repository = repository_of(whole);
+  for (const fs::path& folder : (*build)->folders) {
+    const fs::path there = fs::weakly_canonical(folder, ignored);
+    if (!there.lexically_relative(repository).native().starts_with("..")) out.searched.push_back(there);
+  }
+  return out;
 }
 
 }  // namespace accelopt::cli

@@ -19,6 +19,12 @@ struct UserBuild {
   std::vector<std::string> left_out;           ///< flags for code generation that are not on the allow-list
 };
 
+/// Where a file's headers are looked for.
+struct HeaderFolders {
+  std::filesystem::path own;                    ///< the file's: for "quoted" names
+  std::vector<std::filesystem::path> searched;  ///< its build's, those of the file's repository: for all names
+};
+
 /// The flags of the file's build: those `stated` by [entry], else those in `commands`, else in the first
 /// compile_commands.json in the file's folder, one above it up to its repository's root, or a folder "build" in one of
 /// these. None: nothing says so. Levels and processors that a build leaves open are named as what the compiler takes:
@@ -27,6 +33,9 @@ struct UserBuild {
 base::Result<std::optional<UserBuild>> find_user_build(const std::optional<std::vector<std::string>>& stated,
                                                        const std::filesystem::path& file,
                                                        const std::filesystem::path& commands);
+
+/// Of a file that no build names, or whose build cannot be read: its own folder alone.
+HeaderFolders header_folders_of(const std::filesystem::path& file);
 
 /// What a compiler's arguments say of a build; `folder` is where it was called.
 UserBuild user_build_of(const std::vector<std::string>& arguments, const std::filesystem::path& folder,

@@ -345,7 +345,8 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   if (language != request.winner.language) {
     return fail(ErrorCode::unsupported, language_names(request.winner.language, task.entry->file, language));
   }
-  TRY_ASSIGN(const syntax::Unit unit, read_user_file(clang, user_source, language, entry_file(request).parent_path()));
+  TRY_ASSIGN(const syntax::Unit unit,
+             read_user_file(clang, user_source, language, header_folders_of(entry_file(request))));
   TRY_ASSIGN(const syntax::Function* const function, find_function(unit, task.entry->function));
   const Place place = place_of(unit, *function);
   Transplant transplant(task, place, request.form);
@@ -402,7 +403,7 @@ Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests)
     const fs::path path = entry_file(*request);
     TRY_ASSIGN(PatchedFile* const file, file_at(path));
     TRY_ASSIGN(const Language language, model::language_of_file(path.filename().string()));
-    TRY_ASSIGN(const syntax::Unit unit, read_user_file(clang, file->before, language, path.parent_path()));
+    TRY_ASSIGN(const syntax::Unit unit, read_user_file(clang, file->before, language, header_folders_of(path)));
     TRY_ASSIGN(const syntax::Function* const function, find_function(unit, request->task.entry->function));
     if (!seen.insert({path.string(), function->qualified_name()}).second) {
       return fail(ErrorCode::invalid_argument, "two of the runs made " + function->qualified_name() + " in " +

@@ -51,7 +51,7 @@ TEST(RealSource, ReplacesTypesLiteralsAndFunctions) {
 TEST(Extract, KeepsWhatTheFunctionNeeds) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
-  const auto extract = extract_function(*clang, kUserProgram, Language::cpp, "rms_product", "/nonexistent");
+  const auto extract = extract_function(*clang, kUserProgram, Language::cpp, "rms_product", {"/nonexistent", {}});
   ASSERT_TRUE(extract.has_value()) << extract.error().message;
   for (const char* kept :
        {"square", "constexpr int K = 48;", "#define N 40", "<cmath>", "rms_product", "/// Row-wise"}) {
@@ -71,7 +71,7 @@ TEST(Extract, PutsTheUsersHeadersIn) {
   repository.write("src/sizes.h", "#pragma once\nconstexpr int kSize = 12;\nconstexpr int kOther = 3;\n");
   const auto extract =
       extract_function(*clang, "#include \"sizes.h\"\nvoid f(float* y) { for (int i = 0; i < kSize; ++i) y[i] = 1; }\n",
-                       Language::cpp, "f", repository.path() / "src");
+                       Language::cpp, "f", {repository.path() / "src", {}});
   ASSERT_TRUE(extract.has_value());
   EXPECT_NE(extract->source.find("kSize = 12"), std::string::npos);
   EXPECT_EQ(extract->source.find("kOther"), std::string::npos);
@@ -85,7 +85,18 @@ TEST(Extract, LeavesNoEmptyBlocks) {
   const auto extract = extract_function(
       *clang,
       "namespace a { namespace { int unused() { return 1; }\n}  // namespace\n}\nvoid f(float* y) { *y = 1; }\n",
-      Language::cpp, "f", "/nonexistent");
+      Language::cpp, "f", {"/nonexistent", {}});
+  ASSERT_TRUE(extract.has_value());
+  EXPECT_EQ(extract->source, "void f(float* y) { *y = 1; }\n");
+}
+
+TEST(Extract, LeavesOutACallerBelowAFileThatBeginsWithAnInclude) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const auto extract = extract_function(
+      *clang,
+      "#include <cstdio>\nvoid f(float* y) { *y = 1; }\nint main() { float y; f(&y); std::printf(\"%f\", y); }\n",
+      Language::cpp, "f", {"/nonexistent", {}});
   ASSERT_TRUE(extract.has_value());
   EXPECT_EQ(extract->source, "void f(float* y) { *y = 1; }\n");
 }
@@ -94,7 +105,7 @@ TEST(Extract, RefusesWhatIsNoPlainFunction) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
   const auto code = [&](const std::string& source) {
-    const auto extract = extract_function(*clang, source, Language::cpp, "f", "/nonexistent");
+    const auto extract = extract_function(*clang, source, Language::cpp, "f", {"/nonexistent", {}});
     return extract ? base::ErrorCode::internal : extract.error().code;
   };
   EXPECT_EQ(code("template <class T> void f(T* y) { *y = 1; }"), base::ErrorCode::unsupported);

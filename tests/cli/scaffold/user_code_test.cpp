@@ -254,6 +254,40 @@ TEST(UserBuild, FlagsComeFromCompileCommandsOrTheTask) {
   EXPECT_EQ(missing.error().code, base::ErrorCode::not_found);
 }
 
+TEST(Scaffold, ReadsHeadersAsTheUsersBuildFindsThem) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("model.cpp",
+                              "#include \"filters/shift.hpp\"\n"
+                              "void filters::Shift::all(const float* x, float* y, index_t n) {\n"
+                              "  for (index_t i = 0; i < n; ++i) y[i] = x[i] + kShift;\n}\n");
+  repository.write(
+      "include/filters/shift.hpp",
+      "#pragma once\n#include <base/types.hpp>\n#include <elsewhere.hpp>\n"
+      "namespace filters {\nstruct Shift {\n"
+      "  static constexpr float kShift = 3;\n  static void all(const float* x, float* y, index_t n);\n};\n}\n");
+  repository.write("include/base/types.hpp", "#pragma once\nusing index_t = int;\n");
+  const base::TemporaryFolder elsewhere = *base::TemporaryFolder::create("accelopt-elsewhere");
+  ASSERT_TRUE(base::write_file(elsewhere.path() / "elsewhere.hpp", "inline int of_others() { return 1; }\n"));
+  repository.write("compile_commands.json", R"([{"directory": ")" + repository.path().string() +
+                                                R"(", "command": "g++ -Iinclude -I)" + elsewhere.path().string() +
+                                                R"( -c src/model.cpp", "file": "src/model.cpp"}])");
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "Shift::all";
+  options.stated = {{"x=n"}, {"y=n"}, {}, {"n=64"}, {}, {"x=normal(0, 1)"}};
+  options.folder = repository.path() / "task";
+  const auto report = scaffold_task(*clang, options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  const auto task = suites::load_task(options.folder);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  const std::string& baseline = model::main_text(task->baseline);
+  EXPECT_NE(baseline.find("kShift = 3"), std::string::npos) << baseline;
+  EXPECT_EQ(baseline.find("of_others"), std::string::npos) << "what others wrote is not copied\n" << baseline;
+  const auto patch = make_winner_patch({{*task, task->baseline, options.folder, {}}});
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+}
+
 TEST(PatchCheck, TheCompilerThatMeasuresDecides) {
   const auto clang = load_clang();
   const auto compiler = targets::cpu::find_compiler("g++", "/usr/local/bin:/usr/bin:/bin");

@@ -2,9 +2,11 @@
 // Prints what the station computes; with an argument, how many nanoseconds a call of each function takes instead.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -12,35 +14,58 @@
 
 namespace {
 
-std::vector<float> drawn(int count, unsigned state) {
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) {
-    state = state * 1664525u + 1013904223u;
-    value = static_cast<float>(state >> 8) / 16777216.0f - 0.5f;
-  }
-  return values;
-}
+constexpr std::size_t kLine = 64;
 
-/// Numbers of which every call takes others, so that none are in the caches.
-constexpr int kPool = 1 << 25;
+/// Numbers that begin with a cache line.
+class Numbers {
+ public:
+  Numbers(std::size_t count, std::uint32_t state) : count_(count), values_(new (std::align_val_t(kLine)) float[count]) {
+    for (std::size_t i = 0; i < count; ++i) {
+      state = state * 1664525u + 1013904223u;
+      values_[i] = static_cast<float>(state >> 8) / 16777216.0f - 0.5f;
+    }
+  }
+
+  float* data() { return values_.get(); }
+  std::size_t size() const { return count_; }
+
+  /// Takes them out of all caches.
+  void flush() {
+#if defined(__x86_64__)
+    for (std::size_t i = 0; i < count_; i += kLine / sizeof(float)) __builtin_ia32_clflush(values_.get() + i);
+    __builtin_ia32_mfence();
+#else
+    static std::vector<char> other(std::size_t{128} << 20);
+    for (std::size_t i = 0; i < other.size(); i += kLine) ++*static_cast<volatile char*>(&other[i]);
+#endif
+  }
+
+ private:
+  struct Free {
+    void operator()(float* values) const { ::operator delete[](values, std::align_val_t(kLine)); }
+  };
+  std::size_t count_;
+  std::unique_ptr<float[], Free> values_;
+};
 
 struct Work {
   std::string name;
-  int inputs;  // numbers that a call reads of each pool, at most
-  std::vector<float> out;
-  std::function<void(const float*, const float*, float*)> call;
+  Numbers x, y, out;
+  std::function<void(const float*, const float*, float*)> function;
+
+  void call() { function(x.data(), y.data(), out.data()); }
 };
 
-double nanoseconds(Work& work, const float* x, const float* y) {
-  constexpr int kCalls = 31;
+/// The middle one of some calls, none of which finds its data in the caches.
+double nanoseconds(Work& work) {
+  constexpr int kCalls = 15;
   std::vector<double> times;
-  std::vector<float> outs(work.out.size() * (kCalls + 1));
-  for (int i = 0; i <= kCalls; ++i) {
-    const int at = static_cast<int>(static_cast<long>(i) * 1000003 % (kPool - work.inputs));
+  for (int i = 0; i < kCalls; ++i) {
+    for (Numbers* numbers : {&work.x, &work.y, &work.out}) numbers->flush();
     const auto start = std::chrono::steady_clock::now();
-    work.call(x + at, y + at, outs.data() + i * work.out.size());
+    work.call();
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
-    if (i > 0) times.push_back(took.count());
+    times.push_back(took.count());
   }
   std::nth_element(times.begin(), times.begin() + kCalls / 2, times.end());
   return times[kCalls / 2];
@@ -49,29 +74,28 @@ double nanoseconds(Work& work, const float* x, const float* y) {
 }  // namespace
 
 int main(int argc, char**) {
-  const std::vector<float> a = drawn(kPool, 1), b = drawn(kPool, 2);
   std::vector<Work> all;
-  all.push_back({"blend", 244 * 192, std::vector<float>(244 * 192), [](const float* x, const float* y, float* out) {
-                   station::blend(out, 244, x, y, 192, 160);
-                 }});
-  all.push_back({"column_sums", 800 * 512, std::vector<float>(512), [](const float* x, const float*, float* out) {
-                   station::column_sums(x, out, 800, 512);
-                 }});
-  all.push_back({"smooth", 480 * 384, std::vector<float>(480 * 384), [](const float* x, const float* y, float* out) {
-                   station::filter::smooth(y, x, out, 480, 384);
-                 }});
-  all.push_back({"outer", 144 * 192, std::vector<float>(192 * 192), [](const float* x, const float* y, float* out) {
-                   station::outer(x, y, out, 192, 192, 144);
-                 }});
-  all.push_back({"project", 192 * 192, std::vector<float>(192 * 192), [](const float* x, const float* y, float* out) {
-                   station::Projector::project(x, y, out, 192, 192, 192);
-                 }});
+  const auto add = [&](std::string name, std::size_t x, std::size_t y, std::size_t out, auto function) {
+    all.push_back({std::move(name), Numbers(x, 1), Numbers(y, 2), Numbers(out, 3), function});
+  };
+  add("blend", 244 * 160, 160 * 192, 244 * 192,
+      [](const float* x, const float* y, float* out) { station::blend(out, 244, x, y, 192, 160); });
+  add("column_sums", 800 * 512, 0, 512,
+      [](const float* x, const float*, float* out) { station::column_sums(x, out, 800, 512); });
+  add("smooth", station::kTaps * 384, 480 * station::kTaps, 480 * 384,
+      [](const float* x, const float* y, float* out) { station::filter::smooth(x, y, out, 480, 384); });
+  add("outer", 144 * 192, 144 * 192, 192 * 192,
+      [](const float* x, const float* y, float* out) { station::outer(x, y, out, 192, 192, 144); });
+  add("project", 192 * 192, 192 * 192, 192 * 192,
+      [](const float* x, const float* y, float* out) { station::Projector::project(x, y, out, 192, 192, 192); });
   for (Work& work : all) {
     if (argc > 1) {
-      std::printf("%s %.1f\n", work.name.c_str(), nanoseconds(work, a.data(), b.data()));
+      std::printf("%s %.1f\n", work.name.c_str(), nanoseconds(work));
       continue;
     }
-    work.call(a.data(), b.data(), work.out.data());
-    for (float value : work.out) std::printf("%s %.5f\n", work.name.c_str(), static_cast<double>(value));
+    work.call();
+    for (std::size_t i = 0; i < work.out.size(); ++i) {
+      std::printf("%s %.5f\n", work.name.c_str(), static_cast<double>(work.out.data()[i]));
+    }
   }
 }
