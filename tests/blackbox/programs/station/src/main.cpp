@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the station computes; with an argument, how many nanoseconds a call of each function takes instead.
+// Prints what the station computes; with "time", how many nanoseconds a call of each function takes instead; with "large",
+// on more numbers.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -19,8 +20,9 @@ constexpr std::size_t kLine = 64;
 /// Numbers that begin with a cache line.
 class Numbers {
  public:
-  Numbers(std::size_t count, std::uint32_t state) : count_(count), values_(new (std::align_val_t(kLine)) float[count]) {
-    for (std::size_t i = 0; i < count; ++i) {
+  Numbers(int count, std::uint32_t state)
+      : count_(static_cast<std::size_t>(count)), values_(new (std::align_val_t(kLine)) float[count_]) {
+    for (std::size_t i = 0; i < count_; ++i) {
       state = state * 1664525u + 1013904223u;
       values_[i] = static_cast<float>(state >> 8) / 16777216.0f - 0.5f;
     }
@@ -73,23 +75,41 @@ double nanoseconds(Work& work) {
 
 }  // namespace
 
-int main(int argc, char**) {
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const auto given = [&](const char* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+  const bool large = given("large");
   std::vector<Work> all;
-  const auto add = [&](std::string name, std::size_t x, std::size_t y, std::size_t out, auto function) {
+  const auto add = [&](std::string name, int x, int y, int out, auto function) {
     all.push_back({std::move(name), Numbers(x, 1), Numbers(y, 2), Numbers(out, 3), function});
   };
-  add("blend", 244 * 160, 160 * 192, 244 * 192,
-      [](const float* x, const float* y, float* out) { station::blend(out, 244, x, y, 192, 160); });
-  add("column_sums", 800 * 512, 0, 512,
-      [](const float* x, const float*, float* out) { station::column_sums(x, out, 800, 512); });
-  add("smooth", station::kTaps * 384, 480 * station::kTaps, 480 * 384,
-      [](const float* x, const float* y, float* out) { station::filter::smooth(x, y, out, 480, 384); });
-  add("outer", 144 * 192, 144 * 192, 192 * 192,
-      [](const float* x, const float* y, float* out) { station::outer(x, y, out, 192, 192, 144); });
-  add("project", 192 * 192, 192 * 192, 192 * 192,
-      [](const float* x, const float* y, float* out) { station::Projector::project(x, y, out, 192, 192, 192); });
+  using In = const float*;
+  using Out = float*;
+  {
+    const int rows = large ? 122 : 61, cols = large ? 192 : 96, depth = large ? 160 : 80;
+    add("blend", rows * depth, depth * cols, rows * cols,
+        [=](In x, In y, Out out) { station::blend(out, rows, x, y, cols, depth); });
+  }
+  {
+    const int rows = large ? 800 : 200, cols = large ? 512 : 128;
+    add("column_sums", rows * cols, 0, cols, [=](In x, In, Out out) { station::column_sums(x, out, rows, cols); });
+  }
+  {
+    const int rows = large ? 240 : 60, cols = large ? 384 : 96;
+    add("smooth", station::kTaps * cols, rows * station::kTaps, rows * cols,
+        [=](In x, In y, Out out) { station::filter::smooth(x, y, out, rows, cols); });
+  }
+  {
+    const int n = large ? 192 : 64, m = large ? 192 : 96, steps = large ? 144 : 72;
+    add("outer", steps * n, steps * m, n * m, [=](In x, In y, Out out) { station::outer(x, y, out, n, m, steps); });
+  }
+  {
+    const int count = large ? 120 : 48, width = large ? 192 : 96, size = large ? 152 : 64;
+    add("project", count * size, size * width, count * width,
+        [=](In x, In y, Out out) { station::Projector::project(x, y, out, count, width, size); });
+  }
   for (Work& work : all) {
-    if (argc > 1) {
+    if (given("time")) {
       std::printf("%s %.1f\n", work.name.c_str(), nanoseconds(work));
       continue;
     }
