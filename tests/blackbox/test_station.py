@@ -15,6 +15,7 @@ import support
 
 PROGRAM = support.ROOT / "tests" / "blackbox" / "programs" / "station"
 NORMAL = "normal(0, 1)"
+LONGEST_SECONDS = 400  # of a command
 
 # What main.cpp calls each, its name as a user gives it, its whole name, what init has to be told, its inputs, its axes: as main.cpp
 # has them, and as with "large", where a winner takes a tenth of a millisecond.
@@ -73,24 +74,30 @@ class Station(support.TestCase):
                 ratios.setdefault(name, []).append(value / times[after][name])
         return {name: statistics.median(values) for name, values in ratios.items()}
 
-    def init(self, given, options, inputs, axes, folder):
-        drawn = [word for name in inputs for word in ("--init", f"{name}={NORMAL}")]
-        extents = [word for name, sizes in axes.items() for word in ("--axis", f"{name}={sizes[self.long]}")]
-        return self.succeed("init", self.source, "--function", given, *options, *extents, *drawn, "-o", folder)
+    def make_tasks(self):
+        """The folder of each function's task."""
+        begun = []
+        for name, given, _, options, inputs, axes in FUNCTIONS:
+            drawn = [word for one in inputs for word in ("--init", f"{one}={NORMAL}")]
+            extents = [word for axis, sizes in axes.items() for word in ("--axis", f"{axis}={sizes[self.long]}")]
+            folder = self.folder / "tasks" / name
+            begun.append((folder, self.start("init", self.source, "--function", given, *options, *extents, *drawn, "-o", folder)))
+        for (folder, running), (_, _, whole, *_) in zip(begun, FUNCTIONS):
+            made = running.finish(LONGEST_SECONDS)
+            self.assertEqual(made.code, 0, made)
+            self.assertNotIn("no patch of your file", made.said)
+            self.assertNotIn("cannot be checked", made.said)
+            self.assertIn(f'function = "{whole}"', (folder / "task.toml").read_text())
+        return [folder for folder, _ in begun]
 
     def test_five_functions_one_patch(self):
         before = shutil.copy(self.build(), self.folder / "before")
         runs = []
-        for name, given, whole, options, inputs, axes in FUNCTIONS:
-            folder = self.folder / "tasks" / name
-            made = self.init(given, options, inputs, axes, folder)
-            self.assertNotIn("no patch of your file", made.said)
-            self.assertNotIn("cannot be checked", made.said)
-            self.assertIn(f'function = "{whole}"', (folder / "task.toml").read_text())
-            result = self.succeed("run", folder, "--workspace", self.workspace, "--json", "--iterations", 1, seconds=400).last
-            self.assertEqual(result["outcome"], "improved", (name, result))
+        for folder in self.make_tasks():
+            result = self.succeed("run", folder, "--workspace", self.workspace, "--json", "--iterations", 1, seconds=LONGEST_SECONDS).last
+            self.assertEqual(result["outcome"], "improved", result)
             runs.append(result["run"])
-        made = self.succeed("best", *reversed(runs), "-o", self.folder / "faster", "--workspace", self.workspace, seconds=400)
+        made = self.succeed("best", *reversed(runs), "-o", self.folder / "faster", "--workspace", self.workspace, seconds=LONGEST_SECONDS)
         self.command("git", "apply", "--check", self.folder / "faster" / "winner.patch")
         self.command("git", "apply", self.folder / "faster" / "winner.patch")
         after = self.build()

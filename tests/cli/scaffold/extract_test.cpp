@@ -98,7 +98,7 @@ TEST(Extract, LeavesOutACallerBelowAFileThatBeginsWithAnInclude) {
       "#include <cstdio>\nvoid f(float* y) { *y = 1; }\nint main() { float y; f(&y); std::printf(\"%f\", y); }\n",
       Language::cpp, "f", {"/nonexistent", {}});
   ASSERT_TRUE(extract.has_value());
-  EXPECT_EQ(extract->source, "void f(float* y) { *y = 1; }\n");
+  EXPECT_EQ(extract->source, "void f(float* y) { *y = 1; }\n\n");
 }
 
 TEST(Extract, RefusesWhatIsNoPlainFunction) {

@@ -109,6 +109,7 @@ class Repository {
   }
 
   void write(const std::string& name, const std::string& text) const {
+    EXPECT_TRUE(base::make_folders((path() / name).parent_path()).has_value());
     EXPECT_TRUE(base::write_file(path() / name, text).has_value());
   }
   std::string read(const std::string& name) const {
