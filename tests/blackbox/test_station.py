@@ -29,7 +29,7 @@ FUNCTIONS = [
      ["--shape", "in=kTaps,cols", "--shape", "taps=rows,kTaps", "--out", "out=rows,cols"], ["in", "taps"],
      {"rows": (60, 240), "cols": (96, 384)}),
     ("outer", "gathered", "station::gathered", ["--shape", "a=steps,n", "--shape", "b=steps,m", "--out", "out=n,m"], ["a", "b"],
-     {"n": (64, 192), "m": (96, 192), "steps": (72, 144)}),
+     {"n": (64, 176), "m": (96, 208), "steps": (72, 144)}),
     ("project", "Projector::project", "station::Projector::project",
      ["--shape", "samples=count,size", "--shape", "basis=size,width", "--out", "out=count,width"], ["samples", "basis"],
      {"count": (48, 120), "width": (96, 192), "size": (64, 152)}),
