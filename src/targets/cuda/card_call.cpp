@@ -209,7 +209,9 @@ base::Result<void> Caller::fill(CardSlot& slot, const CallRequest& request, cons
   for (std::size_t v = 0; v < blocks.size(); ++v) {
     const Variant& variant = slot.variants[v];
     Workspace& kept = slot.kept[variant.kept];
-    if (poisons_with_right_values(request.poison)) TRY(kept.open());
+    // Whatever the poison: a call is some percent slower where nothing was unmapped since its inputs were mapped, and
+    // the first arm of a block must not differ from the others in that.
+    TRY(kept.open());
     for (std::size_t i = 0; i < blocks[v].size(); ++i) {
       const Block& block = blocks[v][i];
       const std::uint64_t own_seed = base::derive_seed(seed, std::to_string(v) + " " + std::to_string(i));
