@@ -9,7 +9,8 @@ import json
 import device
 import support
 
-# Made without hardware counters, so they stay off: the questions would differ. What is decided there does not hang on noise.
+# Made without hardware counters, so they stay off: the questions would differ. What is decided there does not hang on
+# noise.
 RUN = device.ROOT / "examples" / "recorded" / "nkibench-cuda" / "rmsnorm_matmul"
 
 
