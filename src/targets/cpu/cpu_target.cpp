@@ -305,7 +305,7 @@ class CpuTarget final : public evaluation::Target {
  private:
   // Sampling a kernel: about a thousand samples in a tenth of a second; of a long call, one is enough.
   static constexpr auto kSampling = std::chrono::milliseconds(60);
-  static constexpr auto kSampledCallLimit = std::chrono::minutes(10);
+  static constexpr auto kSampledCallLimit = std::chrono::seconds(20);
   static constexpr int kLeastSampledCalls = 4;
   static constexpr int kMostSampledCalls = 200;
   static constexpr double kLongCallNs = 50e6;

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kLeastSamples = 50;  ///< a share of a half is then known to a seventh or so
 constexpr double kLeastShare = 0.1;
-constexpr std::size_t kLoops = 3;
-constexpr std::size_t kInstructions = 3;
+constexpr std::size_t kMostLoops = 3;
+constexpr std::size_t kMostInstructions = 3;
 constexpr std::size_t kLineRanges = 4;
 constexpr std::size_t kLongestOperands = 40;  ///< characters
 
@@ -57,7 +57,7 @@ std::vector<HotLoop> hottest(const std::vector<Instruction>& code, const evaluat
     if (loop.count >= kLeastShare * samples.count()) out.push_back(std::move(loop));
   }
   std::ranges::stable_sort(out, std::greater<>(), &HotLoop::count);
-  if (out.size() > kLoops) out.resize(kLoops);
+  if (out.size() > kMostLoops) out.resize(kMostLoops);
   return out;
 }
 
@@ -84,20 +84,20 @@ std::string lines_text(const std::set<int>& lines) {
   return out;
 }
 
-std::string counted(int number, std::string_view what) {
+std::string number_of(int number, std::string_view what) {
   return number == 0 ? std::string() : fmt::format(", {} {}", number, what);
 }
 
 std::string mix_text(const LoopMix& mix) {
   std::string out = fmt::format("{} instructions", mix.instructions);
-  out += counted(mix.fused, "fused multiply-adds") + counted(mix.arithmetic, "other floating-point") +
-         counted(mix.divisions, "divisions or roots");
+  out += number_of(mix.fused, "fused multiply-adds") + number_of(mix.arithmetic, "other floating-point") +
+         number_of(mix.divisions, "divisions or roots");
   if (mix.floating() > 0) {
     out += mix.packed == 0 ? ", scalar" : fmt::format(", {} bits wide", mix.vector_bits);
     if (mix.packed > 0 && mix.packed < mix.floating()) out += fmt::format(" in {} of them", mix.packed);
   }
-  return out + counted(mix.loads, "loads") + counted(mix.stores, "stores") + counted(mix.shuffles, "shuffles") +
-         counted(mix.calls, "calls");
+  return out + number_of(mix.loads, "loads") + number_of(mix.stores, "stores") + number_of(mix.shuffles, "shuffles") +
+         number_of(mix.calls, "calls");
 }
 
 /// "vmovups (%rsi),%ymm0 40 %, ..."
@@ -109,7 +109,7 @@ std::string instructions_text(const HotLoop& loop, const std::vector<Instruction
   }
   std::ranges::stable_sort(met, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string out;
-  for (std::size_t i = 0; i < std::min(met.size(), kInstructions); ++i) {
+  for (std::size_t i = 0; i < std::min(met.size(), kMostInstructions); ++i) {
     const auto& [number, instruction] = met[i];
     const std::string_view operands = instruction->operands.substr(0, instruction->operands.find(" <"));
     out += fmt::format("{}{}{}{} {} %", i == 0 ? "" : "; ", instruction->name, operands.empty() ? "" : " ",
@@ -118,7 +118,7 @@ std::string instructions_text(const HotLoop& loop, const std::vector<Instruction
   return out;
 }
 
-std::string lines_of(const HotLoop& loop, const std::vector<Instruction>& code) {
+std::string source_lines(const HotLoop& loop, const std::vector<Instruction>& code) {
   std::set<int> lines;
   for (const Instruction& instruction : code) {
     const bool inside = instruction.address >= loop.span.begin && instruction.address <= loop.span.end;
@@ -143,7 +143,7 @@ std::vector<model::ProfileItem> describe_hot_loops(std::string_view disassembly,
   };
   for (const HotLoop& loop : hottest(code, samples)) {
     add(fmt::format("hot loop {}", out.size() + 1), loop.count,
-        lines_of(loop, code) + "a turn: " + mix_text(mix_of(code, loop.span)) +
+        source_lines(loop, code) + "a turn: " + mix_text(mix_of(code, loop.span)) +
             "; most samples at: " + instructions_text(loop, code));
   }
   for (const auto& [name, number] : samples.library) {
