@@ -127,15 +127,17 @@ TEST(Asking, TheBestTieOfAKernelIsProfiledForTheNextPlanner) {
 
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(run.evaluator.profiles, 1 + 2) << "the baseline, and the best tie of each round but the last";
-  ASSERT_EQ(run.team.plans.size(), 3U);
-  EXPECT_FALSE(run.team.plans[0].tie);
-  for (const int iteration : {1, 2}) {
-    const auto& question = run.team.plans[static_cast<std::size_t>(iteration)];
-    ASSERT_TRUE(question.tie);
+  int told = 0;
+  for (const agents::PlanQuestion& question : run.team.plans) {
+    const int iteration = question.context.identity.iteration;
+    ASSERT_EQ(question.tie.has_value(), iteration > 0);
+    if (!question.tie) continue;
+    ++told;
     EXPECT_EQ(question.tie->plan.title, "plan i" + std::to_string(iteration - 1) + ".b0.p0");
     EXPECT_EQ(question.tie->before.items.at(0).value, 1);
     EXPECT_EQ(question.tie->after.items.at(0).value, 0.999);
   }
+  EXPECT_GT(told, 0);
 
   run.request.missing = Missing::leave_it;
   const auto replayed = run.go();

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kLeastSamples = 50;  ///< a share of a half is then known to a seventh or so
 constexpr double kLeastShare = 0.1;
+constexpr int kLeastOfLoop = 5;  ///< percent of a loop's samples at one instruction: less is chance
 constexpr std::size_t kMostLoops = 3;
 constexpr std::size_t kMostInstructions = 3;
 constexpr std::size_t kLineRanges = 4;
@@ -100,7 +101,7 @@ std::string mix_text(const LoopMix& mix) {
          number_of(mix.calls, "calls");
 }
 
-/// "vmovups (%rsi),%ymm0 40 %, ..."
+/// "; most samples at: vmovups (%rsi),%ymm0 40 %; ..."; empty where they are spread.
 std::string instructions_text(const HotLoop& loop, const std::vector<Instruction>& code) {
   std::vector<std::pair<int, const Instruction*>> met;
   for (const Instruction& instruction : code) {
@@ -111,9 +112,10 @@ std::string instructions_text(const HotLoop& loop, const std::vector<Instruction
   std::string out;
   for (std::size_t i = 0; i < std::min(met.size(), kMostInstructions); ++i) {
     const auto& [number, instruction] = met[i];
+    if (100 * number / loop.count < kLeastOfLoop) break;
     const std::string_view operands = instruction->operands.substr(0, instruction->operands.find(" <"));
-    out += fmt::format("{}{}{}{} {} %", i == 0 ? "" : "; ", instruction->name, operands.empty() ? "" : " ",
-                       operands.substr(0, kLongestOperands), 100 * number / loop.count);
+    out += fmt::format("{}{}{}{} {} %", i == 0 ? "; most samples at: " : "; ", instruction->name,
+                       operands.empty() ? "" : " ", operands.substr(0, kLongestOperands), 100 * number / loop.count);
   }
   return out;
 }
@@ -143,8 +145,7 @@ std::vector<model::ProfileItem> describe_hot_loops(std::string_view disassembly,
   };
   for (const HotLoop& loop : hottest(code, samples)) {
     add(fmt::format("hot loop {}", out.size() + 1), loop.count,
-        source_lines(loop, code) + "a turn: " + mix_text(mix_of(code, loop.span)) +
-            "; most samples at: " + instructions_text(loop, code));
+        source_lines(loop, code) + "a turn: " + mix_text(mix_of(code, loop.span)) + instructions_text(loop, code));
   }
   for (const auto& [name, number] : samples.library) {
     if (number >= kLeastShare * samples.count()) add("in " + name, number, "in functions of this library");

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <sstream>
 #include <string>
 
 namespace accelopt::targets::cpu {
@@ -63,6 +64,19 @@ TEST(HotLoops, AreNamedWithShareLinesAndInstructions) {
   EXPECT_EQ(items[1].name, "hot loop 2");
   EXPECT_EQ(items[1].value, 25);
   EXPECT_TRUE(items[1].meaning.starts_with("line 9; ")) << items[1].meaning;
+}
+
+TEST(HotLoops, InstructionsAreNamedWhereSamplesGather) {
+  std::ostringstream code;
+  std::map<std::uint64_t, int> counts;
+  for (std::uint64_t address = 0x1000; address < 0x1064; address += 4) {
+    code << "    " << std::hex << address << ":\taddss %xmm1,%xmm0\n";
+    counts[address] = 4;
+  }
+  code << "    1064:\tjne    1000 <kernel>\n";
+  const auto items = describe_hot_loops(code.str(), "", samples_at(counts));
+  ASSERT_EQ(items.size(), 1U);
+  EXPECT_EQ(items[0].meaning.find("most samples"), std::string::npos) << items[0].meaning;
 }
 
 TEST(HotLoops, LinesOfOtherCodeAreNotTold) {
