@@ -3,8 +3,9 @@
 // and evaluates each against its parent twice: as accelopt does, and in the usual way (a fresh process, one pass for
 // correctness, 10 warm-ups, 3 x 50 timed calls of the raced workload; the same for what it is compared with, because
 // times of another minute are another machine's). Builds are done before in both, and not counted. What the usual way
-// takes without its opponent is told, too. Also: how soon a clear loser is dismissed, what an evaluation costs beside
-// the kernels' own calls, and what a start of a confined process costs.
+// takes without its opponent is told, too. Each candidate is evaluated once more under another name, as one of a longer
+// search: the inputs that it meets for the first time were drawn for others before. Also: how soon a clear loser is
+// dismissed, what an evaluation costs beside the kernels' own calls, and what a start of a confined process costs.
 //
 //   evaluation [--task NAME]... [--suite DIR] [--accelopt FILE]
 #include <sys/wait.h>
@@ -17,6 +18,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -30,6 +32,7 @@
 #include "evaluation/worker_pool.hpp"
 #include "figures.hpp"
 #include "journal/journal.hpp"
+#include "stats/estimate.hpp"
 #include "suites/task_folder.hpp"
 #include "targets/cpu/cpu_target.hpp"
 #include "targets/cpu/task_header.hpp"
@@ -179,7 +182,8 @@ class UsualWay {
 /// Seconds over all candidates.
 struct Sums {
   int candidates = 0;
-  double ours = 0;
+  double first = 0;  ///< ours, with the slots that nobody had drawn
+  double ours = 0;   ///< of a longer search
   double usual = 0;
   double opponents = 0;  ///< the usual way's, for what a candidate is compared with
 };
@@ -196,12 +200,16 @@ base::Result<void> compare(const Options& options, const fs::path& folder, Sums&
   Sums own;
   int blocks = 0;
   for (const Candidate& candidate : candidates) {
-    TRY(evaluator->build(candidate.solution, {}));
+    const model::Solution later =
+        model::with_main_text(candidate.solution, model::main_text(candidate.solution) + "\n// once more\n");
     TRY(evaluator->build(candidate.parent, {}));
-    const auto begin = Clock::now();
-    TRY_ASSIGN(const auto evaluation, evaluator->triage(candidate.solution, candidate.parent, {}));
-    own.ours += seconds_since(begin);
-    blocks += evaluation.blocks;
+    for (const model::Solution* const one : {&candidate.solution, &later}) {
+      TRY(evaluator->build(*one, {}));
+      const auto begin = Clock::now();
+      TRY_ASSIGN(const auto evaluation, evaluator->triage(*one, candidate.parent, {}));
+      (one == &later ? own.ours : own.first) += seconds_since(begin);
+      if (one == &later) blocks += evaluation.blocks;
+    }
     TRY_ASSIGN(const double seconds, usual.seconds(candidate.solution));
     TRY_ASSIGN(const double opponent_seconds, usual.seconds(candidate.parent));
     own.usual += seconds;
@@ -209,29 +217,42 @@ base::Result<void> compare(const Options& options, const fs::path& folder, Sums&
     ++own.candidates;
   }
   const auto a_minute = [&](double seconds) { return 60 * own.candidates / seconds; };
-  std::printf("# %s: %d candidates, %.1f blocks each; %.0f a minute, in the usual way %.0f, without opponent %.0f\n",
-              task.definition.name.c_str(), own.candidates,
-              own.candidates == 0 ? 0.0 : static_cast<double>(blocks) / own.candidates, a_minute(own.ours),
-              a_minute(own.usual + own.opponents), a_minute(own.usual));
+  std::printf(
+      "# %s: %d candidates, %.1f blocks each; %.0f a minute, the first of a search %.0f, in the usual way %.0f, "
+      "without "
+      "opponent %.0f\n",
+      task.definition.name.c_str(), own.candidates,
+      own.candidates == 0 ? 0.0 : static_cast<double>(blocks) / own.candidates, a_minute(own.ours), a_minute(own.first),
+      a_minute(own.usual + own.opponents), a_minute(own.usual));
   std::fflush(stdout);
   sums.candidates += own.candidates;
   sums.ours += own.ours;
+  sums.first += own.first;
   sums.usual += own.usual;
   sums.opponents += own.opponents;
   return {};
 }
 
-/// Dismissal of a clear loser, and what its evaluation costs beside the calls, on the small tasks (inputs and outputs
-/// up to 2 MB).
-base::Result<void> dismiss(const Options& options, const fs::path& folder, int& most_blocks, double& most_overhead) {
+/// What the calls of a race took, nanoseconds, and one more block, by which the processes warm up.
+double race_calls_ns(const model::Evaluation& evaluation) {
+  double sum = 0;
+  for (const model::BlockSample& block : evaluation.samples) {
+    for (const auto* times : {&block.reference_ns, &block.candidate_ns})
+      sum = std::accumulate(times->begin(), times->end(), sum);
+  }
+  return evaluation.blocks == 0 ? 0 : sum * (evaluation.blocks + 1) / evaluation.blocks;
+}
+
+/// Dismissal of a clear loser, and what its evaluation costs beside the calls of its race, on the small tasks (inputs
+/// and outputs up to 2 MB); calls of its verification count as cost. Each the median of a task's losers: a neighbour on
+/// this machine can make any one of them long.
+base::Result<void> dismiss(const Options& options, const fs::path& folder, double& most_blocks, double& most_overhead) {
   TRY_ASSIGN(const model::Task task, suites::load_task(folder));
   const auto evaluator = evaluation::make_worker_pool({.command = {options.accelopt.string(), "worker"}});
   evaluation::MeasureSettings settings;
   settings.seed = base::random_seed();
-  TRY_ASSIGN(const auto opened, evaluator->open(task, settings, {}));
+  TRY(evaluator->open(task, settings, {}));
   std::int64_t bytes = 0;
-  double race_ns = 0;
-  double check_ns = 0;
   for (const model::Workload& workload : task.workloads) {
     const auto axes = model::bind_axes(task.definition, workload);
     std::int64_t own = 0;
@@ -240,11 +261,12 @@ base::Result<void> dismiss(const Options& options, const fs::path& folder, int& 
     }
     bytes = std::max(bytes, own);
   }
-  for (const auto& timing : opened.baseline.workloads) (timing.role == "race" ? race_ns : check_ns) += timing.time_ns;
   const std::optional<model::Solution> slower = delayed(task.baseline, 0.3);
   if (!slower) return base::fail(base::ErrorCode::unsupported, "the baseline has no plain kernel head");
+  std::vector<double> blocks;
+  std::vector<double> overheads;
   // Candidates of their own, as in a search: each meets slots whose expected outputs are there since the first.
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 8; ++i) {
     const model::Solution loser =
         model::with_main_text(*slower, model::main_text(*slower) + "// " + std::to_string(i) + "\n");
     TRY_ASSIGN(const auto built, evaluator->build(loser, {}));
@@ -253,11 +275,19 @@ base::Result<void> dismiss(const Options& options, const fs::path& folder, int& 
     TRY_ASSIGN(const auto evaluation, evaluator->triage(loser, task.baseline, {}));
     const double seconds = seconds_since(begin);
     if (i == 0) continue;
-    most_blocks = std::max(most_blocks, evaluation.verdict == model::Verdict::slower ? evaluation.blocks : 1000);
-    // A warm-up and the blocks, both arms; verification calls every race and check workload and is counted as overhead.
-    const double calls = static_cast<double>(evaluation.blocks + 1) * 2.3 * race_ns / 1e9;
-    if (bytes <= 2'000'000) most_overhead = std::max(most_overhead, seconds - calls);
+    blocks.push_back(evaluation.verdict == model::Verdict::slower ? evaluation.blocks : 1000);
+    overheads.push_back(seconds - race_calls_ns(evaluation) / 1e9);
   }
+  const double overhead = stats::median(overheads);
+  std::printf(
+      "# %s: a loser is dismissed after %.0f blocks, %.0f at most; its evaluation costs %.0f ms beside its race, %.0f "
+      "at "
+      "most\n",
+      task.definition.name.c_str(), stats::median(blocks), *std::max_element(blocks.begin(), blocks.end()),
+      overhead * 1e3, *std::max_element(overheads.begin(), overheads.end()) * 1e3);
+  std::fflush(stdout);
+  most_blocks = std::max(most_blocks, stats::median(blocks));
+  if (bytes <= 2'000'000) most_overhead = std::max(most_overhead, overhead);
   return {};
 }
 
@@ -285,8 +315,9 @@ base::Result<int> run(const Options& options) {
   for (const std::string& name : options.tasks) TRY(compare(options, options.suite / name, sums));
   figures.report("candidates_a_minute_over_the_usual_way", (sums.usual + sums.opponents) / sums.ours, Bound::at_least,
                  5);
-  std::printf("# without the opponent's calls: %.2f\n", sums.usual / sums.ours);
-  int blocks = 0;
+  std::printf("# without the opponent's calls: %.2f; the first candidates of a search: %.2f\n", sums.usual / sums.ours,
+              (sums.usual + sums.opponents) / sums.first);
+  double blocks = 0;
   double overhead = 0;
   for (const std::string& name : options.tasks) TRY(dismiss(options, options.suite / name, blocks, overhead));
   figures.report("clear_loser_blocks", blocks, Bound::at_most, 8);

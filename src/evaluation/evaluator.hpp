@@ -130,6 +130,9 @@ class Evaluator {
   /// not.
   virtual base::Result<model::Evaluation> confirm(const model::Solution& solution, std::stop_token stop) = 0;
 
+  /// Does a little of what will be asked for, while nothing is: on the thread that measures. False: nothing was to do.
+  virtual bool work_ahead() { return false; }
+
   /// How long all requests have waited for others to leave the device: no time of this run's. Any thread.
   [[nodiscard]] virtual double waited_seconds() const { return 0; }
 };

@@ -114,6 +114,16 @@ class LocalEvaluator final : public Evaluator {
     return evaluation;
   }
 
+  bool work_ahead() override {
+    const std::lock_guard exclusive(mutex_);
+    const bool races = measuring_ && measuring_->settings.protocol == "blocks" && target_.builds_only().empty();
+    if (!races || target_.keeps_slots()) return false;
+    std::stop_source at_once;  // whoever else uses the machine is not waited for
+    at_once.request_stop();
+    target_.use().begin(at_once.get_token());
+    return measuring_->slots->draw_ahead(measuring_->workloads(kRaced));
+  }
+
  private:
   /// Says what an evaluation rests on that was made although somebody held the machine's lock.
   void mark(model::Evaluation& evaluation) {

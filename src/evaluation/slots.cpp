@@ -17,6 +17,12 @@ using base::ErrorCode;
 /// Honest kernels round in few ways: a candidate's bytes are mostly those of another one before it.
 constexpr std::size_t kMostAccepted = 16;
 
+// What is drawn before it is asked for: slots of a race of a hundred blocks, with one to warm up in each generation, as
+// long as that is cheap and nobody waits long for the last of them.
+constexpr int kSlotsAhead = 128;
+constexpr std::chrono::seconds kMostDrawingAhead{60};
+constexpr std::chrono::milliseconds kSlowSlot{300};
+
 /// A block uses slots of two rows at once, and those of calls that were repeated.
 constexpr std::size_t kRowsAtHand = 4;
 
@@ -91,12 +97,28 @@ base::Result<Slot*> Slots::get(std::size_t workload, int slot) {
   const auto began = std::chrono::steady_clock::now();
   TRY_ASSIGN(auto drawn, draw_usable(workload, slot));
   drawing_ += std::chrono::steady_clock::now() - began;
+  ++drawn_;
   Slot* const out = drawn.get();
   const std::uint64_t bytes = bytes_of(*out);
   kept_bytes_ += bytes;
   slots_[place] = {std::move(drawn), bytes, ++asked_};
   forget_some();
   return out;
+}
+
+bool Slots::draw_ahead(const std::vector<std::size_t>& workloads) {
+  const bool cheap = drawn_ > 0 && drawing_ / drawn_ < kSlowSlot && drawing_ahead_ < kMostDrawingAhead;
+  if (!cheap || kept_bytes_ > most_kept_bytes_ / 2) return false;
+  for (int number = 0; number < kSlotsAhead; ++number) {
+    for (const std::size_t workload : workloads) {
+      if (slots_.contains({number, workload})) continue;
+      const auto before = drawing_;
+      const auto drawn = get(workload, number);
+      drawing_ahead_ += drawing_ - before;
+      return drawn.has_value();
+    }
+  }
+  return false;
 }
 
 /// Every candidate begins with the lowest numbers, so the highest go first; those of the block in hand stay.

@@ -74,6 +74,10 @@ class Slots {
   /// @error invalid_argument: the reference failed, or an input cannot be drawn; io.
   /// What it returns holds until the next call.
   base::Result<Slot*> get(std::size_t workload, int slot);
+  /// Draws one more slot of these workloads before anybody asks for it: the lowest that is missing, as candidates begin
+  /// with the lowest. False: it did not, because a race will hardly need more, they take too much memory or time, or
+  /// others use the machine.
+  bool draw_ahead(const std::vector<std::size_t>& workloads);
   /// How many slots make a generation: a verification looks at so many, a process is called with so many.
   [[nodiscard]] int count() const { return count_; }
   /// The first number from which on the candidate has met no slot of this workload.
@@ -113,6 +117,8 @@ class Slots {
   std::uint64_t kept_bytes_ = 0;
   std::uint64_t asked_ = 0;
   std::chrono::steady_clock::duration drawing_{};
+  int drawn_ = 0;
+  std::chrono::steady_clock::duration drawing_ahead_{};
 };
 
 /// Why a candidate did not pass.

@@ -45,15 +45,23 @@ class Queue {
     changed_.notify_all();
   }
 
-  void serve() {
+  /// `idle` is called while there is no work, until it says that it has nothing to do.
+  void serve(const std::function<bool()>& idle = {}) {
+    bool more = idle != nullptr;
     while (true) {
       std::unique_lock lock(mutex_);
+      while (more && !closed_ && work_.empty()) {
+        lock.unlock();
+        more = idle();
+        lock.lock();
+      }
       changed_.wait(lock, [this] { return closed_ || !work_.empty(); });
       if (work_.empty()) return;
       const std::function<void()> work = std::move(work_.front());
       work_.pop_front();
       lock.unlock();
       work();
+      more = idle != nullptr;
     }
   }
 
@@ -68,7 +76,7 @@ class Server {
  public:
   Server(Evaluator& evaluator, const WorkerOptions& options, int out)
       : evaluator_(evaluator), options_(options), out_(out) {
-    measurer_ = std::thread([this] { measuring_.serve(); });
+    measurer_ = std::thread([this] { measuring_.serve([this] { return evaluator_.work_ahead(); }); });
   }
 
   base::Result<void> run(int in) {

@@ -210,5 +210,29 @@ TEST_F(FreshInputs, WhereTheFloatRunHasNoErrorAllRunsAreMade) {
   EXPECT_EQ(target.runs, 5 * 2 * slots.count());
 }
 
+TEST_F(FreshInputs, SlotsAreDrawnAheadFromTheLowestOn) {
+  RoundingReference target;
+  const model::Task task = fake_task();
+  Slots slots(target, task, 1, 2);
+  EXPECT_FALSE(slots.draw_ahead({0})) << "what one costs is not known yet";
+  ASSERT_TRUE(slots.get(0, 0));
+  int ahead = 0;
+  while (slots.draw_ahead({0})) ++ahead;
+  EXPECT_GT(ahead, 100) << "a race of a hundred blocks";
+  const int runs = target.runs;
+  for (int number = 0; number <= ahead; ++number) ASSERT_TRUE(slots.get(0, number));
+  EXPECT_EQ(target.runs, runs) << "nothing is left to compute";
+  RoundingReference another_target;
+  Slots others(another_target, task, 1, 2);
+  EXPECT_EQ((*others.get(0, 3))->invocation.inputs.at(0), (*slots.get(0, 3))->invocation.inputs.at(0));
+}
+
+TEST_F(FreshInputs, NothingIsDrawnAheadWhereSlotsTakeTooMuchMemory) {
+  const model::Task task = fake_task();
+  Slots slots(target_, task, 1, 2, 0);
+  ASSERT_TRUE(slots.get(0, 0));
+  EXPECT_FALSE(slots.draw_ahead({0}));
+}
+
 }  // namespace
 }  // namespace accelopt::evaluation

@@ -174,6 +174,28 @@ TEST(Worker, WhatWasBuiltIsMeasuredWhileAllBuildersAreBusy) {
   EXPECT_EQ(worker.answer(5)["result"]["built"], true);
 }
 
+/// Always has something to do ahead.
+class Eager final : public fakes::FakeEvaluator {
+ public:
+  bool work_ahead() override {
+    ++worked_ahead;
+    worked_ahead.notify_all();
+    return true;
+  }
+  std::atomic<int> worked_ahead = 0;
+};
+
+TEST(Worker, WorksAheadWhileNothingIsAskedForAndAnswersAndEndsAllTheSame) {
+  Eager evaluator;
+  Conversation worker(evaluator);
+  for (int id = 0; id < 3; ++id) {
+    evaluator.worked_ahead.wait(evaluator.worked_ahead);
+    worker.say(
+        Json{{"id", id}, {"op", "triage"}, {"candidate", solution("speed=2")}, {"opponent", solution("speed=1")}});
+    EXPECT_EQ(worker.answer(id)["result"]["verdict"], "FASTER");
+  }
+}
+
 TEST(Protocol, ErrorsKeepTheirCode) {
   const base::Error error{base::ErrorCode::unsupported, "no compiler"};
   const base::Error back = error_from_json(error_to_json(error));
