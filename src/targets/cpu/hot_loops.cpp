@@ -2,6 +2,7 @@
 #include "targets/cpu/hot_loops.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -140,8 +141,7 @@ std::vector<model::ProfileItem> describe_hot_loops(std::string_view disassembly,
   std::vector<model::ProfileItem> out;
   const auto add = [&](std::string name, int count, std::string meaning) {
     const double share = 100.0 * count / samples.count();
-    out.push_back(
-        {std::move(name), static_cast<double>(static_cast<int>(share + 0.5)), "% of the samples", std::move(meaning)});
+    out.push_back({std::move(name), std::round(share), "% of the samples", std::move(meaning)});
   };
   for (const HotLoop& loop : hottest(code, samples)) {
     add(fmt::format("hot loop {}", out.size() + 1), loop.count,
