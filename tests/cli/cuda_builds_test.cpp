@@ -93,7 +93,7 @@ std::vector<model::Solution> configurations_of(const model::Solution& solution, 
 class CudaSelftestBuilds : public CudaBuilds, public testing::WithParamInterface<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Tasks, CudaSelftestBuilds,
                          testing::Values("axpy", "histogram", "layernorm_bf16", "matmul", "matmul_bf16", "rowsum",
-                                         "softmax", "subnormal"),
+                                         "rowsum_by_warps", "softmax", "subnormal", "total"),
                          [](const auto& made) { return made.param; });
 
 TEST_P(CudaSelftestBuilds, EveryKernelAsItsHeaderSays) {

@@ -54,7 +54,7 @@ class Caller {
 
   CardDevice& device_;
   Checks& checks_;
-  std::multimap<std::uint64_t, PhysicalMemory> free_;  ///< for outputs and scratch, by size
+  std::map<std::uint64_t, std::vector<PhysicalMemory>> free_;  ///< for outputs and scratch, by size
   std::uint64_t mapped_slot_ = 0;
   std::vector<std::vector<Mapping>> inputs_;  ///< of that slot's tensors, by set; to be read alone
   volatile std::uint32_t* gate_ = nullptr;    ///< host memory that the device sees, too
