@@ -17,6 +17,23 @@ constexpr std::size_t kShownPlanBytes = 1'200;
 constexpr std::size_t kShownReasonBytes = 1'500;
 constexpr double kLeastChange = 0.1;  ///< of a figure, relative
 
+constexpr std::size_t kFiguresChanged = 6;  ///< of a tie; as many as a line holds
+constexpr std::size_t kFiguresSame = 8;
+constexpr std::size_t kFigureNameBytes = 60;
+
+/// A figure that differs from what it was.
+struct Change {
+  const model::ProfileItem* item;
+  double before;
+  double share;  ///< of the larger value
+};
+
+/// Not one that the task and the machine decide, whatever the kernel does.
+bool is_measured_figure(std::string_view name) {
+  return !name.ends_with("arithmetic intensity") && !name.ends_with("roofline floor") &&
+         !name.ends_with("share of roofline");
+}
+
 std::string effect_text(const SummarizeQuestion& question) {
   const std::string effect = interval_text(question.effect);
   switch (question.polarity) {
@@ -76,6 +93,38 @@ std::string changed_figures(const model::Profile& before, const model::Profile& 
                        item.unit, known == before.items.end() ? std::string("none") : number_text(was));
   }
   return out;
+}
+
+std::string tie_text(const MeasuredTie& tie) {
+  if (tie.after.failed_as != model::Status::passed) {
+    return fmt::format("|   figures: none, it failed when it was called again, with {}\n",
+                       model::to_string(tie.after.failed_as));
+  }
+  std::vector<Change> changed;
+  std::string same;
+  std::size_t named = 0;
+  for (const model::ProfileItem& item : tie.after.items) {
+    const auto known = std::ranges::find(tie.before.items, item.name, &model::ProfileItem::name);
+    if (known == tie.before.items.end() || !is_measured_figure(item.name)) continue;
+    const double scale = std::max(std::abs(item.value), std::abs(known->value));
+    if (scale == 0) continue;
+    const double share = std::abs(item.value - known->value) / scale;
+    if (share > kLeastChange)
+      changed.push_back({&item, known->value, share});
+    else if (++named <= kFiguresSame)
+      same += (same.empty() ? "" : ", ") + clean_line(item.name, kFigureNameBytes);
+  }
+  std::ranges::stable_sort(changed, std::greater<>(), &Change::share);
+  std::string out;
+  for (std::size_t i = 0; i < std::min(changed.size(), kFiguresChanged); ++i) {
+    const Change& change = changed[i];
+    out += fmt::format("{}{} {} -> {}{}{}", i == 0 ? "" : ", ", clean_line(change.item->name, kFigureNameBytes),
+                       number_text(change.before), number_text(change.item->value),
+                       change.item->unit.empty() ? "" : " ", change.item->unit);
+  }
+  if (out.empty() && same.empty()) return {};
+  return "|   figures: " + (out.empty() ? std::string("none changed by a tenth") : "changed " + out) +
+         (same.empty() ? "" : "; the same within a tenth: " + same) + "\n";
 }
 
 std::string changes_text(const std::vector<SummarizeQuestion>& questions) {

@@ -10,6 +10,7 @@
 #include "agents/prompt_parts.hpp"
 #include "agents/prompt_text.hpp"
 #include "agents/quote.hpp"
+#include "base/duration.hpp"
 #include "model/tuning.hpp"
 
 namespace accelopt::agents {
@@ -83,13 +84,6 @@ std::string number_text(double value) {
                                                                     : fmt::format("{:.4g}", value);
 }
 
-std::string time_text(double ns) {
-  if (ns >= 1e9) return fmt::format("{:.3g} s", ns / 1e9);
-  if (ns >= 1e6) return fmt::format("{:.3g} ms", ns / 1e6);
-  if (ns >= 1e3) return fmt::format("{:.3g} us", ns / 1e3);
-  return fmt::format("{:.3g} ns", ns);
-}
-
 std::string interval_text(const model::Interval& interval) {
   if (model::has_unknown_width(interval)) return fmt::format("{:.2f}x, interval unknown", interval.estimate);
   return fmt::format("{:.2f}x (95 % interval {:.2f}x to {:.2f}x)", interval.estimate, interval.low, interval.high);
@@ -126,11 +120,11 @@ std::string timing_text(const model::Evaluation& evaluation) {
   std::string out;
   for (const model::WorkloadTiming& workload : evaluation.workloads) {
     if (workload.role != model::to_string(model::Role::race)) continue;
-    out += "- " + workload.name + ": " + time_text(workload.time_ns) + " a call";
+    out += "- " + workload.name + ": " + base::duration_text(workload.time_ns) + " a call";
     if (const auto& roofline = workload.roofline) {
       out += fmt::format(
           "; at this machine's measured peaks the least work would take {}, so it reaches {:.1f} % of the roofline",
-          time_text(roofline->floor_ns), 100 * roofline->fraction);
+          base::duration_text(roofline->floor_ns), 100 * roofline->fraction);
       if (!roofline->bound.empty()) out += ", where the bound is " + roofline->bound;
     }
     out += "\n";

@@ -14,8 +14,6 @@ namespace accelopt::agents {
 std::string number_text(double value);
 /// "1.50x (95 % interval 1.40x to 1.60x)"
 std::string interval_text(const model::Interval& interval);
-/// "3.21 ms"
-std::string time_text(double ns);
 /// What a fence calls the language.
 std::string_view fence_of(model::Language language);
 /// What changed, as a fenced difference; empty where that is no shorter than the new file.
@@ -24,6 +22,8 @@ std::string short_difference(const model::Solution& before, const model::Solutio
 std::string changed_text(const model::Solution& before, const model::Solution& after);
 /// Figures of the second profile that differ from the first one's by a tenth or more, one a line.
 std::string changed_figures(const model::Profile& before, const model::Profile& after);
+/// One line: which figures changed most, and which stayed within a tenth.
+std::string tie_text(const MeasuredTie& tie);
 /// The changes that a summarizer is asked about, numbered from 1.
 std::string changes_text(const std::vector<SummarizeQuestion>& questions);
 

@@ -26,6 +26,7 @@ constexpr std::size_t kDiagnosticsBytes = 8'000;
 constexpr std::size_t kHintsBytes = 8'000;
 constexpr std::size_t kTried = 24;
 constexpr std::size_t kSiblings = 12;
+constexpr std::size_t kBetterBytes = 2'500;   ///< difference to a better kernel; a longer one has little to do with it
 constexpr std::size_t kEarlierBytes = 1'500;  ///< diagnostics of a file that failed before
 
 const Task& task_of(const Context& context) {
@@ -163,29 +164,39 @@ PlaceValues common_values(const Context& context, model::Language language) {
 }
 
 /// One plan a line, the latest ones: they tell the most, and a kernel that stays in the beam for long collects many.
-std::string plan_lines(const std::vector<TriedPlan>& plans, std::size_t most) {
+/// Under the tie's line, what it did to the figures.
+std::string plan_lines(const std::vector<TriedPlan>& plans, std::size_t most,
+                       const std::optional<MeasuredTie>& tie = std::nullopt) {
   std::string out;
-  for (std::size_t i = plans.size() > most ? plans.size() - most : 0; i < plans.size(); ++i) {
-    if (plans[i].title.empty()) continue;  // no plan came
-    out += "| " + clean_line(plans[i].title, kTitleBytes) + ": " + clean_line(plans[i].outcome, kNameBytes) + "\n";
+  bool told = !tie;
+  std::string lines;
+  for (std::size_t left = std::min(plans.size(), most), i = plans.size(); left > 0; --left) {
+    const TriedPlan& plan = plans[--i];
+    if (plan.title.empty()) continue;  // no plan came
+    lines = "| " + clean_line(plan.title, kTitleBytes) + ": " + clean_line(plan.outcome, kNameBytes) + "\n";
+    if (!told && plan.title == tie->plan.title && plan.outcome == tie->plan.outcome) {
+      lines += tie_text(*tie);
+      told = true;
+    }
+    out.insert(0, lines);
   }
   return out;
 }
 
-std::string tried_text(const std::vector<TriedPlan>& tried) {
-  std::string out = plan_lines(tried, kTried);
+std::string tried_text(const std::vector<TriedPlan>& tried, const std::optional<MeasuredTie>& tie) {
+  std::string out = plan_lines(tried, kTried, tie);
   if (out.empty()) return "None yet.";
   out.pop_back();
   return out;
 }
 
-std::string lineage_text(const Lineage& lineage) {
+std::string lineage_text(const Lineage& lineage, const std::optional<MeasuredTie>& tie) {
   std::string out = lineage.standing.empty() ? "It is the baseline.\n"
                                              : "It runs " + lineage.standing + " as fast as the baseline.\n";
   if (!lineage.steps.empty())
     out += "Plans that led to it, each with its speed-up over the kernel before:\n" + plan_lines(lineage.steps, kTried);
   if (!lineage.siblings.empty())
-    out += "What else was tried on the kernel that it was made from:\n" + plan_lines(lineage.siblings, kSiblings);
+    out += "What else was tried on the kernel that it was made from:\n" + plan_lines(lineage.siblings, kSiblings, tie);
   if (!lineage.beam.empty())
     out += "Other kernels that are searched on from, each with its speed-up over the baseline:\n" +
            plan_lines(lineage.beam, kSiblings);
@@ -216,6 +227,18 @@ std::string earlier_text(const FixQuestion& question) {
                                    : "The file below changed:\n" + difference + "\n\n");
 }
 
+/// A section of its own where the better kernel is much like the question's; else nothing: it would cost more than it
+/// tells.
+std::string better_text(const model::Solution& kernel, const std::optional<BetterKernel>& better) {
+  if (!better) return "";
+  const std::string difference = short_difference(kernel, better->solution);
+  if (difference.empty() || difference.size() > std::min(kBetterBytes, model::main_text(kernel).size() / 2)) return "";
+  return fmt::format(
+      "# A better kernel\nThis difference makes the kernel above run {:.2f}x as fast. Take over what fits the plan:\n"
+      "{}\n\n",
+      better->speedup, difference);
+}
+
 std::string profile_or_none(const Evaluation& evaluation) {
   return evaluation.profile ? profile_text(*evaluation.profile) : "There is no profile of it.";
 }
@@ -242,9 +265,9 @@ std::string_view allowed_device_flags() {
 const std::vector<std::string_view>& places_of(Role role) {
   static const std::vector<std::string_view> planner =
       with_common({"kernel", "lineage", "timing", "profile", "memory", "tried", "plans_wanted"});
-  static const std::vector<std::string_view> executor = with_common({"kernel", "plan", "answer_form"});
+  static const std::vector<std::string_view> executor = with_common({"kernel", "plan", "better", "answer_form"});
   static const std::vector<std::string_view> fixer =
-      with_common({"parent", "earlier", "broken", "plan", "status", "diagnostics", "answer_form"});
+      with_common({"parent", "better", "earlier", "broken", "plan", "status", "diagnostics", "answer_form"});
   static const std::vector<std::string_view> summarizer = with_common({"kernel", "timing", "profile", "changes"});
   switch (role) {
     case Role::planner:
@@ -297,10 +320,10 @@ PlaceValues place_values(const PlanQuestion& question) {
   values["kernel"] = solution_text(question.kernel);
   values["timing"] = timing_text(question.evaluation);
   values["profile"] = profile_or_none(question.evaluation);
-  values["lineage"] = lineage_text(question.lineage);
+  values["lineage"] = lineage_text(question.lineage, question.tie);
   values["plans_wanted"] = plans_wanted(question.plans);
   values["memory"] = memory_text(question.memory);
-  values["tried"] = tried_text(question.tried);
+  values["tried"] = tried_text(question.tried, question.tie);
   return values;
 }
 
@@ -308,6 +331,7 @@ PlaceValues place_values(const ExecuteQuestion& question) {
   PlaceValues values = common_values(question.context, question.kernel.language);
   values["kernel"] = solution_text(question.kernel);
   values["plan"] = plan_text(question.plan);
+  values["better"] = better_text(question.kernel, question.better);
   values["answer_form"] = answer_form(question.kernel);
   return values;
 }
@@ -319,6 +343,7 @@ PlaceValues place_values(const FixQuestion& question) {
   values["plan"] = plan_text(question.plan);
   values["status"] = std::string(model::to_string(question.status));
   values["diagnostics"] = quoted(question.diagnostics, kDiagnosticsBytes);
+  values["better"] = better_text(question.parent, question.better);
   values["earlier"] = earlier_text(question);
   values["answer_form"] = answer_form(question.broken);
   return values;

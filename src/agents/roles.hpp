@@ -46,6 +46,13 @@ struct TriedPlan {
   std::string outcome;  ///< "2.31x", "INCORRECT_NUMERICAL", "no answer", ...
 };
 
+/// A tried plan that made no difference, and what it did to the figures.
+struct MeasuredTie {
+  TriedPlan plan;
+  model::Profile before;  ///< of the kernel that it was tried on
+  model::Profile after;
+};
+
 /// Where a kernel comes from, and what stands beside it.
 struct Lineage {
   std::vector<TriedPlan> steps;     ///< from the baseline on: the plans that led to it, each against the one before
@@ -61,13 +68,21 @@ struct PlanQuestion {
   std::vector<model::Experience> memory;  ///< newest first
   std::vector<TriedPlan> tried;
   Lineage lineage;
-  int plans = 1;  ///< that are asked for, each of another strategy
+  std::optional<MeasuredTie> tie{};  ///< one of `tried` or of the lineage's siblings
+  int plans = 1;                     ///< that are asked for, each of another strategy
+};
+
+/// The best kernel of the beam, where a question is about another one.
+struct BetterKernel {
+  model::Solution solution;
+  double speedup = 1;  ///< over the kernel of the question
 };
 
 struct ExecuteQuestion {
   Context context;
   model::Solution kernel;
   model::Plan plan;
+  std::optional<BetterKernel> better{};
 };
 
 /// A file that failed before the one that a fixer is asked about.
@@ -85,6 +100,7 @@ struct FixQuestion {
   model::Status status = model::Status::compile_error;
   std::string diagnostics;         ///< trimmed, free of paths
   std::vector<FailedTry> earlier;  ///< oldest first: the executor's answer, then fixes
+  std::optional<BetterKernel> better{};
 };
 
 struct SummarizeQuestion {

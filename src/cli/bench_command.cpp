@@ -298,7 +298,8 @@ void add_bench(CommandLine& app, Action& chosen) {
                "Run nothing: show this workspace's suite runs over time, per task and overall, with memory cold and "
                "warm (docs/cli.md)");
   command.option("--only", &options->only, "Only the task of this name; may be repeated");
-  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "JSON lines (docs/json.md)");
   command.option("--export-markdown", &options->export_markdown, "Also write the table to this file, as Markdown");
   command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");

@@ -238,7 +238,8 @@ void add_best(CommandLine& app, Action& chosen) {
                  "Your build command: run in the sandbox, on a copy of your repository, with the patch and without");
   command.flag("--no-measure", options->no_measure, "Do not measure the gain in your own build");
   command.flag("--force", options->force, "Write into a folder that is not empty");
-  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
   declare(command, options->device);
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return best(shell, *options); }; });
 }

@@ -157,7 +157,7 @@ void add_places(Settings& out, const ConfigOptions& options, const std::filesyst
   const bool there = std::filesystem::exists(workspace, ignored);
   out.push_back({"workspace", workspace.string(),
                  !options.workspace.empty() ? "--workspace"
-                 : there                    ? "the nearest .accelopt upwards"
+                 : there                    ? "the nearest .accelopt here or above"
                                             : kDefault});
   for (const auto& file : config_files(workspace))
     out.push_back({"file", file.string(), std::filesystem::exists(file, ignored) ? "read" : "not there"});
@@ -211,9 +211,10 @@ void add_config(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt config\n"
       "  accelopt config --preset paper --beam 4      what a run with these flags would use\n"
-      "Takes the flags of run, begins nothing and asks nobody. Keys and passwords are never shown.\n");
+      "Takes the flags of run; starts nothing and asks no model. Keys and passwords are never shown.\n");
   auto options = std::make_shared<ConfigOptions>();
-  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
   declare(command, options->search);
   command.chosen([&chosen, options] { chosen = [options](Shell&) { return show_config(*options); }; });

@@ -33,7 +33,8 @@ void add_diff(CommandLine& app, Action& chosen) {
   command.footer("Example:\n  accelopt diff last\n");
   auto options = std::make_shared<DiffOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
-  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
   command.chosen([&chosen, options] { chosen = [options](Shell&) { return diff(*options); }; });
 }
 

@@ -300,7 +300,8 @@ void add_doctor(CommandLine& app, Action& chosen) {
       "minute\n"
       "  accelopt doctor --worker \"ssh host accelopt worker --device cpu:1\"    can it be reached, and what is it?\n");
   auto options = std::make_shared<DoctorOptions>();
-  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--noise", options->noise, "Measure the noise of this machine and keep the figure in the workspace");
   command.option("--device", &options->device.device, "With --noise: cpu, or cpu:N for kernels on core N")
       .show_default();

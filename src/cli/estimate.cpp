@@ -63,7 +63,8 @@ Result<std::map<std::string, double>> weigh_prompts(const model::Task& task, con
   const auto weigh = [&](const char* role, const auto& answer) {
     if (answer || answer.error().code == base::ErrorCode::cancelled) bytes[role] = scales.bytes;
   };
-  weigh("planner", agents::make_model_planner(scales, prompts)->plan({context, task.baseline, {}, {}, {}, {}, 1}, {}));
+  weigh("planner",
+        agents::make_model_planner(scales, prompts)->plan({context, task.baseline, {}, {}, {}, {}, {}, 1}, {}));
   weigh("executor", agents::make_model_executor(scales, prompts)->execute({context, task.baseline, plan}, {}));
   weigh("fixer", agents::make_model_fixer(scales, prompts)
                      ->fix({context,

@@ -51,10 +51,11 @@ void add_estimate(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt estimate suites/nkibench-cpu/matmul\n"
       "  accelopt estimate my_task --model default --iterations 10 --max-usd 5\n"
-      "It asks nobody and measures nothing. Earlier runs of the workspace make it better.\n");
+      "It asks no model and measures nothing. Earlier runs in the workspace improve it.\n");
   auto options = std::make_shared<EstimateOptions>();
   command.option("task", &options->task, "Folder of the task (task.toml, reference, baseline)").required();
-  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
   declare(command, options->search);
   command.chosen([&chosen, options] { chosen = [options](Shell&) { return run_estimate(*options); }; });

@@ -89,9 +89,10 @@ void add_gc(CommandLine& app, Action& chosen) {
       "  accelopt gc --dry-run        only says what it would free\n"
       "  accelopt gc\n"
       "Removes objects of the workspace that nothing on record refers to, and folders of builds and tools that killed\n"
-      "processes left behind. Runs, results, kernels and experiences stay. Refuses while a run goes on here.\n");
+      "processes left behind. Runs, results, kernels and experiences stay. Refuses while a run is active here.\n");
   auto options = std::make_shared<GcOptions>();
-  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--dry-run", options->dry_run, "Remove nothing: say what would be freed");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
   command.chosen([&chosen, options] { chosen = [options](Shell&) { return collect(*options); }; });

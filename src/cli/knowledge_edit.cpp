@@ -22,7 +22,7 @@ struct Kept {
   std::string_view reason;
 };
 constexpr std::string_view kMadeOfContent = "it is the experience's name in every store";
-constexpr std::string_view kProvenance = "it tells where the experience comes from";
+constexpr std::string_view kProvenance = "it records where the experience comes from";
 constexpr std::string_view kCredit = "runs count it";
 constexpr auto kKept = std::to_array<Kept>({{"id", kMadeOfContent},
                                             {"run", kProvenance},

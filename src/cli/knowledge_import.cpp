@@ -70,11 +70,10 @@ Result<void> check_effect(const Json& effect, const std::string& where) {
   const bool open = effect.is_object() && effect.value("low", Json()) == 0 && effect.value("high", Json()) == "inf";
   if (open && is_ratio(estimate)) return {};
   if (is_ratio(low) && is_ratio(estimate) && is_ratio(high) && low <= estimate && estimate <= high) return {};
-  return fail(
-      ErrorCode::invalid_argument,
-      where +
-          ": an effect is {\"estimate\": E, \"low\": L, \"high\": H}, how many times as fast: numbers above 0, "
-          "a thousand times at most, with L <= E <= H; where nobody knows how sure it is, L is 0 and H \"inf\"");
+  return fail(ErrorCode::invalid_argument,
+              where +
+                  ": an effect is {\"estimate\": E, \"low\": L, \"high\": H}, how many times as fast: numbers above 0, "
+                  "a thousand times at most, with L <= E <= H; where its uncertainty is unknown, L is 0 and H \"inf\"");
 }
 
 /// The lines of a diff that begin with the mark, without it: what was changed, or into what.

@@ -86,7 +86,7 @@ int run(int argc, char** argv) {
 static void tell_lost_output(int number) {
   const bool full = number == ENOSPC || number == EDQUOT || number == EFBIG;
   std::fprintf(stderr, "accelopt: the output could not be written: %s%s\n", std::strerror(number),
-               full ? "; free space on this disk: nothing that was recorded is lost, `accelopt show` tells it" : "");
+               full ? "; free space on this disk: nothing that was recorded is lost; see `accelopt show`" : "");
 }
 
 }  // namespace accelopt::cli

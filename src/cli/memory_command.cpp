@@ -475,8 +475,9 @@ void add_memory(CommandLine& app, Action& chosen) {
     command.option("--knowledge", &options->knowledge,
                    "A file, or surreal://user@host:8000/namespace/database (default: ACCELOPT_KNOWLEDGE, else "
                    "~/.local/share/accelopt/knowledge.db)");
-    command.option("--workspace", &options->workspace,
-                   "Folder of runs whose experiences may wait for the store (default: the nearest .accelopt upwards)");
+    command.option(
+        "--workspace", &options->workspace,
+        "Folder of runs whose experiences may wait for the store (default: the nearest .accelopt here or above)");
     command.flag("--json", options->json, "JSON, one object a line");
     command.chosen([&chosen, options, act] { chosen = [options, act](Shell&) { return act(*options); }; });
   };

@@ -120,7 +120,8 @@ void add_replay(CommandLine& app, Action& chosen) {
   auto options = std::make_shared<ReplayOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
   command.option("--set", &options->set, "Another value for one setting: NAME=VALUE");
-  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "One JSON object");
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return replay(shell, *options); }; });
 }

@@ -167,7 +167,8 @@ void add_run(CommandLine& app, Action& chosen) {
       "  accelopt run my_task --mailbox questions --exit-when-waiting    then answer there, and: accelopt resume\n");
   auto options = std::make_shared<RunOptions>();
   command.option("task", &options->task, "Folder of the task (task.toml, reference, baseline)").required();
-  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
   command.option("--defer", &options->defer,
                  "Measure nothing here: put evaluations into bundles in this folder, and end with exit code 6 until "
                  "they were executed elsewhere (docs/devices.md)");
@@ -185,12 +186,14 @@ void add_resume(CommandLine& app, Action& chosen) {
       "  accelopt resume 20261121-1015\n"
       "  accelopt resume last --bundle returned/0001-3fa9c1d2     a bundle that was executed elsewhere\n"
       "  accelopt resume last --worker \"ssh host accelopt worker --device cpu:1\"\n"
-      "A run goes on measuring where it did last: --device, --worker and --defer are kept until another is given.\n");
+      "A run continues to measure where it last did: --device, --worker and --defer stay in force until another is "
+      "given.\n");
   auto options = std::make_shared<ResumeOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
-  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
   command.option("--bundle", &options->bundle,
-                 "An executed bundle, or a folder of them, to take in (default: where they were written)");
+                 "An executed bundle, or a folder of them, to import (default: where they were written)");
   command.option("--device", &options->device, "From now on measure here: cpu, cpu:N or cuda:N");
   command.option("--worker", &options->worker, "From now on measure through this worker (docs/devices.md)");
   command.option("--defer", &options->defer,

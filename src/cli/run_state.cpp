@@ -47,7 +47,7 @@ std::string death_notice(const std::string& run, const RunState& state) {
     text += describe(*state.session) + (state.session->ended ? " gave it up " : " ended without a word ") +
             report::format_seconds(std::max(seconds, 0.0)) + " ago";
   } else {
-    text += "nobody works on it";
+    text += "no process works on it";
   }
   return text + "; what was done is kept, continue it with: accelopt resume " + run;
 }

@@ -61,7 +61,8 @@ void add_runs(CommandLine& app, Action& chosen) {
   Command command = app.add("runs", "List the runs of this workspace, newest first");
   command.footer("Example:\n  accelopt runs\n");
   auto options = std::make_shared<RunsOptions>();
-  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "One JSON object a line");
   command.chosen([&chosen, options] { chosen = [options](Shell&) { return list_runs(*options); }; });
 }

@@ -380,7 +380,8 @@ void add_show(CommandLine& app, Action& chosen) {
   command.flag("--timeline", options->timeline,
                "Where the time went (model, build, verify, measure, idle), and the device's utilisation");
   command.flag("--decisions", options->decisions, "The log of decisions, one JSON object a line, that the hash is of");
-  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
   command.option("--export-markdown", &options->export_markdown, "Also write what is shown to this file, as Markdown");
   command.chosen([&chosen, options] { chosen = [options](Shell&) { return show(*options); }; });

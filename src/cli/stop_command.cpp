@@ -53,8 +53,9 @@ void add_stop(CommandLine& app, Action& chosen) {
       "  accelopt stop            nothing new is begun; what was found is raced and confirmed\n"
       "  accelopt stop --now      ends at once, without a confirmation; accelopt resume continues it\n");
   auto options = std::make_shared<StopOptions>();
-  command.option("run", &options->run, "A run's id, the beginning of one, or last (default: the one that goes on)");
-  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("run", &options->run, "A run's id, the beginning of one, or last (default: the active one)");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--now", options->now, "End at once, without a confirmation, to be resumed");
   command.chosen([&chosen, options] { chosen = [options](Shell&) { return stop(*options); }; });
 }

@@ -258,7 +258,7 @@ void declare(Command& command, AgentFlags& flags) {
   command.option("--mailbox", &flags.mailbox,
                  "Folder in which somebody else answers: one file a question, one an answer");
   command.flag("--exit-when-waiting", flags.exit_when_waiting,
-               "End with exit code 6 when nothing can go on without an answer in the mailbox; resume goes on");
+               "End with exit code 6 when nothing can continue without an answer in the mailbox; resume continues");
   command.option("--record", &flags.record, "Folder that keeps every answer, one JSON file each, for --replay");
   command.option("--replay", &flags.replay, "Folder of recorded answers to give in place of asking a model");
   command.option("--prompts", &flags.prompts, "Folder of prompts in place of the built-in ones");
@@ -277,7 +277,7 @@ base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config) 
     return fail(ErrorCode::invalid_argument, "--mailbox and --base-url are two models; give one");
   }
   if (!flags.mailbox.empty() && !flags.replay.empty()) {
-    return fail(ErrorCode::invalid_argument, "--replay asks nobody, so there is nothing for --mailbox to answer");
+    return fail(ErrorCode::invalid_argument, "--replay asks no questions, so there is nothing for --mailbox to answer");
   }
   if (!flags.replay.empty() && !flags.record.empty()) {
     return fail(ErrorCode::invalid_argument, "--replay asks no model, so there is nothing for --record to keep");

@@ -170,11 +170,12 @@ void add_watch(CommandLine& app, Action& chosen) {
   Command command = app.add("watch", "Follow a run in another process until it ends");
   command.footer(
       "Examples:\n"
-      "  accelopt watch                         the run that goes on, else the last one\n"
+      "  accelopt watch                         the active run, else the last one\n"
       "  accelopt watch 20261121-1015 --json    events and result as JSON lines (docs/events.md)\n");
   auto options = std::make_shared<WatchOptions>();
-  command.option("run", &options->run, "A run's id, the beginning of one, or last (default: the one that goes on)");
-  command.option("--workspace", &options->workspace, "Folder of the runs (default: the nearest .accelopt upwards)");
+  command.option("run", &options->run, "A run's id, the beginning of one, or last (default: the active one)");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "Events and result as JSON lines (docs/events.md)");
   command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return watch(shell, *options); }; });

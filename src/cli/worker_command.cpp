@@ -177,7 +177,7 @@ base::Result<Exit> execute_bundles(Shell& shell, const WorkerOptions& options) {
     if (executed) continue;
     if (executed.error().code == base::ErrorCode::cancelled) {
       return base::fail(base::ErrorCode::cancelled,
-                        executed.error().message + "; what is done is kept, the same command goes on");
+                        executed.error().message + "; what is done is kept; the same command continues");
     }
     if (folders.size() > 1) fmt::print(stderr, "accelopt: {}\n", executed.error().message);
     if (!first) first = executed.error();

@@ -141,15 +141,10 @@ base::Result<void> add_hardware_counts(Measuring& measuring, const model::Soluti
   return {};
 }
 
-}  // namespace
-
-base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solution& solution,
-                                         const std::stop_token& stop) {
-  TRY_ASSIGN(const model::BuildReport report, measuring.target.build(solution, stop));
-  if (!report.built)
-    return base::fail(base::ErrorCode::invalid_argument, "a solution that does not build cannot be profiled");
-  model::Profile profile;
-  const std::vector<model::ProfileItem> code = measuring.target.machine_code_profile(solution, stop);
+/// Times and counts of the raced workloads, and samples of the one on which the kernel spends most. With a failure, the
+/// rest of the profile says nothing.
+base::Result<std::optional<CodeSamples>> measure(Measuring& measuring, const model::Solution& solution,
+                                                 model::Profile& profile, const std::stop_token& stop) {
   const auto quiet = measuring.target.quiet();
   const std::vector<std::size_t> raced = measuring.workloads(kRaced);
   std::size_t longest = raced.front();
@@ -160,7 +155,7 @@ base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solu
     if (times.failure) {
       profile.failed_as = times.failure->status;
       profile.failure = "while it was profiled: " + times.failure->reason;
-      return profile;
+      return std::nullopt;
     }
     describe(measuring, workload, times, raced.size() > 1, profile);
     if (!times.disturbance.empty())
@@ -172,8 +167,31 @@ base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solu
     }
   }
   TRY(add_hardware_counts(measuring, solution, longest, raced.size() > 1, profile, stop));
+  TRY_ASSIGN(Slot * slot, measuring.slots->get(longest, 0));
+  TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
+  return measuring.target.sample(solution, slot->invocation, measuring.task.cpu.cache, stop);
+}
+
+}  // namespace
+
+int CodeSamples::count() const {
+  auto all = static_cast<int>(own.size());
+  for (const auto& [name, number] : library) all += number;
+  return all;
+}
+
+base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solution& solution,
+                                         const std::stop_token& stop) {
+  TRY_ASSIGN(const model::BuildReport report, measuring.target.build(solution, stop));
+  if (!report.built)
+    return base::fail(base::ErrorCode::invalid_argument, "a solution that does not build cannot be profiled");
+  model::Profile profile;
+  TRY_ASSIGN(const auto samples, measure(measuring, solution, profile, stop));
+  if (profile.failed_as != model::Status::passed) return profile;
   profile.items.push_back(
       {"code size", static_cast<double>(report.code_bytes), "bytes", "machine code of the kernel's file"});
+  const std::vector<model::ProfileItem> code = samples ? measuring.target.hot_loops(solution, *samples, stop)
+                                                       : measuring.target.machine_code_profile(solution, stop);
   profile.items.insert(profile.items.end(), code.begin(), code.end());
   profile.remarks = report.remarks;
   return profile;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -155,6 +156,13 @@ struct HardwareCounts {
   std::string note;  ///< why there are none or not all, in one line; empty where nothing is to be said
 };
 
+/// Where a processor was when it was looked at during calls of a kernel.
+struct CodeSamples {
+  std::vector<std::uint64_t> own;      ///< addresses in the kernel's file
+  std::map<std::string, int> library;  ///< number by the name of a library that it called into
+  [[nodiscard]] int count() const;
+};
+
 /// What programs that watch a kernel's memory and threads found in one call.
 struct Inspection {
   std::string finding;             ///< the first error; empty: none was found
@@ -220,9 +228,21 @@ class Target {
                                                        std::stop_token /*stop*/) {
     return HardwareCounts();
   }
-  /// Whether `inspect` may tell anything.
+  /// Where in a kernel's machine code calls on these inputs spend their time; none where the machine does not let that
+  /// be seen. The machine's lock is held. @error cancelled; io.
+  virtual base::Result<std::optional<CodeSamples>> sample(const model::Solution& /*solution*/,
+                                                          const Invocation& /*invocation*/, model::Cache /*cache*/,
+                                                          std::stop_token /*stop*/) {
+    return std::nullopt;
+  }
+  /// What these samples say of the kernel's loops; empty where they are too few to say anything.
+  virtual std::vector<model::ProfileItem> hot_loops(const model::Solution& /*solution*/, const CodeSamples& /*samples*/,
+                                                    std::stop_token /*stop*/) {
+    return {};
+  }
   /// Whether a profile takes seconds, so that opening a task leaves the baseline's to whoever asks for it.
   [[nodiscard]] virtual bool profiles_on_demand() const { return false; }
+  /// Whether `inspect` may tell anything.
   [[nodiscard]] virtual bool inspects() const { return false; }
   /// Watches one call for what a right result does not show: reads beside tensors or of what nobody wrote, races.
   /// Nothing where the machine has no such program. The machine's lock is held. @error as hardware_counts.

@@ -98,13 +98,21 @@ class Attempt {
     if (ending()) return base::fail(ErrorCode::cancelled, "the run is ending");
     move_to(AttemptState::executing);
     context_.identity.fix = 0;
-    TRY_ASSIGN(const auto answer, shared_.asker.execute({context_, parent_.solution, plan_}, shared_.stops.wind_down));
+    TRY_ASSIGN(const auto answer,
+               shared_.asker.execute({context_, parent_.solution, plan_, better()}, shared_.stops.wind_down));
     if (!answer.value) {
       outcome_.note = "no answer: " + answer.lost;
       return std::nullopt;
     }
     announce(model::source_id(*answer.value));
     return answer.value;
+  }
+
+  /// The best kernel of the beam, where it is faster than the parent beyond doubt.
+  [[nodiscard]] std::optional<agents::BetterKernel> better() const {
+    const Candidate& best = shared_.best;
+    if (best.source_id == parent_.source_id || best.score.low <= parent_.score.high) return std::nullopt;
+    return agents::BetterKernel{best.solution, best.score.estimate / parent_.score.estimate};
   }
 
   /// The fixer's solution; nothing when there is none, or when it is one that has failed already.
@@ -114,8 +122,8 @@ class Attempt {
     if (ending()) return std::nullopt;  // the failed solution stands
     move_to(AttemptState::fixing);
     context_.identity.fix = fix;
-    const agents::FixQuestion question{context_,      parent_.solution, broken,  plan_,
-                                       judged.status, judged.reason,    earlier_};
+    const agents::FixQuestion question{context_,      parent_.solution, broken,   plan_,
+                                       judged.status, judged.reason,    earlier_, better()};
     const auto answer = shared_.asker.fix(question, shared_.stops.wind_down);
     if (!answer && is_ending(answer.error())) return std::nullopt;
     if (!answer) return tl::make_unexpected(answer.error());

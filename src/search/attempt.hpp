@@ -44,6 +44,7 @@ struct Stops {
 /// What all attempts of one iteration share. Everything outlives them.
 struct AttemptShared {
   const model::Task& task;
+  const Candidate& best;  ///< of the beam
   Asker& asker;
   Measurer& measurer;
   Budget& budget;

@@ -84,6 +84,7 @@ Range together(const Range& a, const Range& b) {
 
 struct Counts {
   Range planning, attempts, fixes, kernels, lessons;  ///< planning: questions to the planner
+  Range ties;                                         ///< that are profiled
 };
 
 Counts count(const SearchSettings& settings, const EstimateFacts& facts) {
@@ -97,6 +98,7 @@ Counts count(const SearchSettings& settings, const EstimateFacts& facts) {
   counts.attempts = together(together(plans, facts.answered), exactly(settings.attempts));
   counts.fixes = counts.attempts * facts.fixes;
   counts.kernels = counts.attempts + counts.fixes;
+  if (settings.asking == Asking::together) counts.ties = {0, 0.5 * later.expected, later.high * facts.beam.high};
   counts.lessons = settings.memory_capacity > 0 ? facts.iterations * facts.lessons : Range{};
   return counts;
 }
@@ -201,8 +203,8 @@ Estimate estimate(const SearchSettings& settings, const EstimateFacts& facts) {
   } else {
     out.usd = Range{};
   }
-  const Range exploring = out.evaluations * facts.race_seconds + counts.lessons * facts.profile_seconds +
-                          facts.iterations * facts.profile_seconds;
+  const Range exploring =
+      out.evaluations * facts.race_seconds + (counts.lessons + facts.iterations + counts.ties) * facts.profile_seconds;
   out.device_seconds =
       facts.open_seconds + exploring + facts.iterations * facts.playoff_seconds + facts.confirm_seconds;
   out.wall_seconds = facts.elsewhere ? wall_of(without_device(facts), counts, {}, out.all_calls, out.evaluations)

@@ -6,6 +6,8 @@
 #include <set>
 #include <thread>
 
+#include "search/recorder.hpp"
+
 namespace accelopt::search {
 
 using base::ErrorCode;
@@ -19,6 +21,7 @@ class Explorer {
       : x_(exploration),
         flow_(x_.schedule, x_.flow, static_cast<int>(x_.beam.size()) * x_.settings.plans * x_.settings.attempts),
         shared_{.task = x_.task,
+                .best = x_.beam.front(),
                 .asker = x_.asker,
                 .measurer = x_.measurer,
                 .budget = x_.budget,
@@ -155,21 +158,35 @@ class Explorer {
     if (!kernel.workloads.empty()) question.evaluation.workloads = kernel.workloads;
     question.evaluation.samples.clear();
     if (!question.evaluation.profile) {
-      // Recorded once a kernel: whichever of its plans comes first has it measured.
-      auto profile = x_.measurer.profile(kernel.solution, kernel.source_id, x_.stops.abort);
-      if (profile)
-        question.evaluation.profile = *profile;
-      else if (profile.error().code != ErrorCode::cancelled && profile.error().code != ErrorCode::not_found)
-        return tl::make_unexpected(profile.error());
-      else if (x_.waiting != nullptr && *x_.waiting > 0)
-        return tl::make_unexpected(profile.error());  // put off: the question would be another one without it
+      TRY_ASSIGN(question.evaluation.profile, profile_of(kernel.solution, kernel.source_id));
     }
     if (model::failed_in_profile(question.evaluation)) {
       return base::fail(ErrorCode::cancelled, "its parent failed " + question.evaluation.profile->failure);
     }
     if (question.evaluation.tuning) question.evaluation.tuning->heats.clear();
     if (const auto tried = x_.tried.find(kernel.source_id); tried != x_.tried.end()) question.tried = tried->second;
+    TRY_ASSIGN(question.tie, tie_beside(kernel));
     return question;
+  }
+
+  /// Recorded once a kernel: whichever question comes first has it measured. None where the run or its record ends.
+  base::Result<std::optional<model::Profile>> profile_of(const model::Solution& solution,
+                                                         const std::string& source_id) {
+    auto profile = x_.measurer.profile(solution, source_id, x_.stops.abort);
+    if (profile) return std::optional(std::move(*profile));
+    // Put off: the question would be another one without it.
+    const bool put_off = x_.waiting != nullptr && *x_.waiting > 0;
+    if (!is_ending(profile.error()) || put_off) return tl::make_unexpected(profile.error());
+    return std::nullopt;
+  }
+
+  /// Only models read what did not change.
+  base::Result<std::optional<agents::MeasuredTie>> tie_beside(const Candidate& kernel) {
+    const Ties::Tie* const tie = x_.settings.asking == Asking::together ? x_.ties.beside(kernel) : nullptr;
+    if (tie == nullptr) return std::nullopt;
+    TRY_ASSIGN(auto profile, profile_of(tie->solution, tie->source_id));
+    if (!profile) return std::nullopt;
+    return agents::MeasuredTie{tie->plan, tie->before, std::move(*profile)};
   }
 
   /// All attempts of a branch that has no plan; an error may be the run's.

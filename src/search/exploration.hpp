@@ -12,6 +12,7 @@
 #include "search/attempt.hpp"
 #include "search/candidate.hpp"
 #include "search/settings.hpp"
+#include "search/ties.hpp"
 
 namespace accelopt::search {
 
@@ -26,6 +27,7 @@ struct Exploration {
   const std::vector<memory::Queue>& memory;  ///< what the planner is shown, by place in the beam
   const TriedPlans& tried;
   const std::vector<agents::Lineage>& lineages;  ///< by place in the beam
+  const Ties& ties;
   const std::map<std::string, model::Evaluation>& known_sources;
   const std::map<std::string, model::Evaluation>& known_machine_code;
   Asker& asker;

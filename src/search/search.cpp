@@ -181,6 +181,7 @@ class Search {
                             .memory = shown_,
                             .tried = tried_,
                             .lineages = lineages,
+                            .ties = ties_,
                             .known_sources = known_sources_,
                             .known_machine_code = known_machine_code_,
                             .asker = asker_,
@@ -227,6 +228,7 @@ class Search {
       if (outcome.identity.attempt == 0 && !outcome.plan.title.empty()) ++plans_;
       tried_[parent.source_id].push_back({outcome.plan.title, outcome_text(outcome)});
       ancestry_.add(outcome, outcome_text(outcome));
+      ties_.add(outcome, outcome_text(outcome), parent);
       if (!outcome.candidate) {
         ++counts_[waiting() ? "PUT_OFF" : "NO_ANSWER"];
         continue;
@@ -569,6 +571,7 @@ class Search {
   std::vector<memory::Queue> shown_;  ///< to this iteration's planners, by place in the beam
   TriedPlans tried_;
   Ancestry ancestry_;
+  Ties ties_;
   std::map<std::string, model::Evaluation> known_sources_;
   std::map<std::string, model::Evaluation> known_machine_code_;
   std::map<std::string, int> counts_;

@@ -312,6 +312,55 @@ Other kernels that are searched on from, each with its speed-up over the baselin
   EXPECT_TRUE(place_values(question).at("plans_wanted").starts_with("3 plans, each of another strategy"));
 }
 
+TEST(PlaceValues, ABetterKernelIsShownWhereItIsMuchAlike) {
+  const model::Task task = example_task();
+  std::string longer = kKernel;
+  for (int i = 0; i < 40; ++i) longer += "// line " + std::to_string(i) + "\n";
+  ExecuteQuestion question = example_execute_question(task);
+  question.kernel = model::with_main_text(task.baseline, longer);
+  EXPECT_EQ(place_values(question).at("better"), "");
+  question.better = BetterKernel{model::with_main_text(task.baseline, longer + "// the end\n"), 1.5};
+  const std::string text = place_values(question).at("better");
+  EXPECT_TRUE(text.starts_with("# A better kernel\nThis difference makes the kernel above run 1.50x as fast.")) << text;
+  EXPECT_TRUE(holds(text, "+// the end\n"));
+  EXPECT_TRUE(text.ends_with("```\n\n"));
+  question.better->solution = model::with_main_text(task.baseline, "void kernel() {}\n");
+  EXPECT_EQ(place_values(question).at("better"), "") << "another kernel altogether";
+  std::string far = longer;
+  for (int i = 0; i < 400; ++i) far += "// added " + std::to_string(i) + "\n";
+  question.better->solution = model::with_main_text(task.baseline, far);
+  EXPECT_EQ(place_values(question).at("better"), "") << "too long for what it tells";
+
+  FixQuestion fix = example_fix_question(task);
+  fix.parent = question.kernel;
+  fix.better = BetterKernel{model::with_main_text(task.baseline, longer + "// the end\n"), 1.5};
+  EXPECT_EQ(place_values(fix).at("better"), text);
+}
+
+TEST(PlaceValues, ATieIsShownWithWhatItChangedAndWhatNot) {
+  const model::Task task = example_task();
+  PlanQuestion question = example_plan_question(task);
+  question.tried = {{"Block the rows", "1.00x"}, {"Prefetch", "1.00x"}, {"Unroll", "0.80x"}};
+  MeasuredTie tie{{"Prefetch", "1.00x"}, *example_evaluation().profile, *example_evaluation().profile};
+  tie.after.items[1].value = 0.158;  // rate
+  tie.after.items[3].value = 0.5;    // intensity
+  tie.after.items[4].value = 288;    // code size
+  tie.after.items.push_back({"spills\n```", 4, "bytes", "of registers"});
+  question.tie = tie;
+  const std::string lines =
+      "| Prefetch: 1.00x\n|   figures: changed intensity 0.125 -> 0.5 flop/byte, code size 96 -> 288 bytes; the same "
+      "within a tenth: cold time, rate, traffic\n";
+  EXPECT_EQ(place_values(question).at("tried"), "| Block the rows: 1.00x\n" + lines + "| Unroll: 0.80x");
+  question.lineage.siblings = {question.tried.begin(), question.tried.end()};
+  question.tried.clear();
+  EXPECT_TRUE(holds(place_values(question).at("lineage"), lines));
+
+  question.tie->after = question.tie->before;
+  EXPECT_TRUE(holds(place_values(question).at("lineage"), "|   figures: none changed by a tenth; the same within"));
+  question.tie->after.failed_as = model::Status::incorrect_numerical;
+  EXPECT_TRUE(holds(place_values(question).at("lineage"), "failed when it was called again, with INCORRECT_NUMERICAL"));
+}
+
 TEST(PlaceValues, DiagnosticsAreQuotedAndLimited) {
   const model::Task task = example_task();
   FixQuestion question = example_fix_question(task);

@@ -109,6 +109,83 @@ TEST(Asking, ThePlannerIsToldWhereAKernelComesFrom) {
   EXPECT_TRUE(seen);
 }
 
+/// Plan 0 changes nearly nothing, plan 1 a little more; both are ties.
+std::string nothing_gained(const agents::ExecuteQuestion& question) {
+  const model::Identity& identity = question.context.identity;
+  return "speed=" + std::string(identity.plan == 0 ? "0.999" : "0.996") + " of iteration " +
+         std::to_string(identity.iteration) + "\n";
+}
+
+TEST(Asking, TheBestTieOfAKernelIsProfiledForTheNextPlanner) {
+  TogetherRun run;
+  run.request.settings.iterations = 3;
+  run.request.settings.beam = 1;
+  run.request.settings.patience = 0;
+  run.team.on_execute = nothing_gained;
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(run.evaluator.profiles, 1 + 2) << "the baseline, and the best tie of each round but the last";
+  int told = 0;
+  for (const agents::PlanQuestion& question : run.team.plans) {
+    const int iteration = question.context.identity.iteration;
+    ASSERT_EQ(question.tie.has_value(), iteration > 0);
+    if (!question.tie) continue;
+    ++told;
+    EXPECT_EQ(question.tie->plan.title, "plan i" + std::to_string(iteration - 1) + ".b0.p0");
+    EXPECT_EQ(question.tie->before.items.at(0).value, 1);
+    EXPECT_EQ(question.tie->after.items.at(0).value, 0.999);
+  }
+  EXPECT_GT(told, 0);
+
+  run.request.missing = Missing::leave_it;
+  const auto replayed = run.go();
+  ASSERT_TRUE(replayed) << replayed.error().message;
+  EXPECT_EQ(replayed->result.decision_hash, report->result.decision_hash);
+  EXPECT_EQ(replayed->steps_absent, 0);
+}
+
+TEST(Asking, ARunWithoutModelsProfilesNoTies) {
+  TogetherRun run;
+  run.request.settings.asking = Asking::apart;
+  run.request.settings.beam = 1;
+  run.request.settings.patience = 0;
+  run.request.settings.memory_new = 0;
+  run.team.on_execute = nothing_gained;
+
+  ASSERT_TRUE(run.go());
+
+  EXPECT_EQ(run.evaluator.profiles, 1);
+}
+
+TEST(Asking, ExecutorAndFixerAreToldOfABetterKernelThanTheParent) {
+  TogetherRun run;
+  run.request.settings.fixes = 1;
+  run.team.on_execute = [](const agents::ExecuteQuestion& question) {
+    const bool second = question.context.identity.iteration > 0;
+    return (second ? "compile_error\n" : "") + double_or_halve(question);
+  };
+  run.team.on_fix = [](const agents::FixQuestion&) { return "speed=3\n"; };
+
+  ASSERT_TRUE(run.go());
+
+  int told = 0;
+  for (const agents::ExecuteQuestion& question : run.team.executions) {
+    const bool parent_is_best = model::main_text(question.kernel) == "speed=2.000000\n";
+    const bool first = question.context.identity.iteration == 0;
+    ASSERT_EQ(question.better.has_value(), !first && !parent_is_best);
+    if (!question.better) continue;
+    ++told;
+    EXPECT_EQ(model::main_text(question.better->solution), "speed=2.000000\n");
+    EXPECT_DOUBLE_EQ(question.better->speedup, 2.0);
+  }
+  EXPECT_GT(told, 0);
+  for (const agents::FixQuestion& question : run.team.fixes)
+    EXPECT_EQ(question.better.has_value(), model::main_text(question.parent) == "speed=1\n");
+  EXPECT_FALSE(run.team.fixes.empty());
+}
+
 TEST(Asking, TheSecondFixIsToldOfTheFirst) {
   TogetherRun run;
   run.request.settings.iterations = 1;

@@ -7,42 +7,15 @@
 #include <cstdint>
 #include <cstdio>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
 #include "base/files.hpp"
 #include "targets/cpu/arena/protocol.hpp"
+#include "targets/cpu/mappings.hpp"
 
 namespace accelopt::targets::cpu {
 namespace {
-
-/// One line of a process's table of memory.
-struct Mapping {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::string access;  ///< "r-xp"
-  std::string name;    ///< the file's path, or one of the operating system's in brackets; empty: no file
-
-  [[nodiscard]] bool executable() const { return access.find('x') != std::string::npos; }
-};
-
-std::vector<Mapping> mappings_of(pid_t process) {
-  std::istringstream table(base::read_file("/proc/" + std::to_string(process) + "/maps").value_or(""));
-  std::vector<Mapping> out;
-  for (std::string line; std::getline(table, line);) {
-    Mapping mapping;
-    std::istringstream words(line);
-    std::string offset;
-    std::string device;
-    std::string node;
-    char dash = 0;
-    words >> std::hex >> mapping.begin >> dash >> mapping.end >> mapping.access >> offset >> device >> node >> std::ws;
-    std::getline(words, mapping.name);
-    out.push_back(std::move(mapping));
-  }
-  return out;
-}
 
 /// Whether some page of the range is no longer its file's: it was written, and the process has a copy of its own.
 bool has_own_pages(int page_table, const Mapping& mapping) {

@@ -363,6 +363,33 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Solution& sol
   return out;
 }
 
+base::Result<std::string> KernelBuilder::build_with_lines(const model::Solution& solution, std::stop_token stop) {
+  const auto flags = own_flags(solution, task_.definition);
+  if (!flags) return base::fail(ErrorCode::invalid_argument, flags.error().message);
+  TRY_ASSIGN(std::vector<std::string> all_flags, model::user_flags_of(solution));
+  all_flags.insert(all_flags.end(), flags->begin(), flags->end());
+  all_flags.emplace_back("-g1");
+  TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-build"));
+  const Workshop shop{options_.compiler, options_.gate, options_.cores, folder.path(), std::move(stop)};
+  std::vector<std::string> names;
+  TRY_ASSIGN(const auto refusal_of_text, lay_out(solution, header_, shop, names));
+  if (refusal_of_text) return base::fail(ErrorCode::invalid_argument, refusal_of_text->report.diagnostics);
+  Compiled compiled;
+  for (const std::string& name : names) {
+    if (!is_translation_unit(name)) continue;
+    TRY_ASSIGN(const std::string diagnostics, compile_unit(shop, task_.cpu.threads, all_flags, name, names, compiled));
+    if (!diagnostics.empty()) return base::fail(ErrorCode::unsupported, diagnostics);
+  }
+  TRY(base::write_file(folder.path() / "glue.o", glue_object_));
+  std::vector<std::string> arguments = link_arguments(options_.compiler, task_.cpu.threads);
+  std::erase(arguments, "-s");
+  arguments.insert(arguments.end(), compiled.objects.begin(), compiled.objects.end());
+  arguments.insert(arguments.end(), {"glue.o", "-lm", "-o", "kernel.so"});
+  TRY_ASSIGN(const auto linked, shop.run(arguments, true));
+  if (!linked.state.exited || linked.state.code != 0) return base::fail(ErrorCode::unsupported, linked.output);
+  return base::read_file(folder.path() / "kernel.so");
+}
+
 namespace {
 
 /// Links `objects`, which lie in the workshop's folder. None where they do not link: `problem` says why.

@@ -43,6 +43,11 @@ class KernelBuilder {
   base::Result<BuiltKernelPtr> build(const model::Solution& solution, std::stop_token stop,
                                      evaluation::Placement placement = evaluation::Placement::usual);
 
+  /// The file with the lines of the source in it: never loaded, only read. Its code is the same, which the caller
+  /// checks.
+  /// @error as build; unsupported: it does not build so.
+  base::Result<std::string> build_with_lines(const model::Solution& solution, std::stop_token stop);
+
   /// Builds the reference with `real` as "double" or "float". @error invalid_argument: it does not build, with
   /// diagnostics.
   base::Result<BuiltKernelPtr> build_reference(const std::string& real, std::stop_token stop);

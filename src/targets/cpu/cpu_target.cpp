@@ -17,9 +17,11 @@
 #include "targets/cpu/arena_process.hpp"
 #include "targets/cpu/buffers.hpp"
 #include "targets/cpu/build.hpp"
+#include "targets/cpu/code_sampler.hpp"
 #include "targets/cpu/concealment.hpp"
 #include "targets/cpu/counters.hpp"
 #include "targets/cpu/flush.hpp"
+#include "targets/cpu/hot_loops.hpp"
 #include "targets/cpu/idle_calls.hpp"
 #include "targets/cpu/instruction_mix.hpp"
 #include "targets/cpu/late_writes.hpp"
@@ -248,8 +250,44 @@ class CpuTarget final : public evaluation::Target {
   std::vector<model::ProfileItem> machine_code_profile(const model::Solution& solution, std::stop_token stop) override {
     const auto built = builder_->build(solution, stop);
     if (!built || !(*built)->report.built) return {};
-    const auto text = disassemble(compiler_, options_.search_path, (*built)->shared_object, stop);
+    const auto text = disassemble(compiler_, options_.search_path, (*built)->shared_object, Lines::hidden, stop);
     return text ? describe(loops_of(*text)) : std::vector<model::ProfileItem>();
+  }
+
+  base::Result<std::optional<evaluation::CodeSamples>> sample(const model::Solution& solution,
+                                                              const Invocation& invocation, model::Cache cache,
+                                                              std::stop_token stop) override {
+    if (!can_sample()) return std::nullopt;
+    TRY_ASSIGN(const BuiltKernelPtr built, builder_->build(solution, stop));
+    TRY_ASSIGN(ArenaProcess arena, ArenaProcess::start(bench_->arena, *built, bench_->buffers));
+    const pid_t process = arena.process().pid();
+    CpuLiveKernel live(*bench_, std::move(arena));
+    const CallOptions options{kSampledCallLimit, cache, base::random_seed()};
+    const auto begin = std::chrono::steady_clock::now();
+    TRY_ASSIGN(const CallOutcome warm_up, live.call(invocation, options));
+    if (warm_up.end != CallEnd::returned) return std::nullopt;
+    const auto period = std::chrono::nanoseconds(static_cast<std::int64_t>(warm_up.time_ns / kSamplesACall));
+    CodeSampler sampler(process, std::clamp<std::chrono::nanoseconds>(period, kShortestPeriod, kLongestPeriod));
+    if (!sampler.attached()) return std::nullopt;
+    sampler.start();
+    for (int calls = 1; calls <= kMostSampledCalls && !stop.stop_requested(); ++calls) {
+      TRY_ASSIGN(const CallOutcome outcome, live.call(invocation, options));
+      if (outcome.end != CallEnd::returned) return std::nullopt;
+      const bool few = calls < kLeastSampledCalls && warm_up.time_ns < kLongCallNs;
+      if (!few && std::chrono::steady_clock::now() - begin > kSampling) break;
+    }
+    return sampler.stop();
+  }
+
+  std::vector<model::ProfileItem> hot_loops(const model::Solution& solution, const evaluation::CodeSamples& samples,
+                                            std::stop_token stop) override {
+    const auto built = builder_->build(solution, stop);
+    if (!built || !(*built)->report.built) return {};
+    const auto text = disassemble(compiler_, options_.search_path, (*built)->shared_object, Lines::hidden, stop);
+    if (!text || describe_hot_loops(*text, "", samples).empty()) return {};
+    const auto lined = builder_->build_with_lines(solution, stop);
+    const auto lines = lined ? disassemble(compiler_, options_.search_path, *lined, Lines::shown, stop) : text;
+    return describe_hot_loops(*text, lines ? *lines : "", samples);
   }
 
   std::unique_ptr<evaluation::Hold> quiet() override {
@@ -265,6 +303,16 @@ class CpuTarget final : public evaluation::Target {
   }
 
  private:
+  // Sampling a kernel: about a thousand samples in a tenth of a second; of a long call, one is enough.
+  static constexpr auto kSampling = std::chrono::milliseconds(60);
+  static constexpr auto kSampledCallLimit = std::chrono::seconds(20);
+  static constexpr int kLeastSampledCalls = 4;
+  static constexpr int kMostSampledCalls = 200;
+  static constexpr double kLongCallNs = 50e6;
+  static constexpr double kSamplesACall = 300;
+  static constexpr auto kShortestPeriod = std::chrono::microseconds(15);  ///< of what systems allow
+  static constexpr auto kLongestPeriod = std::chrono::milliseconds(10);
+
   [[nodiscard]] std::string summary() const {
     std::string out = machine_.cpu_model + ", " + std::to_string(machine_.cores.size()) + " cores, " +
                       machine_.vector_set + " (" + std::to_string(machine_.vector_bits) + "-bit vectors), L1d " +

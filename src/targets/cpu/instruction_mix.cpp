@@ -16,13 +16,6 @@ namespace {
 
 constexpr std::uint64_t kLongestLoop = 16 << 10;  // bytes
 
-struct Instruction {
-  std::uint64_t address = 0;
-  std::string_view name;
-  std::string_view operands;
-  std::optional<std::uint64_t> target;  ///< of a jump inside the object
-};
-
 std::optional<std::uint64_t> hexadecimal(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
@@ -37,7 +30,7 @@ std::optional<Instruction> instruction_of(std::string_view line) {
   if (colon == std::string_view::npos || begin > colon) return std::nullopt;
   const auto address = hexadecimal(line.substr(begin, colon - begin));
   if (!address) return std::nullopt;
-  Instruction out{*address, {}, {}, std::nullopt};
+  Instruction out{*address, {}, {}, std::nullopt, 0};
   std::string_view text = line.substr(colon + 2);
   for (const std::string_view prefix : {"bnd ", "notrack ", "rep ", "repz ", "lock ", "data16 ", "cs "}) {
     if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
@@ -49,6 +42,19 @@ std::optional<Instruction> instruction_of(std::string_view line) {
     out.operands = out.operands.substr(0, note);
   if (out.name.starts_with('j')) out.target = hexadecimal(out.operands);
   return out;
+}
+
+/// "/folder/kernel.cpp:12" and "/folder/kernel.cpp:12 (discriminator 3)"; 0 of a file beside the kernel's own.
+std::optional<int> source_line(std::string_view line) {
+  if (!line.starts_with('/')) return std::nullopt;
+  const std::size_t colon = line.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::string_view file = line.substr(0, colon);
+  int number = 0;
+  const std::string_view digits = line.substr(colon + 1);
+  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (problem != std::errc{}) return std::nullopt;
+  return file.ends_with("/kernel.cpp") || file.ends_with("/kernel.c") ? number : 0;
 }
 
 bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
@@ -121,13 +127,40 @@ void count(const Instruction& instruction, LoopMix& mix) {
   mix.packed += bits >= 128 ? 1 : 0;
 }
 
-struct Span {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;  ///< address of the branch back
-};
+bool contains(const LoopSpan& outer, const LoopSpan& inner) {
+  return outer.begin <= inner.begin && inner.end <= outer.end && (outer.begin != inner.begin || outer.end != inner.end);
+}
 
-/// Loops by their head; of several branches back to one head the last one ends it.
-std::vector<Span> spans_of(const std::vector<Instruction>& code) {
+/// The loop that must be hot: the only one that computes, or the only one that does so on vectors, as a compiler makes
+/// one for the bulk and scalar ones for the rest. nullptr: the code alone does not tell.
+const LoopMix* only_hot(const std::vector<LoopMix>& loops) {
+  const auto computes = [](const LoopMix& loop) { return loop.floating() > 0; };
+  const auto on_vectors = [](const LoopMix& loop) { return loop.packed > 0; };
+  if (std::ranges::count_if(loops, computes) == 1) return &*std::ranges::find_if(loops, computes);
+  if (std::ranges::count_if(loops, on_vectors) == 1) return &*std::ranges::find_if(loops, on_vectors);
+  return nullptr;
+}
+
+}  // namespace
+
+base::Result<std::string> disassemble(const Compiler& compiler, const std::string& search_path,
+                                      const std::string& object, Lines lines, const std::stop_token& stop) {
+  const std::string tool = find_program("objdump", search_path);
+  if (tool.empty()) return base::fail(base::ErrorCode::unsupported, "objdump is not installed; install binutils");
+  TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-code"));
+  TRY(base::write_file(folder.path() / "kernel.so", object));
+  Compiler disassembler = compiler;
+  disassembler.cpp = tool;
+  std::vector<std::string> arguments{"-d", "--no-show-raw-insn", "--section=.text", "--section=.text.hot"};
+  if (lines == Lines::shown) arguments.emplace_back("-l");
+  arguments.emplace_back("kernel.so");
+  TRY_ASSIGN(const auto ran, compile(disassembler, {folder.path(), std::move(arguments), true, {}}, nullptr, stop));
+  if (!ran.state.exited || ran.state.code != 0)
+    return base::fail(base::ErrorCode::unsupported, "objdump fails: " + ran.output);
+  return ran.output;
+}
+
+std::vector<LoopSpan> spans_of(const std::vector<Instruction>& code) {
   std::map<std::uint64_t, std::uint64_t> ends;
   for (const Instruction& instruction : code) {
     if (!instruction.target || *instruction.target > instruction.address) continue;
@@ -135,55 +168,46 @@ std::vector<Span> spans_of(const std::vector<Instruction>& code) {
     std::uint64_t& end = ends[*instruction.target];
     end = std::max(end, instruction.address);
   }
-  std::vector<Span> out;
+  std::vector<LoopSpan> out;
   for (const auto& [begin, end] : ends) out.push_back({begin, end});
   return out;
 }
 
-bool contains(const Span& outer, const Span& inner) {
-  return outer.begin <= inner.begin && inner.end <= outer.end && (outer.begin != inner.begin || outer.end != inner.end);
+std::vector<Instruction> read_code(std::string_view disassembly) {
+  std::vector<Instruction> code;
+  int line_number = 0;
+  while (!disassembly.empty()) {
+    const std::size_t end = std::min(disassembly.find('\n'), disassembly.size());
+    const std::string_view line = disassembly.substr(0, end);
+    if (const auto read = instruction_of(line)) {
+      code.push_back(*read);
+      code.back().line = line_number;
+    } else if (const auto source = source_line(line)) {
+      line_number = *source;
+    }
+    disassembly.remove_prefix(std::min(end + 1, disassembly.size()));
+  }
+  return code;
 }
 
-}  // namespace
-
-base::Result<std::string> disassemble(const Compiler& compiler, const std::string& search_path,
-                                      const std::string& object, const std::stop_token& stop) {
-  const std::string tool = find_program("objdump", search_path);
-  if (tool.empty()) return base::fail(base::ErrorCode::unsupported, "objdump is not installed; install binutils");
-  TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-code"));
-  TRY(base::write_file(folder.path() / "kernel.so", object));
-  Compiler disassembler = compiler;
-  disassembler.cpp = tool;
-  TRY_ASSIGN(const auto ran,
-             compile(disassembler,
-                     {folder.path(),
-                      {"-d", "--no-show-raw-insn", "--section=.text", "--section=.text.hot", "kernel.so"},
-                      true,
-                      {}},
-                     nullptr, stop));
-  if (!ran.state.exited || ran.state.code != 0)
-    return base::fail(base::ErrorCode::unsupported, "objdump fails: " + ran.output);
-  return ran.output;
+LoopMix mix_of(const std::vector<Instruction>& code, const LoopSpan& span) {
+  LoopMix mix;
+  for (const Instruction& instruction : code) {
+    if (instruction.address >= span.begin && instruction.address <= span.end) count(instruction, mix);
+  }
+  return mix;
 }
 
 std::vector<LoopMix> loops_of(std::string_view disassembly) {
-  std::vector<Instruction> code;
-  while (!disassembly.empty()) {
-    const std::size_t end = std::min(disassembly.find('\n'), disassembly.size());
-    if (const auto instruction = instruction_of(disassembly.substr(0, end))) code.push_back(*instruction);
-    disassembly.remove_prefix(std::min(end + 1, disassembly.size()));
-  }
-  const std::vector<Span> spans = spans_of(code);
+  const std::vector<Instruction> code = read_code(disassembly);
+  const std::vector<LoopSpan> spans = spans_of(code);
   std::vector<LoopMix> out;
-  for (const Span& span : spans) {
-    const auto inside = [&](const Span& other) { return contains(span, other); };
+  for (const LoopSpan& span : spans) {
+    const auto inside = [&](const LoopSpan& other) { return contains(span, other); };
     if (std::any_of(spans.begin(), spans.end(), inside)) continue;
-    LoopMix mix;
+    LoopMix mix = mix_of(code, span);
     mix.depth += static_cast<int>(
-        std::count_if(spans.begin(), spans.end(), [&](const Span& other) { return contains(other, span); }));
-    for (const Instruction& instruction : code) {
-      if (instruction.address >= span.begin && instruction.address <= span.end) count(instruction, mix);
-    }
+        std::count_if(spans.begin(), spans.end(), [&](const LoopSpan& other) { return contains(other, span); }));
     out.push_back(mix);
   }
   std::stable_sort(out.begin(), out.end(), [](const LoopMix& a, const LoopMix& b) {
@@ -193,14 +217,16 @@ std::vector<LoopMix> loops_of(std::string_view disassembly) {
 }
 
 std::vector<model::ProfileItem> describe(const std::vector<LoopMix>& loops) {
-  if (loops.empty() || loops.front().floating() == 0) return {};
-  const LoopMix& loop = loops.front();
+  const LoopMix* const sure = only_hot(loops);
+  if (sure == nullptr) return {};
+  const LoopMix& loop = *sure;
   std::vector<model::ProfileItem> out;
   const auto add = [&](const char* name, int value, const char* unit, const std::string& meaning) {
     out.push_back({name, static_cast<double>(value), unit, meaning});
   };
   add("inner loop", loop.instructions, "instructions",
-      "one turn of the deepest innermost loop that computes, read from the machine code; the next lines are of it too");
+      "one turn of the only innermost loop that computes (beside scalar rests), read from the machine code; the next "
+      "lines are of it too");
   add("inner loop: fused multiply-adds", loop.fused, "instructions", "multiply and add at once");
   add("inner loop: other arithmetic", loop.arithmetic, "instructions",
       "floating-point adds, multiplies, compares, conversions");

@@ -94,7 +94,7 @@ base::Result<sandbox::RunResult> DeviceTools::run_once(const std::string& progra
   if (!folder_) {
     TRY_ASSIGN(folder_, make_tool_folder());
   }
-  const std::filesystem::path file = folder_->folder.path() / "call";
+  const std::filesystem::path file = folder_->path() / "call";
   TRY(base::write_file(file, call_bytes(call)));
   // Held while somebody waits for the call: the process that makes it ends with the hold, whatever became of the tool.
   // Where the folder's file system has no locks it has its alarm alone.
@@ -104,8 +104,8 @@ base::Result<sandbox::RunResult> DeviceTools::run_once(const std::string& progra
   options.program = program;
   options.arguments = arguments;
   options.arguments.insert(options.arguments.end(), {options_.card, "--one-call", file.string()});
-  options.environment = tool_environment(folder_->folder.path().string(), options_.environment);
-  options.directory = folder_->folder.path().string();
+  options.environment = tool_environment(folder_->path().string(), options_.environment);
+  options.directory = folder_->path().string();
   options.own_namespaces = false;
   auto ran = sandbox::run(options, {limit, std::size_t{16} << 20}, nullptr, stop);
   std::error_code ignored;

@@ -74,7 +74,7 @@ class DeviceTools {
   base::Result<SanitizerVerdict> sanitize(const std::string& tool, const OneCall& call, const std::stop_token& stop);
 
   ToolOptions options_;
-  std::optional<ToolFolder> folder_;  ///< calls, and what the tools write beside them
+  std::optional<base::TemporaryFolder> folder_;  ///< calls, and what the tools write beside them
   std::optional<Tool> ncu_;
   std::optional<Tool> sanitizer_;
   std::string why_no_counters_;

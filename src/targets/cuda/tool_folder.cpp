@@ -17,13 +17,10 @@ namespace fs = std::filesystem;
 
 constexpr const char* kToolPrefix = "accelopt-tools";
 
-base::FileDescriptor open_folder(const fs::path& folder) {
-  return base::FileDescriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-}
-
-/// One's own, with something in it, and claimed by nobody: whoever makes one claims it before anything comes into it.
+/// One's own, with something in it, and locked by nobody: a temporary folder is locked as long as it is in use, and
+/// here before anything comes into it.
 bool is_abandoned(const fs::path& folder) {
-  const base::FileDescriptor descriptor = open_folder(folder);
+  const base::FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
   if (!descriptor.valid() || ::fstat(descriptor.get(), &status) != 0 || status.st_uid != ::geteuid()) return false;
   std::error_code problem;
@@ -32,13 +29,11 @@ bool is_abandoned(const fs::path& folder) {
 
 }  // namespace
 
-base::Result<ToolFolder> make_tool_folder() {
+base::Result<base::TemporaryFolder> make_tool_folder() {
   TRY_ASSIGN(base::TemporaryFolder folder, base::TemporaryFolder::create(kToolPrefix));
-  base::FileDescriptor claim = open_folder(folder.path());
-  if (claim.valid()) std::ignore = ::flock(claim.get(), LOCK_EX | LOCK_NB);
   // Empty ones are left alone, as they may be just made: from here on this one is none of them.
   TRY(base::write_file(folder.path() / "in-use", ""));
-  return ToolFolder{std::move(folder), std::move(claim)};
+  return folder;
 }
 
 void remove_abandoned_tool_folders() {

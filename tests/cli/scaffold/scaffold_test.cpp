@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "cli/scaffold/programs.hpp"
 #include "suites/task_folder.hpp"
 #include "targets/cpu/task_header.hpp"
@@ -228,6 +231,23 @@ TEST(Scaffold, RefusesWhatItCannotAdapt) {
   EXPECT_EQ(code("plain", "y", "x=int"), ErrorCode::invalid_argument);
   EXPECT_EQ(code("plain", "y", "x"), ErrorCode::invalid_argument);
   EXPECT_FALSE(std::filesystem::exists(repository.path() / "task"));
+}
+
+TEST(Scaffold, OfDeviceCodeItSaysWhatToWrite) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("scale.cu", "__global__ void scale(float* x, int n) {}\n");
+  ScaffoldOptions options = options_for(repository);
+  options.function = "scale";
+  const auto report = scaffold_task(*clang, options);
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().code, ErrorCode::unsupported);
+  for (const char* part : {"scale.cu: init reads C and C++", "target = \"cuda\"", "baseline.cu", "//@ launch",
+                           "docs/cuda.md", "examples/cuda"}) {
+    EXPECT_NE(report.error().message.find(part), std::string::npos) << part << " is not in " << report.error().message;
+  }
+  EXPECT_EQ(std::ranges::count(report.error().message, '\n'), 1) << "two lines at most";
+  EXPECT_FALSE(std::filesystem::exists(options.folder));
 }
 
 TEST(Scaffold, DoesNotWriteIntoAFolderThatIsInUse) {

@@ -63,6 +63,18 @@ TEST(InstructionMix, TextThatIsNoDisassemblyHasNoLoops) {
   EXPECT_TRUE(describe(loops_of("  10:\tadd $1,%rax\n  14:\tjne 10 <f>\n")).empty()) << "a loop that computes nothing";
 }
 
+TEST(InstructionMix, WhichOfSeveralLoopsIsHotIsNotGuessed) {
+  const std::string vectors = "  10:\tvfmadd231ps (%rsi,%rax,1),%ymm1,%ymm0\n  14:\tjne    10 <f>\n";
+  const std::string more = "  30:\tvaddps (%rdx),%ymm0,%ymm0\n  34:\tjne    30 <f>\n";
+  const std::string rest = "  50:\tvaddss (%rdx),%xmm0,%xmm0\n  54:\tjne    50 <f>\n";
+  EXPECT_FALSE(describe(loops_of(vectors)).empty());
+  const auto bulk = describe(loops_of(vectors + rest));
+  ASSERT_FALSE(bulk.empty()) << "the scalar loop is the rest of the other";
+  EXPECT_EQ(bulk[1].name, "inner loop: fused multiply-adds");
+  EXPECT_EQ(bulk[1].value, 1);
+  EXPECT_TRUE(describe(loops_of(vectors + more)).empty());
+}
+
 TEST(InstructionMix, ReadsWhatTheCompilerMade) {
   const auto compiler = find_compiler("", kPath);
   ASSERT_TRUE(compiler);
@@ -71,16 +83,16 @@ TEST(InstructionMix, ReadsWhatTheCompilerMade) {
   ASSERT_TRUE(builder) << builder.error().message;
   const auto built = (*builder)->build(small_task().baseline, {});
   ASSERT_TRUE(built && (*built)->report.built);
-  const auto text = disassemble(*compiler, kPath, (*built)->shared_object, {});
+  const auto text = disassemble(*compiler, kPath, (*built)->shared_object, Lines::hidden, {});
   ASSERT_TRUE(text) << text.error().message;
   const auto items = describe(loops_of(*text));
   ASSERT_FALSE(items.empty());
   EXPECT_EQ(items[0].name, "inner loop");
   EXPECT_GT(items[0].value, 2);
-  const auto refused = disassemble(*compiler, kPath, "no object", {});
+  const auto refused = disassemble(*compiler, kPath, "no object", Lines::hidden, {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, base::ErrorCode::unsupported);
-  EXPECT_FALSE(disassemble(*compiler, "/nowhere", "", {}));
+  EXPECT_FALSE(disassemble(*compiler, "/nowhere", "", Lines::hidden, {}));
 }
 
 }  // namespace

@@ -2,11 +2,14 @@
 // What design 04 says about each kind of bad kernel, with real compilers and real processes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 
 #include "evaluation/local_evaluator.hpp"
 #include "small_task.hpp"
 #include "targets/cpu/arena/protocol.hpp"
+#include "targets/cpu/code_sampler.hpp"
+#include "targets/cpu/compiler.hpp"
 #include "targets/cpu/counters.hpp"
 #include "targets/cpu/cpu_target.hpp"
 
@@ -362,6 +365,32 @@ TEST_F(Verdicts, ProfileNamesRatesAndRemarks) {
   }
   const auto broken = evaluator_->profile(solution_of("broken"), {});
   EXPECT_FALSE(broken);
+}
+
+TEST_F(Verdicts, AProfileNamesTheLinesOfTheHotLoop) {
+  if (!can_sample()) GTEST_SKIP() << "this machine does not let processes be sampled";
+  if (find_program("objdump", kPath).empty()) GTEST_SKIP() << "objdump is not installed";
+  // The first loop is short; the sum is taken twenty times, in line 8.
+  const auto profile = evaluator_->profile(solution_of(R"(#include "task.h"
+extern "C" void kernel(const float* x, const float* g, float s, float* y, int64_t M) {
+  for (int64_t i = 0; i < M; ++i) y[i] = s;
+  for (int64_t i = 0; i < M; ++i) {
+    float sum = 0.0f;
+    for (int r = 0; r < 20; ++r) {
+      float again = 0.0f;
+      for (int64_t k = 0; k < K; ++k) again += x[i * K + k] * x[i * K + k] * g[k];
+      sum = r == 0 ? again : 0.5f * (sum + again);
+    }
+    y[i] = sum + s;
+  }
+}
+)"),
+                                           {});
+  ASSERT_TRUE(profile) << profile.error().message;
+  const auto hot = std::ranges::find(profile->items, "hot loop 1", &model::ProfileItem::name);
+  ASSERT_NE(hot, profile->items.end());
+  EXPECT_GE(hot->value, 60);
+  EXPECT_TRUE(hot->meaning.starts_with("line 8; a turn: ")) << hot->meaning;
 }
 
 TEST_F(Verdicts, ProfileCountsWhatTheMachineCounts) {

@@ -24,7 +24,7 @@ TEST(ToolFolders, OfAKilledProcessAreRemovedAndOthersStay) {
   const pid_t child = ::fork();
   if (child == 0) {
     const auto theirs = make_tool_folder();
-    const std::string path = theirs ? theirs->folder.path().string() : "";
+    const std::string path = theirs ? theirs->path().string() : "";
     std::ignore = ::write(write.get(), path.data(), path.size());
     write.reset();
     ::pause();
@@ -42,7 +42,7 @@ TEST(ToolFolders, OfAKilledProcessAreRemovedAndOthersStay) {
   EXPECT_TRUE(std::filesystem::exists(theirs));
   remove_abandoned_tool_folders();
   EXPECT_FALSE(std::filesystem::exists(theirs));
-  EXPECT_TRUE(std::filesystem::exists(mine->folder.path()));
+  EXPECT_TRUE(std::filesystem::exists(mine->path()));
 }
 
 }  // namespace
