@@ -110,7 +110,7 @@ class MemoryTest(support.TestCase):
         self.assertEqual(self.memory("import", exported, "--json").last["new"], 0)
         self.assertEqual(self.succeed("memory", "import", exported, "--knowledge", self.folder / "other.db", "--json").last["new"], 1)
         self.assert_says(self.memory("add", self.file("odd.json", '{"title": "T", "effect": {"estimate": 2, "low": 1, "high": "inf"}}')),
-                         1, "an effect is", "interval|how sure")
+                         1, "an effect is", "interval|uncertainty")
 
     def test_rewrites_of_an_unknown_effect_are_counted(self):
         odd = ["inf", "Infinity", "infeasible", "nan", "50%", "1,5", "1.5 times", 1e308, "1e308", -2, 0, None, ["2"]]
