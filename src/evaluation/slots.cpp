@@ -17,10 +17,10 @@ using base::ErrorCode;
 /// Honest kernels round in few ways: a candidate's bytes are mostly those of another one before it.
 constexpr std::size_t kMostAccepted = 16;
 
-// What is drawn before it is asked for: slots of a race of a hundred blocks, with one to warm up in each generation, as
-// long as that is cheap and nobody waits long for the last of them.
-constexpr int kSlotsAhead = 128;
-constexpr std::chrono::seconds kMostDrawingAhead{60};
+// What is drawn before it is asked for: slots of most races, as long as that is cheap and nobody waits long for the
+// last of them.
+constexpr int kSlotsAhead = 40;
+constexpr std::chrono::seconds kMostDrawingAhead{20};
 constexpr std::chrono::milliseconds kSlowSlot{300};
 
 /// A block uses slots of two rows at once, and those of calls that were repeated.

@@ -37,6 +37,12 @@ class Queue {
     changed_.notify_one();
   }
 
+  /// Nothing waits, and nothing is being done.
+  [[nodiscard]] bool at_rest() const {
+    const std::lock_guard lock(mutex_);
+    return work_.empty() && working_ == 0;
+  }
+
   void close() {
     {
       const std::lock_guard lock(mutex_);
@@ -59,16 +65,20 @@ class Queue {
       if (work_.empty()) return;
       const std::function<void()> work = std::move(work_.front());
       work_.pop_front();
+      ++working_;
       lock.unlock();
       work();
       more = idle != nullptr;
+      lock.lock();
+      --working_;
     }
   }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> work_;
+  int working_ = 0;
   bool closed_ = false;
 };
 
@@ -76,7 +86,9 @@ class Server {
  public:
   Server(Evaluator& evaluator, const WorkerOptions& options, int out)
       : evaluator_(evaluator), options_(options), out_(out) {
-    measurer_ = std::thread([this] { measuring_.serve([this] { return evaluator_.work_ahead(); }); });
+    // Compilers have the machine to themselves while nothing is measured.
+    measurer_ =
+        std::thread([this] { measuring_.serve([this] { return building_.at_rest() && evaluator_.work_ahead(); }); });
   }
 
   base::Result<void> run(int in) {

@@ -113,8 +113,10 @@ base::Result<std::vector<ReferenceTensor>> Reference::run(Precision precision,
   layout.set_arguments(live->control(), call);
   layout.place_inputs(call);
   layout.poison_outputs(call, {});
+  // Nobody times it: the wait may sleep, as it does on one core, and leave this thread's core to others.
+  constexpr bool kSleeps = true;
   const Bracket bracket =
-      live->death().empty() ? timed_call(*live, kReferenceLimit, arena_.one_core) : Bracket{.end = Bracket::End::died};
+      live->death().empty() ? timed_call(*live, kReferenceLimit, kSleeps) : Bracket{.end = Bracket::End::died};
   if (bracket.end != Bracket::End::returned) {
     const std::string reason = live->death();
     live.reset();
