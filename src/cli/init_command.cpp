@@ -22,7 +22,7 @@ base::Result<Exit> init(const Shell& shell, ScaffoldOptions options) {
   if (trial.fate == PatchFate::unchecked)
     fmt::print("note: a patch of your file cannot be checked: {}\n", trial.reason);
   for (const std::string& open : report.open) fmt::print("to be filled in: {}\n", open);
-  fmt::print("next: {}accelopt lint {} && accelopt eval {}\n", report.open.empty() ? "" : "edit task.toml, then ",
+  fmt::print("next: {}accelopt lint {} && accelopt eval {}\n", report.open.empty() ? "" : "fill these in, then ",
              report.folder.string(), report.folder.string());
   return Exit::done;
 }
@@ -48,6 +48,9 @@ void add_init(CommandLine& app, Action& chosen) {
   command.option("--axis", &stated.axes, "NAME=EXTENT in the raced workload");
   command.option("--constant", &stated.constants, "NAME=EXTENT: constant although a parameter has that name");
   command.option("--init", &stated.inits, "NAME=GENERATOR, e.g. \"x=normal(0, 1)\"");
+  command.option("--ties", &stated.ties,
+                 "INDICES=VALUES: an output of indices that follow from comparing VALUES: another output, or what only "
+                 "the reference writes (with --shape VALUES=AXIS,AXIS)");
   command.option("--op-type", &options->op_type, "The kind of operator, like matmul (default: the function's name)");
   command.option("-o,--output", &options->folder, "Folder to make (default: the function's name)");
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return init(shell, *options); }; });

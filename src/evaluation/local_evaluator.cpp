@@ -51,7 +51,8 @@ class LocalEvaluator final : public Evaluator {
                                               .compile_budgets = std::make_unique<CompileBudgets>(),
                                               .recorded_ns = {}});
     opened->slots =
-        std::make_unique<Slots>(target_, opened->task, base::derive_seed(settings.seed, "slots"), settings.slots);
+        std::make_unique<Slots>(target_, opened->task, base::derive_seed(settings.seed, "slots"), settings.slots,
+                                most_kept_bytes(target_.keeps_slots() ? 0 : available.value_or(0)));
     TRY_ASSIGN(report.baseline, evaluate_baseline(*opened, stop));
     mark(report.baseline);
     report.device.peaks = opened->peaks;

@@ -127,52 +127,128 @@ ACCELOPT_WITH_AVX2 void compare_double_row(const double* actual, const double* e
   compare_row_as(actual, expected, count, row_bound, relative, scale, result);
 }
 
-/// The honest error of one run: of every row the largest difference, and the sum of all scaled squares.
-struct RunError {
+constexpr double kLargest = std::numeric_limits<double>::max();
+
+/// Keeps the bits of the mask: all but the sign, or whole lanes.
+__attribute__((always_inline)) inline void keep_bits(Mask mask, Vector& value) {
+  value = reinterpret_cast<Vector>(reinterpret_cast<Mask>(value) & mask);
+}
+
+/// The honest error of a row: the largest difference, the sum of scaled squares, and whether it is finite wherever the
+/// expected output is.
+struct RowError {
+  double largest = 0;
   double squares = 0;
-  bool finite = true;  ///< wherever the expected output is
+  bool finite = true;
 };
 
-/// `share` of every difference counts.
-RunError measure_run(const Expected& expected, std::span<const double> run, std::int64_t row_length, double scale,
-                     double threshold, double share, std::vector<double>& row_errors) {
-  RunError error;
+/// What all rows of one run are compared by. `share` of every difference counts.
+struct Measure {
+  double scale;
+  double threshold;
+  double share;
+};
+
+__attribute__((always_inline)) inline void add_errors(const double* run, const double* expected, const Measure& measure,
+                                                      Vector& largest, Vector& squares, Mask& unfinite) {
+  Vector got;
+  Vector wanted;
+  load_lanes(run, got);
+  load_lanes(expected, wanted);
+  const Mask all_but_sign = Mask{} + std::numeric_limits<std::int64_t>::max();
+  Vector difference = got - wanted;
+  for (Vector* const one : {&got, &wanted, &difference}) keep_bits(all_but_sign, *one);
+  difference *= measure.share;
+  // Too large for the output's type, and float lost it on the way: in another order it loses something else.
+  const Mask in_range = wanted < measure.threshold;
+  const Mask measured = in_range & (difference <= kLargest);
+  unfinite |= in_range & ~measured;
+  unfinite |= ~in_range & (wanted <= kLargest) & ~(got <= kLargest);
+  keep_bits(measured, difference);
+  largest = difference > largest ? difference : largest;
+  const Vector scaled = difference * measure.scale;
+  squares += scaled * scaled;
+}
+
+ACCELOPT_WITH_AVX2 void measure_row(const double* run, const double* expected, std::size_t count,
+                                    const Measure& measure, RowError& out) {
+  Vector largest{};
+  Vector squares{};
+  Mask unfinite{};
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) add_errors(run + i, expected + i, measure, largest, squares, unfinite);
+  if (i < count) {
+    double last_run[kLanes] = {};
+    double last_expected[kLanes] = {};
+    std::copy(run + i, run + count, last_run);
+    std::copy(expected + i, expected + count, last_expected);
+    add_errors(last_run, last_expected, measure, largest, squares, unfinite);
+  }
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    out.largest = larger(out.largest, largest[lane]);
+    out.squares += squares[lane];
+    out.finite = out.finite && unfinite[lane] == 0;
+  }
+}
+
+/// Of every row the largest difference goes to `row_errors` where it is larger.
+RowError measure_run(const Expected& expected, std::span<const double> run, std::int64_t row_length,
+                     const Measure& measure, std::vector<double>& row_errors) {
+  RowError error;
   const auto length = static_cast<std::size_t>(row_length);
-  for (std::size_t i = 0; i < run.size(); ++i) {
-    const double wanted = expected.values[i];
-    if (!(std::abs(wanted) < threshold)) {
-      // Too large for the output's type, and float lost it on the way: in another order it loses something else.
-      if (std::isfinite(wanted) && !std::isfinite(run[i])) error.finite = false;
-      continue;
-    }
-    const double difference = std::abs(run[i] - wanted) * share;
-    if (!std::isfinite(difference)) {
-      error.finite = false;
-      continue;
-    }
-    row_errors[i / length] = larger(row_errors[i / length], difference);
-    error.squares += difference * scale * (difference * scale);
+  for (std::size_t row = 0; row * length < run.size(); ++row) {
+    RowError own;
+    measure_row(run.data() + row * length, expected.values.data() + row * length, length, measure, own);
+    row_errors[row] = larger(row_errors[row], own.largest);
+    error.squares += own.squares;
+    error.finite = error.finite && own.finite;
   }
   return error;
 }
 
+/// The largest element below the threshold, and the sum of scaled squares of all such.
+ACCELOPT_WITH_AVX2 void size_up_row(const double* values, std::size_t count, double scale, double threshold,
+                                    RowError& out) {
+  Vector largest{};
+  Vector squares{};
+  std::size_t i = 0;
+  const auto add = [&](const double* from) __attribute__((always_inline)) {
+    Vector size;
+    load_lanes(from, size);
+    keep_bits(Mask{} + std::numeric_limits<std::int64_t>::max(), size);
+    keep_bits(size < threshold, size);
+    largest = size > largest ? size : largest;
+    const Vector scaled = size * scale;
+    squares += scaled * scaled;
+  };
+  for (; i + kLanes <= count; i += kLanes) add(values + i);
+  if (i < count) {
+    double last[kLanes] = {};
+    std::copy(values + i, values + count, last);
+    add(last);
+  }
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    out.largest = larger(out.largest, largest[lane]);
+    out.squares += squares[lane];
+  }
+}
+
 /// Largest finite element of every row.
 std::vector<double> row_sizes(const Expected& expected, std::int64_t row_length, double threshold) {
-  std::vector<double> sizes(expected.values.size() / static_cast<std::size_t>(row_length));
-  for (std::size_t i = 0; i < expected.values.size(); ++i) {
-    double& size = sizes[i / static_cast<std::size_t>(row_length)];
-    const double magnitude = std::abs(expected.values[i]);
-    if (magnitude < threshold && magnitude > size) size = magnitude;
+  const auto length = static_cast<std::size_t>(row_length);
+  std::vector<double> sizes(expected.values.size() / length);
+  for (std::size_t row = 0; row < sizes.size(); ++row) {
+    RowError own;
+    size_up_row(expected.values.data() + row * length, length, 0, threshold, own);
+    sizes[row] = own.largest;
   }
   return sizes;
 }
 
 double norm_squares_of(const Expected& expected, double scale, double threshold) {
-  double squares = 0;
-  for (const double value : expected.values) {
-    if (std::abs(value) < threshold) squares += value * scale * (value * scale);
-  }
-  return squares;
+  RowError all;
+  size_up_row(expected.values.data(), expected.values.size(), scale, threshold, all);
+  return all.squares;
 }
 
 /// What every row may be off by: at least `least` times its largest element.
@@ -457,7 +533,7 @@ Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::
   const double scale = calibration_scale(errors.row_sizes);
   errors.norm_squares = norm_squares_of(expected, scale, threshold);
   const auto measure = [&](std::span<const double> run, double share) {
-    const RunError error = measure_run(expected, run, row_length, scale, threshold, share, errors.row_errors);
+    const RowError error = measure_run(expected, run, row_length, {scale, threshold, share}, errors.row_errors);
     errors.error_squares = larger(errors.error_squares, error.squares);
     return error.finite;
   };

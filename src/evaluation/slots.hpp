@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -55,6 +56,11 @@ inline constexpr int kSlotsARow = 16 * 27'720;  // a multiple of every number of
 
 /// Slots of long races are dropped again where all of them would take more than this.
 inline constexpr std::uint64_t kMostKeptBytes = 1ULL << 30;
+/// The same where so many bytes of memory are free: an eighth of them, from one to eight times as much. Drawing a slot
+/// again costs many times what a call on it does.
+constexpr std::uint64_t most_kept_bytes(std::uint64_t free) {
+  return std::clamp(free / 8, kMostKeptBytes, 8 * kMostKeptBytes);
+}
 
 /// Draws slots when they are first asked for, on the trusted side: here, or in the memory of a target that keeps slots,
 /// of which only facts are here then. What honest kernels may be off by is measured with five runs of the reference in

@@ -33,6 +33,7 @@ class Linter {
     check_entry();
     check_workloads();
     check_inputs();
+    check_reference_is_whole();
     check_trust();
     return std::move(problems_);
   }
@@ -233,6 +234,18 @@ class Linter {
                 " as well: add them, or a kernel passes that judges a row by a part of it, or a zero without its sign");
       }
     }
+  }
+
+  /// What `init` leaves open in a reference is an #error on a line of its own, before any #if.
+  void check_reference_is_whole() {
+    const std::string& text = task_.reference.text;
+    const std::size_t at = text.starts_with("#error") ? 0 : text.find("\n#error");
+    if (at == std::string::npos || text.find("\n#if") < at) return;
+    const std::size_t begin = at == 0 ? 0 : at + 1;
+    const auto line =
+        1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
+    problems_.push_back({line, "", "is not complete: " + text.substr(begin, text.find('\n', begin) - begin),
+                         in_folder(task_.reference.name), Severity::error});
   }
 
   void check_trust() {

@@ -12,8 +12,8 @@ PROGRAM = support.ROOT / "tests" / "blackbox" / "programs" / "kinds" / "kinds.cp
 NORMAL = "normal(0, 1)"
 
 FUNCTIONS = {
-    "nearest": ["--shape", "queries=rows,kSize", "--shape", "points=count,kSize", "--out", "places=rows", "--axis", "rows=64", "--axis",
-                "count=300", "--init", f"queries={NORMAL}", "--init", f"points={NORMAL}"],
+    "nearest": ["--shape", "queries=rows,kSize", "--shape", "points=count,kSize", "--out", "places=rows", "--ties", "places=distances",
+                "--shape", "distances=rows,count", "--axis", "rows=64", "--axis", "count=300", "--init", f"queries={NORMAL}", "--init", f"points={NORMAL}"],
     "encode": ["--shape", "bytes=groups,three", "--out", "letters=groups,four", "--axis", "groups=4000", "--axis", "three=3", "--axis",
                "four=4", "--init", "bytes=integers(0, 256)"],
     "scale": ["--inout", "x=rows,cols", "--axis", "rows=64", "--axis", "cols=500", "--init", f"x={NORMAL}"],
@@ -22,13 +22,7 @@ FUNCTIONS = {
     "column_sums": ["--shape", "x=rows,cols", "--out", "sums=cols", "--axis", "rows=200", "--axis", "cols=128", "--init", f"x={NORMAL}"],
 }
 
-# What a user adds to nearest's task: the values that its indices name, and a reference that computes them.
-TIES = """
-[[ties]]
-name = "distances"
-shape = ["rows", "count"]
-dtype = "float32"
-"""
+# What a user writes for nearest: a reference that computes the values that its indices name, too.
 REFERENCE = """\
 #include "task.h"
 
@@ -79,10 +73,12 @@ class Kinds(support.TestCase):
         text = (folder / "task.toml").read_text()
         self.assertIn(f'op_type = "{name}"', text)
         self.assertIn("description = ", text)
-        self.assertIn("schema = 1" if name in ("nearest", "encode", "column_sums") else "schema = 2", text)
+        self.assertIn("schema = 1" if name in ("encode", "column_sums") else "schema = 2", text)
         if name == "nearest":
-            text = text.replace("schema = 1", "schema = 2").replace('dtype = "int32"', 'dtype = "int32"\nties = "distances"')
-            (folder / "task.toml").write_text(text.replace("\n[[workloads]]", TIES + "\n[[workloads]]", 1))
+            self.assertIn("to be filled in: reference.cpp: what is to be written to distances", made.said)
+            unfinished = self.accelopt("lint", folder)
+            self.assertNotEqual(unfinished.code, 0)
+            self.assertIn("write to distances every value", unfinished.said)
             (folder / "reference.cpp").write_text(REFERENCE)
         self.succeed("lint", folder)
         return folder

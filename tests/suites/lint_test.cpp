@@ -103,6 +103,15 @@ TEST(Lint, SourcesDefineWhatTheHarnessCalls) {
   expect_one(task, Severity::error, "tasks/scale/reference.cpp: defines no function \"reference\"");
 }
 
+TEST(Lint, WhatInitLeftOpenInTheReferenceIsAnError) {
+  model::Task task = sound_task();
+  const std::string whole = task.reference.text;
+  task.reference.text = "// derived\n#error \"write to dists\"\n" + whole;
+  expect_one(task, Severity::error, "tasks/scale/reference.cpp:2: is not complete: #error \"write to dists\"");
+  task.reference.text = "// own\n#if __cplusplus < 201703L\n#error \"too old\"\n#endif\n" + whole;
+  EXPECT_TRUE(lint(task).empty());
+}
+
 TEST(Lint, DirectivesOfTheBaselineAreRead) {
   model::Task task = sound_task();
   task.baseline.sources[0].text.insert(0, "\n//@ flags -fplugin=evil.so\n");

@@ -90,6 +90,7 @@ model::Definition definition_of(const Signature& signature) {
     tensor.dtype = parameter.dtype;
     if (parameter.is_tensor) tensor.shape = parameter.shape.value_or(std::vector<std::string>{});
     tensor.inout = parameter.role == ParameterRole::inout;
+    tensor.ties = parameter.ties;
     const bool small = tensor.dtype == model::DType::float16 || tensor.dtype == model::DType::bfloat16;
     if (small) definition.small_floats = model::SmallFloats::native;
     if (parameter.role != ParameterRole::output) (tensor.inout ? inouts : definition.inputs).push_back(tensor);
@@ -98,6 +99,12 @@ model::Definition definition_of(const Signature& signature) {
   definition.inputs.insert(definition.inputs.end(), inouts.begin(), inouts.end());
   definition.outputs = inouts;
   definition.outputs.insert(definition.outputs.end(), outputs.begin(), outputs.end());
+  for (const TieValues& values : signature.ties) {
+    model::TensorSpec tensor;
+    tensor.name = values.name;
+    tensor.shape = values.shape;
+    definition.ties.push_back(std::move(tensor));
+  }
   return definition;
 }
 
@@ -113,6 +120,7 @@ void write_tensor(TomlText& toml, const KernelParameter& parameter, const Stated
     toml.open("shape", place + ".shape", "names of axes, outermost first, like [\"M\", \"K\"]");
   }
   toml.line("dtype = \"" + std::string(model::to_string(parameter.dtype)) + "\"");
+  if (!parameter.ties.empty()) toml.line("ties = \"" + parameter.ties + "\"");
   if (!input) return;
   const auto init = stated.inits.find(parameter.name);
   if (init != stated.inits.end()) {
@@ -215,6 +223,12 @@ std::string format_toml(const Signature& signature, const Stated& stated, Draft&
       if (parameter.role == role) write_tensor(toml, parameter, stated);
     }
   }
+  for (const TieValues& values : signature.ties) {
+    toml.section("[[ties]]");
+    toml.line("name = \"" + values.name + "\"");
+    toml.line("shape = " + list(values.shape));
+    toml.line("dtype = \"float32\"");
+  }
   write_workload(toml, signature, "race", [](std::int64_t extent) { return extent; });
   const bool varies =
       std::any_of(signature.axes.begin(), signature.axes.end(), [](const auto& axis) { return axis.is_variable; });
@@ -236,6 +250,8 @@ std::string format_toml(const Signature& signature, const Stated& stated, Draft&
   toml.line("cache = \"cold\"");
   write_entry(toml, *draft.task.entry);
   draft.open = toml.places();
+  for (const TieValues& values : signature.ties)
+    draft.open.push_back("reference" + draft.extension + ": what is to be written to " + values.name);
   return toml.text();
 }
 
@@ -379,6 +395,17 @@ void check_made(const syntax::Clang& clang, const std::string& file, const std::
       fmt::format("{}:{}:{}: {}; mend it before the first run", file, first.line, first.column, first.message));
 }
 
+/// Keeps a reference that leaves out the values which indices name from being taken for a whole one.
+std::string unwritten_values(const Signature& signature) {
+  std::string text;
+  for (const TieValues& values : signature.ties) {
+    text +=
+        "#error \"write to " + values.name +
+        " every value that an index can name (the candidates' distances, scores or keys); then delete this line\"\n";
+  }
+  return text;
+}
+
 Result<void> draft_reference(const syntax::Clang& clang, const syntax::Unit& kept, const Signature& signature,
                              const Surroundings& around, const syntax::Function& function, Draft& draft) {
   const model::Language language = kept.language;
@@ -388,12 +415,13 @@ Result<void> draft_reference(const syntax::Clang& clang, const syntax::Unit& kep
       "// Derived by accelopt init from " + function.name +
       " itself: it proves equality with it, not correctness. Rewrite it as the definition of what is wanted.\n"
       "#include \"task.h\"\n\n" +
-      needed_includes(definition, around.before) + real.source;
+      needed_includes(definition, around.before) + unwritten_values(signature) + real.source;
   if (!real.vector_names.empty()) {
     draft.notes.push_back("reference" + draft.extension + ": the function uses vector instructions (" +
                           real.vector_names.front() + "), which have no form over `real`; write the reference by hand");
     return {};
   }
+  if (!signature.ties.empty()) return {};  // it does not compile before somebody has completed it
   check_made(clang, "reference" + draft.extension, draft.reference,
              "#define ACCELOPT_REAL double\n" + targets::cpu::reference_header(definition_of(signature)), language,
              draft.notes);

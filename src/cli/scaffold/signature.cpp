@@ -108,6 +108,7 @@ class SignatureReader {
     for (const syntax::Parameter& parameter : function_.parameters) TRY(read_parameter(parameter));
     TRY(read_result());
     finish_axes();
+    TRY(read_ties());
     const syntax::LoopTree tree(function_);
     const syntax::Effects effects = effects_of(function_.block, tree.scope());
     for (const syntax::Symbol& symbol : effects.scalars_assigned) result_.assigned.push_back(symbol.name);
@@ -124,7 +125,10 @@ class SignatureReader {
   Result<void> check_names() const {
     std::vector<std::string> named = stated_.outputs;
     named.insert(named.end(), stated_.inouts.begin(), stated_.inouts.end());
-    for (const auto& [name, shape] : stated_.shapes) named.push_back(name);
+    for (const auto& [name, shape] : stated_.shapes) {
+      if (!is_tie_value(name)) named.push_back(name);
+    }
+    for (const auto& [name, values] : stated_.ties) named.push_back(name);
     for (const auto& [name, init] : stated_.inits) named.push_back(name);
     std::string known;
     for (const syntax::Parameter& parameter : function_.parameters)
@@ -144,6 +148,47 @@ class SignatureReader {
                                                    ", or --inout for what it changes in place");
     }
     return check_axes(known);
+  }
+
+  [[nodiscard]] bool is_tie_value(const std::string& name) const {
+    return std::any_of(stated_.ties.begin(), stated_.ties.end(), [&](const auto& tie) { return tie.second == name; });
+  }
+
+  /// Which outputs are indices of which values; values that are no output are left to the reference.
+  Result<void> read_ties() {
+    for (const auto& [indices, values] : stated_.ties) {
+      const auto find = [this](const std::string& name) {
+        return std::find_if(result_.parameters.begin(), result_.parameters.end(),
+                            [&](const KernelParameter& parameter) { return parameter.name == name; });
+      };
+      const auto output = find(indices);
+      if (output == result_.parameters.end() || output->role != ParameterRole::output ||
+          model::is_floating(output->dtype)) {
+        return fail(ErrorCode::invalid_argument, "--ties " + indices + "=" + values + ": " + indices +
+                                                     " must be an output of integers (--out " + indices + ")");
+      }
+      const auto given = find(values);
+      if (given != result_.parameters.end()) {
+        if (given->role != ParameterRole::output || !model::is_floating(given->dtype)) {
+          return fail(ErrorCode::invalid_argument, "--ties " + indices + "=" + values + ": " + values +
+                                                       " is no floating-point output; give another name, and its axes "
+                                                       "with --shape, for values that only the reference writes");
+        }
+        output->ties = given->task_name;
+        continue;
+      }
+      const auto shape = stated_.shapes.find(values);
+      if (shape == stated_.shapes.end()) {
+        return fail(ErrorCode::invalid_argument, "--ties " + indices + "=" + values + ": add --shape " + values +
+                                                     "=AXIS,AXIS: the rows of " + indices +
+                                                     ", and last the axis that the indices name");
+      }
+      output->ties = values;
+      const bool known = std::any_of(result_.ties.begin(), result_.ties.end(),
+                                     [&name = values](const TieValues& one) { return one.name == name; });
+      if (!known) result_.ties.push_back({values, shape->second});
+    }
+    return {};
   }
 
   static bool is_stated(const std::vector<std::string>& names, const std::string& name) {
@@ -418,6 +463,10 @@ Result<Stated> parse_stated(const StatedTexts& texts) {
     TRY_ASSIGN(const auto entry, split(text, "PARAMETER=GENERATOR, like x=normal(0, 1)"));
     TRY_ASSIGN(const model::InitSpec spec, model::parse_init(entry.second));
     stated.inits[entry.first] = model::to_string(spec);
+  }
+  for (const std::string& text : texts.ties) {
+    TRY_ASSIGN(const auto entry, split(text, "INDICES=VALUES, like places=dists"));
+    stated.ties[entry.first] = entry.second;
   }
   return stated;
 }

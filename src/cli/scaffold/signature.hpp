@@ -28,6 +28,13 @@ struct KernelParameter {
   bool is_returned = false;                       ///< what the function returns, written through a pointer
   std::string declaration;                        ///< as the user wrote it: "const float* __restrict x"
   std::optional<std::vector<std::string>> shape;  ///< of a tensor where it was stated
+  std::string ties;                               ///< of an output of indices: the tensor whose values they name
+};
+
+/// Values that indices name and the kernel does not write: the reference does.
+struct TieValues {
+  std::string name;
+  std::vector<std::string> shape;
 };
 
 /// An axis of the task, in calling order.
@@ -42,8 +49,9 @@ struct KernelAxis {
 struct Signature {
   std::vector<KernelParameter> parameters;  ///< in the user's order
   std::vector<KernelAxis> axes;             ///< in the order in which shapes name them
-  std::vector<std::string> assigned;        ///< parameters that the body changes
-  std::vector<std::string> notes;           ///< for the user: what could not be seen
+  std::vector<TieValues> ties;
+  std::vector<std::string> assigned;  ///< parameters that the body changes
+  std::vector<std::string> notes;     ///< for the user: what could not be seen
 
   const KernelAxis* axis(const std::string& name) const;
 };
@@ -56,6 +64,7 @@ struct Stated {
   std::vector<std::pair<std::string, std::int64_t>> axes;
   std::map<std::string, std::int64_t> constants;
   std::map<std::string, std::string> inits;
+  std::map<std::string, std::string> ties;  ///< output of indices, and the tensor whose values they name
 };
 
 /// The options as they were given.
@@ -66,6 +75,7 @@ struct StatedTexts {
   std::vector<std::string> axes{};       ///< "M=64": extent in the raced workload
   std::vector<std::string> constants{};  ///< "K=1024": constant although a parameter is called K
   std::vector<std::string> inits{};      ///< "x=normal(0, 1)"
+  std::vector<std::string> ties{};       ///< "places=dists": what the indices name, an output or a shape's name
 };
 
 /// @error invalid_argument: an option of another form: the message shows the form.

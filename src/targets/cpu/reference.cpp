@@ -35,15 +35,27 @@ std::size_t real_bytes(Precision precision) {
   return precision == Precision::float64 ? sizeof(double) : sizeof(float);
 }
 
-Bytes reals(Precision precision, const std::vector<double>& values) {
-  Bytes out(values.size() * real_bytes(precision));
+template <class Real>
+Bytes reals_as(const std::vector<double>& values) {
+  Bytes out(values.size() * sizeof(Real));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (precision == Precision::float64) {
-      std::memcpy(out.data() + i * sizeof(double), &values[i], sizeof(double));
-    } else {
-      const auto narrow = static_cast<float>(values[i]);
-      std::memcpy(out.data() + i * sizeof narrow, &narrow, sizeof narrow);
-    }
+    const auto value = static_cast<Real>(values[i]);
+    std::memcpy(out.data() + i * sizeof value, &value, sizeof value);
+  }
+  return out;
+}
+
+Bytes reals(Precision precision, const std::vector<double>& values) {
+  return precision == Precision::float64 ? reals_as<double>(values) : reals_as<float>(values);
+}
+
+template <class Real>
+std::vector<double> as_doubles(std::span<const std::byte> bytes) {
+  std::vector<double> out(bytes.size() / sizeof(Real));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    Real value;
+    std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+    out[i] = static_cast<double>(value);
   }
   return out;
 }
@@ -152,16 +164,7 @@ std::vector<ReferenceTensor> Reference::outputs(Precision precision,
       out[i].bytes.assign(raw[i].begin(), raw[i].end());
       continue;
     }
-    out[i].values.resize(raw[i].size() / real_bytes(precision));
-    for (std::size_t at = 0; at < out[i].values.size(); ++at) {
-      if (precision == Precision::float64) {
-        std::memcpy(&out[i].values[at], raw[i].data() + at * sizeof(double), sizeof(double));
-      } else {
-        float narrow = 0;
-        std::memcpy(&narrow, raw[i].data() + at * sizeof narrow, sizeof narrow);
-        out[i].values[at] = static_cast<double>(narrow);
-      }
-    }
+    out[i].values = precision == Precision::float64 ? as_doubles<double>(raw[i]) : as_doubles<float>(raw[i]);
   }
   return out;
 }

@@ -87,6 +87,61 @@ TEST_F(Kinds, ReadsBeforeItWrites_AsksForInout) {
   EXPECT_NE(refusal(f, {.outputs = {"x"}, .inouts = {"x"}}).find("--inout says both"), std::string::npos);
 }
 
+const std::string kLargest =
+    "void f(const float* x, int* places, float* values, int rows, int n) {\n"
+    "  for (int r = 0; r < rows; ++r) {\n    places[r] = 0;\n    for (int i = 0; i < n; ++i) {\n"
+    "      values[r * n + i] = 2 * x[r * n + i];\n"
+    "      if (x[r * n + i] > x[r * n + places[r]]) places[r] = i;\n    }\n  }\n}\n";
+
+TEST_F(Kinds, Ties_OfAnotherOutput) {
+  const model::Task task = patched(
+      kLargest,
+      "int main() { float x[4] = {1, 3, 2, 3}, v[4]; int p[1]; f(x, p, v, 1, 4); std::printf(\"%d\\n\", p[0]); }",
+      {.shapes = {"x=rows,n"},
+       .outputs = {"places=rows", "values=rows,n"},
+       .axes = {"rows=8", "n=64"},
+       .inits = kDrawX,
+       .ties = {"places=values"}});
+  ASSERT_EQ(task.definition.outputs.size(), 2U);
+  EXPECT_EQ(task.definition.outputs[0].ties, "values");
+  EXPECT_TRUE(task.definition.ties.empty());
+}
+
+TEST_F(Kinds, Ties_OfWhatTheReferenceWrites_AreLeftOpenThere) {
+  const auto clang = load_clang();
+  const Repository repository("kinds.cpp",
+                              "void f(const float* x, int* places, int n) {\n  places[0] = 0;\n"
+                              "  for (int i = 0; i < n; ++i) if (x[i] > x[places[0]]) places[0] = i;\n}\n");
+  const auto report = made(*clang, repository,
+                           {.shapes = {"x=n", "keys=one,n", "places=one"},
+                            .outputs = {"places"},
+                            .axes = {"n=64", "one=1"},
+                            .inits = kDrawX,
+                            .ties = {"places=keys"}});
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_TRUE(report->notes.empty()) << report->notes.front();
+  ASSERT_EQ(report->open.size(), 1U);
+  EXPECT_EQ(report->open[0], "reference.cpp: what is to be written to keys");
+  const std::string toml = repository.read("task/task.toml");
+  EXPECT_NE(toml.find("dtype = \"int32\"\nties = \"keys\"\n"), std::string::npos) << toml;
+  EXPECT_NE(toml.find("[[ties]]\nname = \"keys\"\nshape = [\"one\", \"n\"]\n"), std::string::npos) << toml;
+  const std::string reference = repository.read("task/reference.cpp");
+  EXPECT_NE(reference.find("int* places, real* keys, "), std::string::npos) << reference;
+  EXPECT_NE(reference.find("#error \"write to keys"), std::string::npos) << reference;
+  EXPECT_EQ(repository.read("task/baseline.cpp").find("keys"), std::string::npos);
+}
+
+TEST_F(Kinds, Ties_OfWhatIsNoIndexOrNoValue_AreRefused) {
+  EXPECT_NE(refusal(kLargest, {.outputs = {"places", "values"}, .ties = {"values=x"}}).find("output of integers"),
+            std::string::npos);
+  EXPECT_NE(refusal(kLargest, {.outputs = {"places", "values"}, .ties = {"places=x"}}).find("no floating-point output"),
+            std::string::npos);
+  EXPECT_NE(refusal(kLargest, {.outputs = {"places", "values"}, .ties = {"places=keys"}}).find("add --shape keys="),
+            std::string::npos);
+  EXPECT_NE(refusal(kLargest, {.outputs = {"places", "values"}, .ties = {"places"}}).find("INDICES=VALUES"),
+            std::string::npos);
+}
+
 TEST_F(Kinds, SpansAndVectors_GiveTheirSizes) {
   const model::Task task = patched(
       "void f(std::span<const float> x, const std::vector<float>& a, std::vector<float>& y) {\n"
