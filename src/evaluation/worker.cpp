@@ -51,18 +51,34 @@ class Queue {
     changed_.notify_all();
   }
 
-  /// `idle` is called while there is no work, until it says that it has nothing to do.
-  void serve(const std::function<bool()>& idle = {}) {
+  /// `idle` may have something to do again.
+  void look_again() {
+    {
+      const std::lock_guard lock(mutex_);
+      look_again_ = true;
+    }
+    changed_.notify_all();
+  }
+
+  /// `idle` is called while there is no work, until it says that it has nothing to do; `rested` whenever the last work
+  /// is done.
+  void serve(const std::function<bool()>& idle = {}, const std::function<void()>& rested = {}) {
     bool more = idle != nullptr;
     while (true) {
       std::unique_lock lock(mutex_);
       while (more && !closed_ && work_.empty()) {
+        look_again_ = false;
         lock.unlock();
         more = idle();
         lock.lock();
       }
-      changed_.wait(lock, [this] { return closed_ || !work_.empty(); });
-      if (work_.empty()) return;
+      changed_.wait(lock, [this] { return closed_ || !work_.empty() || look_again_; });
+      if (work_.empty() && closed_) return;
+      if (work_.empty()) {
+        look_again_ = false;
+        more = idle != nullptr;
+        continue;
+      }
       const std::function<void()> work = std::move(work_.front());
       work_.pop_front();
       ++working_;
@@ -71,6 +87,9 @@ class Queue {
       more = idle != nullptr;
       lock.lock();
       --working_;
+      const bool rests = work_.empty() && working_ == 0;
+      lock.unlock();
+      if (rests && rested) rested();
     }
   }
 
@@ -79,6 +98,7 @@ class Queue {
   std::condition_variable changed_;
   std::deque<std::function<void()>> work_;
   int working_ = 0;
+  bool look_again_ = false;
   bool closed_ = false;
 };
 
@@ -220,7 +240,7 @@ class Server {
     for (int i = 0; i < count; ++i) {
       builders_.emplace_back([this] {
         if (options_.target != nullptr) options_.target->settle_helper_thread();
-        building_.serve();
+        building_.serve({}, [this] { measuring_.look_again(); });
       });
     }
   }
