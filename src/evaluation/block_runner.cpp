@@ -31,6 +31,12 @@ int row_of(Placement placement) {
   return placement == Placement::usual ? 0 : 1;
 }
 
+/// Repeated calls have rows of their own, as many as there are above: they leave no gaps among the slots of blocks,
+/// which all candidates go through in one order and so draw once.
+constexpr int kFirstSlotOfRepeats = 2 * kSlotsARow;
+/// Behind a source id: which slots of those rows it has met.
+constexpr const char* kRepeats = " repeated";
+
 /// The times of one call beside those of the arm's other workloads.
 void put(std::vector<std::vector<double>>& values, std::size_t arm, std::size_t place, std::size_t places,
          double value) {
@@ -211,7 +217,7 @@ base::Result<void> BlockRunner::run_call(int index, std::size_t place, int slot_
   return {};
 }
 
-/// The lowest slot of the same family that the arm has not met: an earlier candidate has mostly drawn it.
+/// The lowest slot for repeats of the same family that the arm has not met: an earlier candidate has mostly drawn it.
 int BlockRunner::another_slot(ArmState& arm, std::size_t workload, int slot) {
   // An opponent that may meet what its candidate meets has met the lowest ones long ago.
   const auto candidate = static_cast<std::size_t>(plan_.first_candidate);
@@ -221,9 +227,9 @@ int BlockRunner::another_slot(ArmState& arm, std::size_t workload, int slot) {
   for (;;) {
     const auto found =
         std::find_if(spare.begin(), spare.end(), [&](int one) { return family_of_slot(task_, one) == family; });
-    if (found != spare.end()) return spare.extract(found).value();
-    const int next = slots_.unmet(arm.source_id, workload);
-    slots_.meet(arm.source_id, workload, next + 1);
+    if (found != spare.end()) return kFirstSlotOfRepeats + spare.extract(found).value();
+    const int next = slots_.unmet(arm.source_id + kRepeats, workload);
+    slots_.meet(arm.source_id + kRepeats, workload, next + 1);
     spare.insert(next);
   }
 }
