@@ -106,19 +106,6 @@ TEST_F(FreshInputs, ACallThatCouldHaveBegunEarlyIsRepeatedAndItsTimeNeverCounts)
   EXPECT_EQ(target_.met_again["time=510000"], 0);
 }
 
-TEST_F(FreshInputs, RepeatedCallsLeaveNoGapsAmongTheSlotsOfBlocks) {
-  MeasureSettings settings;
-  settings.slots = 3;
-  open(settings);
-  const std::string disturbed = "time=985000 disturbed";  // two dozen calls of its race are repeated
-  const std::string quiet = "time=980000";
-  const int more = triage(disturbed).blocks;
-  const int fewer = triage(quiet).blocks;
-  ASSERT_GT(fewer, 2 * settings.slots) << "one generation would tell nothing";
-  ASSERT_GE(more, fewer);
-  for (const Bytes& inputs : target_.met.at(quiet)) EXPECT_TRUE(target_.met.at(disturbed).contains(inputs));
-}
-
 TEST_F(FreshInputs, CallsThatAllCouldHaveBegunEarlyEndTheRace) {
   open();
   target_.early_calls = 1000000;
