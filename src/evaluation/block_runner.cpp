@@ -31,11 +31,8 @@ int row_of(Placement placement) {
   return placement == Placement::usual ? 0 : 1;
 }
 
-/// Repeated calls have rows of their own, as many as there are above: they leave no gaps among the slots of blocks,
-/// which all candidates go through in one order and so draw once.
+/// Repeats have as many rows, behind those.
 constexpr int kFirstSlotOfRepeats = 2 * kSlotsARow;
-/// Behind a source id: which slots of those rows it has met.
-constexpr const char* kRepeats = " repeated";
 
 /// The times of one call beside those of the arm's other workloads.
 void put(std::vector<std::vector<double>>& values, std::size_t arm, std::size_t place, std::size_t places,
@@ -228,8 +225,8 @@ int BlockRunner::another_slot(ArmState& arm, std::size_t workload, int slot) {
     const auto found =
         std::find_if(spare.begin(), spare.end(), [&](int one) { return family_of_slot(task_, one) == family; });
     if (found != spare.end()) return kFirstSlotOfRepeats + spare.extract(found).value();
-    const int next = slots_.unmet(arm.source_id + kRepeats, workload);
-    slots_.meet(arm.source_id + kRepeats, workload, next + 1);
+    const int next = slots_.unmet(arm.source_id, workload, SlotUse::repeats);
+    slots_.meet(arm.source_id, workload, next + 1, SlotUse::repeats);
     spare.insert(next);
   }
 }

@@ -10,13 +10,7 @@
 #include <string>
 
 #include "evaluation/dtype_codec.hpp"
-
-// The same numbers come out of either form: no operation is fused.
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define ACCELOPT_WITH_AVX2 __attribute__((target_clones("avx2", "default")))
-#else
-#define ACCELOPT_WITH_AVX2
-#endif
+#include "evaluation/lanes.hpp"
 
 namespace accelopt::evaluation {
 namespace {

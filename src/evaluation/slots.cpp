@@ -19,7 +19,7 @@ constexpr std::size_t kMostAccepted = 16;
 
 // What is drawn before it is asked for: slots of most races, as long as that is cheap and nobody waits long for the
 // last of them.
-constexpr int kSlotsAhead = 40;
+constexpr int kSlotsAhead = 128;
 constexpr std::chrono::seconds kMostDrawingAhead{20};
 constexpr std::chrono::milliseconds kSlowSlot{300};
 
@@ -78,13 +78,13 @@ Slots::~Slots() {
   for (const auto& [place, kept] : slots_) target_.forget_slot(kept.slot->invocation.number);
 }
 
-int Slots::unmet(const std::string& source_id, std::size_t workload) const {
-  const auto known = met_.find({source_id, workload});
+int Slots::unmet(const std::string& source_id, std::size_t workload, SlotUse use) const {
+  const auto known = met_.find({source_id, workload, use});
   return known == met_.end() ? 0 : known->second;
 }
 
-void Slots::meet(const std::string& source_id, std::size_t workload, int end) {
-  int& mark = met_[{source_id, workload}];
+void Slots::meet(const std::string& source_id, std::size_t workload, int end, SlotUse use) {
+  int& mark = met_[{source_id, workload, use}];
   mark = std::max(mark, end);
 }
 

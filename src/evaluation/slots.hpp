@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,10 @@ ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& b
 /// Slots have any number from 0 on; this many numbers make a row. The same place in any two rows has the same family.
 inline constexpr int kSlotsARow = 16 * 27'720;  // a multiple of every number of families up to twelve
 
+/// What a timed call is for: those of blocks and repeated ones have slots of their own, so that repeats leave no gaps
+/// among the slots of blocks, which all candidates go through in one order and so draw once.
+enum class SlotUse { blocks, repeats };
+
 /// Slots of long races are dropped again where all of them would take more than this.
 inline constexpr std::uint64_t kMostKeptBytes = 1ULL << 30;
 /// The same where so many bytes of memory are free: an eighth of them, from one to eight times as much. Drawing a slot
@@ -86,10 +91,10 @@ class Slots {
   bool draw_ahead(const std::vector<std::size_t>& workloads);
   /// How many slots make a generation: a verification looks at so many, a process is called with so many.
   [[nodiscard]] int count() const { return count_; }
-  /// The first number from which on the candidate has met no slot of this workload.
-  [[nodiscard]] int unmet(const std::string& source_id, std::size_t workload) const;
+  /// The first number from which on the candidate has met no slot of this workload. Numbers of repeats are their own.
+  [[nodiscard]] int unmet(const std::string& source_id, std::size_t workload, SlotUse use = SlotUse::blocks) const;
   /// The candidate meets the slots of this workload below `end`.
-  void meet(const std::string& source_id, std::size_t workload, int end);
+  void meet(const std::string& source_id, std::size_t workload, int end, SlotUse use = SlotUse::blocks);
   /// That drawing has cost since the beginning.
   [[nodiscard]] std::chrono::steady_clock::duration drawing() const { return drawing_; }
   /// Families that were found unusable so far, each once a workload.
@@ -118,7 +123,7 @@ class Slots {
   std::uint64_t most_kept_bytes_;
   std::vector<DroppedFamily> dropped_;
   std::map<std::pair<int, std::size_t>, Kept> slots_;  ///< by number and workload
-  std::map<std::pair<std::string, std::size_t>, int> met_;
+  std::map<std::tuple<std::string, std::size_t, SlotUse>, int> met_;
   std::map<std::pair<std::size_t, model::Family>, FloatFactors> factors_;  ///< the largest, by workload and family
   std::uint64_t kept_bytes_ = 0;
   std::uint64_t asked_ = 0;

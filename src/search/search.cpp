@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <set>
 #include <thread>
 
@@ -15,6 +14,7 @@
 #include "search/learning.hpp"
 #include "search/play_off.hpp"
 #include "search/recollection.hpp"
+#include "stats/estimate.hpp"
 
 namespace accelopt::search {
 
@@ -26,14 +26,11 @@ using model::Status;
 namespace {
 
 double geometric_mean_ns(const std::vector<model::WorkloadTiming>& workloads) {
-  double sum = 0;
-  int count = 0;
+  std::vector<double> times;
   for (const model::WorkloadTiming& workload : workloads) {
-    if (workload.role != "race" || workload.time_ns <= 0) continue;
-    sum += std::log(workload.time_ns);
-    ++count;
+    if (workload.role == "race" && workload.time_ns > 0) times.push_back(workload.time_ns);
   }
-  return count == 0 ? 0 : std::exp(sum / count);
+  return times.empty() ? 0 : stats::geometric_mean(times);
 }
 
 /// The smallest share of the roofline over the raced workloads; 0 where it is unknown.

@@ -108,6 +108,8 @@ class SteadyModel:
                     wait = model.random.uniform(0, LONGEST_ANSWER_SECONDS)
                     held = model.hold_after is not None and len(model.asked) > model.hold_after
                     released = model.released
+                with model.changed:
+                    model.changed.notify_all()
                 if held:
                     released.wait()
                 # Whoever asks waits for a while: the order of arrival is another one in every run.
@@ -147,6 +149,12 @@ class SteadyModel:
     def holds(self):
         with self.lock:
             return self.hold_after is not None and len(self.asked) > self.hold_after
+
+    def wait_until_asked(self, count):
+        """Returns once that many questions have come since the last `take`."""
+        with self.changed:
+            if not self.changed.wait_for(lambda: len(self.asked) >= count, 60):
+                raise AssertionError(f"{len(self.asked)} of {count} questions were asked")
 
     def let_go(self):
         with self.lock:

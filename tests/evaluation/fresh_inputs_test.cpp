@@ -218,13 +218,29 @@ TEST_F(FreshInputs, SlotsAreDrawnAheadFromTheLowestOn) {
   ASSERT_TRUE(slots.get(0, 0));
   int ahead = 0;
   while (slots.draw_ahead({0})) ++ahead;
-  EXPECT_GT(ahead, 30) << "most races take fewer blocks";
+  EXPECT_GT(ahead, 100) << "a race of a hundred blocks";
   const int runs = target.runs;
   for (int number = 0; number <= ahead; ++number) ASSERT_TRUE(slots.get(0, number));
   EXPECT_EQ(target.runs, runs) << "nothing is left to compute";
   RoundingReference another_target;
   Slots others(another_target, task, 1, 2);
   EXPECT_EQ((*others.get(0, 3))->invocation.inputs.at(0), (*slots.get(0, 3))->invocation.inputs.at(0));
+}
+
+TEST_F(FreshInputs, RepeatedCallsLeaveNoGapsAmongTheSlotsOfBlocks) {
+  const model::Task task = fake_task();
+  Slots slots(target_, task, 1, 4);
+  const model::Solution candidate = fake_kernel("time=500000 disturbed");  // its calls are repeated
+  BlockRunner::Plan plan;
+  plan.arms = {&task.baseline, &candidate};
+  plan.workloads = {0};
+  plan.first_candidate = 1;
+  BlockRunner runner(target_, task, slots, plan);
+  const int a_generation = slots.count() - 1;  // its first slot warms up
+  for (int block = 0; block < 2 * a_generation; ++block) ASSERT_TRUE(runner.next({0, 1}, {}));
+  const std::string id = model::source_id(candidate);
+  EXPECT_EQ(slots.unmet(id, 0), 2 * slots.count()) << "the next candidate finds all of them drawn";
+  EXPECT_GT(slots.unmet(id, 0, SlotUse::repeats), 0);
 }
 
 TEST_F(FreshInputs, NothingIsDrawnAheadWhereSlotsTakeTooMuchMemory) {

@@ -196,6 +196,34 @@ TEST(Worker, WorksAheadWhileNothingIsAskedForAndAnswersAndEndsAllTheSame) {
   }
 }
 
+/// Has something to do ahead once after each build.
+class AheadOfBuilds final : public fakes::FakeEvaluator {
+ public:
+  base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) override {
+    auto report = FakeEvaluator::build(solution, stop);
+    ++built;
+    return report;
+  }
+  bool work_ahead() override {
+    ahead_of = built.load();
+    ahead_of.notify_all();
+    return false;
+  }
+  std::atomic<int> built = 0;
+  std::atomic<int> ahead_of = -1;  ///< builds that were done when it was last asked to work ahead
+};
+
+TEST(Worker, WorksAheadAgainAfterEveryBuild) {
+  AheadOfBuilds evaluator;
+  Conversation worker(evaluator);
+  for (int id = 1; id <= 300; ++id) {
+    worker.say(Json{{"id", id}, {"op", "build"}, {"solution", solution("speed=" + std::to_string(id))}});
+    EXPECT_EQ(worker.answer(id)["result"]["built"], true);
+    // A wake-up that is missed ends this test by its limit of time.
+    for (int ahead = evaluator.ahead_of; ahead < id; ahead = evaluator.ahead_of) evaluator.ahead_of.wait(ahead);
+  }
+}
+
 TEST(Protocol, ErrorsKeepTheirCode) {
   const base::Error error{base::ErrorCode::unsupported, "no compiler"};
   const base::Error back = error_from_json(error_to_json(error));

@@ -79,9 +79,8 @@ class KernelText {
         add(parameter.is_tensor ? adapt_tensor(parameter) : adapt_scalar(parameter));
       }
     }
-    if (name == "reference") {
-      for (const TieValues& values : signature_.ties) parameters_.push_back("float* " + values.name);
-    }
+    for (const TieValues& values : signature_.ties)
+      parameters_.push_back(std::string(model::c_name(values.dtype)) + "* " + values.name);
     for (const KernelAxis& axis : signature_.axes) add_axis(axis);
     std::string list;
     for (const std::string& parameter : parameters_) list += (list.empty() ? "" : ", ") + parameter;

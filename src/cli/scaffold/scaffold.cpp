@@ -103,6 +103,7 @@ model::Definition definition_of(const Signature& signature) {
     model::TensorSpec tensor;
     tensor.name = values.name;
     tensor.shape = values.shape;
+    tensor.dtype = values.dtype;
     definition.ties.push_back(std::move(tensor));
   }
   return definition;
@@ -227,7 +228,7 @@ std::string format_toml(const Signature& signature, const Stated& stated, Draft&
     toml.section("[[ties]]");
     toml.line("name = \"" + values.name + "\"");
     toml.line("shape = " + list(values.shape));
-    toml.line("dtype = \"float32\"");
+    toml.line("dtype = \"" + std::string(model::to_string(values.dtype)) + "\"");
   }
   write_workload(toml, signature, "race", [](std::int64_t extent) { return extent; });
   const bool varies =
@@ -452,7 +453,9 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
   draft.extension = language == model::Language::c ? ".c" : ".cpp";
   draft.notes = std::move(extract.notes);
   draft.notes.insert(draft.notes.end(), adapted.notes.begin(), adapted.notes.end());
-  TRY_ASSIGN(const std::string definition, kernel_definition(adapted, "kernel", unit, *function));
+  Signature of_kernel = adapted;
+  of_kernel.ties.clear();  // the reference alone writes them
+  TRY_ASSIGN(const std::string definition, kernel_definition(of_kernel, "kernel", unit, *function));
   draft.baseline = "// Made by accelopt init from " + extract.function + " in " + options.file.filename().string() +
                    ".\n" + "#include \"task.h\"\n\n" + needed_includes(definition, around.before) +
                    around.around(definition);

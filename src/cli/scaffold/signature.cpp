@@ -186,9 +186,17 @@ class SignatureReader {
       output->ties = values;
       const bool known = std::any_of(result_.ties.begin(), result_.ties.end(),
                                      [&name = values](const TieValues& one) { return one.name == name; });
-      if (!known) result_.ties.push_back({values, shape->second});
+      if (!known) result_.ties.push_back({values, shape->second, dtype_of_inputs()});
     }
     return {};
+  }
+
+  [[nodiscard]] model::DType dtype_of_inputs() const {
+    for (const KernelParameter& parameter : result_.parameters) {
+      const bool read = parameter.role == ParameterRole::input || parameter.role == ParameterRole::inout;
+      if (read && parameter.is_tensor && model::is_floating(parameter.dtype)) return parameter.dtype;
+    }
+    return model::DType::float32;
   }
 
   static bool is_stated(const std::vector<std::string>& names, const std::string& name) {

@@ -35,6 +35,7 @@ struct KernelParameter {
 struct TieValues {
   std::string name;
   std::vector<std::string> shape;
+  model::DType dtype = model::DType::float32;  ///< of the first floating-point tensor that the function reads
 };
 
 /// An axis of the task, in calling order.

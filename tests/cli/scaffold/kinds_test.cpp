@@ -131,6 +131,21 @@ TEST_F(Kinds, Ties_OfWhatTheReferenceWrites_AreLeftOpenThere) {
   EXPECT_EQ(repository.read("task/baseline.cpp").find("keys"), std::string::npos);
 }
 
+TEST_F(Kinds, Ties_OfWhatTheReferenceWrites_HaveTheTypeOfTheInputs) {
+  const auto clang = load_clang();
+  const Repository repository("kinds.cpp",
+                              "void f(const double* x, int* places, int n) {\n  places[0] = 0;\n"
+                              "  for (int i = 0; i < n; ++i) if (x[i] > x[places[0]]) places[0] = i;\n}\n");
+  ASSERT_TRUE(made(*clang, repository,
+                   {.shapes = {"x=n", "keys=one,n", "places=one"},
+                    .outputs = {"places"},
+                    .axes = {"n=64", "one=1"},
+                    .inits = kDrawX,
+                    .ties = {"places=keys"}}));
+  const std::string toml = repository.read("task/task.toml");
+  EXPECT_NE(toml.find("shape = [\"one\", \"n\"]\ndtype = \"float64\"\n"), std::string::npos) << toml;
+}
+
 TEST_F(Kinds, Ties_OfWhatIsNoIndexOrNoValue_AreRefused) {
   EXPECT_NE(refusal(kLargest, {.outputs = {"places", "values"}, .ties = {"values=x"}}).find("output of integers"),
             std::string::npos);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the station computes; with "time", how many nanoseconds a call of each function takes instead; with "large",
-// on more numbers.
+// Prints what the station computes; with "time", how many nanoseconds a call of each function takes instead; with
+// "large", on more numbers.
 #include <time.h>
 
 #include <algorithm>
@@ -48,7 +48,8 @@ class Numbers {
   std::unique_ptr<float[], Free> values_;
 };
 
-/// Reads other memory, so that no page's address is known any more; on other processors, so much that nothing is in the caches.
+/// Reads other memory, so that no page's address is known any more; on other processors, so much that nothing is in the
+/// caches.
 void read_other_memory() {
 #if defined(__x86_64__)
   constexpr std::size_t kStep = 4096 + kLine;
@@ -70,7 +71,8 @@ struct Work {
   void call() { function(x.data(), y.data(), out.data()); }
 };
 
-/// Time that this program has computed, others on its core left out: a long call would meet more of those than a short one.
+/// Time that this program has computed, others on its core left out: a long call would meet more of those than a short
+/// one.
 double computed_nanoseconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
