@@ -156,12 +156,16 @@ base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active,
   for (ArmState& arm : arms_) arm.live.reset();
   for (const int index : active) {
     ArmState& arm = arms_[static_cast<std::size_t>(index)];
+    arm.met_last.reset();
     if (arm.failure) continue;
     TRY_ASSIGN(arm.live, target_.start(*arm.solution, arm.placement, stop));
   }
   const int warm_up = order_[used_++];
   TRY(draw(active, warm_up));
-  TRY(run_block(active, warm_up, stop));
+  warming_up_ = true;
+  const auto warmed = run_block(active, warm_up, stop);
+  warming_up_ = false;
+  if (!warmed) return tl::make_unexpected(warmed.error());
   return {};
 }
 
@@ -231,24 +235,44 @@ int BlockRunner::another_slot(ArmState& arm, std::size_t workload, int slot) {
   }
 }
 
+/// One call on a slot, and whether its outputs are right: the arm is out where they are not.
+base::Result<CallOutcome> BlockRunner::call(ArmState& arm, std::size_t place, Slot& slot, Repeat repeat) {
+  CallOptions options{call_limit(plan_.expected_ns[place], plan_.hard_limit), task_.cpu.cache, random_()};
+  options.poison = kTimedPoisons[poisons_ % kTimedPoisons.size()];
+  options.right = slot.expected;
+  options.alone = plan_.timing == Timing::alone;
+  options.repeat = repeat;
+  TRY_ASSIGN(CallOutcome outcome, arm.live->call(slot.invocation, options));
+  arm.failure = judge(task_, task_.workloads[plan_.workloads[place]], slot, outcome);
+  if (arm.failure) arm.live.reset();
+  return outcome;
+}
+
+/// A call that does not count, on the inputs that the arm met last: drawing a slot has left the process so cold that
+/// its next call would take longer to begin than an idle one, and would not count.
+base::Result<void> BlockRunner::warm(ArmState& arm) {
+  if (arm.met_last && arm.drawing_before != slots_.drawing() && !target_.keeps_slots()) {
+    const auto [place, number] = *arm.met_last;
+    if (Slot* const slot = slots_.kept(plan_.workloads[place], number)) TRY(call(arm, place, *slot, Repeat::warm));
+  }
+  arm.drawing_before = slots_.drawing();
+  return {};
+}
+
 /// One call that counts, or a failure: every repetition has a slot of its own, of the same family.
 base::Result<CallOutcome> BlockRunner::timed(ArmState& arm, std::size_t place, int slot_number) {
   const std::size_t workload = plan_.workloads[place];
   for (int repeat = 0;; ++repeat) {
-    const int number = repeat == 0 ? slot_number : another_slot(arm, workload, slot_number);
+    const int number =
+        (repeat == 0 ? slot_number : another_slot(arm, workload, slot_number)) + row_of(arm.placement) * kSlotsARow;
     const auto before = slots_.drawing();
-    TRY_ASSIGN(Slot * slot, slots_.get(workload, number + row_of(arm.placement) * kSlotsARow));
+    TRY_ASSIGN(Slot * slot, slots_.get(workload, number));
     lost_to_drawing_ += slots_.drawing() - before;
-    CallOptions options{call_limit(plan_.expected_ns[place], plan_.hard_limit), task_.cpu.cache, random_()};
-    options.poison = kTimedPoisons[poisons_ % kTimedPoisons.size()];
-    options.right = slot->expected;
-    options.alone = plan_.timing == Timing::alone;
-    TRY_ASSIGN(CallOutcome outcome, arm.live->call(slot->invocation, options));
-    arm.failure = judge(task_, task_.workloads[workload], *slot, outcome);
-    if (arm.failure) {
-      arm.live.reset();
-      return outcome;
-    }
+    TRY(warm(arm));
+    if (arm.failure) return CallOutcome{};
+    TRY_ASSIGN(CallOutcome outcome, call(arm, place, *slot, Repeat::no));
+    arm.met_last = {place, number};
+    if (arm.failure || warming_up_) return outcome;
     if (outcome.early && repeat < kMostEarlyCalls) {
       std::this_thread::sleep_for(kFirstNap * (1 << repeat));
       continue;

@@ -10,6 +10,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -88,7 +89,9 @@ class BlockRunner {
     Placement placement = Placement::usual;
     std::unique_ptr<LiveKernel> live;
     std::optional<Failure> failure;
-    std::map<std::size_t, std::set<int>> spare{};  ///< slots that it may still meet, by workload
+    std::map<std::size_t, std::set<int>> spare{};           ///< slots that it may still meet, by workload
+    std::optional<std::pair<std::size_t, int>> met_last{};  ///< by this process: place of the workload, slot
+    std::chrono::steady_clock::duration drawing_before{};   ///< that had been spent when it was called last
   };
   int another_slot(ArmState& arm, std::size_t workload, int slot);
   base::Result<void> begin_generation(const std::vector<int>& active, const std::stop_token& stop);
@@ -98,6 +101,8 @@ class BlockRunner {
   base::Result<void> wait_for_others(std::chrono::steady_clock::time_point began, TimeFault fault,
                                      const std::stop_token& stop);
   base::Result<void> run_call(int arm, std::size_t place, int slot, Block& block);
+  base::Result<CallOutcome> call(ArmState& arm, std::size_t place, Slot& slot, Repeat repeat);
+  base::Result<void> warm(ArmState& arm);
   base::Result<CallOutcome> timed(ArmState& arm, std::size_t place, int slot);
   base::Result<void> draw(const std::vector<int>& active, int slot);
   void wait_for_quiet();
@@ -115,6 +120,7 @@ class BlockRunner {
   int disturbed_calls_ = 0;
   int repeats_ = 0;  ///< of disturbed calls
   int waits_ = 0;
+  bool warming_up_ = false;  ///< the block in hand does not count, so none of its calls is repeated
   bool noisy_ = false;
   std::string disturbance_;
   std::string unmeasured_;

@@ -88,12 +88,16 @@ void Slots::meet(const std::string& source_id, std::size_t workload, int end, Sl
   mark = std::max(mark, end);
 }
 
+Slot* Slots::kept(std::size_t workload, int slot) {
+  const auto known = slots_.find({slot, workload});
+  if (known == slots_.end()) return nullptr;
+  known->second.asked_for = ++asked_;
+  return known->second.slot.get();
+}
+
 base::Result<Slot*> Slots::get(std::size_t workload, int slot) {
+  if (Slot* const known = kept(workload, slot)) return known;
   const auto place = std::pair(slot, workload);
-  if (const auto known = slots_.find(place); known != slots_.end()) {
-    known->second.asked_for = ++asked_;
-    return known->second.slot.get();
-  }
   const auto began = std::chrono::steady_clock::now();
   TRY_ASSIGN(auto drawn, draw_usable(workload, slot));
   drawing_ += std::chrono::steady_clock::now() - began;

@@ -85,6 +85,8 @@ class Slots {
   /// @error invalid_argument: the reference failed, or an input cannot be drawn; io.
   /// What it returns holds until the next call.
   base::Result<Slot*> get(std::size_t workload, int slot);
+  /// The slot if it need not be drawn, else null. Holds until the next call.
+  [[nodiscard]] Slot* kept(std::size_t workload, int slot);
   /// Draws one more slot of these workloads before anybody asks for it: the lowest that is missing, as candidates begin
   /// with the lowest. False: it did not, because a race will hardly need more, they take too much memory or time, or
   /// others use the machine.

@@ -39,8 +39,9 @@ struct Invocation {
   std::vector<std::int64_t> axes;
 };
 
-/// Whether a target that keeps slots keeps the outputs of a call, or compares them with those that it kept.
-enum class Repeat { no, keep, compare };
+/// Whether a target that keeps slots keeps the outputs of a call, or compares them with those that it kept; or whether
+/// the process has met the inputs and is called again to be warm: no time of such a call counts.
+enum class Repeat { no, keep, compare, warm };
 
 /// What outputs hold before a call: no single value stays unseen, so none can serve as a flag or as a result.
 enum class Poison {

@@ -183,9 +183,9 @@ class FakeTarget : public Target {
     base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) override {
       ++target_.calls;
       if (target_.held_locks == 0) ++target_.calls_outside_lock;
-      if (!seen_.insert(invocation.number).second) ++target_.repeats;
+      if (!seen_.insert(invocation.number).second && options.repeat != Repeat::warm) ++target_.repeats;
       const bool known = !target_.met[text_].insert(invocation.inputs.at(0)).second;
-      if (known && options.repeat != Repeat::compare) ++target_.met_again[text_];
+      if (known && options.repeat != Repeat::compare && options.repeat != Repeat::warm) ++target_.met_again[text_];
       target_.poisons[text_].insert(options.poison);
       target_.poison_of_slot[text_][invocation.number] = options.poison;
       if (options.poison == Poison::complement) ++target_.complements;
@@ -203,7 +203,8 @@ class FakeTarget : public Target {
       const double quiet_ns = alone  ? std::stod(text_.substr(alone_at + 6))
                               : cost ? static_cast<double>(*cost)
                                      : std::stod(text_.substr(at + 5));
-      out.time_ns = quiet_ns * elements / 100 * std::exp(noise(target_.random_));
+      out.time_ns = quiet_ns * elements / 100;
+      if (options.repeat != Repeat::warm) out.time_ns *= std::exp(noise(target_.random_));
       if (fakes::claims(text_, "spiky") && target_.random_() % 20 == 0) out.time_ns *= 2;
       if (out.time_ns > static_cast<double>(options.limit.count())) {
         return ended(CallEnd::timed_out, "did not return");

@@ -243,6 +243,40 @@ TEST_F(FreshInputs, RepeatedCallsLeaveNoGapsAmongTheSlotsOfBlocks) {
   EXPECT_GT(slots.unmet(id, 0, SlotUse::repeats), 0);
 }
 
+TEST_F(FreshInputs, AfterASlotIsDrawnACallThatDoesNotCountComesFirst) {
+  const model::Task task = fake_task();
+  Slots slots(target_, task, 1, 4);
+  for (int number = 0; number < slots.count(); ++number) ASSERT_TRUE(slots.get(0, number));
+  const model::Solution candidate = fake_kernel("time=500000");
+  BlockRunner::Plan plan;
+  plan.arms = {&task.baseline, &candidate};
+  plan.workloads = {0};
+  plan.first_candidate = 1;
+  BlockRunner runner(target_, task, slots, plan);
+  const int a_generation = slots.count() - 1;
+  for (int block = 0; block < a_generation; ++block) ASSERT_TRUE(runner.next({0, 1}, {}));
+  EXPECT_EQ(target_.calls, 2 * slots.count()) << "all slots were there";
+  target_.calls = 0;
+  ASSERT_TRUE(runner.next({0, 1}, {}));  // warms up on one slot that must be drawn, and is timed on another
+  EXPECT_EQ(target_.calls, 2 * 2 + 2);
+  EXPECT_EQ(target_.met.at("time=500000").size(), static_cast<std::size_t>(slots.count()) + 2);
+}
+
+TEST_F(FreshInputs, CallsThatWarmUpAreNotRepeated) {
+  const model::Task task = fake_task();
+  Slots slots(target_, task, 1, 4);
+  target_.early_calls = 2;
+  const model::Solution candidate = fake_kernel("time=500000");
+  BlockRunner::Plan plan;
+  plan.arms = {&task.baseline, &candidate};
+  plan.workloads = {0};
+  plan.first_candidate = 1;
+  for (int number = 0; number < slots.count(); ++number) ASSERT_TRUE(slots.get(0, number));
+  BlockRunner runner(target_, task, slots, plan);
+  ASSERT_TRUE(runner.next({0, 1}, {}));
+  EXPECT_EQ(target_.calls, 4);
+}
+
 TEST_F(FreshInputs, NothingIsDrawnAheadWhereSlotsTakeTooMuchMemory) {
   const model::Task task = fake_task();
   Slots slots(target_, task, 1, 2, 0);
