@@ -85,7 +85,7 @@ base::Result<Opened> open(const Options& options, const model::Task& whole) {
     opened.task.workloads.front().weight = 1;
     evaluation::MeasureSettings settings;
     settings.seed = base::random_seed();
-    TRY_ASSIGN(const auto report, opened.evaluator->open(opened.task, settings, {}));
+    TRY_ASSIGN(const auto report, opened.evaluator->ask(evaluation::Open{opened.task, settings}, {}));
     if (report.baseline.status != model::Status::passed) {
       return base::fail(base::ErrorCode::invalid_argument, whole.definition.name + ": " + report.baseline.reason);
     }
@@ -103,13 +103,13 @@ base::Result<Tally> race(Opened& opened, const Race& race, int sessions) {
   const auto opponent = solution(race.opponent_wait);
   if (!candidate || !opponent) return base::fail(base::ErrorCode::unsupported, "the baseline has no plain kernel head");
   for (const auto& arm : {*candidate, *opponent}) {
-    TRY_ASSIGN(const auto built, opened.evaluator->build(arm, {}));
+    TRY_ASSIGN(const auto built, opened.evaluator->ask(evaluation::Build{arm}, {}));
     if (!built.built) return base::fail(base::ErrorCode::invalid_argument, built.diagnostics);
   }
   Tally tally;
   for (int i = 0; i < sessions; ++i) {
     const auto begin = Clock::now();
-    TRY_ASSIGN(const auto evaluation, opened.evaluator->triage(*candidate, *opponent, {}));
+    TRY_ASSIGN(const auto evaluation, opened.evaluator->ask(evaluation::Race{*candidate, *opponent}, {}));
     if (evaluation.status != model::Status::passed) {
       return base::fail(base::ErrorCode::invalid_argument, "an arm failed: " + evaluation.reason);
     }

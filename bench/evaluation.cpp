@@ -5,8 +5,8 @@
 // times of another minute are another machine's). Builds are done before in both, and not counted. What the usual way
 // takes without its opponent is told, too. Each candidate is evaluated once more under another name, as one of a longer
 // search: the inputs that it meets for the first time were drawn for others before. Also: how soon a clear loser is
-// dismissed, what a timed call and a whole evaluation cost beside the kernels' own calls, and what a start of a confined
-// process costs.
+// dismissed, what a timed call and a whole evaluation cost beside the kernels' own calls, and what a start of a
+// confined process costs.
 //
 //   evaluation [--task NAME]... [--suite DIR] [--accelopt FILE]
 #include <sys/wait.h>
@@ -228,17 +228,17 @@ base::Result<void> compare(const Options& options, const fs::path& folder, Sums&
   const auto evaluator = evaluation::make_worker_pool({.command = {options.accelopt.string(), "worker"}});
   evaluation::MeasureSettings settings;
   settings.seed = base::random_seed();
-  TRY(evaluator->open(task, settings, {}));
+  TRY(evaluator->ask(evaluation::Open{task, settings}, {}));
   Sums own;
   int blocks = 0;
   double calls_ns = 0;
   for (const Candidate& candidate : candidates) {
     const model::Solution later = another(candidate.solution, 0);
-    TRY(evaluator->build(candidate.parent, {}));
+    TRY(evaluator->ask(evaluation::Build{candidate.parent}, {}));
     for (const model::Solution* const one : {&candidate.solution, &later}) {
-      TRY(evaluator->build(*one, {}));
+      TRY(evaluator->ask(evaluation::Build{*one}, {}));
       const auto begin = Clock::now();
-      TRY_ASSIGN(const auto evaluation, evaluator->triage(*one, candidate.parent, {}));
+      TRY_ASSIGN(const auto evaluation, evaluator->ask(evaluation::Race{*one, candidate.parent}, {}));
       (one == &later ? own.ours : own.first) += seconds_since(begin);
       if (one == &later) blocks += evaluation.blocks;
       if (one == &later) calls_ns += race_calls_ns(evaluation);
@@ -279,7 +279,7 @@ base::Result<void> dismiss(const Options& options, const fs::path& folder, doubl
   const auto evaluator = evaluation::make_worker_pool({.command = {options.accelopt.string(), "worker"}});
   evaluation::MeasureSettings settings;
   settings.seed = base::random_seed();
-  TRY(evaluator->open(task, settings, {}));
+  TRY(evaluator->ask(evaluation::Open{task, settings}, {}));
   double largest = 0;
   for (const model::Workload& workload : task.workloads) largest = std::max(largest, megabytes(task, workload));
   const std::optional<model::Solution> slower = delayed(task.baseline, 0.3);
@@ -289,10 +289,10 @@ base::Result<void> dismiss(const Options& options, const fs::path& folder, doubl
   // Candidates of their own, as in a search: each meets slots whose expected outputs are there since the first.
   for (int i = 0; i < 8; ++i) {
     const model::Solution loser = another(*slower, i);
-    TRY_ASSIGN(const auto built, evaluator->build(loser, {}));
+    TRY_ASSIGN(const auto built, evaluator->ask(evaluation::Build{loser}, {}));
     if (!built.built) return base::fail(base::ErrorCode::invalid_argument, built.diagnostics);
     const auto begin = Clock::now();
-    TRY_ASSIGN(const auto evaluation, evaluator->triage(loser, task.baseline, {}));
+    TRY_ASSIGN(const auto evaluation, evaluator->ask(evaluation::Race{loser, task.baseline}, {}));
     const double seconds = seconds_since(begin);
     if (i == 0) continue;
     blocks.push_back(evaluation.verdict == model::Verdict::slower ? evaluation.blocks : 1000);

@@ -9,6 +9,7 @@
 #include "agents/recipes/recipes_agents.hpp"
 #include "agents/recipes/route.hpp"
 #include "base/hash.hpp"
+#include "fakes/named_evaluator.hpp"
 #include "memory/knowledge_file.hpp"
 #include "report/progress.hpp"
 #include "search/search.hpp"
@@ -48,7 +49,7 @@ class EventsOfSearch final : public model::EventSink {
 };
 
 /// Answers from the table; a seed draws anew which of a program's blocks count, and how often: its own noise.
-class TableEvaluator final : public evaluation::Evaluator {
+class TableEvaluator final : public fakes::NamedEvaluator {
  public:
   TableEvaluator(Table& table, const Search& search, std::stop_source& reached)
       : table_(table), search_(search), reached_(reached) {}

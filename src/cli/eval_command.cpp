@@ -54,7 +54,7 @@ model::Evaluation build_failure(const model::Solution& candidate, const model::B
 /// What a machine that builds and cannot run tells of a kernel: whether it builds, and what the compiler remarks.
 base::Result<model::Evaluation> build_alone(evaluation::Evaluator& evaluator, const model::Solution& candidate,
                                             const model::Evaluation& baseline, const std::stop_token& stop) {
-  TRY_ASSIGN(const auto build, evaluator.build(candidate, stop));
+  TRY_ASSIGN(const auto build, evaluator.ask(evaluation::Build{candidate}, stop));
   if (!build.built) return build_failure(candidate, build, baseline);
   model::Evaluation evaluation = baseline;
   evaluation.source_id = model::source_id(candidate);
@@ -67,7 +67,7 @@ base::Result<model::Evaluation> build_alone(evaluation::Evaluator& evaluator, co
 /// What a run asks of its winner, of a candidate that was raced: its tuning and its stages stay.
 base::Result<model::Evaluation> confirm_raced(evaluation::Evaluator& evaluator, const model::Solution& candidate,
                                               model::Evaluation raced, const std::stop_token& stop) {
-  TRY_ASSIGN(auto evaluation, evaluator.confirm(candidate, stop));
+  TRY_ASSIGN(auto evaluation, evaluator.ask(evaluation::Confirm{candidate}, stop));
   evaluation.tuning = std::move(raced.tuning);
   evaluation.stages.insert(evaluation.stages.begin(), raced.stages.begin(), raced.stages.end());
   return evaluation;
@@ -89,7 +89,7 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
   evaluation::MeasureSettings settings;
   settings.seed = options.seed.value_or(base::random_seed());
   steps.begin("drawing inputs, verifying and measuring the baseline");
-  TRY_ASSIGN(const auto opened, evaluator->open(task, settings, shell.stops.abort));
+  TRY_ASSIGN(const auto opened, evaluator->ask(evaluation::Open{task, settings}, shell.stops.abort));
   if (opened.baseline.status == model::Status::not_measured)
     return build_alone(*evaluator, candidate, opened.baseline, shell.stops.abort);
   if (opened.baseline.status != model::Status::passed) {
@@ -99,15 +99,15 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
     return failed;
   }
   steps.begin("building the kernel");
-  TRY_ASSIGN(const auto build, evaluator->build(candidate, shell.stops.abort));
+  TRY_ASSIGN(const auto build, evaluator->ask(evaluation::Build{candidate}, shell.stops.abort));
   if (!build.built) return build_failure(candidate, build, opened.baseline);
   steps.begin("verifying the kernel and racing it against the baseline");
-  TRY_ASSIGN(auto evaluation, evaluator->triage(candidate, task.baseline, shell.stops.abort));
+  TRY_ASSIGN(auto evaluation, evaluator->ask(evaluation::Race{candidate, task.baseline}, shell.stops.abort));
   if (evaluation.tuning && evaluation.tuning->chosen) {
     candidate = model::with_values(candidate, *evaluation.tuning->chosen);
   } else {
     evaluation.machine_code_id = build.machine_code_id;
-    TRY_ASSIGN(const auto baseline, evaluator->build(task.baseline, shell.stops.abort));
+    TRY_ASSIGN(const auto baseline, evaluator->ask(evaluation::Build{task.baseline}, shell.stops.abort));
     if (evaluation.status == model::Status::passed && build.machine_code_id == baseline.machine_code_id) {
       evaluation.verdict = model::Verdict::tie;  // one session in a hundred or so would find a difference
       const std::string seen = evaluation.reason.empty() ? "" : "; " + evaluation.reason;  // who disturbed it
@@ -122,7 +122,7 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
   }
   if (evaluation.status == model::Status::passed) {
     steps.begin("profiling the kernel");
-    TRY_ASSIGN(evaluation.profile, evaluator->profile(candidate, shell.stops.abort));
+    TRY_ASSIGN(evaluation.profile, evaluator->ask(evaluation::Profile{candidate}, shell.stops.abort));
     model::take_failure(evaluation);
   }
   return evaluation;

@@ -30,17 +30,19 @@ class Bench {
     evaluation::MeasureSettings settings;
     settings.seed = seed;
     settings.protocol = "verify";
-    TRY_ASSIGN(out->report_, out->evaluator_->open(task, settings, shell.stops.abort));
+    TRY_ASSIGN(out->report_, out->evaluator_->ask(evaluation::Open{task, settings}, shell.stops.abort));
     return out;
   }
 
   [[nodiscard]] const evaluation::OpenReport& report() const { return report_; }
 
-  Result<model::BuildReport> build(const Mutant& mutant) const { return evaluator_->build(mutant.solution, abort_); }
+  Result<model::BuildReport> build(const Mutant& mutant) const {
+    return evaluator_->ask(evaluation::Build{mutant.solution}, abort_);
+  }
 
   /// Any thread: what is to be verified waits, what is to be built does not.
   Result<model::Evaluation> verify(const Mutant& mutant) const {
-    return evaluator_->triage(mutant.solution, baseline_, abort_);
+    return evaluator_->ask(evaluation::Race{mutant.solution, baseline_}, abort_);
   }
 
  private:

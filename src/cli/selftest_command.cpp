@@ -175,7 +175,7 @@ class BuildAhead {
         if (next_ >= kernels_.size()) return;
         index = next_++;
       }
-      auto report = evaluator_.build(kernels_[index]->solution, stop_);
+      auto report = evaluator_.ask(evaluation::Build{kernels_[index]->solution}, stop_);
       const std::lock_guard lock(mutex_);
       done_[index] = std::move(report);
       changed_.notify_all();
@@ -229,7 +229,7 @@ class Selftest {
     evaluation::MeasureSettings settings;
     settings.seed = options_.seed.value_or(base::random_seed());
     settings.max_seconds_per_workload = kSecondsPerWorkload;
-    TRY_ASSIGN(const auto opened, evaluator->open(task, settings, shell_.stops.abort));
+    TRY_ASSIGN(const auto opened, evaluator->ask(evaluation::Open{task, settings}, shell_.stops.abort));
     if (opened.baseline.status != model::Status::passed) {
       return base::fail(base::ErrorCode::unavailable,
                         "the baseline of the task " + task.definition.name + " fails: " + opened.baseline.reason);
@@ -239,7 +239,8 @@ class Selftest {
       Outcome outcome{kernels[i], opened.baseline, false, false, {}};
       TRY_ASSIGN(const auto built, builds.get(i));
       if (built.built) {
-        TRY_ASSIGN(outcome.evaluation, evaluator->triage(kernels[i]->solution, task.baseline, shell_.stops.abort));
+        TRY_ASSIGN(outcome.evaluation,
+                   evaluator->ask(evaluation::Race{kernels[i]->solution, task.baseline}, shell_.stops.abort));
       } else {
         outcome.evaluation.status = model::Status::compile_error;
         outcome.evaluation.verdict = model::Verdict::none;

@@ -73,14 +73,14 @@ Solution built_as(const PatchForm& form, const Solution& winner, const UserBuild
 /// The ratio, or why there is none.
 Result<model::Evaluation> confirmed(evaluation::Evaluator& evaluator, const Solution& solution,
                                     const std::stop_token& stop) {
-  TRY_ASSIGN(const auto report, evaluator.build(solution, stop));
+  TRY_ASSIGN(const auto report, evaluator.ask(evaluation::Build{solution}, stop));
   if (!report.built) {
     model::Evaluation failed;
     failed.status = model::Status::compile_error;
     failed.reason = report.diagnostics.substr(0, report.diagnostics.find('\n'));
     return failed;
   }
-  return evaluator.confirm(solution, stop);
+  return evaluator.ask(evaluation::Confirm{solution}, stop);
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ Result<BuildRace> race_in_user_build(Shell& shell, const DeviceFlags& device, co
   TRY_ASSIGN(const auto evaluator, make_evaluator(shell, device));
   evaluation::MeasureSettings settings;
   settings.seed = base::random_seed();
-  TRY_ASSIGN(const auto opened, evaluator->open(own, settings, shell.stops.abort));
+  TRY_ASSIGN(const auto opened, evaluator->ask(evaluation::Open{own, settings}, shell.stops.abort));
   if (opened.baseline.status != model::Status::passed) {
     return base::fail(base::ErrorCode::unavailable,
                       "your own function fails as your build compiles it: " + opened.baseline.reason);

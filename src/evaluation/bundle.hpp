@@ -14,8 +14,8 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/result.hpp"
-#include "evaluation/evaluator.hpp"
 #include "evaluation/protocol.hpp"
+#include "evaluation/reports.hpp"
 #include "model/task.hpp"
 
 namespace accelopt::evaluation {

@@ -58,7 +58,7 @@ class Runner {
     TRY_ASSIGN(evaluator_, execution_.make_evaluator(bundle()));
     notice("opening the task: its baseline is verified and timed on this machine");
     const auto begin = std::chrono::steady_clock::now();
-    const auto opened = evaluator_->open(bundle().task, bundle().settings, stop_);
+    const auto opened = evaluator_->ask(Open{bundle().task, bundle().settings}, stop_);
     if (!opened) {
       // What is wrong with the task itself is the answer; what is wrong with this machine can be mended.
       const bool answer = opened.error().code == ErrorCode::invalid_argument;

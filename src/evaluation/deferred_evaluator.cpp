@@ -7,6 +7,7 @@
 #include <set>
 
 #include "evaluation/evaluator_json.hpp"
+#include "evaluation/requests.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -20,80 +21,55 @@ using model::Solution;
 constexpr std::array<std::string_view, 7> kOrder{"open",    "build",  "triage", "profile", "verify_held_out",
                                                  "playoff", "confirm"};
 
+/// An opening in a bundle: the task and the settings are the bundle's.
+Json open_of_bundle() {
+  return {{"op", "open"}};
+}
+
 std::size_t rank(const BundleItem& item) {
   const auto found = std::find(kOrder.begin(), kOrder.end(), item.request.value("op", ""));
   return static_cast<std::size_t>(found - kOrder.begin());
-}
-
-Json of_solution(const char* op, const Solution& solution) {
-  return {{"op", op}, {"solution", solution}};
-}
-
-Json race_of(const Solution& candidate, const Solution& opponent) {
-  return {{"op", "triage"}, {"candidate", candidate}, {"opponent", opponent}};
 }
 
 class Deferred final : public DeferredEvaluator {
  public:
   explicit Deferred(DeferredPorts ports) : ports_(std::move(ports)) {}
 
-  Result<OpenReport> open(const model::Task& task, const MeasureSettings&, std::stop_token) override {
+  Result<Reply> answer(const Request& request, std::stop_token) override {
+    const auto* const open = std::get_if<Open>(&request);
     // The first plan asks for the baseline's profile, which opening an accelerator's task leaves out: it goes along.
-    if (task.target != "cpu") {
-      collect(of_solution("profile", task.baseline), Condition{request_id({{"op", "open"}}), When::passed});
+    if (open != nullptr && open->task.target != "cpu")
+      collect(to_json(Profile{open->task.baseline}), Condition{request_id(open_of_bundle()), When::passed});
+    TRY_ASSIGN(const Json known, taken_in(open != nullptr ? open_of_bundle() : to_json(request)));
+    TRY_ASSIGN(Reply reply, parse_reply(request, known, "a bundle's"));
+    if (open != nullptr) {
+      const std::lock_guard lock(mutex_);
+      device_ = std::get<OpenReport>(reply).device;
     }
-    TRY_ASSIGN(const auto report, ask<OpenReport>({{"op", "open"}}));
-    const std::lock_guard lock(mutex_);
-    device_ = report.device;
-    return report;
-  }
-
-  Result<model::BuildReport> build(const Solution& solution, std::stop_token) override {
-    return ask<model::BuildReport>(of_solution("build", solution));
-  }
-
-  Result<model::Evaluation> triage(const Solution& candidate, const Solution& opponent, std::stop_token) override {
-    return ask<model::Evaluation>(race_of(candidate, opponent));
-  }
-
-  Result<model::Profile> profile(const Solution& solution, std::stop_token) override {
-    return ask<model::Profile>(of_solution("profile", solution));
-  }
-
-  Result<PlayoffReport> playoff(const std::vector<Arm>& arms, int places, std::stop_token) override {
-    return ask<PlayoffReport>({{"op", "playoff"}, {"arms", arms}, {"places", places}});
-  }
-
-  Result<model::Status> verify_held_out(const Solution& solution, std::stop_token) override {
-    TRY_ASSIGN(const auto name, ask<std::string>(of_solution("verify_held_out", solution)));
-    return model::parse_status(name);
-  }
-
-  Result<model::Evaluation> confirm(const Solution& solution, std::stop_token) override {
-    return ask<model::Evaluation>(of_solution("confirm", solution));
+    return reply;
   }
 
   void expect_race(const Solution& candidate, const Solution& opponent,
                    const std::string& opponent_machine_code_id) override {
-    const Json race = race_of(candidate, opponent);
+    const Json race = to_json(Race{candidate, opponent});
     const std::string race_id = request_id(race);
-    collect(race, Condition{request_id(of_solution("build", candidate)), When::built, opponent_machine_code_id});
-    collect(of_solution("profile", candidate), Condition{race_id, When::passed});
-    collect(of_solution("verify_held_out", candidate), Condition{race_id, When::promising});
+    collect(race, Condition{request_id(to_json(Build{candidate})), When::built, opponent_machine_code_id});
+    collect(to_json(Profile{candidate}), Condition{race_id, When::passed});
+    collect(to_json(HeldOut{candidate}), Condition{race_id, When::promising});
   }
 
   void expect_confirmations(const std::vector<Solution>& finalists) override {
     for (std::size_t i = 0; i < finalists.size(); ++i) {
-      const Json request = of_solution("confirm", finalists[i]);
+      const Json request = to_json(Confirm{finalists[i]});
       if (i == 0)
         collect(request, std::nullopt);
       else
-        collect(request, Condition{request_id(of_solution("confirm", finalists[i - 1])), When::unconfirmed});
+        collect(request, Condition{request_id(to_json(Confirm{finalists[i - 1]})), When::unconfirmed});
     }
   }
 
   bool put_off_before(const Solution& solution) override {
-    const std::string id = request_id(of_solution("build", solution));
+    const std::string id = request_id(to_json(Build{solution}));
     if (ports_.under_way(id)) return true;
     const auto known = ports_.answer(id);
     return known && known->has_value();
@@ -124,14 +100,10 @@ class Deferred final : public DeferredEvaluator {
   }
 
  private:
-  template <class T>
-  Result<T> ask(const Json& request) {
-    const std::string id = request_id(request);
-    TRY_ASSIGN(const auto known, ports_.answer(id));
-    if (known) {
-      if (!*known) return tl::make_unexpected(known->error());
-      return base::decode<T>(**known, "a bundle's answer to " + request.value("op", ""));
-    }
+  /// The answer that came back. @error cancelled: there is none yet; the request is put off.
+  Result<Json> taken_in(const Json& request) {
+    TRY_ASSIGN(const auto known, ports_.answer(request_id(request)));
+    if (known) return *known;
     ++put_off_;
     if (ports_.waiting != nullptr) ++*ports_.waiting;
     collect(request, std::nullopt);

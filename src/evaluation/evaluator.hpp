@@ -1,135 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search asks of the machine that measures. Implemented by the worker pool (worker_pool.hpp); tests use a fake.
+// Who answers what a search asks: a device here (local_evaluator.hpp), a worker (worker_pool.hpp), a bundle that is
+// answered later (deferred_evaluator.hpp); tests use a fake.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <stop_token>
-#include <string>
-#include <vector>
+#include <utility>
+#include <variant>
 
 #include "base/result.hpp"
-#include "model/evaluation.hpp"
-#include "model/solution.hpp"
-#include "model/task.hpp"
+#include "evaluation/request.hpp"
 
 namespace accelopt::evaluation {
-
-/// The rate of fused multiply-adds in vectors of one width.
-struct VectorPeak {
-  std::string dtype;  ///< "float32", "float64"
-  int bits = 0;       ///< of a vector; the dtype's own width: one value at a time
-  double flops_per_second = 0;
-};
-
-/// The machine as measured once and cached: one core of a CPU, or a whole accelerator.
-struct Peaks {
-  double flops_per_second = 0;  ///< FMA, float32
-  double flops_per_second_float64 = 0;
-  double bytes_per_second = 0;             ///< of memory: the best of triads, copies and sums
-  double last_level_bytes_per_second = 0;  ///< triad over arrays that the last-level cache holds; 0: not measured
-  std::vector<VectorPeak> by_width{};      ///< narrowest first
-  std::string measured{};                  ///< when, "2026-11-21"
-  double tensor_flops_per_second = 0;      ///< of matrix units, 16-bit types; 0: there are none
-  double tensor_tf32_flops_per_second = 0;
-};
-
-/// How a run measures. Every number is a limit or a schedule that the design names.
-struct MeasureSettings {
-  std::uint64_t seed = 0;               ///< secret to the run: inputs are drawn from it
-  int slots = 9;                        ///< input sets a workload: one to warm up, and the eight blocks of FASTER
-  double max_seconds_per_workload = 2;  ///< triage gives up after this much measuring, seconds
-  double max_tuning_seconds = 60;       ///< a race of configurations takes its leader after this much measuring
-  int playoff_min_blocks = 12;
-  int playoff_max_blocks = 48;
-  int confirm_min_blocks = 32;
-  int confirm_max_blocks = 100;
-  int confirm_restarts = 3;
-  double confirm_half_width = 0.01;  ///< of the 95 % interval, relative
-  double allow_regression = 0.05;    ///< most that one workload may certainly be slower
-  double call_limit_seconds = 10;    ///< hard watchdog a call
-  /// "blocks" (default); "paper": 2 warm-ups, 10 calls, mean, against the recorded latency; "verify": nothing is raced
-  /// or profiled, a triage calls every workload with every slot, and `reason` of what passed says how near its bound it
-  /// came.
-  std::string protocol = "blocks";
-  /// That the run has seen on this device elsewhere: of each peak the larger one holds. None: only its own.
-  std::optional<Peaks> known_peaks{};
-};
-
-struct DeviceInfo {
-  std::string name;     ///< CPU model
-  std::string summary;  ///< one line for prompts: cores, vector width, caches, peaks
-  std::string compiler;
-  std::string isolation;
-  Peaks peaks;
-};
-
-/// A family on which the reference built as float is not finite where the double one is: the slot was drawn as
-/// declared.
-struct DroppedFamily {
-  std::string workload;
-  std::string family;
-};
-
-/// The baseline verified and measured.
-struct OpenReport {
-  DeviceInfo device;
-  model::Evaluation baseline;  ///< its own evaluation; status says whether the run may begin
-  std::string task_header;     ///< the generated task.h
-  std::vector<DroppedFamily> dropped_families;
-};
-
-/// One arm of a play-off. The first is the baseline.
-struct Arm {
-  model::Solution solution;
-};
-
-struct ArmScore {
-  bool measured = false;  ///< false: it failed while running; `reason` says why
-  bool dropped = false;   ///< certainly out of the first places before the end
-  std::string reason;
-  model::Interval score;  ///< baseline time / its time
-  std::vector<model::WorkloadTiming> workloads;
-  int blocks = 0;
-};
-
-struct PlayoffReport {
-  std::vector<ArmScore> arms;  ///< as asked
-  int blocks = 0;
-  bool separated = false;          ///< places B and B + 1 came apart
-  std::vector<std::string> notes;  ///< what a person should know of it
-};
 
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
 
-  /// Starts measuring one task: peaks, inputs, references; verifies, times and profiles the baseline. To be called
-  /// first, once.
-  /// @error unsupported: no compiler or no device; unavailable: the worker died three times; cancelled.
-  virtual base::Result<OpenReport> open(const model::Task& task, const MeasureSettings& settings,
-                                        std::stop_token stop) = 0;
+  /// The reply of the request's own type. May be called from many threads. @error as the requests say.
+  virtual base::Result<Reply> answer(const Request& request, std::stop_token stop) = 0;
 
-  /// Compiles only. A solution that does not build is a report, not an error. May be called from many threads at once.
-  virtual base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) = 0;
-
-  /// Verifies on race and check workloads, then races against `opponent` (triage); kind "triage". A failure is a
-  /// status.
-  virtual base::Result<model::Evaluation> triage(const model::Solution& candidate, const model::Solution& opponent,
-                                                 std::stop_token stop) = 0;
-
-  /// Adds a profile (cold time, rates, intensity, bound, remarks, code size) of a solution that passed.
-  virtual base::Result<model::Profile> profile(const model::Solution& solution, std::stop_token stop) = 0;
-
-  /// Races all arms side by side until places `places` and `places` + 1 separate. The first arm is the baseline.
-  virtual base::Result<PlayoffReport> playoff(const std::vector<Arm>& arms, int places, std::stop_token stop) = 0;
-
-  /// Verifies on the held-out workloads; the status is all that may be told to anyone.
-  virtual base::Result<model::Status> verify_held_out(const model::Solution& solution, std::stop_token stop) = 0;
-
-  /// Fresh processes, fresh inputs, all workloads; kind "confirm"; verdict FASTER iff it is confirmed, `reason` why
-  /// not.
-  virtual base::Result<model::Evaluation> confirm(const model::Solution& solution, std::stop_token stop) = 0;
+  /// The same with the reply's type known: `ask(Build{solution}, stop)` is a BuildReport.
+  template <class R>
+  base::Result<typename R::Reply> ask(R request, std::stop_token stop) {
+    TRY_ASSIGN(Reply reply, answer(Request(std::move(request)), std::move(stop)));
+    auto* const own = std::get_if<typename R::Reply>(&reply);
+    ACCELOPT_ASSERT(own != nullptr, "a request is answered by a reply of its own type");
+    return std::move(*own);
+  }
 
   /// Does a little of what will be asked for, while nothing is: on the thread that measures. False: nothing was to do.
   virtual bool work_ahead() { return false; }
@@ -137,5 +34,16 @@ class Evaluator {
   /// How long all requests have waited for others to leave the device: no time of this run's. Any thread.
   [[nodiscard]] virtual double waited_seconds() const { return 0; }
 };
+
+/// `answers(request, stop)` for the request's own type, as a reply.
+template <class Answers>
+base::Result<Reply> answer_by_type(const Request& request, const Answers& answers) {
+  return std::visit(
+      [&](const auto& own) -> base::Result<Reply> {
+        TRY_ASSIGN(auto reply, answers(own));
+        return Reply(std::move(reply));
+      },
+      request);
+}
 
 }  // namespace accelopt::evaluation

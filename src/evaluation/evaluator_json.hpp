@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/json.hpp"
-#include "evaluation/evaluator.hpp"
+#include "evaluation/reports.hpp"
 
 namespace accelopt::evaluation {
 

@@ -23,8 +23,23 @@ class LocalEvaluator final : public Evaluator {
  public:
   explicit LocalEvaluator(Target& target) : target_(target) {}
 
-  base::Result<OpenReport> open(const model::Task& task, const MeasureSettings& settings,
-                                std::stop_token stop) override {
+  base::Result<Reply> answer(const Request& request, std::stop_token stop) override {
+    return answer_by_type(request, [&](const auto& own) { return carry_out(own, stop); });
+  }
+
+  bool work_ahead() override {
+    const std::lock_guard exclusive(mutex_);
+    const bool races = measuring_ && measuring_->settings.protocol == "blocks" && target_.builds_only().empty();
+    if (!races || target_.keeps_slots()) return false;
+    std::stop_source at_once;  // whoever else uses the machine is not waited for
+    at_once.request_stop();
+    target_.use().begin(at_once.get_token());
+    return measuring_->slots->draw_ahead(measuring_->workloads(kRaced));
+  }
+
+ private:
+  base::Result<OpenReport> carry_out(const Open& open, const std::stop_token& stop) {
+    const auto& [task, settings] = open;
     const std::lock_guard exclusive(mutex_);
     target_.use().begin(stop);
     if (measuring_) return base::fail(ErrorCode::invalid_argument, "a task is open already; start another worker");
@@ -63,40 +78,40 @@ class LocalEvaluator final : public Evaluator {
     return report;
   }
 
-  base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) override {
+  base::Result<model::BuildReport> carry_out(const Build& build, const std::stop_token& stop) {
     TRY(opened());
-    return build_candidate(*measuring_, solution, stop);
+    return build_candidate(*measuring_, build.solution, stop);
   }
 
-  base::Result<model::Evaluation> triage(const model::Solution& candidate, const model::Solution& opponent,
-                                         std::stop_token stop) override {
+  base::Result<model::Evaluation> carry_out(const Race& race, const std::stop_token& stop) {
     TRY(opened());
     // Outside the exclusive part: others measure while this one compiles.
-    TRY(build_candidate(*measuring_, candidate, stop));
+    TRY(build_candidate(*measuring_, race.candidate, stop));
     const std::lock_guard exclusive(mutex_);
     target_.use().begin(stop);
-    TRY_ASSIGN(auto evaluation, run_triage(*measuring_, candidate, opponent, stop));
+    TRY_ASSIGN(auto evaluation, run_triage(*measuring_, race.candidate, race.opponent, stop));
     mark(evaluation);
     return evaluation;
   }
 
-  base::Result<model::Profile> profile(const model::Solution& solution, std::stop_token stop) override {
+  base::Result<model::Profile> carry_out(const Profile& profile, const std::stop_token& stop) {
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
     target_.use().begin(stop);
-    return run_profile(*measuring_, solution, stop);
+    return run_profile(*measuring_, profile.solution, stop);
   }
 
-  base::Result<PlayoffReport> playoff(const std::vector<Arm>& arms, int places, std::stop_token stop) override {
+  base::Result<PlayoffReport> carry_out(const PlayOff& all, const std::stop_token& stop) {
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
     target_.use().begin(stop);
-    TRY_ASSIGN(auto report, run_playoff(*measuring_, arms, places, stop));
+    TRY_ASSIGN(auto report, run_playoff(*measuring_, all.arms, all.places, stop));
     if (const std::string note = sharing_note(); !note.empty()) report.notes.push_back("play-off " + note);
     return report;
   }
 
-  base::Result<model::Status> verify_held_out(const model::Solution& solution, std::stop_token stop) override {
+  base::Result<model::Status> carry_out(const HeldOut& held_out, const std::stop_token& stop) {
+    const model::Solution& solution = held_out.solution;
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
     target_.use().begin(stop);
@@ -108,26 +123,15 @@ class LocalEvaluator final : public Evaluator {
     return failure ? failure->status : model::Status::passed;
   }
 
-  base::Result<model::Evaluation> confirm(const model::Solution& solution, std::stop_token stop) override {
+  base::Result<model::Evaluation> carry_out(const Confirm& confirm, const std::stop_token& stop) {
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
     target_.use().begin(stop);
-    TRY_ASSIGN(auto evaluation, run_confirmation(*measuring_, solution, stop));
+    TRY_ASSIGN(auto evaluation, run_confirmation(*measuring_, confirm.solution, stop));
     mark(evaluation);
     return evaluation;
   }
 
-  bool work_ahead() override {
-    const std::lock_guard exclusive(mutex_);
-    const bool races = measuring_ && measuring_->settings.protocol == "blocks" && target_.builds_only().empty();
-    if (!races || target_.keeps_slots()) return false;
-    std::stop_source at_once;  // whoever else uses the machine is not waited for
-    at_once.request_stop();
-    target_.use().begin(at_once.get_token());
-    return measuring_->slots->draw_ahead(measuring_->workloads(kRaced));
-  }
-
- private:
   /// Says what a request's measurements rest on that were made although somebody held the machine's lock, else nothing.
   [[nodiscard]] std::string sharing_note() const {
     const std::string& other = target_.use().shared_with;

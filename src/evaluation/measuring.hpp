@@ -17,7 +17,7 @@
 #include "base/result.hpp"
 #include "evaluation/block_runner.hpp"
 #include "evaluation/build_ahead.hpp"
-#include "evaluation/evaluator.hpp"
+#include "evaluation/reports.hpp"
 #include "evaluation/slots.hpp"
 #include "evaluation/target.hpp"
 #include "stats/estimate.hpp"

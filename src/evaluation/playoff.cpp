@@ -150,9 +150,9 @@ void conclude(const Measuring& measuring, const std::vector<std::size_t>& worklo
 
 /// The candidate's two copies against the baseline, timed in one way: the second one's machine code lies elsewhere, so
 /// that a gain which hangs on where code happens to lie is not reported.
-struct Race {
-  Race(Measuring& measuring, Slots& slots, const model::Solution& candidate, const std::vector<std::size_t>& workloads,
-       Timing timing)
+struct RaceState {
+  RaceState(Measuring& measuring, Slots& slots, const model::Solution& candidate,
+            const std::vector<std::size_t>& workloads, Timing timing)
       : runner(measuring.target, measuring.task, slots,
                {.arms = {&measuring.task.baseline, &candidate, &candidate},
                 .placements = {Placement::usual, Placement::usual, Placement::shifted},
@@ -171,7 +171,8 @@ struct Race {
 };
 
 /// So many blocks in fresh processes. False: the evaluation is over, and says why.
-base::Result<bool> run_restart(Race& race, int blocks, model::Evaluation& evaluation, const std::stop_token& stop) {
+base::Result<bool> run_restart(RaceState& race, int blocks, model::Evaluation& evaluation,
+                               const std::stop_token& stop) {
   race.runner.restart();
   std::array<std::vector<std::vector<double>>, 2> restart;
   for (int i = 0; i < blocks; ++i) {
@@ -202,8 +203,8 @@ base::Result<bool> run_restart(Race& race, int blocks, model::Evaluation& evalua
 
 /// A workload in which a copy's calls alone take another time than several together do, by more than the baseline's own
 /// two times differ; told in a line. Empty: there is none.
-std::string contradiction(const Measuring& measuring, const std::vector<std::size_t>& workloads, const Race& together,
-                          const Race& alone) {
+std::string contradiction(const Measuring& measuring, const std::vector<std::size_t>& workloads,
+                          const RaceState& together, const RaceState& alone) {
   constexpr double kTickNs = 1000;  // of events, twice
   constexpr double kAlpha = 0.05;
   if (together.samples.empty() || alone.samples.empty()) return {};
@@ -241,12 +242,12 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
                                  model::Evaluation& evaluation, const std::stop_token& stop) {
   const StageClock clock(measuring, evaluation, "confirm");
   const std::vector<std::size_t> workloads = measuring.workloads(kTimed);
-  Race together(measuring, slots, candidate, workloads, Timing::usual);
-  std::optional<Race> alone;
+  RaceState together(measuring, slots, candidate, workloads, Timing::usual);
+  std::optional<RaceState> alone;
   if (measuring.target.times_together()) alone.emplace(measuring, slots, candidate, workloads, Timing::alone);
   for (int blocks = together.copies.next_restart_blocks(); blocks > 0 && together.runner.ended().empty();
        blocks = together.copies.next_restart_blocks()) {
-    for (Race* const race : {&together, alone ? &*alone : nullptr}) {
+    for (RaceState* const race : {&together, alone ? &*alone : nullptr}) {
       if (race == nullptr || !race->runner.ended().empty()) continue;
       TRY_ASSIGN(const bool goes_on, run_restart(*race, blocks, evaluation, stop));
       if (!goes_on) return {};
@@ -254,7 +255,7 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
   }
   const std::string differs = alone ? contradiction(measuring, workloads, together, *alone) : std::string();
   if (!differs.empty()) evaluation.notes.push_back(differs);
-  Race& counted = differs.empty() ? together : *alone;
+  RaceState& counted = differs.empty() ? together : *alone;
   for (int blocks = counted.copies.next_restart_blocks(); blocks > 0 && counted.runner.ended().empty();
        blocks = counted.copies.next_restart_blocks()) {
     TRY_ASSIGN(const bool goes_on, run_restart(counted, blocks, evaluation, stop));

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "evaluation/evaluator.hpp"
+#include "evaluation/reports.hpp"
 #include "model/evaluation.hpp"
 #include "model/task.hpp"
 #include "stats/confirmation.hpp"

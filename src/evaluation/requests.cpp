@@ -2,6 +2,8 @@
 #include "evaluation/requests.hpp"
 
 #include <cmath>
+#include <type_traits>
+#include <utility>
 
 #include "evaluation/evaluator_json.hpp"
 #include "model/tuning.hpp"
@@ -12,12 +14,6 @@ namespace {
 using base::ErrorCode;
 using base::Json;
 using model::Solution;
-
-template <class T>
-base::Result<Json> as_json(const base::Result<T>& result) {
-  if (!result) return tl::make_unexpected(result.error());
-  return Json(*result);
-}
 
 template <class T>
 base::Result<T> argument(const Json& request, const char* name) {
@@ -83,33 +79,91 @@ bool takes_values(const Solution& solution, const std::vector<std::int64_t>& val
   return directives && directives->tuned.size() == values.size();
 }
 
-base::Result<Json> perform(Evaluator& evaluator, const Json& request, std::stop_token stop) {
-  TRY_ASSIGN(const auto op, argument<std::string>(request, "op"));
+std::string_view operation(const Request& request) {
+  struct Names {
+    std::string_view operator()(const Open&) const { return "open"; }
+    std::string_view operator()(const Build&) const { return "build"; }
+    std::string_view operator()(const Race&) const { return "triage"; }
+    std::string_view operator()(const Profile&) const { return "profile"; }
+    std::string_view operator()(const PlayOff&) const { return "playoff"; }
+    std::string_view operator()(const HeldOut&) const { return "verify_held_out"; }
+    std::string_view operator()(const Confirm&) const { return "confirm"; }
+  };
+  return std::visit(Names(), request);
+}
+
+Json to_json(const Request& request) {
+  struct Arguments {
+    Json operator()(const Open& open) const { return {{"task", open.task}, {"settings", open.settings}}; }
+    Json operator()(const Race& race) const { return {{"candidate", race.candidate}, {"opponent", race.opponent}}; }
+    Json operator()(const PlayOff& all) const { return {{"arms", all.arms}, {"places", all.places}}; }
+    Json operator()(const Build& one) const { return {{"solution", one.solution}}; }
+    Json operator()(const Profile& one) const { return {{"solution", one.solution}}; }
+    Json operator()(const HeldOut& one) const { return {{"solution", one.solution}}; }
+    Json operator()(const Confirm& one) const { return {{"solution", one.solution}}; }
+  };
+  Json out = std::visit(Arguments(), request);
+  out["op"] = operation(request);
+  return out;
+}
+
+base::Result<Request> parse_request(const Json& json) {
+  TRY_ASSIGN(const auto op, argument<std::string>(json, "op"));
   if (op == "open") {
-    TRY_ASSIGN(const auto task, argument<model::Task>(request, "task"));
-    TRY_ASSIGN(const auto settings,
-               base::decode<MeasureSettings>(request.value("settings", Json::object()), "settings"));
-    return as_json(evaluator.open(task, settings, stop));
+    Open open;
+    TRY_ASSIGN(open.task, argument<model::Task>(json, "task"));
+    TRY_ASSIGN(open.settings, base::decode<MeasureSettings>(json.value("settings", Json::object()), "settings"));
+    return open;
   }
   if (op == "triage") {
-    TRY_ASSIGN(const auto candidate, argument<Solution>(request, "candidate"));
-    TRY_ASSIGN(const auto opponent, argument<Solution>(request, "opponent"));
-    return as_json(evaluator.triage(candidate, opponent, stop));
+    Race race;
+    TRY_ASSIGN(race.candidate, argument<Solution>(json, "candidate"));
+    TRY_ASSIGN(race.opponent, argument<Solution>(json, "opponent"));
+    return race;
   }
   if (op == "playoff") {
-    TRY_ASSIGN(const auto arms, argument<std::vector<Arm>>(request, "arms"));
-    TRY_ASSIGN(const int places, argument<int>(request, "places"));
-    return as_json(evaluator.playoff(arms, places, stop));
+    PlayOff all;
+    TRY_ASSIGN(all.arms, argument<std::vector<Arm>>(json, "arms"));
+    TRY_ASSIGN(all.places, argument<int>(json, "places"));
+    return all;
   }
-  TRY_ASSIGN(const auto solution, argument<Solution>(request, "solution"));
-  if (op == "build") return as_json(evaluator.build(solution, stop));
-  if (op == "profile") return as_json(evaluator.profile(solution, stop));
-  if (op == "confirm") return as_json(evaluator.confirm(solution, stop));
-  if (op == "verify_held_out") {
-    TRY_ASSIGN(const model::Status status, evaluator.verify_held_out(solution, stop));
-    return Json(std::string(model::to_string(status)));
-  }
+  TRY_ASSIGN(auto solution, argument<Solution>(json, "solution"));
+  if (op == "build") return Build{std::move(solution)};
+  if (op == "profile") return Profile{std::move(solution)};
+  if (op == "verify_held_out") return HeldOut{std::move(solution)};
+  if (op == "confirm") return Confirm{std::move(solution)};
   return base::fail(ErrorCode::invalid_argument, "unknown operation \"" + op + "\"");
+}
+
+Json to_json(const Reply& reply) {
+  struct Form {
+    Json operator()(const model::Status& status) const { return model::to_string(status); }
+    Json operator()(const OpenReport& report) const { return report; }
+    Json operator()(const model::BuildReport& report) const { return report; }
+    Json operator()(const model::Evaluation& evaluation) const { return evaluation; }
+    Json operator()(const model::Profile& profile) const { return profile; }
+    Json operator()(const PlayoffReport& report) const { return report; }
+  };
+  return std::visit(Form(), reply);
+}
+
+base::Result<Reply> parse_reply(const Request& request, const Json& json, std::string_view whose) {
+  const std::string what = std::string(whose) + " answer to " + std::string(operation(request));
+  return answer_by_type(request, [&](const auto& own) -> base::Result<typename std::decay_t<decltype(own)>::Reply> {
+    using Own = typename std::decay_t<decltype(own)>::Reply;
+    if constexpr (std::is_same_v<Own, model::Status>) {
+      TRY_ASSIGN(const auto name, base::decode<std::string>(json, what));
+      return model::parse_status(name);
+    } else {
+      return base::decode<Own>(json, what);
+    }
+  });
+}
+
+base::Result<Json> perform(Evaluator& evaluator, const Json& request, std::stop_token stop) {
+  TRY_ASSIGN(const Request parsed, parse_request(request));
+  TRY_ASSIGN(const Reply reply, evaluator.answer(parsed, std::move(stop)));
+  return to_json(reply);
 }
 
 base::Result<void> check_form(const Json& request, const Json& result) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requests of the worker protocol as values: how each is asked of an evaluator, and what its answer must look like.
+// Requests and replies as JSON, the same in the worker protocol and in bundles, and what a reply must look like.
 #pragma once
 
 #include <cstdint>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
@@ -13,9 +14,19 @@
 
 namespace accelopt::evaluation {
 
-/// Asks `evaluator` what the request (an object with `op` and the operation's arguments) says; gives the answer's
-/// `result`.
-/// @error parse: an argument is missing or malformed; invalid_argument: no such operation; else as the evaluator says.
+/// "open", "build", "triage", "profile", "playoff", "verify_held_out", "confirm".
+std::string_view operation(const Request& request);
+
+/// An object with `op` and the operation's arguments.
+base::Json to_json(const Request& request);
+/// @error parse: an argument is missing or malformed; invalid_argument: no such operation.
+base::Result<Request> parse_request(const base::Json& json);
+
+base::Json to_json(const Reply& reply);
+/// The reply to this request. `whose` names in an error who gave it: "the worker's". @error parse: it is another's.
+base::Result<Reply> parse_reply(const Request& request, const base::Json& json, std::string_view whose);
+
+/// Has `evaluator` answer a request; both are JSON. @error as parse_request, and as the evaluator says.
 base::Result<base::Json> perform(Evaluator& evaluator, const base::Json& request, std::stop_token stop);
 
 /// Whether an answer has the form that its request asks for, so that a search can work with it: every field of its

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "evaluation/evaluator.hpp"
+#include "evaluation/reports.hpp"
 #include "model/evaluation.hpp"
 #include "model/task.hpp"
 

@@ -18,9 +18,9 @@
 
 #include "base/result.hpp"
 #include "evaluation/device_use.hpp"
-#include "evaluation/evaluator.hpp"
 #include "evaluation/inputs.hpp"
 #include "evaluation/numerics.hpp"
+#include "evaluation/reports.hpp"
 #include "model/evaluation.hpp"
 #include "model/solution.hpp"
 #include "model/task.hpp"

@@ -179,7 +179,7 @@ class Server {
     // measured.
     building_.push([this, request, stop, measure] {
       const auto candidate = base::decode<Solution>(request.value("candidate", Json()), "candidate");
-      if (candidate) std::ignore = evaluator_.build(*candidate, stop).has_value();
+      if (candidate) std::ignore = evaluator_.ask(Build{*candidate}, stop).has_value();
       measure();
     });
     start_builders();

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "evaluation/evaluator_json.hpp"
+#include "evaluation/requests.hpp"
 #include "evaluation/worker_process.hpp"
 
 namespace accelopt::evaluation {
@@ -12,7 +13,6 @@ namespace {
 
 using base::ErrorCode;
 using base::Json;
-using model::Solution;
 
 constexpr int kDeathsOfASolution = 2;  ///< with the same solution being measured: its own fault
 constexpr int kDeathsOfNobody = 3;     ///< that no solution can be blamed for
@@ -29,50 +29,19 @@ class WorkerPool final : public Evaluator {
  public:
   explicit WorkerPool(PoolOptions options) : options_(std::move(options)) {}
 
-  base::Result<OpenReport> open(const model::Task& task, const MeasureSettings& settings,
-                                std::stop_token stop) override {
-    {
-      const std::lock_guard lock(mutex_);
-      if (open_request_) return base::fail(ErrorCode::invalid_argument, "a task is open already; make another pool");
+  base::Result<Reply> answer(const Request& request, std::stop_token stop) override {
+    if (const auto* const open = std::get_if<Open>(&request)) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (open_request_) return base::fail(ErrorCode::invalid_argument, "a task is open already; make another pool");
+      }
+      target_ = open->task.target;
+      TRY_ASSIGN(const Json result, ask_open(to_json(request), stop));
+      return parse_reply(request, result, "the worker's");
     }
-    target_ = task.target;
-    const Json request{{"op", "open"}, {"task", task}, {"settings", settings}};
-    TRY_ASSIGN(const Json result, ask_open(request, stop));
-    return base::decode<OpenReport>(result, "the worker's answer to open");
-  }
-
-  base::Result<model::BuildReport> build(const Solution& solution, std::stop_token stop) override {
-    TRY_ASSIGN(const auto result, ask({{"op", "build"}, {"solution", solution}}, Blame::nobody, stop));
-    return base::decode<model::BuildReport>(*result, "the worker's answer to build");
-  }
-
-  base::Result<model::Evaluation> triage(const Solution& candidate, const Solution& opponent,
-                                         std::stop_token stop) override {
-    const Json request{{"op", "triage"}, {"candidate", candidate}, {"opponent", opponent}};
-    TRY_ASSIGN(const auto result, ask(request, Blame::solution, stop));
-    return evaluation(result, candidate, "triage");
-  }
-
-  base::Result<model::Profile> profile(const Solution& solution, std::stop_token stop) override {
-    TRY_ASSIGN(const auto result, ask({{"op", "profile"}, {"solution", solution}}, Blame::nobody, stop));
-    return base::decode<model::Profile>(*result, "the worker's answer to profile");
-  }
-
-  base::Result<PlayoffReport> playoff(const std::vector<Arm>& arms, int places, std::stop_token stop) override {
-    TRY_ASSIGN(const auto result, ask({{"op", "playoff"}, {"arms", arms}, {"places", places}}, Blame::nobody, stop));
-    return base::decode<PlayoffReport>(*result, "the worker's answer to playoff");
-  }
-
-  base::Result<model::Status> verify_held_out(const Solution& solution, std::stop_token stop) override {
-    TRY_ASSIGN(const auto result, ask({{"op", "verify_held_out"}, {"solution", solution}}, Blame::solution, stop));
-    if (!result) return model::Status::runtime_error;
-    TRY_ASSIGN(const auto name, base::decode<std::string>(*result, "the worker's answer to verify_held_out"));
-    return model::parse_status(name);
-  }
-
-  base::Result<model::Evaluation> confirm(const Solution& solution, std::stop_token stop) override {
-    TRY_ASSIGN(const auto result, ask({{"op", "confirm"}, {"solution", solution}}, Blame::solution, stop));
-    return evaluation(result, solution, "confirm");
+    const auto death = death_of(request);
+    TRY_ASSIGN(const auto result, ask_worker(to_json(request), death ? Blame::solution : Blame::nobody, stop));
+    return result ? parse_reply(request, *result, "the worker's") : died(*death);
   }
 
   double waited_seconds() const override {
@@ -179,7 +148,7 @@ class WorkerPool final : public Evaluator {
   }
 
   /// The answer's result; none: the worker died over this solution for the second time.
-  base::Result<std::optional<Json>> ask(const Json& request, Blame blame, const std::stop_token& stop) {
+  base::Result<std::optional<Json>> ask_worker(const Json& request, Blame blame, const std::stop_token& stop) {
     int deaths_of_solution = 0;
     int deaths_of_nobody = 0;
     while (true) {
@@ -202,16 +171,27 @@ class WorkerPool final : public Evaluator {
     }
   }
 
-  base::Result<model::Evaluation> evaluation(const std::optional<Json>& result, const Solution& solution,
-                                             const std::string& kind) {
-    if (result) return base::decode<model::Evaluation>(*result, "the worker's answer to " + kind);
-    model::Evaluation out;
-    out.kind = kind;
-    out.source_id = model::source_id(solution);
-    out.status = model::Status::runtime_error;
+  /// What a solution is said to be that the worker died of; nothing: no solution is to blame for a death.
+  static std::optional<Reply> death_of(const Request& request) {
+    model::Evaluation evaluation;
+    evaluation.kind = operation(request);
+    evaluation.status = model::Status::runtime_error;
+    if (std::holds_alternative<HeldOut>(request)) return evaluation.status;
+    if (const auto* const race = std::get_if<Race>(&request)) {
+      evaluation.source_id = model::source_id(race->candidate);
+    } else if (const auto* const confirm = std::get_if<Confirm>(&request)) {
+      evaluation.source_id = model::source_id(confirm->solution);
+    } else {
+      return std::nullopt;
+    }
+    return evaluation;
+  }
+
+  Reply died(Reply death) {
     const std::lock_guard lock(mutex_);
-    out.reason = "measuring it ended the worker twice: " + last_reason_;
-    return out;
+    if (auto* const evaluation = std::get_if<model::Evaluation>(&death))
+      evaluation->reason = "measuring it ended the worker twice: " + last_reason_;
+    return death;
   }
 
   PoolOptions options_;

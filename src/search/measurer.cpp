@@ -25,7 +25,7 @@ base::Result<void> Measurer::ensure_open(std::stop_token stop) {
   const std::scoped_lock lock(open_mutex_);
   if (opened_) return {};
   ACCELOPT_ASSERT(evaluator_ != nullptr, "a replay does not measure");
-  TRY_ASSIGN(opened_, evaluator_->open(task_, settings_, stop));
+  TRY_ASSIGN(opened_, evaluator_->ask(evaluation::Open{task_, settings_}, stop));
   const auto differs = [&](const char* what, const std::string& recorded, const std::string& here) {
     return base::fail(base::ErrorCode::unavailable,
                       std::string("the run's measurements are from ") + what + " \"" + recorded + "\", and this is \"" +
@@ -45,12 +45,12 @@ base::Result<void> Measurer::ensure_open(std::stop_token stop) {
 }
 
 base::Result<OpenReport> Measurer::open(std::stop_token stop) {
-  const auto report = recorder_.once<OpenReport>({{}, "open"}, {{"task", task_id_}, {"slots", settings_.slots}},
-                                                 [&]() -> base::Result<OpenReport> {
-                                                   const std::scoped_lock lock(open_mutex_);
-                                                   TRY_ASSIGN(opened_, evaluator_->open(task_, settings_, stop));
-                                                   return *opened_;
-                                                 });
+  const auto report = recorder_.once<OpenReport>(
+      {{}, "open"}, {{"task", task_id_}, {"slots", settings_.slots}}, [&]() -> base::Result<OpenReport> {
+        const std::scoped_lock lock(open_mutex_);
+        TRY_ASSIGN(opened_, evaluator_->ask(evaluation::Open{task_, settings_}, stop));
+        return *opened_;
+      });
   if (!report) return report;
   const std::scoped_lock lock(open_mutex_);
   recorded_ = report->device;
@@ -63,7 +63,7 @@ base::Result<BuildReport> Measurer::build(const model::Solution& solution, const
     return recorder_.once<BuildReport>({{}, "build:" + source_id}, {{"task", task_id_}, {"source", source_id}},
                                        [&]() -> base::Result<BuildReport> {
                                          TRY(ensure_open(stop));
-                                         return evaluator_->build(solution, stop);
+                                         return evaluator_->ask(evaluation::Build{solution}, stop);
                                        });
   });
 }
@@ -92,7 +92,7 @@ base::Result<Evaluation> Measurer::triage(const model::Identity& identity, const
   return triages_.share(model::to_string(key.identity) + key.kind, [&] {
     return recorder_.once<Evaluation>(key, input, [&]() -> base::Result<Evaluation> {
       TRY(ensure_open(stop));
-      return evaluator_->triage(candidate, parent, stop);
+      return evaluator_->ask(evaluation::Race{candidate, parent}, stop);
     });
   });
 }
@@ -103,7 +103,7 @@ base::Result<model::Profile> Measurer::profile(const model::Solution& solution, 
     return recorder_.once<model::Profile>({{}, "profile:" + source_id}, {{"task", task_id_}, {"source", source_id}},
                                           [&]() -> base::Result<model::Profile> {
                                             TRY(ensure_open(stop));
-                                            return evaluator_->profile(solution, stop);
+                                            return evaluator_->ask(evaluation::Profile{solution}, stop);
                                           });
   });
 }
@@ -115,19 +115,19 @@ base::Result<PlayoffReport> Measurer::playoff(int iteration, const std::vector<e
   return recorder_.once<PlayoffReport>({{.iteration = iteration}, "playoff"}, input,
                                        [&]() -> base::Result<PlayoffReport> {
                                          TRY(ensure_open(stop));
-                                         return evaluator_->playoff(arms, places, stop);
+                                         return evaluator_->ask(evaluation::PlayOff{arms, places}, stop);
                                        });
 }
 
 base::Result<model::Status> Measurer::verify_held_out(const model::Solution& solution, const std::string& source_id,
                                                       std::stop_token stop) {
-  TRY_ASSIGN(const auto name,
-             recorder_.once<std::string>({{}, "held_out:" + source_id}, {{"task", task_id_}, {"source", source_id}},
-                                         [&]() -> base::Result<std::string> {
-                                           TRY(ensure_open(stop));
-                                           TRY_ASSIGN(const auto status, evaluator_->verify_held_out(solution, stop));
-                                           return std::string(model::to_string(status));
-                                         }));
+  TRY_ASSIGN(const auto name, recorder_.once<std::string>(
+                                  {{}, "held_out:" + source_id}, {{"task", task_id_}, {"source", source_id}},
+                                  [&]() -> base::Result<std::string> {
+                                    TRY(ensure_open(stop));
+                                    TRY_ASSIGN(const auto status, evaluator_->ask(evaluation::HeldOut{solution}, stop));
+                                    return std::string(model::to_string(status));
+                                  }));
   return model::parse_status(name);
 }
 
@@ -136,7 +136,7 @@ base::Result<Evaluation> Measurer::confirm(const model::Solution& solution, cons
   return recorder_.once<Evaluation>({{}, "confirm:" + source_id}, {{"task", task_id_}, {"source", source_id}},
                                     [&]() -> base::Result<Evaluation> {
                                       TRY(ensure_open(stop));
-                                      return evaluator_->confirm(solution, stop);
+                                      return evaluator_->ask(evaluation::Confirm{solution}, stop);
                                     });
 }
 

@@ -3,17 +3,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <mutex>
 
 namespace accelopt::search {
 namespace {
 
 using base::Result;
-using evaluation::OpenReport;
-using evaluation::PlayoffReport;
+using evaluation::Reply;
+using evaluation::Request;
 using model::Evaluation;
-using model::Solution;
 
 /// A race before any is known, as a share of what the opening of the task takes to verify and time the baseline.
 constexpr double kRaceOfOpening = 0.5;
@@ -55,59 +53,37 @@ class MeteredEvaluator final : public evaluation::Evaluator {
  public:
   MeteredEvaluator(evaluation::Evaluator& evaluator, Budget& budget) : evaluator_(evaluator), budget_(budget) {}
 
-  Result<OpenReport> open(const model::Task& task, const evaluation::MeasureSettings& settings,
-                          std::stop_token stop) override {
+  Result<Reply> answer(const Request& request, std::stop_token stop) override {
+    if (std::holds_alternative<evaluation::Build>(request)) return evaluator_.answer(request, stop);
+    if (std::holds_alternative<evaluation::Race>(request)) return race(request, stop);
+    if (std::holds_alternative<evaluation::Profile>(request) && !budget_.may_measure())
+      return base::fail(base::ErrorCode::cancelled, "nothing new is measured: " + budget_.explanation());
     const Stopwatch watch(evaluator_);
-    auto report = evaluator_.open(task, settings, stop);
+    auto reply = evaluator_.answer(request, stop);
     const double seconds = watch.seconds();
     budget_.spend({.device_seconds = seconds});
-    // The first opening on a machine also measures its peaks; no race does that again.
-    const double baseline_seconds = report ? measured_seconds(report->baseline, seconds) : seconds;
-    budget_.expect_conclusion(kOpeningsOfConclusion * baseline_seconds);
-    const std::scoped_lock lock(mutex_);
-    opening_seconds_ = baseline_seconds;
-    return report;
-  }
-
-  Result<model::BuildReport> build(const Solution& solution, std::stop_token stop) override {
-    return evaluator_.build(solution, stop);
-  }
-
-  Result<Evaluation> triage(const Solution& candidate, const Solution& opponent, std::stop_token stop) override {
-    TRY_ASSIGN(auto reservation, budget_.reserve({.device_seconds = expected_race()}, stop));
-    const Stopwatch watch(evaluator_);
-    auto evaluation = evaluator_.triage(candidate, opponent, stop);
-    const double seconds = evaluation ? measured_seconds(*evaluation, watch.seconds()) : 0;
-    reservation.settle({.device_seconds = seconds});
-    if (evaluation) learn(seconds);
-    return evaluation;
-  }
-
-  Result<model::Profile> profile(const Solution& solution, std::stop_token stop) override {
-    if (!budget_.may_measure())
-      return base::fail(base::ErrorCode::cancelled, "nothing new is measured: " + budget_.explanation());
-    return counted<model::Profile>([&] { return evaluator_.profile(solution, stop); });
-  }
-
-  Result<PlayoffReport> playoff(const std::vector<evaluation::Arm>& arms, int places, std::stop_token stop) override {
-    return counted<PlayoffReport>([&] { return evaluator_.playoff(arms, places, stop); });
-  }
-
-  Result<model::Status> verify_held_out(const Solution& solution, std::stop_token stop) override {
-    return counted<model::Status>([&] { return evaluator_.verify_held_out(solution, stop); });
-  }
-
-  Result<Evaluation> confirm(const Solution& solution, std::stop_token stop) override {
-    return counted<Evaluation>([&] { return evaluator_.confirm(solution, stop); });
+    if (std::holds_alternative<evaluation::Open>(request)) learn_opening(reply, seconds);
+    return reply;
   }
 
  private:
-  template <class T>
-  Result<T> counted(const std::function<Result<T>()>& work) {
+  Result<Reply> race(const Request& request, const std::stop_token& stop) {
+    TRY_ASSIGN(auto reservation, budget_.reserve({.device_seconds = expected_race()}, stop));
     const Stopwatch watch(evaluator_);
-    Result<T> result = work();
-    budget_.spend({.device_seconds = watch.seconds()});
-    return result;
+    auto reply = evaluator_.answer(request, stop);
+    const double seconds = reply ? measured_seconds(std::get<Evaluation>(*reply), watch.seconds()) : 0;
+    reservation.settle({.device_seconds = seconds});
+    if (reply) learn(seconds);
+    return reply;
+  }
+
+  /// The first opening on a machine also measures its peaks; no race does that again.
+  void learn_opening(const Result<Reply>& reply, double seconds) {
+    const double baseline_seconds =
+        reply ? measured_seconds(std::get<evaluation::OpenReport>(*reply).baseline, seconds) : seconds;
+    budget_.expect_conclusion(kOpeningsOfConclusion * baseline_seconds);
+    const std::scoped_lock lock(mutex_);
+    opening_seconds_ = baseline_seconds;
   }
 
   [[nodiscard]] double expected_race() const {

@@ -123,13 +123,13 @@ class BundleTest : public testing::Test {
 };
 
 TEST_F(BundleTest, PutsOffWhatItDoesNotKnowAndAnswersWhatCameBack) {
-  const auto first = deferred_->open(task(), {}, {});
+  const auto first = deferred_->ask(Open{task(), {}}, {});
   ASSERT_FALSE(first);
   EXPECT_EQ(first.error().code, ErrorCode::cancelled);
   EXPECT_EQ(waiting_, 1);
   EXPECT_FALSE(deferred_->device());
   round_trip();
-  const auto opened = deferred_->open(task(), {}, {});
+  const auto opened = deferred_->ask(Open{task(), {}}, {});
   ASSERT_TRUE(opened);
   EXPECT_EQ(opened->device.name, "fake");
   EXPECT_EQ(deferred_->device()->name, "fake");
@@ -140,12 +140,12 @@ TEST_F(BundleTest, PutsOffWhatItDoesNotKnowAndAnswersWhatCameBack) {
 TEST_F(BundleTest, CarriesEveryOperation) {
   const std::vector<Arm> arms{{source("speed=1")}, {source("speed=4")}};
   const auto ask_all = [&] {
-    return std::vector<bool>{deferred_->build(source("speed=2"), {}).has_value(),
-                             deferred_->triage(source("speed=2"), source("speed=1"), {}).has_value(),
-                             deferred_->profile(source("speed=2"), {}).has_value(),
-                             deferred_->verify_held_out(source("held_out_bad"), {}).has_value(),
-                             deferred_->playoff(arms, 1, {}).has_value(),
-                             deferred_->confirm(source("speed=2"), {}).has_value()};
+    return std::vector<bool>{deferred_->ask(Build{source("speed=2")}, {}).has_value(),
+                             deferred_->ask(Race{source("speed=2"), source("speed=1")}, {}).has_value(),
+                             deferred_->ask(Profile{source("speed=2")}, {}).has_value(),
+                             deferred_->ask(HeldOut{source("held_out_bad")}, {}).has_value(),
+                             deferred_->ask(PlayOff{arms, 1}, {}).has_value(),
+                             deferred_->ask(Confirm{source("speed=2")}, {}).has_value()};
   };
   EXPECT_EQ(ask_all(), std::vector<bool>(6, false));
   EXPECT_EQ(waiting_, 6);
@@ -154,10 +154,10 @@ TEST_F(BundleTest, CarriesEveryOperation) {
   EXPECT_EQ(order, (std::vector<std::string>{"build", "triage", "profile", "verify_held_out", "playoff", "confirm"}));
   round_trip();
   EXPECT_EQ(ask_all(), std::vector<bool>(6, true));
-  EXPECT_DOUBLE_EQ(deferred_->triage(source("speed=2"), source("speed=1"), {})->ratio->estimate, 2.0);
-  EXPECT_DOUBLE_EQ(deferred_->playoff(arms, 1, {})->arms.at(1).score.estimate, 4.0);
-  EXPECT_EQ(*deferred_->verify_held_out(source("held_out_bad"), {}), model::Status::incorrect_numerical);
-  EXPECT_EQ(deferred_->confirm(source("speed=2"), {})->verdict, model::Verdict::faster);
+  EXPECT_DOUBLE_EQ(deferred_->ask(Race{source("speed=2"), source("speed=1")}, {})->ratio->estimate, 2.0);
+  EXPECT_DOUBLE_EQ(deferred_->ask(PlayOff{arms, 1}, {})->arms.at(1).score.estimate, 4.0);
+  EXPECT_EQ(*deferred_->ask(HeldOut{source("held_out_bad")}, {}), model::Status::incorrect_numerical);
+  EXPECT_EQ(deferred_->ask(Confirm{source("speed=2")}, {})->verdict, model::Verdict::faster);
 }
 
 TEST_F(BundleTest, WhatIsForeseenGoesAlongAndIsCarriedOutWhereItIsWorthIt) {
@@ -165,7 +165,7 @@ TEST_F(BundleTest, WhatIsForeseenGoesAlongAndIsCarriedOutWhereItIsWorthIt) {
   const std::vector<std::string> texts{"speed=2", "speed=0.5", "compile_error", "note a\nspeed=2", "note b\nspeed=1"};
   const std::string opponents_code = fakes::FakeEvaluator().build(source("speed=1"), {})->machine_code_id;
   for (const std::string& text : texts) {
-    EXPECT_FALSE(deferred_->build(source(text), {}));
+    EXPECT_FALSE(deferred_->ask(Build{source(text)}, {}));
     deferred_->expect_race(source(text), source("speed=1"), opponents_code);
   }
   EXPECT_EQ(waiting_, 5) << "what is only foreseen is not waited for";
@@ -175,44 +175,44 @@ TEST_F(BundleTest, WhatIsForeseenGoesAlongAndIsCarriedOutWhereItIsWorthIt) {
   EXPECT_EQ(work_.triages, 2) << "one of the twins, and the slow one";
   EXPECT_EQ(report.carried_out + report.left_out, 20U);
   for (const std::size_t raced : {0, 1, 3}) {
-    EXPECT_TRUE(deferred_->triage(source(texts[raced]), source("speed=1"), {})) << texts[raced];
-    EXPECT_TRUE(deferred_->profile(source(texts[raced]), {})) << texts[raced];
+    EXPECT_TRUE(deferred_->ask(Race{source(texts[raced]), source("speed=1")}, {})) << texts[raced];
+    EXPECT_TRUE(deferred_->ask(Profile{source(texts[raced])}, {})) << texts[raced];
   }
-  EXPECT_TRUE(deferred_->verify_held_out(source("speed=2"), {}));
+  EXPECT_TRUE(deferred_->ask(HeldOut{source("speed=2")}, {}));
   EXPECT_EQ(waiting_, 0);
-  EXPECT_FALSE(deferred_->verify_held_out(source("speed=0.5"), {})) << "asked for all the same: the next bundle";
+  EXPECT_FALSE(deferred_->ask(HeldOut{source("speed=0.5")}, {})) << "asked for all the same: the next bundle";
   ASSERT_EQ(deferred_->collected().size(), 1U);
   EXPECT_FALSE(deferred_->collected()[0].only_if);
   round_trip();
-  EXPECT_TRUE(deferred_->verify_held_out(source("speed=0.5"), {}));
+  EXPECT_TRUE(deferred_->ask(HeldOut{source("speed=0.5")}, {}));
 }
 
 TEST_F(BundleTest, OfATunedKernelTheChosenConfigurationIsFollowed) {
   const Solution open = source("//@ tune A in {1, 2}\nspeed=3");
   const Solution chosen = model::with_values(open, {2});
-  EXPECT_FALSE(deferred_->build(open, {}));
+  EXPECT_FALSE(deferred_->ask(Build{open}, {}));
   deferred_->expect_race(open, source("speed=1"), "");
   round_trip();
-  ASSERT_TRUE(deferred_->triage(open, source("speed=1"), {}));
-  EXPECT_TRUE(deferred_->profile(chosen, {}));
-  EXPECT_TRUE(deferred_->verify_held_out(chosen, {}));
-  EXPECT_FALSE(deferred_->profile(open, {}));
+  ASSERT_TRUE(deferred_->ask(Race{open, source("speed=1")}, {}));
+  EXPECT_TRUE(deferred_->ask(Profile{chosen}, {}));
+  EXPECT_TRUE(deferred_->ask(HeldOut{chosen}, {}));
+  EXPECT_FALSE(deferred_->ask(Profile{open}, {}));
 }
 
 TEST_F(BundleTest, FinalistsAreConfirmedUntilOneHolds) {
   const std::vector<Solution> finalists{source("speed=4 unconfirmed"), source("speed=3"), source("speed=2")};
-  EXPECT_FALSE(deferred_->confirm(finalists[0], {}));
+  EXPECT_FALSE(deferred_->ask(Confirm{finalists[0]}, {}));
   deferred_->expect_confirmations(finalists);
   round_trip();
   EXPECT_EQ(work_.confirms, 2);
-  EXPECT_EQ(deferred_->confirm(finalists[0], {})->verdict, model::Verdict::tie);
-  EXPECT_EQ(deferred_->confirm(finalists[1], {})->verdict, model::Verdict::faster);
-  EXPECT_FALSE(deferred_->confirm(finalists[2], {}));
+  EXPECT_EQ(deferred_->ask(Confirm{finalists[0]}, {})->verdict, model::Verdict::tie);
+  EXPECT_EQ(deferred_->ask(Confirm{finalists[1]}, {})->verdict, model::Verdict::faster);
+  EXPECT_FALSE(deferred_->ask(Confirm{finalists[2]}, {}));
 }
 
 TEST_F(BundleTest, WhatIsUnderWayIsNotPutIntoAnotherBundle) {
   under_way_.insert(request_id(build_of("speed=2")));
-  EXPECT_FALSE(deferred_->build(source("speed=2"), {}));
+  EXPECT_FALSE(deferred_->ask(Build{source("speed=2")}, {}));
   deferred_->expect_race(source("speed=2"), source("speed=1"), "");
   EXPECT_EQ(waiting_, 1);
   EXPECT_TRUE(deferred_->collected().empty()) << "nor what depends on it";
@@ -223,12 +223,13 @@ TEST_F(BundleTest, WhatIsUnderWayIsNotPutIntoAnotherBundle) {
 TEST_F(BundleTest, TheOrderOfArrivalDoesNotMatter) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < 20; ++i) {
-    threads.emplace_back([this, i] { EXPECT_FALSE(deferred_->build(source("speed=" + std::to_string(i + 1)), {})); });
+    threads.emplace_back(
+        [this, i] { EXPECT_FALSE(deferred_->ask(Build{source("speed=" + std::to_string(i + 1))}, {})); });
   }
   threads.clear();
   Bundle first = bundle();
   fresh();
-  for (int i = 19; i >= 0; --i) EXPECT_FALSE(deferred_->build(source("speed=" + std::to_string(i + 1)), {}));
+  for (int i = 19; i >= 0; --i) EXPECT_FALSE(deferred_->ask(Build{source("speed=" + std::to_string(i + 1))}, {}));
   Bundle second = bundle();
   const auto at = write_bundle(folder_.path() / "a", first);
   EXPECT_EQ(write_bundle(folder_.path() / "a", second).value(), *at) << "the same bundle is left as it is";
@@ -236,7 +237,7 @@ TEST_F(BundleTest, TheOrderOfArrivalDoesNotMatter) {
 }
 
 TEST_F(BundleTest, WritesAndReadsAllOfIt) {
-  EXPECT_FALSE(deferred_->triage(source("speed=\xff\x01 \"quoted\"\n"), source("speed=1"), {}));
+  EXPECT_FALSE(deferred_->ask(Race{source("speed=\xff\x01 \"quoted\"\n"), source("speed=1")}, {}));
   Bundle written = bundle();
   written.number = 12;
   written.compiler = "g++-12";
@@ -261,7 +262,7 @@ TEST_F(BundleTest, WritesAndReadsAllOfIt) {
 }
 
 TEST_F(BundleTest, AnotherDeviceOrABrokenBaselineStopsTheExecutionBeforeAnythingIsMeasured) {
-  EXPECT_FALSE(deferred_->build(source("speed=2"), {}));
+  EXPECT_FALSE(deferred_->ask(Build{source("speed=2")}, {}));
   Bundle elsewhere = bundle();
   elsewhere.expected_device = "another";
   const auto refused = execute_bundle(write(elsewhere), machine(), {});
@@ -277,18 +278,18 @@ TEST_F(BundleTest, AnotherDeviceOrABrokenBaselineStopsTheExecutionBeforeAnything
 }
 
 TEST_F(BundleTest, ABaselineThatFailsIsTheFirstBundlesAnswer) {
-  EXPECT_FALSE(deferred_->open(task(), {}, {}));
+  EXPECT_FALSE(deferred_->ask(Open{task(), {}}, {}));
   baseline_status_ = model::Status::incorrect_numerical;
   round_trip();
-  const auto opened = deferred_->open(task(), {}, {});
+  const auto opened = deferred_->ask(Open{task(), {}}, {});
   ASSERT_TRUE(opened);
   EXPECT_EQ(opened->baseline.status, model::Status::incorrect_numerical);
 }
 
 TEST_F(BundleTest, AStoppedExecutionGoesOnWhereItWas) {
-  EXPECT_FALSE(deferred_->build(source("speed=2"), {}));
-  EXPECT_FALSE(deferred_->profile(source("speed=2"), {}));
-  EXPECT_FALSE(deferred_->confirm(source("speed=2"), {}));
+  EXPECT_FALSE(deferred_->ask(Build{source("speed=2")}, {}));
+  EXPECT_FALSE(deferred_->ask(Profile{source("speed=2")}, {}));
+  EXPECT_FALSE(deferred_->ask(Confirm{source("speed=2")}, {}));
   const auto folder = write(bundle());
   std::stop_source stop;
   BundleExecution stopped = machine();
@@ -313,7 +314,7 @@ TEST_F(BundleTest, AStoppedExecutionGoesOnWhereItWas) {
 }
 
 TEST_F(BundleTest, OneProcessAtATime) {
-  EXPECT_FALSE(deferred_->build(source("speed=2"), {}));
+  EXPECT_FALSE(deferred_->ask(Build{source("speed=2")}, {}));
   const auto folder = write(bundle());
   const auto held = lock_bundle(folder);
   ASSERT_TRUE(held);
@@ -323,7 +324,7 @@ TEST_F(BundleTest, OneProcessAtATime) {
 }
 
 TEST_F(BundleTest, EveryFlippedByteOfABundleIsFound) {
-  EXPECT_FALSE(deferred_->triage(source("speed=2"), source("speed=1"), {}));
+  EXPECT_FALSE(deferred_->ask(Race{source("speed=2"), source("speed=1")}, {}));
   const auto folder = write(bundle());
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -350,7 +351,7 @@ TEST_F(BundleTest, EveryFlippedByteOfABundleIsFound) {
 TEST_F(BundleTest, FindsBundlesAndNothingElse) {
   EXPECT_FALSE(find_bundles(folder_.path()));
   EXPECT_FALSE(find_bundles(folder_.path() / "nowhere"));
-  EXPECT_FALSE(deferred_->build(source("speed=2"), {}));
+  EXPECT_FALSE(deferred_->ask(Build{source("speed=2")}, {}));
   const auto folder = write(bundle());
   std::filesystem::create_directory(folder.parent_path() / "something else");
   EXPECT_EQ(*find_bundles(folder), (std::vector<std::filesystem::path>{folder}));

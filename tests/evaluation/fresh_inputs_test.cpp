@@ -19,11 +19,11 @@ class FreshInputs : public testing::Test {
 
   void open(MeasureSettings settings = {}) {
     settings.seed = 4711;
-    const auto report = evaluator_->open(fake_task(), settings, {});
+    const auto report = evaluator_->ask(Open{fake_task(), settings}, {});
     ASSERT_TRUE(report) << report.error().message;
   }
   model::Evaluation triage(const std::string& text) {
-    auto out = evaluator_->triage(fake_kernel(text), fake_kernel("time=1000000"), {});
+    auto out = evaluator_->ask(Race{fake_kernel(text), fake_kernel("time=1000000")}, {});
     EXPECT_TRUE(out) << out.error().message;
     return out ? *out : model::Evaluation{};
   }
@@ -45,10 +45,10 @@ TEST_F(FreshInputs, NoCandidateIsTimedOnInputsThatItHasMetInAnyProcess) {
   const std::string text = "time=990000 disturbed";  // every call of its races is repeated
   triage(text);
   triage(text);
-  ASSERT_TRUE(evaluator_->playoff({{fake_kernel("time=1000000")}, {fake_kernel(text)}}, 1, {}));
-  ASSERT_TRUE(evaluator_->confirm(fake_kernel(text), {}));
-  ASSERT_TRUE(evaluator_->profile(fake_kernel(text), {}));
-  ASSERT_TRUE(evaluator_->verify_held_out(fake_kernel(text), {}));
+  ASSERT_TRUE(evaluator_->ask(PlayOff{{{fake_kernel("time=1000000")}, {fake_kernel(text)}}, 1}, {}));
+  ASSERT_TRUE(evaluator_->ask(Confirm{fake_kernel(text)}, {}));
+  ASSERT_TRUE(evaluator_->ask(Profile{fake_kernel(text)}, {}));
+  ASSERT_TRUE(evaluator_->ask(HeldOut{fake_kernel(text)}, {}));
   triage("//@ tune T in {1, 2, 3, 4, 5}\ncost=1000000+10000*T;");
   EXPECT_GT(target_.met.at(text).size(), 300U);
   for (const auto& [kernel, again] : target_.met_again) {
@@ -60,8 +60,8 @@ TEST_F(FreshInputs, TheBaselineIsFreshInPlayoffAndConfirmation) {
   open();
   triage("time=1010000");
   const int before = target_.met_again["time=1000000"];
-  ASSERT_TRUE(evaluator_->playoff({{fake_kernel("time=1000000")}, {fake_kernel("time=990000")}}, 1, {}));
-  ASSERT_TRUE(evaluator_->confirm(fake_kernel("time=990000"), {}));
+  ASSERT_TRUE(evaluator_->ask(PlayOff{{{fake_kernel("time=1000000")}, {fake_kernel("time=990000")}}, 1}, {}));
+  ASSERT_TRUE(evaluator_->ask(Confirm{fake_kernel("time=990000")}, {}));
   EXPECT_EQ(target_.met_again["time=1000000"], before);
 }
 
@@ -89,7 +89,7 @@ TEST_F(FreshInputs, NoTimedCallFindsTheComplementOfRightValues) {
 
 TEST_F(FreshInputs, AllArmsOfABlockFindTheSamePoison) {
   open();
-  ASSERT_TRUE(evaluator_->playoff({{fake_kernel("time=1010000")}, {fake_kernel("time=990000")}}, 1, {}));
+  ASSERT_TRUE(evaluator_->ask(PlayOff{{{fake_kernel("time=1010000")}, {fake_kernel("time=990000")}}, 1}, {}));
   const auto& one = target_.poison_of_slot.at("time=1010000");
   EXPECT_GE(one.size(), 12U);  // blocks
   EXPECT_EQ(one, target_.poison_of_slot.at("time=990000"));
@@ -113,10 +113,10 @@ TEST_F(FreshInputs, CallsThatAllCouldHaveBegunEarlyEndTheRace) {
   EXPECT_EQ(evaluation.status, Status::not_measured);
   EXPECT_NE(evaluation.reason.find("could have begun before they were told to"), std::string::npos)
       << evaluation.reason;
-  const auto confirmed = evaluator_->confirm(fake_kernel("time=500000"), {});
+  const auto confirmed = evaluator_->ask(Confirm{fake_kernel("time=500000")}, {});
   ASSERT_TRUE(confirmed) << confirmed.error().message;
   EXPECT_EQ(confirmed->status, Status::not_measured);
-  const auto report = evaluator_->playoff({{fake_kernel("time=1000000")}, {fake_kernel("time=990000")}}, 1, {});
+  const auto report = evaluator_->ask(PlayOff{{{fake_kernel("time=1000000")}, {fake_kernel("time=990000")}}, 1}, {});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_FALSE(report->separated);
   EXPECT_FALSE(report->arms[1].measured);

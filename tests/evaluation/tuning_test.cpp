@@ -28,11 +28,11 @@ class Tuning : public testing::Test {
 
   void open(model::Task task = fake_task(), MeasureSettings settings = {}) {
     settings.seed = 4711;
-    const auto report = evaluator_->open(task, settings, {});
+    const auto report = evaluator_->ask(Open{task, settings}, {});
     ASSERT_TRUE(report) << report.error().message;
   }
   model::Evaluation triage(const std::string& text) {
-    auto out = evaluator_->triage(fake_kernel(text), fake_kernel("time=1000000"), {});
+    auto out = evaluator_->ask(Race{fake_kernel(text), fake_kernel("time=1000000")}, {});
     EXPECT_TRUE(out) << out.error().message;
     return out ? *out : model::Evaluation{};
   }
@@ -187,7 +187,7 @@ TEST_F(Tuning, AConfigurationThatFailsVerificationGivesWayToTheNext) {
 TEST_F(Tuning, WhereNothingCompilesFewBuildsTellIt) {
   open();
   const std::string text = "//@ tune A in {1,2,3,4,5,6,7,8} B in {1,2,3,4,5,6,7,8}\ncost=1000; compiles_if=0;";
-  const auto build = evaluator_->build(fake_kernel(text), {});
+  const auto build = evaluator_->ask(Build{fake_kernel(text)}, {});
   ASSERT_TRUE(build);
   EXPECT_FALSE(build->built);
   EXPECT_NE(build->diagnostics.find("none of the first 8 configurations of //@ tune compiles; with A="),
@@ -221,7 +221,7 @@ TEST_F(Tuning, WhereNothingPassesVerificationFewAreTried) {
 
 TEST_F(Tuning, MalformedDirectivesAreCompileErrors) {
   open();
-  const auto build = evaluator_->build(fake_kernel("\n//@ tune A in {}\ntime=1"), {});
+  const auto build = evaluator_->ask(Build{fake_kernel("\n//@ tune A in {}\ntime=1")}, {});
   ASSERT_TRUE(build);
   EXPECT_EQ(build->diagnostics, "kernel.cpp:2: the set of A is empty");
   const model::Evaluation result = triage("\n//@ tune A in {}\ntime=1");
@@ -250,13 +250,13 @@ TEST_F(Tuning, ValuesThatAreFixedAreNotTuned) {
 
 TEST_F(Tuning, AnOpenOpponentIsAnErrorAndAnOpenBaselineDoesNotPass) {
   open();
-  const auto out = evaluator_->triage(fake_kernel("time=1"), fake_kernel("//@ tune A in {1,2}\ntime=1"), {});
+  const auto out = evaluator_->ask(Race{fake_kernel("time=1"), fake_kernel("//@ tune A in {1,2}\ntime=1")}, {});
   ASSERT_FALSE(out);
   EXPECT_EQ(out.error().code, ErrorCode::invalid_argument);
   FakeTarget other;
   model::Task task = fake_task();
   task.baseline = fake_kernel("//@ tune A in {1,2}\ntime=1000000");
-  const auto report = make_local_evaluator(other)->open(task, {}, {});
+  const auto report = make_local_evaluator(other)->ask(Open{task, {}}, {});
   ASSERT_TRUE(report);
   EXPECT_EQ(report->baseline.status, Status::compile_error);
 }
@@ -309,8 +309,8 @@ TEST_F(Tuning, AStopIsCancelled) {
   open();
   std::stop_source stop;
   stop.request_stop();
-  const auto result =
-      evaluator_->triage(fake_kernel(std::string(kSmall) + kSmallCost), fake_kernel("time=1000000"), stop.get_token());
+  const auto result = evaluator_->ask(Race{fake_kernel(std::string(kSmall) + kSmallCost), fake_kernel("time=1000000")},
+                                      stop.get_token());
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::cancelled);
 }

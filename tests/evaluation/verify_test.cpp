@@ -93,12 +93,12 @@ class Verification : public testing::Test {
     MeasureSettings settings;
     settings.seed = 4711;
     settings.protocol = protocol;
-    auto report = evaluator_->open(task, settings, {});
+    auto report = evaluator_->ask(Open{task, settings}, {});
     EXPECT_TRUE(report) << report.error().message;
     return report ? *report : OpenReport{};
   }
   model::Evaluation triage(const std::string& text) {
-    auto out = evaluator_->triage(fake_kernel(text), fake_kernel("time=1000000"), {});
+    auto out = evaluator_->ask(Race{fake_kernel(text), fake_kernel("time=1000000")}, {});
     EXPECT_TRUE(out) << out.error().message;
     return out ? *out : model::Evaluation{};
   }

@@ -24,7 +24,7 @@ class WorkerPoolTest : public testing::Test {
   std::size_t starts() { return base::read_file(starts_file()).value_or("").size(); }
   std::unique_ptr<Evaluator> open_pool() {
     auto out = pool();
-    const auto report = out->open(task(), {}, {});
+    const auto report = out->ask(Open{task()}, {});
     EXPECT_TRUE(report) << report.error().message;
     return out;
   }
@@ -34,34 +34,34 @@ class WorkerPoolTest : public testing::Test {
 
 TEST_F(WorkerPoolTest, CarriesEveryOperation) {
   const auto evaluator = pool();
-  const auto opened = evaluator->open(task(), {}, {});
+  const auto opened = evaluator->ask(Open{task(), {}}, {});
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(opened->device.name, "fake");
   EXPECT_EQ(opened->baseline.status, Status::passed);
 
-  const auto built = evaluator->build(source("compile_error"), {});
+  const auto built = evaluator->ask(Build{source("compile_error")}, {});
   ASSERT_TRUE(built);
   EXPECT_FALSE(built->built);
   EXPECT_EQ(built->diagnostics, "line 1: compile_error");
 
-  const auto raced = evaluator->triage(source("speed=2"), source("speed=1"), {});
+  const auto raced = evaluator->ask(Race{source("speed=2"), source("speed=1")}, {});
   ASSERT_TRUE(raced);
   EXPECT_EQ(raced->verdict, model::Verdict::faster);
   EXPECT_DOUBLE_EQ(raced->ratio->estimate, 2.0);
 
-  const auto profile = evaluator->profile(source("speed=3"), {});
+  const auto profile = evaluator->ask(Profile{source("speed=3")}, {});
   ASSERT_TRUE(profile);
   EXPECT_DOUBLE_EQ(profile->items.at(0).value, 3.0);
 
-  const auto report = evaluator->playoff({{source("speed=1")}, {source("speed=4")}}, 1, {});
+  const auto report = evaluator->ask(PlayOff{{{source("speed=1")}, {source("speed=4")}}, 1}, {});
   ASSERT_TRUE(report);
   EXPECT_DOUBLE_EQ(report->arms.at(1).score.estimate, 4.0);
 
-  const auto held_out = evaluator->verify_held_out(source("held_out_bad"), {});
+  const auto held_out = evaluator->ask(HeldOut{source("held_out_bad")}, {});
   ASSERT_TRUE(held_out);
   EXPECT_EQ(*held_out, Status::incorrect_numerical);
 
-  const auto confirmed = evaluator->confirm(source("speed=2"), {});
+  const auto confirmed = evaluator->ask(Confirm{source("speed=2")}, {});
   ASSERT_TRUE(confirmed);
   EXPECT_EQ(confirmed->kind, "confirm");
   EXPECT_EQ(starts(), 1U);
@@ -73,7 +73,7 @@ TEST_F(WorkerPoolTest, AnswersManyThreadsAtOnce) {
   std::vector<double> speeds(16);
   for (int i = 0; i < 16; ++i) {
     threads.emplace_back([&, i] {
-      const auto raced = evaluator->triage(source("speed=" + std::to_string(i + 1)), source("speed=1"), {});
+      const auto raced = evaluator->ask(Race{source("speed=" + std::to_string(i + 1)), source("speed=1")}, {});
       if (raced) speeds[static_cast<std::size_t>(i)] = raced->ratio->estimate;
     });
   }
@@ -84,7 +84,7 @@ TEST_F(WorkerPoolTest, AnswersManyThreadsAtOnce) {
 TEST_F(WorkerPoolTest, OneDeathIsRetriedInAFreshWorker) {
   const auto evaluator = open_pool();
   const auto raced =
-      evaluator->triage(source("speed=2 die_once=" + (folder_.path() / "died").string()), source("speed=1"), {});
+      evaluator->ask(Race{source("speed=2 die_once=" + (folder_.path() / "died").string()), source("speed=1")}, {});
   ASSERT_TRUE(raced) << raced.error().message;
   EXPECT_EQ(raced->status, Status::passed);
   EXPECT_EQ(starts(), 2U);
@@ -92,13 +92,13 @@ TEST_F(WorkerPoolTest, OneDeathIsRetriedInAFreshWorker) {
 
 TEST_F(WorkerPoolTest, TheSecondDeathIsTheSolutionsRuntimeError) {
   const auto evaluator = open_pool();
-  const auto raced = evaluator->triage(source("die_always"), source("speed=1"), {});
+  const auto raced = evaluator->ask(Race{source("die_always"), source("speed=1")}, {});
   ASSERT_TRUE(raced) << raced.error().message;
   EXPECT_EQ(raced->status, Status::runtime_error);
   EXPECT_NE(raced->reason.find("signal 9"), std::string::npos) << raced->reason;
   EXPECT_EQ(starts(), 2U);
   // The run goes on in a third worker.
-  const auto next = evaluator->triage(source("speed=2"), source("speed=1"), {});
+  const auto next = evaluator->ask(Race{source("speed=2"), source("speed=1")}, {});
   ASSERT_TRUE(next);
   EXPECT_EQ(next->status, Status::passed);
   EXPECT_EQ(starts(), 3U);
@@ -106,7 +106,7 @@ TEST_F(WorkerPoolTest, TheSecondDeathIsTheSolutionsRuntimeError) {
 
 TEST_F(WorkerPoolTest, ThreeDeathsOfNobodyAreAnError) {
   const auto evaluator = open_pool();
-  const auto built = evaluator->build(source("die_building"), {});
+  const auto built = evaluator->ask(Build{source("die_building")}, {});
   ASSERT_FALSE(built);
   EXPECT_EQ(built.error().code, ErrorCode::unavailable);
   EXPECT_EQ(starts(), 3U);
@@ -114,7 +114,7 @@ TEST_F(WorkerPoolTest, ThreeDeathsOfNobodyAreAnError) {
 
 TEST_F(WorkerPoolTest, AWorkerThatNeverStartsIsAnError) {
   const auto evaluator = make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file(), "fail"}});
-  const auto opened = evaluator->open(task(), {}, {});
+  const auto opened = evaluator->ask(Open{task(), {}}, {});
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::unavailable);
   EXPECT_NE(opened.error().message.find("exit code 3"), std::string::npos) << opened.error().message;
@@ -125,7 +125,7 @@ TEST_F(WorkerPoolTest, BannersBeforeTheHelloArePassedOver) {
   std::vector<Hello> heard;
   const auto evaluator = make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file(), "banner"},
                                            .greeted = [&](const Hello& hello) { heard.push_back(hello); }});
-  const auto opened = evaluator->open(task(), {}, {});
+  const auto opened = evaluator->ask(Open{task(), {}}, {});
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(opened->device.name, "fake");
   ASSERT_EQ(heard.size(), 1U);
@@ -137,7 +137,7 @@ TEST_F(WorkerPoolTest, AWorkerThatReadsNothingIsEnded) {
       {.command = {ACCELOPT_FAKE_WORKER, starts_file(), "deaf"}, .send_limit = std::chrono::seconds(1)});
   model::Task large = task();
   large.baseline = source(std::string(std::size_t{4} << 20, ' '));  // more than a channel holds
-  const auto opened = evaluator->open(large, {}, {});
+  const auto opened = evaluator->ask(Open{large, {}}, {});
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::unavailable);
   EXPECT_EQ(starts(), 3U);
@@ -159,7 +159,7 @@ TEST_P(BadStarts, AreErrorsWithTheReasonAndTheNextStep) {
                                            .hello_limit = std::chrono::milliseconds(GetParam().limit_ms)});
   model::Task cpu_task = task();
   cpu_task.target = "cpu";
-  const auto opened = evaluator->open(cpu_task, {}, {});
+  const auto opened = evaluator->ask(Open{cpu_task, {}}, {});
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, GetParam().code) << opened.error().message;
   for (const char* word : GetParam().words)
@@ -185,9 +185,9 @@ TEST_F(WorkerPoolTest, KeysStayOutOfItsEnvironment) {
   setenv("KEYBOARD_AND_MONKEY", "these may be seen", 1);  // NOLINT(concurrency-mt-unsafe): one thread
   const auto evaluator =
       make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file()}, .withheld = {"MY_UNUSUAL_NAME"}});
-  ASSERT_TRUE(evaluator->open(task(), {}, {}));
+  ASSERT_TRUE(evaluator->ask(Open{task(), {}}, {}));
   const std::string file = (folder_.path() / "environment").string();
-  ASSERT_TRUE(evaluator->triage(source("speed=2 environment=" + file), source("speed=1"), {}));
+  ASSERT_TRUE(evaluator->ask(Race{source("speed=2 environment=" + file), source("speed=1")}, {}));
   const std::string seen = base::read_file(file).value_or("");
   EXPECT_NE(seen.find("PATH="), std::string::npos) << seen;
   EXPECT_NE(seen.find("these may be seen"), std::string::npos) << seen;
@@ -218,7 +218,7 @@ TEST(SplitCommand, RefusesWhatIsLeftOpen) {
 }
 
 TEST_F(WorkerPoolTest, AMissingWorkerIsNamed) {
-  const auto opened = make_worker_pool({.command = {"/nowhere/accelopt-worker"}})->open(task(), {}, {});
+  const auto opened = make_worker_pool({.command = {"/nowhere/accelopt-worker"}})->ask(Open{task(), {}}, {});
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::not_found);
   EXPECT_NE(opened.error().message.find("/nowhere/accelopt-worker"), std::string::npos);
@@ -228,20 +228,20 @@ TEST_F(WorkerPoolTest, AStopReachesTheWorker) {
   const auto evaluator = open_pool();
   std::stop_source stop;
   std::jthread stopper([&stop] { stop.request_stop(); });
-  const auto raced = evaluator->triage(source("wait_for_stop"), source("speed=1"), stop.get_token());
+  const auto raced = evaluator->ask(Race{source("wait_for_stop"), source("speed=1")}, stop.get_token());
   ASSERT_FALSE(raced);
   EXPECT_EQ(raced.error().code, ErrorCode::cancelled);
-  EXPECT_TRUE(evaluator->triage(source("speed=2"), source("speed=1"), {})) << "the worker measures on";
+  EXPECT_TRUE(evaluator->ask(Race{source("speed=2"), source("speed=1")}, {})) << "the worker measures on";
   EXPECT_EQ(starts(), 1U);
 }
 
 TEST_F(WorkerPoolTest, NothingWorksBeforeOpenAndOpenOnlyOnce) {
   const auto closed = pool();
-  const auto early = closed->build(source("speed=1"), {});
+  const auto early = closed->ask(Build{source("speed=1")}, {});
   ASSERT_FALSE(early);
   EXPECT_EQ(early.error().code, ErrorCode::invalid_argument);
   const auto evaluator = open_pool();
-  const auto again = evaluator->open(task(), {}, {});
+  const auto again = evaluator->ask(Open{task(), {}}, {});
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::invalid_argument);
 }

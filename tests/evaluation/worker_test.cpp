@@ -10,7 +10,10 @@
 #include <thread>
 
 #include "base/files.hpp"
+#include "evaluation/evaluator_json.hpp"
 #include "evaluation/protocol.hpp"
+#include "evaluation/requests.hpp"
+#include "fake_task.hpp"
 #include "fakes/fake_evaluator.hpp"
 
 namespace accelopt::evaluation {
@@ -222,6 +225,41 @@ TEST(Worker, WorksAheadAgainAfterEveryBuild) {
     // A wake-up that is missed ends this test by its limit of time.
     for (int ahead = evaluator.ahead_of; ahead < id; ahead = evaluator.ahead_of) evaluator.ahead_of.wait(ahead);
   }
+}
+
+TEST(Requests, EachHasOneForm_WhichIsReadAgain) {
+  const model::Solution one = source("speed=1");
+  const model::Solution two = source("speed=2");
+  const std::vector<std::pair<Request, Json>> forms = {
+      {Open{task()}, {{"op", "open"}, {"task", task()}, {"settings", MeasureSettings()}}},
+      {Build{one}, {{"op", "build"}, {"solution", one}}},
+      {Race{two, one}, {{"op", "triage"}, {"candidate", two}, {"opponent", one}}},
+      {Profile{one}, {{"op", "profile"}, {"solution", one}}},
+      {PlayOff{{{one}, {two}}, 1},
+       {{"op", "playoff"}, {"arms", {{{"solution", one}}, {{"solution", two}}}}, {"places", 1}}},
+      {HeldOut{one}, {{"op", "verify_held_out"}, {"solution", one}}},
+      {Confirm{one}, {{"op", "confirm"}, {"solution", one}}}};
+  for (const auto& [request, form] : forms) {
+    EXPECT_EQ(to_json(request).dump(), form.dump());
+    const auto read = parse_request(form);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->index(), request.index());
+    EXPECT_EQ(to_json(*read).dump(), form.dump());
+  }
+}
+
+TEST(Requests, AReplyIsOfItsRequestsType) {
+  fakes::FakeEvaluator evaluator;
+  for (const Request& request : std::vector<Request>{Open{task()}, Build{source("speed=2")}, HeldOut{source("x")}}) {
+    const auto reply = evaluator.answer(request, {});
+    ASSERT_TRUE(reply);
+    const auto read = parse_reply(request, to_json(*reply), "the worker's");
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(to_json(*read).dump(), to_json(*reply).dump());
+  }
+  const auto other = parse_reply(Build{source("x")}, Json(model::to_string(model::Status::passed)), "the worker's");
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().message.find("the worker's answer to build"), std::string::npos) << other.error().message;
 }
 
 TEST(Protocol, ErrorsKeepTheirCode) {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "evaluation/evaluator.hpp"
+#include "fakes/named_evaluator.hpp"
 #include "model/tuning.hpp"
 
 namespace accelopt::fakes {
@@ -28,7 +28,7 @@ inline double claimed_speed(const std::string& source) {
   return at == std::string::npos ? 1.0 : std::stod(source.substr(at + 6));
 }
 
-class FakeEvaluator : public evaluation::Evaluator {
+class FakeEvaluator : public NamedEvaluator {
  public:
   static constexpr double kBaselineNs = 1e6;
 

@@ -8,9 +8,9 @@
 #include <sstream>
 
 #include "base/json.hpp"
-#include "evaluation/evaluator.hpp"
 #include "evaluation/evaluator_json.hpp"
 #include "evaluation/worker.hpp"
+#include "fakes/named_evaluator.hpp"
 
 namespace {
 
@@ -21,7 +21,7 @@ using accelopt::base::Json;
 using accelopt::base::Result;
 using model::Solution;
 
-class RecordedEvaluator final : public evaluation::Evaluator {
+class RecordedEvaluator final : public accelopt::fakes::NamedEvaluator {
  public:
   explicit RecordedEvaluator(Json recorded) : recorded_(std::move(recorded)) {}
 

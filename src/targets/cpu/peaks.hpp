@@ -5,7 +5,7 @@
 #include <stop_token>
 
 #include "base/result.hpp"
-#include "evaluation/evaluator.hpp"
+#include "evaluation/reports.hpp"
 #include "targets/cpu/compiler.hpp"
 #include "targets/cpu/machine.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "evaluation/evaluator.hpp"
+#include "evaluation/reports.hpp"
 #include "targets/cuda/card_device.hpp"
 
 namespace accelopt::targets::cuda {

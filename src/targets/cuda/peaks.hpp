@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/result.hpp"
-#include "evaluation/evaluator.hpp"
+#include "evaluation/reports.hpp"
 #include "targets/cuda/card_protocol.hpp"
 
 namespace accelopt::targets::cuda {

@@ -277,12 +277,12 @@ TEST(CpuTargetTest, OtherElementTypesGoThroughTheWholeEvaluation) {
   options.cache = ACCELOPT_TEST_CACHE;
   const auto target = make_cpu_target(options);
   const auto evaluator = evaluation::make_local_evaluator(*target);
-  const auto opened = evaluator->open(mixed_task(), small_settings(), {});
+  const auto opened = evaluator->ask(evaluation::Open{mixed_task(), small_settings()}, {});
   ASSERT_TRUE(opened) << opened.error().message;
   ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
   std::string wrong = main_text(mixed_task().baseline);
   wrong.replace(wrong.find("*total += places[i];"), 20, "*total += places[i] + (i == 76);");
-  const auto result = evaluator->triage(solution_of(wrong), mixed_task().baseline, {});
+  const auto result = evaluator->ask(evaluation::Race{solution_of(wrong), mixed_task().baseline}, {});
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->status, Status::incorrect_numerical);
   EXPECT_EQ(result->mismatch->output, "total");
@@ -298,7 +298,7 @@ TEST(CpuTargetTest, ABaselineThatDisagreesStopsBeforeAnythingElse) {
   std::string text = kSmallBaseline;
   text.replace(text.find("sum + s"), 7, "sum * s");
   task.baseline = solution_of(text);
-  const auto opened = evaluator->open(task, small_settings(), {});
+  const auto opened = evaluator->ask(evaluation::Open{task, small_settings()}, {});
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(opened->baseline.status, Status::incorrect_numerical);
   EXPECT_NE(opened->baseline.reason.find("the reference or the baseline"), std::string::npos)
@@ -307,7 +307,7 @@ TEST(CpuTargetTest, ABaselineThatDisagreesStopsBeforeAnythingElse) {
       "#include \"task.h\"\nextern \"C\" void reference(const real*, const real*, real, real*, int64_t) { "
       "__builtin_trap(); }\n";
   const auto other = make_cpu_target(options);
-  const auto crashed = evaluation::make_local_evaluator(*other)->open(task, small_settings(), {});
+  const auto crashed = evaluation::make_local_evaluator(*other)->ask(evaluation::Open{task, small_settings()}, {});
   ASSERT_FALSE(crashed);
   EXPECT_EQ(crashed.error().code, base::ErrorCode::invalid_argument);
   EXPECT_NE(crashed.error().message.find("reference crashed"), std::string::npos) << crashed.error().message;

@@ -111,17 +111,18 @@ TEST(CardVariants, ShortCallsAreRepeatedOverInputsOfTheirOwn) {
   task.workloads = {{"rows_40", {{"M", 40}}, model::Role::race, 1.0}};
   const auto target = make_cuda_target(fake_options());
   const auto evaluator = evaluation::make_local_evaluator(*target);
-  const auto opened = evaluator->open(task, quick_settings(), {});
+  const auto opened = evaluator->ask(evaluation::Open{task, quick_settings()}, {});
   ASSERT_TRUE(opened) << opened.error().message;
   ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
-  const auto honest = evaluator->triage(cuda_solution(with("float sum = 0", "float sum = 0.0f")), task.baseline, {});
+  const auto honest =
+      evaluator->ask(evaluation::Race{cuda_solution(with("float sum = 0", "float sum = 0.0f")), task.baseline}, {});
   ASSERT_TRUE(honest) << honest.error().message;
   EXPECT_EQ(honest->status, Status::passed) << honest->reason;
   // Right for the first set of inputs of a call, and what it keeps from it for the others.
   const std::string text = with("y[i] = sum + s;",
                                 "static float kept[64]; static int calls; "
                                 "if (calls++ < M) kept[i] = sum + s; y[i] = kept[i];");
-  const auto caught = evaluator->triage(cuda_solution(text), task.baseline, {});
+  const auto caught = evaluator->ask(evaluation::Race{cuda_solution(text), task.baseline}, {});
   ASSERT_TRUE(caught) << caught.error().message;
   EXPECT_EQ(caught->status, Status::incorrect_numerical);
 }

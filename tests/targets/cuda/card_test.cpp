@@ -25,14 +25,14 @@ class Card : public testing::Test {
   void SetUp() override {
     target_ = make_cuda_target(fake_options());
     evaluator_ = evaluation::make_local_evaluator(*target_);
-    const auto opened = evaluator_->open(squares_task(), quick_settings(), {});
+    const auto opened = evaluator_->ask(evaluation::Open{squares_task(), quick_settings()}, {});
     ASSERT_TRUE(opened) << opened.error().message;
     ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
     EXPECT_EQ(opened->baseline.trust, "device-code");
     EXPECT_EQ(opened->device.name, "Fake H200");
   }
   model::Evaluation judge(const std::string& text) {
-    const auto evaluation = evaluator_->triage(cuda_solution(text), squares_task().baseline, {});
+    const auto evaluation = evaluator_->ask(evaluation::Race{cuda_solution(text), squares_task().baseline}, {});
     EXPECT_TRUE(evaluation) << evaluation.error().message;
     return evaluation.value_or(model::Evaluation{});
   }
@@ -195,7 +195,7 @@ TEST(CardErrors, ATaskOfAnotherTargetIsRefused) {
 model::Evaluation race_with_itself(evaluation::Evaluator& evaluator, const std::function<void(int)>& before) {
   for (int attempt = 0;; ++attempt) {
     before(attempt);
-    const auto evaluation = evaluator.triage(squares_task().baseline, squares_task().baseline, {});
+    const auto evaluation = evaluator.ask(evaluation::Race{squares_task().baseline, squares_task().baseline}, {});
     EXPECT_TRUE(evaluation) << evaluation.error().message;
     const bool late = evaluation && evaluation->reason.find("did not return") != std::string::npos;
     if (!late || attempt == 9) return evaluation.value_or(model::Evaluation{});
@@ -388,7 +388,7 @@ class CardClockRace : public CardClock {
     MeasureSettings settings = quick_settings();
     settings.protocol = "blocks";
     settings.slots = 9;
-    const auto opened = evaluator->open(squares_task(), settings, {});
+    const auto opened = evaluator->ask(evaluation::Open{squares_task(), settings}, {});
     EXPECT_TRUE(opened) << opened.error().message;
     return race_with_itself(*evaluator, [&](int attempt) {
       clock(clock_then + std::string(static_cast<std::size_t>(attempt), ' '));  // changed: it begins anew
@@ -433,7 +433,7 @@ TEST_F(CardNeighbours, OneThatStaysLeavesNothingMeasuredAndIsNamed) {
   const auto evaluator = evaluation::make_local_evaluator(*target_);
   MeasureSettings settings = quick_settings();
   settings.protocol = "blocks";
-  const auto opened = evaluator->open(task_, settings, {});
+  const auto opened = evaluator->ask(evaluation::Open{task_, settings}, {});
   ASSERT_TRUE(opened) << opened.error().message;
   ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
   list("4194305");
@@ -482,16 +482,16 @@ TEST(CardRaces, ABlockRaceRunsToItsVerdict) {
   MeasureSettings settings = quick_settings();
   settings.protocol = "blocks";
   settings.slots = 9;
-  const auto opened = evaluator->open(squares_task(), settings, {});
+  const auto opened = evaluator->ask(evaluation::Open{squares_task(), settings}, {});
   ASSERT_TRUE(opened) << opened.error().message;
   ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
   const std::string slow =
       with("sum += x[i * K + k]", "for (volatile int wait = 0; wait < 40; wait = wait + 1) {} sum += x[i * K + k]");
-  auto evaluation = evaluator->triage(cuda_solution(slow), squares_task().baseline, {});
+  auto evaluation = evaluator->ask(evaluation::Race{cuda_solution(slow), squares_task().baseline}, {});
   ASSERT_TRUE(evaluation) << evaluation.error().message;
   // The device is a thread here, which a busy machine may keep from running for longer than a call may take.
   for (int again = 0; again < 3 && evaluation->status == Status::timeout; ++again) {
-    evaluation = evaluator->triage(cuda_solution(slow), squares_task().baseline, {});
+    evaluation = evaluator->ask(evaluation::Race{cuda_solution(slow), squares_task().baseline}, {});
     ASSERT_TRUE(evaluation) << evaluation.error().message;
   }
   EXPECT_EQ(evaluation->status, Status::passed) << evaluation->reason;

@@ -71,12 +71,12 @@ TEST(HostReference, KernelsAreJudgedByIt) {
   const auto target = make_cuda_target(host_options(runs));
   const auto evaluator = evaluation::make_local_evaluator(*target);
   const model::Task task = host_task();
-  const auto opened = evaluator->open(task, host_settings(), {});
+  const auto opened = evaluator->ask(evaluation::Open{task, host_settings()}, {});
   ASSERT_TRUE(opened) << opened.error().message;
   ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
   EXPECT_GT(runs, 0);
   const auto judge = [&](const std::string& text) {
-    const auto evaluation = evaluator->triage(cuda_solution(text), task.baseline, {});
+    const auto evaluation = evaluator->ask(evaluation::Race{cuda_solution(text), task.baseline}, {});
     EXPECT_TRUE(evaluation) << evaluation.error().message;
     return evaluation.value_or(model::Evaluation{});
   };
@@ -151,7 +151,7 @@ TEST(HostReference, ShortCallsHaveSeveralSetsOfInputsToo) {
   task.workloads = {{"rows_40", {{"M", 40}}, model::Role::race, 1.0}};
   const auto target = make_cuda_target(host_options(runs));
   const auto evaluator = evaluation::make_local_evaluator(*target);
-  const auto opened = evaluator->open(task, host_settings(), {});
+  const auto opened = evaluator->ask(evaluation::Open{task, host_settings()}, {});
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
   EXPECT_GT(runs, 3 * 5);
@@ -159,7 +159,7 @@ TEST(HostReference, ShortCallsHaveSeveralSetsOfInputsToo) {
   const std::string text = changed_squares("y[i] = sum + s;",
                                            "static float kept[64]; static int calls; "
                                            "if (calls++ < M) kept[i] = sum + s; y[i] = kept[i];");
-  const auto caught = evaluator->triage(cuda_solution(text), task.baseline, {});
+  const auto caught = evaluator->ask(evaluation::Race{cuda_solution(text), task.baseline}, {});
   ASSERT_TRUE(caught) << caught.error().message;
   EXPECT_EQ(caught->status, Status::incorrect_numerical);
 }

@@ -68,12 +68,12 @@ class TensorMaps : public testing::Test {
     settings.slots = 3;
     settings.protocol = "verify";
     settings.call_limit_seconds = 0.5;
-    const auto opened = evaluator_->open(task_, settings, {});
+    const auto opened = evaluator_->ask(evaluation::Open{task_, settings}, {});
     ASSERT_TRUE(opened) << opened.error().message;
     ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
   }
   model::Evaluation judge(const std::string& text) {
-    const auto evaluation = evaluator_->triage(cuda_solution(text), task_.baseline, {});
+    const auto evaluation = evaluator_->ask(evaluation::Race{cuda_solution(text), task_.baseline}, {});
     EXPECT_TRUE(evaluation) << evaluation.error().message;
     return evaluation.value_or(model::Evaluation{});
   }

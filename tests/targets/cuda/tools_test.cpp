@@ -126,12 +126,12 @@ class Tools : public testing::Test {
     settings.confirm_restarts = 1;
     settings.confirm_min_blocks = 2;
     settings.confirm_max_blocks = 2;
-    const auto opened = evaluator_->open(squares_task(), settings, {});
+    const auto opened = evaluator_->ask(evaluation::Open{squares_task(), settings}, {});
     ASSERT_TRUE(opened) << opened.error().message;
     ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
   }
   model::Profile profile(const std::string& text) {
-    auto out = evaluator_->profile(cuda_solution(text), {});
+    auto out = evaluator_->ask(evaluation::Profile{cuda_solution(text)}, {});
     EXPECT_TRUE(out) << out.error().message;
     if (!out) return {};
     // On a busy machine the fake device's clocks contradict each other, which is noted as well.
@@ -139,7 +139,7 @@ class Tools : public testing::Test {
     return *out;
   }
   model::Evaluation confirm(const std::string& text) {
-    auto out = evaluator_->confirm(cuda_solution(text), {});
+    auto out = evaluator_->ask(evaluation::Confirm{cuda_solution(text)}, {});
     EXPECT_TRUE(out) << out.error().message;
     if (!out) return {};
     // On a busy machine the fake device's calls take longer alone, which is noted as well.
@@ -278,11 +278,12 @@ TEST_F(Tools, AStopEndsTheToolAndTheCallAndTheDeviceIsFree) {
     EXPECT_TRUE(soon([&] { return logged("ncu").size() == 2; }));
     stop.request_stop();
   });
-  const auto stopped = evaluator_->profile(cuda_solution(spins_when_watched()), stop.get_token());
+  const auto stopped = evaluator_->ask(evaluation::Profile{cuda_solution(spins_when_watched())}, stop.get_token());
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, base::ErrorCode::cancelled);
   EXPECT_TRUE(soon([&] { return has_ended(std::stoi(logged("ncu")[1])); }));
-  EXPECT_EQ(evaluator_->triage(cuda_solution(kTwoLaunches), squares_task().baseline, {})->status, Status::passed);
+  EXPECT_EQ(evaluator_->ask(evaluation::Race{cuda_solution(kTwoLaunches), squares_task().baseline}, {})->status,
+            Status::passed);
 }
 
 TEST_F(Tools, SeeNoKeys) {
@@ -302,7 +303,8 @@ TEST_F(Tools, TheResidentProcessGivesWayWhereMemoryIsShort) {
   EXPECT_TRUE(find(profile(kSquares), "achieved occupancy"));
   EXPECT_EQ(logged("ncu").size(), 2);
   // Its slots are made again.
-  EXPECT_EQ(evaluator_->triage(cuda_solution(kTwoLaunches), squares_task().baseline, {})->status, Status::passed);
+  EXPECT_EQ(evaluator_->ask(evaluation::Race{cuda_solution(kTwoLaunches), squares_task().baseline}, {})->status,
+            Status::passed);
 }
 
 TEST_F(Tools, AConfirmedKernelWasCheckedByAllTools) {
@@ -337,7 +339,8 @@ TEST_F(Tools, AReadBehindATensorIsNotConfirmed) {
   const std::string reads_behind =
       squares_with("  y[i] = sum + s;", "  if (i == M - 1 && g[K] == 12345.5f) sum += 1;\n  y[i] = sum + s;");
   // Behind g there is always some room: tensors begin at multiples of 256 bytes.
-  EXPECT_EQ(evaluator_->triage(cuda_solution(reads_behind), squares_task().baseline, {})->status, Status::passed);
+  EXPECT_EQ(evaluator_->ask(evaluation::Race{cuda_solution(reads_behind), squares_task().baseline}, {})->status,
+            Status::passed);
   const model::Evaluation evaluation = confirm(reads_behind);
   EXPECT_EQ(evaluation.status, Status::runtime_error);
   EXPECT_EQ(evaluation.verdict, model::Verdict::none);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of the machine that measures, and what it answers, as values. An evaluator (evaluator.hpp) answers
+// them; their JSON (requests.hpp) is that of the worker protocol and of bundles.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "evaluation/reports.hpp"
+#include "model/evaluation.hpp"
+#include "model/solution.hpp"
+#include "model/task.hpp"
+
+namespace accelopt::evaluation {
+
+/// Starts measuring one task: peaks, inputs, references; verifies, times and profiles the baseline. Comes first, once.
+/// @error unsupported: no compiler or no device; unavailable: the worker died three times; cancelled.
+struct Open {
+  using Reply = OpenReport;
+  model::Task task;
+  MeasureSettings settings{};
+};
+
+/// Compiles only. A solution that does not build is a report, not an error. May be asked from many threads at once.
+struct Build {
+  using Reply = model::BuildReport;
+  model::Solution solution;
+};
+
+/// Verifies on race and check workloads, then races against the opponent (triage); the evaluation's kind is "triage". A
+/// failure is a status.
+struct Race {
+  using Reply = model::Evaluation;
+  model::Solution candidate;
+  model::Solution opponent;
+};
+
+/// The profile (cold time, rates, intensity, bound, remarks, code size) of a solution that passed.
+struct Profile {
+  using Reply = model::Profile;
+  model::Solution solution;
+};
+
+/// Races all arms side by side until places `places` and `places` + 1 separate. The first arm is the baseline.
+struct PlayOff {
+  using Reply = PlayoffReport;
+  std::vector<Arm> arms;
+  int places = 1;
+};
+
+/// Verifies on the held-out workloads; the status is all that may be told to anyone.
+struct HeldOut {
+  using Reply = model::Status;
+  model::Solution solution;
+};
+
+/// Fresh processes, fresh inputs, all workloads; the evaluation's kind is "confirm"; its verdict is FASTER iff it is
+/// confirmed, `reason` says why not.
+struct Confirm {
+  using Reply = model::Evaluation;
+  model::Solution solution;
+};
+
+using Request = std::variant<Open, Build, Race, Profile, PlayOff, HeldOut, Confirm>;
+using Reply =
+    std::variant<OpenReport, model::BuildReport, model::Evaluation, model::Profile, PlayoffReport, model::Status>;
+
+}  // namespace accelopt::evaluation
