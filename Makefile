@@ -15,15 +15,18 @@ PREFIX ?= /usr/local
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache,)
 
-.PHONY: fetch demo test check check-long check-gpu build install uninstall deps deps-build asan tsan tidy format clean
+.PHONY: fetch demo test test-build check check-long check-gpu build install uninstall deps deps-build asan asan-build tsan tsan-build tidy \
+        format clean
 
 demo: build
 	build/release/bin/accelopt run suites/nkibench-cpu/matmul --workspace build/demo --iterations 4
 	build/release/bin/accelopt best --workspace build/demo --output build/demo/matmul-best --force
 
-test: deps fetch
+test-build: deps fetch
 	cmake --preset test $(LAUNCHER)
 	cmake --build --preset test -j $(JOBS)
+
+test: test-build
 	ctest --preset test -j $(JOBS) --no-tests=error
 
 build: deps-build
@@ -42,14 +45,18 @@ check-gpu: deps fetch
 	cmake --build --preset test -j $(JOBS) --target accelopt accelopt-arena accelopt-card accelopt-nvrtc
 	ctest --preset test -L gpu --no-tests=error
 
-asan: deps fetch
+asan-build: deps fetch
 	cmake --preset asan $(LAUNCHER)
 	cmake --build --preset asan -j $(JOBS) --target accelopt_tests
+
+asan: asan-build
 	ctest --preset asan -j $(JOBS) --no-tests=error
 
-tsan: deps fetch
+tsan-build: deps fetch
 	cmake --preset tsan $(LAUNCHER)
 	cmake --build --preset tsan -j $(JOBS) --target accelopt_tests
+
+tsan: tsan-build
 	ctest --preset tsan -j $(JOBS) --no-tests=error
 
 tidy: deps
@@ -61,7 +68,7 @@ fetch: deps
 	@scripts/fetch-python.sh
 
 format:
-	git ls-files '*.cpp' '*.hpp' ':!suites' ':!tests/exploits' ':!tests/blackbox/programs' ':!bench/kernels' | xargs clang-format -i
+	git ls-files '*.cpp' '*.hpp' ':!suites' ':!exploits' ':!tests/blackbox/programs' ':!bench/kernels' | xargs clang-format -i
 
 install: build
 	cmake --install build/release --prefix $(PREFIX)

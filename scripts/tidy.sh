@@ -7,7 +7,7 @@
 set -euo pipefail
 build=$1
 
-git ls-files 'src/*.cpp' 'src/*.hpp' 'tests/*.cpp' 'tests/*.hpp' 'bench/*.cpp' ':!tests/exploits' ':!tests/blackbox/programs' ':!bench/kernels' | xargs clang-format --dry-run --Werror
+git ls-files 'src/*.cpp' 'src/*.hpp' 'tests/*.cpp' 'tests/*.hpp' 'bench/*.cpp' ':!tests/blackbox/programs' ':!bench/kernels' | xargs clang-format --dry-run --Werror
 
 findings=$(mktemp)
 trap 'rm -f "$findings"' EXIT

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using base::ErrorCode;
 
 constexpr std::string_view kNotFaster = "NOT_FASTER";
-/// The folder of the GPU's suite within tests/exploits/; the processor's lies beside it.
+/// The folder of the GPU's suite within exploits/; the processor's lies beside it.
 constexpr std::string_view kCuda = "cuda";
 
 std::string_view trimmed(std::string_view text) {

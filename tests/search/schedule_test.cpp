@@ -310,40 +310,6 @@ TEST(Schedule, NoQuestionIsAskedWhileTooManySolutionsWaitForTheDevice) {
   EXPECT_EQ(run.evaluator.triages, kPlans);
 }
 
-TEST(Flow, NoQuestionPassesWhileTooManySolutionsWait) {
-  Flow flow(Schedule::pipeline, {.attempts = 8, .waiting = 2}, 8);
-  std::optional<Flow::Judging> first(std::in_place, flow);
-  std::optional<Flow::Judging> second(std::in_place, flow);
-  std::atomic<bool> passed = false;
-  std::stop_source never;
-  std::jthread asker([&] {
-    flow.before_question(never.get_token());
-    passed = true;
-  });
-  std::stop_source stopped;
-  stopped.request_stop();
-  flow.before_question(stopped.get_token());  // a run that ends does not wait
-  EXPECT_FALSE(passed);
-  second.reset();
-  asker.join();
-  EXPECT_TRUE(passed);
-}
-
-TEST(Flow, ABranchThatIsLargerThanTheBoundIsLetInAlone) {
-  Flow flow(Schedule::pipeline, {.attempts = 4, .waiting = 2}, 32);
-  flow.admit(16);
-  std::atomic<bool> second = false;
-  std::jthread next([&] {
-    flow.admit(16);
-    second = true;
-    flow.release(16);
-  });
-  EXPECT_FALSE(second);
-  flow.release(16);
-  next.join();
-  EXPECT_TRUE(second);
-}
-
 TEST(Schedule, AFixThatCouldNotWaitIsDroppedWhenTheEarlierAnswerTurnsOutEqual) {
   // Plan 0 answers last and fails like plan 1 did, whose fix was asked by then.
   const auto play = [](FakeRun& run, Latch* fixed) {

@@ -30,8 +30,10 @@ LAYERS = {
     "cli": None,  # everything
 }
 
-LONGEST_FILE = 800
-SOURCE_SUFFIXES = {".cpp", ".hpp", ".c", ".h", ".py", ".sh", ".cmake"}
+LONGEST_FILE = 600
+# Trusted kernels that one compilation on the device takes as one text.
+LONGER_FILES = {"src/targets/cuda/kernels/check_kernels.cu": 700}
+SOURCE_SUFFIXES = {".cpp", ".hpp", ".c", ".h", ".cu", ".py", ".sh", ".cmake"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 
@@ -63,15 +65,16 @@ def check_includes(problems: list[str]) -> None:
 
 
 def check_files(problems: list[str]) -> None:
-    for folder in ("src", "tests", "bench", "scripts", "cmake", "suites"):
+    for folder in ("src", "tests", "exploits", "bench", "scripts", "cmake", "suites"):
         for file in sorted((ROOT / folder).rglob("*")):
             if file.suffix not in SOURCE_SUFFIXES or "build" in file.parts or not file.is_file():
                 continue
             text = file.read_text(encoding="utf-8")
             name = file.relative_to(ROOT).as_posix()
             lines = text.count("\n")
-            if lines > LONGEST_FILE:
-                problems.append(f"{name}: {lines} lines; at most {LONGEST_FILE}")
+            most = LONGER_FILES.get(name, LONGEST_FILE)
+            if lines > most:
+                problems.append(f"{name}: {lines} lines; at most {most}")
             is_task = folder == "suites"
             if not is_task and "SPDX-License-Identifier: Apache-2.0" not in "\n".join(text.splitlines()[:3]):
                 problems.append(f"{name}: no SPDX line")

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`accelopt selftest`: representative attacks are caught, honest kernels pass, and it says so when that is not the case."""
 
-import pathlib
 import re
 import shutil
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "blackbox"))
-import support  # noqa: E402
+import support
+
+EXPLOITS = support.ROOT / "exploits"
 
 # One of each kind; those that once got through are among them.
 ATTACKS = ["replay_by_pointer", "replay_from_output_slack", "takeover_and_mend", "done_a_little_early", "bf16_matmul",
@@ -40,7 +38,7 @@ class Selftest(support.TestCase):
     def suite(self, attacks, honest):
         """A folder with the task matmul and these kernels, given as file name and text."""
         folder = self.folder / "exploits"
-        shutil.copytree(HERE / "tasks" / "matmul", folder / "tasks" / "matmul")
+        shutil.copytree(EXPLOITS / "tasks" / "matmul", folder / "tasks" / "matmul")
         for part, files in (("attacks", attacks), ("honest", honest)):
             (folder / part).mkdir()
             for name, text in files:
@@ -62,7 +60,7 @@ class Selftest(support.TestCase):
                          ("selftest", len(ATTACKS), len(ATTACKS), len(HONEST), len(HONEST)), finished)
 
     def test_what_is_not_as_it_should_be_fails_the_command(self):
-        baseline = (HERE / "tasks" / "matmul" / "baseline.cpp").read_text(encoding="utf-8")
+        baseline = (EXPLOITS / "tasks" / "matmul" / "baseline.cpp").read_text(encoding="utf-8")
         folder = self.suite([("a.cpp", GIVEN_BACK + "\n" + baseline)], [("b.cpp", WRONG)])
         finished = self.accelopt("selftest", "--exploits", folder)
         self.assertEqual(finished.code, 5, finished)
@@ -84,8 +82,8 @@ class Selftest(support.TestCase):
                 self.assert_says(self.accelopt("selftest", "--exploits", folder), 1, r"a\.cpp", word)
 
     def test_the_program_holds_every_file_of_the_folder(self):
-        listed = set(re.findall(r"^  ([a-z]\S*?)\)?$", (HERE / "files.cmake").read_text(encoding="utf-8"), re.MULTILINE))
-        there = {path.relative_to(HERE).as_posix() for suite in (HERE, HERE / "cuda") for part in ("tasks", "attacks", "honest")
+        listed = set(re.findall(r"^  ([a-z]\S*?)\)?$", (EXPLOITS / "files.cmake").read_text(encoding="utf-8"), re.MULTILINE))
+        there = {path.relative_to(EXPLOITS).as_posix() for suite in (EXPLOITS, EXPLOITS / "cuda") for part in ("tasks", "attacks", "honest")
                  for path in (suite / part).rglob("*") if path.is_file()}
         self.assertEqual(listed, there)
         for suite in ("", "cuda/"):

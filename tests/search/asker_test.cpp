@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/asker.hpp"
+
+#include <gtest/gtest.h>
+
+#include "search/fake_iteration.hpp"
+
+namespace accelopt::search {
+namespace {
+
+/// Askers of one run: each as of a process of its own.
+class AskerTest : public testing::Test {
+ protected:
+  struct Session {
+    explicit Session(AskerTest& test, const SearchSettings& settings = {})
+        : recorder(*test.journal_, "r1", Missing::do_it), budget(settings), asker(test.agents_, recorder, budget) {}
+    Recorder recorder;
+    Budget budget;
+    Asker asker;
+  };
+
+  [[nodiscard]] agents::PlanQuestion plan_question() const {
+    agents::PlanQuestion question;
+    question.context.identity = {.iteration = 0, .parent = 0, .plan = 0};
+    question.context.task = &task_;
+    question.kernel = task_.baseline;
+    return question;
+  }
+  void planner_fails(ErrorCode code) {
+    team_.on_plan = [code](const auto&) -> FakeTeam::PlanResult { return base::fail(code, "the server said no"); };
+  }
+
+  std::unique_ptr<journal::Journal> journal_ = journal_of_one_run();
+  model::Task task_ = small_task();
+  FakeTeam team_;
+  const agents::Team agents_ = team_.team();
+};
+
+TEST_F(AskerTest, AnswerOnRecord_IsNotAskedAgain) {
+  Session first(*this);
+  ASSERT_TRUE(first.asker.plan(plan_question(), {}));
+  Session resumed(*this);
+  const auto answer = resumed.asker.plan(plan_question(), {});
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->value->title, "plan i0.b0.p0");
+  EXPECT_EQ(team_.plans.size(), 1U);
+  EXPECT_EQ(resumed.budget.by_role()["planner"].calls, 1) << "it was paid for by the same run";
+}
+
+TEST_F(AskerTest, OtherMemory_IsAnotherQuestion) {
+  Session session(*this);
+  agents::PlanQuestion question = plan_question();
+  ASSERT_TRUE(session.asker.plan(question, {}));
+  question.memory.emplace_back().title = "an experience";
+  ASSERT_TRUE(session.asker.plan(question, {}));
+  EXPECT_EQ(team_.plans.size(), 2U);
+}
+
+TEST_F(AskerTest, EndedBudget_RefusesOnlyNewQuestions) {
+  Session first(*this);
+  ASSERT_TRUE(first.asker.plan(plan_question(), {}));
+  first.budget.end("stop");
+  EXPECT_TRUE(first.asker.plan(plan_question(), {}));
+  agents::PlanQuestion other = plan_question();
+  other.context.identity.plan = 1;
+  const auto refused = first.asker.plan(other, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::cancelled);
+  EXPECT_EQ(team_.plans.size(), 1U);
+}
+
+TEST_F(AskerTest, BadLuck_LosesTheAnswerOnly) {
+  for (const ErrorCode code :
+       {ErrorCode::unavailable, ErrorCode::rate_limited, ErrorCode::timed_out, ErrorCode::parse, ErrorCode::internal}) {
+    Session session(*this);
+    planner_fails(code);
+    const auto answer = session.asker.plan(plan_question(), {});
+    ASSERT_TRUE(answer) << base::to_string(code);
+    EXPECT_FALSE(answer->value);
+    EXPECT_EQ(answer->lost, "the server said no");
+    ASSERT_TRUE(session.asker.asked_in_vain());
+    EXPECT_EQ(session.asker.asked_in_vain()->code, code);
+  }
+}
+
+TEST_F(AskerTest, LostAnswer_StaysLostOnceSettled) {
+  planner_fails(ErrorCode::timed_out);
+  Session unsettled(*this);
+  ASSERT_TRUE(unsettled.asker.plan(plan_question(), {}));
+  Session settled(*this);
+  ASSERT_TRUE(settled.asker.plan(plan_question(), {}));
+  EXPECT_EQ(team_.plans.size(), 2U) << "what was not settled is asked again";
+  ASSERT_TRUE(settled.asker.settle());
+  EXPECT_FALSE(settled.asker.asked_in_vain());
+  team_.on_plan = [](const auto&) -> FakeTeam::PlanResult { return answered(model::Plan{"late", {}, ""}); };
+  Session resumed(*this);
+  const auto answer = resumed.asker.plan(plan_question(), {});
+  ASSERT_TRUE(answer);
+  EXPECT_FALSE(answer->value);
+  EXPECT_EQ(team_.plans.size(), 2U);
+}
+
+TEST_F(AskerTest, LostAnswer_CostsWhatItsChatsTook) {
+  planner_fails(ErrorCode::timed_out);
+  Session session(*this);
+  ASSERT_TRUE(
+      session.recorder.once<base::Json>({{}, "chat:planner i0.b0.p0 try0"}, {}, []() -> base::Result<base::Json> {
+        return base::Json{{"usage", model::Usage{.calls = 1, .input_tokens = 70}}};
+      }));
+  ASSERT_TRUE(session.asker.plan(plan_question(), {}));
+  EXPECT_EQ(session.budget.by_role()["planner"].input_tokens, 70);
+}
+
+TEST_F(AskerTest, RefusalForGood_EndsTheRun) {
+  Session session(*this);
+  planner_fails(ErrorCode::unauthenticated);
+  EXPECT_EQ(session.asker.plan(plan_question(), {}).error().code, ErrorCode::unauthenticated);
+  planner_fails(ErrorCode::invalid_argument);
+  EXPECT_EQ(session.asker.plan(plan_question(), {}).error().code, ErrorCode::permission_denied)
+      << "not the command line's fault";
+  EXPECT_FALSE(session.asker.asked_in_vain());
+}
+
+TEST_F(AskerTest, EveryRole_IsRecordedAndCharged) {
+  for (int round = 0; round < 2; ++round) {
+    Session session(*this);
+    const agents::Context context = plan_question().context;
+    EXPECT_EQ(session.asker.plans(plan_question(), {})->value->size(), 1U);
+    agents::ExecuteQuestion execute{context, task_.baseline, {"plan", {}, ""}};
+    EXPECT_TRUE(session.asker.execute(execute, {})->value);
+    agents::FixQuestion fix;
+    fix.context = context;
+    fix.parent = fix.broken = task_.baseline;
+    EXPECT_TRUE(session.asker.fix(fix, {})->value);
+    agents::SummarizeQuestion summarize;
+    summarize.context = context;
+    summarize.plan.title = "plan";
+    EXPECT_EQ((*session.asker.summarize(summarize, {})->value)->title, "lesson of plan");
+    EXPECT_EQ(session.asker.summarize_all({summarize, summarize}, {})->value->size(), 2U);
+    for (const char* role : {"planner", "executor", "fixer"})
+      EXPECT_EQ(session.budget.by_role()[role].calls, 1) << role;
+    EXPECT_EQ(session.budget.by_role()["summarizer"].calls, 3);
+  }
+  EXPECT_EQ(team_.plans.size() + team_.executions.size() + team_.fixes.size(), 3U);
+  EXPECT_EQ(team_.summaries.size(), 3U);
+}
+
+}  // namespace
+}  // namespace accelopt::search
