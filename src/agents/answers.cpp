@@ -10,6 +10,7 @@
 
 #include "agents/quote.hpp"
 #include "base/json.hpp"
+#include "base/text.hpp"
 
 namespace accelopt::agents {
 namespace {
@@ -20,20 +21,11 @@ constexpr std::size_t kLessonBytes = 2'000;
 constexpr std::size_t kLargestSource = std::size_t{256} << 10U;
 constexpr std::string_view kBlank = " \t\r\n";
 
+using base::lower;
+using base::trimmed;
+
 tl::unexpected<std::string> refuse(std::string reason) {
   return tl::make_unexpected(std::move(reason));
-}
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
 }
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -78,7 +70,7 @@ std::optional<FenceLine> fence_line(std::string_view line) {
   if (mark != '`' && mark != '~') return std::nullopt;
   const std::size_t length = std::min(line.find_first_not_of(mark), line.size());
   if (length < 3) return std::nullopt;
-  const std::string_view info = trim(line.substr(length));
+  const std::string_view info = trimmed(line.substr(length));
   if (mark == '`' && info.find('`') != std::string_view::npos) return std::nullopt;  // code within a line
   return FenceLine{mark, length, info};
 }
@@ -131,8 +123,8 @@ bool declares_launch(std::string_view text) {
   const std::vector<std::string_view> lines = lines_of(text);
   const bool launches = std::ranges::any_of(lines, [](std::string_view line) {
     constexpr std::string_view kMark = "//@";
-    line = trim(line);
-    return line.starts_with(kMark) && trim(line.substr(kMark.size())).starts_with("launch");
+    line = trimmed(line);
+    return line.starts_with(kMark) && trimmed(line.substr(kMark.size())).starts_with("launch");
   });
   return launches && text.find("__global__") != std::string_view::npos;
 }
@@ -241,7 +233,7 @@ std::optional<PlanHead> find_head(std::span<const std::string_view> lines) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (!field(lines[i], "title")) continue;
     std::size_t next = i + 1;
-    while (next < lines.size() && trim(lines[next]).empty()) ++next;
+    while (next < lines.size() && trimmed(lines[next]).empty()) ++next;
     const bool whole = next < lines.size() && field(lines[next], "rests on").has_value();
     if (whole)
       head = PlanHead{i, next};
@@ -257,7 +249,7 @@ std::string_view without_thoughts(std::string_view text) {
   constexpr std::string_view kEnd = "</think>";
   if (const std::size_t end = text.rfind(kEnd); end != std::string_view::npos) text.remove_prefix(end + kEnd.size());
   // A thought that never ended: there is no answer after it.
-  if (const std::string_view start = trim(text); start.starts_with("<think>")) return {};
+  if (const std::string_view start = trimmed(text); start.starts_with("<think>")) return {};
   return text;
 }
 
@@ -272,13 +264,13 @@ Parsed<model::Plan> parse_plan(std::string_view text, const std::vector<model::E
   std::string body;
   for (std::size_t i = head->rests_on.value_or(head->title) + 1; i < lines.size(); ++i)
     body += std::string(lines[i]) + "\n";
-  std::string_view rest = trim(body);
+  std::string_view rest = trimmed(body);
   if (head->title > 0 && fence_line(lines[head->title - 1])) {  // the whole plan stands in a fence
     const std::size_t last = rest.rfind('\n');
-    if (last != std::string_view::npos && fence_line(rest.substr(last + 1))) rest = trim(rest.substr(0, last));
+    if (last != std::string_view::npos && fence_line(rest.substr(last + 1))) rest = trimmed(rest.substr(0, last));
   }
   plan.text = clean(rest, kPlanBytes);
-  if (trim(plan.text).empty()) return refuse("there is no plan after the title");
+  if (trimmed(plan.text).empty()) return refuse("there is no plan after the title");
   return plan;
 }
 
@@ -286,7 +278,7 @@ namespace {
 
 /// What a model puts between plans: rules, and headings such as "Plan 2".
 bool is_between_plans(std::string_view line) {
-  line = trim(line);
+  line = trimmed(line);
   const bool rule = line.find_first_not_of("-*_=# ") == std::string_view::npos;
   std::string words = lower(line.substr(std::min(line.find_first_not_of("#* "), line.size())));
   if (!words.starts_with("plan")) return rule;
@@ -376,7 +368,7 @@ Parsed<Lesson> lesson_from(const Json& object) {
   }
   lesson.title = clean_line(lesson.title, kTitleBytes);
   if (lesson.title.empty()) return refuse("its \"title\" is empty");
-  if (trim(lesson.strategy).empty()) return refuse("its \"strategy\" is empty");
+  if (trimmed(lesson.strategy).empty()) return refuse("its \"strategy\" is empty");
   return lesson;
 }
 

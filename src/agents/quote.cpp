@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdint>
 #include <span>
+
+#include "base/text.hpp"
 
 namespace accelopt::agents {
 namespace {
@@ -13,59 +14,17 @@ namespace {
 constexpr std::string_view kCut = " [cut]";
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
-/// One character: its value and its bytes. Bytes that are not UTF-8 are one character of value kInvalid each.
-struct Character {
-  static constexpr std::uint32_t kInvalid = 0xffffffffU;
-  std::uint32_t value = kInvalid;
-  std::size_t bytes = 1;
-};
-
-Character first_character(std::string_view text) {
-  const auto byte = [&text](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
-  const std::uint32_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t length = lead >= 0xf0 && lead < 0xf5   ? 4
-                             : lead >= 0xe0 && lead < 0xf0 ? 3
-                             : lead >= 0xc2 && lead < 0xe0 ? 2
-                                                           : 0;
-  if (length == 0 || text.size() < length) return {};
-  std::uint32_t value = lead & (0xffU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0U) != 0x80U) return {};
-    value = (value << 6U) | (byte(i) & 0x3fU);
-  }
-  constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};  // by length: no overlong forms
-  const bool surrogate = value >= 0xd800 && value <= 0xdfff;
-  if (value < kLeast[length] || surrogate || value > 0x10ffff) return {};
-  return {value, length};
-}
-
-bool changes_direction(std::uint32_t c) {
-  return c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
-}
-
-bool is_control(std::uint32_t c) {
-  const bool layout = c == '\t' || c == '\n' || c == '\r';
-  return (c < 0x20 && !layout) || (c >= 0x7f && c < 0xa0);
-}
-
-/// Characters that take no place on a screen: text could hide in them.
-bool is_invisible(std::uint32_t c) {
-  return c == 0x00ad || (c >= 0x200b && c <= 0x200d) || (c >= 0x2028 && c <= 0x2029) || (c >= 0x2060 && c <= 0x2064) ||
-         c == 0xfeff || (c >= 0xfe00 && c <= 0xfe0f) || (c >= 0xe0000 && c <= 0xe0fff);
-}
-
 /// Valid UTF-8 without the characters that clean() takes out; line ends are '\n'.
 std::string readable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const Character c = first_character(text);
-    if (c.value == Character::kInvalid) {
+    const base::Character c = base::first_character(text);
+    if (!c.valid) {
       out += kReplacement;
-    } else if (c.value == '\r') {
+    } else if (c.code == '\r') {
       if (!text.starts_with("\r\n")) out += '\n';
-    } else if (!is_control(c.value) && !is_invisible(c.value) && !changes_direction(c.value)) {
+    } else if (!base::is_control(c.code) && !base::is_invisible(c.code) && !base::changes_direction(c.code)) {
       out += text.substr(0, c.bytes);
     }
     text.remove_prefix(c.bytes);
@@ -90,16 +49,11 @@ bool same_letters(std::string_view text, std::string_view lower) {
          });
 }
 
-/// How chat templates and prompts begin and end messages; each is broken by a blank after its first character.
-constexpr auto kWrappers = std::to_array<std::string_view>(
-    {"<|",        "|>",         "[inst",      "[/inst",      "<<sys",          "<</sys",        "<system", "</system",
-     "<user",     "</user",     "<assistant", "</assistant", "<instruction",   "</instruction", "<tool",   "</tool",
-     "<function", "</function", "<think",     "</think",     "<start_of_turn", "<end_of_turn",  "<s>",     "</s>"});
-
 /// The special tokens of chat templates begin and end so; in C and C++ neither can stand outside of a comment or a
 /// string.
 constexpr auto kSpecialTokens = std::to_array<std::string_view>({"<|", "|>"});
 
+/// Each mark is broken by a blank after its first character.
 std::string break_up(std::string_view text, std::span<const std::string_view> wrappers) {
   std::string out;
   out.reserve(text.size());
@@ -128,7 +82,7 @@ std::string clean(std::string_view text, std::size_t longest_bytes) {
   std::string out = readable(text.substr(0, std::min(text.size(), 4 * longest_bytes + 64)));
   break_fences(out, '`', '\'');
   break_fences(out, '~', '-');
-  return cut(break_up(out, kWrappers), longest_bytes);
+  return cut(break_up(out, base::kMessageMarks), longest_bytes);
 }
 
 std::string clean_line(std::string_view text, std::size_t longest_bytes) {
@@ -168,10 +122,9 @@ std::string fenced(std::string_view text, std::string_view info) {
 
 bool has_deceptive_characters(std::string_view text) {
   while (!text.empty()) {
-    const Character c = first_character(text);
-    const bool form_feed = c.value == '\f' || c.value == '\v';
-    if (c.value != Character::kInvalid && ((is_control(c.value) && !form_feed) || changes_direction(c.value)))
-      return true;
+    const base::Character c = base::first_character(text);
+    const bool form_feed = c.code == '\f' || c.code == '\v';
+    if (c.valid && ((base::is_control(c.code) && !form_feed) || base::changes_direction(c.code))) return true;
     text.remove_prefix(c.bytes);
   }
   return false;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/version.hpp"
 
@@ -32,16 +33,9 @@ std::string next_words(const CommandFacts& command) {
   return joined_words(words, " ");
 }
 
-/// Inside single quotes of a shell.
-std::string shell_quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char letter : text) out += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return out + "'";
-}
-
 /// The first line, up to the end of its first sentence.
 std::string first_sentence(const std::string& text) {
-  const std::string line = text.substr(0, text.find('\n'));
+  const std::string line(base::first_line(text));
   return line.substr(0, std::min(line.find(". "), line.size()));
 }
 
@@ -81,12 +75,12 @@ std::string bash_completion(const CommandFacts& program) {
   std::string commands;
   std::string values;
   for_each_command(program, "", [&](const std::string& path, const CommandFacts& command) {
-    commands += fmt::format("    {}) words={} ;;\n", shell_quoted(path), shell_quoted(next_words(command)));
+    commands += fmt::format("    {}) words={} ;;\n", base::shell_quoted(path), base::shell_quoted(next_words(command)));
     for (const OptionFacts& option : command.options) {
       if (option.names.empty() || option.placeholder.empty()) continue;
       for (const std::string& name : option.names)
-        values += fmt::format("    {}) values={}; takes_value=1 ;;\n", shell_quoted(path + " " + name),
-                              shell_quoted(joined_words(option.choices, " ")));
+        values += fmt::format("    {}) values={}; takes_value=1 ;;\n", base::shell_quoted(path + " " + name),
+                              base::shell_quoted(joined_words(option.choices, " ")));
     }
   });
   return fmt::format(R"(# bash completion for accelopt: source it, or put it where bash-completion looks
@@ -138,18 +132,18 @@ std::string fish_completion(const CommandFacts& program) {
       condition = joined_words(parts, "; and ");
     }
     for (const CommandFacts& below : command.commands)
-      out += fmt::format("complete -c accelopt -n {} -a {} -d {}\n", shell_quoted(condition), below.name,
-                         shell_quoted(first_sentence(below.help)));
+      out += fmt::format("complete -c accelopt -n {} -a {} -d {}\n", base::shell_quoted(condition), below.name,
+                         base::shell_quoted(first_sentence(below.help)));
     for (const OptionFacts& option : command.options) {
       if (option.names.empty()) continue;
-      out += fmt::format("complete -c accelopt -n {}", shell_quoted(condition));
+      out += fmt::format("complete -c accelopt -n {}", base::shell_quoted(condition));
       for (const std::string& name : option.names)
         out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (!option.choices.empty())
-        out += " -x -a " + shell_quoted(joined_words(option.choices, " "));
+        out += " -x -a " + base::shell_quoted(joined_words(option.choices, " "));
       else if (!option.placeholder.empty())
         out += " -r";
-      out += " -d " + shell_quoted(first_sentence(option.help)) + "\n";
+      out += " -d " + base::shell_quoted(first_sentence(option.help)) + "\n";
     }
   });
   return out;

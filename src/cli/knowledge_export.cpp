@@ -82,7 +82,7 @@ Result<void> write_through(const fs::path& output, std::string_view bytes) {
 Json json_of(const memory::Item& item) {
   Json line = item.experience;
   line["type"] = "experience";
-  line["schema"] = 1;
+  line["schema"] = kExportSchema;
   line["quarantined"] = item.quarantined;
   line["suspicions"] = item.suspicions;
   return line;

@@ -12,6 +12,9 @@
 
 namespace accelopt::cli {
 
+/// Of an exported experience; raised when a field changes its meaning.
+inline constexpr int kExportSchema = 1;
+
 /// An item as the memory commands write it.
 base::Json json_of(const memory::Item& item);
 /// A kernel as an export carries it.

@@ -13,7 +13,9 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
+#include "base/schema.hpp"
 #include "base/unified_diff.hpp"
+#include "cli/knowledge_export.hpp"
 #include "memory/hygiene.hpp"
 #include "model/solution.hpp"
 #include "stats/estimate.hpp"
@@ -180,6 +182,7 @@ Result<void> take(const Json& object, const std::string& where, const ImportDefa
   if (type == "unreadable") return {};
   if (!type.empty() && type != "experience")
     return fail(ErrorCode::parse, where + ": is a " + type + ", no experience");
+  TRY(base::check_schema(object, kExportSchema, where));
   TRY(check_fields(object, where));
   auto read = base::decode<model::Experience>(object, where);
   if (!read) return tl::make_unexpected(read.error());

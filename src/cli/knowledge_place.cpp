@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 
+#include "base/text.hpp"
 #include "memory/knowledge_file.hpp"
 #include "memory/surreal_store.hpp"
 
@@ -54,14 +55,9 @@ std::size_t scheme_length(std::string_view text) {
 
 /// Without blanks around it, its scheme in small letters.
 std::string tidy(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n\v\f";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  std::string place(text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1));
-  const auto scheme = std::span(place).first(scheme_length(place));
-  std::ranges::transform(scheme, scheme.begin(),
-                         [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-  return place;
+  std::string place(base::trimmed(text, " \t\r\n\v\f"));
+  const std::size_t scheme = scheme_length(place);
+  return base::lower(place.substr(0, scheme)) + place.substr(scheme);
 }
 
 }  // namespace

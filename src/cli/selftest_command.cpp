@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/selftest_suite.hpp"
@@ -50,16 +51,10 @@ struct Tally {
   [[nodiscard]] bool all() const { return caught == attacks && passed == honest; }
 };
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
-std::string first_line(const std::string& text) {
+std::string short_line(const std::string& text) {
   constexpr std::size_t kMost = 150;
-  std::string line = text.substr(0, text.find('\n'));
-  if (line.size() > kMost) line = line.substr(0, kMost) + "...";
-  return line;
+  const std::string line(base::first_line(text));
+  return line.size() > kMost ? line.substr(0, kMost) + "..." : line;
 }
 
 bool is_expected(const SelftestKernel& kernel, const model::Evaluation& evaluation) {
@@ -82,7 +77,7 @@ void judge(Outcome& outcome) {
     outcome.note = fmt::format("expected {}", fmt::join(kernel.expected, " or "));
     return;
   }
-  if (lower(evaluation.reason).find(lower(kernel.reason)) == std::string::npos) {
+  if (base::lower(evaluation.reason).find(base::lower(kernel.reason)) == std::string::npos) {
     outcome.note = fmt::format("the reason does not say \"{}\"", kernel.reason);
     return;
   }
@@ -129,7 +124,7 @@ void print(const Outcome& outcome, const SelftestOptions& options) {
     const char* word =
         outcome.as_it_should ? (kernel.attack ? "caught" : "passed") : (kernel.attack ? "NOT CAUGHT" : "NOT PASSED");
     fmt::print("{:<32} {}: {}", kernel.name, word, verdict_text(evaluation));
-    if (!evaluation.reason.empty()) fmt::print(": {}", first_line(evaluation.reason));
+    if (!evaluation.reason.empty()) fmt::print(": {}", short_line(evaluation.reason));
     if (!outcome.note.empty()) fmt::print(" ({})", outcome.note);
     fmt::print("\n");
   }

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "cli/builtin_exploits.hpp"
 #include "model/evaluation.hpp"
 #include "suites/task_folder.hpp"
@@ -20,20 +21,14 @@ constexpr std::string_view kNotFaster = "NOT_FASTER";
 /// The folder of the GPU's suite within exploits/; the processor's lies beside it.
 constexpr std::string_view kCuda = "cuda";
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 /// "key: value" of every comment line at the beginning of the file.
 std::map<std::string, std::string> header_of(std::string_view text) {
   std::map<std::string, std::string> out;
   while (text.starts_with("//")) {
     const auto end = text.find('\n');
-    const std::string_view line = trimmed(text.substr(2, end == std::string_view::npos ? end : end - 2));
+    const std::string_view line = base::trimmed(text.substr(2, end == std::string_view::npos ? end : end - 2));
     if (const auto colon = line.find(": "); colon != std::string_view::npos) {
-      out.emplace(line.substr(0, colon), trimmed(line.substr(colon + 2)));
+      out.emplace(line.substr(0, colon), base::trimmed(line.substr(colon + 2)));
     }
     if (end == std::string_view::npos) break;
     text.remove_prefix(end + 1);

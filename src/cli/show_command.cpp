@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/cost.hpp"
 #include "cli/estimate.hpp"
@@ -140,7 +141,7 @@ void add_confirmations(report::Document& page, const std::vector<journal::StepRe
     if (!evaluation) continue;
     const std::string source = evaluation->source_id.substr(0, 10);
     if (!evaluation->reason.empty()) {
-      const std::string line = evaluation->reason.substr(0, evaluation->reason.find('\n'));
+      const std::string line(base::first_line(evaluation->reason));
       text += fmt::format("  {}: {}\n", source, report::printable(line));
     }
     for (const std::string& note : evaluation->notes)

@@ -11,6 +11,7 @@
 #include "agents/prompts.hpp"
 #include "agents/recipes/recipes_agents.hpp"
 #include "base/files.hpp"
+#include "base/schema.hpp"
 #include "http/client.hpp"
 #include "llm/clock.hpp"
 #include "llm/continuing_model.hpp"
@@ -313,6 +314,7 @@ base::Result<std::optional<std::uint64_t>> recorded_seed(const AgentFlags& flags
   if (!text && text.error().code == base::ErrorCode::not_found) return std::nullopt;
   if (!text) return tl::make_unexpected(text.error());
   const base::Json run = base::Json::parse(*text, nullptr, false);
+  TRY(base::check_schema(run, 1, file.string()));
   if (!run.is_object() || !run.value("seed", base::Json()).is_number_unsigned()) {
     return base::fail(base::ErrorCode::corrupt,
                       file.string() +

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "model/directives.hpp"
 #include "model/user_flags.hpp"
 #include "syntax/text.hpp"
@@ -77,7 +78,7 @@ Result<model::Evaluation> confirmed(evaluation::Evaluator& evaluator, const Solu
   if (!report.built) {
     model::Evaluation failed;
     failed.status = model::Status::compile_error;
-    failed.reason = report.diagnostics.substr(0, report.diagnostics.find('\n'));
+    failed.reason = base::first_line(report.diagnostics);
     return failed;
   }
   return evaluator.ask(evaluation::Confirm{solution}, stop);

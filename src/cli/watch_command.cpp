@@ -157,7 +157,8 @@ base::Result<Exit> watch(Shell& shell, const WatchOptions& options) {
   }
   TRY_ASSIGN(const journal::RunInfo ended, journal->find_run(run->id));
   if (options.json) {
-    fmt::print("{}\n", base::canonical(ended.result ? *ended.result : Json{{"type", "result"}, {"run", run->id}}));
+    fmt::print("{}\n", base::canonical(ended.result ? *ended.result
+                                                    : Json{{"type", "result"}, {"schema", 1}, {"run", run->id}}));
   } else {
     fmt::print("run {}: {}; see: accelopt show {}\n", run->id, ended.status, run->id);
   }

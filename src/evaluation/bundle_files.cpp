@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/schema.hpp"
 #include "evaluation/bundle.hpp"
 
 namespace accelopt::evaluation {
@@ -99,10 +100,7 @@ base::Result<Json> unseal(std::string_view text, const char* type, const char* k
     return fail(ErrorCode::corrupt, name + " is no " + type);
   const Json schema = object.value("schema", Json());
   if (!schema.is_number_integer()) return fail(ErrorCode::corrupt, name + " names no schema");
-  if (schema != kBundleSchema) {
-    return fail(ErrorCode::unsupported, name + " has layout " + schema.dump() + "; this accelopt knows layout " +
-                                            std::to_string(kBundleSchema) + ": use the same version at both ends");
-  }
+  TRY(base::check_schema(object, kBundleSchema, name));
   const Json hash = object.value(key, Json());
   object.erase(key);
   if (hash != base::sha256_hex(base::canonical(object)))

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/text.hpp"
 #include "http/url.hpp"
 
 namespace accelopt::http {
@@ -74,19 +75,6 @@ bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 /// Printable ASCII only and not long: a server's words in one of our messages.
 std::string tame(std::string_view text) {
   constexpr std::size_t kLongest = 200;
@@ -113,13 +101,13 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* use
   auto& exchange = *static_cast<Exchange*>(user);
   const std::size_t bytes = size * count;
   try {
-    const std::string_view line = trim({data, bytes});
+    const std::string_view line = base::trimmed({data, bytes});
     exchange.last_activity = SteadyClock::now();
     if (const auto status = status_of_line(line)) {
       exchange.response.head = Head{*status, {}};  // an interim answer (100, 103) ends here: the last head counts
     } else if (const std::size_t colon = line.find(':'); colon != std::string_view::npos) {
       exchange.response.head.headers.push_back(
-          {lower(trim(line.substr(0, colon))), std::string(trim(line.substr(colon + 1)))});
+          {base::lower(base::trimmed(line.substr(0, colon))), std::string(base::trimmed(line.substr(colon + 1)))});
     }
     return bytes;
   } catch (const std::exception&) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/text.hpp"
 #include "journal/rows.hpp"
 #include "journal/schema.hpp"
 #include "journal/sqlite_journal.hpp"
@@ -26,18 +27,11 @@ constexpr std::int64_t kSilentMs = 15'000;
 /// How long a call waits for another program's lock: signs of life come again, and a person who asks can ask again.
 constexpr std::chrono::milliseconds kPatience{5'000};
 
-std::string first_line(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
-
 /// The time at which a process began, in the kernel's own unit; empty when there is none. Fields of /proc/PID/stat are
 /// counted from behind the last parenthesis, because a program's name may hold anything.
 std::string born_of(std::int64_t pid) {
   constexpr int kStartTimeAfterName = 20;  // @source proc(5): starttime is field 22, the name field 2
-  const std::string line = first_line("/proc/" + std::to_string(pid) + "/stat");
+  const std::string line = base::first_line_of_file("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t name_ends = line.rfind(')');
   if (name_ends == std::string::npos) return {};
   std::istringstream fields(line.substr(name_ends + 1));
@@ -252,7 +246,7 @@ Process this_process() {
   std::error_code ignored;
   // The boot tells machines apart, and the namespace containers: a pid means something only within both.
   const std::string space = std::filesystem::read_symlink("/proc/self/ns/pid", ignored).string();
-  return {::getpid(), first_line("/proc/sys/kernel/random/boot_id") + " " + space, born_of(::getpid())};
+  return {::getpid(), base::first_line_of_file("/proc/sys/kernel/random/boot_id") + " " + space, born_of(::getpid())};
 }
 
 Alive is_alive(const Session& session) {

@@ -10,6 +10,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
+#include "base/schema.hpp"
 #include "llm/wire_json.hpp"
 
 namespace accelopt::llm {
@@ -312,6 +313,7 @@ base::Result<Recording> Recording::load(const std::filesystem::path& folder) {
   for (const std::filesystem::path& file : files) {
     TRY_ASSIGN(const std::string text, base::read_file(file));
     const Json value = Json::parse(text, nullptr, false);
+    TRY(base::check_schema(value, kRecordingSchema, file.string()));
     try {
       Answer answer;
       answer.file = file.filename().string();

@@ -3,48 +3,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <span>
+
+#include "base/text.hpp"
 
 namespace accelopt::memory {
 namespace {
 
-/// One character: its value and its bytes; 0 where the bytes are not UTF-8.
-struct Letter {
-  std::uint32_t value = 0;
-  std::size_t bytes = 1;
-  bool valid = false;
-};
-
-Letter letter_at(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[at + i])); };
-  const std::uint32_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1, true};
-  const std::size_t length = lead >= 0xf0 && lead < 0xf5   ? 4
-                             : lead >= 0xe0 && lead < 0xf0 ? 3
-                             : lead >= 0xc2 && lead < 0xe0 ? 2
-                                                           : 0;
-  if (length == 0 || text.size() - at < length) return {};
-  std::uint32_t value = lead & (0xffU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0U) != 0x80U) return {};
-    value = (value << 6U) | (byte(i) & 0x3fU);
-  }
-  constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};  // by length: no overlong forms
-  if (value < kLeast[length] || (value >= 0xd800 && value <= 0xdfff) || value > 0x10ffff) return {};
-  return {value, length, true};
-}
-
-/// Characters that a note needs none of: controls but for line ends and tabs, invisible ones, and those that change
-/// the direction of writing.
-bool is_unwanted(std::uint32_t c) {
-  const bool control = (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || (c >= 0x7f && c < 0xa0);
-  const bool direction =
-      c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
-  const bool invisible = c == 0x00ad || (c >= 0x200b && c <= 0x200d) || (c >= 0x2028 && c <= 0x2029) ||
-                         (c >= 0x2060 && c <= 0x2064) || c == 0xfeff || (c >= 0xfe00 && c <= 0xfe0f) ||
-                         (c >= 0xe0000 && c <= 0xe0fff);
-  return control || direction || invisible;
+/// Characters that a note needs none of.
+bool is_unwanted(char32_t c) {
+  return base::is_control(c) || base::changes_direction(c) || base::is_invisible(c);
 }
 
 enum class Lines { one, many };
@@ -68,17 +36,17 @@ void fit(std::string& text, std::size_t longest, Lines lines, std::vector<std::s
       at += plain;
       continue;
     }
-    const Letter letter = letter_at(text, at);
-    const bool line_end = letter.value == '\r' || letter.value == '\n';
-    const std::size_t bytes = letter.valid ? letter.bytes : 1;
-    if (!letter.valid || is_unwanted(letter.value)) {
+    const base::Character letter = base::first_character(std::string_view(text).substr(at));
+    const bool line_end = letter.code == '\r' || letter.code == '\n';
+    const std::size_t bytes = letter.bytes;
+    if (!letter.valid || is_unwanted(letter.code)) {
       suspect(suspicions, letter.valid ? "control or invisible characters" : "bytes that are no text");
     } else if (out.size() + bytes > longest) {
       suspect(suspicions, "over " + std::to_string(longest) + " bytes: cut");
       break;
     } else if (line_end && lines == Lines::one) {
       out += ' ';
-    } else if (letter.value != '\r') {
+    } else if (letter.code != '\r') {
       out.append(text, at, bytes);
     }
     at += bytes;
@@ -91,8 +59,8 @@ std::size_t blank_at(std::string_view text, std::size_t at) {
   const char c = text[at];
   if (c == ' ' || (c >= '\t' && c <= '\r')) return 1;
   if (static_cast<unsigned char>(c) < 0x80) return 0;
-  const Letter letter = letter_at(text, at);
-  const std::uint32_t it = letter.value;
+  const base::Character letter = base::first_character(text.substr(at));
+  const char32_t it = letter.code;
   const bool blank = it == 0x85 || it == 0xa0 || it == 0x1680 || (it >= 0x2000 && it <= 0x200a) || it == 0x2028 ||
                      it == 0x2029 || it == 0x202f || it == 0x205f || it == 0x3000;
   return letter.valid && blank ? letter.bytes : 0;
@@ -148,13 +116,6 @@ constexpr auto kOrders = std::to_array<std::string_view>({"ignore all previous",
                                                           "api key",
                                                           "api_key"});
 
-/// How chat formats begin and end messages.
-constexpr auto kWrappers = std::to_array<std::string_view>(
-    {"<|",           "|>",        "[inst",        "[/inst",     "<<sys",       "<</sys",       "<system",
-     "</system",     "<user",     "</user",       "<assistant", "</assistant", "<instruction", "</instruction",
-     "<tool",        "</tool",    "<function",    "</function", "<think",      "</think",      "<start_of_turn",
-     "<end_of_turn", "\nsystem:", "\nassistant:", "\nuser:",    "\nhuman:"});
-
 /// Of C++ itself: what includes them is no message.
 constexpr auto kHeaders = std::to_array<std::string_view>({"<system_error>", "<functional>"});
 
@@ -192,7 +153,7 @@ std::vector<std::string> suspicions_of(std::string_view text) {
   std::string folded = folded_of(text);
   if (folded.find("```") != std::string::npos || folded.find("~~~") != std::string::npos)
     found.emplace_back("closes a code fence");
-  static const WordsByLetter wrappers(kWrappers);
+  static const WordsByLetter wrappers(base::kMessageMarks);
   static const WordsByLetter orders(kOrders);
   if (wrappers.any_in(folded)) found.emplace_back("begins or ends messages");
   std::ranges::replace(folded, '\n', ' ');

@@ -30,6 +30,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Items whose text something else wrote over, as far as can be told without reading what it says.
+constexpr std::string_view kDamaged =
+    "SELECT number FROM items WHERE CASE WHEN json_valid(experience) THEN coalesce(json_type(experience, '$.title'), "
+    "'') <> 'text' ELSE 1 END";
 /// How many of a language were inserted: as counted, or, where that count is gone, as its items tell.
 constexpr std::string_view kInserted =
     "SELECT coalesce((SELECT inserted FROM languages WHERE language = ?1), (SELECT max(place) + 1 FROM items WHERE "
@@ -356,7 +360,16 @@ class KnowledgeFile final : public KnowledgeStore {
     TRY(group("language", stats.by_language));
     TRY(group("op_type", stats.by_op_type));
     TRY(group("polarity", stats.by_polarity));
-    TRY(for_each([](const Item&) -> Result<void> { return {}; }));
+    TRY_ASSIGN(Statement* const statement, rows_.sql(kDamaged));
+    SqlQuery damaged(*statement);
+    std::vector<std::int64_t> numbers;
+    for (;;) {
+      TRY_ASSIGN(const bool more, damaged.next());
+      if (!more) break;
+      numbers.push_back(damaged.integer(0));
+    }
+    rows_.clear_unreadable();
+    TRY(rows_.items(numbers));
     stats.unreadable = rows_.unreadable();
     return stats;
   }

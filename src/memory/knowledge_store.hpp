@@ -131,8 +131,9 @@ struct StoreStats {
   std::int64_t forgotten = 0;
   std::int64_t solutions = 0;
   std::int64_t credit_events = 0;
-  std::int64_t bytes = 0;                                           ///< on disk; 0: unknown
-  std::vector<Unreadable> unreadable{};                             ///< experiences, among those counted above
+  std::int64_t bytes = 0;  ///< on disk; 0: unknown
+  /// Experiences, among those counted above, whose text is visibly damaged; reading them all may find more.
+  std::vector<Unreadable> unreadable{};
   std::vector<std::pair<std::string, std::int64_t>> by_language{};  ///< most first
   std::vector<std::pair<std::string, std::int64_t>> by_op_type{};
   std::vector<std::pair<std::string, std::int64_t>> by_polarity{};

@@ -12,8 +12,11 @@ namespace {
 
 using base::Json;
 
-/// Cards that are read at once: their words are bounded (surreal_schema.cpp), so an answer stays below 32 MB.
-constexpr int kCardsAtOnce = 2000;
+/// Cards that are read at once at first: the engine (3.0.2) looks through all the rest of the range for every page, so
+/// few large ones cost a third of many small ones.
+constexpr int kMostCardsAtOnce = 8000;
+/// Cards whose words, which are bounded (surreal_schema.cpp), make an answer that no client refuses for its length.
+constexpr int kLeastCardsAtOnce = 500;
 /// How far back changes are read again, microseconds of the server's clock: a transaction's changes carry the time of
 /// its statements and are seen when it ends.
 constexpr std::int64_t kOverlapUs = 3'000'000;
@@ -21,6 +24,13 @@ constexpr std::int64_t kOverlapUs = 3'000'000;
 const Json& rows_at(const std::vector<Json>& results, std::size_t place) {
   static const Json nothing;
   return place < results.size() ? results[place] : nothing;
+}
+
+/// Whether the answer was refused for its length and fewer can be asked for, as `count` then says.
+bool too_long(const base::Result<std::vector<Json>>& answer, int& count) {
+  if (answer || answer.error().code != base::ErrorCode::exhausted || count <= kLeastCardsAtOnce) return false;
+  count = std::max(kLeastCardsAtOnce, count / 4);
+  return true;
 }
 
 }  // namespace
@@ -34,7 +44,8 @@ base::Result<void> refresh(SurrealClient& client, std::map<PileName, CardPile>& 
     bool done = false;
   };
   std::vector<Reading> readings;
-  Json variables = {{"count", kCardsAtOnce}};
+  Json variables;
+  int count = kMostCardsAtOnce;
   for (const PileName& name : names) {
     const std::string place = std::to_string(readings.size());
     CardPile& pile = piles[name];
@@ -48,11 +59,14 @@ base::Result<void> refresh(SurrealClient& client, std::map<PileName, CardPile>& 
       variables["stamp" + std::to_string(i)] = readings[i].stamp;
       variables["key" + std::to_string(i)] = readings[i].key;
     }
-    TRY_ASSIGN(const auto results, client.ask(kReadCards, clean(variables)));
+    variables["count"] = count;
+    const auto answer = client.ask(kReadCards, clean(variables));
+    if (too_long(answer, count)) continue;
+    TRY_ASSIGN(const auto results, answer);
     if (now_us == 0) now_us = last_number(results).value_or(0);
     for (std::size_t i = 0; i < readings.size(); ++i) {
       const Json& rows = rows_at(results, i);
-      readings[i].done = !rows.is_array() || rows.size() < static_cast<std::size_t>(kCardsAtOnce);
+      readings[i].done = !rows.is_array() || rows.size() < static_cast<std::size_t>(count);
       if (!rows.is_array() || rows.empty()) continue;
       for (const Json& row : rows) readings[i].pile->take(row);
       readings[i].stamp = rows.back().at("id").at(2);
@@ -65,16 +79,16 @@ base::Result<void> refresh(SurrealClient& client, std::map<PileName, CardPile>& 
 
 base::Result<void> read_all(SurrealClient& client, CardPile& pile) {
   Json last = Json::array({"", "", 0, ""});
-  for (;;) {
-    TRY_ASSIGN(const auto results, client.ask(kReadAllCards, {{"language", last[0]},
-                                                              {"target", last[1]},
-                                                              {"stamp", last[2]},
-                                                              {"key", last[3]},
-                                                              {"count", kCardsAtOnce}}));
+  for (int count = kMostCardsAtOnce;;) {
+    const auto answer = client.ask(
+        kReadAllCards,
+        {{"language", last[0]}, {"target", last[1]}, {"stamp", last[2]}, {"key", last[3]}, {"count", count}});
+    if (too_long(answer, count)) continue;
+    TRY_ASSIGN(const auto results, answer);
     const Json& rows = rows_at(results, 0);
     if (!rows.is_array()) break;
     for (const Json& row : rows) pile.take(row);
-    if (rows.size() < static_cast<std::size_t>(kCardsAtOnce)) break;
+    if (rows.size() < static_cast<std::size_t>(count)) break;
     last = rows.back().at("id");
   }
   return {};

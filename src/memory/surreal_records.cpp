@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <set>
 
+#include "base/text.hpp"
+
 namespace accelopt::memory::surreal {
 namespace {
 
@@ -37,10 +39,8 @@ std::optional<model::Interval> interval_at(const Json& object, const char* key) 
   return read ? std::optional(*read) : std::nullopt;
 }
 
-std::string first_line(const std::string& text) {
-  constexpr std::size_t kLongest = 80;
-  return text.substr(0, std::min(text.find('\n'), kLongest));
-}
+/// Longest title that is made of a strategy, bytes.
+constexpr std::size_t kLongestTitleOfStrategy = 80;
 
 /// A record of any form as the JSON of an experience. One without a title, as other tools write them, is named by its
 /// strategy.
@@ -53,7 +53,8 @@ Json experience_json(const Json& row) {
     if (found->is_number()) out[key] = found->dump();
   }
   for (const char* key : kNumbers) out[key] = number_at(row, key);
-  if (!out.contains("title")) out["title"] = first_line(base::text_at(row, "strategy"));
+  if (!out.contains("title"))
+    out["title"] = std::string(base::first_line(base::text_at(row, "strategy"), kLongestTitleOfStrategy));
   if (const auto effect = interval_at(row, "effect")) out["effect"] = Json(*effect);
   if (const auto workloads = row.find("workloads"); workloads != row.end()) {
     if (base::decode<model::Experience>(Json{{"workloads", *workloads}}, "")) out["workloads"] = *workloads;

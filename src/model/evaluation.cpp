@@ -2,14 +2,13 @@
 #include "model/evaluation.hpp"
 
 #include <array>
-#include <cmath>
-#include <limits>
 #include <utility>
+
+#include "base/json_fields.hpp"
 
 namespace accelopt::model {
 
 using base::Json;
-using base::read_field;
 
 namespace {
 
@@ -33,32 +32,81 @@ constexpr std::array<std::pair<Verdict, std::string_view>, 5> kVerdictNames{{
     {Verdict::undecided, "UNDECIDED"},
 }};
 
-/// JSON has no NaN or infinity: they travel as strings.
-Json number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
+constexpr auto kIntervalFields = [](auto& field, auto& it) {
+  field.number("estimate", it.estimate, "low", it.low, "high", it.high);
+};
 
-double number_from(const Json& in) {
-  if (in.is_string()) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    return in == "inf" ? kInfinity : in == "-inf" ? -kInfinity : std::nan("");
-  }
-  return in.is_null() ? std::nan("") : in.get<double>();
-}
+constexpr auto kRooflineFields = [](auto& field, auto& it) {
+  field.required("floor_ns", it.floor_ns, "fraction", it.fraction, "bound", it.bound);
+};
 
-/// The fields of a sample that only some devices fill, by name.
-template <class Sample>
-auto clock_fields(Sample& sample) {
-  using Values = decltype(&sample.reference_mhz);
-  return std::array<std::pair<const char*, Values>, 6>{{{"reference_mhz", &sample.reference_mhz},
-                                                        {"candidate_mhz", &sample.candidate_mhz},
-                                                        {"shifted_mhz", &sample.shifted_mhz},
-                                                        {"reference_lag_ns", &sample.reference_lag_ns},
-                                                        {"candidate_lag_ns", &sample.candidate_lag_ns},
-                                                        {"shifted_lag_ns", &sample.shifted_lag_ns}}};
-}
+constexpr auto kTimingFields = [](auto& field, auto& it) {
+  field.required("name", it.name);
+  field.optional("role", it.role);
+  field.required("time_ns", it.time_ns);
+  field.optional("reference_ns", it.reference_ns, "ratio", it.ratio, "roofline", it.roofline);
+};
+
+constexpr auto kProfileItemFields = [](auto& field, auto& it) {
+  field.required("name", it.name);
+  field.number("value", it.value);
+  field.required("unit", it.unit, "meaning", it.meaning);
+};
+
+constexpr auto kBuildFields = [](auto& field, auto& it) {
+  field.required("built", it.built);
+  field.optional("diagnostics", it.diagnostics, "build_id", it.build_id, "machine_code_id", it.machine_code_id,
+                 "code_bytes", it.code_bytes, "remarks", it.remarks, "seconds", it.seconds);
+};
+
+constexpr auto kSampleFields = [](auto& field, auto& it) {
+  field.required("reference_ns", it.reference_ns, "candidate_ns", it.candidate_ns);
+  field.optional("slot", it.slot, "disturbed", it.disturbed);
+  field.unless_empty("shifted_ns", it.shifted_ns, "reference_mhz", it.reference_mhz, "candidate_mhz", it.candidate_mhz,
+                     "shifted_mhz", it.shifted_mhz, "reference_lag_ns", it.reference_lag_ns, "candidate_lag_ns",
+                     it.candidate_lag_ns, "shifted_lag_ns", it.shifted_lag_ns);
+};
+
+constexpr auto kEnvironmentFields = [](auto& field, auto& it) {
+  field.optional("device", it.device, "compiler", it.compiler, "flags", it.flags, "isolation", it.isolation, "seed",
+                 it.seed, "noisy", it.noisy);
+};
+
+constexpr auto kConfigurationFields = [](auto& field, auto& it) {
+  field.required("values", it.values, "fate", it.fate);
+  field.named("status", it.status, parse_status);
+  field.optional("reason", it.reason, "blocks", it.blocks, "ratio", it.ratio);
+};
+
+constexpr auto kHeatFields = [](auto& field, auto& it) {
+  field.required("rung", it.rung, "arms", it.arms, "offset", it.offset, "log_ratios", it.log_ratios);
+};
+
+constexpr auto kTuningFields = [](auto& field, auto& it) {
+  field.required("source_id", it.source_id, "names", it.names, "sets", it.sets);
+  field.optional("combinations", it.combinations, "configurations", it.configurations, "chosen", it.chosen);
+  field.required("field", it.field);
+  field.optional("heats", it.heats, "seconds", it.seconds);
+};
+
+constexpr auto kMismatchFields = [](auto& field, auto& it) {
+  field.required("workload", it.workload, "family", it.family, "output", it.output, "index", it.index);
+  field.number("expected", it.expected, "actual", it.actual, "normwise_error", it.normwise_error, "normwise_bound",
+               it.normwise_bound);
+};
+
+constexpr auto kStageFields = [](auto& field, auto& it) { field.required("name", it.name, "seconds", it.seconds); };
+
+constexpr auto kEvaluationFields = [](auto& field, auto& it) {
+  field.named("status", it.status, parse_status);
+  field.named("verdict", it.verdict, parse_verdict);
+  field.optional("reason", it.reason, "opponent", it.opponent, "kind", it.kind, "decided_by", it.decided_by, "blocks",
+                 it.blocks, "workloads", it.workloads, "samples", it.samples, "environment", it.environment, "trust",
+                 it.trust, "source_id", it.source_id, "machine_code_id", it.machine_code_id, "duplicate_of",
+                 it.duplicate_of, "mismatch", it.mismatch, "ratio", it.ratio, "profile", it.profile, "tuning",
+                 it.tuning, "stages", it.stages);
+  field.unless_empty("notes", it.notes);
+};
 
 }  // namespace
 
@@ -91,42 +139,24 @@ Verdict parse_verdict(std::string_view name) {
 }
 
 void to_json(Json& out, const Interval& value) {
-  out = {{"estimate", number(value.estimate)}, {"low", number(value.low)}, {"high", number(value.high)}};
+  base::write_fields(out, value, kIntervalFields);
 }
-
 void from_json(const Json& in, Interval& value) {
-  value.estimate = number_from(in.at("estimate"));
-  value.low = number_from(in.at("low"));
-  value.high = number_from(in.at("high"));
+  base::read_fields(in, value, kIntervalFields);
 }
 
 static void to_json(Json& out, const RooflinePoint& value) {
-  out = {{"floor_ns", value.floor_ns}, {"fraction", value.fraction}, {"bound", value.bound}};
+  base::write_fields(out, value, kRooflineFields);
 }
-
 static void from_json(const Json& in, RooflinePoint& value) {
-  in.at("floor_ns").get_to(value.floor_ns);
-  in.at("fraction").get_to(value.fraction);
-  in.at("bound").get_to(value.bound);
+  base::read_fields(in, value, kRooflineFields);
 }
 
 void to_json(Json& out, const WorkloadTiming& value) {
-  out = {{"name", value.name},
-         {"role", value.role},
-         {"time_ns", value.time_ns},
-         {"reference_ns", Json(value.reference_ns)}};
-  out["ratio"] = value.ratio ? Json(*value.ratio) : Json();
-  out["roofline"] = Json();
-  if (value.roofline) to_json(out["roofline"], *value.roofline);
+  base::write_fields(out, value, kTimingFields);
 }
-
 void from_json(const Json& in, WorkloadTiming& value) {
-  in.at("name").get_to(value.name);
-  read_field(in, "role", value.role);
-  in.at("time_ns").get_to(value.time_ns);
-  if (in.contains("reference_ns")) in.at("reference_ns").get_to(value.reference_ns);
-  if (in.contains("ratio") && !in.at("ratio").is_null()) value.ratio = in.at("ratio").get<Interval>();
-  if (in.contains("roofline") && !in.at("roofline").is_null()) from_json(in.at("roofline"), value.roofline.emplace());
+  base::read_fields(in, value, kTimingFields);
 }
 
 bool failed_in_profile(const Evaluation& evaluation) {
@@ -143,12 +173,15 @@ void take_failure(Evaluation& evaluation) {
   evaluation.profile.reset();
 }
 
+static void to_json(Json& out, const ProfileItem& value) {
+  base::write_fields(out, value, kProfileItemFields);
+}
+static void from_json(const Json& in, ProfileItem& value) {
+  base::read_fields(in, value, kProfileItemFields);
+}
+
 void to_json(Json& out, const Profile& value) {
-  out = {{"items", Json::array()}, {"remarks", value.remarks}};
-  for (const ProfileItem& item : value.items) {
-    out["items"].push_back(
-        {{"name", item.name}, {"value", number(item.value)}, {"unit", item.unit}, {"meaning", item.meaning}});
-  }
+  out = {{"items", value.items}, {"remarks", value.remarks}};
   if (!value.notes.empty()) out["notes"] = value.notes;
   if (value.failed_as == Status::passed) return;
   out["failed_as"] = std::string(to_string(value.failed_as));
@@ -156,199 +189,77 @@ void to_json(Json& out, const Profile& value) {
 }
 
 void from_json(const Json& in, Profile& value) {
-  value.items.clear();
-  for (const Json& item : in.at("items")) {
-    value.items.push_back({item.at("name").get<std::string>(), number_from(item.at("value")),
-                           item.at("unit").get<std::string>(), item.at("meaning").get<std::string>()});
-  }
-  read_field(in, "remarks", value.remarks);
-  value.notes.clear();
-  read_field(in, "notes", value.notes);
-  value.failed_as = Status::passed;
-  value.failure.clear();
-  read_field(in, "failure", value.failure);
-  if (!in.contains("failed_as")) return;
-  value.failed_as = parse_status(in.at("failed_as").get<std::string>());
+  value = Profile();
+  in.at("items").get_to(value.items);
+  base::read_field(in, "remarks", value.remarks);
+  base::read_field(in, "notes", value.notes);
+  base::read_field(in, "failure", value.failure);
+  if (in.contains("failed_as")) value.failed_as = parse_status(in.at("failed_as").get<std::string>());
 }
 
 void to_json(Json& out, const BuildReport& value) {
-  out = {{"built", value.built},           {"diagnostics", value.diagnostics},
-         {"build_id", value.build_id},     {"machine_code_id", value.machine_code_id},
-         {"code_bytes", value.code_bytes}, {"remarks", value.remarks},
-         {"seconds", value.seconds}};
+  base::write_fields(out, value, kBuildFields);
 }
-
 void from_json(const Json& in, BuildReport& value) {
-  in.at("built").get_to(value.built);
-  read_field(in, "diagnostics", value.diagnostics);
-  read_field(in, "build_id", value.build_id);
-  read_field(in, "machine_code_id", value.machine_code_id);
-  read_field(in, "code_bytes", value.code_bytes);
-  read_field(in, "remarks", value.remarks);
-  read_field(in, "seconds", value.seconds);
+  base::read_fields(in, value, kBuildFields);
 }
 
 void to_json(Json& out, const BlockSample& value) {
-  out = {{"reference_ns", value.reference_ns},
-         {"candidate_ns", value.candidate_ns},
-         {"slot", value.slot},
-         {"disturbed", value.disturbed}};
-  if (!value.shifted_ns.empty()) out["shifted_ns"] = value.shifted_ns;
-  for (const auto& [name, values] : clock_fields(value)) {
-    if (!values->empty()) out[name] = *values;
-  }
+  base::write_fields(out, value, kSampleFields);
 }
-
 void from_json(const Json& in, BlockSample& value) {
-  in.at("reference_ns").get_to(value.reference_ns);
-  in.at("candidate_ns").get_to(value.candidate_ns);
-  read_field(in, "slot", value.slot);
-  read_field(in, "disturbed", value.disturbed);
-  read_field(in, "shifted_ns", value.shifted_ns);
-  for (const auto& [name, values] : clock_fields(value)) read_field(in, name, *values);
+  base::read_fields(in, value, kSampleFields);
 }
 
 void to_json(Json& out, const Environment& value) {
-  out = {{"device", value.device},       {"compiler", value.compiler}, {"flags", value.flags},
-         {"isolation", value.isolation}, {"seed", value.seed},         {"noisy", value.noisy}};
+  base::write_fields(out, value, kEnvironmentFields);
 }
-
 void from_json(const Json& in, Environment& value) {
-  read_field(in, "device", value.device);
-  read_field(in, "compiler", value.compiler);
-  read_field(in, "flags", value.flags);
-  read_field(in, "isolation", value.isolation);
-  read_field(in, "seed", value.seed);
-  read_field(in, "noisy", value.noisy);
+  base::read_fields(in, value, kEnvironmentFields);
 }
 
 static void to_json(Json& out, const TunedConfiguration& value) {
-  out = {{"values", value.values},
-         {"fate", value.fate},
-         {"status", to_string(value.status)},
-         {"reason", value.reason},
-         {"blocks", value.blocks}};
-  out["ratio"] = value.ratio ? Json(*value.ratio) : Json();
+  base::write_fields(out, value, kConfigurationFields);
 }
-
 static void from_json(const Json& in, TunedConfiguration& value) {
-  in.at("values").get_to(value.values);
-  in.at("fate").get_to(value.fate);
-  value.status = parse_status(in.at("status").get<std::string>());
-  read_field(in, "reason", value.reason);
-  read_field(in, "blocks", value.blocks);
-  if (in.contains("ratio") && !in.at("ratio").is_null()) value.ratio = in.at("ratio").get<Interval>();
+  base::read_fields(in, value, kConfigurationFields);
 }
 
 static void to_json(Json& out, const TuningHeat& value) {
-  out = {{"rung", value.rung}, {"arms", value.arms}, {"offset", value.offset}, {"log_ratios", value.log_ratios}};
+  base::write_fields(out, value, kHeatFields);
 }
-
 static void from_json(const Json& in, TuningHeat& value) {
-  in.at("rung").get_to(value.rung);
-  in.at("arms").get_to(value.arms);
-  in.at("offset").get_to(value.offset);
-  in.at("log_ratios").get_to(value.log_ratios);
+  base::read_fields(in, value, kHeatFields);
 }
 
 void to_json(Json& out, const Tuning& value) {
-  out = {{"source_id", value.source_id},
-         {"names", value.names},
-         {"sets", value.sets},
-         {"combinations", value.combinations},
-         {"configurations", value.configurations},
-         {"chosen", Json(value.chosen)},
-         {"field", Json::array()},
-         {"heats", Json::array()},
-         {"seconds", value.seconds}};
-  for (const TunedConfiguration& configuration : value.field) to_json(out["field"].emplace_back(), configuration);
-  for (const TuningHeat& heat : value.heats) to_json(out["heats"].emplace_back(), heat);
+  base::write_fields(out, value, kTuningFields);
 }
-
 void from_json(const Json& in, Tuning& value) {
-  in.at("source_id").get_to(value.source_id);
-  in.at("names").get_to(value.names);
-  in.at("sets").get_to(value.sets);
-  read_field(in, "combinations", value.combinations);
-  read_field(in, "configurations", value.configurations);
-  if (in.contains("chosen")) in.at("chosen").get_to(value.chosen);
-  for (const Json& configuration : in.at("field")) from_json(configuration, value.field.emplace_back());
-  for (const Json& heat : in.value("heats", Json::array())) from_json(heat, value.heats.emplace_back());
-  read_field(in, "seconds", value.seconds);
+  base::read_fields(in, value, kTuningFields);
 }
 
-static Json mismatch_to_json(const Mismatch& value) {
-  return {{"workload", value.workload},
-          {"family", value.family},
-          {"output", value.output},
-          {"index", value.index},
-          {"expected", number(value.expected)},
-          {"actual", number(value.actual)},
-          {"normwise_error", number(value.normwise_error)},
-          {"normwise_bound", number(value.normwise_bound)}};
+static void to_json(Json& out, const Mismatch& value) {
+  base::write_fields(out, value, kMismatchFields);
+}
+static void from_json(const Json& in, Mismatch& value) {
+  base::read_fields(in, value, kMismatchFields);
 }
 
-static Mismatch mismatch_from_json(const Json& in) {
-  Mismatch value;
-  in.at("workload").get_to(value.workload);
-  in.at("family").get_to(value.family);
-  in.at("output").get_to(value.output);
-  in.at("index").get_to(value.index);
-  value.expected = number_from(in.at("expected"));
-  value.actual = number_from(in.at("actual"));
-  value.normwise_error = number_from(in.at("normwise_error"));
-  value.normwise_bound = number_from(in.at("normwise_bound"));
-  return value;
+static void to_json(Json& out, const StageTime& value) {
+  base::write_fields(out, value, kStageFields);
+}
+static void from_json(const Json& in, StageTime& value) {
+  base::read_fields(in, value, kStageFields);
 }
 
 void to_json(Json& out, const Evaluation& value) {
-  out = {{"status", to_string(value.status)},
-         {"reason", value.reason},
-         {"verdict", to_string(value.verdict)},
-         {"opponent", value.opponent},
-         {"kind", value.kind},
-         {"decided_by", value.decided_by},
-         {"blocks", value.blocks},
-         {"workloads", value.workloads},
-         {"samples", value.samples},
-         {"environment", value.environment},
-         {"trust", value.trust},
-         {"source_id", value.source_id},
-         {"machine_code_id", value.machine_code_id},
-         {"duplicate_of", Json(value.duplicate_of)}};
-  out["mismatch"] = value.mismatch ? mismatch_to_json(*value.mismatch) : Json();
-  out["ratio"] = value.ratio ? Json(*value.ratio) : Json();
-  out["profile"] = value.profile ? Json(*value.profile) : Json();
-  out["tuning"] = value.tuning ? Json(*value.tuning) : Json();
-  out["stages"] = Json::array();
-  for (const StageTime& stage : value.stages)
-    out["stages"].push_back({{"name", stage.name}, {"seconds", stage.seconds}});
-  if (!value.notes.empty()) out["notes"] = value.notes;
+  base::write_fields(out, value, kEvaluationFields);
 }
 
 void from_json(const Json& in, Evaluation& value) {
-  value.status = parse_status(in.at("status").get<std::string>());
-  read_field(in, "reason", value.reason);
-  value.verdict = parse_verdict(in.value("verdict", std::string("NONE")));
-  read_field(in, "opponent", value.opponent);
-  read_field(in, "kind", value.kind);
-  read_field(in, "decided_by", value.decided_by);
-  read_field(in, "blocks", value.blocks);
-  read_field(in, "workloads", value.workloads);
-  read_field(in, "notes", value.notes);
-  read_field(in, "samples", value.samples);
-  read_field(in, "environment", value.environment);
-  read_field(in, "trust", value.trust);
-  read_field(in, "source_id", value.source_id);
-  read_field(in, "machine_code_id", value.machine_code_id);
-  if (in.contains("duplicate_of")) in.at("duplicate_of").get_to(value.duplicate_of);
-  if (in.contains("mismatch") && !in.at("mismatch").is_null()) value.mismatch = mismatch_from_json(in.at("mismatch"));
-  if (in.contains("ratio") && !in.at("ratio").is_null()) value.ratio = in.at("ratio").get<Interval>();
-  if (in.contains("profile") && !in.at("profile").is_null()) value.profile = in.at("profile").get<Profile>();
-  if (in.contains("tuning") && !in.at("tuning").is_null()) value.tuning = in.at("tuning").get<Tuning>();
-  for (const Json& stage : in.value("stages", Json::array())) {
-    value.stages.push_back({stage.at("name").get<std::string>(), stage.at("seconds").get<double>()});
-  }
+  in.at("status");  // what has none is no evaluation
+  base::read_fields(in, value, kEvaluationFields);
 }
 
 }  // namespace accelopt::model

@@ -1,30 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/experience.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/hash.hpp"
+#include "base/json_fields.hpp"
 
 namespace accelopt::model {
 
-using base::read_field;
-
 namespace {
-
-/// Reads a count, brought into 0 to `most` whatever the file says: files come from strangers too.
-template <class Count>
-void read_count(const base::Json& in, const char* key, std::int64_t most, Count& target) {
-  const auto found = in.find(key);
-  if (found == in.end() || found->is_null()) return;
-  const auto top = static_cast<double>(most);
-  const auto count = found->is_number() ? found->get<double>() : static_cast<double>(found->get<std::int64_t>());
-  target = static_cast<Count>(count > 0 ? std::min(count, top) : 0);
-}
 
 constexpr std::int64_t kMostCredit = 1'000'000;
 constexpr std::int64_t kMostIterations = std::numeric_limits<int>::max() - 1;  // people count from 1
+
+constexpr auto kPlanFields = [](auto& field, auto& it) {
+  field.required("title", it.title, "text", it.text);
+  field.optional("rests_on", it.rests_on);
+};
+
+constexpr auto kEffectFields = [](auto& field, auto& it) {
+  field.required("workload", it.workload, "ratio", it.ratio);
+};
+
+constexpr auto kExperienceFields = [](auto& field, auto& it) {
+  field.optional("id", it.id, "title", it.title, "strategy", it.strategy, "before", it.before, "after", it.after,
+                 "diff", it.diff, "effect", it.effect, "workloads", it.workloads, "language", it.language, "op_type",
+                 it.op_type, "target", it.target, "device", it.device, "bound", it.bound, "task", it.task, "slow",
+                 it.slow, "fast", it.fast, "run", it.run, "created", it.created, "model", it.model, "toolchain",
+                 it.toolchain);
+  field.named("polarity", it.polarity, parse_polarity);
+  field.count("iteration", it.iteration, kMostIterations);
+  field.count("shown", it.credit.shown, kMostCredit);
+  field.count("used", it.credit.used, kMostCredit);
+  field.count("confirmed", it.credit.confirmed, kMostCredit);
+  field.count("refuted", it.credit.refuted, kMostCredit);
+  field.count("agreeing", it.agreeing, kMostCredit);
+  field.count("contradicting", it.contradicting, kMostCredit);
+};
 
 }  // namespace
 
@@ -46,84 +59,30 @@ Polarity parse_polarity(std::string_view name) {
 }
 
 void to_json(base::Json& out, const Plan& value) {
-  out = {{"title", value.title}, {"rests_on", value.rests_on}, {"text", value.text}};
+  base::write_fields(out, value, kPlanFields);
 }
 
 void from_json(const base::Json& in, Plan& value) {
-  in.at("title").get_to(value.title);
-  in.at("text").get_to(value.text);
-  read_field(in, "rests_on", value.rests_on);
+  base::read_fields(in, value, kPlanFields);
 }
 
 void to_json(base::Json& out, const WorkloadEffect& value) {
-  out = {{"workload", value.workload}, {"ratio", value.ratio}};
+  base::write_fields(out, value, kEffectFields);
 }
 
 void from_json(const base::Json& in, WorkloadEffect& value) {
-  in.at("workload").get_to(value.workload);
-  in.at("ratio").get_to(value.ratio);
+  base::read_fields(in, value, kEffectFields);
 }
 
 void to_json(base::Json& out, const Experience& value) {
-  out = {{"id", value.id},
-         {"title", value.title},
-         {"strategy", value.strategy},
-         {"before", value.before},
-         {"after", value.after},
-         {"diff", value.diff},
-         {"polarity", to_string(value.polarity)},
-         {"effect", base::Json(value.effect)},
-         {"workloads", value.workloads},
-         {"language", value.language},
-         {"op_type", value.op_type},
-         {"target", value.target},
-         {"device", value.device},
-         {"bound", value.bound},
-         {"task", value.task},
-         {"slow", value.slow},
-         {"fast", value.fast},
-         {"run", value.run},
-         {"iteration", value.iteration},
-         {"created", value.created},
-         {"model", value.model},
-         {"toolchain", value.toolchain},
-         {"shown", value.credit.shown},
-         {"used", value.credit.used},
-         {"confirmed", value.credit.confirmed},
-         {"refuted", value.credit.refuted}};
-  if (value.agreeing != 0) out["agreeing"] = value.agreeing;
-  if (value.contradicting != 0) out["contradicting"] = value.contradicting;
+  base::write_fields(out, value, kExperienceFields);
+  if (value.agreeing == 0) out.erase("agreeing");
+  if (value.contradicting == 0) out.erase("contradicting");
 }
 
 void from_json(const base::Json& in, Experience& value) {
-  read_field(in, "id", value.id);
-  read_field(in, "title", value.title);
-  read_field(in, "strategy", value.strategy);
-  read_field(in, "before", value.before);
-  read_field(in, "after", value.after);
-  read_field(in, "diff", value.diff);
-  value.polarity = parse_polarity(in.value("polarity", std::string("improves")));
-  if (const auto effect = in.find("effect"); effect != in.end()) effect->get_to(value.effect);
-  read_field(in, "workloads", value.workloads);
-  read_field(in, "language", value.language);
-  read_field(in, "op_type", value.op_type);
-  read_field(in, "target", value.target);
-  read_field(in, "device", value.device);
-  read_field(in, "bound", value.bound);
-  read_field(in, "task", value.task);
-  read_field(in, "slow", value.slow);
-  read_field(in, "fast", value.fast);
-  read_field(in, "run", value.run);
-  read_count(in, "iteration", kMostIterations, value.iteration);
-  read_field(in, "created", value.created);
-  read_field(in, "model", value.model);
-  read_field(in, "toolchain", value.toolchain);
-  read_count(in, "shown", kMostCredit, value.credit.shown);
-  read_count(in, "used", kMostCredit, value.credit.used);
-  read_count(in, "confirmed", kMostCredit, value.credit.confirmed);
-  read_count(in, "refuted", kMostCredit, value.credit.refuted);
-  read_count(in, "agreeing", kMostCredit, value.agreeing);
-  read_count(in, "contradicting", kMostCredit, value.contradicting);
+  in.get_ref<const base::Json::object_t&>();  // anything else is no experience
+  base::read_fields(in, value, kExperienceFields);
 }
 
 Interval of_unknown_width(double estimate) {

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include "base/text.hpp"
+
 namespace accelopt::model {
 namespace {
 
@@ -27,17 +29,11 @@ constexpr std::string_view kForms =
     "constant(value), "
     "permutation, indptr(total), sorted(low, high)";
 
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 std::optional<std::vector<double>> parse_numbers(std::string_view text) {
   std::vector<double> numbers;
-  while (!trim(text).empty()) {
+  while (!base::trimmed(text).empty()) {
     const auto comma = text.find(',');
-    const std::string_view item = trim(text.substr(0, comma));
+    const std::string_view item = base::trimmed(text.substr(0, comma));
     double value = 0;
     const auto [end, problem] = std::from_chars(item.data(), item.data() + item.size(), value);
     if (problem != std::errc{} || end != item.data() + item.size()) return std::nullopt;
@@ -61,9 +57,9 @@ base::Result<InitSpec> parse_init(std::string_view text) {
     return base::fail(base::ErrorCode::parse,
                       "cannot read \"" + std::string(text) + "\" as a generator; write one of " + std::string(kForms));
   };
-  const std::string_view whole = trim(text);
+  const std::string_view whole = base::trimmed(text);
   const auto open = whole.find('(');
-  const std::string_view name = trim(whole.substr(0, open));
+  const std::string_view name = base::trimmed(whole.substr(0, open));
   std::vector<double> numbers;
   if (open != std::string_view::npos) {
     if (whole.back() != ')') return refuse();

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/schema.hpp"
+
 namespace accelopt::report {
 
 using base::ErrorCode;
@@ -252,6 +254,7 @@ Json event_json(const model::Event& event) {
 
 base::Result<std::optional<model::Event>> event_from_json(const Json& json) {
   try {
+    if (json.is_object()) TRY(base::check_schema(json, kSchema, "an event of a run"));
     return read_event(json);
   } catch (const nlohmann::json::exception& problem) {
     return fail(ErrorCode::parse, std::string("an event of a run cannot be read: ") + problem.what());

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
+
+#include "base/text.hpp"
 
 namespace accelopt::report {
 namespace {
@@ -49,32 +50,8 @@ bool lies_in(const std::array<Range, Size>& ranges, char32_t code) {
                      [code](const Range& range) { return code >= range.first && code <= range.last; });
 }
 
-/// One character of a UTF-8 text.
-struct Character {
-  std::size_t bytes = 1;
-  char32_t code = 0;
-  bool valid = false;
-};
-
-Character first_character(std::string_view text) {
-  const auto byte = [&](std::size_t place) { return static_cast<unsigned char>(text[place]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return {1, lead, true};
-  const std::size_t bytes = lead >= 0xF0 && lead < 0xF5   ? 4
-                            : lead >= 0xE0 && lead < 0xF0 ? 3
-                            : lead >= 0xC2 && lead < 0xE0 ? 2
-                                                          : 0;
-  if (bytes == 0 || text.size() < bytes) return {};
-  char32_t code = lead & (0xFFU >> (bytes + 1));
-  for (std::size_t place = 1; place < bytes; ++place) {
-    if ((byte(place) & 0xC0U) != 0x80) return {};
-    code = code << 6 | (byte(place) & 0x3FU);
-  }
-  const char32_t least = bytes == 3 ? 0x800 : bytes == 4 ? 0x10000 : 0x80;
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (code < least || surrogate || code > 0x10FFFF) return {};
-  return {bytes, code, true};
-}
+using base::Character;
+using base::first_character;
 
 bool is_control(char32_t code) {
   const bool separator = code == 0x2028 || code == 0x2029;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "model/tuning.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
@@ -19,7 +20,7 @@ constexpr std::size_t kReasonBytes = 100;
 
 /// The first line, not too long.
 std::string short_reason(const std::string& reason) {
-  std::string line = reason.substr(0, reason.find('\n'));
+  std::string line(base::first_line(reason));
   if (line.size() > kReasonBytes) line = line.substr(0, kReasonBytes) + "...";
   return printable(line);
 }

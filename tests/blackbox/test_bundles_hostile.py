@@ -90,7 +90,7 @@ class HostileBundles(BundleTestCase):
             ("changed manifest", manifest, lambda p: p.write_text(p.read_text().replace('"number":2', '"number":3')), ["hash"]),
             ("deep manifest", manifest, lambda p: p.write_text("[" * 100000), ["too deep"]),
             ("no manifest", manifest, lambda p: p.unlink(), ["is no bundle"]),
-            ("newer layout", manifest, rewritten(schema=99), ["layout 99", "same version"]),
+            ("newer schema", manifest, rewritten(schema=99), ["schema 99 is newer", "use a newer accelopt"]),
             ("a path for a source", manifest, with_item(request=escape), ["not named by its hash"]),
             ("another request", manifest, with_item(id="0" * 64), ["not what its id says"]),
             ("unknown request", manifest, with_item(request={"op": "format_disk"}), ["format_disk"]),

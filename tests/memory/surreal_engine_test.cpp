@@ -201,6 +201,26 @@ TEST_F(SurrealEngine, ALargeInsertGoesInPieces) {
   EXPECT_EQ(all->size(), 80U);
 }
 
+TEST_F(SurrealEngine, CardsBeyondTheLongestAnswer_ReadInSmallerPages) {
+  const SurrealServer server;
+  SurrealOptions options;
+  options.limits.body_bytes = std::size_t{5} << 20U;
+  const auto store = open_surreal_store(*parse_surreal_address(server.address()), SurrealServer::kPassword, options);
+  ASSERT_TRUE(store) << store.error().message;
+  std::vector<model::Experience> many;
+  for (int i = 0; i < 700; ++i) {
+    many.push_back(sample_experience(i));
+    many.back().strategy += std::string(8'000, 'x');  // 5.8 MB of cards
+  }
+  ASSERT_TRUE((*store)->insert(many, Forgotten::stays));
+  const auto matches = (*store)->retrieve({.language = "cpp", .target = "cpu", .op_type = "matmul", .limit = 200});
+  ASSERT_TRUE(matches) << matches.error().message;
+  EXPECT_EQ(matches->size(), 200U);
+  const auto found = (*store)->search("number699", {.limit = 1});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->size(), 1U);
+}
+
 TEST_F(SurrealEngine, AKilledServerIsUnavailableAndComesBackWithEverything) {
   for (const char* engine : {"rocksdb", "surrealkv"}) {
     SCOPED_TRACE(engine);

@@ -75,8 +75,8 @@ def check_files(problems: list[str]) -> None:
             most = LONGER_FILES.get(name, LONGEST_FILE)
             if lines > most:
                 problems.append(f"{name}: {lines} lines; at most {most}")
-            is_task = folder == "suites"
-            if not is_task and "SPDX-License-Identifier: Apache-2.0" not in "\n".join(text.splitlines()[:3]):
+            is_data = folder == "suites" or name.startswith("tests/fixtures/")
+            if not is_data and "SPDX-License-Identifier: Apache-2.0" not in "\n".join(text.splitlines()[:3]):
                 problems.append(f"{name}: no SPDX line")
             if file.suffix == ".hpp" and "#pragma once" not in text:
                 problems.append(f"{name}: no #pragma once")

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "agents/recipes/recipes.hpp"
+#include "base/text.hpp"
 
 namespace accelopt::agents::recipes {
 
@@ -23,12 +24,6 @@ constexpr double kLeastExpected = 0.01;
 constexpr double kMostExpected = 10'000;
 /// Applications in one text; more are somebody's joke.
 constexpr std::size_t kMostSteps = 8;
-
-std::string trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return "";
-  return std::string(text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1));
-}
 
 std::string_view field(std::string_view line, std::string_view name) {
   const std::size_t begin = line.find(name);
@@ -102,10 +97,10 @@ double take_expected(std::string& location) {
 
 std::optional<Application> from_line(std::string_view line) {
   Application result;
-  result.recipe = trimmed(field(line, kLine));
-  result.location = trimmed(field(line, "| at: "));
+  result.recipe = base::trimmed(field(line, kLine));
+  result.location = base::trimmed(field(line, "| at: "));
   result.prior = take_expected(result.location);
-  result.shape = trimmed(field(line, "| shape: "));
+  result.shape = base::trimmed(field(line, "| shape: "));
   std::string_view parameters = field(line, "| with:");
   while (!parameters.empty()) {
     const std::size_t begin = parameters.find_first_not_of(' ');

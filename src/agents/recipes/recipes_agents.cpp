@@ -7,6 +7,7 @@
 #include "agents/recipes/route.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "model/tuning.hpp"
 
 namespace accelopt::agents::recipes {
@@ -212,10 +213,6 @@ const Sketch* sketch_of(const std::string& recipe) {
 /// What is said of a failure, in a lesson, bytes.
 constexpr std::size_t kMostReason = 160;
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, std::min({text.find('\n'), text.size(), kMostReason}));
-}
-
 /// The parameters, on one line.
 std::string parameters_of(const std::vector<Application>& steps) {
   std::string out;
@@ -277,8 +274,8 @@ class RecipesSummarizer final : public Summarizer {
     if (!lesson || works.empty()) return std::nullopt;
     const model::Evaluation& judged = question.slow_evaluation;
     lesson->strategy.insert(0, "On a loop of this shape it failed (" + std::string(model::to_string(judged.status)) +
-                                   ": " + first_line(judged.reason) + ") to: " + lesson->title +
-                                   ".\nThis worked: " + parameters_of(works) + ".\n");
+                                   ": " + std::string(base::first_line(judged.reason, kMostReason)) +
+                                   ") to: " + lesson->title + ".\nThis worked: " + parameters_of(works) + ".\n");
     lesson->title.insert(0, "Failed: ");
     return lesson;
   }

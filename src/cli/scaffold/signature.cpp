@@ -7,6 +7,7 @@
 #include <charconv>
 #include <set>
 
+#include "base/text.hpp"
 #include "cli/scaffold/words.hpp"
 #include "model/init.hpp"
 #include "suites/c_names.hpp"
@@ -19,20 +20,14 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-std::string trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\n");
-  if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(" \t\n") - first + 1));
-}
-
 /// "name=rest" taken apart.
 Result<std::pair<std::string, std::string>> split(const std::string& text, const std::string& form) {
   const auto equals = text.find('=');
-  const std::string name = trimmed(text.substr(0, equals));
+  const std::string name(base::trimmed(std::string_view(text).substr(0, equals)));
   if (equals == std::string::npos || !suites::is_identifier(name)) {
     return fail(ErrorCode::invalid_argument, "\"" + text + "\" has not the form " + form);
   }
-  return std::pair{name, trimmed(text.substr(equals + 1))};
+  return std::pair{name, std::string(base::trimmed(std::string_view(text).substr(equals + 1)))};
 }
 
 Result<std::int64_t> extent_of(const std::string& text, const std::string& form) {
@@ -48,7 +43,7 @@ Result<std::vector<std::string>> axes_of(const std::string& text) {
   std::vector<std::string> names;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t comma = std::min(text.find(',', begin), text.size());
-    names.push_back(trimmed(text.substr(begin, comma - begin)));
+    names.emplace_back(base::trimmed(std::string_view(text).substr(begin, comma - begin)));
     if (const std::string reason = suites::refuse_c_name(names.back()); !reason.empty()) {
       return fail(ErrorCode::invalid_argument,
                   "\"" + names.back() + "\" is no name for an axis: " + reason + "; a shape is axis names, like x=M,K");
@@ -62,12 +57,6 @@ bool is_integer(const std::string& type) {
   static const std::set<std::string> kIntegers{"int",          "long",          "long long",      "short",
                                                "unsigned int", "unsigned long", "unsigned short", "unsigned long long"};
   return kIntegers.contains(type);
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 /// The value that the file itself gives a name, as its uses in the function show.
@@ -209,8 +198,9 @@ class SignatureReader {
       const std::string& axis = stated.first;
       const bool shaped = std::any_of(stated_.shapes.begin(), stated_.shapes.end(),
                                       [&](const auto& entry) { return is_stated(entry.second, axis); });
-      const bool passed = std::any_of(function_.parameters.begin(), function_.parameters.end(),
-                                      [&](const auto& parameter) { return lower(parameter.name) == lower(axis); });
+      const bool passed =
+          std::any_of(function_.parameters.begin(), function_.parameters.end(),
+                      [&](const auto& parameter) { return base::lower(parameter.name) == base::lower(axis); });
       if (shaped || passed) continue;
       return fail(ErrorCode::invalid_argument, "--axis " + axis + ": no shape names it and " + function_.name +
                                                    " has no such parameter; it has " + parameters);
@@ -238,7 +228,7 @@ class SignatureReader {
     KernelAxis* found = nullptr;
     for (KernelAxis& axis : result_.axes) {
       if (axis.name == parameter) return &axis;
-      if (lower(axis.name) == lower(parameter) && !is_parameter(axis.name)) found = &axis;
+      if (base::lower(axis.name) == base::lower(parameter) && !is_parameter(axis.name)) found = &axis;
     }
     return found;
   }
@@ -447,7 +437,7 @@ Result<Stated> parse_stated(const StatedTexts& texts) {
   const auto read = [&](const std::vector<std::string>& from, std::vector<std::string>& names) -> Result<void> {
     for (const std::string& text : from) {
       if (text.find('=') == std::string::npos) {
-        names.push_back(trimmed(text));
+        names.emplace_back(base::trimmed(text));
         continue;
       }
       TRY_ASSIGN(const auto entry, split(text, "PARAMETER or PARAMETER=AXIS,AXIS, like y=M,N"));

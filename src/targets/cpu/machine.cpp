@@ -10,18 +10,12 @@
 #include <sstream>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 
 namespace accelopt::targets::cpu {
 namespace {
 
 using base::ErrorCode;
-
-std::string first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 /// The value after "key : " in /proc/cpuinfo.
 std::string cpu_info(std::string_view key) {
@@ -48,11 +42,11 @@ std::int64_t size_of_text(const std::string& text) {
 void read_caches(Machine& machine) {
   for (int index = 0; index < 8; ++index) {
     const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
-    const std::string type = first_line(folder + "type");
+    const std::string type = base::first_line_of_file(folder + "type");
     if (type.empty()) break;
     if (type == "Instruction") continue;
-    const std::string level = first_line(folder + "level");
-    const std::int64_t bytes = size_of_text(first_line(folder + "size"));
+    const std::string level = base::first_line_of_file(folder + "level");
+    const std::int64_t bytes = size_of_text(base::first_line_of_file(folder + "size"));
     if (level == "1") machine.l1_bytes = bytes;
     if (level == "2") machine.l2_bytes = bytes;
     machine.last_level_bytes = std::max(machine.last_level_bytes, bytes);
@@ -86,7 +80,7 @@ void read_features(Machine& machine) {
 /// Cores that share execution units with `core`, itself included.
 std::vector<int> siblings_of(int core) {
   std::string text =
-      first_line("/sys/devices/system/cpu/cpu" + std::to_string(core) + "/topology/thread_siblings_list");
+      base::first_line_of_file("/sys/devices/system/cpu/cpu" + std::to_string(core) + "/topology/thread_siblings_list");
   std::vector<int> out;
   std::replace(text.begin(), text.end(), ',', ' ');
   std::istringstream parts(text);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of strangers: UTF-8 taken apart, and the little things that everybody does with lines.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace accelopt::base {
+
+/// One character of a UTF-8 text. Bytes that are not UTF-8 are one invalid character each.
+struct Character {
+  char32_t code = 0;
+  std::size_t bytes = 1;
+  bool valid = false;
+};
+
+/// The first character; overlong forms, surrogates and what lies above U+10FFFF are invalid. `text` may not be empty.
+Character first_character(std::string_view text);
+
+/// C0 and C1 control characters, but for tabs and line ends.
+bool is_control(char32_t c);
+/// Characters that change the direction of writing: they show a text in another order than it has.
+bool changes_direction(char32_t c);
+/// Characters that take no place on a screen: text could hide in them.
+bool is_invisible(char32_t c);
+
+/// How chat formats begin and end messages, in small letters; one that begins with a line end counts only there.
+inline constexpr auto kMessageMarks = std::to_array<std::string_view>(
+    {"<|",           "|>",     "[inst",     "[/inst",     "<<sys",        "<</sys",       "<system",
+     "</system",     "<user",  "</user",    "<assistant", "</assistant",  "<instruction", "</instruction",
+     "<tool",        "</tool", "<function", "</function", "<think",       "</think",      "<start_of_turn",
+     "<end_of_turn", "<s>",    "</s>",      "\nsystem:",  "\nassistant:", "\nuser:",      "\nhuman:"});
+
+/// Blanks and line ends.
+inline constexpr std::string_view kBlanks = " \t\r\n";
+/// Without the blanks around it.
+std::string_view trimmed(std::string_view text, std::string_view blanks = kBlanks);
+/// With the ASCII letters small, whatever the locale.
+std::string lower(std::string_view text);
+/// The first line without its end, cut to `most` bytes.
+std::string_view first_line(std::string_view text, std::size_t most = std::string_view::npos);
+/// The first line of a file without its end; empty where it cannot be read.
+std::string first_line_of_file(const std::filesystem::path& file);
+/// One word of a POSIX shell, in single quotes.
+std::string shell_quoted(std::string_view text);
+
+}  // namespace accelopt::base

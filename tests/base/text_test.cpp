@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/files.hpp"
+
+namespace accelopt::base {
+namespace {
+
+TEST(FirstCharacter, OfEachLength_IsDecoded) {
+  const auto expect = [](std::string_view text, char32_t code, std::size_t bytes) {
+    const Character c = first_character(text);
+    EXPECT_TRUE(c.valid) << text;
+    EXPECT_EQ(c.code, code) << text;
+    EXPECT_EQ(c.bytes, bytes) << text;
+  };
+  expect("ab", U'a', 1);
+  expect(std::string_view("\0b", 2), 0, 1);
+  expect("\xc2\x80", 0x80, 2);
+  expect("\xdf\xbf", 0x7ff, 2);
+  expect("\xe0\xa0\x80", 0x800, 3);
+  expect("\xee\x80\x80", 0xe000, 3);
+  expect("\xf0\x90\x80\x80", 0x10000, 4);
+  expect("\xf4\x8f\xbf\xbfz", 0x10ffff, 4);
+}
+
+TEST(FirstCharacter, NotUtf8_IsOneInvalidByte) {
+  for (const std::string_view text :
+       {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xc2z", "\xe0\x9f\xbf", "\xe2\x82", "\xed\xa0\x80",
+        "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf", "\xf0\x9f\x98", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"}) {
+    const Character c = first_character(text);
+    EXPECT_FALSE(c.valid);
+    EXPECT_EQ(c.bytes, 1U);
+  }
+}
+
+TEST(Characters, OfEachKind_AreTold) {
+  for (const char32_t c : {0x00, 0x1b, 0x7f, 0x85, 0x9f}) EXPECT_TRUE(is_control(c)) << static_cast<int>(c);
+  for (const char32_t c : {U'\t', U'\n', U'\r', U' ', U'~', char32_t{0xa0}}) EXPECT_FALSE(is_control(c));
+  for (const char32_t c : {0x061c, 0x200f, 0x202e, 0x2066, 0x2069}) EXPECT_TRUE(changes_direction(c));
+  for (const char32_t c : {0x00ad, 0x200b, 0x2028, 0x2060, 0xfeff, 0xfe0f, 0xe0041}) EXPECT_TRUE(is_invisible(c));
+  EXPECT_FALSE(changes_direction(U'a') || is_invisible(U'a') || changes_direction(0x202f) || is_invisible(0x2065));
+}
+
+TEST(Trimmed, BlanksAround_AreGone) {
+  EXPECT_EQ(trimmed(" \t\r\n a b \r\n"), "a b");
+  EXPECT_EQ(trimmed("a"), "a");
+  EXPECT_EQ(trimmed(" \n"), "");
+  EXPECT_EQ(trimmed(""), "");
+  EXPECT_EQ(trimmed("\na ", " "), "\na");
+}
+
+TEST(Lower, Ascii_AloneIsChanged) {
+  EXPECT_EQ(lower("AZaz@[09_"), "azaz@[09_");
+  EXPECT_EQ(lower("\xc3\x89\xc4"), "\xc3\x89\xc4");
+}
+
+TEST(FirstLine, OfATextOrFile_WithoutItsEnd) {
+  EXPECT_EQ(first_line("one\ntwo"), "one");
+  EXPECT_EQ(first_line("one"), "one");
+  EXPECT_EQ(first_line("\ntwo"), "");
+  EXPECT_EQ(first_line("one\ntwo", 2), "on");
+  EXPECT_EQ(first_line("one\ntwo", 9), "one");
+  const auto folder = TemporaryFolder::create("accelopt-text-test");
+  ASSERT_TRUE(folder && write_file(folder->path() / "lines", "one\ntwo\n"));
+  EXPECT_EQ(first_line_of_file(folder->path() / "lines"), "one");
+  EXPECT_EQ(first_line_of_file(folder->path() / "missing"), "");
+}
+
+TEST(ShellQuoted, Quotes_AreEscaped) {
+  EXPECT_EQ(shell_quoted("a b$c"), "'a b$c'");
+  EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_quoted(""), "''");
+}
+
+}  // namespace
+}  // namespace accelopt::base

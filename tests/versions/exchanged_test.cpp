@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is given to other machines and people: bundles, the lines between coordinator and worker, task folders, recorded
+// answers, exports.
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "base/files.hpp"
+#include "cli/knowledge_export.hpp"
+#include "cli/knowledge_import.hpp"
+#include "cli/team.hpp"
+#include "evaluation/bundle.hpp"
+#include "evaluation/bundle_files.hpp"
+#include "evaluation/bundle_runner.hpp"
+#include "evaluation/deferred_evaluator.hpp"
+#include "evaluation/fake_task.hpp"
+#include "evaluation/worker_pool.hpp"
+#include "fakes/fake_evaluator.hpp"
+#include "fakes/scripted_chat_model.hpp"
+#include "llm/recording.hpp"
+#include "suites/task_folder.hpp"
+#include "versions/fixtures.hpp"
+#include "versions/samples.hpp"
+
+namespace accelopt::versions {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Json;
+using evaluation::source;
+
+class Exchanged : public testing::Test {
+ protected:
+  Exchanged() : folder_(*base::TemporaryFolder::create("accelopt-versions-test")) {}
+  /// A copy of a fixture's folder in which the text of every file was changed.
+  fs::path changed(const std::string& name, const std::string& from, const std::string& to) {
+    const fs::path copy = folder_.path() / name;
+    fs::copy(fixture_path(name), copy, fs::copy_options::recursive);
+    for (auto [file, text] : files_below(copy)) {
+      if (const auto at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
+      EXPECT_TRUE(base::write_file(copy / file, text));
+    }
+    return copy;
+  }
+
+  base::TemporaryFolder folder_;
+};
+
+void expect_refused(const base::Error& error, ErrorCode code, const std::vector<std::string>& parts) {
+  EXPECT_EQ(error.code, code);
+  for (const std::string& part : parts) EXPECT_NE(error.message.find(part), std::string::npos) << error.message;
+}
+
+/// Asks for everything that an evaluator can do.
+void ask_all(evaluation::Evaluator& evaluator) {
+  std::ignore = evaluator.open(evaluation::task(), full_settings(), {});
+  std::ignore = evaluator.build(source("speed=2"), {});
+  std::ignore = evaluator.triage(source("speed=2"), source("speed=1"), {});
+  std::ignore = evaluator.profile(source("speed=2"), {});
+  std::ignore = evaluator.verify_held_out(source("held_out_bad"), {});
+  std::ignore = evaluator.playoff({{source("speed=1")}, {source("speed=4")}}, 1, {});
+  std::ignore = evaluator.confirm(source("speed=2"), {});
+}
+
+// Bundles -------------------------------------------------------------------------------------------------------------
+
+TEST_F(Exchanged, Bundle_EveryRequest_KeepsItsBytes) {
+  std::atomic<int> waiting = 0;
+  const auto deferred = evaluation::make_deferred_evaluator(
+      {.answer = [](const std::string&) -> base::Result<std::optional<evaluation::TakenIn>> { return std::nullopt; },
+       .under_way = [](const std::string&) { return false; },
+       .waiting = &waiting});
+  ask_all(*deferred);
+  evaluation::Bundle bundle;
+  bundle.run = "20260102-0304-abcd";
+  bundle.number = 3;
+  bundle.program_version = "0.1.0";
+  bundle.device = "cpu:1";
+  bundle.compiler = "g++";
+  bundle.expected_device = "fake";
+  bundle.task = evaluation::task();
+  bundle.task_id = model::task_id(bundle.task);
+  bundle.settings = full_settings();
+  bundle.items = deferred->collected();
+  const auto made = write_bundle(folder_.path(), bundle);
+  ASSERT_TRUE(made) << made.error().message;
+  for (const auto& [name, text] : files_below(*made)) expect_fixture("bundle-1/" + name, text);
+  if (!writes_fixtures() || fs::exists(fixture_path("bundle-1/results.json"))) return;
+  const evaluation::BundleExecution machine{
+      .make_evaluator = [](const evaluation::Bundle&) -> base::Result<std::unique_ptr<evaluation::Evaluator>> {
+        return std::make_unique<fakes::FakeEvaluator>();
+      },
+      .machine = [] { return evaluation::Hello{}; },
+      .now = [] { return std::string("2026-01-02T03:04:05Z"); },
+      .notice = {},
+      .program_version = "0.1.0"};
+  ASSERT_TRUE(evaluation::execute_bundle(*made, machine, {}));
+  for (const auto& [name, text] : files_below(*made)) expect_fixture("bundle-1/" + name, text);
+}
+
+TEST_F(Exchanged, Bundle_WithResults_IsRead) {
+  const auto bundle = evaluation::read_bundle(fixture_path("bundle-1"));
+  ASSERT_TRUE(bundle) << bundle.error().message;
+  EXPECT_EQ(bundle->items.size(), 7U);
+  const auto results = evaluation::read_results(fixture_path("bundle-1"), *bundle);
+  ASSERT_TRUE(results) << results.error().message;
+  EXPECT_EQ(results->outcomes.size(), 7U);
+  EXPECT_EQ(results->sessions.at(0).device, "fake");
+}
+
+TEST_F(Exchanged, Bundle_NewerSchema_Refused) {
+  const fs::path copy = changed("bundle-1", "\"schema\":1", "\"schema\":2");
+  const auto bundle = evaluation::read_bundle(copy);
+  ASSERT_FALSE(bundle);
+  expect_refused(bundle.error(), ErrorCode::unsupported,
+                 {"schema 2 is newer", "reads up to 1", "use a newer accelopt"});
+}
+
+// The worker protocol
+// --------------------------------------------------------------------------------------------------
+
+TEST_F(Exchanged, Worker_EveryLine_KeepsItsBytes) {
+  const std::string asked = (folder_.path() / "asked").string();
+  const std::string answered = (folder_.path() / "answered").string();
+  {
+    const std::string between =
+        "tee '" + asked + "' | '" + ACCELOPT_FAKE_WORKER + "' /dev/null | tee '" + answered + "'";
+    const auto pool = evaluation::make_worker_pool({.command = {"/bin/sh", "-c", between}});
+    ask_all(*pool);
+  }
+  expect_fixture("worker-asked-1.jsonl", base::read_file(asked).value());
+  expect_fixture("worker-answered-1.jsonl", base::read_file(answered).value());
+}
+
+// Task folders
+// ---------------------------------------------------------------------------------------------------------
+
+TEST_F(Exchanged, Task_EachSchema_IsReadAndWrittenAsBefore) {
+  const std::map<std::string, model::Task> tasks{{"task-1", plain_task()}, {"task-2", full_task()}};
+  for (const auto& [name, task] : tasks) {
+    SCOPED_TRACE(name);
+    ASSERT_TRUE(suites::write_task(task, folder_.path() / name));
+    expect_fixture_folder(name, folder_.path() / name);
+    const auto read = suites::load_task(fixture_path(name));
+    ASSERT_TRUE(read) << read.error().message;
+    ASSERT_TRUE(suites::write_task(*read, folder_.path() / (name + "-again")));
+    expect_fixture_folder(name, folder_.path() / (name + "-again"));
+  }
+}
+
+TEST_F(Exchanged, Task_NewerSchema_Refused) {
+  const auto read = suites::load_task(changed("task-2", "schema = 2", "schema = 3"));
+  ASSERT_FALSE(read);
+  expect_refused(read.error(), ErrorCode::parse, {"schema 3 is newer", "reads up to 2", "use a newer accelopt"});
+}
+
+// Recorded answers
+// -----------------------------------------------------------------------------------------------------
+
+llm::ChatRequest recorded_question() {
+  llm::ChatRequest request;
+  request.label = "planner i0.b0.p0 try0";
+  request.messages = {{llm::Speaker::system, "rules\n"}, {llm::Speaker::user, "plan"}};
+  request.temperature = 0.5;
+  return request;
+}
+
+TEST_F(Exchanged, Recording_OneAnswer_KeepsItsBytes) {
+  auto inner = std::make_unique<fakes::ScriptedChatModel>(
+      [](const llm::ChatRequest&, std::size_t) -> base::Result<llm::ChatReply> {
+        return fakes::ScriptedChatModel::text_reply("line one\nline two\n");
+      });
+  ASSERT_TRUE(llm::make_recording_model(std::move(inner), folder_.path(), {})->chat(recorded_question(), {}));
+  expect_fixture_folder("recording-1", folder_.path());
+  const auto recording = llm::Recording::load(fixture_path("recording-1"));
+  ASSERT_TRUE(recording) << recording.error().message;
+  EXPECT_EQ(recording->find(recorded_question())->text, "line one\nline two\n");
+}
+
+TEST_F(Exchanged, Recording_NewerSchema_Refused) {
+  const auto recording = llm::Recording::load(changed("recording-1", "\"schema\": 1", "\"schema\": 2"));
+  ASSERT_FALSE(recording);
+  expect_refused(recording.error(), ErrorCode::unsupported, {".json", "schema 2 is newer", "use a newer accelopt"});
+}
+
+TEST_F(Exchanged, RecordedRun_NewerSchema_Refused) {
+  const fs::path file = folder_.path() / llm::kRecordedRunFile;
+  cli::AgentFlags flags;
+  flags.replay = folder_.path().string();
+  ASSERT_TRUE(base::write_file(file, R"({"schema": 1, "seed": 7})"));
+  EXPECT_EQ(cli::recorded_seed(flags).value(), 7U);
+  ASSERT_TRUE(base::write_file(file, R"({"schema": 2, "seed": 7})"));
+  const auto seed = cli::recorded_seed(flags);
+  ASSERT_FALSE(seed);
+  expect_refused(seed.error(), ErrorCode::unsupported, {"run.json", "schema 2 is newer", "use a newer accelopt"});
+}
+
+// Exports
+// --------------------------------------------------------------------------------------------------------------
+
+TEST_F(Exchanged, Export_OneExperience_KeepsItsBytes) {
+  memory::Item item{.experience = full_experience(), .quarantined = true, .suspicions = {"orders to a model"}};
+  const memory::SolutionRecord kernel{.id = "slow1",
+                                      .language = "cpp",
+                                      .task = "matmul_small",
+                                      .run = "r1",
+                                      .sources = sample_solution(model::Language::cpp, "kernel.cpp"),
+                                      .evaluation = full_evaluation()};
+  Json line = cli::json_of(item);
+  line["solutions"] = {cli::json_of(kernel)};
+  expect_fixture("export-1.jsonl", base::canonical(line) + "\n");
+  const auto read = cli::read_experiences(fixture("export-1.jsonl"), "export-1.jsonl", {});
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->experiences.size(), 1U);
+  EXPECT_EQ(base::canonical(Json(read->experiences[0])), base::canonical(Json(full_experience())));
+}
+
+TEST_F(Exchanged, Export_NewerSchema_Refused) {
+  Json line = Json::parse(fixture("export-1.jsonl"));
+  line["schema"] = 2;
+  const auto read = cli::read_experiences(base::canonical(line), "notes.jsonl", {});
+  ASSERT_FALSE(read);
+  expect_refused(read.error(), ErrorCode::unsupported, {"notes.jsonl", "schema 2 is newer", "use a newer accelopt"});
+}
+
+}  // namespace
+}  // namespace accelopt::versions
