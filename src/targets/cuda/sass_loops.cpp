@@ -90,7 +90,10 @@ std::string meaning_of(const RankedLoop& loop) {
   if (loop.depth > 1) out += fmt::format("inside {} more; ", loop.depth - 1);
   out += "a turn: ";
   for (const auto& [key, number] : loop.counts) out += fmt::format("{} {}, ", number, key.second);
-  out += fmt::format("{}{}", loop.others, loop.counts.empty() ? " without arithmetic or memory" : " others");
+  const char* const rest = loop.counts.empty() ? " without arithmetic or memory"
+                           : loop.others == 1  ? " other"
+                                               : " others";
+  out += std::to_string(loop.others) + rest;
   return out + "; found by nesting, not by samples";
 }
 

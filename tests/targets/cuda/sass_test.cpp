@@ -213,7 +213,7 @@ TEST(SassLoops, JumpsThroughATableAndCallsAreFollowed) {
                          "$slow:", ".s:", "MUFU.RCP R1, R1", "@P0 BRA `(.s)", "RET.REL.NODEC R4 `(f)"}));
   ASSERT_EQ(out.size(), 2);
   EXPECT_TRUE(out[0].starts_with("f: hot loop 1 5: a turn: 1 FMUL, 1 CALL, 3 others;")) << out[0];
-  EXPECT_TRUE(out[1].starts_with("f: hot loop 2 2: a turn: 1 MUFU, 1 others;")) << out[1];
+  EXPECT_TRUE(out[1].starts_with("f: hot loop 2 2: a turn: 1 MUFU, 1 other;")) << out[1];
 }
 
 TEST(SassLoops, ThatOnlyWaitAreNotTold) {
@@ -320,7 +320,7 @@ TEST_F(Disassembler, ItsLoopsStandInTheProfile) {
   ASSERT_TRUE(loop);
   EXPECT_EQ(loop->value, 2);
   EXPECT_EQ(loop->unit, "instructions");
-  EXPECT_EQ(loop->meaning, "line 8; a turn: 1 FFMA, 1 others; found by nesting, not by samples");
+  EXPECT_EQ(loop->meaning, "line 8; a turn: 1 FFMA, 1 other; found by nesting, not by samples");
 }
 
 TEST_F(Disassembler, OneThatFailsOrIsMissingCostsTheLoopsAlone) {
