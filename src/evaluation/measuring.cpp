@@ -77,6 +77,9 @@ base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& s
   return std::optional(std::move(failure));
 }
 
+/// Drawing a slot, with its reference runs, takes so many times as long as a call with it, or longer.
+constexpr int kDrawingShare = 8;
+
 enum class Smallest { no, yes };
 /// How many slots of a workload a verification takes. The smallest workload sees every family: some wrong kernels show
 /// under one of them alone.
@@ -228,9 +231,13 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
   const auto slots_for = [&](std::size_t workload) {
     return slots_of(slots, plan, workload == workloads.front() ? Smallest::yes : Smallest::no);
   };
-  for (const std::size_t workload : workloads) share.of += 2 * slots_for(workload);  // drawn, and called with
-  const auto advance = [&] {
-    ++share.done;
+  const auto mebibytes = [&](std::size_t workload) {
+    return 1 + static_cast<int>(bytes_of(definition, measuring.task.workloads[workload]) >> 20);
+  };
+  for (const std::size_t workload : workloads)
+    share.of += (kDrawingShare + 1) * slots_for(workload) * mebibytes(workload);
+  const auto advance = [&](std::size_t workload, int parts) {
+    share.done += parts * mebibytes(workload);
     measuring.target.use().progress(share);
   };
   for (const std::size_t workload : workloads) {
@@ -243,7 +250,7 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
     order.resize(static_cast<std::size_t>(slots_for(workload)));
     for (const int number : order) {
       TRY(slots.get(workload, number));
-      advance();
+      advance(workload, kDrawingShare);
     }
     TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
     FairTimes times;
@@ -261,7 +268,7 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
         return failure;
       }
       ++right_here;
-      advance();
+      advance(workload, 1);
       times.add(outcome);
       if (kept) continue;
       kept.emplace(Kept{workload, number, poison, {}});

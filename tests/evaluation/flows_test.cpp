@@ -122,7 +122,7 @@ TEST_F(Flows, ARaceTellsHowFarItIs) {
   const auto is_race = [](const model::StepShare& share) { return share.part == model::StepShare::Part::racing; };
   const auto first_block = std::ranges::find_if(shares, is_race);
   ASSERT_TRUE(first_block != shares.begin() && first_block != shares.end());
-  EXPECT_EQ(shares.front().done, 1);
+  EXPECT_LT(shares.front().done, shares.front().of);
   const model::StepShare verified = *std::prev(first_block);
   EXPECT_EQ(model::describe(verified), "100 % verified") << verified.done << " of " << verified.of;
   EXPECT_EQ(std::ranges::count_if(shares, is_race), raced.blocks);
