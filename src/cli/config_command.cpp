@@ -176,7 +176,7 @@ void add_places(Settings& out, const ConfigOptions& options, const std::filesyst
                  flags.device.compiler.empty() ? kDefault : "--compiler"});
   if (!flags.device.worker.empty()) out.push_back({"worker", flags.device.worker, "--worker"});
   out.push_back({"ACCELOPT_SURREAL_PASSWORD", password ? "set" : "not set", "environment"});
-  for (const char* variable : {"ACCELOPT_NCU", "ACCELOPT_COMPUTE_SANITIZER"})
+  for (const char* variable : {"ACCELOPT_NCU", "ACCELOPT_COMPUTE_SANITIZER", "ACCELOPT_NVDISASM"})
     out.push_back({variable, is_set(variable) ? "set" : "not set", "environment"});
 }
 

@@ -110,6 +110,7 @@ base::Result<std::unique_ptr<evaluation::Evaluator>> make_evaluator(const Shell&
   options.waiting = ports.waiting ? std::move(ports.waiting) : [](const model::DeviceWait& wait) {
     fmt::print(stderr, "accelopt: {}\n", model::describe(wait));
   };
+  options.progressed = std::move(ports.progressed);
   options.stop_waiting = ports.stop_waiting.value_or(shell.stops.wind_down);
   if (flags.worker.empty()) {
     warn_of_missing_isolation();

@@ -53,9 +53,10 @@ base::Result<evaluation::PoolOptions> pool_options(const Shell& shell, const Dev
 
 /// Who hears of what delays measuring; by default lines on standard error, and the program's own signals.
 struct DelayPorts {
-  std::function<void(const std::string&)> notice;         ///< told where a worker elsewhere runs
-  std::function<void(const model::DeviceWait&)> waiting;  ///< told for whom the device is waited
-  std::optional<std::stop_token> stop_waiting;            ///< ends such waits
+  std::function<void(const std::string&)> notice;             ///< told where a worker elsewhere runs
+  std::function<void(const model::DeviceWait&)> waiting;      ///< told for whom the device is waited
+  std::optional<std::stop_token> stop_waiting;                ///< ends such waits
+  std::function<void(const model::StepShare&)> progressed{};  ///< told how far a measurement is
 };
 
 /// The evaluator that works through a worker process of its own. @error as check.

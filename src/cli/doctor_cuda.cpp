@@ -207,6 +207,8 @@ std::vector<CudaFinding> examine_cuda() {
            "without it, profiles of CUDA kernels have no hardware counters");
   add_tool(out, "compute-sanitizer", targets::cuda::compute_sanitizer(),
            "without it, confirmed CUDA kernels are not checked for memory errors and races");
+  add_tool(out, "nvdisasm", targets::cuda::disassembler(),
+           "without it, profiles of CUDA kernels do not show their hot loops");
   return out;
 }
 

@@ -85,6 +85,7 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
   DelayPorts ports;
   ports.notice = [&](const std::string& text) { steps.note(text); };
   ports.waiting = [&](const model::DeviceWait& wait) { steps.note("accelopt: " + model::describe(wait)); };
+  ports.progressed = [&](const model::StepShare& share) { steps.share(model::describe(share)); };
   TRY_ASSIGN(const auto evaluator, make_evaluator(shell, options.device, {}, std::move(ports)));
   evaluation::MeasureSettings settings;
   settings.seed = options.seed.value_or(base::random_seed());

@@ -77,6 +77,16 @@ base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& s
   return std::optional(std::move(failure));
 }
 
+/// Drawing a slot, with its reference runs, takes so many times as long as a call with it, or longer.
+constexpr int kDrawingShare = 8;
+
+enum class Smallest { no, yes };
+/// How many slots of a workload a verification takes. The smallest workload sees every family: some wrong kernels show
+/// under one of them alone.
+int slots_of(const Slots& slots, const VerifyPlan& plan, Smallest smallest) {
+  return plan.slots > 0 && smallest == Smallest::no ? std::min(slots.count(), plan.slots) : slots.count();
+}
+
 }  // namespace
 
 void FairTimes::add(const CallOutcome& outcome) {
@@ -217,6 +227,19 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
   std::size_t poisons = measuring.random() % kPoisons.size();
   std::optional<Kept> kept;
   std::string right;  // calls before the one that fails
+  model::StepShare share{model::StepShare::Part::verifying, 0, 0};
+  const auto slots_for = [&](std::size_t workload) {
+    return slots_of(slots, plan, workload == workloads.front() ? Smallest::yes : Smallest::no);
+  };
+  const auto mebibytes = [&](std::size_t workload) {
+    return 1 + static_cast<int>(bytes_of(definition, measuring.task.workloads[workload]) >> 20);
+  };
+  for (const std::size_t workload : workloads)
+    share.of += (kDrawingShare + 1) * slots_for(workload) * mebibytes(workload);
+  const auto advance = [&](std::size_t workload, int parts) {
+    share.done += parts * mebibytes(workload);
+    measuring.target.use().progress(share);
+  };
   for (const std::size_t workload : workloads) {
     int right_here = 0;
     const int first = slots.unmet(source_id, workload);
@@ -224,11 +247,11 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
     std::vector<int> order(static_cast<std::size_t>(slots.count()));
     std::iota(order.begin(), order.end(), first);
     std::shuffle(order.begin(), order.end(), measuring.random);
-    // The smallest one sees every family: some wrong kernels show under one of them alone.
-    if (plan.slots > 0 && workload != workloads.front()) {
-      order.resize(std::min(order.size(), static_cast<std::size_t>(plan.slots)));
+    order.resize(static_cast<std::size_t>(slots_for(workload)));
+    for (const int number : order) {
+      TRY(slots.get(workload, number));
+      advance(workload, kDrawingShare);
     }
-    for (const int number : order) TRY(slots.get(workload, number));
     TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
     FairTimes times;
     for (const int number : order) {
@@ -245,6 +268,7 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
         return failure;
       }
       ++right_here;
+      advance(workload, 1);
       times.add(outcome);
       if (kept) continue;
       kept.emplace(Kept{workload, number, poison, {}});

@@ -101,6 +101,7 @@ struct Comparison {
   /// what that may be); the caller adds workload, family and output.
   model::Mismatch mismatch;
   double normwise_error = 0;
+  std::string spread;  ///< of a wrong output: spread_text, where whoever compared could tell
 
   bool passed() const { return violated == NumericalRule::none; }
 };

@@ -162,10 +162,14 @@ struct RaceState {
                 .seed = measuring.random(),
                 .most_drawing = kMostDrawing,
                 .timing = timing}),
-        copies(measuring.weights(workloads), confirmation_rules(measuring.settings)) {}
+        copies(measuring.weights(workloads), confirmation_rules(measuring.settings)),
+        use(measuring.target.use()),
+        most_blocks(measuring.settings.confirm_max_blocks) {}
 
   BlockRunner runner;
   stats::TwinConfirmation copies;
+  const DeviceUse& use;
+  int most_blocks;
   std::array<PairedTimes, 2> times;
   std::vector<model::BlockSample> samples;
 };
@@ -196,6 +200,8 @@ base::Result<bool> run_restart(RaceState& race, int blocks, model::Evaluation& e
       restart[copy].push_back(log_ratios(reference, *block.times_ns[copy + 1]));
     }
     race.samples.push_back(sample_of(block));
+    const auto made_blocks = static_cast<int>(race.samples.size());
+    race.use.progress({model::StepShare::Part::racing, made_blocks, std::max(made_blocks, race.most_blocks)});
   }
   race.copies.add_restart(restart);
   return true;

@@ -2,8 +2,9 @@
 // The worker protocol: one JSON object a line. A worker begins with its hello. A request has `id`, `op` and the
 // operation's arguments; an answer has the `id` and either `result` or `error` {`code`, `message`}, in any order;
 // {`id`, `event`: "started"} says that measuring began, {`id`, `event`: "waiting", `wait`} who is waited for
-// (model::DeviceWait), and an answer has `waited_seconds` where that was long; {`op`: "cancel", `id`} asks for the end
-// of a request, and
+// (model::DeviceWait), {`id`, `event`: "progress", `share`} how far it is (model::StepShare; some workers never say it,
+// and it may be passed over), and an answer has `waited_seconds` where that was long; {`op`: "cancel", `id`} asks for
+// the end of a request, and
 // {`op`: "stop_waiting", `id`} for its end if it waits for the device.
 #pragma once
 

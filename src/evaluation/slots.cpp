@@ -333,7 +333,8 @@ std::optional<Failure> judge_comparisons(const model::Task& task, const model::W
       continue;
     }
     return Failure{model::Status::incorrect_numerical,
-                   where + "output " + comparison.mismatch.output + ": " + explain(slot.expected[i], comparison),
+                   where + "output " + comparison.mismatch.output + ": " + explain(slot.expected[i], comparison) +
+                       (comparison.spread.empty() ? "" : "; " + comparison.spread),
                    comparison.mismatch};
   }
   return std::nullopt;
@@ -364,17 +365,16 @@ std::optional<Failure> judge(const model::Task& task, const model::Workload& wor
   std::vector<Comparison> comparisons;
   for (std::size_t i = 0; i < outcome.outputs.size(); ++i) {
     const auto ties = model::ties_of(task.definition, task.definition.outputs[i]);
-    comparisons.push_back(
+    Comparison& comparison = comparisons.emplace_back(
         ties ? compare_choices(slot.expected[i], {slot.expected[*ties], slot.bounds[*ties]}, outcome.outputs[i])
              : compare(slot.expected[i], slot.bounds[i], outcome.outputs[i]));
-    if (!comparisons.back().passed()) break;
+    if (comparison.passed()) continue;
+    // An index may name another value than the expected one, and be right.
+    if (!ties && comparison.violated != NumericalRule::size)
+      comparison.spread = spread_text(slot.expected[i], slot.bounds[i], outcome.outputs[i]);
+    break;
   }
-  const std::size_t last = comparisons.size() - 1;
-  const bool right_size = comparisons.empty() || comparisons[last].violated != NumericalRule::size;
   auto failure = judge_comparisons(task, workload, slot, std::move(comparisons), where, margin);
-  // An index may name another value than the expected one, and be right.
-  if (failure && right_size && !model::ties_of(task.definition, task.definition.outputs[last]))
-    failure->reason += "; " + spread_text(slot.expected[last], slot.bounds[last], outcome.outputs[last]);
   if (failure) return failure;
   if (known) return std::nullopt;
   if (slot.accepted.size() >= kMostAccepted) slot.accepted.erase(slot.accepted.begin());

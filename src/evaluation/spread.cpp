@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
+#include <vector>
 
 #include "evaluation/dtype_codec.hpp"
 
@@ -26,10 +26,25 @@ double excess(const Expected& expected, const Bounds& bounds, std::size_t index,
   return error == 0 ? 0 : bound > 0 ? error / bound : kBeyondAll;
 }
 
+/// Rows or columns that have something wrong in them.
+struct Places {
+  std::vector<char> wrong;
+  std::size_t count = 0;
+  std::size_t first = 0;
+  std::size_t last = 0;
+
+  explicit Places(std::size_t all) : wrong(all, 0) {}
+  void add(std::size_t place) {
+    first = count == 0 ? place : std::min(first, place);
+    last = std::max(last, place);
+    count += wrong[place] == 0 ? 1 : 0;
+    wrong[place] = 1;
+  }
+};
+
 /// "3 of 61 rows (2 to 60)"
-std::string places_text(const std::set<std::size_t>& places, std::size_t all, const char* what) {
-  return fmt::format("{} of {} {} ({} to {})", places.size(), all, what, places.empty() ? 0 : *places.begin(),
-                     places.empty() ? 0 : *places.rbegin());
+std::string places_text(const Places& places, std::size_t all, const char* what) {
+  return fmt::format("{} of {} {} ({} to {})", places.count, all, what, places.first, places.last);
 }
 
 }  // namespace
@@ -37,8 +52,9 @@ std::string places_text(const std::set<std::size_t>& places, std::size_t all, co
 std::string spread_text(const Expected& expected, const Bounds& bounds, std::span<const std::byte> actual) {
   const std::size_t columns = expected.shape.empty() ? 1 : static_cast<std::size_t>(expected.shape.back());
   const std::size_t count = model::is_floating(expected.dtype) ? expected.values.size() : expected.integers.size();
-  std::set<std::size_t> wrong_rows;
-  std::set<std::size_t> wrong_columns;
+  const std::size_t rows = columns == 0 ? 0 : count / columns;
+  Places wrong_rows(rows);
+  Places wrong_columns(columns);
   std::size_t wrong = 0;
   double worst = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -46,16 +62,16 @@ std::string spread_text(const Expected& expected, const Bounds& bounds, std::spa
     worst = std::max(worst, times);
     if (times <= 1) continue;
     ++wrong;
-    wrong_rows.insert(i / columns);
-    wrong_columns.insert(i % columns);
+    wrong_rows.add(i / columns);
+    wrong_columns.add(i % columns);
   }
-  const std::size_t block = wrong_rows.size() * wrong_columns.size();
+  const std::size_t block = wrong_rows.count * wrong_columns.count;
   const double filled = block == 0 ? 0 : 100.0 * static_cast<double>(wrong) / static_cast<double>(block);
   return fmt::format(
       "{} of {} elements are out of their bound, in {} and {}, {:.0f} % of where these cross; the largest "
       "error is {:.3g} times its bound",
-      wrong, count, places_text(wrong_rows, columns == 0 ? 0 : count / columns, "rows"),
-      places_text(wrong_columns, columns, "columns"), filled, worst);
+      wrong, count, places_text(wrong_rows, rows, "rows"), places_text(wrong_columns, columns, "columns"), filled,
+      worst);
 }
 
 }  // namespace accelopt::evaluation

@@ -71,6 +71,8 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
       return {};
     }
     keep(data, block, evaluation);
+    measuring.target.use().progress({model::StepShare::Part::racing, static_cast<int>(evaluation.samples.size()),
+                                     stats::TriageRules().looks.back()});
     triage.add(stats::block_log_ratio(*block.times_ns[0], *block.times_ns[1], weights));
     const auto raced = Clock::now() - begin - runner.lost();
     if (raced > limit && (!triage.promising() || raced > kPromisingTimes * limit)) triage.expire();

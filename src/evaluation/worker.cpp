@@ -206,6 +206,12 @@ class Server {
     use.told = [this, id](const model::DeviceWait& wait) {
       answer({{"id", id}, {"event", "waiting"}, {"wait", wait}});
     };
+    use.progressed = [this, id, last = std::chrono::steady_clock::now()](const model::StepShare& share) mutable {
+      const auto now = std::chrono::steady_clock::now();
+      if (now - last < options_.between_progress) return;
+      last = now;
+      answer({{"id", id}, {"event", "progress"}, {"share", share}});
+    };
   }
 
   /// On the measuring thread.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+
 #include "base/result.hpp"
 #include "evaluation/evaluator.hpp"
 #include "evaluation/protocol.hpp"
@@ -13,6 +15,7 @@ struct WorkerOptions {
   Target* target = nullptr;  ///< builder threads are settled off its measuring cores, and it says how many there are
   int build_threads = 2;     ///< without a target
   Hello hello{};             ///< its first line
+  std::chrono::milliseconds between_progress{1000};  ///< at least, also before a request's first
 };
 
 /// Answers requests (protocol.hpp) from `in` on `out` until `in` ends: builds on several threads, measuring one request

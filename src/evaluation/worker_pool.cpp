@@ -72,6 +72,7 @@ class WorkerPool final : public Evaluator {
   base::Result<std::shared_ptr<WorkerProcess>> start(std::string& reason, const std::stop_token& stop) const {
     TRY_ASSIGN(auto worker, WorkerProcess::start(options_.command, options_.withheld, options_.send_limit));
     worker->listen_to_waits(options_.waiting);
+    worker->listen_to_progress(options_.progressed);
     const auto hello = worker->greet(options_.hello_limit, stop);
     if (hello) {
       if (options_.greeted) options_.greeted(*hello);

@@ -12,6 +12,7 @@
 #include "evaluation/evaluator.hpp"
 #include "evaluation/protocol.hpp"
 #include "model/device_wait.hpp"
+#include "model/step_share.hpp"
 
 namespace accelopt::evaluation {
 
@@ -30,6 +31,8 @@ struct PoolOptions {
   std::function<void(const Hello&)> greeted{};
   /// Told for whom a worker waits. A thread of the pool's.
   std::function<void(const model::DeviceWait&)> waiting{};
+  /// Told how far a request is, now and then. A thread of the pool's.
+  std::function<void(const model::StepShare&)> progressed{};
   /// At that moment requests that wait for the device end as cancelled; what is measured goes on.
   std::stop_token stop_waiting{};
 };

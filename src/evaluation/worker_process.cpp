@@ -257,6 +257,7 @@ void WorkerProcess::take_line(const std::string& line) {
 
 void WorkerProcess::take(const Json& message) {
   if (message.value("event", Json()) == "waiting") return take_wait(message);
+  if (message.value("event", Json()) == "progress") return take_progress(message);
   const auto id = base::decode<std::int64_t>(message.value("id", Json()), "id");
   const std::lock_guard lock(mutex_);
   const auto found = id ? pending_.find(*id) : pending_.end();
@@ -276,6 +277,11 @@ void WorkerProcess::take(const Json& message) {
 void WorkerProcess::take_wait(const Json& message) {
   const auto wait = base::decode<model::DeviceWait>(message.value("wait", Json()), "a wait");
   if (wait && told_) told_(*wait);
+}
+
+void WorkerProcess::take_progress(const Json& message) {
+  const auto share = base::decode<model::StepShare>(message.value("share", Json()), "a share");
+  if (share && progressed_) progressed_(*share);
 }
 
 void WorkerProcess::stop_waiting() {

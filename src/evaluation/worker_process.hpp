@@ -22,6 +22,7 @@
 #include "base/result.hpp"
 #include "evaluation/protocol.hpp"
 #include "model/device_wait.hpp"
+#include "model/step_share.hpp"
 
 namespace accelopt::evaluation {
 
@@ -59,6 +60,8 @@ class WorkerProcess {
 
   /// Who hears for whom a request waits; to be set before the first `ask`. One call at a time, on a thread of its own.
   void listen_to_waits(std::function<void(const model::DeviceWait&)> told) { told_ = std::move(told); }
+  /// Likewise who hears how far a request is.
+  void listen_to_progress(std::function<void(const model::StepShare&)> told) { progressed_ = std::move(told); }
   /// Sends the request (an object with `op`; the id is added) and waits for its answer.
   Answer ask(base::Json request, std::chrono::seconds limit, const std::stop_token& stop);
   /// Ends the requests of this moment that wait for the device, now or later; their answer is `cancelled`.
@@ -78,6 +81,7 @@ class WorkerProcess {
   void take_line(const std::string& line);
   void take(const base::Json& message);
   void take_wait(const base::Json& message);
+  void take_progress(const base::Json& message);
   void bury();
   void kill_now();
   /// What it said that was no message, for an error's text; under the lock.
@@ -98,6 +102,7 @@ class WorkerProcess {
   bool dead_ = false;
   int status_ = 0;  ///< of waitpid, once dead
   std::function<void(const model::DeviceWait&)> told_;
+  std::function<void(const model::StepShare&)> progressed_;
   std::thread reader_;
 };
 

@@ -39,9 +39,16 @@ StepProgress::~StepProgress() {
 void StepProgress::begin(const std::string& step) {
   const std::lock_guard lock(mutex_);
   step_ = printable(step);
+  share_.clear();
   began_ = options_.now();
   next_line_ = began_ + kFirstLine;
   if (options_.live) show(began_);
+}
+
+void StepProgress::share(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  share_ = printable(text);
+  if (options_.live && !step_.empty()) show(options_.now());
 }
 
 void StepProgress::end() {
@@ -63,9 +70,10 @@ void StepProgress::tick() {
 }
 
 void StepProgress::show(Time now) {
-  const std::string text = step_ + " | " + format_seconds(std::chrono::duration<double>(now - began_).count());
+  const std::string time = " | " + format_seconds(std::chrono::duration<double>(now - began_).count());
+  const std::string text = step_ + time;
   if (options_.live) {
-    fmt::print(stream_, "{}{}", kEraseLine, text);
+    fmt::print(stream_, "{}{}{}{}", kEraseLine, step_, share_.empty() ? "" : ", " + share_, time);
     shown_ = true;
   } else if (now >= next_line_) {
     fmt::print(stream_, "{}\n", text);

@@ -28,8 +28,9 @@ class StepProgress {
   ~StepProgress();  ///< as end()
 
   void begin(const std::string& step);
-  void end();                          ///< no step is being taken; the line is off the screen
-  void note(const std::string& text);  ///< a line of its own, without disturbing the live one
+  void share(const std::string& text);  ///< how far the step is; for a live line alone
+  void end();                           ///< no step is being taken; the line is off the screen
+  void note(const std::string& text);   ///< a line of its own, without disturbing the live one
   void tick();
 
  private:
@@ -43,6 +44,7 @@ class StepProgress {
   std::mutex mutex_;  ///< guards all that follows
   std::condition_variable_any ticks_;
   std::string step_;  ///< empty: none
+  std::string share_;
   Time began_;
   Time next_line_;  ///< of a log
   bool shown_ = false;

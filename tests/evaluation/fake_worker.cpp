@@ -4,6 +4,7 @@
 //   die_once=<file>       the same, unless the file is there; it is made before
 //   die_building          while it is built
 //   environment=<file>    writes its environment there
+//   progress              tells how far it is, right and wrong, and what nobody knows
 // The first argument, if any, is a file to which one byte is added at each start; the second is how it misbehaves:
 //   fail  exits with 3    banner  prints lines before its hello    babble  prints what is no hello, without end
 //   silent  says nothing  old  speaks another version of the protocol    cuda  measures on another target
@@ -46,6 +47,13 @@ class DyingEvaluator final : public accelopt::fakes::FakeEvaluator {
     if (const auto at = text.find("environment="); at != std::string::npos) {
       std::ofstream out(text.substr(at + 12));
       for (char** entry = environ; *entry != nullptr; ++entry) out << *entry << '\n';
+    }
+    if (accelopt::fakes::claims(text, "progress")) {
+      for (const char* share : {R"({"part":"racing","done":12,"of":100})", R"({"part":"dancing","done":1,"of":2})",
+                                R"({"part":"racing","done":3,"of":2})", R"({"part":"racing","done":"x"})", "7"}) {
+        std::cout << R"({"id":2,"event":"progress","share":)" << share << "}\n";
+      }
+      std::cout << R"({"id":2,"event":"of a later version"})" << std::endl;
     }
     if (accelopt::fakes::claims(text, "wait_for_stop")) {
       while (!stop.stop_requested()) std::this_thread::yield();

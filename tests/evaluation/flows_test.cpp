@@ -114,6 +114,21 @@ TEST_F(Flows, WaitingForTheDeviceIsNoTimeOfAStageOrARace) {
   EXPECT_NEAR(counted, -waited, 60) << "all that was waited is taken off";
 }
 
+TEST_F(Flows, ARaceTellsHowFarItIs) {
+  open();
+  std::vector<model::StepShare> shares;
+  target_.use().progressed = [&](const model::StepShare& share) { shares.push_back(share); };
+  const model::Evaluation raced = triage("time=500000");
+  const auto is_race = [](const model::StepShare& share) { return share.part == model::StepShare::Part::racing; };
+  const auto first_block = std::ranges::find_if(shares, is_race);
+  ASSERT_TRUE(first_block != shares.begin() && first_block != shares.end());
+  EXPECT_LT(shares.front().done, shares.front().of);
+  const model::StepShare verified = *std::prev(first_block);
+  EXPECT_EQ(model::describe(verified), "100 % verified") << verified.done << " of " << verified.of;
+  EXPECT_EQ(std::ranges::count_if(shares, is_race), raced.blocks);
+  EXPECT_EQ(model::describe(shares.back()), std::to_string(raced.blocks) + " of at most 200 blocks");
+}
+
 TEST_F(Flows, AnEvaluationSaysThatTheDeviceWasPossiblyShared) {
   open();
   target_.neighbour = "process 4711 (sleep, user ann)";

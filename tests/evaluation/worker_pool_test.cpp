@@ -67,6 +67,24 @@ TEST_F(WorkerPoolTest, CarriesEveryOperation) {
   EXPECT_EQ(starts(), 1U);
 }
 
+TEST_F(WorkerPoolTest, ToldSharesArePassedOnAndUnknownEventsOver) {
+  std::vector<std::string> told;
+  const auto evaluator =
+      make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file()},
+                        .progressed = [&](const model::StepShare& share) { told.push_back(describe(share)); }});
+  ASSERT_TRUE(evaluator->open(task(), {}, {}));
+  const auto raced = evaluator->triage(source("progress speed=2"), source("speed=1"), {});
+  ASSERT_TRUE(raced) << raced.error().message;
+  EXPECT_DOUBLE_EQ(raced->ratio->estimate, 2.0);
+  EXPECT_EQ(told, std::vector<std::string>{"12 of at most 100 blocks"});
+}
+
+TEST_F(WorkerPoolTest, SharesThatNobodyHearsDoNoHarm) {
+  const auto raced = open_pool()->triage(source("progress speed=2"), source("speed=1"), {});
+  ASSERT_TRUE(raced) << raced.error().message;
+  EXPECT_DOUBLE_EQ(raced->ratio->estimate, 2.0);
+}
+
 TEST_F(WorkerPoolTest, AnswersManyThreadsAtOnce) {
   const auto evaluator = open_pool();
   std::vector<std::jthread> threads;

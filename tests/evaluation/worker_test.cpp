@@ -11,6 +11,7 @@
 
 #include "base/files.hpp"
 #include "evaluation/evaluator_json.hpp"
+#include "evaluation/fake_target.hpp"
 #include "evaluation/protocol.hpp"
 #include "evaluation/requests.hpp"
 #include "fake_task.hpp"
@@ -35,9 +36,9 @@ struct Pipe {
 /// A worker on another thread, and the other ends of its pipes.
 class Conversation {
  public:
-  explicit Conversation(Evaluator& evaluator) : reader_(out_.reader.get()) {
-    worker_ = std::thread([this, &evaluator] {
-      served_ = serve_evaluator(evaluator, {}, in_.reader.get(), out_.writer.get());
+  explicit Conversation(Evaluator& evaluator, WorkerOptions options = {}) : reader_(out_.reader.get()) {
+    worker_ = std::thread([this, &evaluator, options] {
+      served_ = serve_evaluator(evaluator, options, in_.reader.get(), out_.writer.get());
       out_.writer.reset();
     });
     const auto first = reader_.next();
@@ -105,6 +106,38 @@ class Recording final : public fakes::FakeEvaluator {
     return out;
   }
 };
+
+/// Says in a triage that it is verified in part.
+class Progressing final : public fakes::FakeEvaluator {
+ public:
+  explicit Progressing(Target& target) : target_(target) {}
+  base::Result<model::Evaluation> triage(const model::Solution& candidate, const model::Solution& opponent,
+                                         std::stop_token stop) override {
+    target_.use().progress({model::StepShare::Part::verifying, 2, 5});
+    return FakeEvaluator::triage(candidate, opponent, std::move(stop));
+  }
+
+ private:
+  Target& target_;
+};
+
+TEST(Worker, TellsHowFarItIsButNotTooOften) {
+  for (const auto& [between, number] : {std::pair{std::chrono::hours(0), 1}, std::pair{std::chrono::hours(1), 0}}) {
+    FakeTarget target;
+    Progressing evaluator(target);
+    Conversation worker(evaluator, {.target = &target, .between_progress = between});
+    worker.say(Json{{"id", 3}, {"op", "triage"}, {"candidate", solution("")}, {"opponent", solution("")}});
+    int told = 0;
+    for (Json message = worker.hear(); !message.is_null() && !message.contains("result"); message = worker.hear()) {
+      ASSERT_FALSE(message.contains("error")) << message;
+      if (message.value("event", "") != "progress") continue;
+      ++told;
+      EXPECT_EQ(message,
+                (Json{{"id", 3}, {"event", "progress"}, {"share", {{"part", "verifying"}, {"done", 2}, {"of", 5}}}}));
+    }
+    EXPECT_EQ(told, number);
+  }
+}
 
 TEST(Worker, AnswersRequestsById) {
   fakes::FakeEvaluator evaluator;

@@ -63,5 +63,24 @@ TEST_F(Steps, ATerminalHasOneLineThatIsGoneAtTheEnd) {
             "\r\x1b[Kbuilding | 2.00 s\r\x1b[K");
 }
 
+TEST_F(Steps, AShareStandsInATerminalsLineUntilTheNextStep) {
+  StepProgress steps(stream_, options(true));
+  steps.begin("racing");
+  now_ += std::chrono::seconds(2);
+  steps.share("12 of at most 100 blocks");
+  steps.begin("profiling");
+  EXPECT_EQ(text(),
+            "\r\x1b[Kracing | 0.00 s\r\x1b[Kracing, 12 of at most 100 blocks | 2.00 s\r\x1b[Kprofiling | 0.00 s");
+}
+
+TEST_F(Steps, ALogHasNoShares) {
+  StepProgress steps(stream_, options(false));
+  steps.begin("racing");
+  steps.share("40 % verified");
+  now_ += std::chrono::seconds(10);
+  steps.tick();
+  EXPECT_EQ(text(), "racing | 10.0 s\n");
+}
+
 }  // namespace
 }  // namespace accelopt::report

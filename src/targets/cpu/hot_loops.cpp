@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/line_ranges.hpp"
 #include "targets/cpu/instruction_mix.hpp"
 
 namespace accelopt::targets::cpu {
@@ -21,7 +22,6 @@ constexpr double kLeastShare = 0.1;
 constexpr int kLeastOfLoop = 5;  ///< percent of a loop's samples at one instruction: less is chance
 constexpr std::size_t kMostLoops = 3;
 constexpr std::size_t kMostInstructions = 3;
-constexpr std::size_t kLineRanges = 4;
 constexpr std::size_t kLongestOperands = 40;  ///< characters
 
 using Samples = std::map<std::uint64_t, int>;  ///< number by address
@@ -69,23 +69,6 @@ bool is_same_code(const std::vector<Instruction>& a, const std::vector<Instructi
   });
 }
 
-/// "line 7", "lines 3 to 5, 9"; empty where none is known.
-std::string lines_text(const std::set<int>& lines) {
-  std::vector<std::pair<int, int>> ranges;
-  for (const int line : lines) {
-    if (ranges.empty() || line > ranges.back().second + 1) ranges.emplace_back(line, line);
-    ranges.back().second = line;
-  }
-  if (ranges.empty()) return {};
-  if (ranges.size() > kLineRanges) ranges = {{*lines.begin(), *lines.rbegin()}};
-  std::string out = lines.size() == 1 ? "line " : "lines ";
-  for (const auto& [first, last] : ranges) {
-    if (!out.ends_with(' ')) out += ", ";
-    out += first == last ? std::to_string(first) : fmt::format("{} to {}", first, last);
-  }
-  return out;
-}
-
 std::string number_of(int number, std::string_view what) {
   return number == 0 ? std::string() : fmt::format(", {} {}", number, what);
 }
@@ -127,7 +110,7 @@ std::string source_lines(const HotLoop& loop, const std::vector<Instruction>& co
     const bool inside = instruction.address >= loop.span.begin && instruction.address <= loop.span.end;
     if (inside && instruction.line > 0) lines.insert(instruction.line);
   }
-  const std::string text = lines_text(lines);
+  const std::string text = base::lines_text(lines);
   return text.empty() ? text : text + "; ";
 }
 

@@ -116,6 +116,18 @@ class NvrtcBuilder final : public CudaBuilder {
     });
   }
 
+  base::Result<std::string> cubin_with_lines(const model::Solution& solution, std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltCudaPtr built, build(solution, stop));
+    if (!built->report.built)
+      return base::fail(ErrorCode::invalid_argument, "a solution that does not build has no machine code");
+    const Source source{kMainName, solution, task_.definition, header_, {"--generate-line-info"}, false};
+    TRY_ASSIGN(const NvrtcOutcome outcome, compile_source(source, *built, stop));
+    if (!outcome.compiled) return built->cubin;
+    std::vector<std::string> launched;
+    for (const model::LaunchDirective& launch : built->directives.launches) launched.push_back(launch.kernel);
+    return is_same_code(outcome.cubin, built->cubin, launched) ? outcome.cubin : built->cubin;
+  }
+
   base::Result<BuiltCudaPtr> build_reference(const std::string& real, std::stop_token stop) override {
     if (!task_.reference.name.ends_with(".cu")) {
       return base::fail(ErrorCode::invalid_argument,

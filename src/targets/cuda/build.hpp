@@ -78,6 +78,10 @@ class CudaBuilder {
   /// @error io, cancelled; unsupported: no NVRTC.
   virtual base::Result<BuiltCudaPtr> build(const model::Solution& solution, std::stop_token stop) = 0;
 
+  /// The cubin of a solution that builds, with lines of its source where that leaves the machine code as it is.
+  /// @error invalid_argument: it does not build; as `build`.
+  virtual base::Result<std::string> cubin_with_lines(const model::Solution& solution, std::stop_token stop) = 0;
+
   /// Builds the task's reference.cu, written over a type `real`, with `real` as "double" or "float". Its floating
   /// inputs, outputs and scratch tensors are all of that type: bind its plans with `reference_definition`
   /// (task_header.hpp).

@@ -23,6 +23,7 @@ struct KeptOutput {
   std::uint64_t expected = 0;  ///< doubles; of integers their own bytes. From the beginning of the slot's workspace
   std::uint64_t rows = 0;      ///< likewise; doubles, none of integers
   evaluation::Bounds bounds;
+  std::vector<std::int64_t> shape;
 };
 
 class Checks {

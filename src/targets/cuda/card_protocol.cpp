@@ -31,7 +31,8 @@ Json comparison_json(const evaluation::Comparison& comparison) {
           {"expected", bits_of(comparison.mismatch.expected)},
           {"actual", bits_of(comparison.mismatch.actual)},
           {"error", bits_of(comparison.normwise_error)},
-          {"bound", bits_of(comparison.mismatch.normwise_bound)}};
+          {"bound", bits_of(comparison.mismatch.normwise_bound)},
+          {"spread", comparison.spread}};
 }
 
 evaluation::Comparison comparison_from(const Json& in) {
@@ -42,6 +43,7 @@ evaluation::Comparison comparison_from(const Json& in) {
   out.mismatch.actual = value_of(in.at("actual"));
   out.normwise_error = out.mismatch.normwise_error = value_of(in.at("error"));
   out.mismatch.normwise_bound = value_of(in.at("bound"));
+  out.spread = in.at("spread").get<std::string>();
   return out;
 }
 

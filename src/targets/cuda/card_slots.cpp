@@ -252,6 +252,7 @@ base::Result<void> CardSlots::take(const SlotRequest& request, const HostOutputs
     KeptOutput& output = variant.outputs.emplace_back();
     output.dtype = request.outputs[i].dtype;
     output.count = request.outputs[i].count;
+    output.shape = request.outputs[i].shape;
     output.bounds = given.bounds[i];
     output.expected = work.exact[i] - work.kept->address();
     const std::uint64_t bytes = output.count * model::size_of(as_real(output.dtype, false));
@@ -279,6 +280,7 @@ base::Result<void> CardSlots::calibrate(const SlotRequest& request, std::size_t 
     KeptOutput& output = variant.outputs.emplace_back();
     output.dtype = request.outputs[i].dtype;
     output.count = request.outputs[i].count;
+    output.shape = request.outputs[i].shape;
     if (!model::is_floating(output.dtype)) continue;
     TRY(checks_.begin_calibration(work.exact[i], output, request.outputs[i].shape, errors[i]));
   }

@@ -259,8 +259,8 @@ class CodeText {
     for (const std::string& name : launched) places_.emplace(name, places_.size());
   }
 
-  std::string text() {
-    put(std::to_string(file_.machine_flags()));
+  std::string text(const std::string& before = {}) {
+    if (!before.empty()) put(before);
     std::map<std::string, std::size_t> wanted;  // by the name that counts
     for (std::size_t i = 0; i < file_.sections().size(); ++i) {
       if (const auto name = counting_name(file_.sections()[i]); !name.empty()) wanted.emplace(name, i);
@@ -384,7 +384,13 @@ base::Result<Cubin> read_cubin(std::string_view bytes) {
 base::Result<std::string> cubin_code_id(std::string_view bytes, const std::vector<std::string>& launched) {
   const auto file = CubinFile::read(bytes);
   if (!file) return damaged_cubin();
-  return base::sha256_hex(CodeText(*file, launched).text());
+  return base::sha256_hex(CodeText(*file, launched).text(std::to_string(file->machine_flags())));
+}
+
+bool is_same_code(std::string_view one, std::string_view other, const std::vector<std::string>& launched) {
+  const auto first = CubinFile::read(one);
+  const auto second = CubinFile::read(other);
+  return first && second && CodeText(*first, launched).text() == CodeText(*second, launched).text();
 }
 
 }  // namespace accelopt::targets::cuda

@@ -47,4 +47,8 @@ base::Result<Cubin> read_cubin(std::string_view bytes);
 /// refer to. Names do not count, nor kernels that `launched` does not name. Requires a readable cubin with the kernels.
 base::Result<std::string> cubin_code_id(std::string_view bytes, const std::vector<std::string>& launched);
 
+/// Whether the launched kernels do the same in two cubins of one machine. Unlike their ids this does not see the file's
+/// flags, in which the number of a section stands, which lines of the source change. False where one is damaged.
+bool is_same_code(std::string_view one, std::string_view other, const std::vector<std::string>& launched);
+
 }  // namespace accelopt::targets::cuda

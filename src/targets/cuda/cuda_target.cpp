@@ -20,6 +20,7 @@
 #include "targets/cuda/host_outputs.hpp"
 #include "targets/cuda/peaks.hpp"
 #include "targets/cuda/placement.hpp"
+#include "targets/cuda/sass_loops.hpp"
 #include "targets/cuda/task_header.hpp"
 
 namespace accelopt::targets::cuda {
@@ -331,7 +332,7 @@ class CudaTarget final : public evaluation::Target {
   }
 
   std::vector<model::ProfileItem> machine_code_profile(const model::Solution& solution, std::stop_token stop) override {
-    const auto built = builder_->build(solution, std::move(stop));
+    const auto built = builder_->build(solution, stop);
     if (!built || !(*built)->report.built || !bench_) return {};
     std::vector<model::ProfileItem> out;
     for (const model::Workload& workload : workloads_) {
@@ -341,6 +342,8 @@ class CudaTarget final : public evaluation::Target {
       out.insert(out.end(), items.begin(), items.end());
       break;  // the others launch the same kernels
     }
+    const auto loops = describe_loops(solution, **built, stop);
+    out.insert(out.end(), loops.begin(), loops.end());
     return out;
   }
 
@@ -387,6 +390,20 @@ class CudaTarget final : public evaluation::Target {
     TRY_ASSIGN(evaluation::Peaks peaks, bench_->card.measure_peaks(cubin));
     peaks.measured = base::utc("%Y-%m-%d");
     return peaks;
+  }
+
+  /// Empty where there is no disassembler: what it would tell is no more than a help.
+  std::vector<model::ProfileItem> describe_loops(const model::Solution& solution, const BuiltCuda& built,
+                                                 const std::stop_token& stop) {
+    const auto missing = tools_->why_no_disassembly(stop);
+    if (!missing || !missing->empty()) return {};
+    const auto cubin = builder_->cubin_with_lines(solution, stop);
+    if (!cubin) return {};
+    const auto text = tools_->disassembly(*cubin, stop);
+    if (!text) return {};
+    std::vector<std::string> kernels;
+    for (const model::LaunchDirective& launch : built.directives.launches) kernels.push_back(launch.kernel);
+    return describe_sass_loops(*text, kernels);
   }
 
   /// A call of the solution on a slot's first set of inputs, for a process of its own.

@@ -14,6 +14,7 @@
 #include "base/json.hpp"
 #include "targets/cuda/card_process.hpp"
 #include "targets/cuda/counters.hpp"
+#include "targets/cuda/disassembler.hpp"
 #include "targets/cuda/sanitizer_report.hpp"
 
 namespace accelopt::targets::cuda {
@@ -187,6 +188,18 @@ base::Result<HardwareCounts> DeviceTools::count(const OneCall& call, model::Cach
   }
   if (why.empty()) why = failed + fmt::format("did not know a metric in each of {} runs", kMostUnknownRuns);
   return HardwareCounts{{}, why};
+}
+
+base::Result<std::string> DeviceTools::why_no_disassembly(const std::stop_token& stop) {
+  return why_missing(disassembler(), disassembler_, why_no_disassembly_, "hot loops are not shown: ", stop);
+}
+
+base::Result<std::string> DeviceTools::disassembly(const std::string& cubin, const std::stop_token& stop) {
+  TRY_ASSIGN(const std::string why, why_no_disassembly(stop));
+  if (!why.empty()) return std::string();
+  auto text = disassemble(disassembler_->path, cubin, stop);
+  if (!text && text.error().code == ErrorCode::cancelled) return text;
+  return text.value_or("");
 }
 
 base::Result<std::string> DeviceTools::why_not_inspected(const std::stop_token& stop) {

@@ -58,6 +58,11 @@ class DeviceTools {
   /// slow for a kernel is not asked again for it: calls come with the smaller workload first. @error cancelled.
   base::Result<evaluation::Inspection> inspect(const OneCall& call, const std::stop_token& stop);
 
+  /// Likewise of nvdisasm.
+  base::Result<std::string> why_no_disassembly(const std::stop_token& stop);
+  /// What nvdisasm prints of the cubin's code; empty where there is none, or it failed. @error cancelled.
+  base::Result<std::string> disassembly(const std::string& cubin, const std::stop_token& stop);
+
  private:
   base::Result<sandbox::RunResult> run(const std::string& program, std::vector<std::string> arguments,
                                        const OneCall& call, std::chrono::seconds limit, const std::stop_token& stop);
@@ -77,8 +82,10 @@ class DeviceTools {
   std::optional<base::TemporaryFolder> folder_;  ///< calls, and what the tools write beside them
   std::optional<Tool> ncu_;
   std::optional<Tool> sanitizer_;
+  std::optional<Tool> disassembler_;
   std::string why_no_counters_;
   std::string why_not_inspected_;
+  std::string why_no_disassembly_;
   std::set<std::string> unknown_metrics_;
   int slow_ = 0;                      ///< runs of Nsight Compute that came to no end
   std::string slow_code_;             ///< machine code that some of the sanitizer's tools were too slow for

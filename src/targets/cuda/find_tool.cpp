@@ -127,6 +127,11 @@ const ToolName& compute_sanitizer() {
   return name;
 }
 
+const ToolName& disassembler() {
+  static const ToolName name{"nvdisasm", "nvdisasm", "ACCELOPT_NVDISASM", {"bin"}, ""};
+  return name;
+}
+
 base::Result<Tool> find_tool(const ToolName& name, const std::map<std::string, std::string>& environment,
                              const std::stop_token& stop, std::chrono::milliseconds limit) {
   if (const std::string chosen = variable_of(environment, name.variable); !chosen.empty()) {

@@ -23,6 +23,7 @@ struct ToolName {
 
 const ToolName& nsight_compute();
 const ToolName& compute_sanitizer();
+const ToolName& disassembler();
 
 struct Tool {
   std::string path;

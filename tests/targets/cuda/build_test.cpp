@@ -11,8 +11,11 @@
 #include "targets/cuda/cubin.hpp"
 #include "targets/cuda/cuda_task.hpp"
 #include "targets/cuda/diagnostics.hpp"
+#include "targets/cuda/disassembler.hpp"
+#include "targets/cuda/find_tool.hpp"
 #include "targets/cuda/nvrtc.hpp"
 #include "targets/cuda/placement.hpp"
+#include "targets/cuda/sass_loops.hpp"
 #include "targets/cuda/task_header.hpp"
 
 namespace accelopt::targets::cuda {
@@ -381,6 +384,40 @@ TEST_F(CudaBuild, PrecompiledHeadersGiveTheSameCode) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(cache->path(), ignored))
     kept += entry.path().filename() == "headers.pch" ? 1 : 0;
   EXPECT_EQ(kept, 1);
+}
+
+TEST_F(CudaBuild, LinesOfTheSourceLeaveTheCodeAsItIs) {
+  const model::Solution kernel = scale_kernel("y[blockIdx.x] = x[threadIdx.x];");
+  const auto cubin = shared_->cubin_with_lines(kernel, {});
+  ASSERT_TRUE(cubin) << cubin.error().message;
+  const auto measured = build(kernel);
+  expect_contains(*cubin, ".debug_line");
+  EXPECT_EQ(measured->cubin.find(".debug_line"), std::string::npos);
+  EXPECT_TRUE(is_same_code(*cubin, measured->cubin, {"scale_rows"}));
+  EXPECT_FALSE(is_same_code(*cubin, build(scale_kernel("y[blockIdx.x] = x[0];"))->cubin, {"scale_rows"}));
+  EXPECT_FALSE(is_same_code(*cubin, cubin->substr(0, cubin->size() / 2), {"scale_rows"}));
+  const auto broken = shared_->cubin_with_lines(scale_kernel("nonsense"), {});
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code, base::ErrorCode::invalid_argument);
+}
+
+TEST_F(CudaBuild, LoopsAreFoundWhereTheSourceHasThem) {
+  std::map<std::string, std::string> environment = build_options().environment;
+  for (const char* name : {"PATH", "ACCELOPT_NVDISASM"}) {
+    if (const char* const value = getenv(name)) environment[name] = value;
+  }
+  const auto tool = find_tool(disassembler(), environment, {});
+  if (!tool) GTEST_SKIP() << tool.error().message;
+  const auto cubin = shared_->cubin_with_lines(
+      scale_kernel("float sum = 0;\n#pragma unroll 1\nfor (int i = 0; i < M; ++i)\nsum += x[i] * scale;\n*y = sum;"),
+      {});
+  ASSERT_TRUE(cubin) << cubin.error().message;
+  const auto text = disassemble(tool->path, *cubin, {});
+  ASSERT_TRUE(text) << text.error().message;
+  const auto loops = describe_sass_loops(*text, {"scale_rows"});
+  ASSERT_EQ(loops.size(), 1) << *text;
+  EXPECT_TRUE(loops[0].meaning.starts_with("lines 5 to 6; a turn: 1 FFMA, ")) << loops[0].meaning;
+  expect_contains(loops[0].meaning, "1 LDG, ");
 }
 
 TEST_F(CudaBuild, TrustedCodeIsBuiltWithItsDefinitions) {

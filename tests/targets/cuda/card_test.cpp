@@ -55,6 +55,10 @@ TEST_F(Card, AWrongLastElementIsCaught) {
   EXPECT_EQ(evaluation.mismatch->output, "y");
   EXPECT_EQ(evaluation.mismatch->index, 2000);  // the smallest workload comes first
   EXPECT_NEAR(evaluation.mismatch->actual / evaluation.mismatch->expected, 1.001, 0.001);
+  EXPECT_NE(evaluation.reason.find("; 1 of 2001 elements are out of their bound, in 1 of 1 rows (0 to 0) and 1 of 2001 "
+                                   "columns (2000 to 2000), 100 % of where these cross; the largest error is "),
+            std::string::npos)
+      << evaluation.reason;
 }
 
 TEST_F(Card, AWrongIntegerIsCaught) {
@@ -64,6 +68,8 @@ TEST_F(Card, AWrongIntegerIsCaught) {
   EXPECT_EQ(evaluation.mismatch->output, "n");
   EXPECT_EQ(evaluation.mismatch->index, 7);
   EXPECT_EQ(evaluation.mismatch->actual, evaluation.mismatch->expected + 1);
+  EXPECT_NE(evaluation.reason.find("; 1 of 2001 elements are out of their bound"), std::string::npos)
+      << evaluation.reason;
 }
 
 TEST_F(Card, WhatIsNotWrittenIsPoison) {

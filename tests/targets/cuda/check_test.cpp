@@ -13,7 +13,9 @@
 #include "evaluation/dtype_codec.hpp"
 #include "evaluation/inputs.hpp"
 #include "evaluation/numerics.hpp"
+#include "evaluation/spread.hpp"
 #include "targets/cuda/card_checks.hpp"
+#include "targets/cuda/card_spread.hpp"
 
 namespace accelopt::targets::cuda {
 namespace {
@@ -62,6 +64,7 @@ class CheckKernels : public testing::Test {
     KeptOutput out;
     out.dtype = expected.dtype;
     out.count = expected.values.size();
+    out.shape = expected.shape;
     const DeviceMemory exact = upload(expected.values);
     evaluation::HonestErrors errors;
     EXPECT_TRUE(checks_->begin_calibration(exact.address(), out, expected.shape, errors));
@@ -387,6 +390,44 @@ TEST_F(CheckKernels, TwoRunsDisagreeWhereTheHostSaysSo) {
   ASSERT_TRUE(place && *place);
   EXPECT_EQ((*place)->index,
             static_cast<std::int64_t>(*evaluation::first_disagreement(sample.expected, bounds, first, second)));
+}
+
+TEST_F(CheckKernels, TheSpreadOfErrorsIsThatOfTheHost) {
+  for (const DType dtype : {DType::float32, DType::bfloat16, DType::int64, DType::uint8}) {
+    Expected expected{dtype, {4, 8}, std::vector<double>(32, 1.0), {}};
+    std::vector<double> values = expected.values;
+    for (const std::size_t wrong : {12U, 13U, 20U, 21U}) values[wrong] = 3;
+    Bytes right(32 * model::size_of(dtype));
+    Bytes got = right;
+    evaluation::encode(dtype, expected.values, right);
+    evaluation::encode(dtype, values, got);
+    KeptOutput kept;
+    kept.dtype = dtype;
+    kept.count = 32;
+    kept.shape = expected.shape;
+    kept.bounds.row_length = 32;
+    const std::vector<double> rows{0.5};
+    const DeviceMemory wanted =
+        model::is_floating(dtype) ? upload(expected.values) : upload(std::span<const std::byte>(right));
+    const DeviceMemory there_rows = upload(rows);
+    const DeviceMemory actual = upload(got);
+    kept.expected = wanted.address();
+    kept.rows = there_rows.address();
+    const auto there = spread_on_device(*device_, actual.address(), kept, 0);
+    ASSERT_TRUE(there) << there.error().message;
+    if (!model::is_floating(dtype)) {
+      expected.integers = evaluation::decode_integers(dtype, right);
+      expected.values.clear();
+    }
+    evaluation::Bounds bounds = kept.bounds;
+    if (model::is_floating(dtype)) bounds.rows = rows;
+    EXPECT_EQ(*there, evaluation::spread_text(expected, bounds, got)) << model::to_string(dtype);
+    EXPECT_TRUE(there->starts_with("4 of 32 elements are out of their bound, in 2 of 4 rows (1 to 2) and 2 of 8"))
+        << *there;
+    const auto too_many = spread_on_device(*device_, actual.address(), kept, 0, 31);
+    ASSERT_TRUE(too_many);
+    EXPECT_EQ(*too_many, "");
+  }
 }
 
 TEST_F(CheckKernels, IntegersMustBeEqual) {

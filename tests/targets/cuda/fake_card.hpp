@@ -28,6 +28,10 @@ class FakeBuilder final : public CudaBuilder {
   base::Result<BuiltCudaPtr> build(const model::Solution& solution, std::stop_token) override {
     return built(model::main_text(solution), "");
   }
+  base::Result<std::string> cubin_with_lines(const model::Solution& solution, std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltCudaPtr built, build(solution, stop));
+    return built->cubin;
+  }
   base::Result<BuiltCudaPtr> build_reference(const std::string& real, std::stop_token) override {
     return built(task_.reference.text, "-Dreal=" + real);
   }
@@ -99,7 +103,8 @@ inline CudaOptions fake_options() {
   options.driver = ACCELOPT_FAKE_DRIVER;
   options.card = ACCELOPT_CARD_PATH;
   // Whatever this machine has of NVIDIA's tools.
-  options.build.environment = {{"ACCELOPT_NCU", "off"}, {"ACCELOPT_COMPUTE_SANITIZER", "off"}};
+  options.build.environment = {
+      {"ACCELOPT_NCU", "off"}, {"ACCELOPT_COMPUTE_SANITIZER", "off"}, {"ACCELOPT_NVDISASM", "off"}};
   options.peaks = evaluation::Peaks{1e15, 1e15, 1e15};
   options.make_builder = [](const model::Task& task, CudaBuildOptions,
                             std::stop_token) -> base::Result<std::unique_ptr<CudaBuilder>> {
