@@ -12,9 +12,8 @@ namespace {
 
 using base::Json;
 
-/// Cards that are read at once at first: the engine (3.0.2) looks through all the rest of the range for every page, so
-/// few large ones cost a third of many small ones.
-constexpr int kMostCardsAtOnce = 8000;
+/// Cards that are read at once at first.
+constexpr int kMostCardsAtOnce = 2000;
 /// Cards whose words, which are bounded (surreal_schema.cpp), make an answer that no client refuses for its length.
 constexpr int kLeastCardsAtOnce = 500;
 /// How far back changes are read again, microseconds of the server's clock: a transaction's changes carry the time of
