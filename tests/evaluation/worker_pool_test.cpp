@@ -34,7 +34,7 @@ class WorkerPoolTest : public testing::Test {
 
 TEST_F(WorkerPoolTest, CarriesEveryOperation) {
   const auto evaluator = pool();
-  const auto opened = evaluator->ask(Open{task(), {}}, {});
+  const auto opened = evaluator->ask(Open{task()}, {});
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(opened->device.name, "fake");
   EXPECT_EQ(opened->baseline.status, Status::passed);
@@ -72,15 +72,15 @@ TEST_F(WorkerPoolTest, ToldSharesArePassedOnAndUnknownEventsOver) {
   const auto evaluator =
       make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file()},
                         .progressed = [&](const model::StepShare& share) { told.push_back(describe(share)); }});
-  ASSERT_TRUE(evaluator->open(task(), {}, {}));
-  const auto raced = evaluator->triage(source("progress speed=2"), source("speed=1"), {});
+  ASSERT_TRUE(evaluator->ask(Open{task()}, {}));
+  const auto raced = evaluator->ask(Race{source("progress speed=2"), source("speed=1")}, {});
   ASSERT_TRUE(raced) << raced.error().message;
   EXPECT_DOUBLE_EQ(raced->ratio->estimate, 2.0);
   EXPECT_EQ(told, std::vector<std::string>{"12 of at most 100 blocks"});
 }
 
 TEST_F(WorkerPoolTest, SharesThatNobodyHearsDoNoHarm) {
-  const auto raced = open_pool()->triage(source("progress speed=2"), source("speed=1"), {});
+  const auto raced = open_pool()->ask(Race{source("progress speed=2"), source("speed=1")}, {});
   ASSERT_TRUE(raced) << raced.error().message;
   EXPECT_DOUBLE_EQ(raced->ratio->estimate, 2.0);
 }
@@ -132,7 +132,7 @@ TEST_F(WorkerPoolTest, ThreeDeathsOfNobodyAreAnError) {
 
 TEST_F(WorkerPoolTest, AWorkerThatNeverStartsIsAnError) {
   const auto evaluator = make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file(), "fail"}});
-  const auto opened = evaluator->ask(Open{task(), {}}, {});
+  const auto opened = evaluator->ask(Open{task()}, {});
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::unavailable);
   EXPECT_NE(opened.error().message.find("exit code 3"), std::string::npos) << opened.error().message;
@@ -143,7 +143,7 @@ TEST_F(WorkerPoolTest, BannersBeforeTheHelloArePassedOver) {
   std::vector<Hello> heard;
   const auto evaluator = make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file(), "banner"},
                                            .greeted = [&](const Hello& hello) { heard.push_back(hello); }});
-  const auto opened = evaluator->ask(Open{task(), {}}, {});
+  const auto opened = evaluator->ask(Open{task()}, {});
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(opened->device.name, "fake");
   ASSERT_EQ(heard.size(), 1U);
@@ -203,7 +203,7 @@ TEST_F(WorkerPoolTest, KeysStayOutOfItsEnvironment) {
   setenv("KEYBOARD_AND_MONKEY", "these may be seen", 1);  // NOLINT(concurrency-mt-unsafe): one thread
   const auto evaluator =
       make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file()}, .withheld = {"MY_UNUSUAL_NAME"}});
-  ASSERT_TRUE(evaluator->ask(Open{task(), {}}, {}));
+  ASSERT_TRUE(evaluator->ask(Open{task()}, {}));
   const std::string file = (folder_.path() / "environment").string();
   ASSERT_TRUE(evaluator->ask(Race{source("speed=2 environment=" + file), source("speed=1")}, {}));
   const std::string seen = base::read_file(file).value_or("");
@@ -236,7 +236,7 @@ TEST(SplitCommand, RefusesWhatIsLeftOpen) {
 }
 
 TEST_F(WorkerPoolTest, AMissingWorkerIsNamed) {
-  const auto opened = make_worker_pool({.command = {"/nowhere/accelopt-worker"}})->ask(Open{task(), {}}, {});
+  const auto opened = make_worker_pool({.command = {"/nowhere/accelopt-worker"}})->ask(Open{task()}, {});
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::not_found);
   EXPECT_NE(opened.error().message.find("/nowhere/accelopt-worker"), std::string::npos);
@@ -259,7 +259,7 @@ TEST_F(WorkerPoolTest, NothingWorksBeforeOpenAndOpenOnlyOnce) {
   ASSERT_FALSE(early);
   EXPECT_EQ(early.error().code, ErrorCode::invalid_argument);
   const auto evaluator = open_pool();
-  const auto again = evaluator->ask(Open{task(), {}}, {});
+  const auto again = evaluator->ask(Open{task()}, {});
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::invalid_argument);
 }

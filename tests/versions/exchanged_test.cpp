@@ -54,13 +54,13 @@ void expect_refused(const base::Error& error, ErrorCode code, const std::vector<
 
 /// Asks for everything that an evaluator can do.
 void ask_all(evaluation::Evaluator& evaluator) {
-  std::ignore = evaluator.open(evaluation::task(), full_settings(), {});
-  std::ignore = evaluator.build(source("speed=2"), {});
-  std::ignore = evaluator.triage(source("speed=2"), source("speed=1"), {});
-  std::ignore = evaluator.profile(source("speed=2"), {});
-  std::ignore = evaluator.verify_held_out(source("held_out_bad"), {});
-  std::ignore = evaluator.playoff({{source("speed=1")}, {source("speed=4")}}, 1, {});
-  std::ignore = evaluator.confirm(source("speed=2"), {});
+  std::ignore = evaluator.ask(evaluation::Open{evaluation::task(), full_settings()}, {});
+  std::ignore = evaluator.ask(evaluation::Build{source("speed=2")}, {});
+  std::ignore = evaluator.ask(evaluation::Race{source("speed=2"), source("speed=1")}, {});
+  std::ignore = evaluator.ask(evaluation::Profile{source("speed=2")}, {});
+  std::ignore = evaluator.ask(evaluation::HeldOut{source("held_out_bad")}, {});
+  std::ignore = evaluator.ask(evaluation::PlayOff{{{source("speed=1")}, {source("speed=4")}}, 1}, {});
+  std::ignore = evaluator.ask(evaluation::Confirm{source("speed=2")}, {});
 }
 
 // Bundles -------------------------------------------------------------------------------------------------------------

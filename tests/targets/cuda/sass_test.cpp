@@ -300,9 +300,9 @@ class Disassembler : public testing::Test {
     options.build.environment["ACCELOPT_NVDISASM"] = program;
     const auto target = make_cuda_target(options);
     const auto evaluator = evaluation::make_local_evaluator(*target);
-    const auto opened = evaluator->open(squares_task(), quick_settings(), {});
+    const auto opened = evaluator->ask(evaluation::Open{squares_task(), quick_settings()}, {});
     EXPECT_TRUE(opened) << opened.error().message;
-    const auto out = evaluator->profile(cuda_solution(kSquares), {});
+    const auto out = evaluator->ask(evaluation::Profile{cuda_solution(kSquares)}, {});
     EXPECT_TRUE(out) << out.error().message;
     return out.value_or(model::Profile());
   }

@@ -1,366 +1,346 @@
 // SPDX-License-Identifier: Apache-2.0
+#ifndef THREADS
+#define THREADS 512
+#endif
 #ifndef STAGES
-#define STAGES 4
+#define STAGES 6
 #endif
-#ifndef CH
-#define CH 2
+#ifndef TOGETHER
+#define TOGETHER 8
 #endif
-#ifndef CL
-#define CL 1
-#endif
-//@ tune STAGES in {4}  CH in {2}  CL in {1}
-//@ scratch xh float16 [M, K]
-//@ scratch xl float16 [M, K]
-//@ scratch wh float16 [N, K]
-//@ scratch wl float16 [N, K]
-//@ scratch rowfac float32 [M]
-//@ scratch colinv float32 [N]
-//@ tensormap xh_map of xh box=(32, 128) swizzle=64B
-//@ tensormap xl_map of xl box=(32, 128) swizzle=64B
-//@ tensormap wh_map of wh box=(32, 128) swizzle=64B
-//@ tensormap wl_map of wl box=(32, 128) swizzle=64B
-//@ launch prep grid=(N / 16 + cdiv(M, 16)) block=(512) smem=69632 args=(x, w, xh, xl, wh, wl, rowfac, colinv, M)
-//@ launch fused grid=(N / 128, cdiv(M, 256)) block=(384) smem=STAGES*49152+1024 cluster=(CL) args=(xh_map, xl_map, wh_map, wl_map, rowfac, colinv, y, M)
+//@ tune THREADS in {512}  STAGES in {6}  TOGETHER in {8}
+//@ scratch left_image float32 [cdiv(M, 256)*256, K]
+//@ scratch right_image float32 [K, N]
+//@ scratch left_inverse float32 [cdiv(M, 256)*256, K/64]
+//@ scratch right_inverse float32 [N/128, K/64]
+//@ scratch squares float32 [cdiv(M, 256)*256, K/64]
+//@ launch split grid=(cdiv(M, 256)*2*(K/64)+(K/64)*(N/128)) block=(THREADS) smem=32768*2 args=(x, w, left_image, right_image, left_inverse, right_inverse, squares, M)
+//@ launch rmsnorm_matmul grid=(132) block=(384) smem=STAGES*32768+1280 args=(left_image, right_image, left_inverse, right_inverse, squares, y, M)
 
 #include <cuda_fp16.h>
 
+// A float32 number times a power of two is hi + lo, two float16 numbers; products leave out lo * lo, 2^-24 of the whole. The tensor cores
+// add up chunks of 64 along K; chunks are added in float32 with their scales.
 enum {
-  BM = 256,                 // rows of a block
-  BN = 128,                 // columns of a block
-  BK = 32,                  // k of a stage
-  TILES = K / BK,
-  BOX = 128 * BK * 2,       // bytes of a box
-  STAGE = 6 * BOX           // high of x (2 boxes), low of x (2 boxes), high of w, low of w
+  BM = 128,                     // rows of a tile
+  BN = 128,                     // columns of a tile
+  SCALED = 128,                 // columns that share a scale in a chunk
+  CHUNKS = K / 64,
+  A_STAGE = BM * 128,           // bytes: 32 along K, hi and lo
+  B_BLOB = SCALED * 128,
+  B_STAGE = BN * 128,
+  STAGE = A_STAGE + B_STAGE,
+  TILES = N / BN,
+  WORKERS = 132,
+  GROUP = TOGETHER                    // rows of tiles that are worked on together
 };
 
-/// Two scaled values to high + low / 2048, both float16.
-__device__ __forceinline__ void split2(float a, float b, uint32_t& high, uint32_t& low) {
-  const __half2 h = __floats2half2_rn(a, b);
-  const float2 back = __half22float2(h);
-  const __half2 l = __floats2half2_rn((a - back.x) * 2048.0f, (b - back.y) * 2048.0f);
-  high = *reinterpret_cast<const uint32_t*>(&h);
-  low = *reinterpret_cast<const uint32_t*>(&l);
+/// The biased exponent that stands for a group with this largest absolute value.
+__device__ __forceinline__ uint32_t exponent_of(float largest) {
+  const uint32_t e = __float_as_uint(largest) >> 23;
+  return e < 15u ? 15u : e;
 }
 
-/// 2^e, for e from -126 to 126.
-__device__ __forceinline__ float power(int e) {
-  e = e < -126 ? -126 : (e > 126 ? 126 : e);
-  return __uint_as_float(static_cast<uint32_t>(e + 127) << 23);
+/// hi in the lower, lo in the upper half.
+__device__ __forceinline__ uint32_t halves_of(float x, float scale) {
+  const float scaled = x * scale;
+  const __half hi = __float2half_rn(scaled);
+  const __half lo = __float2half_rn(scaled - __half2float(hi));
+  return static_cast<uint32_t>(__half_as_ushort(hi)) | (static_cast<uint32_t>(__half_as_ushort(lo)) << 16);
 }
 
-__device__ __forceinline__ int exponent(float value) {
-  return static_cast<int>((__float_as_uint(value) >> 23) & 255u) - 127;
+/// Writes an image that the block has built in shared memory to memory, whole lines at a time; all of the block's threads call it.
+__device__ __forceinline__ void send(unsigned char* to, const void* from, int bytes) {
+  __syncthreads();
+  for (int at = threadIdx.x * 16; at < bytes; at += THREADS * 16)
+    *reinterpret_cast<uint4*>(to + at) = *reinterpret_cast<const uint4*>(static_cast<const unsigned char*>(from) + at);
 }
 
-/// The first N / 16 blocks: columns of w, scaled by powers of two, split, transposed. The others: rows of x.
-extern "C" __global__ void __launch_bounds__(512)
-prep(const float* __restrict__ x, const float* __restrict__ w, __half* __restrict__ xh, __half* __restrict__ xl,
-     __half* __restrict__ wh, __half* __restrict__ wl, float* __restrict__ rowfac, float* __restrict__ colinv, int64_t M) {
-  extern __shared__ __align__(1024) unsigned char dynamic[];
-  const int tid = static_cast<int>(threadIdx.x);
-  const int lane = tid & 31;
-  const int warp = tid >> 5;
-  if (blockIdx.x < N / 16) {
-    float* const tile = reinterpret_cast<float*>(dynamic);   // [K][17]
-    const int n0 = static_cast<int>(blockIdx.x) * 16;
-    const int r = tid >> 2;
-    const int c = (tid & 3) * 4;
-    float4 in[8];
+/// Writes the images of shared memory: a row of 128 bytes holds 32 hi and 32 lo, its 16-byte pieces swizzled.
+extern "C" __global__ void __launch_bounds__(THREADS) split(const float* x, const float* w, float* left_image, float* right_image,
+                                                            float* left_inverse, float* right_inverse, float* squares, int64_t M) {
+  extern __shared__ __align__(128) uint32_t words[];
+  __shared__ uint32_t found[THREADS / 32];
+  const int t = threadIdx.x;
+  const int left_blocks = static_cast<int>((M + 255) / 256) * 2 * CHUNKS;
+  if (static_cast<int>(blockIdx.x) < left_blocks) {
+    const int item = blockIdx.x;
+    const int tile = item / CHUNKS, chunk = item % CHUNKS;
+    unsigned char* const whole = reinterpret_cast<unsigned char*>(left_image) + static_cast<int64_t>(item) * (2 * A_STAGE);
+    unsigned char* const image = reinterpret_cast<unsigned char*>(words);
+    float4 v[2048 / THREADS];
 #pragma unroll
-    for (int i = 0; i < 8; ++i) in[i] = *reinterpret_cast<const float4*>(w + (r + i * 128) * N + n0 + c);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      float* const to = tile + (r + i * 128) * 17 + c;
-      to[0] = in[i].x;
-      to[1] = in[i].y;
-      to[2] = in[i].z;
-      to[3] = in[i].w;
+    for (int i = 0; i < 2048 / THREADS; ++i) {
+      const int row = (i * THREADS + t) >> 4, vector = t & 15;
+      const int64_t m = static_cast<int64_t>(tile) * BM + row;
+      v[i] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+      if (m < M) v[i] = __ldcs(reinterpret_cast<const float4*>(x + m * K + chunk * 64) + vector);
     }
-    __syncthreads();
-    float v[32];
-    float largest = 0.0f;
 #pragma unroll
-    for (int i = 0; i < 16; ++i)
+    for (int i = 0; i < 2048 / THREADS; ++i) {
+      const int row = (i * THREADS + t) >> 4, vector = t & 15;
+      float largest = fmaxf(fmaxf(fabsf(v[i].x), fabsf(v[i].y)), fmaxf(fabsf(v[i].z), fabsf(v[i].w)));
 #pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        v[i * 2 + e] = tile[(i * 64 + lane * 2 + e) * 17 + warp];
-        largest = fmaxf(largest, fabsf(v[i * 2 + e]));
+      for (int step = 8; step > 0; step /= 2) largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, step));
+      float squared = fmaf(v[i].x, v[i].x, v[i].y * v[i].y) + fmaf(v[i].z, v[i].z, v[i].w * v[i].w);
+#pragma unroll
+      for (int step = 8; step > 0; step /= 2) squared += __shfl_xor_sync(0xffffffffu, squared, step);
+      const uint32_t e = exponent_of(largest);
+      const float scale = __uint_as_float((268u - e) << 23);
+      const uint32_t w0 = halves_of(v[i].x, scale), w1 = halves_of(v[i].y, scale), w2 = halves_of(v[i].z, scale), w3 = halves_of(v[i].w, scale);
+      const int piece = ((vector & 7) >> 1) ^ (row & 7);
+      unsigned char* const to = image + (vector >> 3) * A_STAGE + row * 128 + (vector & 1) * 8;
+      *reinterpret_cast<uint2*>(to + piece * 16) = make_uint2(__byte_perm(w0, w1, 0x5410), __byte_perm(w2, w3, 0x5410));
+      *reinterpret_cast<uint2*>(to + (piece ^ 4) * 16) = make_uint2(__byte_perm(w0, w1, 0x7632), __byte_perm(w2, w3, 0x7632));
+      if (vector == 0) {
+        left_inverse[static_cast<int64_t>(item) * BM + row] = __uint_as_float((e - 14u) << 23);
+        squares[static_cast<int64_t>(item) * BM + row] = squared;
       }
-#pragma unroll
-    for (int o = 16; o > 0; o /= 2) largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, o));
-    const float scale = largest > 0.0f ? power(14 - exponent(largest)) : 1.0f;
-    if (lane == 0) colinv[n0 + warp] = __uint_as_float(0x7f000000u - __float_as_uint(scale));   // 1 / scale
-#pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      const int k = i * 64 + lane * 2;
-      const int at = k;
-      uint32_t high, low;
-      split2(v[i * 2] * scale, v[i * 2 + 1] * scale, high, low);
-      *reinterpret_cast<uint32_t*>(wh + (n0 + warp) * K + at) = high;
-      *reinterpret_cast<uint32_t*>(wl + (n0 + warp) * K + at) = low;
     }
-  } else {
-    const int64_t row = static_cast<int64_t>(blockIdx.x - N / 16) * 16 + warp;
-    if (row >= M) return;
-    float4 v[8];
-#pragma unroll
-    for (int i = 0; i < 8; ++i) v[i] = *reinterpret_cast<const float4*>(x + row * K + i * 128 + lane * 4);
-    float total = 0.0f;
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      total = fmaf(v[i].x, v[i].x, total);
-      total = fmaf(v[i].y, v[i].y, total);
-      total = fmaf(v[i].z, v[i].z, total);
-      total = fmaf(v[i].w, v[i].w, total);
-    }
-#pragma unroll
-    for (int o = 16; o > 0; o /= 2) total += __shfl_xor_sync(0xffffffffu, total, o);
-    const float rms = sqrtf(total / static_cast<float>(K));
-    const float scale = power(9 - exponent(rms));   // |x| <= 32 rms, so |x| * scale <= 2^15
-    const float inverse = __uint_as_float(0x7f000000u - __float_as_uint(scale));   // 1 / scale, powers of two
-    if (lane == 0) {
-      rowfac[row] = (1.0f / rms) * inverse;
-      
-    }
-#pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      uint2 high, low;
-      split2(v[i].x * scale, v[i].y * scale, high.x, low.x);
-      split2(v[i].z * scale, v[i].w * scale, high.y, low.y);
-      const int64_t at = row * K + i * 128 + lane * 4;
-      *reinterpret_cast<uint2*>(xh + at) = high;
-      *reinterpret_cast<uint2*>(xl + at) = low;
-    }
+    send(whole, words, 2 * A_STAGE);
+    return;
   }
+  const int place = static_cast<int>(blockIdx.x) - left_blocks;
+  const int tile = place / CHUNKS, chunk = place % CHUNKS;
+  const int item = tile * CHUNKS + chunk;
+  unsigned char* const whole = reinterpret_cast<unsigned char*>(right_image) + static_cast<int64_t>(item) * (2 * B_BLOB);
+  unsigned char* const image = reinterpret_cast<unsigned char*>(words + 64 * SCALED);
+  float4 v[2048 / THREADS];
+  float largest = 0.0f;
+#pragma unroll
+  for (int i = 0; i < 2048 / THREADS; ++i) {
+    const int k = (i * THREADS + t) / 32, vector = (i * THREADS + t) % 32;
+    v[i] = __ldcs(reinterpret_cast<const float4*>(w + static_cast<int64_t>(chunk * 64 + k) * N + tile * SCALED) + vector);
+  }
+#pragma unroll
+  for (int i = 0; i < 2048 / THREADS; ++i)
+    largest = fmaxf(largest, fmaxf(fmaxf(fabsf(v[i].x), fabsf(v[i].y)), fmaxf(fabsf(v[i].z), fabsf(v[i].w))));
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, step));
+  if ((t & 31) == 0) found[t >> 5] = __float_as_uint(largest);
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < THREADS / 32; ++i) largest = fmaxf(largest, __uint_as_float(found[i]));
+  const uint32_t e = exponent_of(largest);
+  const float scale = __uint_as_float((268u - e) << 23);
+#pragma unroll
+  for (int i = 0; i < 2048 / THREADS; ++i) {
+    const int k = (i * THREADS + t) / 32, vector = (i * THREADS + t) % 32;
+    reinterpret_cast<uint4*>(words)[k * 32 + (vector ^ (((k >> 3) & 3) * 2))] =
+        make_uint4(halves_of(v[i].x, scale), halves_of(v[i].y, scale), halves_of(v[i].z, scale), halves_of(v[i].w, scale));
+  }
+  __syncthreads();
+  const int c = t & 3;  // of the four pieces of eight along K
+#pragma unroll
+  for (int i = 0; i < 1024 / THREADS; ++i) {
+    const int position = (i * THREADS + t) >> 2;
+    const int column = position % SCALED, stage = position / SCALED;
+    const int at = (stage * 32 + c * 8) * SCALED + ((((column >> 2) ^ (c * 2)) << 2) | (column & 3));
+    uint32_t w[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) w[j] = words[at + j * SCALED];
+    unsigned char* const to = image + stage * B_BLOB + column * 128;
+    const int piece = c ^ (column & 7);
+    *reinterpret_cast<uint4*>(to + piece * 16) = make_uint4(__byte_perm(w[0], w[1], 0x5410), __byte_perm(w[2], w[3], 0x5410),
+                                                            __byte_perm(w[4], w[5], 0x5410), __byte_perm(w[6], w[7], 0x5410));
+    *reinterpret_cast<uint4*>(to + (piece ^ 4) * 16) = make_uint4(__byte_perm(w[0], w[1], 0x7632), __byte_perm(w[2], w[3], 0x7632),
+                                                                  __byte_perm(w[4], w[5], 0x7632), __byte_perm(w[6], w[7], 0x7632));
+  }
+  send(whole, words + 64 * SCALED, 2 * B_BLOB);
+  if (t == 0) right_inverse[item] = __uint_as_float((e - 14u) << 23);
 }
 
-__device__ __forceinline__ void barrier_init(uint32_t barrier, uint32_t count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
-
-__device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-
-__device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-__device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) {
+__device__ __forceinline__ void wait(uint32_t barrier, uint32_t parity) {
   uint32_t done;
   do {
     asm volatile(
-        "{\n"
-        ".reg .pred p;\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, p;\n"
-        "}\n"
-        : "=r"(done)
-        : "r"(barrier), "r"(parity)
-        : "memory");
+        "{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\tselp.u32 %0, 1, 0, p;\n\t}"
+        : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
   } while (done == 0);
 }
 
-__device__ __forceinline__ void load_box(uint32_t to, const CUtensorMap* map, uint32_t barrier, int inner, int outer) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(to),
-      "l"(reinterpret_cast<uint64_t>(map)), "r"(barrier), "r"(inner), "r"(outer)
-      : "memory");
+/// Tells the producer that this warp has read a stage.
+__device__ __forceinline__ void release(uint32_t barrier) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory"); }
+
+__device__ __forceinline__ void copy(uint32_t to, const unsigned char* from, uint32_t bytes, uint32_t barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes),
+               "r"(barrier)
+               : "memory");
 }
 
-__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
-
-/// Keeps the compiler from moving uses of the registers over this place.
-__device__ __forceinline__ void pin(float (&d)[64]) {
-#pragma unroll
-  for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(d[i])::"memory");
+__device__ __forceinline__ float read(const float* from) {
+  float value;
+  asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(value) : "l"(from));
+  return value;
 }
 
-/// Descriptor of a tile with 64 bytes a row, swizzled by as much.
-__device__ __forceinline__ uint64_t describe(uint32_t address) {
-  return static_cast<uint64_t>((address & 0x3ffffu) >> 4) | (1ull << 16) | (32ull << 32) | (2ull << 62);
+/// K-major, 128-byte swizzle, 1024 bytes between groups of eight rows.
+__device__ __forceinline__ uint64_t descriptor(uint32_t address) {
+  return (1ull << 62) | (64ull << 32) | (1ull << 16) | static_cast<uint64_t>((address & 0x3ffffu) >> 4);
 }
 
-/// d = a * b + (more ? d : 0), for 64 rows, 128 columns and 16 of k, in float16 with float32 sums.
-__device__ __forceinline__ void wgmma(float (&d)[64], uint64_t a, uint64_t b, int more) {
-  asm volatile(
-      "{\n"
-      ".reg .pred p;\n"
-      "setp.ne.b32 p, %66, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "%64, %65, p, 1, 1, 0, 0;\n"
-      "}\n"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-      "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-      "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-      "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-      "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-      "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-      "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-      "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-      : "l"(a), "l"(b), "r"(more));
+/// part[64] (+)= 64x16 of the left times 16x128 of the right operand, both K-major in shared memory.
+__device__ __forceinline__ void multiply_add(float (&d)[64], uint64_t a, uint64_t b, int add) {
+  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %66, 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
+               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+               "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+               "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+               "}, %64, %65, p, 1, 1, 0, 0;\n\t}\n"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+                 "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+                 "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+                 "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
+                 "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
+                 "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
+                 "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
+                 "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+               : "l"(a), "l"(b), "r"(add));
+}
+
+/// Ends the products that are under way; what they wrote may be read from here on.
+__device__ __forceinline__ void finish(float (&d)[64]) {
+  asm volatile("wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;\n"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+                 "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+                 "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+                 "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
+                 "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
+                 "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
+                 "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
+                 "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+               :: "memory");
+}
+
+/// The tile of a unit of work: rows of tiles in groups, within a group column by column.
+__device__ __forceinline__ void place_of(int unit, int rows, int& row, int& column) {
+  const int first = unit / (GROUP * TILES) * GROUP;
+  const int size = rows - first < GROUP ? rows - first : GROUP;
+  const int rest = unit % (GROUP * TILES);
+  row = first + rest % size;
+  column = rest / size;
 }
 
 extern "C" __global__ void __launch_bounds__(384, 1)
-fused(const __grid_constant__ CUtensorMap xh_map, const __grid_constant__ CUtensorMap xl_map,
-      const __grid_constant__ CUtensorMap wh_map, const __grid_constant__ CUtensorMap wl_map,
-      const float* __restrict__ rowfac, const float* __restrict__ colinv, float* __restrict__ y, int64_t M) {
-  extern __shared__ __align__(1024) unsigned char dynamic[];
-  __shared__ __align__(8) uint64_t barriers[2 * STAGES];
-
-  const int tid = static_cast<int>(threadIdx.x);
-  const int lane = tid & 31;
-  const int warp = tid >> 5;
-  const int64_t row0 = static_cast<int64_t>(blockIdx.y) * BM;
-  const int col0 = static_cast<int>(blockIdx.x) * BN;
-
-  const uint32_t unaligned = static_cast<uint32_t>(__cvta_generic_to_shared(dynamic));
-  const uint32_t base = (unaligned + 1023u) & ~1023u;
-  const uint32_t full = static_cast<uint32_t>(__cvta_generic_to_shared(barriers));
-  const uint32_t empty = full + STAGES * 8;
-
-  if (tid == 0) {
+    rmsnorm_matmul(const float* left_image, const float* right_image, const float* left_inverse, const float* right_inverse, const float* squares, float* y, int64_t M) {
+  extern __shared__ __align__(128) uint32_t words[];
+  const uint32_t stages = (static_cast<uint32_t>(__cvta_generic_to_shared(words)) + 1023u) & ~1023u;
+  const uint32_t full = stages + STAGES * STAGE;
+  const uint32_t empty = full + 8 * STAGES;
+  const int worker = static_cast<int>(blockIdx.x);
+  const int rows = static_cast<int>((M + 255) / 256) * 2;
+  const int units = rows * TILES;
+  if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) {
-      barrier_init(full + s * 8, 1);
-      barrier_init(empty + s * 8, 8 * CL);
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + 8 * s) : "memory");
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + 8 * s), "r"(8) : "memory");
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("fence.proxy.async;" ::: "memory");
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
-#if CL == 2
-  cluster_sync();
-#else
   __syncthreads();
-#endif
-
-  if (warp >= 8) {
+  if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
-    if (tid == 256) {
-#if CL == 2
-      uint32_t rank;
-      asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-#endif
-      int stage = 0;
-      uint32_t phase = 1;   // the first round finds all stages empty
-      for (int tile = 0; tile < TILES; ++tile) {
-        barrier_wait(empty + stage * 8, phase);
-        const uint32_t to = base + stage * STAGE;
-        const uint32_t barrier = full + stage * 8;
-        barrier_expect(barrier, STAGE);
-#if CL == 2
-        const int my_row = static_cast<int>(row0) + static_cast<int>(rank) * 128;
-        load_box_both(to + rank * BOX, &xh_map, barrier, tile * BK, my_row);
-        load_box_both(to + (2 + rank) * BOX, &xl_map, barrier, tile * BK, my_row);
-#else
-        load_box(to, &xh_map, barrier, tile * BK, static_cast<int>(row0));
-        load_box(to + BOX, &xh_map, barrier, tile * BK, static_cast<int>(row0) + 128);
-        load_box(to + 2 * BOX, &xl_map, barrier, tile * BK, static_cast<int>(row0));
-        load_box(to + 3 * BOX, &xl_map, barrier, tile * BK, static_cast<int>(row0) + 128);
-#endif
-        load_box(to + 4 * BOX, &wh_map, barrier, tile * BK, col0);
-        load_box(to + 5 * BOX, &wl_map, barrier, tile * BK, col0);
-        if (++stage == STAGES) {
-          stage = 0;
-          phase ^= 1;
+    if (threadIdx.x == 0) {
+      uint32_t stage = 0, phase = 1;
+      for (int unit = worker; unit < units; unit += WORKERS) {
+        int row, column_tile;
+        place_of(unit, rows, row, column_tile);
+        const int row_tile = row;
+        const unsigned char* left = reinterpret_cast<const unsigned char*>(left_image) + static_cast<int64_t>(row_tile) * (2 * CHUNKS * A_STAGE);
+        const unsigned char* right = reinterpret_cast<const unsigned char*>(right_image) + static_cast<int64_t>(column_tile) * (2 * CHUNKS * B_STAGE);
+        for (int k = 0; k < 2 * CHUNKS; ++k) {
+          const uint32_t ready = full + 8 * stage, to = stages + stage * STAGE;
+          wait(empty + 8 * stage, phase);
+          asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(ready), "r"(STAGE) : "memory");
+          copy(to, left, A_STAGE, ready);
+          copy(to + A_STAGE, right, B_BLOB, ready);
+          left += A_STAGE;
+          right += B_BLOB;
+          if (++stage == STAGES) {
+            stage = 0;
+            phase ^= 1;
+          }
         }
       }
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
-    const int group = warp >> 2;
-    float sums[2][64];
+    const int group = static_cast<int>(threadIdx.x) / 128 - 1;
+    const int lane = threadIdx.x & 31;
+    const int row = group * 64 + ((threadIdx.x & 127) >> 5) * 16 + (lane >> 2);
     float part[64];
+    float sum[64];
 #pragma unroll
-    for (int i = 0; i < 64; ++i) {
-      sums[0][i] = 0.0f;
-      sums[1][i] = 0.0f;
-      part[i] = 0.0f;
-    }
-
-    int stage = 0;
-    uint32_t phase = 0;
+    for (int j = 0; j < 64; ++j) part[j] = 0.0f;
+    uint32_t stage = 0, phase = 0;
+    for (int unit = worker; unit < units; unit += WORKERS) {
+      int unit_row, column_tile;
+      place_of(unit, rows, unit_row, column_tile);
+      const int row_tile = unit_row;
+#pragma unroll
+      for (int j = 0; j < 64; ++j) sum[j] = 0.0f;
+      float upper_total = 0.0f, lower_total = 0.0f;
 #pragma unroll 1
-    for (int tile = 0; tile < TILES; tile += CH) {
-#pragma unroll
-      for (int c = 0; c < CH; ++c) barrier_wait(full + (stage + c) * 8, phase);
-      __syncwarp();
-      const uint64_t desc = describe(base + stage * STAGE);
-      const uint64_t bh = desc + 4 * BOX / 16;
-      const uint64_t bl = desc + 5 * BOX / 16;
-#pragma unroll
-      for (int o = 0; o < 2; ++o) {
-        const uint64_t ah = desc + group * (BOX / 16) + o * (BOX / 32);
-        const uint64_t al = ah + 2 * BOX / 16;
-        pin(part);
-        wgmma_fence();
-#pragma unroll
-        for (int s = 0; s < 2 * CH; ++s) {
-          const int at = (s >> 1) * (STAGE / 16) + (s & 1) * 2;
-          wgmma(part, al + at, bh + at, s > 0);
-          wgmma(part, ah + at, bl + at, 1);
+      for (int chunk = 0; chunk < CHUNKS; ++chunk) {
+        const float upper_scale = read(left_inverse + (row_tile * CHUNKS + chunk) * BM + row);
+        const float lower_scale = read(left_inverse + (row_tile * CHUNKS + chunk) * BM + row + 8);
+        const float upper_squares = read(squares + (row_tile * CHUNKS + chunk) * BM + row);
+        const float lower_squares = read(squares + (row_tile * CHUNKS + chunk) * BM + row + 8);
+        const float right_scale = read(right_inverse + column_tile * CHUNKS + chunk);
+        const uint32_t first = stage;
+        wait(full + 8 * stage, phase);
+        if (++stage == STAGES) {
+          stage = 0;
+          phase ^= 1;
         }
-        wgmma_commit();
-        wgmma_wait();
-        pin(part);
-#pragma unroll
-        for (int i = 0; i < 64; ++i) sums[o][i] = fmaf(part[i], 1.0f / 2048.0f, sums[o][i]);
-        pin(part);
-        wgmma_fence();
-#pragma unroll
-        for (int s = 0; s < 2 * CH; ++s) {
-          const int at = (s >> 1) * (STAGE / 16) + (s & 1) * 2;
-          wgmma(part, ah + at, bh + at, s > 0);
+        const uint32_t second = stage;
+        wait(full + 8 * stage, phase);
+        if (++stage == STAGES) {
+          stage = 0;
+          phase ^= 1;
         }
-        wgmma_commit();
-        wgmma_wait();
-        pin(part);
-        if (o == 1) {
-          __syncwarp();
-#pragma unroll
-          for (int c = 0; c < CH; ++c) {
-#if CL == 2
-            if (lane < 2) barrier_arrive_at(empty + (stage + c) * 8, static_cast<uint32_t>(lane));
-#else
-            if (lane == 0) barrier_arrive(empty + (stage + c) * 8);
-#endif
-          }
+        const uint64_t left0 = descriptor(stages + first * STAGE + group * (64 * 128)), left1 = descriptor(stages + second * STAGE + group * (64 * 128));
+        const uint64_t right0 = descriptor(stages + first * STAGE + A_STAGE), right1 = descriptor(stages + second * STAGE + A_STAGE);
+        const uint64_t a0 = left0, a1 = left1, b0 = right0, b1 = right1;
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        multiply_add(part, a0 + 0, b0 + 4, 0);  // hi * lo
+        multiply_add(part, a0 + 4, b0 + 0, 1);  // lo * hi
+        multiply_add(part, a0 + 2, b0 + 6, 1);  // hi * lo
+        multiply_add(part, a0 + 6, b0 + 2, 1);  // lo * hi
+        multiply_add(part, a1 + 0, b1 + 4, 1);  // hi * lo
+        multiply_add(part, a1 + 4, b1 + 0, 1);  // lo * hi
+        multiply_add(part, a1 + 2, b1 + 6, 1);  // hi * lo
+        multiply_add(part, a1 + 6, b1 + 2, 1);  // lo * hi
+        multiply_add(part, a0 + 0, b0 + 0, 1);  // hi * hi
+        multiply_add(part, a0 + 2, b0 + 2, 1);  // hi * hi
+        multiply_add(part, a1 + 0, b1 + 0, 1);  // hi * hi
+        multiply_add(part, a1 + 2, b1 + 2, 1);  // hi * hi
+        finish(part);
+        if (lane == 0) {
+          release(empty + 8 * first);
+          release(empty + 8 * second);
         }
+        const float upper = upper_scale * right_scale, lower = lower_scale * right_scale;
 #pragma unroll
-        for (int i = 0; i < 64; ++i) sums[o][i] += part[i];
+        for (int j = 0; j < 16; ++j) {
+          sum[4 * j] = fmaf(part[4 * j], upper, sum[4 * j]);
+          sum[4 * j + 1] = fmaf(part[4 * j + 1], upper, sum[4 * j + 1]);
+          sum[4 * j + 2] = fmaf(part[4 * j + 2], lower, sum[4 * j + 2]);
+          sum[4 * j + 3] = fmaf(part[4 * j + 3], lower, sum[4 * j + 3]);
+        }
+        upper_total += upper_squares;
+        lower_total += lower_squares;
       }
-      stage += CH;
-      if (stage == STAGES) {
-        stage = 0;
-        phase ^= 1;
+      const float upper_factor = 1.0f / sqrtf(upper_total * (1.0f / K)), lower_factor = 1.0f / sqrtf(lower_total * (1.0f / K));
+      const int64_t m = static_cast<int64_t>(row_tile) * BM + row;
+      float* const out = y + m * N + column_tile * BN + (lane & 3) * 2;
+#pragma unroll
+      for (int j = 0; j < 16; ++j) {
+        if (m < M) __stcs(reinterpret_cast<float2*>(out + 8 * j), make_float2(sum[4 * j] * upper_factor, sum[4 * j + 1] * upper_factor));
+        if (m + 8 < M) __stcs(reinterpret_cast<float2*>(out + 8 * N + 8 * j), make_float2(sum[4 * j + 2] * lower_factor, sum[4 * j + 3] * lower_factor));
       }
     }
-
-    const int g = lane >> 2;
-    const int t = lane & 3;
-    const int my_row = group * 128 + (warp & 3) * 16 + g;   // and 8 further; and 64 further
-    const float* const col = colinv + col0 + t * 2;
-#pragma unroll
-    for (int o = 0; o < 2; ++o)
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const int64_t row = row0 + my_row + o * 64 + h * 8;
-        if (row < M) {
-          const float scale = rowfac[row];
-          float* const to = y + row * static_cast<int64_t>(N) + col0 + t * 2;
-#pragma unroll
-          for (int j = 0; j < 16; ++j) {
-            const float2 f = *reinterpret_cast<const float2*>(col + j * 8);
-            *reinterpret_cast<float2*>(to + j * 8) =
-                make_float2(sums[o][j * 4 + h * 2] * scale * f.x, sums[o][j * 4 + h * 2 + 1] * scale * f.y);
-          }
-        }
-      }
   }
-#if CL == 2
-  __syncwarp();
-  cluster_sync();   // no block leaves while the other one may still write to its shared memory
-#endif
 }
