@@ -373,10 +373,22 @@ TEST_F(Verdicts, AProfileNamesTheLinesOfTheHotLoop) {
   if (!can_sample()) GTEST_SKIP() << "this machine does not let processes be sampled";
   if (find_program("objdump", kPath).empty()) GTEST_SKIP() << "objdump is not installed";
   // The first loop is short; the sum is taken twenty times, in line 8.
-  const auto profile = evaluator_->ask(
-      evaluation::Profile{solution_of(
-          R"(#include "task.h" extern "C" void kernel(const float* x, const float* g, float s, float* y, int64_t M) { for (int64_t i = 0; i < M; ++i) y[i] = s; for (int64_t i = 0; i < M; ++i) { float sum = 0.0f; for (int r = 0; r < 20; ++r) { float again = 0.0f; for (int64_t k = 0; k < K; ++k) again += x[i * K + k] * x[i * K + k] * g[k]; sum = r == 0 ? again : 0.5f * (sum + again); } y[i] = sum + s; } } )")},
-      {});
+  const auto profile = evaluator_->ask(evaluation::Profile{solution_of(
+                                           R"(#include "task.h"
+extern "C" void kernel(const float* x, const float* g, float s, float* y, int64_t M) {
+  for (int64_t i = 0; i < M; ++i) y[i] = s;
+  for (int64_t i = 0; i < M; ++i) {
+    float sum = 0.0f;
+    for (int r = 0; r < 20; ++r) {
+      float again = 0.0f;
+      for (int64_t k = 0; k < K; ++k) again += x[i * K + k] * x[i * K + k] * g[k];
+      sum = r == 0 ? again : 0.5f * (sum + again);
+    }
+    y[i] = sum + s;
+  }
+}
+)")},
+                                       {});
   ASSERT_TRUE(profile) << profile.error().message;
   const auto hot = std::ranges::find(profile->items, "hot loop 1", &model::ProfileItem::name);
   ASSERT_NE(hot, profile->items.end());
