@@ -78,7 +78,9 @@ base::Result<std::vector<Candidate>> candidates_of(const Options& options, const
   TRY_ASSIGN(const int code,
              command(options.accelopt.string() + " run " + task.string() + " --agents recipes --iterations 2 " +
                      "--workspace " + workspace + " > /dev/null 2>&1"));
-  if (code != 0 && code != 3) return base::fail(base::ErrorCode::io, "the search on " + task.string() + " failed");
+  if (code != 0 && code != 3)
+    return base::fail(base::ErrorCode::io,
+                      "the search on " + task.string() + " failed: exit code " + std::to_string(code));
   TRY_ASSIGN(const auto journal, journal::open_journal(workspace, journal::Access::read_only));
   TRY_ASSIGN(const auto runs, journal->list_runs());
   TRY_ASSIGN(const auto steps, journal->steps(runs.front().id));
