@@ -46,5 +46,7 @@ std::string_view first_line(std::string_view text, std::size_t most = std::strin
 std::string first_line_of_file(const std::filesystem::path& file);
 /// One word of a POSIX shell, in single quotes.
 std::string shell_quoted(std::string_view text);
+/// The same without quotes where it needs none.
+std::string shell_word(std::string_view text);
 
 }  // namespace accelopt::base

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "base/utc.hpp"
 #include "cli/version.hpp"
 #include "cli/workspace.hpp"
@@ -33,14 +34,6 @@ Json environment_of(const BundleSession& session) {
           {"flags", session.flags},     {"isolation", session.isolation},
           {"machine", session.machine}, {"program_version", session.program_version},
           {"started", session.started}};
-}
-
-std::string quoted(const std::string& path) {
-  const bool plain = path.find_first_of(" \t'\"\\$&();<>|*?[]#~`!") == std::string::npos;
-  if (plain) return path;
-  std::string out = "'";
-  for (const char c : path) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 /// What somebody else wrote, fit for a terminal.
@@ -116,7 +109,7 @@ base::Result<double> Deferral::take_in(const std::filesystem::path& returned, Re
         return fail(ErrorCode::unsupported,
                     fmt::format("bundle {} belongs to run {}, not to {}; take it in with: "
                                 "accelopt resume {} --bundle {}",
-                                folder.string(), bundle.run, run_.id, bundle.run, quoted(folder.string())));
+                                folder.string(), bundle.run, run_.id, bundle.run, base::shell_word(folder.string())));
       }
       if (!written_.contains(bundle.id)) {
         return fail(ErrorCode::unsupported,
@@ -170,7 +163,7 @@ base::Result<double> Deferral::take_in_bundle(const Written& written, const std:
     return fail(results.error().code,
                 fmt::format("bundle {} is refused: {}; nothing of it was taken in. Remove its "
                             "results and execute it again: accelopt worker --bundle {}",
-                            folder.string(), printable(results.error().message), quoted(folder.string())));
+                            folder.string(), printable(results.error().message), base::shell_word(folder.string())));
   }
   double seconds = 0;
   for (const evaluation::BundleItem& item : bundle->items) {
@@ -284,7 +277,8 @@ std::string Deferral::next_step() const {
   std::string text = folders.size() == 1
                          ? "a bundle has to be executed where the device is"
                          : fmt::format("{} bundles have to be executed where the device is", folders.size());
-  for (const std::string& folder : folders) text += fmt::format("; accelopt worker --bundle {}", quoted(folder));
+  for (const std::string& folder : folders)
+    text += fmt::format("; accelopt worker --bundle {}", base::shell_word(folder));
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/text.hpp"
 #include "evaluation/evaluator_json.hpp"
 #include "evaluation/requests.hpp"
 #include "evaluation/worker_process.hpp"
@@ -16,14 +17,6 @@ using base::Json;
 
 constexpr int kDeathsOfASolution = 2;  ///< with the same solution being measured: its own fault
 constexpr int kDeathsOfNobody = 3;     ///< that no solution can be blamed for
-
-/// As one word of a command, for split_command and for a shell.
-std::string quoted(const std::string& word) {
-  if (!word.empty() && word.find_first_of(" \t\n'\"\\$&();<>|*?[]#~`!") == std::string::npos) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 class WorkerPool final : public Evaluator {
  public:
@@ -57,7 +50,7 @@ class WorkerPool final : public Evaluator {
   /// The command, so that split_command gives it again.
   std::string words() const {
     std::string text;
-    for (const std::string& word : options_.command) text += (text.empty() ? "" : " ") + quoted(word);
+    for (const std::string& word : options_.command) text += (text.empty() ? "" : " ") + base::shell_word(word);
     return text;
   }
 

@@ -134,7 +134,7 @@ void TableReader::require(std::string_view key, std::string_view what_to_write) 
 }
 
 const TomlNode* TableReader::value(std::string_view key, TomlKind kind, std::string_view what_to_write) {
-  known_.emplace_back(key);
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
   const TomlEntry* entry = find(key);
   if (!entry) return nullptr;
   const bool open = entry->value.kind == TomlKind::string && entry->value.text == "?";

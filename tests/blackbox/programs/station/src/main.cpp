@@ -81,7 +81,7 @@ double computed_nanoseconds() {
 
 /// The middle one of some calls, none of which finds its data in the caches or the addresses of its pages.
 double nanoseconds(Work& work) {
-  constexpr int kCalls = 15;
+  constexpr int kCalls = 5;
   std::vector<double> times;
   for (int i = 0; i < kCalls; ++i) {
     for (Numbers* numbers : {&work.x, &work.y, &work.out}) numbers->flush();
