@@ -19,7 +19,7 @@ class JsonProgress final : public model::EventSink {
     Json json = event_json(event);
     json["at_ms"] =
         std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch()).count();
-    if (!task_.empty()) json["task"] = task_;
+    if (!task_.empty()) json["suite_task"] = task_;
     const std::string line = base::canonical(json) + "\n";
     const std::lock_guard lock(mutex_);
     // A reader that has gone away is no reason to stop a run.

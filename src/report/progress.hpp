@@ -35,8 +35,8 @@ struct TerminalOptions {
 /// Shows events for people. The stream must outlive the sink; `on` may be called from any thread.
 std::unique_ptr<model::EventSink> make_terminal_progress(std::FILE* stream, TerminalOptions options);
 
-/// Writes each event as one line of JSON, as docs/events.md describes, and flushes it. `task`: a field of every line,
-/// where several runs write to one stream; empty: no field.
+/// Writes each event as one line of JSON, as docs/events.md describes, and flushes it. `task`: the field
+/// `suite_task` of every line, where several runs write to one stream; empty: no field.
 std::unique_ptr<model::EventSink> make_json_progress(std::FILE* stream, std::string task = "");
 
 }  // namespace accelopt::report
