@@ -12,7 +12,7 @@
 #include "base/files.hpp"
 #include "fakes/surreal/surreal_server.hpp"
 #include "figures.hpp"
-#include "memory/surreal_store.hpp"
+#include "memory/surreal/store.hpp"
 #include "memory_draw.hpp"
 
 int main(int argc, char** argv) {
@@ -33,10 +33,10 @@ int main(int argc, char** argv) {
     place = server->address();
     password = fakes::SurrealServer::kPassword;
   }
-  const auto address = bench::must(memory::parse_surreal_address(place));
+  const auto address = bench::must(memory::surreal::parse_address(place));
   std::printf("%d experiences, seed %d\n", count, static_cast<int>(bench::kSeed));
   {
-    const auto store = bench::must(memory::open_surreal_store(address, password));
+    const auto store = bench::must(memory::surreal::open_store(address, password));
     double inserting = 0;
     for (int at = 0; at < count; at += bench::kBatch) {
       std::vector<model::Experience> batch;
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   }
   bench::Figures figures;
   const auto start = bench::Clock::now();
-  const auto store = bench::must(memory::open_surreal_store(address, password));
+  const auto store = bench::must(memory::surreal::open_store(address, password));
   std::printf("opening %.2f s\n", bench::seconds_since(start));
   // Reads what it chooses from, the cards of all experiences of its language and target; the others what changed since.
   const auto first = bench::Clock::now();

@@ -6,11 +6,11 @@
 #include <map>
 #include <random>
 
-#include "agents/recipes/recipes_agents.hpp"
-#include "agents/recipes/route.hpp"
 #include "base/hash.hpp"
 #include "fakes/named_evaluator.hpp"
 #include "memory/knowledge_file.hpp"
+#include "recipes/recipes_agents.hpp"
+#include "recipes/route.hpp"
 #include "report/progress.hpp"
 #include "search/search.hpp"
 #include "stats/estimate.hpp"
@@ -219,14 +219,14 @@ class OrderedPlanner final : public agents::Planner {
         model::source_id(question.kernel) + " " + std::to_string(question.context.identity.iteration);
     const auto [found, fresh] = orders_.try_emplace(key);
     if (!fresh) return &found->second;
-    agents::recipes::KernelSource source;
+    recipes::KernelSource source;
     source.source = model::main_text(question.kernel);
     source.task_header = question.context.task_header;
     source.language = question.kernel.language;
     source.threads = question.context.task->cpu.threads;
-    const auto applications = agents::recipes::enumerate(clang_, source);
+    const auto applications = recipes::enumerate(clang_, source);
     if (applications) {
-      const auto left = agents::recipes::ranked(*applications, agents::recipes::Evidence({}), question.tried).size();
+      const auto left = recipes::ranked(*applications, recipes::Evidence({}), question.tried).size();
       for (std::size_t i = 0; i < left; ++i) found->second.push_back(static_cast<int>(i));
     }
     std::mt19937_64 random(base::derive_seed(search_.seed, "random order " + key));
@@ -287,11 +287,11 @@ double best_of(const std::vector<Step>& steps) {
 struct RecipesTeam::Parts {
   explicit Parts(syntax::Clang library)
       : clang(std::move(library)),
-        planner(agents::recipes::make_recipes_planner(clang)),
-        applier(agents::recipes::make_recipes_executor(clang)),
+        planner(recipes::make_recipes_planner(clang)),
+        applier(recipes::make_recipes_executor(clang)),
         executor(*applier),
-        fixer(agents::recipes::make_recipes_fixer(clang)),
-        summarizer(agents::recipes::make_recipes_summarizer(clang)) {}
+        fixer(recipes::make_recipes_fixer(clang)),
+        summarizer(recipes::make_recipes_summarizer(clang)) {}
   syntax::Clang clang;
   std::unique_ptr<agents::Planner> planner;
   std::unique_ptr<agents::Executor> applier;

@@ -20,6 +20,8 @@ if(CMAKE_UNITY_BUILD)
 endif()
 # Paths in assertions are the project's own: no binary says where it was built, and ccache serves every checkout.
 target_compile_options(accelopt_options INTERFACE -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
+# A process loads the libraries that it calls: src/base names more of them than most need.
+target_link_options(accelopt_options INTERFACE LINKER:--as-needed)
 target_include_directories(accelopt_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_definitions(accelopt_options INTERFACE FMT_HEADER_ONLY)
 if(ACCELOPT_SANITIZE)

@@ -10,10 +10,6 @@
 #include "cli/command.hpp"
 #include "cli/device.hpp"
 #include "cli/patch_trial.hpp"
-#include "cli/scaffold/cmake_patch.hpp"
-#include "cli/scaffold/program_build.hpp"
-#include "cli/scaffold/scaffold.hpp"
-#include "cli/scaffold/winner_patch.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/user_build_race.hpp"
 #include "cli/winner.hpp"
@@ -21,6 +17,10 @@
 #include "report/format.hpp"
 #include "report/step_progress.hpp"
 #include "report/text_width.hpp"
+#include "scaffold/cmake_patch.hpp"
+#include "scaffold/program_build.hpp"
+#include "scaffold/scaffold.hpp"
+#include "scaffold/winner_patch.hpp"
 #include "suites/task_folder.hpp"
 
 namespace accelopt::cli {
@@ -41,8 +41,8 @@ struct BestOptions {
 struct Delivery {
   journal::RunInfo run;
   model::Solution winner;
-  std::optional<UserBuild> build;
-  PatchForm form;
+  std::optional<scaffold::UserBuild> build;
+  scaffold::PatchForm form;
 };
 
 void note(const std::string& text) {
@@ -72,15 +72,15 @@ auto with_progress(const std::string& step, const Work& work) {
 
 /// What the user's build command comes to, with the patch or without; see build_program.
 auto try_build(const Shell& shell, const BestOptions& options, const std::filesystem::path& file,
-               const WinnerPatch* patch) {
+               const scaffold::WinnerPatch* patch) {
   return with_progress(patch != nullptr ? "building your program with the patch, in the sandbox"
                                         : "building your program as it is, in the sandbox",
-                       [&] { return build_program(options.build_command, file, patch, shell.stops.abort); });
+                       [&] { return scaffold::build_program(options.build_command, file, patch, shell.stops.abort); });
 }
 
 /// How the user's build command compiles the file; none where it fails, or does not compile it.
-base::Result<std::optional<UserBuild>> flags_by_building(const Shell& shell, const BestOptions& options,
-                                                         const std::filesystem::path& file) {
+base::Result<std::optional<scaffold::UserBuild>> flags_by_building(const Shell& shell, const BestOptions& options,
+                                                                   const std::filesystem::path& file) {
   TRY_ASSIGN(const auto built, try_build(shell, options, file, nullptr));
   if (!built.problem.empty()) note("your build fails in the sandbox: " + report::printable(built.problem));
   return built.flags;
@@ -93,9 +93,9 @@ base::Result<void> choose_form(Shell& shell, const BestOptions& options, Deliver
   fmt::print("{}: {} confirmed, compiled with {}\n", name, confirmed_text(delivery.run),
              fmt::join(measured_flags(delivery.winner), " "));
   delivery.form = form_without_measuring(delivery.winner);
-  const auto file = entry_file({task, delivery.winner, delivery.run.task_folder, {}});
+  const auto file = scaffold::entry_file({task, delivery.winner, delivery.run.task_folder, {}});
   TRY_ASSIGN(delivery.build,
-             find_user_build(suites::entry_flags(delivery.run.task_folder), file, options.compile_commands));
+             scaffold::find_user_build(suites::entry_flags(delivery.run.task_folder), file, options.compile_commands));
   if (!delivery.build && !options.build_command.empty()) {
     TRY_ASSIGN(delivery.build, flags_by_building(shell, options, file));
   }
@@ -119,20 +119,21 @@ base::Result<void> choose_form(Shell& shell, const BestOptions& options, Deliver
     return {};
   }
   delivery.form = race->form;
-  const std::string how = race->form.flags_by == FlagsBy::nothing   ? ""
-                          : race->form.flags_by == FlagsBy::pragmas ? "; its flags stand in pragmas"
-                                                                    : "; it needs a file of its own with its flags";
+  const std::string how = race->form.flags_by == scaffold::FlagsBy::nothing ? ""
+                          : race->form.flags_by == scaffold::FlagsBy::pragmas
+                              ? "; its flags stand in pragmas"
+                              : "; it needs a file of its own with its flags";
   fmt::print("{}: {} as your build compiles it, both with {} ({}){}\n", name, report::format_ratio(race->ratio),
              fmt::join(delivery.build->flags, " "), delivery.build->source, how);
   return {};
 }
 
 /// Has the compiler look at the patched files. @error unsupported: they no longer compile.
-base::Result<void> check_files(const Shell& shell, const BestOptions& options, const WinnerPatch& patch,
-                               const std::optional<UserBuild>& build) {
-  TRY_ASSIGN(const PatchCheck check, check_with_compiler(shell, options.device.compiler, patch, build));
-  if (check.fate == PatchFate::unchecked) note("the patch could not be checked: " + check.reason);
-  if (check.fate == PatchFate::broken) {
+base::Result<void> check_files(const Shell& shell, const BestOptions& options, const scaffold::WinnerPatch& patch,
+                               const std::optional<scaffold::UserBuild>& build) {
+  TRY_ASSIGN(const scaffold::PatchCheck check, check_with_compiler(shell, options.device.compiler, patch, build));
+  if (check.fate == scaffold::PatchFate::unchecked) note("the patch could not be checked: " + check.reason);
+  if (check.fate == scaffold::PatchFate::broken) {
     return base::fail(base::ErrorCode::unsupported, "your file cannot take the winner as it is: " + check.reason +
                                                         "; put the kernel in by hand, or rename what clashes");
   }
@@ -141,7 +142,7 @@ base::Result<void> check_files(const Shell& shell, const BestOptions& options, c
 
 /// Runs the user's build command on the patched program. False: it fails without the patch too.
 /// @error unsupported: the patch breaks it.
-base::Result<bool> check_program(const Shell& shell, const BestOptions& options, const WinnerPatch& patch) {
+base::Result<bool> check_program(const Shell& shell, const BestOptions& options, const scaffold::WinnerPatch& patch) {
   const std::filesystem::path& file = patch.files.front().path;
   TRY_ASSIGN(const auto patched, try_build(shell, options, file, &patch));
   if (patched.problem.empty()) {
@@ -159,25 +160,25 @@ base::Result<bool> check_program(const Shell& shell, const BestOptions& options,
 }
 
 base::Result<void> write_patch(Shell& shell, const BestOptions& options, std::vector<Delivery>& deliveries) {
-  std::vector<PatchRequest> requests;
+  std::vector<scaffold::PatchRequest> requests;
   for (Delivery& delivery : deliveries) {
     requests.push_back({delivery.run.task, delivery.winner, delivery.run.task_folder, {}});
   }
-  TRY(make_winner_patch(requests));  // what cannot be patched is said before anything is measured
+  TRY(scaffold::make_winner_patch(requests));  // what cannot be patched is said before anything is measured
   requests.clear();
   for (Delivery& delivery : deliveries) {
     TRY(choose_form(shell, options, delivery));
     requests.push_back({delivery.run.task, delivery.winner, delivery.run.task_folder, delivery.form});
   }
-  TRY_ASSIGN(WinnerPatch patch, make_winner_patch(requests));
-  TRY_ASSIGN(const std::string by_hand, add_to_cmake(patch));
+  TRY_ASSIGN(scaffold::WinnerPatch patch, scaffold::make_winner_patch(requests));
+  TRY_ASSIGN(const std::string by_hand, scaffold::add_to_cmake(patch));
   bool built = false;
   if (!options.build_command.empty()) {
     TRY_ASSIGN(built, check_program(shell, options, patch));
   }
   if (!built) TRY(check_files(shell, options, patch, deliveries.front().build));
   const std::filesystem::path path = std::filesystem::path(options.output) / "winner.patch";
-  TRY(base::write_file(path, diff_of(patch)));
+  TRY(base::write_file(path, scaffold::diff_of(patch)));
   if (!by_hand.empty()) note("no CMakeLists.txt names the file; " + by_hand);
   fmt::print("wrote {}; apply it in your repository with: git apply {}\n", path.string(), path.string());
   return {};

@@ -15,8 +15,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/problem.hpp"
 #include "report/text_width.hpp"
-#include "suites/problem.hpp"
 
 namespace accelopt::cli {
 
@@ -52,7 +52,7 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
 std::string nearest_command(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
   for (const CLI::App* command : commands_of(app)) names.push_back(command->get_name());
-  return std::string(suites::nearest_name(word, names));
+  return std::string(base::nearest_name(word, names));
 }
 
 /// The word that stands where a command, or one of a command's own, is needed; none: no word does.
@@ -94,7 +94,7 @@ std::optional<std::string> unknown_option(const CLI::App& app) {
   for (const std::string& extra : app.remaining(true)) {
     if (!extra.starts_with("--") || extra == "--") continue;
     const std::string name = extra.substr(0, extra.find('='));
-    const std::string_view meant = suites::nearest_name(name, known);
+    const std::string_view meant = base::nearest_name(name, known);
     const std::string question = meant.empty() ? "" : fmt::format("; did you mean {}?", meant);
     const std::string program = words.empty() ? "accelopt" : "accelopt " + words;
     return fmt::format("{} has no option {}{} {} --help lists them", program, report::printable(name),

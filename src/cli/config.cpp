@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/toml.hpp"
 #include "http/url.hpp"
-#include "suites/toml_document.hpp"
 
 namespace accelopt::cli {
 
@@ -29,18 +29,18 @@ namespace {
 constexpr std::array kRoles{"planner", "executor", "fixer", "summarizer"};
 
 /// A count of at least one; leaves the target alone when the key is absent or wrong.
-void read_count(suites::TableReader& table, std::string_view key, int& target) {
+void read_count(base::TableReader& table, std::string_view key, int& target) {
   const auto value = table.integer(key, "a whole number of at least 1");
   if (!value) return;
   if (*value < 1 || *value > 10'000'000) return table.refuse(key, "must be at least 1");
   target = static_cast<int>(*value);
 }
 
-std::optional<llm::Price> read_price(suites::TableReader& model, std::vector<suites::Problem>& problems) {
-  const suites::TomlNode* node =
+std::optional<llm::Price> read_price(base::TableReader& model, std::vector<base::Problem>& problems) {
+  const base::TomlNode* node =
       model.table("price", "{ input = 0.15, cached_input = 0.08, output = 0.60 }, dollars a million tokens");
   if (node == nullptr) return std::nullopt;
-  suites::TableReader table(*node, model.path("price"), problems);
+  base::TableReader table(*node, model.path("price"), problems);
   const auto dollars = [&](const char* key) {
     const auto value = table.real(key, "dollars a million tokens");
     if (value && !(*value >= 0)) table.refuse(key, "must be 0 or more dollars a million tokens");
@@ -59,7 +59,7 @@ std::optional<llm::Price> read_price(suites::TableReader& model, std::vector<sui
 }
 
 /// Seconds above zero; leaves the target alone when the key is absent or wrong.
-void read_seconds(suites::TableReader& table, std::string_view key, std::optional<double>& target) {
+void read_seconds(base::TableReader& table, std::string_view key, std::optional<double>& target) {
   const auto value = table.real(key, "seconds");
   if (!value) return;
   constexpr double kLongest = 86'400;
@@ -67,16 +67,16 @@ void read_seconds(suites::TableReader& table, std::string_view key, std::optiona
   target = *value;
 }
 
-void read_timeouts(suites::TableReader& model, ModelConfig& target, std::vector<suites::Problem>& problems) {
-  if (const suites::TomlNode* node = model.table("timeouts", "{ connect = 15, stall = 300, total = 1800 }, seconds")) {
-    suites::TableReader table(*node, model.path("timeouts"), problems);
+void read_timeouts(base::TableReader& model, ModelConfig& target, std::vector<base::Problem>& problems) {
+  if (const base::TomlNode* node = model.table("timeouts", "{ connect = 15, stall = 300, total = 1800 }, seconds")) {
+    base::TableReader table(*node, model.path("timeouts"), problems);
     read_seconds(table, "connect", target.connect_seconds);
     read_seconds(table, "stall", target.stall_seconds);
     read_seconds(table, "total", target.total_seconds);
     table.finish();
   }
-  if (const suites::TomlNode* node = model.table("retries", "{ tries = 8, first_wait = 1, longest_wait = 60 }")) {
-    suites::TableReader table(*node, model.path("retries"), problems);
+  if (const base::TomlNode* node = model.table("retries", "{ tries = 8, first_wait = 1, longest_wait = 60 }")) {
+    base::TableReader table(*node, model.path("retries"), problems);
     if (table.has("tries")) read_count(table, "tries", target.tries.emplace(1));
     read_seconds(table, "first_wait", target.first_wait_seconds);
     read_seconds(table, "longest_wait", target.longest_wait_seconds);
@@ -85,11 +85,11 @@ void read_timeouts(suites::TableReader& model, ModelConfig& target, std::vector<
 }
 
 /// An effort or a number of tokens.
-void read_reasoning(suites::TableReader& table, llm::Reasoning& target) {
+void read_reasoning(base::TableReader& table, llm::Reasoning& target) {
   constexpr const char* kForm = "none, low, medium, high, or a number of tokens";
-  const suites::TomlKind* kind = table.kind("reasoning");
+  const base::TomlKind* kind = table.kind("reasoning");
   if (kind == nullptr) return;
-  if (*kind == suites::TomlKind::integer) {
+  if (*kind == base::TomlKind::integer) {
     const auto tokens = table.integer("reasoning", kForm);
     if (*tokens < 0 || *tokens > 1'000'000) return table.refuse("reasoning", "must be from 0 to 1000000 tokens");
     target.tokens = static_cast<int>(*tokens);
@@ -100,7 +100,7 @@ void read_reasoning(suites::TableReader& table, llm::Reasoning& target) {
 }
 
 /// Where the model is: an address and a name, or a folder.
-void read_place(suites::TableReader& table, ModelConfig& model) {
+void read_place(base::TableReader& table, ModelConfig& model) {
   constexpr const char* kAddress = "the endpoint, e.g. \"http://localhost:8000/v1\"";
   model.api = table.string("api", "\"openai\", \"anthropic\", \"gemini\" or \"mailbox\"").value_or(model.api);
   const bool mailbox = model.api == "mailbox";
@@ -120,8 +120,8 @@ void read_place(suites::TableReader& table, ModelConfig& model) {
   if (model.model.empty()) table.require("model", "the model's name at that endpoint");
 }
 
-ModelConfig read_model(const suites::TomlEntry& entry, std::vector<suites::Problem>& problems) {
-  suites::TableReader table(entry.value, "models." + entry.key, problems);
+ModelConfig read_model(const base::TomlEntry& entry, std::vector<base::Problem>& problems) {
+  base::TableReader table(entry.value, "models." + entry.key, problems);
   ModelConfig model;
   read_place(table, model);
   model.key_env = table.string("key_env", "the name of an environment variable").value_or("");
@@ -144,26 +144,26 @@ ModelConfig read_model(const suites::TomlEntry& entry, std::vector<suites::Probl
   return model;
 }
 
-Config read_config(const suites::TomlNode& root, std::vector<suites::Problem>& problems) {
+Config read_config(const base::TomlNode& root, std::vector<base::Problem>& problems) {
   Config config;
-  suites::TableReader table(root, "", problems);
-  if (const suites::TomlNode* models = table.table("models", "tables: [models.default]")) {
-    for (const suites::TomlEntry& entry : models->entries) {
-      if (entry.value.kind == suites::TomlKind::table)
+  base::TableReader table(root, "", problems);
+  if (const base::TomlNode* models = table.table("models", "tables: [models.default]")) {
+    for (const base::TomlEntry& entry : models->entries) {
+      if (entry.value.kind == base::TomlKind::table)
         config.models[entry.key] = read_model(entry, problems);
       else
         problems.push_back({entry.line, "models." + entry.key, "must be a table: [models." + entry.key + "]", ""});
     }
   }
-  if (const suites::TomlNode* roles = table.table("roles", "a table: [roles]")) {
-    suites::TableReader reader(*roles, "roles", problems);
+  if (const base::TomlNode* roles = table.table("roles", "a table: [roles]")) {
+    base::TableReader reader(*roles, "roles", problems);
     for (const char* role : kRoles) {
       if (const auto name = reader.string(role, "the name of a model")) config.roles[role] = *name;
     }
     reader.finish();
   }
-  if (const suites::TomlNode* search = table.table("search", "a table: [search]")) {
-    suites::TableReader reader(*search, "search", problems);
+  if (const base::TomlNode* search = table.table("search", "a table: [search]")) {
+    base::TableReader reader(*search, "search", problems);
     config.near_roofline = reader.real("near_roofline", "a share, e.g. 0.05; 0: never");
     if (config.near_roofline && !(*config.near_roofline >= 0 && *config.near_roofline < 1))
       reader.refuse("near_roofline", "must be at least 0 (never stops for that) and under 1");
@@ -184,14 +184,14 @@ std::filesystem::path user_config() {
 }  // namespace
 
 base::Result<Config> parse_config(std::string_view text, const std::string& file) {
-  const auto root = suites::parse_toml(text);
-  if (!root) return fail(ErrorCode::parse, suites::to_string(root.error(), file));
-  std::vector<suites::Problem> problems;
+  const auto root = base::parse_toml(text);
+  if (!root) return fail(ErrorCode::parse, base::to_string(root.error(), file));
+  std::vector<base::Problem> problems;
   Config config = read_config(*root, problems);
   if (problems.empty()) return config;
   std::string message;
-  for (const suites::Problem& problem : problems)
-    message += (message.empty() ? "" : "\n") + suites::to_string(problem, file);
+  for (const base::Problem& problem : problems)
+    message += (message.empty() ? "" : "\n") + base::to_string(problem, file);
   return fail(ErrorCode::parse, message);
 }
 

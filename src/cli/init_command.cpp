@@ -5,21 +5,22 @@
 
 #include "cli/command.hpp"
 #include "cli/patch_trial.hpp"
-#include "cli/scaffold/scaffold.hpp"
+#include "scaffold/scaffold.hpp"
 #include "syntax/clang.hpp"
 
 namespace accelopt::cli {
 namespace {
 
-base::Result<Exit> init(const Shell& shell, ScaffoldOptions options) {
-  if (options.folder.empty()) options.folder = plain_name(options.function);
+base::Result<Exit> init(const Shell& shell, scaffold::ScaffoldOptions options) {
+  if (options.folder.empty()) options.folder = scaffold::plain_name(options.function);
   TRY_ASSIGN(const syntax::Clang clang, syntax::Clang::load());
-  TRY_ASSIGN(const ScaffoldReport report, scaffold_task(clang, options));
+  TRY_ASSIGN(const scaffold::ScaffoldReport report, scaffold::scaffold_task(clang, options));
   for (const std::string& file : report.files) fmt::print("wrote {}\n", (report.folder / file).string());
   for (const std::string& note : report.notes) fmt::print("note: {}\n", note);
-  TRY_ASSIGN(const PatchCheck trial, try_patch(shell, "", report.task, report.folder));
-  if (trial.fate == PatchFate::broken) fmt::print("warning: no patch of your file is possible: {}\n", trial.reason);
-  if (trial.fate == PatchFate::unchecked)
+  TRY_ASSIGN(const scaffold::PatchCheck trial, try_patch(shell, "", report.task, report.folder));
+  if (trial.fate == scaffold::PatchFate::broken)
+    fmt::print("warning: no patch of your file is possible: {}\n", trial.reason);
+  if (trial.fate == scaffold::PatchFate::unchecked)
     fmt::print("note: a patch of your file cannot be checked: {}\n", trial.reason);
   for (const std::string& open : report.open) fmt::print("to be filled in: {}\n", open);
   fmt::print("next: {}accelopt lint {} && accelopt eval {}\n", report.open.empty() ? "" : "fill these in, then ",
@@ -35,13 +36,13 @@ void add_init(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt init src/rms.cpp --function rms --shape x=M,K --shape w=K,N --shape y=M,N --out y --axis M=64 \\\n"
       "      --axis K=1024 --axis N=2048 --output rms_task\n");
-  auto options = std::make_shared<ScaffoldOptions>();
+  auto options = std::make_shared<scaffold::ScaffoldOptions>();
   command.option("file", &options->file, "Your .c or .cpp file").required();
   command
       .option("--function", &options->function,
               "The function in it to make faster: f, a::f in a namespace, Class::f when static")
       .required();
-  StatedTexts& stated = options->stated;
+  scaffold::StatedTexts& stated = options->stated;
   command.option("--shape", &stated.shapes, "NAME=AXIS,AXIS: axes of a parameter, outermost first");
   command.option("--out", &stated.outputs, "A parameter that the function writes, whatever it held before");
   command.option("--inout", &stated.inouts, "A parameter that the function reads and changes in place");

@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 #include "memory/knowledge_file.hpp"
-#include "memory/surreal_store.hpp"
+#include "memory/surreal/store.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -72,8 +72,8 @@ std::string chosen_knowledge(const std::string& given) {
 
 Result<void> check_knowledge(std::string_view given) {
   const std::string text = tidy(given);
-  if (memory::is_surreal_address(text)) {
-    TRY(memory::parse_surreal_address(text));
+  if (memory::surreal::is_address(text)) {
+    TRY(memory::surreal::parse_address(text));
   } else if (scheme_length(text) > 0) {
     // It is not repeated: an address that was mistyped may hold a password.
     return fail(ErrorCode::invalid_argument,
@@ -88,9 +88,9 @@ Result<KnowledgePlace> knowledge_place(std::string_view given) {
   const std::string& password = surreal_password();  // taken also where it is not needed
   TRY(check_knowledge(given));
   const std::string text = tidy(given);
-  if (memory::is_surreal_address(text)) {
-    TRY_ASSIGN(const memory::SurrealAddress address, memory::parse_surreal_address(text));
-    return KnowledgePlace{address.name, [address, password] { return memory::open_surreal_store(address, password); }};
+  if (memory::surreal::is_address(text)) {
+    TRY_ASSIGN(const memory::surreal::Address address, memory::surreal::parse_address(text));
+    return KnowledgePlace{address.name, [address, password] { return memory::surreal::open_store(address, password); }};
   }
   fs::path file(text);
   if (file.empty()) {

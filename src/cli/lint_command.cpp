@@ -20,8 +20,8 @@
 namespace accelopt::cli {
 namespace {
 
-using suites::Problem;
-using suites::Severity;
+using base::Problem;
+using base::Severity;
 
 struct LintOptions {
   std::vector<std::string> tasks;
@@ -38,7 +38,7 @@ bool is_error(const Problem& problem) {
 void print(const Problem& problem, const std::string& folder, bool json) {
   const std::string file = problem.file.empty() ? (std::filesystem::path(folder) / "task.toml").string() : problem.file;
   if (!json) {
-    fmt::print("{}{}\n", is_error(problem) ? "" : "advice: ", suites::to_string(problem, file));
+    fmt::print("{}{}\n", is_error(problem) ? "" : "advice: ", base::to_string(problem, file));
     return;
   }
   const base::Json line = {{"type", "problem"},
@@ -78,9 +78,9 @@ base::Result<void> check_entry(const Shell& shell, const LintOptions& options, c
                                const std::string& folder, std::vector<Problem>& problems) {
   const bool patchable = model::describe(task.baseline.language).form == model::KernelForm::function;
   if (!task.entry || !patchable || std::any_of(problems.begin(), problems.end(), is_error)) return {};
-  TRY_ASSIGN(const PatchCheck trial, try_patch(shell, options.device.compiler, task, folder));
-  if (trial.fate == PatchFate::compiles) return {};
-  const bool broken = trial.fate == PatchFate::broken;
+  TRY_ASSIGN(const scaffold::PatchCheck trial, try_patch(shell, options.device.compiler, task, folder));
+  if (trial.fate == scaffold::PatchFate::compiles) return {};
+  const bool broken = trial.fate == scaffold::PatchFate::broken;
   problems.push_back(
       {0, "entry",
        (broken ? "no winner can be put into the file: " : "a patch of the file cannot be checked: ") + trial.reason, "",

@@ -12,7 +12,7 @@
 #include "cli/knowledge_place.hpp"
 #include "cli/workspace.hpp"
 #include "memory/knowledge_file.hpp"
-#include "memory/surreal_address.hpp"
+#include "memory/surreal/address.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
 #include "report/text_width.hpp"
@@ -74,7 +74,7 @@ Result<Store> open_store(const Options& options, For purpose) {
   }
   TRY_ASSIGN(const KnowledgePlace place, knowledge_place(chosen));
   deliver_waiting(options, place);
-  if (purpose == For::writing || memory::is_surreal_address(chosen)) return place.open();
+  if (purpose == For::writing || memory::surreal::is_address(chosen)) return place.open();
   return memory::open_knowledge_file(place.name, {.access = memory::KnowledgeFileOptions::Access::read_only});
 }
 

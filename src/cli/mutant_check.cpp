@@ -14,11 +14,11 @@ namespace accelopt::cli {
 namespace {
 
 using base::Result;
+using base::Severity;
 using evaluation::Evaluator;
 using model::Status;
 using suites::Mutant;
 using suites::MutantKind;
-using suites::Severity;
 
 /// A worker in which one variant of the task is open, for verification alone.
 class Bench {
@@ -116,7 +116,7 @@ class Checker {
       }
       add(mutant, MutantFate::untried, "COMPILE_ERROR: " + built.diagnostics);
       report(Severity::error, "",
-             "the mutant " + suites::in_quotes(mutant.name) + " could not be tried: " + out_.mutants.back().reason);
+             "the mutant " + base::in_quotes(mutant.name) + " could not be tried: " + out_.mutants.back().reason);
     }
     const auto built = std::count_if(out_.mutants.begin(), out_.mutants.end(),
                                      [](const TriedMutant& one) { return one.fate == MutantFate::built; });
@@ -149,7 +149,7 @@ class Checker {
       add(mutant, MutantFate::untried, std::string(model::to_string(verdict.status)) + ": " + verdict.reason);
       // Nothing is known of a mutant that does not build; one that crashes would be found out.
       report(verdict.status == Status::compile_error ? Severity::error : Severity::advice, "",
-             "the mutant " + suites::in_quotes(mutant.name) + " could not be tried: " + out_.mutants.back().reason);
+             "the mutant " + base::in_quotes(mutant.name) + " could not be tried: " + out_.mutants.back().reason);
       return {};
     }
     return explain(mutant, verdict.reason);
@@ -196,7 +196,7 @@ class Checker {
     for (const model::Workload& workload : task_.workloads)
       workloads += (workloads.empty() ? "" : ", ") + workload.name;
     report(Severity::error, key,
-           "accepts the mutant " + suites::in_quotes(mutant.name) + " (" + mutant.does + ") on all workloads (" +
+           "accepts the mutant " + base::in_quotes(mutant.name) + " (" + mutant.does + ") on all workloads (" +
                workloads + ")" + (nearest.empty() ? "" : "; " + nearest) + "; " + mend);
     return {};
   }

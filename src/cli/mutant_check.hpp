@@ -28,7 +28,7 @@ struct TriedMutant {
 
 struct MutantCheck {
   std::vector<TriedMutant> mutants;
-  std::vector<suites::Problem> problems;  ///< of accepted mutants and of a failing baseline (errors), and advice
+  std::vector<base::Problem> problems;  ///< of accepted mutants and of a failing baseline (errors), and advice
 };
 
 /// Builds every mutant of the task and has it verified on all workloads by a worker of its own. An accepted one is

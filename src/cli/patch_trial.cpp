@@ -15,19 +15,20 @@ std::string compilers_path() {
 
 }  // namespace
 
-base::Result<PatchCheck> check_with_compiler(const Shell& shell, const std::string& compiler, const WinnerPatch& patch,
-                                             const std::optional<UserBuild>& build) {
+base::Result<scaffold::PatchCheck> check_with_compiler(const Shell& shell, const std::string& compiler,
+                                                       const scaffold::WinnerPatch& patch,
+                                                       const std::optional<scaffold::UserBuild>& build) {
   const auto found = targets::cpu::find_compiler(compiler, compilers_path());
-  if (!found) return PatchCheck{PatchFate::unchecked, found.error().message};
-  return check_patch(*found, patch, build, shell.stops.abort);
+  if (!found) return scaffold::PatchCheck{scaffold::PatchFate::unchecked, found.error().message};
+  return scaffold::check_patch(*found, patch, build, shell.stops.abort);
 }
 
-base::Result<PatchCheck> try_patch(const Shell& shell, const std::string& compiler, const model::Task& task,
-                                   const std::filesystem::path& folder) {
-  const auto patch = make_winner_patch({{task, task.baseline, folder, {}}});
-  if (!patch) return PatchCheck{PatchFate::broken, patch.error().message};
-  const auto build = find_user_build(suites::entry_flags(folder), patch->files.front().path, {});
-  if (!build) return PatchCheck{PatchFate::unchecked, build.error().message};
+base::Result<scaffold::PatchCheck> try_patch(const Shell& shell, const std::string& compiler, const model::Task& task,
+                                             const std::filesystem::path& folder) {
+  const auto patch = scaffold::make_winner_patch({{task, task.baseline, folder, {}}});
+  if (!patch) return scaffold::PatchCheck{scaffold::PatchFate::broken, patch.error().message};
+  const auto build = scaffold::find_user_build(suites::entry_flags(folder), patch->files.front().path, {});
+  if (!build) return scaffold::PatchCheck{scaffold::PatchFate::unchecked, build.error().message};
   return check_with_compiler(shell, compiler, *patch, *build);
 }
 

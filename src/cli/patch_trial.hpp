@@ -7,19 +7,20 @@
 
 #include "base/result.hpp"
 #include "cli/command.hpp"
-#include "cli/scaffold/patch_check.hpp"
 #include "model/task.hpp"
+#include "scaffold/patch_check.hpp"
 
 namespace accelopt::cli {
 
 /// Has the compiler that measures (empty: the first that there is) look at the patched files. Without a compiler they
 /// are unchecked. @error cancelled, io.
-base::Result<PatchCheck> check_with_compiler(const Shell& shell, const std::string& compiler, const WinnerPatch& patch,
-                                             const std::optional<UserBuild>& build);
+base::Result<scaffold::PatchCheck> check_with_compiler(const Shell& shell, const std::string& compiler,
+                                                       const scaffold::WinnerPatch& patch,
+                                                       const std::optional<scaffold::UserBuild>& build);
 
 /// Puts the task's baseline into a copy of the user's file as if it were the winner, and has it compiled. What cannot
 /// be patched is `broken`. Requires an [entry]. @error cancelled, io.
-base::Result<PatchCheck> try_patch(const Shell& shell, const std::string& compiler, const model::Task& task,
-                                   const std::filesystem::path& folder);
+base::Result<scaffold::PatchCheck> try_patch(const Shell& shell, const std::string& compiler, const model::Task& task,
+                                             const std::filesystem::path& folder);
 
 }  // namespace accelopt::cli

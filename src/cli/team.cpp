@@ -9,7 +9,6 @@
 
 #include "agents/model_agents.hpp"
 #include "agents/prompts.hpp"
-#include "agents/recipes/recipes_agents.hpp"
 #include "base/files.hpp"
 #include "base/schema.hpp"
 #include "http/client.hpp"
@@ -21,6 +20,7 @@
 #include "llm/recording.hpp"
 #include "llm/wire.hpp"
 #include "model/target_description.hpp"
+#include "recipes/recipes_agents.hpp"
 #include "search/budgeted_chat.hpp"
 #include "search/journaled_chat.hpp"
 #include "syntax/clang.hpp"
@@ -37,10 +37,10 @@ constexpr const char* kRoleNames[] = {"planner", "executor", "fixer", "summarize
 class RecipesTeam : public OwnedTeam {
  public:
   explicit RecipesTeam(const syntax::Clang& clang)
-      : planner_(agents::recipes::make_recipes_planner(clang)),
-        executor_(agents::recipes::make_recipes_executor(clang)),
-        fixer_(agents::recipes::make_recipes_fixer(clang)),
-        summarizer_(agents::recipes::make_recipes_summarizer(clang)) {}
+      : planner_(recipes::make_recipes_planner(clang)),
+        executor_(recipes::make_recipes_executor(clang)),
+        fixer_(recipes::make_recipes_fixer(clang)),
+        summarizer_(recipes::make_recipes_summarizer(clang)) {}
 
   agents::Team team() override { return {planner_.get(), executor_.get(), fixer_.get(), summarizer_.get()}; }
   [[nodiscard]] std::string description() const override { return "recipes"; }

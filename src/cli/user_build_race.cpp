@@ -35,9 +35,9 @@ std::vector<std::string> instruction_flags() {
   return {};
 }
 
-PatchForm form_of(FlagsBy by, const Solution& winner) {
-  PatchForm form{by, measured_flags(winner)};
-  if (by == FlagsBy::pragmas) {
+scaffold::PatchForm form_of(scaffold::FlagsBy by, const Solution& winner) {
+  scaffold::PatchForm form{by, measured_flags(winner)};
+  if (by == scaffold::FlagsBy::pragmas) {
     std::erase(form.flags, "-march=native");
     const std::vector<std::string> more = instruction_flags();
     form.flags.insert(form.flags.end(), more.begin(), more.end());
@@ -60,13 +60,13 @@ std::string without_flag_lines(const std::string& text) {
 }
 
 /// The winner as that form has the user's build compile it.
-Solution built_as(const PatchForm& form, const Solution& winner, const UserBuild& build) {
-  if (form.flags_by == FlagsBy::own_file) return winner;
+Solution built_as(const scaffold::PatchForm& form, const Solution& winner, const scaffold::UserBuild& build) {
+  if (form.flags_by == scaffold::FlagsBy::own_file) return winner;
   std::string text = without_flag_lines(model::main_text(winner));
-  if (form.flags_by == FlagsBy::pragmas) {
+  if (form.flags_by == scaffold::FlagsBy::pragmas) {
     std::size_t place = 0;
     for (const syntax::Include& include : syntax::includes_of(text)) place = include.line.end + 1;
-    text.insert(std::min(place, text.size()), flag_pragmas(form.flags));
+    text.insert(std::min(place, text.size()), scaffold::flag_pragmas(form.flags));
   }
   return model::with_user_flags(model::with_main_text(winner, std::move(text)), build.flags);
 }
@@ -93,12 +93,12 @@ std::vector<std::string> measured_flags(const Solution& winner) {
   return flags;
 }
 
-PatchForm form_without_measuring(const Solution& winner) {
-  return form_of(own_flags_of(winner).empty() ? FlagsBy::nothing : FlagsBy::pragmas, winner);
+scaffold::PatchForm form_without_measuring(const Solution& winner) {
+  return form_of(own_flags_of(winner).empty() ? scaffold::FlagsBy::nothing : scaffold::FlagsBy::pragmas, winner);
 }
 
 Result<BuildRace> race_in_user_build(Shell& shell, const DeviceFlags& device, const model::Task& task,
-                                     const Solution& winner, const UserBuild& build) {
+                                     const Solution& winner, const scaffold::UserBuild& build) {
   model::Task own = task;
   own.baseline = model::with_user_flags(own.baseline, build.flags);
   TRY_ASSIGN(const auto evaluator, make_evaluator(shell, device));
@@ -110,8 +110,8 @@ Result<BuildRace> race_in_user_build(Shell& shell, const DeviceFlags& device, co
                       "your own function fails as your build compiles it: " + opened.baseline.reason);
   }
   std::string reasons;
-  const auto race = [&](FlagsBy by) -> Result<std::optional<BuildRace>> {
-    const PatchForm form = form_of(by, winner);
+  const auto race = [&](scaffold::FlagsBy by) -> Result<std::optional<BuildRace>> {
+    const scaffold::PatchForm form = form_of(by, winner);
     TRY_ASSIGN(const auto evaluation, confirmed(*evaluator, built_as(form, winner, build), shell.stops.abort));
     if (evaluation.status == model::Status::passed && evaluation.ratio) {
       return std::optional(BuildRace{form, *evaluation.ratio});
@@ -119,9 +119,9 @@ Result<BuildRace> race_in_user_build(Shell& shell, const DeviceFlags& device, co
     reasons += (reasons.empty() ? "" : "; ") + evaluation.reason;
     return std::optional<BuildRace>();
   };
-  TRY_ASSIGN(const auto all_flags, race(FlagsBy::own_file));
+  TRY_ASSIGN(const auto all_flags, race(scaffold::FlagsBy::own_file));
   const double wanted = all_flags ? kKept * all_flags->ratio.estimate : 0;
-  for (const FlagsBy by : {FlagsBy::nothing, FlagsBy::pragmas}) {
+  for (const scaffold::FlagsBy by : {scaffold::FlagsBy::nothing, scaffold::FlagsBy::pragmas}) {
     TRY_ASSIGN(const auto simple, race(by));
     if (simple && simple->ratio.estimate >= wanted) return *simple;
   }

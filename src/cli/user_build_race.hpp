@@ -8,10 +8,10 @@
 #include "base/result.hpp"
 #include "cli/command.hpp"
 #include "cli/device.hpp"
-#include "cli/scaffold/patch_form.hpp"
-#include "cli/scaffold/user_build.hpp"
 #include "model/evaluation.hpp"
 #include "model/task.hpp"
+#include "scaffold/patch_form.hpp"
+#include "scaffold/user_build.hpp"
 
 namespace accelopt::cli {
 
@@ -20,10 +20,10 @@ namespace accelopt::cli {
 std::vector<std::string> measured_flags(const model::Solution& winner);
 
 /// The form that needs least: no flags where the user's build is not known and the winner names none, else pragmas.
-PatchForm form_without_measuring(const model::Solution& winner);
+scaffold::PatchForm form_without_measuring(const model::Solution& winner);
 
 struct BuildRace {
-  PatchForm form;
+  scaffold::PatchForm form;
   model::Interval ratio;  ///< over the user's own function in the user's build
 };
 
@@ -31,6 +31,6 @@ struct BuildRace {
 /// pragmas, and in a file of its own. The first of them that keeps nine tenths of what the last one gains is taken.
 /// @error unavailable: the baseline or every form fails; the message says why. As Evaluator.
 base::Result<BuildRace> race_in_user_build(Shell& shell, const DeviceFlags& device, const model::Task& task,
-                                           const model::Solution& winner, const UserBuild& build);
+                                           const model::Solution& winner, const scaffold::UserBuild& build);
 
 }  // namespace accelopt::cli

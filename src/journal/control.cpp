@@ -16,10 +16,14 @@ namespace accelopt::journal {
 namespace {
 
 using base::canonical;
+using base::Database;
 using base::ErrorCode;
 using base::fail;
 using base::Json;
+using base::Query;
 using base::Result;
+using base::Statement;
+using base::Transaction;
 
 /// A process of another machine that has given no sign of life for this long may have died; it gives one a second.
 constexpr std::int64_t kSilentMs = 15'000;

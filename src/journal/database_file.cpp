@@ -14,9 +14,14 @@
 
 namespace accelopt::journal {
 
+using base::Database;
 using base::ErrorCode;
 using base::fail;
+using base::OpenMode;
+using base::Query;
 using base::Result;
+using base::Statement;
+using base::Transaction;
 namespace fs = std::filesystem;
 
 namespace {

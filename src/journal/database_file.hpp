@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "journal/sqlite.hpp"
+#include "base/sqlite.hpp"
 
 namespace accelopt::journal {
 
@@ -33,22 +33,23 @@ struct FileFormat {
 base::Result<void> check_file(const std::filesystem::path& file, const FileFormat& format);
 
 /// The version of the tables; 0: the database is empty. One statement sees one state, also while another process makes
-/// the tables. @error corrupt: of another program, or of a newer version; as Database::error.
-base::Result<std::int64_t> version_of(Database& database, const FileFormat& format);
+/// the tables. @error corrupt: of another program, or of a newer version; as base::Database::error.
+base::Result<std::int64_t> version_of(base::Database& database, const FileFormat& format);
 
 /// Makes the tables, or brings those of an older version up to this one, unless another process just did; what is
 /// stored stays. @error as version_of.
-base::Result<void> prepare(Database& database, const FileFormat& format);
+base::Result<void> prepare(base::Database& database, const FileFormat& format);
 
 /// A connection that may write; file and tables are made where there are none. The log is a write-ahead log: every
 /// commit survives the death of any process. @error permission_denied; as version_of.
-base::Result<std::unique_ptr<Database>> open_for_writing(const std::filesystem::path& file, const FileFormat& format,
-                                                         std::chrono::milliseconds patience);
+base::Result<std::unique_ptr<base::Database>> open_for_writing(const std::filesystem::path& file,
+                                                               const FileFormat& format,
+                                                               std::chrono::milliseconds patience);
 
 /// A connection that only reads, and the version of what it reads; nothing is made or brought up to date. A folder that
 /// may not be written is none the worse. Without a database: null. @error as version_of.
 struct Reading {
-  std::unique_ptr<Database> database;
+  std::unique_ptr<base::Database> database;
   std::int64_t version = 0;
 };
 base::Result<Reading> open_for_reading(const std::filesystem::path& file, const FileFormat& format,

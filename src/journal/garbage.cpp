@@ -16,9 +16,13 @@
 namespace accelopt::journal {
 namespace {
 
+using base::Database;
 using base::ErrorCode;
 using base::fail;
+using base::Query;
 using base::Result;
+using base::Statement;
+using base::Transaction;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kDigits = 64;

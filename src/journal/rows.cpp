@@ -6,6 +6,7 @@
 namespace accelopt::journal {
 
 using base::Json;
+using base::Query;
 using base::Result;
 
 namespace {

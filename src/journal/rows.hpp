@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/json.hpp"
+#include "base/sqlite.hpp"
 #include "journal/journal.hpp"
-#include "journal/sqlite.hpp"
 
 namespace accelopt::journal {
 
@@ -21,19 +21,19 @@ struct StepRow {
 inline constexpr std::string_view kStepColumns =
     "iteration, parent, plan, attempt, fix, kind, input_hash, usage, started_ms, duration_ms, output, output_object";
 /// @error corrupt: what is stored is not what was written.
-base::Result<StepRow> read_step(const Query& row);
+base::Result<StepRow> read_step(const base::Query& row);
 
 /// Columns of RunInfo, as `read_run` wants them; `task` stands last and may be left out.
 inline constexpr std::string_view kRunColumns =
     "id, task_name, task_folder, seed, created, status, decision_hash, program_version, settings, result";
 enum class TaskColumn { absent, present };
 /// @error corrupt.
-base::Result<RunInfo> read_run(const Query& row, TaskColumn task);
+base::Result<RunInfo> read_run(const base::Query& row, TaskColumn task);
 
 inline constexpr std::string_view kKernelColumns =
     "run, definition, device, source_id, parent_source_id, iteration, parent, plan, attempt, fix, status, speedup, "
     "kind";
-KernelRecord read_kernel(const Query& row);
+KernelRecord read_kernel(const base::Query& row);
 
 /// Stored JSON as a T. @error corrupt, beginning with `what`.
 template <class T>

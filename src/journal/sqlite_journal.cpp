@@ -8,19 +8,24 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/sqlite.hpp"
 #include "journal/advice.hpp"
 #include "journal/object_store.hpp"
 #include "journal/rows.hpp"
 #include "journal/schema.hpp"
-#include "journal/sqlite.hpp"
 
 namespace accelopt::journal {
 
 using base::canonical;
+using base::Database;
 using base::ErrorCode;
 using base::fail;
 using base::Json;
+using base::OpenMode;
+using base::Query;
 using base::Result;
+using base::Statement;
+using base::Transaction;
 namespace fs = std::filesystem;
 
 namespace {

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "base/result.hpp"
+#include "base/sqlite.hpp"
 #include "journal/journal.hpp"
-#include "journal/sqlite.hpp"
 
 namespace accelopt::journal {
 
@@ -23,6 +23,7 @@ struct OpenOptions {
 base::Result<std::unique_ptr<Journal>> open_sqlite_journal(const std::filesystem::path& folder, OpenOptions options);
 
 /// A connection to the folder's database, made or brought up to date where that is allowed. @error as open_journal.
-base::Result<std::unique_ptr<Database>> open_journal_database(const std::filesystem::path& folder, OpenOptions options);
+base::Result<std::unique_ptr<base::Database>> open_journal_database(const std::filesystem::path& folder,
+                                                                    OpenOptions options);
 
 }  // namespace accelopt::journal

@@ -7,10 +7,14 @@
 namespace accelopt::journal {
 namespace {
 
+using base::Database;
 using base::ErrorCode;
 using base::fail;
 using base::Json;
+using base::Query;
 using base::Result;
+using base::Statement;
+using base::Transaction;
 
 class SqliteSuiteLog final : public SuiteLog {
  public:

@@ -17,14 +17,14 @@
 
 namespace accelopt::memory {
 
+using base::Database;
 using base::ErrorCode;
 using base::fail;
 using base::Json;
 using base::Result;
-using journal::Database;
-using journal::Statement;
-using journal::Transaction;
-using SqlQuery = journal::Query;
+using base::Statement;
+using base::Transaction;
+using SqlQuery = base::Query;
 
 namespace {
 
@@ -293,7 +293,7 @@ class KnowledgeFile final : public KnowledgeStore {
     TRY_ASSIGN(Statement* const select,
                rows_.sql("SELECT value FROM json_each(?) WHERE value IN (SELECT id FROM forgotten) OR EXISTS (SELECT 1 "
                          "FROM items i WHERE i.id = value AND i.quarantined <> 0)"));
-    journal::Query query(*select, text_of(Json(std::vector<std::string>(ids.begin(), ids.end()))));
+    base::Query query(*select, text_of(Json(std::vector<std::string>(ids.begin(), ids.end()))));
     std::vector<std::string> hidden;
     for (;;) {
       TRY_ASSIGN(const bool more, query.next());

@@ -10,9 +10,9 @@ namespace accelopt::memory {
 using base::ErrorCode;
 using base::Json;
 using base::Result;
-using journal::Statement;
-using journal::Transaction;
-using SqlQuery = journal::Query;
+using base::Statement;
+using base::Transaction;
+using SqlQuery = base::Query;
 
 Result<Transaction> KnowledgeRows::begin() {
   // Where the file is no longer the one at its path, what is written would reach nobody.

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "journal/sqlite.hpp"
+#include "base/sqlite.hpp"
 #include "memory/experience_text.hpp"
 #include "memory/knowledge_store.hpp"
 
@@ -34,29 +34,29 @@ class KnowledgeRows {
     int rows = 0;           ///< those that could not be read included
   };
 
-  KnowledgeRows(std::unique_ptr<journal::Database> database, std::string name)
+  KnowledgeRows(std::unique_ptr<base::Database> database, std::string name)
       : database_(std::move(database)), name_(std::move(name)) {}
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] journal::Database& database() { return *database_; }
+  [[nodiscard]] base::Database& database() { return *database_; }
 
-  /// A transaction that writes. @error not_found: the file is no longer the one at its path; as journal::Transaction.
-  base::Result<journal::Transaction> begin();
+  /// A transaction that writes. @error not_found: the file is no longer the one at its path; as base::Transaction.
+  base::Result<base::Transaction> begin();
 
   /// The statement, prepared once.
-  base::Result<journal::Statement*> sql(std::string_view text);
+  base::Result<base::Statement*> sql(std::string_view text);
 
   template <class... Values>
   base::Result<void> run(std::string_view text, const Values&... values) {
-    TRY_ASSIGN(journal::Statement* const statement, sql(text));
-    return journal::Query(*statement, values...).run();
+    TRY_ASSIGN(base::Statement* const statement, sql(text));
+    return base::Query(*statement, values...).run();
   }
 
   /// The first number of the first row; 0: there is none.
   template <class... Values>
   base::Result<std::int64_t> number_of(std::string_view text, const Values&... values) {
-    TRY_ASSIGN(journal::Statement* const statement, sql(text));
-    journal::Query query(*statement, values...);
+    TRY_ASSIGN(base::Statement* const statement, sql(text));
+    base::Query query(*statement, values...);
     TRY_ASSIGN(const bool any, query.next());
     return any ? query.integer(0) : 0;
   }
@@ -68,8 +68,8 @@ class KnowledgeRows {
   }
   template <class... Values>
   base::Result<Page> page_of(Part part, std::string_view text, const Values&... values) {
-    TRY_ASSIGN(journal::Statement* const statement, sql(text));
-    journal::Query query(*statement, values...);
+    TRY_ASSIGN(base::Statement* const statement, sql(text));
+    base::Query query(*statement, values...);
     Page page;
     for (;;) {
       TRY_ASSIGN(const bool more, query.next());
@@ -91,12 +91,12 @@ class KnowledgeRows {
   void clear_unreadable() { unreadable_.clear(); }
 
  private:
-  std::optional<Item> item_of(const journal::Query& row, Part part);
-  std::optional<SolutionRecord> solution_of(const journal::Query& row);
+  std::optional<Item> item_of(const base::Query& row, Part part);
+  std::optional<SolutionRecord> solution_of(const base::Query& row);
   void pass_over(std::string id, std::string reason);
 
-  std::unique_ptr<journal::Database> database_;
-  std::map<std::string, journal::Statement, std::less<>> statements_;  ///< must go before the database
+  std::unique_ptr<base::Database> database_;
+  std::map<std::string, base::Statement, std::less<>> statements_;  ///< must go before the database
   std::string name_;
   std::vector<Unreadable> unreadable_;
 };

@@ -11,8 +11,8 @@ namespace accelopt::memory {
 
 using base::Json;
 using base::Result;
-using journal::Statement;
-using SqlQuery = journal::Query;
+using base::Statement;
+using SqlQuery = base::Query;
 
 namespace {
 

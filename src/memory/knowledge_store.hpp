@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every run ever learned, in one place that outlives them: one interface, one store embedded (knowledge_file.hpp)
-// and one on a server (surreal_store.hpp). tests/memory/store_contract.hpp runs over both.
+// and one on a server (surreal/store.hpp). tests/memory/store_contract.hpp runs over both.
 #pragma once
 
 #include <cstdint>

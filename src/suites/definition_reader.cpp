@@ -11,6 +11,10 @@
 
 namespace accelopt::suites {
 
+using base::TableReader;
+using base::TomlEntry;
+using base::TomlKind;
+using base::TomlNode;
 using model::DType;
 using model::InitKind;
 using model::InitSpec;

@@ -7,14 +7,19 @@
 #include <set>
 
 #include "base/expression.hpp"
+#include "base/toml.hpp"
 #include "model/target_description.hpp"
 #include "model/user_flags.hpp"
 #include "suites/c_names.hpp"
 #include "suites/definition_reader.hpp"
-#include "suites/toml_document.hpp"
 
 namespace accelopt::suites {
 namespace {
+
+using base::parse_toml;
+using base::TableReader;
+using base::TomlEntry;
+using base::TomlNode;
 
 constexpr std::int64_t kNewestSchema = 2;
 

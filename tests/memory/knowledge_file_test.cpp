@@ -15,8 +15,8 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/sqlite.hpp"
 #include "journal/held_locks.hpp"
-#include "journal/sqlite.hpp"
 #include "memory/hygiene.hpp"
 #include "memory/store_contract.hpp"
 
@@ -100,7 +100,7 @@ TEST_F(KnowledgeFileTest, RefusesWhatIsNoStore) {
 
 TEST_F(KnowledgeFileTest, RefusesADatabaseOfAnotherProgram) {
   {
-    auto other = journal::Database::open(file(), journal::OpenMode::create, std::chrono::seconds(1));
+    auto other = base::Database::open(file(), base::OpenMode::create, std::chrono::seconds(1));
     ASSERT_TRUE(other);
     ASSERT_TRUE((*other)->execute("CREATE TABLE mine(x)"));
   }
@@ -110,7 +110,7 @@ TEST_F(KnowledgeFileTest, RefusesADatabaseOfAnotherProgram) {
 TEST_F(KnowledgeFileTest, RefusesANewerVersion) {
   fill(1);
   {
-    auto other = journal::Database::open(file(), journal::OpenMode::create, std::chrono::seconds(1));
+    auto other = base::Database::open(file(), base::OpenMode::create, std::chrono::seconds(1));
     ASSERT_TRUE(other);
     ASSERT_TRUE((*other)->execute("PRAGMA user_version = 99; PRAGMA journal_mode = DELETE"));
   }
@@ -120,7 +120,7 @@ TEST_F(KnowledgeFileTest, RefusesANewerVersion) {
 TEST_F(KnowledgeFileTest, AnOlderVersionIsBroughtUpToDateAlsoToBeRead) {
   fill(2);
   {
-    auto other = journal::Database::open(file(), journal::OpenMode::create, std::chrono::seconds(1));
+    auto other = base::Database::open(file(), base::OpenMode::create, std::chrono::seconds(1));
     ASSERT_TRUE(other);
     ASSERT_TRUE((*other)->execute("DROP TABLE credit_events; DROP TABLE forgotten; PRAGMA user_version = 1"));
   }
@@ -168,13 +168,13 @@ TEST_F(KnowledgeFileTest, AnAbsentFileCannotBeRead) {
 
 TEST_F(KnowledgeFileTest, ALockThatLastsIsUnavailableAndNothingIsLost) {
   fill(1);
-  auto other = journal::Database::open(file(), journal::OpenMode::create, std::chrono::seconds(1));
+  auto other = base::Database::open(file(), base::OpenMode::create, std::chrono::seconds(1));
   ASSERT_TRUE(other);
   auto store = open_knowledge_file(file(), {.busy_timeout = std::chrono::milliseconds(10)});
   ASSERT_TRUE(store);
   const model::Experience second = sample_experience(2);
   {
-    auto lock = journal::Transaction::begin(**other);
+    auto lock = base::Transaction::begin(**other);
     ASSERT_TRUE(lock);
     const auto refused = (*store)->insert({&second, 1}, Forgotten::stays);
     ASSERT_FALSE(refused);
@@ -187,7 +187,7 @@ TEST_F(KnowledgeFileTest, ALockThatLastsIsUnavailableAndNothingIsLost) {
 TEST_F(KnowledgeFileTest, AStoreOfTheFirstVersionIsBroughtUpToThisOne) {
   fill(3);
   {
-    auto older = journal::Database::open(file(), journal::OpenMode::create, std::chrono::seconds(1));
+    auto older = base::Database::open(file(), base::OpenMode::create, std::chrono::seconds(1));
     ASSERT_TRUE(older);
     ASSERT_TRUE((*older)->execute("DROP TABLE credit_events; DROP TABLE forgotten; PRAGMA user_version = 1"));
   }
@@ -200,7 +200,7 @@ TEST_F(KnowledgeFileTest, AStoreOfTheFirstVersionIsBroughtUpToThisOne) {
 
 /// Does something to the tables behind the store's back.
 void meddle(const fs::path& file, const char* sql) {
-  auto other = journal::Database::open(file, journal::OpenMode::create, std::chrono::seconds(1));
+  auto other = base::Database::open(file, base::OpenMode::create, std::chrono::seconds(1));
   ASSERT_TRUE(other);
   const auto done = (*other)->execute(sql);
   ASSERT_TRUE(done) << done.error().message;

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Header below src/ -> its bool parameters, in the order of the file.
 KNOWN = {
-    "agents/recipes/simd_body.hpp": ["rows", "lanes", "store", "lanes", "rows", "lanes"],
+    "recipes/simd_body.hpp": ["rows", "lanes", "store", "lanes", "rows", "lanes"],
     "cli/command_line.hpp": ["target"],
     "cli/run_control.hpp": ["last"],
     "targets/cpu/flush.hpp": ["by_line"],

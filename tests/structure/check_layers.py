@@ -19,14 +19,17 @@ LAYERS = {
     "syntax": ["base", "model"],
     "llm": ["base", "model", "http"],
     "journal": ["base", "model"],
-    "memory": ["base", "model", "http", "journal"],
+    "memory": ["base", "model", "journal"],
+    "memory/surreal": ["base", "model", "http", "memory"],
     "evaluation": ["base", "model", "stats", "sandbox"],
     "targets/cpu": ["base", "model", "sandbox", "syntax", "evaluation", "stats"],
     "targets/cuda": ["base", "model", "sandbox", "syntax", "evaluation", "stats"],
     "targets": ["base", "model", "evaluation", "targets/cpu", "targets/cuda"],
-    "agents": ["base", "model", "llm", "syntax"],
+    "agents": ["base", "model", "llm"],
+    "recipes": ["base", "model", "syntax", "agents"],
     "search": ["base", "model", "stats", "llm", "agents", "memory", "journal", "evaluation"],
     "suites": ["base", "model"],
+    "scaffold": ["base", "model", "sandbox", "syntax", "evaluation", "targets/cpu", "suites"],
     "report": ["base", "model", "stats", "journal"],
     "cli": None,  # everything
 }
@@ -85,12 +88,12 @@ def check_files(problems: list[str]) -> None:
 
 # Closing a descriptor of a database's file by hand takes away the locks that SQLite holds on it for this process, and the
 # next process removes its log (sqlite.org/howtocorrupt.html, section 2.2). So only SQLite opens these files, in one place,
-# and what lies beside them in src/journal and src/memory opens no file by itself, objects and /proc aside.
+# and what lies in src/journal and src/memory opens no file by itself, objects and /proc aside.
 SQLITE_HEADER = re.compile(r'#\s*include\s+<sqlite3\.h>')
 OPENS_BY_HAND = re.compile(r"\b(?:fopen|open64|openat|creat|[io]?fstream|filebuf|read_file|write_file|copy_file|FileDescriptor)\b|"
                            r"\bopen\([^)]*\bO_[A-Z]+")
 NAMES_A_DATABASE = re.compile(r'accelopt\.db|knowledge\.db|-wal"|-shm"')
-SQLITE_PLACE = "src/journal/sqlite.cpp"
+SQLITE_PLACE = "src/base/sqlite.cpp"
 OPEN_OTHER_FILES = {"src/journal/object_store.cpp", "src/journal/control.cpp"}
 
 
@@ -117,7 +120,7 @@ def check_self_test(problems: list[str]) -> None:
     by_hand = "  const base::FileDescriptor descriptor(::open(file.c_str(), O_RDONLY));"
     if not opens_database("src/journal/database_file.cpp", by_hand) or opens_database("src/cli/team.cpp", by_hand) or \
        not opens_database("src/cli/team.cpp", 'read_file(folder / "accelopt.db")') or \
-       opens_database("src/memory/knowledge_file.cpp", "auto database = journal::Database::open(file, mode, patience);"):
+       opens_database("src/memory/knowledge_file.cpp", "auto database = base::Database::open(file, mode, patience);"):
         problems.append("check_layers.py: opens_database is broken")
     if layer_of("targets/cpu/build.hpp") != "targets/cpu" or layer_of("base/result.hpp") != "base" or layer_of("fmt/core.h"):
         problems.append("check_layers.py: layer_of is broken")

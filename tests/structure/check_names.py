@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FREE = ("targets/", "devices/", "app/")
 
 # What is about C and C++ by nature: it reads or writes these two, and tasks of kernels in them.
-C_FAMILY = ("syntax/", "agents/recipes/", "cli/scaffold/", "scaffold/", "recipes/")
+C_FAMILY = ("syntax/", "scaffold/", "recipes/")
 
 # File below src/ -> how often it names a target or a language.
 KNOWN = {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQLite behind Result: connections and statements that release themselves, errors that name the file and the next
+// step.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace accelopt::base {
+
+class Database;
+
+/// A prepared statement; used by one thread at a time. Values are bound by a Query.
+class Statement {
+ public:
+  Statement() = default;
+  Statement(Database& database, sqlite3_stmt* handle) : database_(&database), handle_(handle) {}
+  Statement(Statement&& other) noexcept;
+  Statement& operator=(Statement&& other) noexcept;
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement();
+  [[nodiscard]] bool prepared() const { return handle_ != nullptr; }
+
+ private:
+  friend class Query;
+  Database* database_ = nullptr;
+  sqlite3_stmt* handle_ = nullptr;
+};
+
+/// One execution of a statement: values are bound in order, rows are read one by one, and the statement is free for the
+/// next one when the query ends.
+class Query {
+ public:
+  template <class... Values>
+  explicit Query(Statement& statement, const Values&... values) : statement_(statement) {
+    (bind(values), ...);
+  }
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+  ~Query();
+
+  /// Whether there is another row. @error as Database::error.
+  Result<bool> next();
+  /// Runs a statement that gives no rows. @error as Database::error.
+  Result<void> run();
+
+  // Columns of the present row, from 0.
+  [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] double real(int column) const;
+  [[nodiscard]] std::string text(int column) const;
+
+ private:
+  void bind(std::int64_t value);
+  void bind(int value) { bind(std::int64_t{value}); }
+  void bind(double value);
+  void bind(std::string_view value);
+  void bind(const std::string& value) { bind(std::string_view(value)); }
+  void bind(const char* value) { bind(std::string_view(value)); }
+  void bind(std::nullopt_t);
+  template <class T>
+  void bind(const std::optional<T>& value) {
+    value ? bind(*value) : bind(std::nullopt);
+  }
+
+  Statement& statement_;
+  int bound_ = 0;
+};
+
+enum class OpenMode { create, read_only, immutable, in_memory };
+
+/// One connection; used by one thread at a time. It must stay where it is while statements of it live.
+class Database {
+ public:
+  /// Opens without reading anything yet. `busy_timeout`: how long to wait for another program's lock.
+  /// @error permission_denied, not_found, io.
+  static Result<std::unique_ptr<Database>> open(const std::filesystem::path& path, OpenMode mode,
+                                                std::chrono::milliseconds busy_timeout);
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database();
+
+  Result<void> execute(const char* sql);
+  Result<Statement> prepare(std::string_view sql);
+  /// Rows that the last statement that writes has written, and the number of the last row that was inserted.
+  [[nodiscard]] std::int64_t changes() const;
+  [[nodiscard]] std::int64_t last_row() const;
+  /// Whether all of these tables are there. @error as error().
+  Result<bool> has_tables(std::initializer_list<std::string_view> names);
+  /// How large the file is. @error io.
+  Result<std::int64_t> file_bytes() const;
+  /// The first bytes of the file as they are at this moment, whatever they are; false: there are fewer. Read through
+  /// this connection: a file that is opened and closed by hand loses the locks that this process's connections hold.
+  /// @source sqlite.org/howtocorrupt.html, section 2.2. @error io.
+  Result<bool> read_start(std::span<unsigned char> bytes) const;
+  /// Where its write-ahead log is kept: beside the file, behind any symbolic link.
+  [[nodiscard]] std::filesystem::path log() const;
+  /// Whether its file was moved away, replaced or removed since it was opened.
+  [[nodiscard]] bool has_moved() const;
+  /// Whether the file can only be read: asked for, or all that the operating system allows.
+  [[nodiscard]] bool is_read_only() const;
+  /// What the last failing call on this connection means.
+  /// @error unavailable: locked for longer than the timeout; permission_denied: may not be written; exhausted: the disk
+  /// is full; corrupt: damaged, or no database; io, internal: the rest.
+  [[nodiscard]] Error error() const;
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  Database(std::string name, sqlite3* handle) : name_(std::move(name)), handle_(handle) {}
+
+  std::string name_;  ///< for messages: the path
+  sqlite3* handle_ = nullptr;
+};
+
+/// Makes what follows one transaction: taken back at the end of the scope unless committed.
+class Transaction {
+ public:
+  /// Waits for the right to write. @error as Database::error.
+  static Result<Transaction> begin(Database& database);
+  Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  Transaction& operator=(Transaction&&) = delete;
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+  Result<void> commit();
+
+ private:
+  explicit Transaction(Database& database) : database_(&database) {}
+  Database* database_;
+};
+
+}  // namespace accelopt::base

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/route.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+namespace accelopt::recipes {
+
+using agents::TriedPlan;
+using base::Result;
+
+namespace {
+
+/// Routes that are gone on with, and steps of the longest.
+constexpr std::size_t kExtended = 3;
+constexpr std::size_t kMostSteps = 3;
+/// A step is added without a look at what the one before gave: only where it was measured at least this often, is
+/// expected to pay by this much, and has paid with some certainty.
+constexpr double kSeenEnough = 1;
+constexpr double kWorthAdding = 1.05;
+/// What mostly comes to the same as a plan before it counts for this much less.
+constexpr double kAgain = 0.9;
+
+bool was_tried(const std::string& title, const std::vector<TriedPlan>& tried) {
+  return std::any_of(tried.begin(), tried.end(), [&](const TriedPlan& plan) { return plan.title == title; });
+}
+
+void best_first(std::vector<Route>& routes) {
+  std::stable_sort(routes.begin(), routes.end(), [](const Route& a, const Route& b) { return a.weight > b.weight; });
+}
+
+bool has_recipe(const Route& route, const std::string& recipe) {
+  return std::any_of(route.steps.begin(), route.steps.end(),
+                     [&](const Application& step) { return step.recipe == recipe; });
+}
+
+/// Of routes by the same recipes with other parameters each counts for less than the one before it: they mostly come to
+/// the same, and the next plan had better try something else.
+void prefer_others(std::vector<Route>& routes) {
+  best_first(routes);
+  std::map<std::string, double> met;
+  for (Route& route : routes) {
+    std::string recipes;
+    for (const Application& step : route.steps) recipes += step.recipe + '\n';
+    const auto [factor, fresh] = met.try_emplace(recipes, 1);
+    if (!fresh) factor->second *= kAgain;
+    route.weight *= factor->second;
+  }
+}
+
+/// The route with each of the steps that the memory expects to pay on `kernel`, which its steps gave.
+std::vector<Route> one_step_further(const syntax::Clang& clang, const KernelSource& kernel, const Route& route,
+                                    const Evidence& evidence) {
+  std::vector<Route> result;
+  const auto applications = enumerate(clang, kernel);
+  if (!applications) return result;
+  for (const Application& application : *applications) {
+    if (has_recipe(route, application.recipe)) continue;
+    Judgement judgement = evidence.judge(application);
+    if (judgement.seen < kSeenEnough || judgement.weight < kWorthAdding || judgement.low < 1) continue;
+    Route longer = route;
+    longer.steps.push_back(application);
+    longer.weight *= judgement.weight;
+    longer.rests_on.insert(longer.rests_on.end(), judgement.rests_on.begin(), judgement.rests_on.end());
+    result.push_back(std::move(longer));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string Route::title() const {
+  std::string result;
+  for (const Application& step : steps) result += (result.empty() ? "" : ", then: ") + step.title;
+  return result;
+}
+
+std::vector<Route> ranked(const std::vector<Application>& applications, const Evidence& evidence,
+                          const std::vector<TriedPlan>& tried) {
+  std::vector<Route> result;
+  for (const Application& application : applications) {
+    if (was_tried(application.title, tried)) continue;
+    Judgement judgement = evidence.judge(application);
+    result.push_back({{application}, judgement.weight, std::move(judgement.rests_on)});
+  }
+  best_first(result);
+  return result;
+}
+
+std::vector<Route> extended(const syntax::Clang& clang, const KernelSource& kernel, std::vector<Route> routes,
+                            const Evidence& evidence, const std::vector<TriedPlan>& tried) {
+  if (evidence.empty()) return routes;
+  std::vector<Route> longer;
+  std::vector<Route> ends(routes.begin(),
+                          routes.begin() + static_cast<std::ptrdiff_t>(std::min(kExtended, routes.size())));
+  for (std::size_t steps = 1; steps < kMostSteps && !ends.empty(); ++steps) {
+    std::vector<Route> further;
+    for (const Route& route : ends) {
+      KernelSource at = kernel;
+      auto text = apply_all(clang, kernel, route.steps);
+      if (!text) continue;
+      at.source = std::move(*text);
+      for (Route& next : one_step_further(clang, at, route, evidence)) further.push_back(std::move(next));
+    }
+    best_first(further);
+    ends.assign(further.begin(), further.begin() + static_cast<std::ptrdiff_t>(std::min(kExtended, further.size())));
+    longer.insert(longer.end(), std::make_move_iterator(further.begin()), std::make_move_iterator(further.end()));
+  }
+  // What a longer route begins with is carried out with it.
+  for (Route& route : routes) {
+    const bool begins = std::any_of(longer.begin(), longer.end(), [&](const Route& other) {
+      return other.steps.front().title == route.steps.front().title;
+    });
+    if (begins) route.weight *= kAgain;
+  }
+  prefer_others(longer);
+  std::erase_if(longer, [&](const Route& route) { return was_tried(route.title(), tried); });
+  routes.insert(routes.end(), std::make_move_iterator(longer.begin()), std::make_move_iterator(longer.end()));
+  best_first(routes);
+  return routes;
+}
+
+Result<std::string> apply_all(const syntax::Clang& clang, KernelSource kernel, const std::vector<Application>& steps) {
+  for (const Application& step : steps) {
+    TRY_ASSIGN(kernel.source, apply(clang, kernel, step));
+  }
+  return std::move(kernel.source);
+}
+
+}  // namespace accelopt::recipes

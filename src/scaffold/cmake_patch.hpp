@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A new source file and its compile flags in the user's CMakeLists.txt.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "scaffold/winner_patch.hpp"
+
+namespace accelopt::scaffold {
+
+/// Adds the patch's new files, with their flags, to the CMakeLists.txt that names the files beside which they stand.
+/// What the user has to do by hand where there is none: lines for people, empty otherwise.
+base::Result<std::string> add_to_cmake(WinnerPatch& patch);
+
+}  // namespace accelopt::scaffold

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scaffold/extract.hpp"
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+#include "base/files.hpp"
+#include "model/c_tokens.hpp"
+#include "scaffold/class_scope.hpp"
+#include "scaffold/words.hpp"
+#include "syntax/edit.hpp"
+#include "syntax/text.hpp"
+
+namespace accelopt::scaffold {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+using model::Token;
+using model::TokenKind;
+using syntax::Extent;
+
+/// Headers that include one another stop here.
+constexpr int kDeepestInclude = 8;
+
+/// Their functions have overloads or stand-ins: without the header the text might still compile and mean something
+/// else.
+const std::set<std::string> kKeptHeaders{"<cmath>",   "<math.h>",   "<cstdlib>",   "<stdlib.h>", "<algorithm>",
+                                         "<numeric>", "<cstdint>",  "<stdint.h>",  "<cstring>",  "<string.h>",
+                                         "<cstddef>", "<stddef.h>", "<stdbool.h>", "<tgmath.h>", "<complex>",
+                                         "<cfloat>",  "<float.h>"};
+
+/// Splits the token stream of a file into chunks.
+class Splitter {
+ public:
+  explicit Splitter(const std::string& source) : source_(source), tokens_(model::c_tokens(source)) {}
+
+  std::vector<Chunk> run() {
+    for (at_ = 0; at_ < tokens_.size(); ++at_) {
+      const Token& token = tokens_[at_];
+      if (token.kind == TokenKind::directive) continue;
+      if (token.kind == TokenKind::preprocessor) {
+        preprocessor(token);
+      } else if (token.text == "}") {
+        if (!openings_.empty()) openings_.pop_back();
+        add(Chunk::Kind::closing, token.offset, token.offset + 1);
+      } else if (const std::size_t brace = opening(); brace != 0) {
+        add(Chunk::Kind::opening, token.offset, tokens_[brace].offset + 1);
+        openings_.push_back(source_.substr(token.offset, tokens_[brace].offset + 1 - token.offset));
+        at_ = brace;
+      } else {
+        declaration();
+      }
+    }
+    return std::move(chunks_);
+  }
+
+ private:
+  void add(Chunk::Kind kind, std::size_t begin, std::size_t end, std::string name = "") {
+    std::string scope;
+    for (const std::string& opening : openings_) scope += opening;
+    chunks_.push_back({kind, {begin, end}, std::move(name), std::move(scope)});
+  }
+
+  void preprocessor(const Token& token) {
+    const std::size_t end = end_of_logical_line(source_, token.offset);
+    const std::size_t word = token.text.find_first_not_of("# ");
+    const std::string_view rest = std::string_view(token.text).substr(std::min(word, token.text.size()));
+    if (rest.starts_with("include")) {
+      const std::size_t name = rest.find_first_of("<\"");
+      return add(Chunk::Kind::include, token.offset, end,
+                 name == std::string_view::npos ? "" : std::string(rest.substr(name)));
+    }
+    if (rest.starts_with("define ")) {
+      const std::string_view name = rest.substr(7);
+      return add(Chunk::Kind::define, token.offset, end, std::string(name.substr(0, name.find_first_of(" ("))));
+    }
+    add(Chunk::Kind::preprocessor, token.offset, end);
+  }
+
+  /// Index of the `{` of `namespace a::b {`, `inline namespace {` or `extern "C" {` that begins here; 0: none does.
+  std::size_t opening() const {
+    std::size_t next = at_;
+    if (tokens_[next].text == "inline" && next + 1 < tokens_.size()) ++next;
+    if (tokens_[next].text == "extern" && next + 2 < tokens_.size() && tokens_[next + 1].kind == TokenKind::string) {
+      return tokens_[next + 2].text == "{" ? next + 2 : 0;
+    }
+    if (tokens_[next].text != "namespace") return 0;
+    for (++next; next < tokens_.size(); ++next) {
+      if (tokens_[next].text == "{") return next;
+      if (tokens_[next].text == "=" || tokens_[next].text == ";") return 0;
+    }
+    return 0;
+  }
+
+  void declaration() {
+    const std::size_t begin = tokens_[at_].offset;
+    int depth = 0;
+    bool called = false;    // a parameter list at depth 0: a function if a body follows
+    bool assigned = false;  // an initializer: braces do not end it
+    for (; at_ < tokens_.size(); ++at_) {
+      const std::string& text = tokens_[at_].text;
+      if (tokens_[at_].kind == TokenKind::preprocessor) continue;
+      if (depth == 0 && text == "=") assigned = true;
+      if (text == "(" || text == "[" || text == "{") {
+        if (depth == 0 && text == "(") called = true;
+        ++depth;
+      } else if (text == ")" || text == "]" || text == "}") {
+        --depth;
+        const bool body_ends = depth == 0 && text == "}" && called && !assigned;
+        if (body_ends || depth < 0) return add(Chunk::Kind::function, begin, tokens_[at_].offset + 1);
+      } else if (text == ";" && depth == 0) {
+        return add(Chunk::Kind::declaration, begin, tokens_[at_].offset + 1);
+      }
+    }
+    add(Chunk::Kind::declaration, begin, source_.size());
+  }
+
+  const std::string& source_;
+  std::vector<Token> tokens_;
+  std::vector<Chunk> chunks_;
+  std::vector<std::string> openings_;
+  std::size_t at_ = 0;
+};
+
+/// The text with headers that are found put in the place of their #include, each once.
+class HeaderInliner {
+ public:
+  explicit HeaderInliner(const HeaderFolders& folders) : folders_(folders) {}
+
+  std::string run(const std::string& source) { return inlined(source, folders_.own, 0); }
+
+ private:
+  std::string inlined(const std::string& source, const std::filesystem::path& own, int depth) {
+    syntax::Edits edits;
+    for (const syntax::Include& include : syntax::includes_of(source)) {
+      if (depth >= kDeepestInclude) continue;
+      const std::filesystem::path file = find(include.name, own);
+      const auto text = base::read_file(file);
+      if (file.empty() || !text) continue;
+      std::string header;
+      if (seen_.insert(file.string()).second) {
+        header = inlined(*text, file.parent_path(), depth + 1);
+        const std::size_t once = header.find("#pragma once");
+        if (once != std::string::npos) header.erase(once, std::string_view("#pragma once").size());
+      }
+      edits.replace(include.line, header);
+    }
+    return edits.apply(source).value_or(source);
+  }
+
+  /// Empty: it is none of the user's.
+  std::filesystem::path find(const std::string& spelled, const std::filesystem::path& own) const {
+    if (spelled.size() < 2) return {};
+    const std::string name = spelled.substr(1, spelled.size() - 2);
+    std::vector<std::filesystem::path> places = folders_.searched;
+    if (spelled.front() == '"') places.insert(places.begin(), own);
+    for (const std::filesystem::path& place : places) {
+      std::error_code ignored;
+      if (std::filesystem::is_regular_file(place / name, ignored)) {
+        return std::filesystem::weakly_canonical(place / name, ignored);
+      }
+    }
+    return {};
+  }
+
+  const HeaderFolders& folders_;
+  std::set<std::string> seen_;
+};
+
+/// Without namespaces and `extern "C"` blocks that hold nothing, their comments included.
+std::string without_empty_blocks(std::string source) {
+  for (bool found = true; found;) {
+    found = false;
+    const std::vector<Chunk> chunks = top_level_chunks(source);
+    for (std::size_t i = 0; i + 1 < chunks.size() && !found; ++i) {
+      found = chunks[i].kind == Chunk::Kind::opening && chunks[i + 1].kind == Chunk::Kind::closing;
+      if (!found) continue;
+      const std::size_t closed = chunks[i + 1].extent.end;
+      const std::size_t line_end = std::min(source.find('\n', closed), source.size());
+      const std::size_t next = std::min(source.find_first_not_of(" \t", closed), source.size());
+      const bool ends_line = next >= line_end || source.compare(next, 2, "//") == 0;
+      const std::size_t end = ends_line ? line_end : closed;
+      source.erase(chunks[i].extent.begin, end - chunks[i].extent.begin);
+    }
+  }
+  return source;
+}
+
+/// A text with some of its chunks left out.
+class Reduction {
+ public:
+  Reduction(const syntax::Clang& clang, std::string source, model::Language language)
+      : clang_(clang),
+        source_(std::move(source)),
+        language_(language),
+        chunks_(top_level_chunks(source_)),
+        dropped_(chunks_.size(), false) {}
+
+  /// `errors`: of the whole text. `callers` go whatever depends on them.
+  Result<void> reduce(const std::vector<Extent>& needed, const std::vector<Extent>& callers, std::size_t errors) {
+    errors_ = errors;
+    for (std::size_t i = 0; i < chunks_.size(); ++i) {
+      dropped_[i] = chunks_[i].kind == Chunk::Kind::function && contains_one(chunks_[i], callers);
+    }
+    std::vector<std::size_t> functions;
+    std::vector<std::size_t> includes;
+    std::vector<std::size_t> others;
+    for (std::size_t i = chunks_.size(); i-- > 0;) {
+      if (dropped_[i] || !may_go(chunks_[i], needed)) continue;
+      if (chunks_[i].kind == Chunk::Kind::function) functions.push_back(i);
+      if (chunks_[i].kind == Chunk::Kind::include) includes.push_back(i);
+      if (chunks_[i].kind == Chunk::Kind::declaration || chunks_[i].kind == Chunk::Kind::define) others.push_back(i);
+    }
+    TRY(drop_what_can_go(functions));
+    // Reading a text with its headers takes tenths of a second: of the others, only those that nothing seems to use are
+    // tried.
+    const std::string kept = text();
+    std::erase_if(others, [&](std::size_t i) { return seems_used(chunks_[i], kept); });
+    TRY(drop_what_can_go(others));
+    return drop_what_can_go(includes);
+  }
+
+  std::string text() const {
+    syntax::Edits edits;
+    // What stands above everything is about the whole file, unless the file begins with the function.
+    if (!chunks_.empty() && chunks_[0].kind != Chunk::Kind::function) edits.replace({0, chunks_[0].extent.begin}, "");
+    for (std::size_t i = 0; i < chunks_.size(); ++i) {
+      if (dropped_[i]) edits.replace(with_comments(i), "");
+    }
+    std::string reduced = without_empty_blocks(edits.apply(source_).value_or(source_));
+    for (std::size_t at = 0; (at = reduced.find("\n\n\n", at)) != std::string::npos;) reduced.erase(at, 1);
+    reduced.erase(0, reduced.find_first_not_of("\r\n"));
+    return reduced;
+  }
+
+ private:
+  bool may_go(const Chunk& chunk, const std::vector<Extent>& needed) const {
+    const std::string_view text = std::string_view(source_).substr(chunk.extent.begin, chunk.extent.size());
+    if (chunk.kind == Chunk::Kind::include) return !kKeptHeaders.contains(chunk.name);
+    if (chunk.kind == Chunk::Kind::define) return !decides(chunk.name);
+    if (chunk.kind == Chunk::Kind::declaration) return !text.starts_with("using ");
+    if (chunk.kind != Chunk::Kind::function) return false;
+    return !contains_one(chunk, needed);
+  }
+
+  static bool contains_one(const Chunk& chunk, const std::vector<Extent>& extents) {
+    return std::any_of(extents.begin(), extents.end(),
+                       [&](const Extent& extent) { return chunk.extent.contains(extent); });
+  }
+
+  /// Whether the name that the chunk declares stands in the text outside of the chunk.
+  bool seems_used(const Chunk& chunk, const std::string& text) const {
+    std::string name = chunk.name;
+    if (chunk.kind == Chunk::Kind::declaration) {
+      for (const Token& token : model::c_tokens(source_.substr(chunk.extent.begin, chunk.extent.size()))) {
+        if (!name.empty() && (token.kind == TokenKind::punctuator && token.text != "*" && token.text != "&" &&
+                              token.text != "<" && token.text != "::" && token.text != ">")) {
+          break;
+        }
+        if (token.kind == TokenKind::identifier) name = token.text;
+      }
+    }
+    const auto count = [&](std::string_view part) {
+      const std::vector<Word> all = words(part);
+      return std::count_if(all.begin(), all.end(), [&](const Word& word) { return word.text == name; });
+    };
+    return count(text) > count(std::string_view(source_).substr(chunk.extent.begin, chunk.extent.size()));
+  }
+
+  /// Whether a conditional asks for the macro.
+  bool decides(const std::string& macro) const {
+    return std::any_of(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) {
+      return chunk.kind == Chunk::Kind::preprocessor &&
+             has_word(std::string_view(source_).substr(chunk.extent.begin, chunk.extent.size()), macro);
+    });
+  }
+
+  /// A definition goes with the comments right above it.
+  Extent with_comments(std::size_t i) const {
+    Extent extent = chunks_[i].extent;
+    if (chunks_[i].kind == Chunk::Kind::function || chunks_[i].kind == Chunk::Kind::declaration) {
+      const std::size_t previous = i == 0 ? 0 : chunks_[i - 1].extent.end;
+      const std::size_t line = i == 0 ? std::string::npos : source_.find('\n', previous);
+      if (line != std::string::npos && line < extent.begin) extent.begin = line + 1;
+    }
+    return extent;
+  }
+
+  Result<bool> try_without(std::span<const std::size_t> some) {
+    const std::vector<bool> before = dropped_;
+    for (const std::size_t i : some) dropped_[i] = true;
+    TRY_ASSIGN(const std::size_t errors, count_errors(clang_, text(), language_));
+    if (errors <= errors_) {
+      errors_ = errors;
+      return true;
+    }
+    dropped_ = before;
+    return false;
+  }
+
+  /// All at once where that works; else half by half, down to those that are needed.
+  Result<void> drop_what_can_go(std::span<const std::size_t> some) {
+    if (some.empty()) return {};
+    TRY_ASSIGN(const bool done, try_without(some));
+    if (done || some.size() == 1) return {};
+    TRY(drop_what_can_go(some.first(some.size() / 2)));
+    return drop_what_can_go(some.subspan(some.size() / 2));
+  }
+
+  const syntax::Clang& clang_;
+  std::string source_;
+  model::Language language_;
+  std::vector<Chunk> chunks_;
+  std::vector<bool> dropped_;
+  std::size_t errors_ = 0;
+};
+
+}  // namespace
+
+std::vector<Chunk> top_level_chunks(const std::string& source) {
+  return Splitter(source).run();
+}
+
+Result<syntax::Unit> read_unit(const syntax::Clang& clang, const std::string& source, model::Language language,
+                               const std::vector<syntax::HeaderFile>& headers) {
+  return syntax::parse(clang, {source, language, headers, {"-ferror-limit=0"}});
+}
+
+Result<syntax::Unit> read_user_file(const syntax::Clang& clang, const std::string& source, model::Language language,
+                                    const HeaderFolders& folders) {
+  std::vector<std::string> arguments{"-ferror-limit=0", "-iquote", folders.own.string()};
+  for (const std::filesystem::path& folder : folders.searched) {
+    arguments.insert(arguments.end(), {"-I", folder.string()});
+  }
+  return syntax::parse(clang, {source, language, {}, arguments});
+}
+
+Result<std::size_t> count_errors(const syntax::Clang& clang, const std::string& source, model::Language language,
+                                 const std::vector<syntax::HeaderFile>& headers) {
+  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, source, language, headers));
+  return unit.errors.size();
+}
+
+namespace {
+
+/// The parts of "a::b::f".
+std::vector<std::string> parts_of(const std::string& name) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0;;) {
+    const std::size_t colons = name.find("::", at);
+    const std::string part = name.substr(at, colons - at);
+    if (!part.empty()) parts.push_back(part);
+    if (colons == std::string::npos) return parts;
+    at = colons + 2;
+  }
+}
+
+/// Whether a function of the qualified name may be called by `given`, which may leave out namespaces.
+bool may_be_called(const std::string& qualified, const std::string& given) {
+  const std::vector<std::string> own = parts_of(qualified);
+  const std::vector<std::string> wanted = parts_of(given);
+  if (wanted.empty() || own.back() != wanted.back()) return false;
+  std::size_t found = 0;
+  for (const std::string& part : own) {
+    if (found < wanted.size() && part == wanted[found]) ++found;
+  }
+  return found == wanted.size();
+}
+
+std::string with_line(const syntax::Unit& unit, const syntax::Function& function) {
+  const auto end = unit.source.begin() + static_cast<std::ptrdiff_t>(function.extent.begin);
+  return function.qualified_name() + " (line " + std::to_string(std::count(unit.source.begin(), end, '\n') + 1) + ")";
+}
+
+/// Those that `given` may mean; one whose whole name it is goes before all others.
+std::vector<const syntax::Function*> candidates(const syntax::Unit& unit, const std::string& given) {
+  const std::string whole = given.starts_with("::") ? given.substr(2) : given;
+  std::vector<const syntax::Function*> found;
+  std::vector<const syntax::Function*> exact;
+  for (const auto* functions : {&unit.functions, &unit.members}) {
+    for (const syntax::Function& candidate : *functions) {
+      if (candidate.qualified_name() == whole) exact.push_back(&candidate);
+      if (may_be_called(candidate.qualified_name(), given)) found.push_back(&candidate);
+    }
+  }
+  return exact.empty() ? found : exact;
+}
+
+}  // namespace
+
+Result<const syntax::Function*> find_function(const syntax::Unit& unit, const std::string& function) {
+  const std::vector<const syntax::Function*> found = candidates(unit, function);
+  if (found.empty()) {
+    std::string defined;
+    for (const syntax::Function& one : unit.functions) defined += (defined.empty() ? "" : ", ") + one.qualified_name();
+    for (const syntax::Function& one : unit.members) {
+      if (one.kind == syntax::FunctionKind::static_member) {
+        defined += (defined.empty() ? "" : ", ") + one.qualified_name();
+      }
+    }
+    return fail(ErrorCode::not_found,
+                "the file defines no function " + function + "; it defines " + (defined.empty() ? "none" : defined));
+  }
+  if (found.size() > 1) {
+    std::string all;
+    bool overloaded = false;
+    for (const syntax::Function* one : found) {
+      all += (all.empty() ? "" : ", ") + with_line(unit, *one);
+      overloaded = overloaded || (one != found.front() && one->qualified_name() == found.front()->qualified_name());
+    }
+    return fail(ErrorCode::unsupported,
+                "the file defines " + function + " more than once: " + all +
+                    (overloaded ? "; give the one to optimize a name of its own" : "; name one of them in full"));
+  }
+  const syntax::Function& one = *found.front();
+  if (one.kind == syntax::FunctionKind::member) {
+    return fail(ErrorCode::unsupported, one.qualified_name() +
+                                            " is a member that is not static; give the work to a plain function or a "
+                                            "static member, and name that one");
+  }
+  if (unit.text(one.extent).starts_with("template")) {
+    return fail(ErrorCode::unsupported,
+                function + " is a template; write a plain function with the types that matter, and name that one");
+  }
+  return &one;
+}
+
+namespace {
+
+/// Of the file's functions, those that the entry needs, and those that call it.
+struct CallGraph {
+  std::vector<Extent> needed;
+  std::vector<Extent> callers;
+};
+
+bool uses(const syntax::Function& function, const std::string& name) {
+  return std::any_of(function.names.begin(), function.names.end(),
+                     [&](const syntax::NameUse& use) { return use.name == name; });
+}
+
+/// Whether it stands for the function that the entry calls by this name.
+bool calls_entry(const syntax::Function& function, const syntax::Function& entry,
+                 const std::set<std::int64_t>& declarations) {
+  return std::any_of(function.names.begin(), function.names.end(), [&](const syntax::NameUse& use) {
+    return use.name == entry.name && declarations.contains(use.declaration);
+  });
+}
+
+Result<CallGraph> call_graph(const syntax::Unit& unit, const syntax::Function& entry) {
+  std::set<std::int64_t> declarations;  // of the entry, as its callers see it: its definition, or a prototype
+  std::set<std::int64_t> others;
+  for (const syntax::Function& one : unit.functions) {
+    if (&one == &entry || one.name != entry.name) continue;
+    for (std::size_t at = one.extent.begin; at < one.body.begin; ++at) others.insert(static_cast<std::int64_t>(at));
+  }
+  for (const syntax::Function& one : unit.functions) {
+    for (const syntax::NameUse& use : one.names) {
+      if (use.name == entry.name && use.declaration >= 0 && !others.contains(use.declaration)) {
+        declarations.insert(use.declaration);
+      }
+    }
+  }
+  CallGraph graph{{entry.extent}, {}};
+  std::vector<const syntax::Function*> open{&entry};
+  std::set<const syntax::Function*> seen{&entry};
+  while (!open.empty()) {
+    const syntax::Function& current = *open.back();
+    open.pop_back();
+    if (calls_entry(current, entry, declarations)) {
+      return fail(ErrorCode::unsupported, entry.qualified_name() +
+                                              " is called by itself or by what it calls; give the loops to optimize a "
+                                              "function of their own, and name that one");
+    }
+    for (const syntax::Function& one : unit.functions) {
+      if (!uses(current, one.name) || !seen.insert(&one).second) continue;
+      graph.needed.push_back(one.extent);
+      open.push_back(&one);
+    }
+  }
+  for (const syntax::Function& one : unit.functions) {
+    if (!seen.contains(&one) && calls_entry(one, entry, declarations)) graph.callers.push_back(one.extent);
+  }
+  return graph;
+}
+
+}  // namespace
+
+Result<Extract> extract_function(const syntax::Clang& clang, const std::string& source, model::Language language,
+                                 const std::string& function, const HeaderFolders& folders) {
+  std::string whole = HeaderInliner(folders).run(source);
+  TRY_ASSIGN(const syntax::Unit original, read_unit(clang, whole, language));
+  TRY_ASSIGN(const syntax::Function* const named, find_function(original, function));
+  const std::string name = named->qualified_name();
+  const bool is_member = named->kind == syntax::FunctionKind::static_member;
+  if (is_member) {
+    TRY_ASSIGN(whole, with_classes_as_namespaces(original, *named));
+  }
+  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, whole, language));
+  TRY_ASSIGN(const syntax::Function* const entry, find_function(unit, name));
+  TRY_ASSIGN(const CallGraph graph, call_graph(unit, *entry));
+  Reduction reduction(clang, whole, language);
+  TRY(reduction.reduce(graph.needed, graph.callers, unit.errors.size()));
+  Extract result{reduction.text(), name, {}};
+  for (const syntax::Diagnostic& error : original.errors) {
+    if (error.message.find("file not found") != std::string::npos) {
+      result.notes.push_back("the file includes a header that is not there (" + error.message +
+                             "); what the function uses of it has to be written into baseline and reference");
+    }
+  }
+  return result;
+}
+
+}  // namespace accelopt::scaffold

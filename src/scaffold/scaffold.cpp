@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scaffold/scaffold.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "model/target_description.hpp"
+#include "scaffold/extract.hpp"
+#include "scaffold/kernel_text.hpp"
+#include "scaffold/real_source.hpp"
+#include "scaffold/signature.hpp"
+#include "scaffold/words.hpp"
+#include "syntax/edit.hpp"
+#include "targets/cpu/task_header.hpp"
+
+namespace accelopt::scaffold {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+/// Extent of an axis that nothing states: only for reading the made files, never written.
+constexpr std::int64_t kAnyExtent = 64;
+constexpr std::string_view kOpen = "\"?\"";
+
+/// The folder's files before they are written.
+struct Draft {
+  std::string extension;
+  std::string baseline;
+  std::string reference;
+  std::string toml;
+  model::Task task;
+  std::vector<std::string> open;
+  std::vector<std::string> notes;
+};
+
+/// Text of a task.toml, and which of its lines are left open.
+class TomlText {
+ public:
+  void line(const std::string& text) {
+    text_ += text + "\n";
+    ++lines_;
+  }
+  void section(const std::string& header) {
+    line("");
+    line(header);
+    section_ = header;
+  }
+  /// `place` names the key for people: "axes.K".
+  void open(const std::string& key, const std::string& place, const std::string& comment) {
+    line(key + " = " + std::string(kOpen) + "  # " + comment);
+    open_.push_back("task.toml:" + std::to_string(lines_) + ": " + place);
+  }
+  const std::string& text() const { return text_; }
+  const std::vector<std::string>& places() const { return open_; }
+
+ private:
+  std::string text_;
+  std::string section_;
+  std::vector<std::string> open_;
+  int lines_ = 0;
+};
+
+std::string list(const std::vector<std::string>& texts) {
+  std::string result;
+  for (const std::string& text : texts) result += (result.empty() ? "\"" : ", \"") + text + "\"";
+  return "[" + result + "]";
+}
+
+/// The definition as far as it is stated, with kAnyExtent for what is open: enough for the headers that the files
+/// include.
+model::Definition definition_of(const Signature& signature) {
+  model::Definition definition;
+  for (const KernelAxis& axis : signature.axes) {
+    definition.axes.push_back(
+        {axis.name, axis.is_variable ? std::nullopt : std::optional(axis.constant.value_or(kAnyExtent))});
+  }
+  std::vector<model::TensorSpec> inouts;
+  std::vector<model::TensorSpec> outputs;
+  for (const KernelParameter& parameter : signature.parameters) {
+    if (parameter.role == ParameterRole::axis) continue;
+    model::TensorSpec tensor;
+    tensor.name = parameter.task_name;
+    tensor.dtype = parameter.dtype;
+    if (parameter.is_tensor) tensor.shape = parameter.shape.value_or(std::vector<std::string>{});
+    tensor.inout = parameter.role == ParameterRole::inout;
+    tensor.ties = parameter.ties;
+    const bool small = tensor.dtype == model::DType::float16 || tensor.dtype == model::DType::bfloat16;
+    if (small) definition.small_floats = model::SmallFloats::native;
+    if (parameter.role != ParameterRole::output) (tensor.inout ? inouts : definition.inputs).push_back(tensor);
+    if (parameter.role == ParameterRole::output) outputs.push_back(tensor);
+  }
+  definition.inputs.insert(definition.inputs.end(), inouts.begin(), inouts.end());
+  definition.outputs = inouts;
+  definition.outputs.insert(definition.outputs.end(), outputs.begin(), outputs.end());
+  for (const TieValues& values : signature.ties) {
+    model::TensorSpec tensor;
+    tensor.name = values.name;
+    tensor.shape = values.shape;
+    tensor.dtype = values.dtype;
+    definition.ties.push_back(std::move(tensor));
+  }
+  return definition;
+}
+
+void write_tensor(TomlText& toml, const KernelParameter& parameter, const Stated& stated) {
+  const bool input = parameter.role != ParameterRole::output;
+  const std::string key = !input ? "outputs" : parameter.role == ParameterRole::inout ? "inout" : "inputs";
+  toml.section("[[" + key + "]]");
+  toml.line("name = \"" + parameter.task_name + "\"");
+  const std::string place = key + "." + parameter.name;
+  if (parameter.shape) {
+    toml.line("shape = " + list(*parameter.shape));
+  } else if (parameter.is_tensor) {
+    toml.open("shape", place + ".shape", "names of axes, outermost first, like [\"M\", \"K\"]");
+  }
+  toml.line("dtype = \"" + std::string(model::to_string(parameter.dtype)) + "\"");
+  if (!parameter.ties.empty()) toml.line("ties = \"" + parameter.ties + "\"");
+  if (!input) return;
+  const auto init = stated.inits.find(parameter.name);
+  if (init != stated.inits.end()) {
+    toml.line("init = \"" + init->second + "\"");
+  } else {
+    toml.open("init", place + ".init",
+              model::is_floating(parameter.dtype)
+                  ? "how its elements are drawn, like \"normal(0, 1)\" or \"uniform(0, 1)\""
+                  : "how its elements are drawn, like \"integers(0, 100)\"");
+  }
+  if (parameter.is_tensor && model::is_floating(parameter.dtype)) {
+    toml.line(
+        "# families = [\"positive\", \"scaled\", \"heavy\", \"sparse\", \"rows\"]  # those the function is defined "
+        "for");
+  }
+}
+
+void write_workload(TomlText& toml, const Signature& signature, const std::string& role,
+                    const std::function<std::int64_t(std::int64_t)>& extent) {
+  toml.section("[[workloads]]");
+  toml.line("name = \"" + role + "\"");
+  std::string axes;
+  for (const KernelAxis& axis : signature.axes) {
+    if (!axis.is_variable) continue;
+    axes += (axes.empty() ? "" : ", ") + axis.name + " = " + std::to_string(extent(*axis.raced));
+  }
+  if (!axes.empty()) toml.line("axes = { " + axes + " }");
+  toml.line("role = \"" + role + "\"");
+}
+
+/// Bytes that must move at least: every tensor once. Empty while a shape is open.
+std::string least_bytes(const Signature& signature) {
+  std::string sum;
+  for (const KernelParameter& parameter : signature.parameters) {
+    if (!parameter.is_tensor) continue;
+    if (!parameter.shape) return "";
+    const std::size_t times = parameter.role == ParameterRole::inout ? 2 : 1;  // read and written
+    std::string product = std::to_string(times * model::size_of(parameter.dtype));
+    for (const std::string& axis : *parameter.shape) product += "*" + axis;
+    sum += (sum.empty() ? "" : " + ") + product;
+  }
+  return sum;
+}
+
+model::Entry entry_of(const Signature& signature, const ScaffoldOptions& options, const std::string& function) {
+  std::error_code problem;
+  fs::path file = fs::relative(fs::absolute(options.file), fs::absolute(options.folder), problem);
+  if (problem || file.empty()) file = fs::absolute(options.file);
+  model::Entry entry{file.generic_string(), function, {}, ""};
+  for (const KernelParameter& parameter : signature.parameters) {
+    if (parameter.is_returned) {
+      entry.returns = parameter.task_name;
+      continue;
+    }
+    entry.args.push_back(parameter.role == ParameterRole::axis ? parameter.type.element + " " + parameter.axis
+                                                               : parameter.task_name);
+  }
+  return entry;
+}
+
+void write_entry(TomlText& toml, const model::Entry& entry) {
+  toml.section("[entry]");
+  toml.line("file = \"" + entry.file + "\"");
+  toml.line("function = \"" + entry.function + "\"");
+  toml.line("args = " + list(entry.args));
+  if (!entry.returns.empty()) toml.line("returns = \"" + entry.returns + "\"");
+  toml.line("# flags = [\"-O2\"]  # of your own build; without it, those in its compile_commands.json");
+}
+
+std::string format_toml(const Signature& signature, const Stated& stated, Draft& draft) {
+  const std::string& function = draft.task.entry->function;
+  TomlText toml;
+  toml.line(
+      "# Made by accelopt init. A \"?\" has to be filled in before the task can run; accelopt lint names each by its "
+      "line.");
+  toml.line("schema = " + std::to_string(model::schema_of(draft.task)));
+  toml.line("name = \"" + plain_name(function) + "\"");
+  toml.line("op_type = \"" + draft.task.definition.op_type + "\"");
+  const std::string& description = draft.task.definition.description;
+  if (!description.empty()) toml.line("description = \"" + description + "\"");
+  toml.line("target = \"cpu\"");
+  if (draft.task.definition.small_floats == model::SmallFloats::native) toml.line("small_floats = \"native\"");
+  toml.line("# The reference was derived from the function: it proves equality, not correctness, until it is edited.");
+  toml.line("derived_reference = \"" + base::sha256_hex(draft.reference) + "\"");
+  toml.section("[axes]");
+  for (const KernelAxis& axis : signature.axes) {
+    if (axis.is_variable) {
+      toml.line(axis.name + " = \"var\"");
+    } else if (axis.constant) {
+      toml.line(axis.name + " = " + std::to_string(*axis.constant));
+    } else {
+      toml.open(axis.name, "axes." + axis.name,
+                axis.is_parameter
+                    ? "\"var\" and an extent in each workload, or the one extent that the kernel may rely on"
+                    : "the axis's extent");
+    }
+  }
+  for (const ParameterRole role : {ParameterRole::input, ParameterRole::inout, ParameterRole::output}) {
+    for (const KernelParameter& parameter : signature.parameters) {
+      if (parameter.role == role) write_tensor(toml, parameter, stated);
+    }
+  }
+  for (const TieValues& values : signature.ties) {
+    toml.section("[[ties]]");
+    toml.line("name = \"" + values.name + "\"");
+    toml.line("shape = " + list(values.shape));
+    toml.line("dtype = \"" + std::string(model::to_string(values.dtype)) + "\"");
+  }
+  write_workload(toml, signature, "race", [](std::int64_t extent) { return extent; });
+  const bool varies =
+      std::any_of(signature.axes.begin(), signature.axes.end(), [](const auto& axis) { return axis.is_variable; });
+  if (varies) {
+    toml.line("");
+    toml.line(
+        "# Other sizes, so that a kernel for one size cannot pass: change them where the function does not take them.");
+    write_workload(toml, signature, "check",
+                   [](std::int64_t extent) { return std::max<std::int64_t>(1, (extent - 3) | 1); });
+    write_workload(toml, signature, "held_out", [](std::int64_t extent) { return (extent + extent / 2) | 1; });
+  }
+  toml.section("[numerics]");
+  toml.line("lower_precision = false");
+  toml.section("[cost]");
+  toml.line("# flops = \"2*M*N*K\"  # floating-point operations that any implementation must do");
+  if (const std::string bytes = least_bytes(signature); !bytes.empty()) toml.line("bytes = \"" + bytes + "\"");
+  toml.section("[cpu]");
+  toml.line("threads = 1");
+  toml.line("cache = \"cold\"");
+  write_entry(toml, *draft.task.entry);
+  draft.open = toml.places();
+  for (const TieValues& values : signature.ties)
+    draft.open.push_back("reference" + draft.extension + ": what is to be written to " + values.name);
+  return toml.text();
+}
+
+/// The text without declarations of the function that are not its definition. What `init` takes returns nothing, so
+/// "void" before the name tells a declaration from a call.
+std::string without_prototypes(const std::string& text, const std::string& name) {
+  static const std::string before = R"re((?:extern\s+(?:"C"\s+)?|static\s+|inline\s+)*\bvoid\s+)re";
+  return std::regex_replace(text, std::regex(before + name + R"re(\s*\([^(){};]*\)\s*(?:noexcept\s*)?;)re"), "");
+}
+
+/// Names of the task that the user's file uses for something of its own get a suffix there.
+std::string without_clashes(const syntax::Unit& unit, const Stated& stated) {
+  std::set<std::string> taken{"kernel", "reference"};
+  for (const auto& [name, shape] : stated.shapes) taken.insert(shape.begin(), shape.end());
+  for (const auto& [name, extent] : stated.axes) taken.insert(name);
+  for (const auto& [name, extent] : stated.constants) taken.insert(name);
+  const auto inside_function = [&](std::int64_t offset) {
+    return std::any_of(unit.functions.begin(), unit.functions.end(), [&](const syntax::Function& function) {
+      return offset >= static_cast<std::int64_t>(function.extent.begin) &&
+             offset < static_cast<std::int64_t>(function.body.end);
+    });
+  };
+  std::set<std::string> clashing;
+  for (const syntax::Function& function : unit.functions) {
+    if (taken.contains(function.name)) clashing.insert(function.name);
+    for (const syntax::NameUse& use : function.names) {
+      if (taken.contains(use.name) && use.declaration >= 0 && !inside_function(use.declaration))
+        clashing.insert(use.name);
+    }
+  }
+  return change_words(unit.source, [&](const Word& word) -> std::optional<std::string> {
+    const bool is_member = word.is_qualified && !std::string_view(unit.source).substr(0, word.offset).ends_with("::");
+    if (word.is_number || is_member || !clashing.contains(word.text)) return std::nullopt;
+    return word.text + "_own";
+  });
+}
+
+/// Where a function's whole definition begins: with attributes, `static` and `extern "C"`.
+std::size_t begin_of_definition(const std::string& source, const syntax::Function& function) {
+  for (const Chunk& chunk : top_level_chunks(source)) {
+    if (chunk.extent.contains(function.extent)) return chunk.extent.begin;
+  }
+  return function.extent.begin;
+}
+
+/// What the lines of comment right above the function say, as one line of a task.toml's string.
+std::string comment_above(const syntax::Unit& unit, const syntax::Function& function) {
+  constexpr std::size_t kMostLetters = 300;
+  const std::string above = unit.source.substr(0, begin_of_definition(unit.source, function));
+  std::vector<std::string> lines;
+  for (std::size_t end = above.rfind('\n'); end != std::string::npos && end > 0;) {
+    const std::size_t before = above.rfind('\n', end - 1);
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+    const std::string_view line = std::string_view(above).substr(begin, end - begin);
+    const std::size_t first = line.find_first_not_of(" \t");
+    const std::string_view text = first == std::string_view::npos ? "" : line.substr(first);
+    if (!text.starts_with("//") && !text.starts_with("*") && !text.starts_with("/*")) break;
+    lines.emplace_back(text);
+    if (text.starts_with("/*")) break;
+    end = before;
+  }
+  static const std::regex kMarks(R"(^\s*(/\*+|\*/|\*|//+[!<]?)|\*+/\s*$)");
+  static const std::regex kBlanks(R"([\s"\\\x00-\x1f]+)");
+  std::string joined;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) joined += std::regex_replace(*line, kMarks, "") + " ";
+  joined = std::regex_replace(joined, kBlanks, " ").substr(0, kMostLetters);
+  const std::size_t first = joined.find_first_not_of(' ');
+  return first == std::string::npos ? "" : joined.substr(first, joined.find_last_not_of(' ') - first + 1);
+}
+
+std::string function_name(const std::string& qualified) {
+  const std::size_t colons = qualified.rfind("::");
+  return colons == std::string::npos ? qualified : qualified.substr(colons + 2);
+}
+
+/// Whether one of the functions uses what is declared there.
+bool is_used(const syntax::Unit& unit, const syntax::Extent& extent) {
+  return std::any_of(unit.functions.begin(), unit.functions.end(), [&](const syntax::Function& function) {
+    return std::any_of(function.names.begin(), function.names.end(), [&](const syntax::NameUse& use) {
+      return use.declaration >= 0 && extent.begin <= static_cast<std::size_t>(use.declaration) &&
+             static_cast<std::size_t>(use.declaration) < extent.end;
+    });
+  });
+}
+
+/// A variable outside of all functions that the function needs: in the baseline it would hold nothing of what the
+/// program puts there, and a kernel keeps no data.
+Result<void> refuse_variables(const syntax::Unit& extracted, const syntax::Function& function) {
+  static const std::regex kNoVariable(R"(\b(?:const|constexpr|typedef|using|struct|class|union|enum|template)\b)");
+  static const std::regex kName(R"((\w+)\s*(?:\[[^=]*)?$)");
+  for (const Chunk& chunk : top_level_chunks(extracted.source)) {
+    if (chunk.kind != Chunk::Kind::declaration || !is_used(extracted, chunk.extent)) continue;
+    const std::string text(extracted.text(chunk.extent));
+    const std::string head = text.substr(0, text.find_first_of("={;"));
+    std::smatch found;
+    if (head.find('(') != std::string::npos || std::regex_search(head, kNoVariable)) continue;
+    if (!std::regex_search(head, found, kName)) continue;
+    return fail(ErrorCode::unsupported, function.name + " uses the variable " + found[1].str() +
+                                            ", which the program fills elsewhere and a kernel cannot keep; pass it as "
+                                            "a parameter, or make it const with its values");
+  }
+  return {};
+}
+
+/// "a::B::" of a function that is defined outside of the scope it belongs to: `void a::B::f() {}`.
+std::string qualifier_of(const syntax::Unit& unit, const syntax::Function& function) {
+  const std::string_view header = unit.text({function.extent.begin, function.body.begin});
+  const std::size_t name = header.find("::" + function.name);
+  if (name == std::string_view::npos || name > header.find('(')) return "";
+  const std::size_t blank = header.find_last_of(" \t\r\n*&", name);
+  const std::size_t first = blank == std::string_view::npos ? 0 : blank + 1;
+  return std::string(header.substr(first, name - first));
+}
+
+/// What stands before and behind the function, and the scope in which its body has to be read.
+struct Surroundings {
+  std::string before;
+  std::string after;
+  std::string qualifier;
+
+  [[nodiscard]] std::string around(const std::string& definition) const {
+    if (qualifier.empty()) return before + definition + after;
+    return before + "namespace " + qualifier + " {\n" + definition + "\n}  // namespace " + qualifier + after;
+  }
+};
+
+/// The function after names that clash were changed: perhaps its own.
+Result<const syntax::Function*> renamed_function(const syntax::Unit& unit, const std::string& qualified) {
+  for (const syntax::Function& function : unit.functions) {
+    if (function.qualified_name() == qualified) return &function;
+  }
+  return find_function(unit, qualified + "_own");
+}
+
+void check_made(const syntax::Clang& clang, const std::string& file, const std::string& source,
+                const std::string& header, model::Language language, std::vector<std::string>& notes) {
+  const auto unit = read_unit(clang, source, language, {{"task.h", header}});
+  if (!unit || unit->errors.empty()) return;
+  const syntax::Diagnostic& first = unit->errors.front();
+  notes.push_back(
+      fmt::format("{}:{}:{}: {}; mend it before the first run", file, first.line, first.column, first.message));
+}
+
+/// Keeps a reference that leaves out the values which indices name from being taken for a whole one.
+std::string unwritten_values(const Signature& signature) {
+  std::string text;
+  for (const TieValues& values : signature.ties) {
+    text +=
+        "#error \"write to " + values.name +
+        " every value that an index can name (the candidates' distances, scores or keys); then delete this line\"\n";
+  }
+  return text;
+}
+
+Result<void> draft_reference(const syntax::Clang& clang, const syntax::Unit& kept, const Signature& signature,
+                             const Surroundings& around, const syntax::Function& function, Draft& draft) {
+  const model::Language language = kept.language;
+  TRY_ASSIGN(const std::string definition, kernel_definition(signature, "reference", kept, function));
+  const RealSource real = over_real(around.around(definition), language);
+  draft.reference =
+      "// Derived by accelopt init from " + function.name +
+      " itself: it proves equality with it, not correctness. Rewrite it as the definition of what is wanted.\n"
+      "#include \"task.h\"\n\n" +
+      needed_includes(definition, around.before) + unwritten_values(signature) + real.source;
+  if (!real.vector_names.empty()) {
+    draft.notes.push_back("reference" + draft.extension + ": the function uses vector instructions (" +
+                          real.vector_names.front() + "), which have no form over `real`; write the reference by hand");
+    return {};
+  }
+  if (!signature.ties.empty()) return {};  // it does not compile before somebody has completed it
+  check_made(clang, "reference" + draft.extension, draft.reference,
+             "#define ACCELOPT_REAL double\n" + targets::cpu::reference_header(definition_of(signature)), language,
+             draft.notes);
+  return {};
+}
+
+Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& options, const std::string& source,
+                         model::Language language) {
+  TRY_ASSIGN(const Stated stated, parse_stated(options.stated));
+  TRY_ASSIGN(Extract extract,
+             extract_function(clang, source, language, options.function, header_folders_of(options.file)));
+  TRY_ASSIGN(const syntax::Unit extracted, read_unit(clang, extract.source, language));
+  // Values that the file gives to an axis are read before its names change.
+  TRY_ASSIGN(const syntax::Function* const original, find_function(extracted, extract.function));
+  TRY(refuse_variables(extracted, *original));
+  TRY_ASSIGN(const Signature signature, read_signature(extracted, *original, stated));
+
+  const std::string kept = without_clashes(extracted, stated);
+  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, kept, language));
+  TRY_ASSIGN(const syntax::Function* const function, renamed_function(unit, extract.function));
+  TRY_ASSIGN(const Signature adapted, read_signature(unit, *function, stated));
+  const std::size_t begin = begin_of_definition(kept, *function);
+  const Surroundings around{without_prototypes(kept.substr(0, begin), function->name),
+                            without_prototypes(kept.substr(function->body.end), function->name),
+                            qualifier_of(unit, *function)};
+
+  Draft draft;
+  draft.extension = language == model::Language::c ? ".c" : ".cpp";
+  draft.notes = std::move(extract.notes);
+  draft.notes.insert(draft.notes.end(), adapted.notes.begin(), adapted.notes.end());
+  Signature of_kernel = adapted;
+  of_kernel.ties.clear();  // the reference alone writes them
+  TRY_ASSIGN(const std::string definition, kernel_definition(of_kernel, "kernel", unit, *function));
+  draft.baseline = "// Made by accelopt init from " + extract.function + " in " + options.file.filename().string() +
+                   ".\n" + "#include \"task.h\"\n\n" + needed_includes(definition, around.before) +
+                   around.around(definition);
+  check_made(clang, "baseline" + draft.extension, draft.baseline, targets::cpu::kernel_header(definition_of(signature)),
+             language, draft.notes);
+  TRY(draft_reference(clang, unit, adapted, around, *function, draft));
+  draft.task.definition = definition_of(signature);
+  draft.task.definition.name = plain_name(extract.function);
+  draft.task.definition.op_type = options.op_type.empty() ? function_name(extract.function) : options.op_type;
+  draft.task.definition.description = comment_above(extracted, *original);
+  draft.task.entry = entry_of(signature, options, extract.function);
+  draft.task.baseline = {language, {{"baseline" + draft.extension, draft.baseline}}};
+  draft.toml = format_toml(signature, stated, draft);
+  return draft;
+}
+
+}  // namespace
+
+std::string plain_name(const std::string& function) {
+  std::string name;
+  for (const char c : function) {
+    if (c != ':') {
+      name += c;
+    } else if (!name.empty() && name.back() != '_') {
+      name += '_';
+    }
+  }
+  return name;
+}
+
+Result<ScaffoldReport> scaffold_task(const syntax::Clang& clang, const ScaffoldOptions& options) {
+  TRY_ASSIGN(const std::string source, base::read_file(options.file));
+  TRY_ASSIGN(const model::Language language, model::language_of_file(options.file.filename().string()));
+  if (model::describe(language).form == model::KernelForm::launches) {
+    return fail(ErrorCode::unsupported,
+                options.file.string() +
+                    ": init reads C and C++; it does not read launches, so it cannot tell the grid of a CUDA kernel.\n"
+                    "Write task.toml with target = \"cuda\", and baseline.cu with your device code and its //@ launch "
+                    "lines (docs/cuda.md; examples/cuda is one)");
+  }
+  if (language != model::Language::c && language != model::Language::cpp) {
+    return fail(ErrorCode::invalid_argument, options.file.string() + ": only .c and .cpp files can be scaffolded");
+  }
+  std::error_code ignored;
+  if (fs::exists(options.folder, ignored) &&
+      (!fs::is_directory(options.folder, ignored) || !fs::is_empty(options.folder, ignored))) {
+    return fail(ErrorCode::already_exists, options.folder.string() + " is not an empty folder; name another one");
+  }
+  TRY_ASSIGN(Draft draft, make_draft(clang, options, source, language));
+  TRY(base::make_folders(options.folder));
+  ScaffoldReport report{options.folder,
+                        {"task.toml", "baseline" + draft.extension, "reference" + draft.extension},
+                        draft.open,
+                        draft.notes,
+                        draft.task};
+  TRY(base::write_file(options.folder / report.files[0], draft.toml));
+  TRY(base::write_file(options.folder / report.files[1], draft.baseline));
+  TRY(base::write_file(options.folder / report.files[2], draft.reference));
+  return report;
+}
+
+}  // namespace accelopt::scaffold

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scaffold/transplant.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "model/c_tokens.hpp"
+#include "scaffold/scaffold.hpp"
+#include "scaffold/words.hpp"
+#include "syntax/edit.hpp"
+#include "targets/cpu/task_header.hpp"
+
+namespace accelopt::scaffold {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+using model::Language;
+
+/// Whether what stands in the scope is found without naming it: the top level, and namespaces without a name there.
+bool is_seen_everywhere(const std::string& scope) {
+  const std::vector<std::string> tokens = model::canonical_tokens(scope);
+  return std::all_of(tokens.begin(), tokens.end(),
+                     [](const std::string& token) { return token == "namespace" || token == "{"; });
+}
+
+/// What task.h calls the compiler's own 16-bit types and their conversions, in the compiler's words.
+std::optional<std::string> small_float(const model::Definition& definition, const std::string& name) {
+  if (definition.small_floats != model::SmallFloats::native) return std::nullopt;
+  static const std::map<std::string, std::string> kNames{
+      {"f16_t", "_Float16"}, {"f16_to_float", "(float)"},  {"f16_from_float", "(_Float16)"},
+      {"bf16_t", "__bf16"},  {"bf16_to_float", "(float)"}, {"bf16_from_float", "(__bf16)"}};
+  const auto found = kNames.find(name);
+  return found == kNames.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace
+
+Place place_of(const syntax::Unit& unit, const syntax::Function& function) {
+  Place place{unit, function, top_level_chunks(unit.source), function.extent.begin};
+  std::size_t outermost = std::string::npos;
+  for (const Chunk& chunk : place.chunks) {
+    if (chunk.kind == Chunk::Kind::opening && chunk.scope.empty()) outermost = chunk.extent.begin;
+    if (!chunk.extent.contains(function.extent)) continue;
+    place.begin = chunk.scope.empty() ? chunk.extent.begin : outermost;
+    break;
+  }
+  return place;
+}
+
+Transplant::Transplant(const model::Task& task, const Place& place, PatchForm form)
+    : task_(task),
+      place_(place),
+      form_(std::move(form)),
+      language_(place.unit.language),
+      prefix_(plain_name(place.function.qualified_name()) + "_accelopt") {}
+
+std::string Transplant::kernel_name() const {
+  return language_ == Language::c ? prefix_ + "_kernel" : "::" + prefix_ + "::" + scope_ + "kernel";
+}
+
+std::string Transplant::callee() const {
+  if (form_.flags_by != FlagsBy::own_file) return kernel_name();
+  return language_ == Language::c ? prefix_ + "_call" : "::" + prefix_ + "::call";
+}
+
+std::string Transplant::declaration() const {
+  if (language_ == Language::c) return "void " + prefix_ + "_call" + parameters_ + ";\n";
+  return "namespace " + prefix_ + " {\nvoid call" + parameters_ + ";\n}\n";
+}
+
+Result<std::string> Transplant::block(const syntax::Clang& clang, const std::string& winner) {
+  const std::string header = targets::cpu::kernel_header(task_.definition);
+  TRY_ASSIGN(const syntax::Unit original, read_unit(clang, winner, language_, {{"task.h", header}}));
+  const std::string numbered = with_numbers(original);
+  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, numbered, language_, {{"task.h", header}}));
+  const syntax::Function* const kernel = unit.find("kernel");
+  if (kernel == nullptr) {
+    return fail(ErrorCode::unsupported, "the winner defines no function kernel; it cannot be put into another file");
+  }
+  scope_ = kernel->scope;
+  const std::string_view header_text = unit.text({kernel->extent.begin, kernel->body.begin});
+  const std::size_t open = header_text.find('(', header_text.find("kernel"));
+  for (const syntax::Parameter& parameter : kernel->parameters) {
+    arguments_ += (arguments_.empty() ? "" : ", ") + parameter.name;
+  }
+  parameters_ = header_text.substr(open, header_text.rfind(')') + 1 - open);
+  TRY_ASSIGN(const std::string body, take_apart(unit));
+  return wrapped(body);
+}
+
+/// The task's constant axes as numbers, and names of task.h for types as the compiler's, except where a function has a
+/// variable of that name.
+std::string Transplant::with_numbers(const syntax::Unit& unit) const {
+  std::map<std::string, std::int64_t> constants;
+  for (const model::Axis& axis : task_.definition.axes) {
+    if (axis.value) constants[axis.name] = *axis.value;
+  }
+  std::set<std::string> shadowed;
+  std::set<std::size_t> meant;  // offsets where the name is the task's
+  for (const syntax::Function& function : unit.functions) {
+    for (const syntax::Parameter& parameter : function.parameters) shadowed.insert(parameter.name);
+    for (const syntax::NameUse& use : function.names) {
+      if (use.declaration >= 0) shadowed.insert(use.name);
+      if (use.declaration < 0) meant.insert(use.extent.begin);
+    }
+  }
+  const auto in_function = [&](std::size_t offset) {
+    return std::any_of(unit.functions.begin(), unit.functions.end(), [&](const syntax::Function& function) {
+      return offset >= function.extent.begin && offset < function.body.end;
+    });
+  };
+  std::set<std::size_t> macro_names;
+  for (const Chunk& chunk : top_level_chunks(unit.source)) {
+    if (chunk.kind == Chunk::Kind::define) macro_names.insert(unit.source.find(chunk.name, chunk.extent.begin + 7));
+  }
+  return change_words(unit.source, [&](const Word& word) -> std::optional<std::string> {
+    if (macro_names.contains(word.offset)) return std::nullopt;
+    if (const auto small = small_float(task_.definition, word.text)) return small;
+    const auto constant = word.is_number || word.is_qualified ? constants.end() : constants.find(word.text);
+    if (constant == constants.end()) return std::nullopt;
+    if (shadowed.contains(word.text) && in_function(word.offset) && !meant.contains(word.offset)) return std::nullopt;
+    return std::to_string(constant->second);
+  });
+}
+
+/// A constant axis: numbers stand in its place.
+bool Transplant::is_constant(const std::string& name) const {
+  return std::any_of(task_.definition.axes.begin(), task_.definition.axes.end(),
+                     [&](const model::Axis& axis) { return axis.value && axis.name == name; });
+}
+
+/// Whether the user's file has the very same thing before the function.
+bool Transplant::has_already(const Chunk& chunk, std::string_view text) const {
+  if (form_.flags_by == FlagsBy::own_file) return false;
+  const std::vector<std::string> wanted = model::canonical_tokens(text);
+  return std::any_of(place_.chunks.begin(), place_.chunks.end(), [&](const Chunk& own) {
+    return own.kind == chunk.kind && own.extent.end <= place_.begin && is_seen_everywhere(chunk.scope) &&
+           model::canonical_tokens(own.scope) == model::canonical_tokens(chunk.scope) &&
+           model::canonical_tokens(place_.unit.text(own.extent)) == wanted;
+  });
+}
+
+/// Leaves out includes, directives and what the user's file already has; frees the kernel of its C linkage.
+Result<std::string> Transplant::take_apart(const syntax::Unit& unit) {
+  syntax::Edits edits;
+  const std::vector<Chunk> chunks = top_level_chunks(unit.source);
+  std::vector<bool> c_blocks;
+  for (const Chunk& chunk : chunks) {
+    const std::string_view text = unit.text(chunk.extent);
+    if (chunk.kind == Chunk::Kind::include) {
+      if (chunk.name != "\"task.h\"") includes_.push_back(chunk.name);
+      edits.replace(chunk.extent, "");
+    } else if (chunk.kind == Chunk::Kind::opening) {
+      c_blocks.push_back(text.starts_with("extern"));
+      if (c_blocks.back()) edits.replace(chunk.extent, "");
+    } else if (chunk.kind == Chunk::Kind::closing) {
+      if (!c_blocks.empty() && c_blocks.back()) edits.replace(chunk.extent, "");
+      if (!c_blocks.empty()) c_blocks.pop_back();
+    } else if (chunk.kind == Chunk::Kind::define) {
+      if (is_constant(chunk.name) || has_already(chunk, text)) {
+        edits.replace(chunk.extent, "");
+      } else {
+        macros_.push_back(chunk.name);
+      }
+    } else if (chunk.kind == Chunk::Kind::preprocessor) {
+      has_pragmas_ = has_pragmas_ || text.find("GCC") != std::string_view::npos;
+    } else {
+      free_declaration(unit, chunk, text, edits);
+    }
+  }
+  TRY_ASSIGN(const std::string freed, edits.apply(unit.source));
+  return tidied(language_ == Language::c ? with_prefixes(freed, unit) : freed);
+}
+
+void Transplant::free_declaration(const syntax::Unit& unit, const Chunk& chunk, std::string_view text,
+                                  syntax::Edits& edits) {
+  const auto contains = [&](const syntax::Function& function) { return chunk.extent.contains(function.extent); };
+  const auto defined = std::find_if(unit.functions.begin(), unit.functions.end(), contains);
+  const bool is_function = chunk.kind == Chunk::Kind::function && defined != unit.functions.end();
+  const bool is_kernel = is_function && defined->name == "kernel";
+  if (!is_kernel && has_already(chunk, text)) {
+    edits.replace(chunk.extent, "");
+    if (is_function) already_there_.insert(defined->name);
+    return;
+  }
+  std::size_t linkage = 0;
+  if (text.starts_with("extern")) {
+    const std::size_t quote = text.find("\"C\"");
+    linkage = quote == std::string_view::npos ? 0 : text.find_first_not_of(" \t\r\n", quote + 3);
+  }
+  const std::string_view rest = text.substr(linkage);
+  const bool is_local = rest.starts_with("static") || rest.starts_with("template") || rest.starts_with("inline") ||
+                        rest.starts_with("constexpr");
+  const bool wants_static = is_function && !is_local && (is_kernel || language_ == Language::c);
+  edits.replace({chunk.extent.begin, chunk.extent.begin + linkage}, wants_static ? "static " : "");
+}
+
+/// In C, which has no namespaces, every function of the winner gets the prefix.
+std::string Transplant::with_prefixes(const std::string& text, const syntax::Unit& unit) const {
+  std::set<std::string> names;
+  for (const syntax::Function& function : unit.functions) {
+    if (!already_there_.contains(function.name)) names.insert(function.name);
+  }
+  return change_words(text, [&](const Word& word) -> std::optional<std::string> {
+    if (word.is_number || word.is_qualified || !names.contains(word.text)) return std::nullopt;
+    return prefix_ + "_" + word.text;
+  });
+}
+
+/// Whether the line is a comment that the user's file has too.
+bool Transplant::repeats_comment(std::string_view line) const {
+  if (!line.starts_with("//")) return false;
+  const std::string& source = place_.unit.source;
+  const std::size_t at = source.find(line);
+  return at != std::string::npos && (at == 0 || source[at - 1] == '\n') && source.substr(at + line.size(), 1) == "\n";
+}
+
+/// Without directives, without `init`'s own remark and the function's own comments, without runs of empty lines.
+std::string Transplant::tidied(const std::string& text) const {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    const bool empty = first == std::string_view::npos;
+    const bool ours = line.starts_with("// Made by accelopt init") || line.starts_with("// SPDX-License-Identifier") ||
+                      repeats_comment(line);
+    const bool directive = !empty && line.substr(first).starts_with("//@");
+    const bool second_empty = empty && (result.empty() || result.ends_with("\n\n"));
+    if (!ours && !directive && !second_empty) result += std::string(line) + "\n";
+    at = end + 1;
+  }
+  while (result.ends_with("\n\n")) result.pop_back();
+  return result;
+}
+
+/// The block that goes before the function: nothing of it reaches the rest of the file.
+std::string Transplant::wrapped(const std::string& body) const {
+  std::string before;
+  std::string after;
+  for (const std::string& macro : macros_) {
+    if (has_word(place_.unit.source, macro)) {
+      before += fmt::format("#pragma push_macro(\"{0}\")\n#undef {0}\n", macro);
+      after += fmt::format("#undef {0}\n#pragma pop_macro(\"{0}\")\n", macro);
+    } else {
+      after += "#undef " + macro + "\n";
+    }
+  }
+  const std::string pragmas = form_.flags_by == FlagsBy::pragmas ? flag_pragmas(form_.flags) : "";
+  if (has_pragmas_ || !pragmas.empty()) {
+    before += "#pragma GCC push_options\n" + pragmas;
+    after.insert(0, "#pragma GCC pop_options\n");
+  }
+  std::string call;
+  if (form_.flags_by == FlagsBy::own_file) {
+    call = std::string("\nvoid ") + (language_ == Language::c ? prefix_ + "_call" : "call") + parameters_ + " {\n  " +
+           kernel_name() + "(" + arguments_ + ");\n}\n";
+  }
+  if (language_ == Language::c) return before + body + call + after;
+  return before + "namespace " + prefix_ + " {\n\n" + body + call + "\n}  // namespace " + prefix_ + "\n" + after;
+}
+
+std::string flag_pragmas(const std::vector<std::string>& flags) {
+  std::string optimize;
+  std::string target;
+  for (const std::string& flag : flags) {
+    if (flag.starts_with("-march=") || flag.starts_with("-mtune=")) continue;
+    if (flag.starts_with("-m")) target += (target.empty() ? "\"" : ", \"") + flag.substr(2) + "\"";
+    if (flag.starts_with("-f")) optimize += (optimize.empty() ? "\"" : ", \"") + flag.substr(2) + "\"";
+    if (flag.starts_with("-O")) optimize += (optimize.empty() ? "\"" : ", \"") + flag.substr(1) + "\"";
+  }
+  return (optimize.empty() ? "" : "#pragma GCC optimize(" + optimize + ")\n") +
+         (target.empty() ? "" : "#pragma GCC target(" + target + ")\n");
+}
+
+}  // namespace accelopt::scaffold

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scaffold/user_build.hpp"
+
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "evaluation/worker_pool.hpp"
+#include "model/user_flags.hpp"
+#include "scaffold/winner_patch.hpp"
+
+namespace accelopt::scaffold {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Result;
+
+void read_arguments(const std::vector<std::string>& arguments, const fs::path& folder, UserBuild& build) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    std::string value;
+    std::string option;
+    for (const char* name : {"-isystem", "-iquote", "-I", "-D", "-U"}) {
+      if (!argument.starts_with(name)) continue;
+      option = name;
+      value = argument.substr(option.size());
+      if (value.empty() && i + 1 < arguments.size()) value = arguments[++i];
+      break;
+    }
+    if (!option.empty() && option.starts_with("-i")) option = option == "-isystem" ? "-isystem" : "-iquote";
+    if (option == "-D" || option == "-U") {
+      build.search.push_back(option + value);
+    } else if (!option.empty()) {
+      const fs::path path = fs::path(folder / value).lexically_normal();
+      build.search.insert(build.search.end(), {option, path.string()});
+      build.folders.push_back(path);
+    } else if (argument.starts_with("-std=")) {
+      build.search.push_back(argument);
+    } else if (model::is_user_flag(argument)) {
+      build.flags.push_back(argument);
+    } else if (argument.starts_with("-O") || argument.starts_with("-f") || argument.starts_with("-m")) {
+      build.left_out.push_back(argument);
+    }
+  }
+}
+
+/// What stands for a level and a processor that nobody names.
+void name_defaults(std::vector<std::string>& flags) {
+  const auto lacks = [&](const char* start) {
+    return std::none_of(flags.begin(), flags.end(), [&](const std::string& flag) { return flag.starts_with(start); });
+  };
+#if defined(__x86_64__)
+  if (lacks("-march=")) flags.insert(flags.begin(), "-march=x86-64");
+#elif defined(__aarch64__)
+  if (lacks("-march=") && lacks("-mcpu=")) flags.insert(flags.begin(), "-march=armv8-a");
+#endif
+  if (lacks("-O")) flags.insert(flags.begin(), "-O0");
+}
+
+Result<std::optional<UserBuild>> read_commands(const fs::path& commands, const fs::path& file) {
+  TRY_ASSIGN(const std::string text, base::read_file(commands));
+  TRY_ASSIGN(const base::Json list, base::parse_json(text, commands.string()));
+  if (!list.is_array()) {
+    return base::fail(base::ErrorCode::parse, commands.string() + " is no list of compile commands");
+  }
+  for (const base::Json& one : list) {
+    if (!one.is_object()) continue;
+    const fs::path folder = one.value("directory", commands.parent_path().string());
+    std::error_code ignored;
+    if (fs::weakly_canonical(folder / one.value("file", std::string()), ignored) != file) continue;
+    std::vector<std::string> arguments;
+    if (one.contains("arguments")) {
+      TRY_ASSIGN(arguments, base::decode<std::vector<std::string>>(one["arguments"], commands.string()));
+    } else {
+      TRY_ASSIGN(arguments, evaluation::split_command(one.value("command", std::string())));
+    }
+    return std::optional(user_build_of(arguments, folder, commands.string()));
+  }
+  return std::optional<UserBuild>();
+}
+
+}  // namespace
+
+UserBuild user_build_of(const std::vector<std::string>& arguments, const fs::path& folder, const std::string& source) {
+  UserBuild build;
+  build.source = source;
+  read_arguments(arguments, folder, build);
+  name_defaults(build.flags);
+  return build;
+}
+
+Result<std::optional<UserBuild>> find_user_build(const std::optional<std::vector<std::string>>& stated,
+                                                 const fs::path& file, const fs::path& commands) {
+  std::optional<UserBuild> found;
+  std::error_code ignored;
+  if (!commands.empty()) {
+    TRY_ASSIGN(found, read_commands(fs::is_directory(commands, ignored) ? commands / "compile_commands.json" : commands,
+                                    file));
+    if (!found) {
+      return base::fail(base::ErrorCode::not_found, commands.string() + " does not say how " + file.string() +
+                                                        " is compiled; name the one of the build that holds it");
+    }
+  }
+  for (fs::path folder = file.parent_path(); !found; folder = folder.parent_path()) {
+    for (const fs::path& place : {folder / "compile_commands.json", folder / "build" / "compile_commands.json"}) {
+      if (found || !fs::is_regular_file(place, ignored)) continue;
+      TRY_ASSIGN(found, read_commands(place, file));
+    }
+    if (folder == folder.root_path() || fs::exists(folder / ".git", ignored)) break;
+  }
+  if (stated) {
+    if (!found) found.emplace();
+    found->source = "[entry] flags";
+    found->flags = *stated;
+    found->left_out.clear();
+    name_defaults(found->flags);
+  }
+  return found;
+}
+
+HeaderFolders header_folders_of(const fs::path& file) {
+  std::error_code ignored;
+  const fs::path whole = fs::weakly_canonical(fs::absolute(file, ignored), ignored);
+  HeaderFolders out{whole.parent_path(), {}};
+  const auto build = find_user_build(std::nullopt, whole, {});
+  if (!build || !*build) return out;
+  const fs::path repository = repository_of(whole);
+  for (const fs::path& folder : (*build)->folders) {
+    const fs::path there = fs::weakly_canonical(folder, ignored);
+    if (!there.lexically_relative(repository).native().starts_with("..")) out.searched.push_back(there);
+  }
+  return out;
+}
+
+}  // namespace accelopt::scaffold

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the user's own build compiles a file.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace accelopt::scaffold {
+
+struct UserBuild {
+  std::string source;               ///< where the flags come from: "[entry] flags", a compile_commands.json
+  std::vector<std::string> flags;   ///< that decide how a kernel is compiled, each on the allow-list, -O and -march too
+  std::vector<std::string> search;  ///< -I, -iquote, -isystem (absolute), -D, -U and -std, for reading the file
+  std::vector<std::filesystem::path> folders;  ///< of `search`
+  std::vector<std::string> left_out;           ///< flags for code generation that are not on the allow-list
+};
+
+/// Where a file's headers are looked for.
+struct HeaderFolders {
+  std::filesystem::path own;                    ///< the file's: for "quoted" names
+  std::vector<std::filesystem::path> searched;  ///< its build's, those of the file's repository: for all names
+};
+
+/// The flags of the file's build: those `stated` by [entry], else those in `commands`, else in the first
+/// compile_commands.json in the file's folder, one above it up to its repository's root, or a folder "build" in one of
+/// these. None: nothing says so. Levels and processors that a build leaves open are named as what the compiler takes:
+/// -O0, -march=x86-64.
+/// @error not_found: `commands` is not there or does not name the file; parse: it is malformed.
+base::Result<std::optional<UserBuild>> find_user_build(const std::optional<std::vector<std::string>>& stated,
+                                                       const std::filesystem::path& file,
+                                                       const std::filesystem::path& commands);
+
+/// Of a file that no build names, or whose build cannot be read: its own folder alone.
+HeaderFolders header_folders_of(const std::filesystem::path& file);
+
+/// What a compiler's arguments say of a build; `folder` is where it was called.
+UserBuild user_build_of(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+                        const std::string& source);
+
+}  // namespace accelopt::scaffold

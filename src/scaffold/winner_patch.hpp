@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// `winner.patch`: winning kernels put in the places of the user's own functions.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/solution.hpp"
+#include "model/task.hpp"
+#include "scaffold/patch_form.hpp"
+#include "syntax/clang.hpp"
+
+namespace accelopt::scaffold {
+
+/// One winner and where it goes.
+struct PatchRequest {
+  const model::Task& task;
+  const model::Solution& winner;
+  std::filesystem::path task_folder;
+  PatchForm form;
+};
+
+/// The absolute path of the user's file. Requires an [entry].
+std::filesystem::path entry_file(const PatchRequest& request);
+
+struct PatchedText {
+  std::string source;
+  std::string own_file;  ///< where the form puts the winner into a file of its own: that file
+};
+
+/// The user's file with the function of the task's [entry] replaced: its signature stays, its body calls the winner,
+/// which stands before the outermost block around it with its helpers (C++: in a namespace of its own) and includes
+/// that the file lacks. Axes that are constant in the task are numbers there; where the function takes them as
+/// arguments, its old body serves all other values.
+/// @error unsupported: the winner is in another language, or has no kernel; invalid_argument: the signature does not
+/// fit [entry]; not_found: the file does not define the function; as find_function.
+base::Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest& request,
+                                        const std::string& user_source);
+
+struct PatchedFile {
+  std::filesystem::path path;
+  std::string before;
+  std::string after;
+  std::filesystem::path beside{};    ///< a new file: the user's file that calls it
+  std::vector<std::string> flags{};  ///< a new file: with which it is to be compiled
+};
+
+struct WinnerPatch {
+  std::vector<PatchedFile> files;
+};
+
+/// All winners in their files, the same whatever their order.
+/// @error invalid_argument: a task has no [entry], or two winners are of one function; not_found: a file is gone;
+/// unsupported: no libclang, and as replace_entry.
+base::Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests);
+
+/// The root of the file's git repository; its own folder where there is none.
+std::filesystem::path repository_of(const std::filesystem::path& file);
+
+/// The unified diff, with paths from the root of the user's git repository (from the file's own folder where there is
+/// none), as `git apply` and `patch -p1` take it.
+std::string diff_of(const WinnerPatch& patch);
+
+}  // namespace accelopt::scaffold

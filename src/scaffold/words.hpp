@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names and numbers of a C-family text, and changing them in place.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace accelopt::scaffold {
+
+/// An identifier or a number, in preprocessor lines too (but not in #include lines), never in comments and literals.
+struct Word {
+  std::string text;
+  std::size_t offset = 0;
+  bool is_number = false;
+  bool is_qualified = false;  ///< stands after `.`, `->` or `::`
+};
+
+std::vector<Word> words(std::string_view source);
+
+/// Whether the name stands in the text as a word of its own.
+bool has_word(std::string_view source, std::string_view name);
+
+/// The text with every word replaced for which `change` gives another.
+std::string change_words(std::string_view source, const std::function<std::optional<std::string>(const Word&)>& change);
+
+/// End of the line that holds the offset, its line end excluded, continued lines included.
+std::size_t end_of_logical_line(std::string_view source, std::size_t offset);
+
+}  // namespace accelopt::scaffold

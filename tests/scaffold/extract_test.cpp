@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scaffold/extract.hpp"
+
+#include <gtest/gtest.h>
+
+#include "scaffold/programs.hpp"
+#include "scaffold/real_source.hpp"
+#include "scaffold/words.hpp"
+
+namespace accelopt::scaffold {
+namespace {
+
+using model::Language;
+
+TEST(Words, StandInCodeAndMacrosOnly) {
+  const std::string source =
+      "#include <K.h>\n#define T (K/2) \\\n + K\nint a = K; // K\nconst char* s = \"K\"; p->K = o.K;\n";
+  int plain = 0;
+  int qualified = 0;
+  for (const Word& word : words(source)) {
+    if (word.text != "K") continue;
+    ++(word.is_qualified ? qualified : plain);
+    EXPECT_EQ(source.substr(word.offset, 1), "K");
+  }
+  EXPECT_EQ(plain, 3);
+  EXPECT_EQ(qualified, 2);
+  EXPECT_EQ(
+      change_words("K + KK",
+                   [](const Word& word) { return word.text == "K" ? std::optional<std::string>("8") : std::nullopt; }),
+      "8 + KK");
+}
+
+TEST(Chunks, SplitAFile) {
+  const auto chunks = top_level_chunks(
+      "#include <a>\n#define B 1\nnamespace n {\nint x = f(1);\nstruct S { int a; };\n"
+      "extern \"C\" void g(int a) { if (a) { } }\n}\nint t[] = {1, 2};\n");
+  std::vector<Chunk::Kind> kinds;
+  for (const Chunk& chunk : chunks) kinds.push_back(chunk.kind);
+  using Kind = Chunk::Kind;
+  EXPECT_EQ(kinds, (std::vector<Kind>{Kind::include, Kind::define, Kind::opening, Kind::declaration, Kind::declaration,
+                                      Kind::function, Kind::closing, Kind::declaration}));
+}
+
+TEST(RealSource, ReplacesTypesLiteralsAndFunctions) {
+  EXPECT_EQ(over_real("float y = sqrtf(2.0f) + x.sinf + 1e-3 + 7 + 0x1F; double z;", Language::cpp).source,
+            "#include <cmath>\nreal y = std::sqrt(real(2.0f)) + x.sin + real(1e-3) + 7 + 0x1F; real z;");
+  EXPECT_EQ(over_real("float y = expf(1.f);", Language::c).source, "#include <tgmath.h>\nreal y = exp(((real)1.f));");
+  EXPECT_FALSE(over_real("__m256 v = _mm256_setzero_ps();", Language::cpp).vector_names.empty());
+}
+
+TEST(Extract, KeepsWhatTheFunctionNeeds) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const auto extract = extract_function(*clang, kUserProgram, Language::cpp, "rms_product", {"/nonexistent", {}});
+  ASSERT_TRUE(extract.has_value()) << extract.error().message;
+  for (const char* kept :
+       {"square", "constexpr int K = 48;", "#define N 40", "<cmath>", "rms_product", "/// Row-wise"}) {
+    EXPECT_NE(extract->source.find(kept), std::string::npos) << kept << "\n" << extract->source;
+  }
+  for (const char* gone : {"main", "iostream", "calls", "count_call", "Counts calls", "UNUSED_MACRO", "settings.h",
+                           "<vector>", "host code"}) {
+    EXPECT_EQ(extract->source.find(gone), std::string::npos) << gone << "\n" << extract->source;
+  }
+  EXPECT_EQ(extract->notes.size(), 1U);  // settings.h is not there
+}
+
+TEST(Extract, PutsTheUsersHeadersIn) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("a.cpp", "");
+  repository.write("src/sizes.h", "#pragma once\nconstexpr int kSize = 12;\nconstexpr int kOther = 3;\n");
+  const auto extract =
+      extract_function(*clang, "#include \"sizes.h\"\nvoid f(float* y) { for (int i = 0; i < kSize; ++i) y[i] = 1; }\n",
+                       Language::cpp, "f", {repository.path() / "src", {}});
+  ASSERT_TRUE(extract.has_value());
+  EXPECT_NE(extract->source.find("kSize = 12"), std::string::npos);
+  EXPECT_EQ(extract->source.find("kOther"), std::string::npos);
+  EXPECT_EQ(extract->source.find("#include"), std::string::npos);
+  EXPECT_TRUE(extract->notes.empty());
+}
+
+TEST(Extract, LeavesNoEmptyBlocks) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const auto extract = extract_function(
+      *clang,
+      "namespace a { namespace { int unused() { return 1; }\n}  // namespace\n}\nvoid f(float* y) { *y = 1; }\n",
+      Language::cpp, "f", {"/nonexistent", {}});
+  ASSERT_TRUE(extract.has_value());
+  EXPECT_EQ(extract->source, "void f(float* y) { *y = 1; }\n");
+}
+
+TEST(Extract, LeavesOutACallerBelowAFileThatBeginsWithAnInclude) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const auto extract = extract_function(
+      *clang,
+      "#include <cstdio>\nvoid f(float* y) { *y = 1; }\nint main() { float y; f(&y); std::printf(\"%f\", y); }\n",
+      Language::cpp, "f", {"/nonexistent", {}});
+  ASSERT_TRUE(extract.has_value());
+  EXPECT_EQ(extract->source, "void f(float* y) { *y = 1; }\n\n");
+}
+
+TEST(Extract, RefusesWhatIsNoPlainFunction) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const auto code = [&](const std::string& source) {
+    const auto extract = extract_function(*clang, source, Language::cpp, "f", {"/nonexistent", {}});
+    return extract ? base::ErrorCode::internal : extract.error().code;
+  };
+  EXPECT_EQ(code("template <class T> void f(T* y) { *y = 1; }"), base::ErrorCode::unsupported);
+  EXPECT_EQ(code("struct S { void f(float* y) { *y = 1; } };"), base::ErrorCode::unsupported);
+  EXPECT_EQ(code("void f(float* y) { *y = 1; } void f(double* y) { *y = 1; }"), base::ErrorCode::unsupported);
+  EXPECT_EQ(code("void f(float* y);"), base::ErrorCode::not_found);
+}
+
+}  // namespace
+}  // namespace accelopt::scaffold

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "scaffold/cmake_patch.hpp"
+#include "scaffold/patch_check.hpp"
+#include "scaffold/programs.hpp"
+#include "scaffold/scaffold.hpp"
+#include "scaffold/user_build.hpp"
+#include "scaffold/winner_patch.hpp"
+#include "suites/task_folder.hpp"
+
+namespace accelopt::scaffold {
+namespace {
+
+/// Functions of one name in several scopes, and a class whose static member a program calls.
+constexpr const char* kScopedProgram = R"(#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace app {
+
+inline namespace v1 {
+void twice(const float* x, float* y, int n) {
+  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];
+}
+}  // namespace v1
+
+namespace { namespace detail {
+void third(const float* x, float* y, int n) {
+  for (int i = 0; i < n; ++i) y[i] = x[i] / 3;
+}
+} }
+
+class Filter {
+ public:
+  explicit Filter(std::string name) : name_(std::move(name)) {}
+  static void smooth(const float* x, float* y, int n) {
+    for (int i = 0; i < n; ++i) y[i] = weighted(x[i]) + kShift;
+  }
+  void member(const float* x, float* y, int n) { smooth(x, y, n); }
+
+ private:
+  static float weighted(float v) { return v * kWeight; }
+  static constexpr float kWeight = 0.25f, kShift = 1;
+  std::string name_;
+};
+
+void all(const float* x, float* y, int n) {
+  twice(x, y, n);
+  detail::third(y, y, n);
+  Filter("f").member(y, y, n);
+}
+
+}  // namespace app
+
+namespace app::other {
+void twice(const float* x, float* y, int n) {
+  for (int i = 0; i < n; ++i) y[i] = x[i] + x[i];
+}
+}  // namespace app::other
+
+int main() {
+  std::vector<float> x{1, 2, 3}, y(3);
+  app::all(x.data(), y.data(), 3);
+  app::other::twice(y.data(), y.data(), 3);
+  for (float v : y) std::printf("%.4f\n", std::sqrt(v));
+}
+)";
+
+model::Task scoped(const syntax::Clang& clang, const Repository& repository, const std::string& function,
+                   const std::string& folder, const std::string& file = {}) {
+  ScaffoldOptions options;
+  options.file = file.empty() ? repository.file() : repository.path() / file;
+  options.function = function;
+  options.stated.shapes = {"x=n"};
+  options.stated.outputs = {"y=n"};
+  options.stated.axes = {"n=64"};
+  options.stated.inits = {"x=normal(0, 1)"};
+  options.folder = repository.path() / folder;
+  const auto report = scaffold_task(clang, options);
+  EXPECT_TRUE(report.has_value()) << function << ": " << report.error().message;
+  if (!report) return {};
+  EXPECT_TRUE(report->notes.empty()) << report->notes.front();
+  auto task = suites::load_task(options.folder);
+  EXPECT_TRUE(task.has_value()) << task.error().message;
+  return std::move(*task);
+}
+
+TEST(Scaffold, LeavesTheCallersOut) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("scopes.cpp",
+                              "#include <vector>\n"
+                              "void f(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i]; }\n"
+                              "struct Unknown; void g(Unknown& u, const float* x) { f(x, u.values, 8); }\n"
+                              "int main() { std::vector<float> x(8), y(8); f(x.data(), y.data(), 8); }\n");
+  const model::Task task = scoped(*clang, repository, "f", "task");
+  EXPECT_EQ(model::main_text(task.baseline).find("main"), std::string::npos);
+  EXPECT_EQ(model::main_text(task.baseline).find("Unknown"), std::string::npos);
+}
+
+TEST(Scaffold, NamesTheCandidatesOfAnAmbiguousName) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const auto unit = read_unit(*clang, kScopedProgram, model::Language::cpp);
+  const auto found = [&](const std::string& name) {
+    const auto function = find_function(*unit, name);
+    return function ? (*function)->qualified_name() : function.error().message;
+  };
+  EXPECT_NE(found("twice").find("app::v1::twice (line 9), app::other::twice (line 43)"), std::string::npos)
+      << found("twice");
+  EXPECT_EQ(found("v1::twice"), "app::v1::twice");
+  EXPECT_EQ(found("::app::other::twice"), "app::other::twice");
+  EXPECT_EQ(found("smooth"), "app::Filter::smooth");
+  EXPECT_NE(found("Filter::member").find("not static"), std::string::npos);
+  EXPECT_NE(found("third::f").find("it defines"), std::string::npos);
+}
+
+TEST(WinnerPatch, ComposesFunctionsOfScopesInAnyOrder) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("scopes.cpp", kScopedProgram);
+  std::vector<model::Task> tasks;
+  for (const char* function : {"v1::twice", "detail::third", "Filter::smooth", "other::twice"}) {
+    tasks.push_back(scoped(*clang, repository, function, "task" + std::to_string(tasks.size())));
+    ASSERT_TRUE(tasks.back().entry.has_value());
+  }
+  EXPECT_EQ(tasks[2].entry->function, "app::Filter::smooth");
+  EXPECT_EQ(tasks[2].baseline.sources[0].text.find("std::string"), std::string::npos) << "only what it needs";
+  std::vector<PatchRequest> requests;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    requests.push_back({tasks[i], tasks[i].baseline, repository.path() / ("task" + std::to_string(i)), {}});
+  }
+  const auto patch = make_winner_patch(requests);
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  const std::vector<PatchRequest> turned(requests.rbegin(), requests.rend());
+  EXPECT_EQ(diff_of(*make_winner_patch(turned)), diff_of(*patch));
+  repository.write("winner.patch", diff_of(*patch));
+  const std::string build = "g++ -std=c++17 -Wall -Wextra -O2 src/scopes.cpp -o program && ./program";
+  const auto before = repository.run(build);
+  const auto check = repository.run("git apply winner.patch");
+  ASSERT_EQ(check.first, 0) << check.second;
+  const auto after = repository.run(build);
+  EXPECT_EQ(after.first, 0) << after.second << diff_of(*patch);
+  EXPECT_EQ(after.second, before.second);
+  EXPECT_NE(repository.read("src/scopes.cpp").find("::app_Filter_smooth_accelopt::app::Filter::kernel(x, y, n);"),
+            std::string::npos);
+
+  requests.push_back(requests.front());
+  const auto twice = make_winner_patch(requests);
+  ASSERT_FALSE(twice.has_value());
+  EXPECT_NE(twice.error().message.find("app::v1::twice"), std::string::npos) << twice.error().message;
+}
+
+TEST(WinnerPatch, AFileOfItsOwnHasItsFlagsInCMake) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("scopes.cpp", kScopedProgram);
+  repository.write("CMakeLists.txt", "# src/scopes.cpp is all\nadd_executable(program src/scopes.cpp)\n");
+  const model::Task task = scoped(*clang, repository, "detail::third", "task");
+  const PatchForm form{FlagsBy::own_file, {"-O3", "-ffast-math"}};
+  auto patch = make_winner_patch({{task, task.baseline, repository.path() / "task", form}});
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  const auto by_hand = add_to_cmake(*patch);
+  ASSERT_TRUE(by_hand.has_value());
+  EXPECT_EQ(*by_hand, "");
+  repository.write("winner.patch", diff_of(*patch));
+  const std::string build = "g++ -std=c++17 -Wall -Wextra -O2 src/*.cpp -o program && ./program";
+  const auto before = repository.run(build);
+  const auto applied = repository.run("git apply winner.patch");
+  ASSERT_EQ(applied.first, 0) << applied.second << diff_of(*patch);
+  EXPECT_EQ(repository.run(build), before) << diff_of(*patch);
+  const std::string cmake = repository.read("CMakeLists.txt");
+  EXPECT_NE(cmake.find("add_executable(program src/scopes.cpp src/app_detail_third_accelopt.cpp)"), std::string::npos)
+      << cmake;
+  EXPECT_NE(cmake.find("COMPILE_OPTIONS \"-O3;-ffast-math\""), std::string::npos) << cmake;
+}
+
+TEST(WinnerPatch, FlagsInPragmasHoldForTheWinnerAlone) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "names an instruction set of x86-64";
+#endif
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("scopes.cpp", kScopedProgram);
+  const model::Task task = scoped(*clang, repository, "detail::third", "task");
+  // Compiles only where the pragma is in force.
+  const std::string guard =
+      "\n__attribute__((used)) static void absolute(int* p) {\n"
+      "  _mm256_storeu_si256((__m256i*)p, _mm256_abs_epi32(_mm256_loadu_si256((__m256i*)p)));\n}\n";
+  const std::string kernel = "#include <immintrin.h>\n" + model::main_text(task.baseline);
+  std::string guarded = kernel;
+  guarded.insert(guarded.rfind('}') + 1, guard);
+  const auto applied = [&](const std::string& text, const std::string& program, const PatchForm& form) {
+    repository.write("src/scopes.cpp", program);
+    const model::Solution winner{model::Language::cpp, {{"kernel.cpp", text}}};
+    const auto patch = make_winner_patch({{task, winner, repository.path() / "task", form}});
+    EXPECT_TRUE(patch.has_value()) << patch.error().message;
+    repository.write("winner.patch", diff_of(*patch));
+    return repository.run("git apply winner.patch && g++ -std=c++17 -O1 -c src/scopes.cpp -o s.o");
+  };
+  const PatchForm pragmas{FlagsBy::pragmas, {"-O3", "-ffast-math", "-mavx2"}};
+  const auto taken = applied(guarded, kScopedProgram, pragmas);
+  EXPECT_EQ(taken.first, 0) << taken.second << repository.read("winner.patch");
+  EXPECT_NE(repository.read("src/scopes.cpp").find("#pragma GCC optimize(\"O3\", \"fast-math\")"), std::string::npos);
+  const std::string mismatch = "target specific option mismatch";
+  EXPECT_NE(applied(guarded, kScopedProgram, {}).second.find(mismatch), std::string::npos);
+  const auto elsewhere = applied(kernel, kScopedProgram + guard, pragmas);
+  EXPECT_NE(elsewhere.second.find(mismatch), std::string::npos)
+      << elsewhere.second << "the user's code has its own flags";
+}
+
+TEST(WinnerPatch, TakesWinnersOfSeveralFiles) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("scopes.cpp", kScopedProgram);
+  repository.write("src/half.cpp",
+                   "void half(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i] / 2; }\n");
+  const model::Task third = scoped(*clang, repository, "detail::third", "third");
+  const model::Task half = scoped(*clang, repository, "half", "half", "src/half.cpp");
+  const PatchRequest first{third, third.baseline, repository.path() / "third", {}};
+  const PatchRequest second{half, half.baseline, repository.path() / "half", {}};
+  const auto patch = make_winner_patch({first, second});
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  EXPECT_EQ(diff_of(*make_winner_patch({second, first})), diff_of(*patch));
+  repository.write("winner.patch", diff_of(*patch));
+  const std::string build = "g++ -std=c++17 -O2 src/*.cpp -o program && ./program";
+  const auto before = repository.run(build);
+  const auto applied =
+      repository.run("git apply winner.patch && git diff --stat -- src/scopes.cpp && cat src/half.cpp");
+  ASSERT_EQ(applied.first, 0) << applied.second;
+  EXPECT_NE(applied.second.find("half_accelopt"), std::string::npos) << applied.second;
+  EXPECT_NE(repository.read("src/scopes.cpp").find("third_accelopt"), std::string::npos);
+  EXPECT_EQ(repository.run(build), before);
+}
+
+TEST(UserBuild, FlagsComeFromCompileCommandsOrTheTask) {
+  const Repository repository("scopes.cpp", kScopedProgram);
+  repository.write("compile_commands.json",
+                   R"([{"directory": ")" + repository.path().string() +
+                       R"(", "command": "g++ -DX=1 -Iinclude -O2 -mavx2 -fplugin=evil.so -g -o s.o -c src/scopes.cpp",)"
+                       R"( "file": "src/scopes.cpp"}])");
+  const auto found = find_user_build(std::nullopt, repository.file(), {});
+  ASSERT_TRUE(found.has_value() && *found) << found.error().message;
+  EXPECT_EQ((*found)->flags, (std::vector<std::string>{"-march=x86-64", "-O2", "-mavx2"}));
+  EXPECT_EQ((*found)->left_out, std::vector<std::string>{"-fplugin=evil.so"});
+  EXPECT_EQ((*found)->search, (std::vector<std::string>{"-DX=1", "-I", (repository.path() / "include").string()}));
+  const auto stated = find_user_build(std::vector<std::string>{"-Os", "-march=native"}, repository.file(), {});
+  EXPECT_EQ((*stated)->flags, (std::vector<std::string>{"-Os", "-march=native"}));
+  const auto missing = find_user_build(std::nullopt, repository.path() / "src" / "other.cpp",
+                                       repository.path() / "compile_commands.json");
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_EQ(missing.error().code, base::ErrorCode::not_found);
+}
+
+TEST(Scaffold, ReadsHeadersAsTheUsersBuildFindsThem) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("model.cpp",
+                              "#include \"filters/shift.hpp\"\n"
+                              "void filters::Shift::all(const float* x, float* y, index_t n) {\n"
+                              "  for (index_t i = 0; i < n; ++i) y[i] = x[i] + kShift;\n}\n");
+  repository.write(
+      "include/filters/shift.hpp",
+      "#pragma once\n#include <base/types.hpp>\n#include <elsewhere.hpp>\n"
+      "namespace filters {\nstruct Shift {\n"
+      "  static constexpr float kShift = 3;\n  static void all(const float* x, float* y, index_t n);\n};\n}\n");
+  repository.write("include/base/types.hpp", "#pragma once\nusing index_t = int;\n");
+  const base::TemporaryFolder elsewhere = *base::TemporaryFolder::create("accelopt-elsewhere");
+  ASSERT_TRUE(base::write_file(elsewhere.path() / "elsewhere.hpp", "inline int of_others() { return 1; }\n"));
+  repository.write("compile_commands.json", R"([{"directory": ")" + repository.path().string() +
+                                                R"(", "command": "g++ -Iinclude -I)" + elsewhere.path().string() +
+                                                R"( -c src/model.cpp", "file": "src/model.cpp"}])");
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "Shift::all";
+  options.stated = {{"x=n"}, {"y=n"}, {}, {"n=64"}, {}, {"x=normal(0, 1)"}};
+  options.folder = repository.path() / "task";
+  const auto report = scaffold_task(*clang, options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  const auto task = suites::load_task(options.folder);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  const std::string& baseline = model::main_text(task->baseline);
+  EXPECT_NE(baseline.find("kShift = 3"), std::string::npos) << baseline;
+  EXPECT_EQ(baseline.find("of_others"), std::string::npos) << "what others wrote is not copied\n" << baseline;
+  const auto patch = make_winner_patch({{*task, task->baseline, options.folder, {}}});
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+}
+
+TEST(PatchCheck, TheCompilerThatMeasuresDecides) {
+  const auto clang = load_clang();
+  const auto compiler = targets::cpu::find_compiler("g++", "/usr/local/bin:/usr/bin:/bin");
+  if (!clang || !compiler) GTEST_SKIP() << "libclang or g++ is not installed";
+  const std::string program =
+      "void twice(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }\n";
+  const std::string kernel =
+      "#include \"task.h\"\nextern \"C\" void kernel(const float* x, float* y, int64_t n) {\n"
+      "  for (int64_t row = 0; row < n; ++row) y[row] = x[row] + x[row];\n}\n";
+  const Repository repository("model.cpp", program);
+  const model::Task task = scoped(*clang, repository, "twice", "task");
+  const auto fate = [&](const std::string& text, const std::string& before) {
+    repository.write("src/model.cpp", before);
+    const model::Solution winner{model::Language::cpp, {{"kernel.cpp", text}}};
+    const auto patch = make_winner_patch({{task, winner, repository.path() / "task", {}}});
+    EXPECT_TRUE(patch.has_value()) << patch.error().message;
+    return check_patch(*compiler, *patch, std::nullopt, {})->fate;
+  };
+  // Of GCC alone: libclang knows neither the header nor the builtin.
+  const std::string gcc_only = std::string("#include <immintrin.h>\n") + kernel;
+  std::string with_builtin = gcc_only;
+  with_builtin.insert(with_builtin.rfind('}'), "  (void)__builtin_has_attribute(n, unused);\n");
+  EXPECT_EQ(fate(with_builtin, program), PatchFate::compiles);
+  EXPECT_EQ(fate(kernel, std::string("#define row 1 +\n") + program), PatchFate::broken);
+  EXPECT_EQ(fate(kernel, std::string("#include \"nowhere.h\"\n") + program), PatchFate::unchecked);
+}
+
+}  // namespace
+}  // namespace accelopt::scaffold

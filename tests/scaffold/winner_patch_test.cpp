@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scaffold/winner_patch.hpp"
+
+#include <gtest/gtest.h>
+
+#include "scaffold/programs.hpp"
+#include "scaffold/scaffold.hpp"
+#include "suites/task_folder.hpp"
+
+namespace accelopt::scaffold {
+namespace {
+
+using base::ErrorCode;
+
+/// Faster by hand, with helpers, macros, includes and a directive, and names that the user's file has too.
+constexpr const char* kFasterKernel = R"(// SPDX-License-Identifier: Apache-2.0
+//@ flags -ffast-math
+#include <algorithm>
+#include <cmath>
+#include "task.h"
+
+#define TILE (N / 5)
+namespace {
+template <class T>
+T square(T v) { return v * v; }
+constexpr int kHalf = K / 2;
+int calls(int i) { return i; }
+}  // namespace
+
+static float scale_of(const float* row, float eps) {
+  float sums[2] = {0, 0};
+  for (int k = 0; k < kHalf; ++k) {
+    sums[0] += square(row[k]);
+    sums[1] += square(row[k + kHalf]);
+  }
+  return 1.0f / std::sqrt((sums[0] + sums[1]) / K + eps);
+}
+
+extern "C" void kernel(const float* weights, float eps, const float* x, float* out, int64_t rows) {
+  float normed[K];
+  for (int64_t i = 0; i < rows; ++i) {
+    const float scale = scale_of(x + i * K, eps);
+    for (int k = 0; k < K; ++k) normed[k] = x[i * K + k] * scale;
+    std::fill(out + i * N, out + (i + 1) * N, 0.0f);
+    for (int k = 0; k < K; ++k)
+      for (int t = 0; t < N; t += TILE)
+        for (int j = t; j < std::min(t + TILE, N + calls(0)); ++j) out[i * N + j] += normed[k] * weights[k * N + j];
+  }
+}
+)";
+
+/// Without headers, which take most of the time to read.
+constexpr const char* kSmallProgram =
+    "enum { K = 48, N = 40 };\n"
+    "void rms_product(float* out, int rows, const float* weights, float eps, const float* x) {\n"
+    "  for (int i = 0; i < rows * N; ++i) out[i] = x[i % K] * weights[i % K * N] + eps;\n}\n";
+constexpr const char* kSmallKernel =
+    "#include \"task.h\"\n"
+    "extern \"C\" void kernel(const float* weights, float eps, const float* x, float* out, int64_t rows) {\n"
+    "  for (int64_t row = 0; row < rows * N; ++row) out[row] = x[row % K] * weights[row % K * N] + eps;\n}\n";
+
+model::Task scaffolded(const syntax::Clang& clang, const Repository& repository) {
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "rms_product";
+  options.stated.shapes = {"x=rows,K", "weights=K,N"};
+  options.stated.outputs = {"out=rows,N"};
+  options.stated.axes = {"rows=24"};
+  options.stated.inits = {"x=normal(0, 1)", "weights=normal(0, 1)", "eps=constant(1e-6)"};
+  options.folder = repository.path() / "task";
+  const auto report = scaffold_task(clang, options);
+  EXPECT_TRUE(report.has_value()) << report.error().message;
+  auto task = suites::load_task(options.folder);
+  EXPECT_TRUE(task.has_value()) << task.error().message;
+  return std::move(*task);
+}
+
+model::Task scaffolded_c(const syntax::Clang& clang, const Repository& repository) {
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "scale_rows";
+  options.stated.shapes = {"in=rows,columns"};
+  options.stated.outputs = {"out=rows,columns"};
+  options.stated.axes = {"rows=50"};
+  options.stated.constants = {"columns=32"};
+  options.stated.inits = {"in=normal(0, 1)"};
+  options.folder = repository.path() / "task";
+  EXPECT_TRUE(scaffold_task(clang, options).has_value());
+  auto task = suites::load_task(options.folder);
+  EXPECT_TRUE(task.has_value()) << task.error().message;
+  return std::move(*task);
+}
+
+model::Solution solution(model::Language language, const std::string& text) {
+  return {language, {{language == model::Language::c ? "kernel.c" : "kernel.cpp", text}}};
+}
+
+base::Result<std::string> patch_text(const model::Task& task, const model::Solution& winner,
+                                     const Repository& repository, const PatchForm& form = {}) {
+  TRY_ASSIGN(const WinnerPatch patch, make_winner_patch({{task, winner, repository.path() / "task", form}}));
+  return diff_of(patch);
+}
+
+/// Applies the patch of the winner as a user does, and compares the program's answers before and after.
+void expect_same_answers(const Repository& repository, const model::Task& task, const model::Solution& winner,
+                         const std::string& compiler) {
+  const std::string build = compiler + " -Wall -Wextra -O2 src/" + repository.file().filename().string() +
+                            " -o program -lm 2>build.log || { cat build.log; false; } && ./program";
+  const auto before = repository.run(build);
+  ASSERT_EQ(before.first, 0) << before.second;
+  const auto patch = patch_text(task, winner, repository);
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  repository.write("winner.patch", *patch);
+  const auto check = repository.run("git apply --check winner.patch && git apply winner.patch");
+  ASSERT_EQ(check.first, 0) << check.second << *patch;
+  const auto after = repository.run(build);
+  EXPECT_EQ(after.first, 0) << after.second << *patch;
+  EXPECT_EQ(after.second, before.second) << *patch;
+}
+
+TEST(WinnerPatch, GivesTheSameAnswersWithAHandMadeKernel) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("model.cpp", kUserProgram);
+  repository.write("src/settings.h", kSettingsHeader);
+  const model::Task task = scaffolded(*clang, repository);
+  expect_same_answers(repository, task, solution(model::Language::cpp, kFasterKernel), "g++");
+  const std::string patched = repository.read("src/model.cpp");
+  EXPECT_NE(patched.find("::rms_product_accelopt::kernel(weights, eps, x, out, rows);"), std::string::npos) << patched;
+  EXPECT_NE(patched.find("#include <algorithm>"), std::string::npos);
+  EXPECT_NE(patched.find("constexpr int kHalf = 48 / 2;"), std::string::npos) << patched;
+  EXPECT_NE(patched.find("#undef TILE"), std::string::npos);
+  EXPECT_EQ(patched.find("task.h"), std::string::npos);
+  EXPECT_NE(patched.find("/* Counts calls. */"), std::string::npos);
+  EXPECT_LT(patched.find("namespace rms_product_accelopt {"), patched.find("/// Row-wise root mean square"));
+}
+
+TEST(WinnerPatch, TunedValuesAreMacrosThatEndWithTheKernel) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("model.cpp", kUserProgram);
+  repository.write("src/settings.h", kSettingsHeader);
+  const model::Task task = scaffolded(*clang, repository);
+  std::string tuned = kFasterKernel;
+  tuned.replace(tuned.find("N / 5"), 5, "N / STRIPS");
+  tuned.insert(tuned.find("//@ flags"), "//@ tune STRIPS in {5}\n//@ require N % STRIPS == 0\n");
+  expect_same_answers(repository, task, solution(model::Language::cpp, tuned), "g++");
+  const std::string patched = repository.read("src/model.cpp");
+  EXPECT_NE(patched.find("#define STRIPS 5\n"), std::string::npos) << patched;
+  EXPECT_NE(patched.find("#undef STRIPS\n"), std::string::npos) << patched;
+  EXPECT_EQ(patched.find("//@"), std::string::npos) << patched;
+}
+
+TEST(WinnerPatch, TakesTheScaffoldedBaselineItself) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("model.cpp", kUserProgram);
+  repository.write("src/settings.h", kSettingsHeader);
+  const model::Task task = scaffolded(*clang, repository);
+  expect_same_answers(repository, task, task.baseline, "g++");
+  const std::string patched = repository.read("src/model.cpp");
+  const std::size_t comment = patched.find("/// Row-wise");
+  EXPECT_EQ(patched.find("/// Row-wise", comment + 1), std::string::npos) << patched;
+  EXPECT_EQ(patched.find("static float square", patched.find("static float square") + 1), std::string::npos) << patched;
+}
+
+TEST(WinnerPatch, KeepsTheOldBodyForOtherConstantsInC) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("rows.c", kCProgram);
+  const model::Task task = scaffolded_c(*clang, repository);
+  const model::Solution winner =
+      solution(model::Language::c,
+               "#include <math.h>\n#include \"task.h\"\n"
+               "double gain(double v) { return v / 2; }\n"
+               "void kernel(const double* in, double* out, int64_t rows) {\n"
+               "  for (int64_t i = 0; i < rows; ++i, in += columns, out += columns) {\n"
+               "    const double first = fabs(in[0]);\n"
+               "    for (int j = 0; j < columns; ++j) out[j] = gain(in[j]) + first;\n  }\n}\n");
+  expect_same_answers(repository, task, winner, "gcc -std=gnu11");
+  const std::string patched = repository.read("src/rows.c");
+  EXPECT_NE(patched.find("if (columns == 32) {"), std::string::npos) << patched;
+  EXPECT_NE(patched.find("static double scale_rows_accelopt_gain(double v)"), std::string::npos) << patched;
+}
+
+TEST(WinnerPatch, TakesTheScaffoldedBaselineInC) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("rows.c", kCProgram);
+  const model::Task task = scaffolded_c(*clang, repository);
+  expect_same_answers(repository, task, task.baseline, "gcc -std=gnu11");
+}
+
+TEST(WinnerPatch, WorksInsideBlocksAndWithoutALastLineEnd) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const std::string program =
+      "#if defined(_OPENMP)\n#include <omp.h>\n#endif\n#include <cstdio>\nint main2();\nextern \"C\" {\n"
+      "void twice(const float* x, float* y, long n) { for (long i = 0; i < n; ++i) y[i] = 2 * x[i]; }\n}\n"
+      "int main() { float x[3] = {1, 2, 3}, y[3]; twice(x, y, 3); std::printf(\"%g\\n\", y[0] + y[1] + y[2]); }";
+  const Repository repository("twice.cpp", program);
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "twice";
+  options.stated.shapes = {"x=n"};
+  options.stated.outputs = {"y=n"};
+  options.stated.axes = {"n=4096"};
+  options.stated.inits = {"x=normal(0, 1)"};
+  options.folder = repository.path() / "task";
+  ASSERT_TRUE(scaffold_task(*clang, options).has_value());
+  const auto task = suites::load_task(options.folder);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  const model::Solution winner =
+      solution(model::Language::cpp,
+               "#include \"task.h\"\ntemplate <int kStep> static float add(float v) { return v + v; }\n"
+               "extern \"C\" {\nvoid kernel(const float* x, float* y, int64_t n) {\n"
+               "  for (int64_t i = 0; i < n; ++i) y[i] = add<4>(x[i]);\n}\n}\n");
+  expect_same_answers(repository, *task, winner, "g++");
+}
+
+TEST(WinnerPatch, RefusesWhatDoesNotFit) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("model.cpp", kSmallProgram);
+  const model::Task task = scaffolded(*clang, repository);
+  const model::Solution winner = solution(model::Language::cpp, kSmallKernel);
+  const auto code = [&](const model::Task& changed, const model::Solution& other, const std::string& source) {
+    const auto result = replace_entry(*clang, {changed, other, "", {}}, source);
+    return result ? ErrorCode::internal : result.error().code;
+  };
+  EXPECT_EQ(code(task, solution(model::Language::c, "void kernel(void) {}"), kSmallProgram), ErrorCode::unsupported);
+  EXPECT_EQ(code(task, solution(model::Language::cpp, "void other() {}"), kSmallProgram), ErrorCode::unsupported);
+  EXPECT_EQ(code(task, winner, "int main() {}"), ErrorCode::not_found);
+  EXPECT_EQ(code(task, winner, "void rms_product(float* out, int rows) {}"), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(task, winner, "void rms_product(float* out, int rows, const double* w, float e, const float* x) {}"),
+            ErrorCode::invalid_argument);
+  model::Task without = task;
+  without.entry.reset();
+  EXPECT_EQ(code(without, winner, kSmallProgram), ErrorCode::invalid_argument);
+  model::Task lost = task;
+  lost.entry->file = "../src/absent.cpp";
+  const auto patch = patch_text(lost, winner, repository);
+  ASSERT_FALSE(patch.has_value());
+  EXPECT_EQ(patch.error().code, ErrorCode::not_found);
+}
+
+}  // namespace
+}  // namespace accelopt::scaffold
