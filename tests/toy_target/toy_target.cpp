@@ -125,7 +125,6 @@ const model::TargetDescription& description() {
   static const model::TargetDescription kDescription = [] {
     model::LanguageDescription arithmetic;
     arithmetic.language = model::Language("arithmetic");
-    arithmetic.title = "arithmetic";
     arithmetic.suffixes = {".expr"};
     model::TargetDescription out;
     out.name = "toy";

@@ -54,9 +54,7 @@ class Toy : public testing::Test {
     for (const auto& [name, text] : std::initializer_list<std::pair<const char*, const char*>>{
              {"task.toml", kToml}, {"baseline.expr", kBaseline}, {"reference.expr", kBaseline}})
       ASSERT_TRUE(base::write_file(folder->path() / name, text));
-    const auto loaded = suites::load_task(folder->path());
-    ASSERT_TRUE(loaded) << loaded.error().message;
-    task = *loaded;
+    task = suites::load_task(folder->path()).value();
   }
 
   model::Task task;
@@ -95,6 +93,7 @@ TEST_F(Toy, Confirmation_DeterministicClock_OneBlockDecides) {
 
 TEST_F(Toy, Search_WholeLoop_ConfirmsTheFastestRightKernel) {
   fakes::FakeTeam team;
+  fakes::KeptNotes events;
   team.on_execute = [](const agents::ExecuteQuestion& question) {
     return std::string(
         std::array{kWrong, kFaster, "x + +\n"}.at(static_cast<std::size_t>(question.context.identity.plan)));
@@ -109,7 +108,7 @@ TEST_F(Toy, Search_WholeLoop_ConfirmsTheFastestRightKernel) {
   request.settings.plans = 3;
   request.settings.attempts = 1;
 
-  const auto report = search::run_search(request, {team.team(), evaluator.get(), journal.get()}, {});
+  const auto report = search::run_search(request, {team.team(), evaluator.get(), journal.get(), &events}, {});
 
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->result.outcome, search::Outcome::improved);
