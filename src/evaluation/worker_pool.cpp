@@ -8,6 +8,7 @@
 #include "evaluation/evaluator_json.hpp"
 #include "evaluation/requests.hpp"
 #include "evaluation/worker_process.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -54,6 +55,12 @@ class WorkerPool final : public Evaluator {
     return text;
   }
 
+  /// A device that the task's target measures on.
+  std::string device_text() const {
+    const model::TargetDescription* const target = model::find_target(target_);
+    return target == nullptr || !model::is_measured(*target) ? target_ : target->device;
+  }
+
   std::string name() const { return "the worker \"" + words() + "\""; }
 
   base::Error too_many_deaths(const std::string& reason) const {
@@ -70,10 +77,9 @@ class WorkerPool final : public Evaluator {
     if (hello) {
       if (options_.greeted) options_.greeted(*hello);
       if (target_.empty() || hello->target.empty() || hello->target == target_) return worker;
-      return base::fail(ErrorCode::unsupported, "the task is for target " + target_ +
-                                                    ", and what was chosen measures on " + hello->device +
-                                                    ": choose --device " + target_ + (target_ == "cpu" ? "" : ":0") +
-                                                    ", or a --worker that has such a device");
+      return base::fail(ErrorCode::unsupported,
+                        "the task is for target " + target_ + ", and what was chosen measures on " + hello->device +
+                            ": choose --device " + device_text() + ", or a --worker that has such a device");
     }
     if (hello.error().code == ErrorCode::cancelled) return tl::make_unexpected(cancelled());
     if (hello.error().code != ErrorCode::unavailable)
