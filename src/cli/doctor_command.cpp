@@ -7,9 +7,9 @@
 #include "base/files.hpp"
 #include "cli/command.hpp"
 #include "cli/config.hpp"
-#include "cli/doctor_cuda.hpp"
 #include "cli/noise.hpp"
 #include "cli/search_flags.hpp"
+#include "cli/target_environment.hpp"
 #include "cli/team.hpp"
 #include "cli/version.hpp"
 #include "cli/workspace.hpp"
@@ -17,11 +17,8 @@
 #include "journal/control.hpp"
 #include "llm/endpoint_check.hpp"
 #include "report/format.hpp"
-#include "sandbox/probe.hpp"
 #include "syntax/clang.hpp"
-#include "targets/cpu/arena_process.hpp"
-#include "targets/cpu/compiler.hpp"
-#include "targets/cpu/machine.hpp"
+#include "targets/registry.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -33,7 +30,7 @@ struct DoctorOptions {
   bool json = false;
 };
 
-enum class State { ok, degraded, missing };
+using State = evaluation::Finding::State;
 
 std::string_view to_string(State state) {
   switch (state) {
@@ -67,61 +64,16 @@ class Report {
   bool json_;
 };
 
-std::string search_path() {
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): before any thread
-  return path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
-}
-
-/// What evaluating on this machine's processor needs. Counts what is missing.
-int check_cpu(Report& report) {
+/// What evaluating needs, a target after the other. Counts what is missing.
+int check_targets(Report& report) {
   int missing = 0;
-  for (const std::string name : {"g++", "clang++"}) {
-    const auto compiler = targets::cpu::find_compiler(name, search_path());
-    if (compiler)
-      report.add(name, State::ok, compiler->name);
-    else
-      report.add(name, State::missing, "not found",
-                 name == "g++" ? "apt-get install g++" : "optional: apt-get install clang");
-  }
-  if (!targets::cpu::find_compiler("", search_path())) ++missing;
-
-  const auto arena = targets::cpu::find_arena();
-  if (arena)
-    report.add("arena", State::ok, *arena);
-  else {
-    report.add("arena", State::missing, arena.error().message, "install accelopt-arena beside accelopt");
-    ++missing;
-  }
-
-  const auto machine = targets::cpu::examine_machine();
-  report.add("processor", State::ok,
-             fmt::format("{}, {} cores, {}", machine.cpu_model, machine.cores.size(), machine.vector_set));
-  if (!machine.line_flush) {
-    report.add("cache flush", State::degraded, "no instruction that flushes one cache line",
-               "cold caches are made by touching memory, which is slower and noisier");
-  }
-  if (machine.cores.size() < 2) {
-    report.add("cores", State::degraded, "one core: worker and kernel share it",
-               "times are noisier; give accelopt two cores");
-  } else if (machine.cores.size() < 4) {
-    report.add("cores", State::ok, "builds pause while a kernel is timed (no core to spare)");
-  }
-  const std::string lacking = sandbox::missing_isolation();
-  report.add("sandbox", lacking.empty() ? State::ok : State::degraded, sandbox::isolation(),
-             lacking.empty() ? "" : "results say less than they could, and say so (isolation, in every evaluation)");
-  for (const sandbox::Layer& layer : sandbox::layers()) {
-    const bool present = layer.state == sandbox::LayerState::present;
-    report.add(layer.name, present ? State::ok : State::degraded,
-               fmt::format("{}: {}", sandbox::to_string(layer.state), present ? layer.gives : layer.costs),
-               layer.advice);
+  const evaluation::Environment environment = target_environment();
+  for (const targets::Entry& target : targets::registry()) {
+    missing += target.examine(environment, [&](const evaluation::Finding& finding) {
+      report.add(finding.name, finding.state, finding.detail, finding.advice);
+    });
   }
   return missing;
-}
-
-/// What CUDA kernels need; nothing of it has to be there.
-void check_cuda(Report& report) {
-  for (const CudaFinding& finding : examine_cuda())
-    report.add(finding.name, finding.found ? State::ok : State::degraded, finding.detail, finding.advice);
 }
 
 State word_of(llm::EndpointFinding::State state) {
@@ -277,8 +229,7 @@ base::Result<Exit> examine(Shell& shell, const DoctorOptions& options) {
   if (const auto usable = check(options.device); !usable) return refuse_options(usable.error());
   Report report(options.json);
   report.add("accelopt", State::ok, kVersion);
-  int missing = check_cpu(report);
-  check_cuda(report);
+  int missing = check_targets(report);
   const auto clang = syntax::Clang::load();
   if (clang)
     report.add("libclang", State::ok, clang->library());

@@ -13,16 +13,14 @@
 #include "base/utc.hpp"
 
 #include "cli/command.hpp"
-#include "cli/cuda_environment.hpp"
 #include "cli/device.hpp"
 #include "cli/search_flags.hpp"
+#include "cli/target_environment.hpp"
 #include "cli/version.hpp"
 #include "cli/workspace.hpp"
 #include "evaluation/bundle_runner.hpp"
 #include "evaluation/worker.hpp"
-#include "targets/cpu/cpu_target.hpp"
-#include "targets/cpu/reference.hpp"
-#include "targets/cuda/cuda_target.hpp"
+#include "targets/registry.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -63,44 +61,16 @@ evaluation::Hello introduce(const std::string& device) {
   return hello;
 }
 
-/// With the compilers on the PATH.
-targets::cpu::CpuOptions cpu_options() {
-  targets::cpu::CpuOptions cpu;
-  cpu.cache = cache_folder();
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): before any thread
-  if (path != nullptr && *path != '\0') cpu.search_path = path;
-  return cpu;
-}
-
-std::unique_ptr<evaluation::Target> cpu_target(const std::string& device, const WorkerOptions& options) {
-  targets::cpu::CpuOptions cpu = cpu_options();
-  cpu.device = device;
-  cpu.compiler = options.compiler;
-  return targets::cpu::make_cpu_target(cpu);
-}
-
-std::unique_ptr<evaluation::Target> cuda_target(int device, const WorkerOptions& options) {
-  targets::cuda::CudaOptions cuda;
-  cuda.device = device;
-  cuda.cache = cache_folder();
-  cuda.build.nvrtc = options.compiler;
-  cuda.build.cache = cuda.cache;
-  cuda.build.environment = cuda_environment();
-  cuda.make_host_reference = [cpu = cpu_options()](const model::Task& task, evaluation::DeviceUse& use,
-                                                   const std::stop_token& stop) {
-    return targets::cpu::make_cpu_reference(task, cpu, use, stop);
-  };
-  return targets::cuda::make_cuda_target(cuda);
-}
-
 /// @error as parse_device.
 base::Result<std::unique_ptr<evaluation::Target>> target_of(const std::string& device, const WorkerOptions& options) {
   TRY_ASSIGN(const DeviceName name, parse_device(device));
-  return name.kind == "cuda" ? cuda_target(name.number.value_or(0), options) : cpu_target(device, options);
+  const targets::Entry* const target = targets::find_entry(name.kind);
+  ACCELOPT_ASSERT(target != nullptr, "a device of no target");
+  return target->make({device, name.number, options.compiler, cache_folder(), target_environment()});
 }
 
 base::Result<Exit> serve(const WorkerOptions& options) {
-  const std::string device = options.device.empty() ? "cpu" : options.device;
+  const std::string device = options.device.empty() ? DeviceFlags().device : options.device;
   TRY_ASSIGN(const auto target, target_of(device, options));
   TRY(evaluation::serve_worker(*target, introduce(device), STDIN_FILENO, STDOUT_FILENO));
   return Exit::done;
