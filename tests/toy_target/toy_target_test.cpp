@@ -52,7 +52,6 @@ TEST_F(Toy, Confirmation_DeterministicClock_OneBlockDecides) {
   EXPECT_EQ(confirmed->verdict, model::Verdict::faster) << confirmed->reason;
   EXPECT_EQ(confirmed->samples.size(), 1U);
   EXPECT_EQ(base::Json(*confirmed)["environment"]["clock"], "deterministic");
-  EXPECT_EQ(evaluation::recompute(task, {}, *confirmed)->blocks, 1);
 }
 
 TEST_F(Toy, Search_WholeLoop_ConfirmsTheFastestRightKernel) {
@@ -71,6 +70,7 @@ TEST_F(Toy, Search_WholeLoop_ConfirmsTheFastestRightKernel) {
   request.settings.iterations = 1;
   request.settings.plans = 3;
   request.settings.attempts = 1;
+  request.settings.fixes = 0;
 
   const auto report = search::run_search(request, {team.team(), evaluator.get(), journal.get(), &events}, {});
 
@@ -78,8 +78,8 @@ TEST_F(Toy, Search_WholeLoop_ConfirmsTheFastestRightKernel) {
   EXPECT_EQ(report->result.outcome, search::Outcome::improved);
   EXPECT_EQ(model::main_text(*report->result.solution), kFaster);
   EXPECT_NEAR(report->result.confirmation->ratio->estimate, 5.0 / 3.0, 1e-12);
-  EXPECT_EQ(report->result.counts.at("INCORRECT_NUMERICAL"), 1);
-  EXPECT_EQ(report->result.counts.at("COMPILE_ERROR"), 1);
+  const std::map<std::string, int> counts{{"COMPILE_ERROR", 1}, {"INCORRECT_NUMERICAL", 1}, {"PASSED", 1}};
+  EXPECT_EQ(report->result.counts, counts);
 }
 
 TEST_F(Toy, Lint_KnownLanguage_FindsNoErrors) {
