@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/device.hpp"
+#include "app/patch_trial.hpp"
+#include "app/user_build_race.hpp"
+#include "app/winner.hpp"
+#include "app/workspace.hpp"
 #include "base/files.hpp"
 #include "cli/command.hpp"
-#include "cli/device.hpp"
-#include "cli/patch_trial.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/user_build_race.hpp"
-#include "cli/winner.hpp"
-#include "cli/workspace.hpp"
 #include "report/format.hpp"
 #include "report/step_progress.hpp"
 #include "report/text_width.hpp"

@@ -4,15 +4,15 @@
 
 #include <fmt/format.h>
 
+#include "app/config.hpp"
+#include "app/noise.hpp"
+#include "app/team.hpp"
+#include "app/version.hpp"
+#include "app/workspace.hpp"
 #include "base/files.hpp"
 #include "cli/command.hpp"
-#include "cli/config.hpp"
 #include "cli/doctor_cuda.hpp"
-#include "cli/noise.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/team.hpp"
-#include "cli/version.hpp"
-#include "cli/workspace.hpp"
 #include "http/client.hpp"
 #include "journal/control.hpp"
 #include "llm/endpoint_check.hpp"
@@ -137,13 +137,14 @@ State word_of(llm::EndpointFinding::State state) {
 }
 
 /// Endpoint, key, model and price of one model. Counts what is missing.
-int check_model(Report& report, const std::string& name, ModelConfig model, const std::stop_token& stop) {
+int check_model(Report& report, const Shell& shell, const std::string& name, ModelConfig model) {
+  const std::stop_token& stop = shell.stops.wind_down;
   const std::string who = "model " + name;
   if (model.api == "mailbox") {
     report.add(who, State::ok, "a mailbox: somebody else answers, in " + model.dir);
     return 0;
   }
-  const auto key = find_key(model, stop);
+  const auto key = find_key(model, shell.environment, stop);
   if (!key) {
     report.add(who + ": key", State::missing, key.error().message, "set it, or name another key_env or key_command");
     return 1;
@@ -164,8 +165,8 @@ int check_model(Report& report, const std::string& name, ModelConfig model, cons
   return missing;
 }
 
-int check_models(Report& report, const std::filesystem::path& workspace, const std::stop_token& stop) {
-  const auto config = load_config(workspace);
+int check_models(Report& report, const Shell& shell, const std::filesystem::path& workspace) {
+  const auto config = load_config(workspace, shell.environment);
   if (!config) {
     report.add("config", State::missing, config.error().message, "mend the file, or move it away");
     return 1;
@@ -176,7 +177,7 @@ int check_models(Report& report, const std::filesystem::path& workspace, const s
                "to use one: [models.default] in accelopt.toml, or run --base-url URL --model NAME");
   }
   int missing = 0;
-  for (const auto& [name, model] : config->models) missing += check_model(report, name, model, stop);
+  for (const auto& [name, model] : config->models) missing += check_model(report, shell, name, model);
   const auto roles = models_of_roles({}, *config);
   if (!roles) {
     report.add("roles", State::missing, roles.error().message);
@@ -243,7 +244,7 @@ base::Result<int> check_noise(Report& report, Shell& shell, const DoctorOptions&
 /// Whether the worker elsewhere can be reached, and what it is.
 base::Result<int> check_worker(Report& report, Shell& shell, const DoctorOptions& options) {
   if (options.device.worker.empty()) return 0;
-  const auto config = load_config(find_workspace(options.workspace));
+  const auto config = load_config(find_workspace(options.workspace), shell.environment);
   TRY_ASSIGN(const auto pool, pool_options(shell, options.device, config ? *config : Config()));
   const auto hello = evaluation::greet_worker(pool, shell.stops.wind_down);
   if (!hello) {
@@ -281,7 +282,7 @@ base::Result<Exit> examine(Shell& shell, const DoctorOptions& options) {
     report.add("workspace", State::missing, journal.error().message);
     ++missing;
   }
-  missing += check_models(report, workspace, shell.stops.wind_down);
+  missing += check_models(report, shell, workspace);
   TRY_ASSIGN(const int without_worker, check_worker(report, shell, options));
   missing += without_worker;
   TRY_ASSIGN(const int without_noise, check_noise(report, shell, options, workspace));

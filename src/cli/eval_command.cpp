@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "app/run.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/session.hpp"
 #include "cli/verdict_text.hpp"
 #include "model/tuning.hpp"
 #include "report/step_progress.hpp"

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "app/run.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/session.hpp"
-#include "cli/workspace.hpp"
 #include "report/format.hpp"
 
 namespace accelopt::cli {

@@ -5,12 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "app/estimate.hpp"
+#include "app/run.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
-#include "cli/estimate.hpp"
+#include "cli/exit_code.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/session.hpp"
-#include "cli/workspace.hpp"
 #include "report/progress.hpp"
 #include "search/result.hpp"
 #include "suites/task_folder.hpp"
@@ -78,10 +79,10 @@ base::Result<Exit> carry_out_and_show(Shell& shell, journal::Journal& journal, c
 base::Result<Exit> start_run(Shell& shell, const RunOptions& options) {
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
   const auto workspace = find_workspace(options.workspace);
-  TRY_ASSIGN(const Config config, load_config(workspace));
+  TRY_ASSIGN(const Config config, load_config(workspace, shell.environment));
   SearchFlags flags = options.search;
   flags.device.defer = absolute(options.defer);
-  const auto settings = settings_from(flags, config);
+  const auto settings = settings_from(flags, config, shell.environment);
   if (!settings) return refuse_options(settings.error());
   TRY(check_language(settings->agents, config, task));
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
@@ -146,7 +147,7 @@ base::Result<Exit> resume_run(Shell& shell, const ResumeOptions& options) {
   TRY_ASSIGN(journal::RunInfo run, journal->find_run(options.run));
   if (options.exit_when_waiting) run.settings["agents"]["exit_when_waiting"] = true;
   if (const auto redirected = redirect(run, options); !redirected) return refuse_options(redirected.error());
-  TRY_ASSIGN(const Config config, load_config(workspace));
+  TRY_ASSIGN(const Config config, load_config(workspace, shell.environment));
   if (run.status == "done" && !options.json)
     fmt::print(stderr, "run {} is done already; its result, from the record:\n", run.id);
   return carry_out_and_show(shell, *journal, run, config, {options.json, options.verbose, Begin::again});

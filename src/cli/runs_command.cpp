@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "app/run_state.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
-#include "cli/run_state.hpp"
-#include "cli/workspace.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
 

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "app/run_control.hpp"
+#include "app/run_state.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
-#include "cli/run_control.hpp"
-#include "cli/run_state.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/workspace.hpp"
 
 namespace accelopt::cli {
 namespace {

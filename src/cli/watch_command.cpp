@@ -9,12 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "app/run_control.hpp"
+#include "app/run_state.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
-#include "cli/run_control.hpp"
-#include "cli/run_state.hpp"
+#include "cli/exit_code.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/signals.hpp"
-#include "cli/workspace.hpp"
 #include "report/event_json.hpp"
 #include "report/progress.hpp"
 

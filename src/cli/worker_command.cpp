@@ -12,12 +12,12 @@
 
 #include "base/utc.hpp"
 
+#include "app/device.hpp"
+#include "app/version.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
 #include "cli/cuda_environment.hpp"
-#include "cli/device.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/version.hpp"
-#include "cli/workspace.hpp"
 #include "evaluation/bundle_runner.hpp"
 #include "evaluation/worker.hpp"
 #include "targets/cpu/cpu_target.hpp"
