@@ -58,7 +58,7 @@ Result<report::SuiteTask> task_of(const journal::SuiteEntry& entry, journal::Jou
   report::SuiteTask task{.task = entry.task, .run = entry.run, .error = entry.error};
   if (entry.run.empty()) return task;
   TRY_ASSIGN(const journal::RunInfo run, journal.find_run(entry.run));
-  TRY_ASSIGN(const RunState state, cli::state_of(control, run.id));
+  TRY_ASSIGN(const RunState state, app::state_of(control, run.id));
   task.state = state.status;
   if (task.state == "done") task.error.clear();  // it failed, and was resumed
   const Json result = run.result.value_or(Json());
@@ -128,7 +128,10 @@ Result<Json> suite_settings(const RunSettings& settings, const Config& config) {
   out["allow_regression"] = settings.measure.allow_regression;
   out["protocol"] = settings.measure.protocol;
   out["compiler"] = settings.device.compiler;
-  out["device"] = settings.device.worker.empty() ? settings.device.device : "worker " + settings.device.worker;
+  std::string commands;
+  for (const WorkerConfig& worker : settings.device.workers)
+    commands += (commands.empty() ? "worker " : ", ") + worker.command;
+  out["device"] = commands.empty() ? settings.device.device : commands;
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -15,11 +16,11 @@ namespace {
 
 /// Once a command, and where it cannot be missed: what kernels that a model wrote could do on this machine.
 void warn_of_missing_isolation(const Shell& shell) {
-  static const std::string missing = sandbox::missing_isolation();
-  static bool said = false;
-  if (missing.empty() || said) return;
-  said = true;
-  shell.warn("the sandbox is incomplete: " + missing);
+  static std::once_flag said;
+  std::call_once(said, [&shell] {
+    const std::string missing = sandbox::missing_isolation();
+    if (!missing.empty()) shell.warn("the sandbox is incomplete: " + missing);
+  });
 }
 
 std::string greeting_text(const evaluation::Hello& hello) {
@@ -32,6 +33,42 @@ std::string greeting_text(const evaluation::Hello& hello) {
 }
 
 }  // namespace
+
+base::Json to_json(const DeviceFlags& flags) {
+  base::Json out = {{"device", flags.device},
+                    {"compiler", flags.compiler},
+                    {"worker", flags.workers.empty() ? "" : flags.workers.front().command},
+                    {"defer", flags.defer}};
+  const bool plain = flags.workers.empty() || (flags.workers.size() == 1 && flags.workers.front().name.empty());
+  if (plain) return out;
+  for (const WorkerConfig& worker : flags.workers)
+    out["workers"].push_back({{"command", worker.command}, {"name", worker.name}});
+  return out;
+}
+
+base::Result<DeviceFlags> device_flags_from(const base::Json& json) {
+  DeviceFlags flags;
+  base::read_field(json, "device", flags.device);
+  base::read_field(json, "compiler", flags.compiler);
+  base::read_field(json, "defer", flags.defer);
+  std::string worker;
+  base::read_field(json, "worker", worker);
+  if (!worker.empty()) flags.workers = {{worker}};
+  if (!json.contains("workers")) return flags;
+  flags.workers.clear();
+  for (const base::Json& one : json["workers"]) {
+    WorkerConfig& read = flags.workers.emplace_back();
+    base::read_field(one, "command", read.command);
+    base::read_field(one, "name", read.name);
+  }
+  return flags;
+}
+
+DeviceFlags with_configured_workers(DeviceFlags flags, const Config& config) {
+  const bool says_where = flags.device_given || !flags.compiler.empty() || !flags.defer.empty();
+  if (flags.workers.empty() && !says_where) flags.workers = config.workers;
+  return flags;
+}
 
 base::Result<DeviceName> parse_device(const std::string& name) {
   constexpr std::string_view kPossible = "write cpu, cpu:N for kernels on core N, or cuda:N for CUDA device N";
@@ -54,7 +91,7 @@ base::Result<DeviceName> parse_device(const std::string& name) {
 }
 
 base::Result<void> check(const DeviceFlags& flags) {
-  if (flags.worker.empty()) {
+  if (flags.workers.empty()) {
     TRY(parse_device(flags.device));
     return {};
   }
@@ -69,27 +106,38 @@ base::Result<void> check(const DeviceFlags& flags) {
                       "--device " +
                           flags.device + "\"");
   }
-  TRY(evaluation::split_command(flags.worker));
+  for (const WorkerConfig& worker : flags.workers) TRY(evaluation::split_command(worker.command));
   return {};
 }
 
 std::string place_of(const DeviceFlags& flags) {
   if (!flags.defer.empty()) return "by bundles in " + flags.defer;
-  if (!flags.worker.empty()) return "through the worker \"" + flags.worker + "\"";
+  if (!flags.workers.empty()) {
+    std::string names;
+    for (const WorkerConfig& worker : flags.workers) {
+      names += names.empty() ? "\"" : ", \"";
+      names += (worker.name.empty() ? worker.command : worker.name) + "\"";
+    }
+    return flags.workers.size() == 1 ? "through the worker " + names
+                                     : fmt::format("through {} workers: {}", flags.workers.size(), names);
+  }
   return "on device " + flags.device;
 }
 
 base::Result<evaluation::PoolOptions> pool_options(const Shell& shell, const DeviceFlags& flags, const Config& config) {
   TRY(check(flags));
   evaluation::PoolOptions options;
-  if (flags.worker.empty()) {
-    options.command = {shell.program, "worker", "--device", flags.device};
-    if (!flags.compiler.empty()) options.command.insert(options.command.end(), {"--compiler", flags.compiler});
-  } else {
-    TRY_ASSIGN(options.command, evaluation::split_command(flags.worker));
+  if (flags.workers.empty()) {
+    evaluation::WorkerCommand local{{shell.program, "worker", "--device", flags.device}};
+    if (!flags.compiler.empty()) local.words.insert(local.words.end(), {"--compiler", flags.compiler});
+    options.workers.push_back(std::move(local));
+  }
+  for (const WorkerConfig& worker : flags.workers) {
+    TRY_ASSIGN(auto words, evaluation::split_command(worker.command));
+    options.workers.push_back({std::move(words), worker.name});
   }
   for (const auto& [name, model] : config.models) {
-    if (!model.key_env.empty()) options.withheld.push_back(model.key_env);
+    if (!model.key_env.empty()) options.connection.withheld.push_back(model.key_env);
   }
   return options;
 }
@@ -97,14 +145,19 @@ base::Result<evaluation::PoolOptions> pool_options(const Shell& shell, const Dev
 base::Result<std::unique_ptr<evaluation::Evaluator>> make_evaluator(const Shell& shell, const DeviceFlags& flags,
                                                                     const Config& config, DelayPorts ports) {
   TRY_ASSIGN(auto options, pool_options(shell, flags, config));
-  options.waiting = ports.waiting ? std::move(ports.waiting)
-                                  : [warn = shell.warn](const model::DeviceWait& wait) { warn(model::describe(wait)); };
-  options.progressed = std::move(ports.progressed);
-  options.stop_waiting = ports.stop_waiting.value_or(shell.stops.wind_down);
-  if (flags.worker.empty()) {
+  evaluation::ConnectionOptions& connection = options.connection;
+  connection.waiting = ports.waiting ? std::move(ports.waiting) : [warn = shell.warn](const model::DeviceWait& wait) {
+    warn(model::describe(wait));
+  };
+  connection.progressed = std::move(ports.progressed);
+  connection.stop_waiting = ports.stop_waiting.value_or(shell.stops.wind_down);
+  if (flags.workers.empty()) {
     warn_of_missing_isolation(shell);
-  } else if (ports.notice) {
-    options.greeted = [notice = std::move(ports.notice)](const evaluation::Hello& hello) {
+    return evaluation::make_worker_pool(std::move(options));
+  }
+  connection.notice = ports.notice ? ports.notice : shell.warn;
+  if (ports.notice) {
+    connection.greeted = [notice = std::move(ports.notice)](const evaluation::Hello& hello) {
       notice(greeting_text(hello));
     };
   }

@@ -11,8 +11,6 @@
 #include "agents/model_agents.hpp"
 #include "agents/prompts.hpp"
 #include "app/earlier_runs.hpp"
-#include "report/format.hpp"
-#include "report/text_table.hpp"
 
 namespace accelopt::app {
 
@@ -25,6 +23,9 @@ using search::RoleFacts;
 namespace {
 
 constexpr const char* kStep = "estimate";
+
+/// What is estimated, in the order in which it is shown.
+constexpr std::array kFigures{"calls", "tokens", "usd", "evaluations", "device_seconds", "wall_seconds"};
 
 /// Tokens a byte of prompts and kernels, for the tokenizers in use.
 constexpr Range kTokensPerByte{1 / 4.8, 1 / 3.8, 1 / 2.7};
@@ -121,32 +122,6 @@ RoleFacts guess_role(const std::string& role, double prompt_bytes, const model::
   return facts;
 }
 
-std::string number(double value) {
-  return report::format_count(static_cast<std::int64_t>(std::llround(value)));
-}
-
-std::string show(const std::string& name, double value) {
-  if (name == "usd") return report::format_usd(value);
-  if (name == "device_seconds" || name == "wall_seconds") return report::format_seconds(value);
-  return number(value);
-}
-
-constexpr std::array kTitles{
-    std::pair{"calls", "calls of models"},
-    std::pair{"tokens", "tokens"},
-    std::pair{"usd", "cost"},
-    std::pair{"evaluations", "evaluations"},
-    std::pair{"device_seconds", "device"},
-    std::pair{"wall_seconds", "wall time"},
-};
-
-std::string title_of(const std::string& name) {
-  for (const auto& [key, title] : kTitles) {
-    if (name == key) return title;
-  }
-  return name;
-}
-
 /// What the figures rest on, for people.
 std::string basis_of(const EarlierRuns& earlier, const model::Task& task, const RunSettings& settings) {
   std::string text;
@@ -206,46 +181,6 @@ Json json_line(const search::Estimate& estimate, const model::Task& task) {
   return line;
 }
 
-std::string describe(const search::Estimate& estimate) {
-  report::TextTable table(
-      {{"estimate"}, {"from", report::Align::right}, {"expected", report::Align::right}, {"to", report::Align::right}});
-  const auto add = [&](const std::string& name, const std::optional<Range>& range) {
-    if (!range)
-      table.add({title_of(name), "unknown", "unknown", "unknown"});
-    else
-      table.add({title_of(name), show(name, range->low), show(name, range->expected), show(name, range->high)});
-  };
-  if (estimate.all_calls.high > 0) {
-    add("calls", estimate.all_calls);
-    add("tokens", estimate.tokens);
-    add("usd", estimate.usd);
-  }
-  add("evaluations", estimate.evaluations);
-  add("device_seconds", estimate.device_seconds);
-  add("wall_seconds", estimate.wall_seconds);
-  std::string text = table.render();
-  if (!estimate.usd) text += "the cost is unknown: a model's price is not known (price in accelopt.toml)\n";
-  return text + "rests on " + estimate.basis + "\n";
-}
-
-std::string estimate_line(const search::Estimate& estimate) {
-  std::string text;
-  const auto add = [&](const std::string& name, const std::optional<Range>& range) {
-    const std::string value = range ? fmt::format("{} ({} to {})", show(name, range->expected), show(name, range->low),
-                                                  show(name, range->high))
-                                    : "unknown";
-    text += fmt::format("{}{} {}", text.empty() ? "estimate: " : ", ", title_of(name), value);
-  };
-  if (estimate.all_calls.high > 0) {
-    add("calls", estimate.all_calls);
-    add("tokens", estimate.tokens);
-    add("usd", estimate.usd);
-  }
-  add("evaluations", estimate.evaluations);
-  add("wall_seconds", estimate.wall_seconds);
-  return text;
-}
-
 Result<void> record_estimate(journal::Journal& journal, const std::string& run, const search::Estimate& estimate) {
   return journal.record_step(run, {{{}, kStep}, kStep, Json(estimate), {}, {}, {}});
 }
@@ -268,7 +203,7 @@ std::vector<search::Comparison> compare(const Json& estimate, const search::RunR
       {"device_seconds", result.device_seconds},
       {"wall_seconds", result.wall_seconds},
   };
-  for (const auto& [name, title] : kTitles) {
+  for (const std::string name : kFigures) {
     search::Comparison comparison{name, std::nullopt, actual.at(name)};
     if (estimate.contains(name) && !estimate[name].is_null()) comparison.predicted = estimate[name].get<Range>();
     list.push_back(comparison);
@@ -291,7 +226,7 @@ Json to_json(const std::vector<search::Comparison>& comparisons) {
 std::vector<search::Comparison> comparisons_of(const Json& json) {
   std::vector<search::Comparison> list;
   if (!json.is_object()) return list;
-  for (const auto& [name, title] : kTitles) {
+  for (const std::string name : kFigures) {
     const auto found = json.find(name);
     if (found == json.end()) continue;
     search::Comparison comparison{name, std::nullopt, std::nullopt};
@@ -301,36 +236,6 @@ std::vector<search::Comparison> comparisons_of(const Json& json) {
     list.push_back(std::move(comparison));
   }
   return list;
-}
-
-std::string describe(const std::vector<search::Comparison>& comparisons) {
-  report::TextTable table({{"estimate and truth"},
-                           {"from", report::Align::right},
-                           {"expected", report::Align::right},
-                           {"to", report::Align::right},
-                           {"it was", report::Align::right}});
-  for (const search::Comparison& comparison : comparisons) {
-    const std::string& name = comparison.name;
-    if (!comparison.predicted || (comparison.predicted->high == 0 && comparison.actual == 0.0)) continue;
-    const std::string was = comparison.actual ? show(name, *comparison.actual) : "unknown";
-    table.add({title_of(name), show(name, comparison.predicted->low), show(name, comparison.predicted->expected),
-               show(name, comparison.predicted->high),
-               was + (comparison.inside() || !comparison.actual ? "" : " (!)")});
-  }
-  return table.render();
-}
-
-std::string beside_text(const std::vector<search::Comparison>& comparisons) {
-  std::string text;
-  for (const search::Comparison& comparison : comparisons) {
-    const std::string& name = comparison.name;
-    if (!comparison.predicted || !comparison.actual || (comparison.predicted->high == 0 && *comparison.actual == 0))
-      continue;
-    text += fmt::format("{}{} {} of {}{}", text.empty() ? "used of what was estimated: " : ", ", title_of(name),
-                        show(name, *comparison.actual), show(name, comparison.predicted->expected),
-                        comparison.inside() ? "" : " (!)");
-  }
-  return text.empty() ? text : text + "\n";
 }
 
 }  // namespace accelopt::app

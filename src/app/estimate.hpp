@@ -16,12 +16,6 @@ namespace accelopt::app {
 base::Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings& settings, const Config& config,
                                             journal::Journal* history);
 
-/// A table: calls, tokens, dollars, evaluations, device time, wall time, each with its range.
-std::string describe(const search::Estimate& estimate);
-
-/// The same in one sentence, without what it rests on.
-std::string estimate_line(const search::Estimate& estimate);
-
 /// The object that `estimate --json` prints and `run --json` begins with (docs/events.md).
 base::Json json_line(const search::Estimate& estimate, const model::Task& task);
 
@@ -34,8 +28,5 @@ base::Result<base::Json> recorded_estimate(journal::Journal& journal, const std:
 std::vector<search::Comparison> compare(const base::Json& estimate, const search::RunResult& result);
 base::Json to_json(const std::vector<search::Comparison>& comparisons);
 std::vector<search::Comparison> comparisons_of(const base::Json& json);  ///< what to_json wrote; null: none
-std::string describe(const std::vector<search::Comparison>& comparisons);
-/// The same in one line: "estimated and used: 15 and 34 evaluations, ..."; what lies outside of its range has a "(!)".
-std::string beside_text(const std::vector<search::Comparison>& comparisons);
 
 }  // namespace accelopt::app

@@ -17,6 +17,7 @@
 #include "base/utc.hpp"
 #include "evaluation/evaluator_json.hpp"
 #include "search/metered_evaluator.hpp"
+#include "targets/cuda/tool_folder.hpp"
 
 namespace accelopt::app {
 
@@ -36,11 +37,7 @@ Json to_json(const RunSettings& settings) {
             {"replay", settings.agents.replay},
             {"exit_when_waiting", settings.agents.exit_when_waiting},
             {"prompts", settings.agents.prompts}}},
-          {"device",
-           {{"device", settings.device.device},
-            {"compiler", settings.device.compiler},
-            {"worker", settings.device.worker},
-            {"defer", settings.device.defer}}},
+          {"device", to_json(settings.device)},
           {"knowledge", settings.knowledge},
           {"schedule", search::to_string(settings.schedule)}};
 }
@@ -62,13 +59,7 @@ base::Result<RunSettings> run_settings_from(const Json& json) {
   base::read_field(agents, "replay", settings.agents.replay);
   base::read_field(agents, "exit_when_waiting", settings.agents.exit_when_waiting);
   base::read_field(agents, "prompts", settings.agents.prompts);
-  const Json device = json.value("device", Json::object());
-  base::read_field(device, "device", settings.device.device);
-  base::read_field(device, "compiler", settings.device.compiler);
-  base::read_field(device, "worker", settings.device.worker);
-  base::read_field(device, "defer", settings.device.defer);
-  base::read_field(device, "returned", settings.device.returned);
-  base::read_field(device, "rewrite", settings.device.rewrite);
+  TRY_ASSIGN(settings.device, device_flags_from(json.value("device", Json::object())));
   settings.knowledge = kNoKnowledge;  // of a run of before there was one
   base::read_field(json, "knowledge", settings.knowledge);
   std::string schedule(search::to_string(settings.schedule));
@@ -159,7 +150,7 @@ class BlankAnswers {
 base::Result<void> keep_place(journal::Journal& journal, const std::string& run, const RunSettings& settings,
                               model::EventSink& events) {
   TRY_ASSIGN(journal::RunInfo kept, journal.find_run(run));
-  Json device = to_json(settings)["device"];
+  Json device = to_json(settings.device);
   if (kept.settings["device"] == device) return {};
   kept.settings["device"] = std::move(device);
   TRY(journal.change_settings(run, kept.settings));
@@ -167,122 +158,215 @@ base::Result<void> keep_place(journal::Journal& journal, const std::string& run,
   return {};
 }
 
-/// The bundles of a run whose evaluations travel, with what came back taken in; null for any other run.
-base::Result<std::unique_ptr<Deferral>> take_in_bundles(journal::Journal& journal, const journal::RunInfo& run,
-                                                        const DeviceFlags& device, RunControl& control,
-                                                        const Deferral::Notice& notice) {
-  if (device.defer.empty()) return nullptr;
-  TRY_ASSIGN(auto deferral, Deferral::open(journal, run));
-  const auto rewrite = device.rewrite ? Deferral::Rewrite::yes : Deferral::Rewrite::no;
-  const auto seconds = deferral->take_in(device.returned, rewrite, notice);
-  if (!seconds) {
-    TRY(journal.finish_run(run.id, "waiting", run.result, ""));
-    return tl::make_unexpected(seconds.error());
+/// One run while it is carried out: everything that it works with, in the order in which it comes about.
+class Session {
+ public:
+  Session(const Shell& shell, journal::Journal& journal, const journal::RunInfo& run, const Config& config,
+          const RunSettings& settings)
+      : shell_(shell),
+        journal_(journal),
+        run_(run),
+        config_(config),
+        settings_(settings),
+        chats_(journal, run.id, search::Missing::do_it) {}
+
+  base::Result<search::RunResult> carry_out(model::EventSink& sink, const ResumeOptions& options) {
+    TRY_ASSIGN(control_, RunControl::start(journal_.folder(), run_.id, settings_.search, shell_.stops, sink));
+    if (run_.status != "done") {
+      TRY(finish("running"));
+      TRY(keep_place(journal_, run_.id, settings_, *control_));
+    }
+    TRY(gather_team());
+    TRY(take_in_bundles(options));
+    TRY(find_evaluator());
+    TRY_ASSIGN(search::RunResult result, search());
+    result.noise = control_->noise();
+    if (result.estimate.is_null()) {
+      TRY_ASSIGN(const Json predicted, recorded_estimate(journal_, run_.id));
+      result.estimate = to_json(compare(predicted, result));
+    }
+    return record_end(std::move(result));
   }
-  control.budget().spend({.device_seconds = *seconds});
-  control.budget().count_put_off(deferral->builds_put_off());
-  return deferral;
-}
+
+ private:
+  void note(const std::string& text) { control_->on(model::Note{text}); }
+
+  base::Result<void> finish(const char* status) { return journal_.finish_run(run_.id, status, std::nullopt, ""); }
+
+  /// Records that the run could not go on, for this reason.
+  base::Result<void> give_up(const base::Error& error) {
+    return finish(error.code == base::ErrorCode::cancelled ? "interrupted" : "failed");
+  }
+
+  base::Result<void> gather_team() {
+    const auto meet_blank = [this](const std::filesystem::path& answer) {
+      if (settings_.agents.exit_when_waiting)
+        blank_.add(answer);
+      else
+        note(blank_hint(answer));
+    };
+    auto team = make_team(settings_.agents, config_, run_.seed,
+                          {.chats = chats_,
+                           .budget = control_->budget(),
+                           .notice = [this](const std::string& text) { note(text); },
+                           .waiting = &waiting_,
+                           .environment = shell_.environment,
+                           .stop = control_->stops().wind_down,
+                           .blank_answer = meet_blank});
+    if (!team) {
+      TRY(give_up(team.error()));
+      if (team.error().code == base::ErrorCode::cancelled) return tl::make_unexpected(team.error());
+      return base::fail(base::ErrorCode::unavailable,
+                        team.error().message);  // of whatever kind: no verdict on the task
+    }
+    team_ = std::move(*team);
+    return {};
+  }
+
+  /// Of a run whose evaluations travel: what came back.
+  base::Result<void> take_in_bundles(const ResumeOptions& options) {
+    if (settings_.device.defer.empty()) return {};
+    TRY_ASSIGN(deferral_, Deferral::open(journal_, run_));
+    const auto rewrite = options.defer.empty() ? Deferral::Rewrite::no : Deferral::Rewrite::yes;
+    const auto seconds = deferral_->take_in(options.bundle, rewrite, [this](const std::string& text) { note(text); });
+    if (!seconds) {
+      TRY(journal_.finish_run(run_.id, "waiting", run_.result, ""));
+      return tl::make_unexpected(seconds.error());
+    }
+    control_->budget().spend({.device_seconds = *seconds});
+    control_->budget().count_put_off(deferral_->builds_put_off());
+    deferred_ = &deferral_->evaluator(waiting_);
+    return {};
+  }
+
+  base::Result<void> find_evaluator() {
+    if (deferred_ == nullptr) {
+      Config keys = config_;  // of the flags' own model as well
+      keys.models["flags"].key_env = settings_.agents.key_env;
+      DelayPorts ports{.notice = [this](const std::string& text) { note(text); },
+                       .waiting = [this](const model::DeviceWait& wait) { control_->on(wait); },
+                       .stop_waiting = control_->stop_waiting()};
+      TRY_ASSIGN(connected_, make_evaluator(shell_, settings_.device, keys, std::move(ports)));
+    }
+    evaluation::Evaluator* const evaluator = deferred_ != nullptr ? deferred_ : connected_.get();
+    metered_ = search::make_metered_evaluator(*evaluator, control_->budget());
+    return {};
+  }
+
+  base::Result<search::RunResult> search() {
+    const search::RunRequest request{.run = run_.id,
+                                     .task = run_.task,
+                                     .settings = settings_.search,
+                                     .measure = settings_.measure,
+                                     .seed = run_.seed,
+                                     .missing = search::Missing::do_it,
+                                     .schedule = settings_.schedule};
+    const auto place =
+        knowledge_place(settings_.knowledge == kNoKnowledge ? "" : settings_.knowledge, shell_.environment);
+    TRY_ASSIGN(const auto knowledge, knowledge_of(settings_, journal_, *control_, place));
+    search::RunPorts ports{team_->team(), metered_.get(), &journal_, control_.get()};
+    ports.budget = &control_->budget();
+    ports.waiting = &waiting_;
+    ports.foresight = deferred_;
+    ports.knowledge = knowledge.get();
+    auto report = search::run_search(request, ports, control_->stops());
+    if (report) return std::move(report->result);
+    TRY(give_up(report.error()));
+    return tl::make_unexpected(report.error());
+  }
+
+  base::Result<search::RunResult> record_end(search::RunResult result) {
+    const bool is_waiting = result.outcome == search::Outcome::waiting;
+    const bool is_interrupted = result.outcome == search::Outcome::interrupted;
+    if (is_interrupted && control_->asked() == journal::Request::stop_now && !shell_.stops.wind_down.stop_requested())
+      result.stopped_by = "stop";
+    if (is_waiting) TRY(say_for_what_it_waits(result));
+    TRY(journal_.finish_run(run_.id,
+                            is_waiting       ? "waiting"
+                            : is_interrupted ? "interrupted"
+                                             : "done",
+                            std::optional<Json>(std::in_place, search::to_result_json(result)),
+                            is_waiting || is_interrupted ? "" : result.decision_hash));
+    return result;
+  }
+
+  /// Writes the next bundle, and gives the result its reason.
+  base::Result<void> say_for_what_it_waits(search::RunResult& result) {
+    result.reason.clear();
+    int questions = waiting_;
+    if (deferral_) {
+      TRY(deferral_->write(settings_.device.defer, settings_.device, settings_.measure));
+      result.bundles = deferral_->under_way();
+      result.reason = deferral_->next_step();
+      questions -= deferred_->put_off();
+    }
+    if (questions <= 0) return {};
+    result.reason += fmt::format("{}{} question{} put off until somebody answers{}", result.reason.empty() ? "" : "; ",
+                                 questions, questions == 1 ? " is" : "s are",
+                                 settings_.agents.mailbox.empty() ? "" : " in " + settings_.agents.mailbox);
+    result.reason += blank_.hints();
+    return {};
+  }
+
+  const Shell& shell_;
+  journal::Journal& journal_;
+  const journal::RunInfo& run_;
+  const Config& config_;
+  const RunSettings& settings_;
+  search::Recorder chats_;
+  std::atomic<int> waiting_ = 0;
+  BlankAnswers blank_;
+  std::unique_ptr<RunControl> control_;
+  std::unique_ptr<OwnedTeam> team_;
+  std::unique_ptr<Deferral> deferral_;
+  evaluation::DeferredEvaluator* deferred_ = nullptr;  ///< of deferral_
+  std::unique_ptr<evaluation::Evaluator> connected_;
+  std::unique_ptr<evaluation::Evaluator> metered_;
+};
 
 }  // namespace
 
-base::Result<search::RunResult> carry_out(Shell& shell, journal::Journal& journal, const journal::RunInfo& run,
-                                          const Config& config, model::EventSink& sink) {
-  TRY_ASSIGN(const RunSettings settings, run_settings_from(run.settings));
-  const auto place = knowledge_place(settings.knowledge == kNoKnowledge ? "" : settings.knowledge, shell.environment);
-  TRY_ASSIGN(const auto control, RunControl::start(journal.folder(), run.id, settings.search, shell.stops, sink));
-  model::EventSink& events = *control;
-  if (run.status != "done") {
-    TRY(journal.finish_run(run.id, "running", std::nullopt, ""));
-    TRY(keep_place(journal, run.id, settings, events));
+base::Result<RunSettings> resumed_settings(const journal::RunInfo& run, const ResumeOptions& options) {
+  TRY_ASSIGN(RunSettings settings, run_settings_from(run.settings));
+  DeviceFlags place;
+  if (!options.device.empty()) place.device = options.device;
+  place.workers = options.workers;
+  place.defer = options.defer;
+  TRY(check(place));
+  if (!options.workers.empty()) {
+    settings.device = place;
+  } else if (!options.device.empty() || !options.defer.empty()) {
+    if (!options.device.empty()) settings.device.device = options.device;
+    settings.device.workers.clear();
+    settings.device.defer = options.defer;
   }
-  search::Recorder chats(journal, run.id, search::Missing::do_it);
-  std::atomic<int> waiting = 0;
-  BlankAnswers blank;
-  const auto meet_blank = [&](const std::filesystem::path& answer) {
-    if (settings.agents.exit_when_waiting)
-      blank.add(answer);
-    else
-      events.on(model::Note{blank_hint(answer)});
-  };
-  const auto team = make_team(settings.agents, config, run.seed,
-                              {.chats = chats,
-                               .budget = control->budget(),
-                               .notice = [&](const std::string& text) { events.on(model::Note{text}); },
-                               .waiting = &waiting,
-                               .environment = shell.environment,
-                               .stop = control->stops().wind_down,
-                               .blank_answer = meet_blank});
-  if (!team) {
-    const bool stopped = team.error().code == base::ErrorCode::cancelled;
-    TRY(journal.finish_run(run.id, stopped ? "interrupted" : "failed", std::nullopt, ""));
-    if (stopped) return tl::make_unexpected(team.error());
-    return base::fail(base::ErrorCode::unavailable, team.error().message);  // of whatever kind: no verdict on the task
-  }
-  Config keys = config;  // of the flags' own model as well
-  keys.models["flags"].key_env = settings.agents.key_env;
-  const auto note = [&](const std::string& text) { events.on(model::Note{text}); };
-  TRY_ASSIGN(const auto deferral, take_in_bundles(journal, run, settings.device, *control, note));
-  evaluation::DeferredEvaluator* deferred = deferral ? &deferral->evaluator(waiting) : nullptr;
-  std::unique_ptr<evaluation::Evaluator> connected;
-  if (!deferral) {
-    DelayPorts ports{.notice = note, .waiting = {}, .stop_waiting = control->stop_waiting()};
-    ports.waiting = [&events](const model::DeviceWait& wait) { events.on(wait); };
-    TRY_ASSIGN(connected, make_evaluator(shell, settings.device, keys, std::move(ports)));
-  }
-  evaluation::Evaluator* evaluator = deferral ? deferred : connected.get();
-  const search::RunRequest request{.run = run.id,
-                                   .task = run.task,
-                                   .settings = settings.search,
-                                   .measure = settings.measure,
-                                   .seed = run.seed,
-                                   .missing = search::Missing::do_it,
-                                   .schedule = settings.schedule};
-  const auto metered = search::make_metered_evaluator(*evaluator, control->budget());
-  search::RunPorts ports{(*team)->team(), metered.get(), &journal, &events};
-  ports.budget = &control->budget();
-  ports.waiting = &waiting;
-  ports.foresight = deferred;
-  TRY_ASSIGN(const auto knowledge, knowledge_of(settings, journal, events, place));
-  ports.knowledge = knowledge.get();
-  auto report = search::run_search(request, ports, control->stops());
-  if (!report) {
-    const bool stopped = report.error().code == base::ErrorCode::cancelled;
-    TRY(journal.finish_run(run.id, stopped ? "interrupted" : "failed", std::nullopt, ""));
-    return tl::make_unexpected(report.error());
-  }
-  report->result.noise = control->noise();
-  if (report->result.estimate.is_null()) {
-    TRY_ASSIGN(const Json predicted, recorded_estimate(journal, run.id));
-    report->result.estimate = to_json(compare(predicted, report->result));
-  }
-  const bool asked_to_end = report->result.outcome == search::Outcome::interrupted &&
-                            control->asked() == journal::Request::stop_now && !shell.stops.wind_down.stop_requested();
-  if (asked_to_end) report->result.stopped_by = "stop";
-  const bool is_waiting = report->result.outcome == search::Outcome::waiting;
-  const bool interrupted = is_waiting || report->result.outcome == search::Outcome::interrupted;
-  if (is_waiting) {
-    if (deferral) {
-      TRY(deferral->write(settings.device.defer, settings.device, settings.measure));
-      report->result.bundles = deferral->under_way();
-    }
-    const int questions = waiting - (deferred == nullptr ? 0 : deferred->put_off());
-    std::string& reason = report->result.reason;
-    reason = deferral ? deferral->next_step() : "";
-    if (questions > 0) {
-      reason += fmt::format("{}{} question{} put off until somebody answers{}", reason.empty() ? "" : "; ", questions,
-                            questions == 1 ? " is" : "s are",
-                            settings.agents.mailbox.empty() ? "" : " in " + settings.agents.mailbox);
-      reason += blank.hints();
-    }
-  }
-  const std::optional<Json> result(std::in_place, search::to_result_json(report->result));
-  TRY(journal.finish_run(run.id,
-                         is_waiting    ? "waiting"
-                         : interrupted ? "interrupted"
-                                       : "done",
-                         result, interrupted ? "" : report->result.decision_hash));
-  return report->result;
+  settings.agents.exit_when_waiting = settings.agents.exit_when_waiting || options.exit_when_waiting;
+  if (options.bundle.empty() || !settings.device.defer.empty()) return settings;
+  return base::fail(base::ErrorCode::invalid_argument,
+                    "run " + run.id + " waits for no bundle: it does not measure with --defer");
+}
+
+base::Result<search::RunResult> carry_out(const Shell& shell, journal::Journal& journal, const journal::RunInfo& run,
+                                          const Config& config, model::EventSink& events,
+                                          const ResumeOptions& options) {
+  TRY_ASSIGN(const RunSettings settings, resumed_settings(run, options));
+  return Session(shell, journal, run, config, settings).carry_out(events, options);
+}
+
+base::Result<RunEnd> start_run(const Shell& shell, journal::Journal& journal, const NewRun& begun, const Config& config,
+                               model::EventSink& events) {
+  TRY_ASSIGN(const journal::RunInfo run, begin_run(journal, begun.task, begun.folder, begun.settings));
+  TRY(record_estimate(journal, run.id, begun.estimate));
+  RunEnd end = resume_run(shell, journal, run, config, events, {});
+  end.discarded = !end.result && discard_failed_start(journal, run.id, end.result.error());
+  return end;
+}
+
+RunEnd resume_run(const Shell& shell, journal::Journal& journal, const journal::RunInfo& run, const Config& config,
+                  model::EventSink& events, const ResumeOptions& options) {
+  RunEnd end{run.id, carry_out(shell, journal, run, config, events, options)};
+  targets::cuda::remove_abandoned_tool_folders();  // of a worker that was killed
+  return end;
 }
 
 }  // namespace accelopt::app

@@ -22,7 +22,7 @@ constexpr int kBeatsASpendingEvent = 2;
 
 }  // namespace
 
-std::string describe(const journal::Session& session) {
+std::string process_of(const journal::Session& session) {
   const bool here = session.host == journal::this_process().host;
   return "process " + std::to_string(session.pid) + (here ? "" : " of another machine or container");
 }
@@ -38,7 +38,7 @@ Result<std::unique_ptr<RunControl>> RunControl::start(const std::filesystem::pat
     TRY_ASSIGN(const auto sessions, control->sessions(run));
     for (const journal::Session& other : sessions) {
       if (journal::is_alive(other) != journal::Alive::yes) continue;
-      return base::fail(ErrorCode::unavailable, "run " + run + " goes on in " + describe(other) +
+      return base::fail(ErrorCode::unavailable, "run " + run + " goes on in " + process_of(other) +
                                                     "; see it with: accelopt watch " + run +
                                                     ", or end it with: accelopt stop " + run);
     }

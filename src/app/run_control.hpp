@@ -78,6 +78,6 @@ class RunControl final : public model::EventSink {
 };
 
 /// "process 4711", "process 4711 on another machine": for messages.
-std::string describe(const journal::Session& session);
+std::string process_of(const journal::Session& session);
 
 }  // namespace accelopt::app

@@ -6,6 +6,7 @@
 #include "app/estimate.hpp"
 #include "app/workspace.hpp"
 #include "cli/command.hpp"
+#include "cli/estimate_text.hpp"
 #include "cli/search_flags.hpp"
 #include "suites/task_folder.hpp"
 

@@ -8,6 +8,7 @@
 #include "app/cost.hpp"
 #include "app/estimate.hpp"
 #include "base/unified_diff.hpp"
+#include "cli/estimate_text.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
 #include "report/text_width.hpp"

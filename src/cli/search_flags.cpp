@@ -66,12 +66,18 @@ void declare(Command& command, AgentFlags& flags) {
 
 void declare(Command& command, DeviceFlags& flags) {
   command.option("--device", &flags.device, "cpu, cpu:N for kernels on core N, or cuda:N for a CUDA device")
-      .show_default();
+      .show_default()
+      .when_given([&flags] { flags.device_given = true; });
   command.option("--compiler", &flags.compiler,
                  "g++, clang++, or a path to one (default: the first that there is); for cuda, NVRTC's library");
-  command.option("--worker", &flags.worker,
-                 "Command that starts a worker elsewhere, e.g. \"ssh host accelopt worker --device cpu:1\" "
-                 "(docs/devices.md)");
+  declare_workers(command, flags.workers,
+                  "Command that starts a worker elsewhere, e.g. \"ssh host accelopt worker --device cpu:1\"; may be "
+                  "repeated (docs/devices.md)");
+}
+
+void declare_workers(Command& command, std::vector<WorkerConfig>& workers, const std::string& help) {
+  command.option(
+      "--worker", [&workers](const std::string& text) { workers.push_back({text}); }, help);
 }
 
 base::Result<Exit> refuse_options(const base::Error& error) {

@@ -107,7 +107,7 @@ class Watch {
       if (state.status != "running" && (over || state.alive == Alive::no)) return state;
       if (state.alive == Alive::unknown && !warned_) {
         warned_ = true;
-        screen_.note("no sign of life from " + describe(*state.session) + "; it may be dead");
+        screen_.note("no sign of life from " + process_of(*state.session) + "; it may be dead");
       }
       if (state.alive == Alive::yes) warned_ = false;
       if (!pause(stop)) return state;

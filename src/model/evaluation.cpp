@@ -213,9 +213,11 @@ void from_json(const Json& in, BlockSample& value) {
 
 void to_json(Json& out, const Environment& value) {
   base::write_fields(out, value, kEnvironmentFields);
+  if (!value.worker.empty()) out["worker"] = value.worker;
 }
 void from_json(const Json& in, Environment& value) {
   base::read_fields(in, value, kEnvironmentFields);
+  base::read_field(in, "worker", value.worker);
 }
 
 static void to_json(Json& out, const TunedConfiguration& value) {

@@ -117,6 +117,7 @@ struct Environment {
   std::string isolation;  ///< layers that this machine allowed, e.g. "namespaces+seccomp+rlimits"
   std::uint64_t seed = 0;
   bool noisy = false;
+  std::string worker{};  ///< of a run's several, the one that measured; empty: there was one
 };
 
 struct BuildReport {

@@ -94,7 +94,6 @@ TEST(Estimates, StandBesideTheTruth) {
       EXPECT_EQ(comparison.actual, std::nullopt);
     }
   }
-  EXPECT_NE(describe(comparisons).find("1,100 (!)"), std::string::npos) << describe(comparisons);
   EXPECT_TRUE(compare({}, result).empty());
 }
 

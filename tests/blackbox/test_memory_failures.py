@@ -173,16 +173,17 @@ class FileFails(StoreFails):
         for number, one in enumerate(sorted(hidden)):
             self.succeed("memory", ("quarantine", "forget")[number % 2], one, *elsewhere)
 
-        def shown():
-            """Ids that the next run's planners are shown of what earlier ones have learned."""
+        def shown(learned):
+            """Those ids of what earlier runs have learned that the next run's planners are shown."""
             self.succeed(*arguments)
             decided = self.succeed("show", "--decisions", "--workspace", self.workspace, "--json").lines
-            return {one for line in decided for places in line.get("shown", []) for one in places} & set(ids)
+            return {one for line in decided for places in line.get("shown", []) for one in places} & set(learned)
 
-        self.assertEqual(shown() & hidden, set())
+        self.assertEqual(shown(ids) & hidden, set())
+        learned = self.arrived(self.store)
         self.move_away()
         self.store.mkdir()
-        without = shown()
+        without = shown(learned)
         self.assertNotEqual(without, set(), "the journal's own are shown")
         self.assertEqual(without & hidden, set())
 

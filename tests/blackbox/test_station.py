@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program with five hot functions, in namespaces and a class: made faster one by one, then patched all at once.
 
-With --long the program's own gain must be within 10 % of the interval that `best` reported for the user's build.
+With --long all five are made faster, and the program's own gain must be within 10 % of the interval that `best` reported for
+the user's build; without, two of them, and the gain may not be missing.
 """
 
 import math
@@ -17,6 +18,7 @@ import support
 PROGRAM = support.ROOT / "tests" / "blackbox" / "programs" / "station"
 NORMAL = "normal(0, 1)"
 LONGEST_SECONDS = 400  # of a command
+FEW = ("blend", "project")  # a free function and a member: what is made faster without --long
 
 # What main.cpp calls each, its name as a user gives it, its whole name, what init has to be told, its inputs, its axes: as main.cpp
 # has them, and as with "large", where a winner takes a tenth of a millisecond.
@@ -92,10 +94,11 @@ class Station(support.TestCase):
             self.assertIn(f'function = "{whole}"', (folder / "task.toml").read_text())
         return [folder for folder, _ in begun]
 
-    def test_five_functions_one_patch(self):
+    def test_several_functions_one_patch(self):
         before = shutil.copy(self.build(), self.folder / "before")
         runs = []
-        for folder in self.make_tasks():
+        folders = self.make_tasks()
+        for folder in [folder for folder in folders if self.long or folder.name in FEW]:
             result = self.succeed("run", folder, "--workspace", self.workspace, "--json", "--iterations", 1, seconds=LONGEST_SECONDS).last
             self.assertEqual(result["outcome"], "improved", result)
             runs.append(result["run"])
@@ -112,9 +115,9 @@ class Station(support.TestCase):
         self.assertEqual(len({name for name, value in before if abs(value) > 0.1}), 5, "the program computes something")
 
     def check_gains(self, gains, made):
-        for name, _, whole, *_ in FUNCTIONS:
-            said = re.search(rf"^{re.escape(whole)}: ([\d.]+)x \[([\d.]+), ([\d.]+)\] as your build compiles it, both with -march=x86-64 -O2", made.out,
-                             re.MULTILINE)
+        for name, _, whole, *_ in [function for function in FUNCTIONS if self.long or function[0] in FEW]:
+            said = re.search(rf"^{re.escape(whole)}: ([\d.]+)x \[([\d.]+), ([\d.]+)\] as your build compiles it, both with "
+                             r"-march=x86-64 -O2", made.out, re.MULTILINE)
             self.assertIsNotNone(said, made)
             own, (reported, low, high) = gains[name], map(float, said.groups())
             print(f"{whole}: {own:.2f}x in the program, {reported}x [{low}, {high}] reported", file=sys.stderr)
@@ -122,7 +125,7 @@ class Station(support.TestCase):
                 if self.long:
                     self.assertTrue(0.9 * low <= own <= 1.1 * high)
                 else:
-                    # Machines of CI are noisy, and the program is measured minutes later: the gain may not be missing.
+                    # A shared machine may be another one by the minute in which the program is measured.
                     self.assertGreater(own, math.sqrt(reported))
 
 

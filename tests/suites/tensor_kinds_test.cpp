@@ -66,6 +66,12 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
+TEST_F(TensorKinds, KnownKeys_AreListedOnce) {
+  expect_refused(kInput + kInout,
+                 "known keys are schema, name, op_type, description, axes, inputs, inout, outputs, ties,",
+                 "op_typ = \"t\"\n" + kHead);
+}
+
 TEST_F(TensorKinds, InoutTensorsAreInputsAndOutputs) {
   const auto task = load(kInput + kInout);
   ASSERT_TRUE(task) << task.error().message;

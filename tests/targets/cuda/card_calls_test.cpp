@@ -139,9 +139,14 @@ TEST(CardVariants, ACallAloneIsOneRunOfTheKernel) {
     const auto outcome = (*live)->call((*slots.get(0, slot))->invocation, options);
     return outcome && outcome->comparisons.size() == 2 && outcome->comparisons[1].passed();
   };
-  EXPECT_TRUE(right(kSquares, 0));  // from here on it is known that calls are short
   const std::string once = with("n[i] = negative;", "static int runs; runs += i == 0; n[i] = negative + (runs > 1);");
-  EXPECT_FALSE(right(once, 1));
+  // Where the host was late a short call looks like a long one, which is one run of the kernel in any case.
+  bool wrong = false;
+  for (int attempt = 0; attempt < 5 && !wrong; ++attempt) {
+    EXPECT_TRUE(right(kSquares, 0));  // from here on it is known that calls are short
+    wrong = !right(once, 1);
+  }
+  EXPECT_TRUE(wrong);
   options.alone = true;
   // A call is repeated where the host was late, as on a busy machine: one of a few is not.
   const auto right_once = [&](int slot) {
