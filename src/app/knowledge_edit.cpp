@@ -65,4 +65,25 @@ Result<Edited> edited(const model::Experience& was, const Json& fields, const st
   return out;
 }
 
+Result<Json> read_edit(std::string_view text, const std::string& where) {
+  TRY_ASSIGN(Json fields, base::parse_json(text, where));
+  if (!fields.is_object()) {
+    return fail(ErrorCode::parse,
+                where + ": a JSON object is needed, of the fields to change, such as {\"title\": \"...\"}");
+  }
+  TRY(check_fields(fields, where));
+  return fields;
+}
+
+Result<EditedItem> edit_item(memory::KnowledgeStore& store, const std::string& id, const Json& fields,
+                             const std::string& where) {
+  std::vector<std::string> changed;
+  TRY_ASSIGN(memory::Item item, store.edit(id, [&](const model::Experience& was) -> Result<model::Experience> {
+    TRY_ASSIGN(Edited made, edited(was, fields, where));
+    changed = std::move(made.changed);
+    return std::move(made.experience);
+  }));
+  return EditedItem{std::move(item), std::move(changed)};
+}
+
 }  // namespace accelopt::app

@@ -42,6 +42,10 @@ base::Result<std::string> read_import(const std::string& file);
 /// @error parse: it is none of these; the message names the place and the next step.
 base::Result<Imported> read_experiences(std::string_view text, const std::string& what, const ImportDefaults& defaults);
 
+/// Puts them into a store; gives how many of them it did not hold yet. What it holds stays shown or hidden as its user
+/// left it. @error as KnowledgeStore.
+base::Result<int> insert_imported(memory::KnowledgeStore& store, const Imported& imported);
+
 /// Whether the fields of an experience that somebody wrote make sense: a polarity that exists, effects that are
 /// positive, finite and ordered, an iteration that is a count. Fields that are not there are fine.
 /// @error invalid_argument: one does not; the message begins with `where` and names it and what is possible.

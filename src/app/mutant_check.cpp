@@ -23,7 +23,7 @@ using suites::MutantKind;
 /// A worker in which one variant of the task is open, for verification alone.
 class Bench {
  public:
-  static Result<std::unique_ptr<Bench>> open(Shell& shell, const DeviceFlags& device, const model::Task& task,
+  static Result<std::unique_ptr<Bench>> open(const Shell& shell, const DeviceFlags& device, const model::Task& task,
                                              std::uint64_t seed) {
     TRY_ASSIGN(auto evaluator, make_evaluator(shell, device));
     std::unique_ptr<Bench> out(new Bench(std::move(evaluator), shell, task));
@@ -46,7 +46,7 @@ class Bench {
   }
 
  private:
-  Bench(std::unique_ptr<Evaluator> evaluator, Shell& shell, const model::Task& task)
+  Bench(std::unique_ptr<Evaluator> evaluator, const Shell& shell, const model::Task& task)
       : evaluator_(std::move(evaluator)), baseline_(task.baseline), abort_(shell.stops.abort) {}
 
   std::unique_ptr<Evaluator> evaluator_;
@@ -67,7 +67,7 @@ bool found_out(const Mutant& mutant, Status status) {
 
 class Checker {
  public:
-  Checker(Shell& shell, const model::Task& task, const DeviceFlags& device, std::uint64_t seed)
+  Checker(const Shell& shell, const model::Task& task, const DeviceFlags& device, std::uint64_t seed)
       : shell_(shell), task_(task), device_(device), seed_(seed) {}
 
   Result<MutantCheck> run() {
@@ -216,7 +216,7 @@ class Checker {
     return std::optional(std::move(verdict));
   }
 
-  Shell& shell_;
+  const Shell& shell_;
   const model::Task& task_;
   const DeviceFlags& device_;
   std::uint64_t seed_;
@@ -245,7 +245,7 @@ std::string_view to_string(MutantFate fate) {
   return "refused";
 }
 
-Result<MutantCheck> check_mutants(Shell& shell, const model::Task& task, const DeviceFlags& device,
+Result<MutantCheck> check_mutants(const Shell& shell, const model::Task& task, const DeviceFlags& device,
                                   std::uint64_t seed) {
   return Checker(shell, task, device, seed).run();
 }

@@ -34,7 +34,7 @@ struct MutantCheck {
 /// Builds every mutant of the task and has it verified on all workloads by a worker of its own. An accepted one is
 /// tried again with the bounds as measured and with richer inputs, to tell what would mend the task.
 /// @error as Evaluator::open; those of building and verifying.
-base::Result<MutantCheck> check_mutants(Shell& shell, const model::Task& task, const DeviceFlags& device,
+base::Result<MutantCheck> check_mutants(const Shell& shell, const model::Task& task, const DeviceFlags& device,
                                         std::uint64_t seed);
 
 }  // namespace accelopt::app

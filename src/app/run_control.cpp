@@ -75,7 +75,7 @@ RunControl::RunControl(std::unique_ptr<journal::Control> control, const journal:
 
 RunControl::~RunControl() {
   thread_ = {};  // stops it and waits for it
-  beat(true);
+  beat(Beat::last);
 }
 
 void RunControl::on(const model::Event& event) {
@@ -100,7 +100,7 @@ void RunControl::keep_in_touch(const std::stop_token& stop) {
     if (stop.stop_requested()) return;
     budget_.tick();
     if (tick % (kTicksABeat * kBeatsASpendingEvent) == 0) tell_spending();
-    if (tick % kTicksABeat == 0) beat(false);
+    if (tick % kTicksABeat == 0) beat(Beat::going_on);
   }
 }
 
@@ -114,7 +114,7 @@ void RunControl::tell_spending() {
   on(spending);
 }
 
-void RunControl::beat(bool last) {
+void RunControl::beat(Beat beat) {
   std::vector<journal::EventLine> lines;
   {
     const std::scoped_lock lock(mutex_);
@@ -124,7 +124,7 @@ void RunControl::beat(bool last) {
   session_.beat_ms = journal::unix_ms();
   session_.wall_seconds = budget_.session_seconds();
   session_.device_seconds = budget_.session_device_seconds();
-  session_.ended = last;
+  session_.ended = beat == Beat::last;
   const auto request = control_->beat(session_, lines);
   if (request) return obey(*request);
   // What a full disk or a lock holds up is told later. A run is not ended for that: its steps are what counts, and

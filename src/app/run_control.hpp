@@ -51,7 +51,8 @@ class RunControl final : public model::EventSink {
   RunControl(std::unique_ptr<journal::Control> control, const journal::Spent& before,
              const search::SearchSettings& settings, const search::Stops& program, model::EventSink& events);
   void keep_in_touch(const std::stop_token& stop);
-  void beat(bool last);
+  enum class Beat { going_on, last };
+  void beat(Beat beat);
   void tell_spending();
   void obey(journal::Request request);
 

@@ -2,6 +2,7 @@
 #include "app/run_state.hpp"
 
 #include "app/run_control.hpp"
+#include "app/workspace.hpp"
 #include "report/format.hpp"
 
 namespace accelopt::app {
@@ -22,6 +23,18 @@ Result<RunState> state_of(journal::Control& control, const std::string& run) {
   TRY_ASSIGN(state.status, control.status(run));
   if (state.status == "running") state.status = "dead";
   return state;
+}
+
+Result<std::vector<ListedRun>> list_runs(const std::filesystem::path& workspace) {
+  TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_only));
+  TRY_ASSIGN(const auto runs, journal->list_runs());
+  TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_only));
+  std::vector<ListedRun> listed;
+  for (const journal::RunInfo& run : runs) {
+    TRY_ASSIGN(RunState state, state_of(*control, run.id));
+    listed.push_back({run, std::move(state.status)});
+  }
+  return listed;
 }
 
 Result<journal::RunInfo> pick_run(journal::Journal& journal, journal::Control& control, const std::string& name) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "journal/control.hpp"
@@ -17,6 +19,14 @@ struct RunState {
   journal::Alive alive = journal::Alive::no;
 };
 base::Result<RunState> state_of(journal::Control& control, const std::string& run);
+
+/// A run and how it stands.
+struct ListedRun {
+  journal::RunInfo info;
+  std::string status;  ///< as RunState's
+};
+/// All runs of a workspace, newest first. @error as open_workspace.
+base::Result<std::vector<ListedRun>> list_runs(const std::filesystem::path& workspace);
 
 /// The run that a command is about: the named one; with no name the one that goes on, else the last.
 /// @error not_found; invalid_argument: several go on, or fit the name; the message lists them.

@@ -97,7 +97,7 @@ scaffold::PatchForm form_without_measuring(const Solution& winner) {
   return form_of(own_flags_of(winner).empty() ? scaffold::FlagsBy::nothing : scaffold::FlagsBy::pragmas, winner);
 }
 
-Result<BuildRace> race_in_user_build(Shell& shell, const DeviceFlags& device, const model::Task& task,
+Result<BuildRace> race_in_user_build(const Shell& shell, const DeviceFlags& device, const model::Task& task,
                                      const Solution& winner, const scaffold::UserBuild& build) {
   model::Task own = task;
   own.baseline = model::with_user_flags(own.baseline, build.flags);

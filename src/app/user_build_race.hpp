@@ -30,7 +30,7 @@ struct BuildRace {
 /// Races the winner against the baseline, both compiled as the user's build does it: as it is, with its flags in
 /// pragmas, and in a file of its own. The first of them that keeps nine tenths of what the last one gains is taken.
 /// @error unavailable: the baseline or every form fails; the message says why. As Evaluator.
-base::Result<BuildRace> race_in_user_build(Shell& shell, const DeviceFlags& device, const model::Task& task,
+base::Result<BuildRace> race_in_user_build(const Shell& shell, const DeviceFlags& device, const model::Task& task,
                                            const model::Solution& winner, const scaffold::UserBuild& build);
 
 }  // namespace accelopt::app

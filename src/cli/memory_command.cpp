@@ -179,34 +179,12 @@ Result<Exit> show(const Shell& shell, const Options& options) {
   return Exit::done;
 }
 
-/// Those that the store does not hold yet. What it holds stays shown or hidden as its user left it: a file of somebody
-/// else's decides about what comes with it alone.
-Result<std::vector<std::string>> unknown_of(KnowledgeStore& store, const std::vector<std::string>& ids) {
-  std::vector<std::string> unknown;
-  for (const std::string& id : ids) {
-    const auto known = store.get(id);
-    if (!known && known.error().code != ErrorCode::not_found) return tl::make_unexpected(known.error());
-    if (!known) unknown.push_back(id);
-  }
-  return unknown;
-}
-
 /// add and import: both take any of the known forms; a single note may come alone.
 Result<Exit> take_in(const Shell& shell, const Options& options) {
   TRY_ASSIGN(const std::string text, read_import(options.file));
   TRY_ASSIGN(const Imported imported, read_experiences(text, options.file, options.defaults));
   TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::writing));
-  TRY_ASSIGN(const auto hidden, unknown_of(*store, imported.quarantined));
-  constexpr std::size_t kBatch = 500;
-  int fresh = 0;
-  for (std::size_t at = 0; at < imported.experiences.size(); at += kBatch) {
-    const std::size_t count = std::min(kBatch, imported.experiences.size() - at);
-    TRY_ASSIGN(const int inserted,
-               store->insert(std::span(imported.experiences).subspan(at, count), memory::Forgotten::returns));
-    fresh += inserted;
-  }
-  if (!imported.solutions.empty()) TRY(store->put_solutions(imported.solutions));
-  for (const std::string& id : hidden) TRY(store->quarantine(id, memory::Visibility::hidden));
+  TRY_ASSIGN(const int fresh, insert_imported(*store, imported));
   const auto total = static_cast<int>(imported.experiences.size());
   if (options.json) {
     const Json out = {{"type", "import"},
@@ -242,20 +220,10 @@ void print_done(const char* type, const std::string& id, const KnowledgeStore& s
 
 Result<Exit> edit(const Shell& shell, const Options& options) {
   TRY_ASSIGN(const std::string text, read_import(options.file));
-  TRY_ASSIGN(const Json fields, base::parse_json(text, options.file));
-  if (!fields.is_object()) {
-    return fail(ErrorCode::parse, options.file +
-                                      ": a JSON object is needed, of the fields to change, such as {\"title\": "
-                                      "\"...\"}");
-  }
-  TRY(check_fields(fields, options.file));
+  TRY_ASSIGN(const Json fields, read_edit(text, options.file));
   TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::writing));
-  std::vector<std::string> changed;
-  TRY_ASSIGN(const Item item, store->edit(options.id, [&](const model::Experience& was) -> Result<model::Experience> {
-    TRY_ASSIGN(Edited made, edited(was, fields, options.file));
-    changed = std::move(made.changed);
-    return std::move(made.experience);
-  }));
+  TRY_ASSIGN(const auto edit, edit_item(*store, options.id, fields, options.file));
+  const auto& [item, changed] = edit;
   if (options.json) {
     print_done("edit", item.experience.id, *store, {{"title", item.experience.title}, {"changed", changed}});
   } else if (changed.empty()) {
