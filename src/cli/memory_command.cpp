@@ -222,8 +222,8 @@ Result<Exit> edit(const Shell& shell, const Options& options) {
   TRY_ASSIGN(const std::string text, read_import(options.file));
   TRY_ASSIGN(const Json fields, read_edit(text, options.file));
   TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::writing));
-  TRY_ASSIGN(const auto edit, edit_item(*store, options.id, fields, options.file));
-  const auto& [item, changed] = edit;
+  TRY_ASSIGN(const auto made, edit_item(*store, options.id, fields, options.file));
+  const auto& [item, changed] = made;
   if (options.json) {
     print_done("edit", item.experience.id, *store, {{"title", item.experience.title}, {"changed", changed}});
   } else if (changed.empty()) {
