@@ -11,6 +11,7 @@
 #include "agents/quote.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::agents {
 namespace {
@@ -340,8 +341,10 @@ Parsed<std::string> parse_kernel_file(std::string_view text, model::Language lan
   const std::vector<Block> blocks = blocks_of(without_thoughts(text));
   if (blocks.empty()) return refuse("it has no fenced block with the file");
   if (!blocks.back().closed) return refuse("its last fenced block is not closed, so the file may be cut off");
-  const bool device_code = language == model::Language::cuda;
+  const model::KernelForm form = model::describe(language).form;
+  const bool device_code = form == model::KernelForm::launches;
   const auto whole = std::find_if(blocks.rbegin(), blocks.rend(), [&](const Block& block) {
+    if (form == model::KernelForm::text) return true;
     return device_code ? declares_launch(block.text) : defines_kernel(block.text);
   });
   if (whole == blocks.rend()) {

@@ -33,11 +33,10 @@ Parsed<std::vector<model::Plan>> parse_plans(std::string_view text, const std::v
 /// What stands behind "Title:" on a line before the first fence or edit; empty: there is none.
 std::string title_before_file(std::string_view text);
 
-/// The text of a kernel file: of all fenced blocks, the last one that defines the function kernel (C, C++) or has both
-/// a
-/// //@ launch line and a __global__ function (CUDA). Blocks before it are drafts or quotations; what a fence calls its
-/// language does not matter. Refused: no such block, a last block that is not closed (a file that was cut off), a diff,
-/// deceptive characters, over 256 KiB. Line ends become LF.
+/// The text of a kernel file: of all fenced blocks, the last one that defines the function kernel (C, C++), or has both
+/// a //@ launch line and a __global__ function (device code); of another language the last one. Blocks before it are
+/// drafts or quotations; what a fence calls its language does not matter. Refused: no such block, a last block that is
+/// not closed (a file that was cut off), a diff, deceptive characters, over 256 KiB. Line ends become LF.
 Parsed<std::string> parse_kernel_file(std::string_view text, model::Language language = model::Language::cpp);
 
 /// A lesson, or none where the model saw no optimization: the last JSON object in the text that has a "title", else the

@@ -10,7 +10,7 @@
 #include "agents/prompt_parts.hpp"
 #include "agents/quote.hpp"
 #include "base/unified_diff.hpp"
-#include "model/directives.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::agents {
 namespace {
@@ -72,22 +72,9 @@ std::string workloads_text(const Task& task, model::Role role) {
   return out;
 }
 
-/// How a language is called in a prompt.
-struct LanguageNames {
-  std::string_view language;
-  std::string_view standard;
-  std::string_view fence;
-};
-
-LanguageNames names_of(model::Language language) {
-  if (language == model::Language::c) return {"C", "gnu17", "c"};
-  if (language == model::Language::cuda) return {"CUDA C++", "c++20", "cuda"};
-  return {"C++", "gnu++20", "cpp"};
-}
-
 /// The main file, and the others as what they are: given.
 std::string solution_text(const model::Solution& solution) {
-  const std::string_view info = names_of(solution.language).fence;
+  const std::string_view info = fence_of(solution.language);
   std::string out = fenced(model::main_text(solution), info);
   for (std::size_t i = 1; i < solution.sources.size(); ++i) {
     const model::SourceFile& file = solution.sources[i];
@@ -107,17 +94,6 @@ std::string threads_text(int threads) {
          " threads, all of which have ended or are idle when it returns. OpenMP is on (-fopenmp).";
 }
 
-std::string cache_text(model::Cache cache, model::Language language) {
-  if (language == model::Language::cuda) {
-    if (cache == model::Cache::warm)
-      return "The second-level cache is warm: it is not flushed before a timed call, and the inputs were written just "
-             "before it.";
-    return "The caches are cold: the second-level cache is flushed before each timed call.";
-  }
-  if (cache == model::Cache::warm) return "The caches are warm: the tensors were touched just before each timed call.";
-  return "The caches are cold: inputs and outputs are flushed from all caches before each timed call.";
-}
-
 std::string precision_text(const model::Numerics& numerics) {
   std::string out = numerics.lower_precision ? "The kernel may compute in a lower precision than its inputs have."
                                              : "The kernel may not compute in a lower precision than its inputs have.";
@@ -128,37 +104,28 @@ std::string precision_text(const model::Numerics& numerics) {
   return out;
 }
 
-std::string allowed_flags_text(model::Language language) {
-  if (language == model::Language::cuda) return std::string(allowed_device_flags());
-  std::string out;
-  for (const std::string_view flag : model::allowed_flags()) out += (out.empty() ? "" : " ") + std::string(flag);
-  return out;
-}
-
-/// What a kernel's author has to know of the generated header: of the one for device code what is the task's own, the
-/// contract tells the rest.
-std::string_view own_part(std::string_view header, model::Language language) {
-  constexpr std::string_view kEnd = "\n#endif\n";
-  const std::size_t end = language == model::Language::cuda ? header.rfind(kEnd) : std::string_view::npos;
-  return end == std::string_view::npos ? header : header.substr(end + kEnd.size());
+/// What a kernel's author has to know of the generated header: what is the task's own, the contract tells the rest.
+std::string_view own_part(std::string_view header, const model::LanguageDescription& language) {
+  const std::string& before = language.header_begins;
+  const std::size_t end = before.empty() ? std::string_view::npos : header.rfind(before);
+  return end == std::string_view::npos ? header : header.substr(end + before.size());
 }
 
 /// The places that every file knows.
-PlaceValues common_values(const Context& context, model::Language language) {
+PlaceValues common_values(const Context& context, model::Language key) {
   const Task& task = task_of(context);
-  const LanguageNames names = names_of(language);
+  const model::LanguageDescription& language = model::describe(key);
   return {
-      {"language", std::string(names.language)},
-      {"standard", std::string(names.standard)},
-      {"fence", std::string(names.fence)},
-      {"allowed_flags", allowed_flags_text(language)},
+      {"language", language.title},
+      {"standard", language.standard},
+      {"fence", language.fence},
+      {"allowed_flags", language.allowed_flags},
       {"threads", threads_text(task.cpu.threads)},
-      {"cache", cache_text(task.cpu.cache, language)},
+      {"cache", task.cpu.cache == model::Cache::warm ? language.warm_caches : language.cold_caches},
       {"precision", precision_text(task.definition.numerics)},
       {"definition", definition_text(task)},
       {"device", context.device.empty() ? "Nothing is known of it." : context.device},
-      {"task_header",
-       fenced(own_part(context.task_header, language), language == model::Language::cuda ? names.fence : "c")},
+      {"task_header", fenced(own_part(context.task_header, language), language.header_fence)},
       {"hints", task.hints.empty() ? "None." : quoted(task.hints, kHintsBytes)},
   };
 }
@@ -254,12 +221,7 @@ std::vector<std::string_view> with_common(std::vector<std::string_view> own) {
 }  // namespace
 
 std::string_view fence_of(model::Language language) {
-  return names_of(language).fence;
-}
-
-std::string_view allowed_device_flags() {
-  return "--use_fast_math --ftz=true --prec-div=false --prec-sqrt=false --fmad=false --extra-device-vectorization "
-         "-maxrregcount=128 (or another number from 16 to 255)";
+  return model::describe(language).fence;
 }
 
 const std::vector<std::string_view>& places_of(Role role) {

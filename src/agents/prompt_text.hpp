@@ -17,10 +17,6 @@ const std::vector<std::string_view>& places_of(Role role);
 /// Names of the places that contract.txt may have.
 const std::vector<std::string_view>& contract_places();
 
-/// The compile flags that `//@ flags` of a CUDA kernel may name, as a list in words; those that
-/// model::is_allowed_device_flag accepts, each in one spelling.
-std::string_view allowed_device_flags();
-
 /// Values of all places of the role, but for `contract`.
 PlaceValues place_values(const PlanQuestion& question);
 PlaceValues place_values(const ExecuteQuestion& question);

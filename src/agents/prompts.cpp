@@ -8,6 +8,7 @@
 #include "agents/prompt_text.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::agents {
 namespace {
@@ -19,10 +20,24 @@ using base::Result;
 constexpr std::string_view kOpen = "{{";
 constexpr std::string_view kClose = "}}";
 constexpr auto kRoles = std::to_array({Role::planner, Role::executor, Role::fixer, Role::summarizer});
-/// C and C++ share their contract.
-constexpr std::string_view kHostFolder = "cpp";
-constexpr std::string_view kCudaFolder = "cuda";
-constexpr auto kFolders = std::to_array({kHostFolder, kCudaFolder});
+
+/// Every language of which something may be asked, once a folder of prompts or once a language.
+template <class Take>
+void for_prompted_languages(Take&& take) {
+  for (const model::TargetDescription* target : model::targets()) {
+    for (const model::LanguageDescription& language : target->languages) {
+      if (!language.prompts.empty()) take(language);
+    }
+  }
+}
+
+std::vector<std::string> folders() {
+  std::vector<std::string> out;
+  for_prompted_languages([&](const model::LanguageDescription& language) {
+    if (std::ranges::find(out, language.prompts) == out.end()) out.push_back(language.prompts);
+  });
+  return out;
+}
 
 std::string joined(const std::vector<std::string_view>& names) {
   std::string out;
@@ -113,10 +128,12 @@ std::vector<std::string> PromptTemplate::places() const {
 }
 
 Result<std::string> Prompts::folder_of(model::Language language) {
-  if (language == model::Language::c || language == model::Language::cpp) return std::string(kHostFolder);
-  if (language == model::Language::cuda) return std::string(kCudaFolder);
+  if (const std::string& folder = model::describe(language).prompts; !folder.empty()) return folder;
+  std::string known;
+  for_prompted_languages(
+      [&](const model::LanguageDescription& other) { known += (known.empty() ? "" : ", ") + other.title; });
   return fail(ErrorCode::unsupported, "there are no prompts for " + std::string(model::to_string(language)) +
-                                          " kernels; models are asked about C, C++ and CUDA so far");
+                                          " kernels; models are asked about these so far: " + known);
 }
 
 Result<const LanguagePrompts*> Prompts::of(model::Language language) const {
@@ -156,15 +173,16 @@ Result<LanguagePrompts> load_language(const std::optional<std::filesystem::path>
 Result<Prompts> load_prompts(const std::optional<std::filesystem::path>& folder) {
   Prompts prompts;
   std::string all;
-  for (const std::string_view language : kFolders) {
+  for (const std::string& language : folders()) {
     std::error_code ignored;
     if (folder && !std::filesystem::is_directory(*folder / language, ignored)) continue;
-    TRY_ASSIGN(prompts.languages_[std::string(language)], load_language(folder, std::string(language), all));
+    TRY_ASSIGN(prompts.languages_[language], load_language(folder, language, all));
   }
-  if (prompts.languages_.empty()) {
-    return fail(ErrorCode::not_found, folder->string() + ": no folder of prompts; it needs " +
-                                          std::string(kHostFolder) + "/ or " + std::string(kCudaFolder) +
-                                          "/ with every file that the built-in one has");
+  if (prompts.languages_.empty() && folder) {
+    std::string known;
+    for (const std::string& name : folders()) known += (known.empty() ? "" : " or ") + name + "/";
+    return fail(ErrorCode::not_found, folder->string() + ": no folder of prompts; it needs " + known +
+                                          " with every file that the built-in one has");
   }
   prompts.id_ = base::sha256_hex(all);
   return prompts;

@@ -57,8 +57,8 @@ struct LanguagePrompts {
 /// The prompts of every language and role. Read-only after loading, so it may be used by many threads at once.
 class Prompts {
  public:
-  /// The folder's name of the language's prompts: "cpp" for C and C++, "cuda". @error unsupported: there are none for
-  /// the language.
+  /// The name of the folder with the language's prompts: "cpp" for C and C++.
+  /// @error unsupported: there are none for the language.
   static base::Result<std::string> folder_of(model::Language language);
 
   /// Those of the language; they live as long as this object. @error unsupported: there are none for the language, or

@@ -8,9 +8,21 @@
 #include <fmt/format.h>
 
 #include "app/version.hpp"
+#include "model/target_description.hpp"
 #include "sandbox/probe.hpp"
 
 namespace accelopt::app {
+
+std::string device_names() {
+  std::vector<std::string> names;
+  for (const model::TargetDescription* target : model::targets()) {
+    if (model::is_measured(*target)) names.push_back(target->devices);
+  }
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == names.size() ? ", or " : ", ") + names[i];
+  return out;
+}
 
 namespace {
 
@@ -71,12 +83,13 @@ DeviceFlags with_configured_workers(DeviceFlags flags, const Config& config) {
 }
 
 base::Result<DeviceName> parse_device(const std::string& name) {
-  constexpr std::string_view kPossible = "write cpu, cpu:N for kernels on core N, or cuda:N for CUDA device N";
+  const std::string possible = "write " + device_names();
   DeviceName device;
   device.kind = name.substr(0, name.find(':'));
-  if (device.kind != "cpu" && device.kind != "cuda") {
+  const model::TargetDescription* const target = model::find_target(device.kind);
+  if (target == nullptr || !model::is_measured(*target)) {
     return base::fail(base::ErrorCode::invalid_argument,
-                      fmt::format("device \"{}\" is of no kind that this version measures on; {}", name, kPossible));
+                      fmt::format("device \"{}\" is of no kind that this version measures on; {}", name, possible));
   }
   if (device.kind.size() == name.size()) return device;
   const std::string_view digits = std::string_view(name).substr(device.kind.size() + 1);
@@ -84,7 +97,7 @@ base::Result<DeviceName> parse_device(const std::string& name) {
                          std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (!is_number) {
     return base::fail(base::ErrorCode::invalid_argument,
-                      fmt::format("device \"{}\": \"{}\" is no number; {}", name, digits, kPossible));
+                      fmt::format("device \"{}\": \"{}\" is no number; {}", name, digits, possible));
   }
   std::from_chars(digits.data(), digits.data() + digits.size(), device.number.emplace());
   return device;

@@ -37,10 +37,10 @@ DeviceFlags with_configured_workers(DeviceFlags flags, const Config& config);
 
 /// A device of this machine, as its name says it.
 struct DeviceName {
-  std::string kind;           ///< "cpu" or "cuda"
-  std::optional<int> number;  ///< the core, or the CUDA device; none: "cpu", "cuda"
+  std::string kind;           ///< the name of its target
+  std::optional<int> number;  ///< behind the colon; none: the target alone was named
 };
-/// Reads "cpu", "cpu:2", "cuda", "cuda:0"; whether there is such a device is found out where it is opened.
+/// Reads a target's name, "cpu", or "cpu:2"; whether there is such a device is found out where it is opened.
 /// @error invalid_argument: of no known kind, or malformed; the message says what is possible.
 base::Result<DeviceName> parse_device(const std::string& name);
 

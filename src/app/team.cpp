@@ -19,6 +19,7 @@
 #include "llm/mailbox_model.hpp"
 #include "llm/recording.hpp"
 #include "llm/wire.hpp"
+#include "model/target_description.hpp"
 #include "recipes/recipes_agents.hpp"
 #include "search/budgeted_chat.hpp"
 #include "search/journaled_chat.hpp"
@@ -281,7 +282,7 @@ base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config) 
 base::Result<void> check_language(const AgentFlags& flags, const Config& config, const model::Task& task) {
   const model::Language language = task.baseline.language;
   TRY_ASSIGN(const bool recipes, plays_recipes(flags, config));
-  if (!recipes || language == model::Language::c || language == model::Language::cpp) return {};
+  if (!recipes || model::describe(language).form == model::KernelForm::function) return {};
   return fail(ErrorCode::invalid_argument,
               "the built-in recipes rewrite loops of C and C++, and the kernel of " + task.definition.name + " is in " +
                   std::string(model::to_string(language)) +

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 
 #include "app/run.hpp"
+#include "app/workspace.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/verdict_text.hpp"
-#include "cli/workspace.hpp"
 #include "model/tuning.hpp"
 #include "report/step_progress.hpp"
 #include "suites/task_folder.hpp"

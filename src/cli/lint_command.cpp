@@ -13,6 +13,7 @@
 #include "cli/search_flags.hpp"
 #include "evaluation/evaluator.hpp"
 #include "evaluation/memory_need.hpp"
+#include "model/target_description.hpp"
 #include "suites/lint.hpp"
 #include "suites/task_folder.hpp"
 
@@ -75,7 +76,8 @@ std::string praise(const MutantCheck& check) {
 /// Whether a winner could be put into the user's file.
 base::Result<void> check_entry(const Shell& shell, const LintOptions& options, const model::Task& task,
                                const std::string& folder, std::vector<Problem>& problems) {
-  if (!task.entry || task.target != "cpu" || std::any_of(problems.begin(), problems.end(), is_error)) return {};
+  const bool patchable = model::describe(task.baseline.language).form == model::KernelForm::function;
+  if (!task.entry || !patchable || std::any_of(problems.begin(), problems.end(), is_error)) return {};
   TRY_ASSIGN(const scaffold::PatchCheck trial, try_patch(shell, options.device.compiler, task, folder));
   if (trial.fate == scaffold::PatchFate::compiles) return {};
   const bool broken = trial.fate == scaffold::PatchFate::broken;
@@ -95,7 +97,7 @@ base::Result<std::ptrdiff_t> lint_folder(Shell& shell, const LintOptions& option
     problems =
         suites::lint_task(task, {.cores = static_cast<int>(std::thread::hardware_concurrency()), .folder = folder});
     const auto available = base::available_memory();
-    if (task.target == "cpu" && available) {
+    if (!model::target_of(task).own_memory && available) {
       const auto fits = evaluation::check_memory(task, evaluation::MeasureSettings{}.slots, *available);
       if (!fits) problems.push_back({0, "workloads", fits.error().message, "", Severity::error});
     }

@@ -65,9 +65,9 @@ void declare(Command& command, AgentFlags& flags) {
 }
 
 void declare(Command& command, DeviceFlags& flags) {
-  command.option("--device", &flags.device, "cpu, cpu:N for kernels on core N, or cuda:N for a CUDA device")
-      .show_default()
-      .when_given([&flags] { flags.device_given = true; });
+  command.option("--device", &flags.device, device_names()).show_default().when_given([&flags] {
+    flags.device_given = true;
+  });
   command.option("--compiler", &flags.compiler,
                  "g++, clang++, or a path to one (default: the first that there is); for cuda, NVRTC's library");
   declare_workers(command, flags.workers,

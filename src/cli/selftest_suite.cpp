@@ -10,6 +10,7 @@
 #include "cli/builtin_exploits.hpp"
 #include "model/evaluation.hpp"
 #include "suites/task_folder.hpp"
+#include "targets/registry.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -18,8 +19,6 @@ namespace fs = std::filesystem;
 using base::ErrorCode;
 
 constexpr std::string_view kNotFaster = "NOT_FASTER";
-/// The folder of the GPU's suite within exploits/; the processor's lies beside it.
-constexpr std::string_view kCuda = "cuda";
 
 /// "key: value" of every comment line at the beginning of the file.
 std::map<std::string, std::string> header_of(std::string_view text) {
@@ -55,8 +54,7 @@ base::Result<std::vector<fs::path>> kernels_in(const fs::path& folder) {
   std::error_code problem;
   std::vector<fs::path> out;
   for (const auto& entry : fs::directory_iterator(folder, problem)) {
-    const std::string extension = entry.path().extension().string();
-    if (extension == ".cpp" || extension == ".c" || extension == ".cu") out.push_back(entry.path());
+    if (model::language_of_file(entry.path().filename().string())) out.push_back(entry.path());
   }
   if (problem) return base::fail_errno(problem.value(), folder.string());
   std::sort(out.begin(), out.end());
@@ -120,16 +118,36 @@ base::Result<SelftestSuite> load_selftest(const fs::path& folder) {
   return out;
 }
 
+namespace {
+
+/// The target whose self-test the file belongs to.
+const targets::Entry& owner_of(std::string_view file) {
+  const auto all = targets::registry();
+  const auto within = [&](const std::string& folder) { return file.starts_with(folder + "/"); };
+  for (const targets::Entry& target : all) {
+    if (!target.selftest.empty() && within(target.selftest)) return target;
+  }
+  const auto found = std::find_if(all.begin(), all.end(), [](const auto& target) { return target.selftest.empty(); });
+  ACCELOPT_ASSERT(found != all.end(), "an exploit of no target");
+  return *found;
+}
+
+}  // namespace
+
 base::Result<SelftestSuite> builtin_selftest(std::string_view kind) {
-  if (kind != "cpu" && kind != kCuda) {
+  const targets::Entry* const target = targets::find_entry(kind);
+  if (target == nullptr) {
+    std::string known;
+    for (const targets::Entry& one : targets::registry())
+      known += (known.empty() ? "" : " and ") + one.description.name;
     return base::fail(ErrorCode::unsupported, "there is no self-test for devices of the kind \"" + std::string(kind) +
-                                                  "\"; there are those for cpu and cuda");
+                                                  "\"; there are those for " + known);
   }
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-selftest"));
   for (const BuiltinExploit& file : builtin_exploits()) {
-    const bool for_cuda = file.name.starts_with("cuda/");
-    if (for_cuda != (kind == kCuda)) continue;
-    const fs::path path = folder.path() / (for_cuda ? file.name.substr(kCuda.size() + 1) : file.name);
+    if (&owner_of(file.name) != target) continue;
+    const std::size_t prefix = target->selftest.empty() ? 0 : target->selftest.size() + 1;
+    const fs::path path = folder.path() / file.name.substr(prefix);
     TRY(base::make_folders(path.parent_path()));
     TRY(base::write_file(path, file.text));
   }

@@ -49,8 +49,8 @@ base::Result<SelftestKernel> parse_selftest_kernel(const std::string& file_name,
 /// Reads tasks/, attacks/ and honest/ below `folder`. @error parse, not_found, io.
 base::Result<SelftestSuite> load_selftest(const std::filesystem::path& folder);
 
-/// The suite that was built into the program for devices of this kind, "cpu" or "cuda". @error unsupported: there is
-/// none for the kind; io: no room for its files.
+/// The suite that was built into the program for devices of this kind, the name of a target. @error unsupported: there
+/// is none for the kind; io: no room for its files.
 base::Result<SelftestSuite> builtin_selftest(std::string_view kind);
 
 }  // namespace accelopt::cli

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <memory>
 
@@ -13,16 +12,13 @@
 #include "base/utc.hpp"
 
 #include "app/device.hpp"
+#include "app/target.hpp"
 #include "app/version.hpp"
 #include "app/workspace.hpp"
 #include "cli/command.hpp"
-#include "cli/cuda_environment.hpp"
 #include "cli/search_flags.hpp"
 #include "evaluation/bundle_runner.hpp"
 #include "evaluation/worker.hpp"
-#include "targets/cpu/cpu_target.hpp"
-#include "targets/cpu/reference.hpp"
-#include "targets/cuda/cuda_target.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -32,15 +28,6 @@ struct WorkerOptions {
   std::string compiler;
   std::string bundle;
 };
-
-/// Where measured peaks are kept.
-std::filesystem::path cache_folder() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");  // NOLINT(concurrency-mt-unsafe): before any thread
-  if (cache != nullptr && *cache != '\0') return std::filesystem::path(cache) / "accelopt";
-  const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): before any thread
-  return home == nullptr || *home == '\0' ? std::filesystem::path()
-                                          : std::filesystem::path(home) / ".cache" / "accelopt";
-}
 
 /// What the coordinator is told of this machine before it asks for anything.
 evaluation::Hello introduce(const std::string& device) {
@@ -63,45 +50,9 @@ evaluation::Hello introduce(const std::string& device) {
   return hello;
 }
 
-/// With the compilers on the PATH.
-targets::cpu::CpuOptions cpu_options() {
-  targets::cpu::CpuOptions cpu;
-  cpu.cache = cache_folder();
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): before any thread
-  if (path != nullptr && *path != '\0') cpu.search_path = path;
-  return cpu;
-}
-
-std::unique_ptr<evaluation::Target> cpu_target(const std::string& device, const WorkerOptions& options) {
-  targets::cpu::CpuOptions cpu = cpu_options();
-  cpu.device = device;
-  cpu.compiler = options.compiler;
-  return targets::cpu::make_cpu_target(cpu);
-}
-
-std::unique_ptr<evaluation::Target> cuda_target(int device, const WorkerOptions& options) {
-  targets::cuda::CudaOptions cuda;
-  cuda.device = device;
-  cuda.cache = cache_folder();
-  cuda.build.nvrtc = options.compiler;
-  cuda.build.cache = cuda.cache;
-  cuda.build.environment = cuda_environment();
-  cuda.make_host_reference = [cpu = cpu_options()](const model::Task& task, evaluation::DeviceUse& use,
-                                                   const std::stop_token& stop) {
-    return targets::cpu::make_cpu_reference(task, cpu, use, stop);
-  };
-  return targets::cuda::make_cuda_target(cuda);
-}
-
-/// @error as parse_device.
-base::Result<std::unique_ptr<evaluation::Target>> target_of(const std::string& device, const WorkerOptions& options) {
-  TRY_ASSIGN(const DeviceName name, parse_device(device));
-  return name.kind == "cuda" ? cuda_target(name.number.value_or(0), options) : cpu_target(device, options);
-}
-
-base::Result<Exit> serve(const WorkerOptions& options) {
-  const std::string device = options.device.empty() ? "cpu" : options.device;
-  TRY_ASSIGN(const auto target, target_of(device, options));
+base::Result<Exit> serve(const Shell& shell, const WorkerOptions& options) {
+  const std::string device = options.device.empty() ? DeviceFlags().device : options.device;
+  TRY_ASSIGN(const auto target, make_target(shell, device, options.compiler));
   TRY(evaluation::serve_worker(*target, introduce(device), STDIN_FILENO, STDOUT_FILENO));
   return Exit::done;
 }
@@ -204,7 +155,7 @@ void add_worker(CommandLine& app, Action& chosen) {
                  "Execute this bundle, or all in this folder, and write the results into it");
   command.chosen([&chosen, options] {
     chosen = [options](Shell& shell) {
-      return options->bundle.empty() ? serve(*options) : execute_bundles(shell, *options);
+      return options->bundle.empty() ? serve(shell, *options) : execute_bundles(shell, *options);
     };
   });
 }

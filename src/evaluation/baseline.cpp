@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "evaluation/measuring.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -85,7 +86,7 @@ base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, const st
   }
   TRY(reject_incredible(measuring, evaluation, stop));
   if (evaluation.status != model::Status::passed) return evaluation;
-  if (measuring.target.profiles_on_demand()) return evaluation;
+  if (model::target_of(measuring.task).profiles_on_demand) return evaluation;
   TRY_ASSIGN(evaluation.profile, run_profile(measuring, baseline, stop));
   model::take_failure(evaluation);
   return evaluation;

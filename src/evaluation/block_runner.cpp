@@ -50,13 +50,13 @@ std::chrono::nanoseconds call_limit(double parent_ns, std::chrono::nanoseconds h
                   std::chrono::nanoseconds(static_cast<std::int64_t>(kWatchdogFactor * parent_ns)) + kWatchdogSlack);
 }
 
-BlockRunner::BlockRunner(Target& target, const model::Task& task, Slots& slots, Plan plan)
-    : target_(target),
+BlockRunner::BlockRunner(Bench& bench, const model::Task& task, Slots& slots, Plan plan)
+    : bench_(bench),
       task_(task),
       slots_(slots),
       plan_(std::move(plan)),
       random_(plan_.seed),
-      waited_before_(target.use().waited) {
+      waited_before_(bench.use().waited) {
   for (const model::Solution* solution : plan_.arms) {
     const std::size_t arm = arms_.size();
     const Placement placement = arm < plan_.placements.size() ? plan_.placements[arm] : Placement::usual;
@@ -102,7 +102,7 @@ bool BlockRunner::any_failed(const std::vector<int>& active) const {
 /// The machine is nobody's meanwhile.
 base::Result<void> BlockRunner::wait_for_others(std::chrono::steady_clock::time_point began, TimeFault fault,
                                                 const std::stop_token& stop) {
-  const std::chrono::milliseconds patience = target_.patience_with_neighbours();
+  const std::chrono::milliseconds patience = bench_.patience_with_neighbours();
   if (fault == TimeFault::neighbour) std::this_thread::sleep_for(std::min(kLongestNap, patience / kNapsInPatience));
   if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");
   lost_to_others_ += std::chrono::steady_clock::now() - began;
@@ -158,8 +158,9 @@ base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active,
     ArmState& arm = arms_[static_cast<std::size_t>(index)];
     arm.met_last.reset();
     if (arm.failure) continue;
-    TRY_ASSIGN(arm.live, target_.start(*arm.solution, arm.placement, stop));
+    TRY_ASSIGN(arm.live, bench_.start(*arm.solution, arm.placement, stop));
   }
+  if (bench_.clock() == DeviceClock::deterministic) return {};  // nothing gets warm
   const int warm_up = order_[used_++];
   TRY(draw(active, warm_up));
   warming_up_ = true;
@@ -176,7 +177,7 @@ base::Result<Block> BlockRunner::run_block(const std::vector<int>& active, int s
   block.times_ns.resize(arms_.size());
   block.clock_mhz.resize(arms_.size());
   block.lag_ns.resize(arms_.size());
-  TRY_ASSIGN(const auto lock, target_.lock_machine());
+  TRY_ASSIGN(const auto lock, bench_.lock_machine());
   std::vector<std::size_t> places(plan_.workloads.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
   std::shuffle(places.begin(), places.end(), random_);
@@ -251,7 +252,7 @@ base::Result<CallOutcome> BlockRunner::call(ArmState& arm, std::size_t place, Sl
 /// A call that does not count, on the inputs that the arm met last: drawing a slot has left the process so cold that
 /// its next call would take longer to begin than an idle one, and would not count.
 base::Result<void> BlockRunner::warm(ArmState& arm) {
-  if (arm.met_last && arm.drawing_before != slots_.drawing() && !target_.keeps_slots()) {
+  if (arm.met_last && arm.drawing_before != slots_.drawing() && !bench_.keeps_slots()) {
     const auto [place, number] = *arm.met_last;
     if (Slot* const slot = slots_.kept(plan_.workloads[place], number)) TRY(call(arm, place, *slot, Repeat::warm));
   }

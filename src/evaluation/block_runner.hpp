@@ -58,7 +58,7 @@ class BlockRunner {
     std::chrono::steady_clock::duration most_drawing = std::chrono::seconds(60);  ///< for slots of this runner's own
     Timing timing = Timing::usual;
   };
-  BlockRunner(Target& target, const model::Task& task, Slots& slots, Plan plan);
+  BlockRunner(Bench& bench, const model::Task& task, Slots& slots, Plan plan);
 
   /// The next block of these arms. @error cancelled; io; unavailable: `unmeasured` says why; exhausted: `ended` says
   /// why there are no more blocks; and those of the slots.
@@ -106,9 +106,9 @@ class BlockRunner {
   base::Result<CallOutcome> timed(ArmState& arm, std::size_t place, int slot);
   base::Result<void> draw(const std::vector<int>& active, int slot);
   void wait_for_quiet();
-  [[nodiscard]] std::chrono::steady_clock::duration waited() const { return target_.use().waited - waited_before_; }
+  [[nodiscard]] std::chrono::steady_clock::duration waited() const { return bench_.use().waited - waited_before_; }
 
-  Target& target_;
+  Bench& bench_;
   const model::Task& task_;
   Slots& slots_;
   Plan plan_;

@@ -32,8 +32,8 @@ std::shared_ptr<CompileBudget> CompileBudgets::of(const model::Solution& open, d
   return budget;
 }
 
-BuildAhead::BuildAhead(Target& target, std::shared_ptr<CompileBudget> budget, std::stop_token stop)
-    : target_(target), budget_(std::move(budget)), stop_(std::move(stop)) {}
+BuildAhead::BuildAhead(Toolchain& toolchain, std::shared_ptr<CompileBudget> budget, std::stop_token stop)
+    : toolchain_(toolchain), budget_(std::move(budget)), stop_(std::move(stop)) {}
 
 BuildAhead::~BuildAhead() {
   {
@@ -46,7 +46,7 @@ BuildAhead::~BuildAhead() {
 std::size_t BuildAhead::add(const model::Solution& solution) {
   const std::lock_guard lock(mutex_);
   jobs_.push_back({solution, std::nullopt});
-  const auto wanted = static_cast<std::size_t>(std::max(target_.build_threads(), 1));
+  const auto wanted = static_cast<std::size_t>(std::max(toolchain_.build_threads(), 1));
   if (threads_.size() < std::min(wanted, jobs_.size())) threads_.emplace_back([this] { serve(); });
   changed_.notify_all();
   return jobs_.size() - 1;
@@ -64,13 +64,13 @@ base::Result<model::BuildReport> BuildAhead::build(const model::Solution& soluti
     report.diagnostics = "not compiled: " + budget_->text();
     return report;
   }
-  auto report = target_.build(solution, stop_);
+  auto report = toolchain_.build(solution, stop_);
   if (report) budget_->charge(solution, report->seconds);
   return report;
 }
 
 void BuildAhead::serve() {
-  target_.settle_helper_thread();
+  toolchain_.settle_helper_thread();
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return closed_ || begun_ < jobs_.size(); });

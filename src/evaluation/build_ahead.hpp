@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "evaluation/target.hpp"
+#include "evaluation/toolchain.hpp"
 
 namespace accelopt::evaluation {
 
@@ -52,7 +52,7 @@ class CompileBudgets {
 class BuildAhead {
  public:
   /// Once the budget is spent nothing more is begun: it is reported as not built.
-  BuildAhead(Target& target, std::shared_ptr<CompileBudget> budget, std::stop_token stop);
+  BuildAhead(Toolchain& toolchain, std::shared_ptr<CompileBudget> budget, std::stop_token stop);
   BuildAhead(const BuildAhead&) = delete;
   BuildAhead& operator=(const BuildAhead&) = delete;
   /// Leaves out what has not begun.
@@ -60,7 +60,7 @@ class BuildAhead {
 
   /// Its number, for `wait`.
   std::size_t add(const model::Solution& solution);
-  /// Must not be called while the machine is kept quiet: builds may be at rest then. @error as Target::build.
+  /// Must not be called while the machine is kept quiet: builds may be at rest then. @error as Toolchain::build.
   base::Result<model::BuildReport> wait(std::size_t number);
 
  private:
@@ -71,7 +71,7 @@ class BuildAhead {
     model::Solution solution;
     std::optional<base::Result<model::BuildReport>> report;
   };
-  Target& target_;
+  Toolchain& toolchain_;
   std::shared_ptr<CompileBudget> budget_;
   std::stop_token stop_;
   std::mutex mutex_;

@@ -8,6 +8,7 @@
 
 #include "evaluation/evaluator_json.hpp"
 #include "evaluation/requests.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -37,8 +38,8 @@ class Deferred final : public DeferredEvaluator {
 
   Result<Reply> answer(const Request& request, std::stop_token) override {
     const auto* const open = std::get_if<Open>(&request);
-    // The first plan asks for the baseline's profile, which opening an accelerator's task leaves out: it goes along.
-    if (open != nullptr && open->task.target != "cpu")
+    // The first plan asks for the baseline's profile: where opening a task leaves it out, it goes along.
+    if (open != nullptr && model::target_of(open->task).profiles_on_demand)
       collect(to_json(Profile{open->task.baseline}), Condition{request_id(open_of_bundle()), When::passed});
     TRY_ASSIGN(const Json known, taken_in(open != nullptr ? open_of_bundle() : to_json(request)));
     TRY_ASSIGN(Reply reply, parse_reply(request, known, "a bundle's"));

@@ -116,6 +116,10 @@ std::size_t bytes_of(const model::Definition& definition, const model::Workload&
   return bytes;
 }
 
+stats::Samples Measuring::samples() const {
+  return target.clock() == DeviceClock::deterministic ? stats::Samples::exact : stats::Samples::noisy;
+}
+
 std::vector<std::size_t> Measuring::workloads(std::span<const model::Role> roles) const {
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < task.workloads.size(); ++i) {
@@ -161,6 +165,7 @@ model::Evaluation blank_evaluation(const Measuring& measuring, const model::Solu
   out.kind = std::move(kind);
   out.environment = measuring.target.environment();
   out.environment.seed = measuring.settings.seed;
+  if (measuring.samples() == stats::Samples::exact) out.environment.clock = model::kDeterministicClock;
   out.trust = measuring.target.trust();
   out.source_id = model::source_id(solution);
   return out;

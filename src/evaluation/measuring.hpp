@@ -45,6 +45,7 @@ struct Measuring {
   std::map<std::string, std::vector<double>>
       recorded_ns;  ///< `paper` protocol: mean latency by source id and raced workload
 
+  [[nodiscard]] stats::Samples samples() const;
   [[nodiscard]] std::vector<std::size_t> workloads(std::span<const model::Role> roles) const;
   [[nodiscard]] std::vector<double> weights(const std::vector<std::size_t>& of) const;
   [[nodiscard]] std::chrono::nanoseconds hard_limit() const;

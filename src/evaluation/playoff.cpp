@@ -100,6 +100,8 @@ base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<
   rules.places = places;
   rules.min_blocks = measuring.settings.playoff_min_blocks;
   rules.max_blocks = measuring.settings.playoff_max_blocks;
+  rules.samples = measuring.samples();
+  if (rules.samples == stats::Samples::exact) rules.min_blocks = rules.max_blocks = 1;
   stats::Playoff playoff(static_cast<int>(arms.size()), rules);
   PlayoffReport report;
   report.arms.resize(arms.size());
@@ -162,7 +164,7 @@ struct RaceState {
                 .seed = measuring.random(),
                 .most_drawing = kMostDrawing,
                 .timing = timing}),
-        copies(measuring.weights(workloads), confirmation_rules(measuring.settings)),
+        copies(measuring.weights(workloads), confirmation_rules(measuring.settings, measuring.samples())),
         use(measuring.target.use()),
         most_blocks(measuring.settings.confirm_max_blocks) {}
 

@@ -5,6 +5,7 @@
 
 #include "evaluation/measuring.hpp"
 #include "evaluation/roofline.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -114,7 +115,7 @@ void describe(const Measuring& measuring, std::size_t index, const Times& times,
         "least necessary operations / least necessary bytes");
   add("roofline floor", point->floor_ns / 1e3, "us", "least possible time on this machine: " + point->bound + " bound");
   add("share of roofline", 100 * point->fraction, "%", "floor / time; 100 % cannot be passed");
-  const double units = measuring.task.target == "cpu" ? measuring.task.cpu.threads : 1;
+  const double units = model::cores_of(measuring.task);
   const double peak = measuring.peaks.flops_per_second * units;
   if (work->flops > 0)
     add("share of peak compute", 100 * work->flops / time_ns * 1e9 / peak, "%",

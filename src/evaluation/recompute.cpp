@@ -31,6 +31,11 @@ bool fit(const std::vector<model::BlockSample>& samples, std::size_t workloads, 
   });
 }
 
+stats::Samples samples_of(const model::Evaluation& evaluation) {
+  const bool exact = evaluation.environment.clock == model::kDeterministicClock;
+  return exact ? stats::Samples::exact : stats::Samples::noisy;
+}
+
 std::optional<Recomputed> triage_again(const model::Task& task, const model::Evaluation& evaluation) {
   const std::vector<double> weights = weights_of(task, false);
   if (!fit(evaluation.samples, weights.size(), false)) return std::nullopt;
@@ -39,7 +44,8 @@ std::optional<Recomputed> triage_again(const model::Task& task, const model::Eva
     blocks.push_back(stats::block_log_ratio(sample.reference_ns, sample.candidate_ns, weights));
   }
   // A race whose time was up looked once more at the end.
-  const auto decision = stats::decide_triage(blocks, {}, stats::Clock::expired);
+  const auto decision =
+      stats::decide_triage(blocks, stats::triage_rules(samples_of(evaluation)), stats::Clock::expired);
   return Recomputed{model::parse_verdict(stats::to_string(decision.verdict)), plain(decision.log_ratio),
                     decision.blocks};
 }
@@ -48,7 +54,7 @@ std::optional<Recomputed> confirm_again(const model::Task& task, const MeasureSe
                                         const model::Evaluation& evaluation) {
   const std::vector<double> weights = weights_of(task, true);
   if (!fit(evaluation.samples, weights.size(), true)) return std::nullopt;
-  stats::TwinConfirmation copies(weights, confirmation_rules(settings));
+  stats::TwinConfirmation copies(weights, confirmation_rules(settings, samples_of(evaluation)));
   std::size_t at = 0;
   for (int blocks = copies.next_restart_blocks(); blocks > 0 && at < evaluation.samples.size();
        blocks = copies.next_restart_blocks()) {
@@ -74,13 +80,15 @@ std::optional<Recomputed> recompute(const model::Task& task, const MeasureSettin
   return std::nullopt;
 }
 
-stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings) {
+stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings, stats::Samples samples) {
   stats::ConfirmationRules rules;
   rules.min_restarts = settings.confirm_restarts;
   rules.min_blocks = settings.confirm_min_blocks;
   rules.max_blocks = settings.confirm_max_blocks;
   rules.half_width = settings.confirm_half_width;
   rules.allow_regression = settings.allow_regression;
+  rules.samples = samples;
+  if (samples == stats::Samples::exact) rules.min_restarts = rules.min_blocks = rules.max_blocks = 1;
   return rules;
 }
 

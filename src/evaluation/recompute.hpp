@@ -26,7 +26,7 @@ std::optional<Recomputed> recompute(const model::Task& task, const MeasureSettin
 
 // Shared with the evaluator.
 
-stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings);
+stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings, stats::Samples samples);
 /// log(reference / candidate) of each workload.
 std::vector<double> log_ratios(const std::vector<double>& reference_ns, const std::vector<double>& candidate_ns);
 /// The verdict that a confirmation's decision gives.

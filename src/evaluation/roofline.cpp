@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/expression.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -32,7 +33,7 @@ bool is_narrow(model::DType dtype) {
 
 /// Peaks are of one core of a CPU, and of an accelerator as a whole.
 double units_of(const model::Task& task) {
-  return task.target == "cpu" ? task.cpu.threads : 1;
+  return model::cores_of(task);
 }
 
 double flops_per_second(const model::Task& task, const Peaks& peaks) {
@@ -119,11 +120,11 @@ double least_credible_ns(const model::Task& task, const model::Workload& workloa
   const double memory = peaks.bytes_per_second * units_of(task);
   if (!work || compute <= 0 || memory <= 0) return 0;
   const double compute_ns = work->flops / compute * 1e9;
-  // Data that may lie in a cache is not held to the speed of memory. An accelerator's cache is as large as many
-  // outputs: they may still lie there when the kernel ends.
+  // Data that may lie in a cache is not held to the speed of memory. Of a large one, outputs may still lie there when
+  // the kernel ends.
   const auto cache = static_cast<double>(last_level_bytes);
   const bool in_cache = task.cpu.cache == model::Cache::warm && work->bytes < cache;
-  const double bytes = task.target == "cpu" ? work->bytes : std::max(0.0, work->bytes - cache);
+  const double bytes = model::target_of(task).large_cache ? std::max(0.0, work->bytes - cache) : work->bytes;
   const double memory_ns = in_cache ? 0 : bytes / memory * 1e9;
   return kLeastPartOfFloor * std::max(compute_ns, memory_ns);
 }

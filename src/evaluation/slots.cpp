@@ -63,19 +63,19 @@ ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& b
   return {decode(input.dtype, bytes), {}};
 }
 
-base::Result<std::vector<Bounds>> Target::prepare_slot(const SlotPlan& plan) {
+base::Result<std::vector<Bounds>> Bench::prepare_slot(const SlotPlan& plan) {
   return base::fail(ErrorCode::unsupported, "slot of workload " + plan.workload.name + ": this target keeps none");
 }
 
-Slots::Slots(Target& target, const model::Task& task, std::uint64_t seed, int count, std::uint64_t most_kept_bytes)
-    : target_(target),
+Slots::Slots(Bench& bench, const model::Task& task, std::uint64_t seed, int count, std::uint64_t most_kept_bytes)
+    : bench_(bench),
       task_(task),
       seed_(seed),
       count_(std::max({count, 2, static_cast<int>(families_of_task(task).size())})),
       most_kept_bytes_(most_kept_bytes) {}
 
 Slots::~Slots() {
-  for (const auto& [place, kept] : slots_) target_.forget_slot(kept.slot->invocation.number);
+  for (const auto& [place, kept] : slots_) bench_.forget_slot(kept.slot->invocation.number);
 }
 
 int Slots::unmet(const std::string& source_id, std::size_t workload, SlotUse use) const {
@@ -132,7 +132,7 @@ void Slots::forget_some() {
   for (auto last = slots_.end(); kept_bytes_ > most_kept_bytes_ && slots_.size() > least && last != slots_.begin();) {
     --last;
     if (last->second.asked_for + at_hand > asked_) continue;
-    target_.forget_slot(last->second.slot->invocation.number);
+    bench_.forget_slot(last->second.slot->invocation.number);
     kept_bytes_ -= last->second.bytes;
     last = slots_.erase(last);
   }
@@ -178,7 +178,7 @@ base::Result<std::unique_ptr<Slot>> Slots::draw(std::size_t workload_index, int 
                            family_of_input(input, family), input_seed(seed_, workload.name, number, input.name)});
   }
   TRY_ASSIGN(const bool usable,
-             target_.keeps_slots() ? prepare_there(*slot, plan) : draw_here(*slot, workload_index, plan));
+             bench_.keeps_slots() ? prepare_there(*slot, plan) : draw_here(*slot, workload_index, plan));
   if (!usable) slot.reset();
   return slot;
 }
@@ -201,7 +201,7 @@ base::Result<bool> Slots::draw_here(Slot& slot, std::size_t workload, const Slot
 
 base::Result<bool> Slots::prepare_there(Slot& slot, const SlotPlan& plan) {
   const model::AxisValues axes = model::bind_axes(task_.definition, plan.workload);
-  auto bounds = target_.prepare_slot(plan);
+  auto bounds = bench_.prepare_slot(plan);
   if (!bounds) return tl::make_unexpected(located(bounds.error(), plan.workload, slot.family));
   slot.bounds = std::move(*bounds);
   for (const model::TensorSpec& output : task_.definition.outputs) {
@@ -212,7 +212,7 @@ base::Result<bool> Slots::prepare_there(Slot& slot, const SlotPlan& plan) {
   }
   const bool usable =
       std::all_of(slot.bounds.begin(), slot.bounds.end(), [](const Bounds& one) { return one.float_is_finite; });
-  if (!usable) target_.forget_slot(slot.invocation.number);
+  if (!usable) bench_.forget_slot(slot.invocation.number);
   return usable;
 }
 
@@ -281,7 +281,7 @@ base::Result<bool> Slots::calibrate_outputs(Slot& slot, const std::vector<Refere
   const model::AxisValues axes = model::bind_axes(task_.definition, workload);
   const HostReference reference = [this](Precision precision, const std::vector<ReferenceTensor>& tensors,
                                          const Invocation& invocation) {
-    return target_.reference(precision, tensors, invocation);
+    return bench_.reference(precision, tensors, invocation);
   };
   auto calibrated =
       calibrate_on_host(task_.definition, axes, reference, inputs, slot.invocation, seed, factors_for(slot, index));

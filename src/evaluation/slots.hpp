@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "evaluation/bench.hpp"
 #include "evaluation/fingerprint.hpp"
 #include "evaluation/inputs.hpp"
 #include "evaluation/numerics.hpp"
-#include "evaluation/target.hpp"
 
 namespace accelopt::evaluation {
 
@@ -76,7 +76,7 @@ constexpr std::uint64_t most_kept_bytes(std::uint64_t free) {
 class Slots {
  public:
   /// At least `count` slots a generation, and one for every family.
-  Slots(Target& target, const model::Task& task, std::uint64_t seed, int count,
+  Slots(Bench& bench, const model::Task& task, std::uint64_t seed, int count,
         std::uint64_t most_kept_bytes = kMostKeptBytes);
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
@@ -118,7 +118,7 @@ class Slots {
     std::uint64_t bytes = 0;
     std::uint64_t asked_for = 0;  ///< when, counted in calls of `get`
   };
-  Target& target_;
+  Bench& bench_;
   const model::Task& task_;
   std::uint64_t seed_;
   int count_;

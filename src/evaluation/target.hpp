@@ -2,269 +2,33 @@
 // What a kind of hardware must be able to do so that its kernels can be evaluated. Implemented in targets/<name>/.
 #pragma once
 
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
 #include <stop_token>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/result.hpp"
-#include "evaluation/device_use.hpp"
-#include "evaluation/inputs.hpp"
-#include "evaluation/numerics.hpp"
+#include "evaluation/bench.hpp"
+#include "evaluation/instruments.hpp"
 #include "evaluation/reports.hpp"
+#include "evaluation/toolchain.hpp"
 #include "model/evaluation.hpp"
-#include "model/solution.hpp"
 #include "model/task.hpp"
 
 namespace accelopt::evaluation {
 
-using Bytes = std::vector<std::byte>;
-
-/// What one call is given: the inputs (tensors and scalars) in the definition's order, how large the outputs are, and
-/// the variable axes in calling order. Must stay where it is while kernels are called with it. A target that keeps
-/// slots has the inputs itself: here are none.
-struct Invocation {
-  std::uint64_t number = 0;  ///< unique: what lies in the buffers already is not laid out again
-  std::vector<Bytes> inputs;
-  std::vector<std::size_t> output_bytes;
-  std::vector<std::int64_t> axes;
-};
-
-/// Whether a target that keeps slots keeps the outputs of a call, or compares them with those that it kept; or whether
-/// the process has met the inputs and is called again to be warm: no time of such a call counts.
-enum class Repeat { no, keep, compare, warm };
-
-/// What outputs hold before a call: no single value stays unseen, so none can serve as a flag or as a result.
-enum class Poison {
-  nan,         ///< NaN patterns; random bits in integers
-  zeros,       ///< +0
-  plausible,   ///< right values of this very slot in other places: finite, and of the outputs' own distribution
-  infinity,    ///< of both signs; in integers their largest value
-  complement,  ///< in integers and bool the complement of every right value, else as plausible
-};
-/// Outputs of fewer elements get no right values of other places: there are too few other places.
-inline constexpr std::size_t kLeastPlausible = 32;
-/// In the order in which the calls of a verification take them, from a random one on.
-inline constexpr std::array kPoisons{Poison::nan, Poison::zeros, Poison::plausible, Poison::infinity,
-                                     Poison::complement};
-/// The same of timed calls: a complement would tell every right value to whoever takes it back.
-inline constexpr std::array kTimedPoisons{Poison::nan, Poison::zeros, Poison::plausible, Poison::infinity,
-                                          Poison::plausible};
-
-struct CallOptions {
-  std::chrono::nanoseconds limit{std::chrono::seconds(10)};  ///< watchdog
-  model::Cache cache = model::Cache::cold;
-  std::uint64_t poison_seed = 0;  ///< of the pattern that outputs hold before the call; another one a call
-  bool count = false;             ///< what the machine counts while it runs, at the cost of an exact time
-  Repeat repeat = Repeat::no;
-  Poison poison = Poison::nan;
-  std::span<const Expected>
-      right{};         ///< the slot's outputs, for poison made of them; none where the target keeps slots
-  bool alone = false;  ///< one run of the kernel between two waits, also where several are timed together
-};
-
-enum class CallEnd { returned, timed_out, died };
-
-/// Where two outputs of one kernel on the same inputs differ by more than right ones may.
-struct Disagreement {
-  std::size_t output = 0;
-  std::int64_t index = 0;  ///< of the first such element
-  double kept = 0;
-  double again = 0;
-};
-
-/// Why a call's time is not the kernel's own and does not count.
-enum class TimeFault {
-  none,
-  slow_clock,     ///< the device's clock was low
-  clocks_differ,  ///< the device's clock and the host's contradict each other, also when the call was repeated
-  neighbour       ///< another process was on the device
-};
-
-/// One call as the worker's clock saw it.
-struct CallOutcome {
-  CallEnd end = CallEnd::returned;
-  std::string reason;  ///< why it died or was ended, for people and fixer
-  double time_ns = 0;
-  TimeFault fault = TimeFault::none;
-  double clock_mhz = 0;          ///< of the device, right after the call; 0: unknown
-  std::optional<double> lag_ns;  ///< the host's clock around the call less the device's own
-  bool disturbed = false;        ///< something else took time from the kernel or from the clock
-  bool early = false;            ///< the kernel could have begun before the go: the time says nothing
-  bool wrote_outside = false;    ///< bytes around an output changed
-  std::string caught;            ///< cheating that is proven: what the kernel did; else empty
-  std::vector<std::span<const std::byte>> outputs;  ///< the target's memory; holds until its next call
-  std::vector<Comparison> comparisons;              ///< of a target that keeps slots, an entry an output; no `outputs`
-  std::optional<Disagreement> disagreement;         ///< with Repeat::compare
-  std::string disturbance;                          ///< who or what took it, if that is known: "process 4711 ..."
-  std::vector<model::ProfileItem> counts;           ///< with CallOptions::count: those that the machine allows
-};
-
-/// A kernel in a process of its own. Destroying it ends the process.
-class LiveKernel {
+/// A kind of hardware with its toolchain: one object, asked by each part of the evaluation for what that part needs.
+class Target : public Toolchain, public Bench, public Instruments {
  public:
-  virtual ~LiveKernel() = default;
-  /// One timed call with poisoned outputs. Once a call did not return, every later one tells the same.
-  /// @error io: the machine failed, not the kernel.
-  virtual base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) = 0;
-};
-
-enum class Precision { float32, float64 };
-
-/// A tensor as the trusted reference sees it: floating types as `values`, all others as declared in `bytes`.
-struct ReferenceTensor {
-  std::vector<double> values;
-  Bytes bytes;
-};
-
-/// A reference that runs on this machine's processor, whatever the target: float tensors in the definition's order to
-/// the outputs, as Target::reference. @error invalid_argument: it crashed or did not end.
-using HostReference = std::function<base::Result<std::vector<ReferenceTensor>>(
-    Precision precision, const std::vector<ReferenceTensor>& inputs, const Invocation& invocation)>;
-
-/// A slot as it is asked of a target that keeps slots. Holds for the call alone.
-struct SlotPlan {
-  const model::Workload& workload;
-  const Invocation& invocation;    ///< its number, the outputs' sizes, the axes
-  std::vector<InputDraw> inputs;   ///< in the definition's order
-  std::uint64_t perturbation = 0;  ///< seed of the honest runs' perturbed inputs
-};
-
-/// Something that holds until it is destroyed.
-class Hold {
- public:
-  virtual ~Hold() = default;
-};
-
-/// Where a kernel's machine code lies: as the linker puts it, or a few cache lines further, where the same code may be
-/// slower or faster by accident.
-enum class Placement { usual, shifted };
-
-/// How the names of items end that say for how long, in microseconds, hardware counters saw a kernel at work.
-inline constexpr std::string_view kCountedTime = "counted time";
-/// What the machine's own counters say of one call of a kernel, where it has a program that reads them.
-struct HardwareCounts {
-  std::vector<model::ProfileItem> items;
-  std::string note;  ///< why there are none or not all, in one line; empty where nothing is to be said
-};
-
-/// Where a processor was when it was looked at during calls of a kernel.
-struct CodeSamples {
-  std::vector<std::uint64_t> own;      ///< addresses in the kernel's file
-  std::map<std::string, int> library;  ///< number by the name of a library that it called into
-  [[nodiscard]] int count() const;
-};
-
-/// What programs that watch a kernel's memory and threads found in one call.
-struct Inspection {
-  std::string finding;             ///< the first error; empty: none was found
-  std::vector<std::string> notes;  ///< what was checked, and what could not be
-};
-
-class Target {
- public:
-  virtual ~Target() = default;
-
   /// Prepares one task: compiler, header, reference, shared buffers, peaks. To be called first, once, on the thread
   /// that measures.
   /// @error unsupported: no compiler, no device, too many threads; invalid_argument: the reference does not build.
   virtual base::Result<DeviceInfo> open(const model::Task& task, const MeasureSettings& settings,
                                         std::stop_token stop) = 0;
-  [[nodiscard]] virtual const std::string& task_header() const = 0;
   /// Device, compiler, flags and isolation; seed and noise are the evaluator's to fill in.
   [[nodiscard]] virtual model::Environment environment() const = 0;
   [[nodiscard]] virtual std::string trust() const = 0;
-  /// Bytes of the last-level cache.
-  [[nodiscard]] virtual std::int64_t last_level_bytes() const = 0;
-
   /// Why this machine builds kernels and cannot run them, e.g. a toolchain without a device; empty: it runs them. After
   /// `open`. Where it is not empty only `build` is asked, and nothing is ever measured.
   [[nodiscard]] virtual std::string builds_only() const { return {}; }
-
-  /// Builds, or returns what was built before. Any thread, after `open`.
-  virtual base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) = 0;
-  /// Keeps the calling thread off the cores that measure.
-  virtual void settle_helper_thread() = 0;
-  virtual int build_threads() const = 0;
-
-  // The rest belongs to the measuring thread.
-
-  /// Whether slots lie in the device's memory and calls are judged there. Then `reference` is not asked.
-  [[nodiscard]] virtual bool keeps_slots() const { return false; }
-  /// Whether several short calls, on inputs of their own, are timed together: `CallOptions::alone` makes a difference.
-  [[nodiscard]] virtual bool times_together() const { return false; }
-  /// Draws the inputs, runs the reference and calibrates, all as `Slots` does it for other targets; gives the bounds of
-  /// every output, without their rows.
-  /// @error invalid_argument: an input cannot be drawn, or the reference failed; exhausted: too little device memory.
-  virtual base::Result<std::vector<Bounds>> prepare_slot(const SlotPlan& plan);
-  /// The slot of this invocation will not be called with again.
-  virtual void forget_slot(std::uint64_t /*invocation*/) {}
-
-  /// Runs the reference on tensors in the definition's order; gives the outputs. `invocation` tells sizes and axes.
-  /// @error invalid_argument: the reference crashed or did not end.
-  virtual base::Result<std::vector<ReferenceTensor>> reference(Precision precision,
-                                                               const std::vector<ReferenceTensor>& inputs,
-                                                               const Invocation& invocation) = 0;
-  /// Starts a process with the solution loaded. Builds it when it is not built. One that does not load tells so when
-  /// called.
-  /// @error invalid_argument: it does not build; io.
-  virtual base::Result<std::unique_ptr<LiveKernel>> start(const model::Solution& solution, Placement placement,
-                                                          std::stop_token stop) = 0;
-  /// What the machine code of a solution that was built tells a planner; empty where it cannot be read.
-  virtual std::vector<model::ProfileItem> machine_code_profile(const model::Solution& solution,
-                                                               std::stop_token stop) = 0;
-  /// Reads the machine's counters over one call, on the inputs of a slot that was called with; nothing where the
-  /// machine has none to offer. The machine's lock is held. @error cancelled; io.
-  virtual base::Result<HardwareCounts> hardware_counts(const model::Solution& /*solution*/,
-                                                       const Invocation& /*invocation*/, model::Cache /*cache*/,
-                                                       std::stop_token /*stop*/) {
-    return HardwareCounts();
-  }
-  /// Where in a kernel's machine code calls on these inputs spend their time; none where the machine does not let that
-  /// be seen. The machine's lock is held. @error cancelled; io.
-  virtual base::Result<std::optional<CodeSamples>> sample(const model::Solution& /*solution*/,
-                                                          const Invocation& /*invocation*/, model::Cache /*cache*/,
-                                                          std::stop_token /*stop*/) {
-    return std::nullopt;
-  }
-  /// What these samples say of the kernel's loops; empty where they are too few to say anything.
-  virtual std::vector<model::ProfileItem> hot_loops(const model::Solution& /*solution*/, const CodeSamples& /*samples*/,
-                                                    std::stop_token /*stop*/) {
-    return {};
-  }
-  /// Whether a profile takes seconds, so that opening a task leaves the baseline's to whoever asks for it.
-  [[nodiscard]] virtual bool profiles_on_demand() const { return false; }
-  /// Whether `inspect` may tell anything.
-  [[nodiscard]] virtual bool inspects() const { return false; }
-  /// Watches one call for what a right result does not show: reads beside tensors or of what nobody wrote, races.
-  /// Nothing where the machine has no such program. The machine's lock is held. @error as hardware_counts.
-  virtual base::Result<Inspection> inspect(const model::Solution& /*solution*/, const Invocation& /*invocation*/,
-                                           std::stop_token /*stop*/) {
-    return Inspection();
-  }
-  /// Builds pause while this is held, where the machine has no cores to spare.
-  virtual std::unique_ptr<Hold> quiet() = 0;
-  /// The machine's lock: nobody else on it measures while this is held, as far as others keep to it (device_lock.hpp).
-  /// @error cancelled: the request was stopped while it waited.
-  virtual base::Result<std::unique_ptr<Hold>> lock_machine() = 0;
-  /// What the present request makes of waiting for the lock. Of the measuring thread.
-  [[nodiscard]] DeviceUse& use() { return use_; }
-  /// How long an evaluation waits, all in all, for others to leave the device before it is not measured.
-  [[nodiscard]] virtual std::chrono::milliseconds patience_with_neighbours() const { return std::chrono::seconds(10); }
-  /// Measures the peaks anew and keeps the larger values: a kernel seemed faster than the machine.
-  virtual base::Result<Peaks> probe_peaks_again(std::stop_token stop) = 0;
-
- private:
-  DeviceUse use_;
 };
 
 }  // namespace accelopt::evaluation

@@ -45,7 +45,8 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
   const auto begin = Clock::now();
   const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
       measuring.settings.max_seconds_per_workload * static_cast<double>(workloads.size())));
-  stats::Triage triage;
+  const stats::TriageRules rules = stats::triage_rules(measuring.samples());
+  stats::Triage triage(rules);
   RaceData data;
   while (!triage.decided()) {
     const auto made = runner.next({0, 1}, stop);
@@ -71,8 +72,8 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
       return {};
     }
     keep(data, block, evaluation);
-    measuring.target.use().progress({model::StepShare::Part::racing, static_cast<int>(evaluation.samples.size()),
-                                     stats::TriageRules().looks.back()});
+    measuring.target.use().progress(
+        {model::StepShare::Part::racing, static_cast<int>(evaluation.samples.size()), rules.looks.back()});
     triage.add(stats::block_log_ratio(*block.times_ns[0], *block.times_ns[1], weights));
     const auto raced = Clock::now() - begin - runner.lost();
     if (raced > limit && (!triage.promising() || raced > kPromisingTimes * limit)) triage.expire();

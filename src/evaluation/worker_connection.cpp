@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::evaluation {
 
@@ -14,6 +15,12 @@ namespace {
 
 base::Error cancelled() {
   return {ErrorCode::cancelled, "stopped as asked"};
+}
+
+/// A device that a target measures on.
+std::string device_of(const std::string& target) {
+  const model::TargetDescription* const description = model::find_target(target);
+  return description == nullptr || !model::is_measured(*description) ? target : description->device;
 }
 
 bool is_blank(char c) {
@@ -52,10 +59,9 @@ base::Result<std::shared_ptr<WorkerProcess>> WorkerConnection::start(std::string
   if (hello) {
     if (options_.greeted) options_.greeted(*hello);
     if (target.empty() || hello->target.empty() || hello->target == target) return process;
-    return base::fail(ErrorCode::unsupported, "the task is for target " + target +
-                                                  ", and what was chosen measures on " + hello->device +
-                                                  ": choose --device " + target + (target == "cpu" ? "" : ":0") +
-                                                  ", or a --worker that has such a device");
+    return base::fail(ErrorCode::unsupported,
+                      "the task is for target " + target + ", and what was chosen measures on " + hello->device +
+                          ": choose --device " + device_of(target) + ", or a --worker that has such a device");
   }
   if (hello.error().code == ErrorCode::cancelled) return tl::make_unexpected(cancelled());
   if (hello.error().code != ErrorCode::unavailable)

@@ -70,6 +70,7 @@ constexpr auto kSampleFields = [](auto& field, auto& it) {
 constexpr auto kEnvironmentFields = [](auto& field, auto& it) {
   field.optional("device", it.device, "compiler", it.compiler, "flags", it.flags, "isolation", it.isolation, "seed",
                  it.seed, "noisy", it.noisy);
+  field.unless_empty("clock", it.clock, "worker", it.worker);
 };
 
 constexpr auto kConfigurationFields = [](auto& field, auto& it) {
@@ -213,11 +214,9 @@ void from_json(const Json& in, BlockSample& value) {
 
 void to_json(Json& out, const Environment& value) {
   base::write_fields(out, value, kEnvironmentFields);
-  if (!value.worker.empty()) out["worker"] = value.worker;
 }
 void from_json(const Json& in, Environment& value) {
   base::read_fields(in, value, kEnvironmentFields);
-  base::read_field(in, "worker", value.worker);
 }
 
 static void to_json(Json& out, const TunedConfiguration& value) {

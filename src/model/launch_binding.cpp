@@ -10,32 +10,17 @@
 namespace accelopt::model {
 namespace {
 
-// What the CUDA programming model allows on every device since compute capability 9.0 (CUDA C++ Programming Guide,
-// "Compute Capabilities", and the driver API's cuTensorMapEncodeTiled).
-constexpr std::int64_t kMostGridX = 0x7fffffff;
-constexpr std::int64_t kMostGridYz = 65535;
-constexpr std::int64_t kMostBlockXy = 1024;
-constexpr std::int64_t kMostBlockZ = 64;
-constexpr std::int64_t kMostBlockThreads = 1024;
-constexpr std::int64_t kMostClusterBlocks = 16;
-constexpr std::int64_t kMostSharedBytes = 232448;
-constexpr std::int64_t kMostParameterBytes = 4096;
-constexpr std::int64_t kTensorMapBytes = 128;
-constexpr std::int64_t kTensorMapAlignment = 64;
-constexpr std::int64_t kMostBoxElements = 256;
-constexpr std::size_t kMostMapAxes = 5;
-constexpr std::int64_t kMostMapStride = 1LL << 40;  ///< bytes
-constexpr std::int64_t kMapAlignment = 16;          ///< bytes, of strides and of a box's inner extent
-constexpr std::int64_t kMostMapExtent = 1LL << 32;  ///< elements
-constexpr std::int64_t kMostScratchBytes = 16LL << 30;
+std::string gib(std::int64_t bytes) {
+  return std::to_string(bytes >> 30) + " GiB";
+}
 
 constexpr std::array kAxisNames{'x', 'y', 'z'};
 
 class PlanBinder {
  public:
   PlanBinder(const DeviceDirectives& directives, const Definition& definition, const AxisValues& axes,
-             const std::vector<std::int64_t>& tuned_values)
-      : directives_(directives), definition_(definition), values_(axes) {
+             const std::vector<std::int64_t>& tuned_values, const LaunchLimits& limits)
+      : directives_(directives), definition_(definition), limits_(limits), values_(axes) {
     for (std::size_t i = 0; i < directives.tuned.size(); ++i) values_[directives.tuned[i].name] = tuned_values[i];
   }
 
@@ -165,14 +150,15 @@ class PlanBinder {
       ScratchTensor tensor{
           declared.name, declared.dtype, {}, static_cast<std::int64_t>(size_of(declared.dtype)), declared.zero};
       for (const PlacedExpression& expression : declared.shape) {
-        const auto extent = number_within(expression, 1, kMostScratchBytes, "an extent of " + declared.name);
+        const auto extent = number_within(expression, 1, limits_.scratch_bytes, "an extent of " + declared.name);
         if (!extent) return tl::make_unexpected(extent.error());
         tensor.shape.push_back(*extent);
-        if (__builtin_mul_overflow(tensor.bytes, *extent, &tensor.bytes) || tensor.bytes > kMostScratchBytes)
-          return refuse(declared, "scratch " + declared.name + " has more than 16 GiB");
+        if (__builtin_mul_overflow(tensor.bytes, *extent, &tensor.bytes) || tensor.bytes > limits_.scratch_bytes)
+          return refuse(declared, "scratch " + declared.name + " has more than " + gib(limits_.scratch_bytes));
       }
       total += tensor.bytes;
-      if (total > kMostScratchBytes) return refuse(declared, "all scratch tensors together have more than 16 GiB");
+      if (total > limits_.scratch_bytes)
+        return refuse(declared, "all scratch tensors together have more than " + gib(limits_.scratch_bytes));
       plan_.scratch.push_back(std::move(tensor));
     }
     return {};
@@ -199,17 +185,18 @@ class PlanBinder {
     return true;
   }
 
-  static Nothing check_strides(const TensorMapDirective& declared, const TensorMap& map) {
+  Nothing check_strides(const TensorMapDirective& declared, const TensorMap& map) const {
     auto stride = static_cast<std::int64_t>(size_of(map.dtype));
     for (std::size_t i = 0; i < map.shape.size(); ++i) {
-      if (map.shape[i] < 1 || map.shape[i] > kMostMapExtent)
+      if (map.shape[i] < 1 || map.shape[i] > limits_.map_extent)
         return refuse(declared.tensor, declared.tensor.text + " has an extent of " + std::to_string(map.shape[i]) +
                                            ", which a tensor map cannot have");
-      if (__builtin_mul_overflow(stride, map.shape[i], &stride) || stride > kMostMapStride)
+      if (__builtin_mul_overflow(stride, map.shape[i], &stride) || stride > limits_.map_stride)
         return refuse(declared.tensor, declared.tensor.text + " is too large for a tensor map");
-      if (i + 1 < map.shape.size() && stride % kMapAlignment != 0)
+      if (i + 1 < map.shape.size() && stride % limits_.map_alignment != 0)
         return refuse(declared.tensor, "rows of " + declared.tensor.text + " are " + std::to_string(stride) +
-                                           " bytes long, and a tensor map needs a multiple of 16; load it without one");
+                                           " bytes long, and a tensor map needs a multiple of " +
+                                           std::to_string(limits_.map_alignment) + "; load it without one");
     }
     return {};
   }
@@ -221,13 +208,14 @@ class PlanBinder {
                                               std::to_string(declared.box.size()) +
                                               "; give it one extent an axis, the innermost first");
     for (const PlacedExpression& expression : declared.box) {
-      const auto extent = number_within(expression, 1, kMostBoxElements, "an extent of the box");
+      const auto extent = number_within(expression, 1, limits_.map_box_extent, "an extent of the box");
       if (!extent) return tl::make_unexpected(extent.error());
       map.box.push_back(static_cast<std::uint32_t>(*extent));
     }
     const std::int64_t inner = map.box.front() * static_cast<std::int64_t>(size_of(map.dtype));
     const std::string text = "the box's inner extent is " + std::to_string(inner) + " bytes";
-    if (inner % kMapAlignment != 0) return refuse(declared.box.front(), text + "; it must be a multiple of 16");
+    if (inner % limits_.map_alignment != 0)
+      return refuse(declared.box.front(), text + "; it must be a multiple of " + std::to_string(limits_.map_alignment));
     if (map.swizzle_bytes != 0 && inner > map.swizzle_bytes)
       return refuse(declared.box.front(),
                     text + "; with swizzle=" + std::to_string(map.swizzle_bytes) + "B it may not be longer than that");
@@ -242,7 +230,7 @@ class PlanBinder {
       map.name = declared.name;
       map.tensor = meaning->argument;
       map.swizzle_bytes = declared.swizzle_bytes;
-      if (!mapped_tensor(meaning->argument, map) || map.shape.empty() || map.shape.size() > kMostMapAxes)
+      if (!mapped_tensor(meaning->argument, map) || map.shape.empty() || map.shape.size() > limits_.map_axes)
         return refuse(declared.tensor, "\"" + declared.tensor.text +
                                            "\" is no tensor of one to five axes; a tensor map is made of an input, an "
                                            "output or a scratch tensor");
@@ -274,12 +262,12 @@ class PlanBinder {
     if (declared.cluster.empty()) return {};
     const PlacedExpression& place = declared.cluster.front();
     launch.cluster = {1, 1, 1};
-    auto bound = bind_extents(declared.cluster, "cluster", {kMostClusterBlocks, kMostClusterBlocks, kMostClusterBlocks},
-                              launch.cluster);
+    auto bound = bind_extents(declared.cluster, "cluster",
+                              {limits_.cluster_blocks, limits_.cluster_blocks, limits_.cluster_blocks}, launch.cluster);
     if (!bound) return bound;
-    if (product(launch.cluster) > kMostClusterBlocks)
-      return refuse(place,
-                    "a cluster of " + std::to_string(product(launch.cluster)) + " blocks; at most 16 are possible");
+    if (product(launch.cluster) > limits_.cluster_blocks)
+      return refuse(place, "a cluster of " + std::to_string(product(launch.cluster)) + " blocks; at most " +
+                               std::to_string(limits_.cluster_blocks) + " are possible");
     for (std::size_t i = 0; i < 3; ++i) {
       if (launch.grid[i] % launch.cluster[i] == 0) continue;
       return refuse(place, "cluster " + std::string(1, kAxisNames[i]) + " is " + std::to_string(launch.cluster[i]) +
@@ -294,8 +282,8 @@ class PlanBinder {
     std::int64_t size = 8;
     std::int64_t alignment = 8;
     if (argument.kind == LaunchArgument::Kind::tensor_map) {
-      size = kTensorMapBytes;
-      alignment = kTensorMapAlignment;
+      size = limits_.map_bytes;
+      alignment = limits_.map_parameter_alignment;
     } else if (argument.kind == LaunchArgument::Kind::input && !definition_.inputs[argument.index].shape) {
       size = alignment = static_cast<std::int64_t>(size_of(definition_.inputs[argument.index].dtype));
     }
@@ -308,7 +296,9 @@ class PlanBinder {
       const auto meaning = meaning_of(name);
       if (!meaning) return tl::make_unexpected(meaning.error());
       bytes = parameter_end(meaning->argument, bytes);
-      if (bytes > kMostParameterBytes) return refuse(name, "the kernel's parameters have more than 4096 bytes");
+      if (bytes > limits_.parameter_bytes)
+        return refuse(name,
+                      "the kernel's parameters have more than " + std::to_string(limits_.parameter_bytes) + " bytes");
       launch.arguments.push_back(meaning->argument);
       given_.push_back(meaning->argument);
       if (meaning->argument.kind == LaunchArgument::Kind::tensor_map)
@@ -320,16 +310,14 @@ class PlanBinder {
   Nothing bind_launch(const LaunchDirective& declared) {
     KernelLaunch launch;
     launch.kernel = declared.kernel;
-    if (auto bound = bind_extents(declared.grid, "grid", {kMostGridX, kMostGridYz, kMostGridYz}, launch.grid); !bound)
-      return bound;
-    if (auto bound = bind_extents(declared.block, "block", {kMostBlockXy, kMostBlockXy, kMostBlockZ}, launch.block);
-        !bound)
-      return bound;
-    if (product(launch.block) > kMostBlockThreads)
-      return refuse(declared.block.front(),
-                    "the block has " + std::to_string(product(launch.block)) + " threads; at most 1024 are possible");
+    if (auto bound = bind_extents(declared.grid, "grid", limits_.grid, launch.grid); !bound) return bound;
+    if (auto bound = bind_extents(declared.block, "block", limits_.block, launch.block); !bound) return bound;
+    if (product(launch.block) > limits_.block_threads)
+      return refuse(declared.block.front(), "the block has " + std::to_string(product(launch.block)) +
+                                                " threads; at most " + std::to_string(limits_.block_threads) +
+                                                " are possible");
     if (declared.smem) {
-      const auto bytes = number_within(*declared.smem, 0, kMostSharedBytes, "smem", declared.smem->text);
+      const auto bytes = number_within(*declared.smem, 0, limits_.shared_bytes, "smem", declared.smem->text);
       if (!bytes) return tl::make_unexpected(bytes.error());
       launch.shared_bytes = static_cast<std::uint32_t>(*bytes);
     }
@@ -360,6 +348,7 @@ class PlanBinder {
 
   const DeviceDirectives& directives_;
   const Definition& definition_;
+  const LaunchLimits& limits_;
   AxisValues values_;  ///< axes and tuned names
   std::map<std::string, Meaning> names_;
   std::vector<LaunchArgument> given_;
@@ -370,10 +359,11 @@ class PlanBinder {
 
 tl::expected<LaunchPlan, DirectiveProblem> bind_launch_plan(const DeviceDirectives& directives,
                                                             const Definition& definition, const AxisValues& axes,
-                                                            const std::vector<std::int64_t>& tuned_values) {
+                                                            const std::vector<std::int64_t>& tuned_values,
+                                                            const LaunchLimits& limits) {
   ACCELOPT_ASSERT(tuned_values.size() == directives.tuned.size(), "one value a tuned name");
   ACCELOPT_ASSERT(!directives.launches.empty(), "directives without a launch");
-  return PlanBinder(directives, definition, axes, tuned_values).run();
+  return PlanBinder(directives, definition, axes, tuned_values, limits).run();
 }
 
 }  // namespace accelopt::model

@@ -12,6 +12,7 @@
 
 #include "model/directives.hpp"
 #include "model/dtype.hpp"
+#include "model/launch_limits.hpp"
 #include "model/solution.hpp"
 #include "model/task.hpp"
 
@@ -39,7 +40,7 @@ struct ScratchDirective {
   int column = 1;
 };
 
-/// `//@ tensormap NAME of TENSOR box=(inner, ..., outer) swizzle=128B`: a Hopper tensor map of an input, output or
+/// `//@ tensormap NAME of TENSOR box=(inner, ..., outer) swizzle=128B`: a tensor map of an input, output or
 /// scratch tensor, its innermost axis first in the box.
 struct TensorMapDirective {
   std::string name;
@@ -50,7 +51,7 @@ struct TensorMapDirective {
   int column = 1;
 };
 
-/// What `//@` lines in a CUDA kernel declare.
+/// What `//@` lines in device code declare.
 struct DeviceDirectives : TuneDirectives {
   std::vector<LaunchDirective> launches;  ///< in order; at least one
   std::vector<ScratchDirective> scratch;
@@ -108,14 +109,14 @@ struct LaunchPlan {
 };
 
 /// The plan for these axes (all bound) and tuned values (one a tuned name). Refused, with the place: an unknown or
-/// doubled name; an expression that does not evaluate; a grid, block, cluster or box outside of what any device takes
-/// (grid x up to 2^31 - 1, y and z up to 65535; block up to 1024 threads, x and y up to 1024, z up to 64; cluster up to
-/// 16 blocks that divide the grid); over 232448 bytes of dynamic shared memory; scratch over 16 GiB; over 4096 bytes of
-/// kernel parameters; an output that no launch is given; and of a tensor map, one that the hardware does not know: not
-/// one to five axes as the tensor has, a box over 256 elements an axis, an inner extent of the box or a stride of the
-/// tensor that is no multiple of 16 bytes, an inner extent of the box over the swizzle's span.
+/// doubled name; an expression that does not evaluate; a grid, block, cluster (which divides the grid) or box outside
+/// of the target's limits, and more shared memory, scratch or kernel parameters; an output that no launch is given; and
+/// of a tensor map, one that the hardware does not know: not one axis or as many as the limits have, as the tensor has,
+/// an inner extent of the box or a stride of the tensor that is not aligned, an inner extent of the box over the
+/// swizzle's span.
 tl::expected<LaunchPlan, DirectiveProblem> bind_launch_plan(const DeviceDirectives& directives,
                                                             const Definition& definition, const AxisValues& axes,
-                                                            const std::vector<std::int64_t>& tuned_values);
+                                                            const std::vector<std::int64_t>& tuned_values,
+                                                            const LaunchLimits& limits);
 
 }  // namespace accelopt::model

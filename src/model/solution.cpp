@@ -6,37 +6,9 @@
 #include "base/hash.hpp"
 #include "base/result.hpp"
 #include "model/c_tokens.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::model {
-
-using base::ErrorCode;
-
-std::string_view to_string(Language language) {
-  switch (language) {
-    case Language::c:
-      return "c";
-    case Language::cpp:
-      return "cpp";
-    case Language::cuda:
-      return "cuda";
-    case Language::opencl:
-      return "opencl";
-    case Language::python:
-      return "python";
-  }
-  return "cpp";
-}
-
-base::Result<Language> language_of_file(std::string_view file_name) {
-  const auto ends = [&](std::string_view end) { return file_name.ends_with(end); };
-  if (ends(".c")) return Language::c;
-  if (ends(".cpp") || ends(".cc") || ends(".cxx")) return Language::cpp;
-  if (ends(".cu")) return Language::cuda;
-  if (ends(".cl")) return Language::opencl;
-  if (ends(".py")) return Language::python;
-  return base::fail(ErrorCode::invalid_argument,
-                    std::string(file_name) + ": cannot tell the language; name it .c .cpp .cu .cl or .py");
-}
 
 const std::string& main_text(const Solution& solution) {
   ACCELOPT_ASSERT(!solution.sources.empty(), "a solution without sources");
@@ -59,7 +31,7 @@ std::string source_id(const Solution& solution) {
   std::sort(files.begin(), files.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
   for (const SourceFile* file : files) {
     canonical += file->name + '\0';
-    if (solution.language == Language::python) {
+    if (!describe(solution.language).c_tokens) {
       std::string text = file->text;
       std::erase(text, '\r');
       canonical += text;
@@ -85,11 +57,7 @@ void to_json(base::Json& out, const Solution& solution) {
 }
 
 void from_json(const base::Json& in, Solution& solution) {
-  const auto name = in.at("language").get<std::string>();
-  solution.language = Language::cpp;
-  for (const Language language : {Language::c, Language::cpp, Language::cuda, Language::opencl, Language::python}) {
-    if (to_string(language) == name) solution.language = language;
-  }
+  solution.language = Language::of(in.at("language").get<std::string>());
   in.at("sources").get_to(solution.sources);
 }
 

@@ -6,13 +6,9 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "model/language.hpp"
 
 namespace accelopt::model {
-
-enum class Language { c, cpp, cuda, opencl, python };
-std::string_view to_string(Language language);
-/// By a file's extension: .c .cpp .cu .cl .py. @error invalid_argument: another one.
-base::Result<Language> language_of_file(std::string_view file_name);
 
 struct SourceFile {
   std::string name;
@@ -32,7 +28,7 @@ const std::string& main_text(const Solution& solution);
 /// The same solution with the main file's text replaced.
 Solution with_main_text(const Solution& solution, std::string text);
 /// Source id: SHA-256 over language, entry and, file by file in name order, the lexer's tokens with comments and layout
-/// dropped, preprocessor lines and directives kept (C family), or the exact text with LF line ends (Python).
+/// dropped, preprocessor lines and directives kept (C family), or the exact text with LF line ends (other languages).
 std::string source_id(const Solution& solution);
 
 void to_json(base::Json& out, const SourceFile& file);

@@ -10,6 +10,7 @@
 #include "model/c_names.hpp"
 #include "model/directive_reader.hpp"
 #include "model/launch_plan.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::model {
 namespace {
@@ -20,12 +21,23 @@ constexpr std::int64_t kMostCombinations = 65536;  ///< each is looked at
 constexpr std::size_t kMostConfigurations = 4096;
 
 /// Macros of these names would break the headers that every kernel includes.
-constexpr std::array kTakenNames = std::to_array<std::string_view>(
-    {"NULL",  "bits",      "blockDim", "blockIdx", "cdiv",     "defined", "dim3",    "gridDim",
-     "linux", "low",       "max",      "min",      "offsetof", "out",     "shifted", "sign",
-     "std",   "threadIdx", "tiny",     "unix",     "value",    "warpSize"});
+constexpr std::array kTakenNames =
+    std::to_array<std::string_view>({"NULL", "bits", "cdiv", "defined", "linux", "low", "max", "min", "offsetof", "out",
+                                     "shifted", "sign", "std", "tiny", "unix", "value"});
 constexpr std::array kTakenPrefixes =
-    std::to_array<std::string_view>({"_", "ACCELOPT_", "accelopt_", "bf16_", "cuda", "f16_", "fp8_"});
+    std::to_array<std::string_view>({"_", "ACCELOPT_", "accelopt_", "bf16_", "f16_", "fp8_"});
+
+/// Whether the headers of some target use the name. A kernel may be carried to another target.
+bool is_taken(const std::string& name) {
+  const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
+  const auto has = [&](const auto& names) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  const auto all = targets();
+  return has(kTakenNames) || std::any_of(kTakenPrefixes.begin(), kTakenPrefixes.end(), begins) ||
+         std::any_of(all.begin(), all.end(), [&](const TargetDescription* target) {
+           return has(target->taken_names) ||
+                  std::any_of(target->taken_prefixes.begin(), target->taken_prefixes.end(), begins);
+         });
+}
 
 std::string refuse_tuned_name(const std::string& name, const Definition& definition) {
   if (std::string reason = refuse_c_name(name); !reason.empty()) return reason;
@@ -38,10 +50,7 @@ std::string refuse_tuned_name(const std::string& name, const Definition& definit
       if (tensor.name == name) return quoted + "is an input or output of the task; choose another name";
     }
   }
-  const bool taken = std::find(kTakenNames.begin(), kTakenNames.end(), name) != kTakenNames.end() ||
-                     std::any_of(kTakenPrefixes.begin(), kTakenPrefixes.end(),
-                                 [&](std::string_view prefix) { return name.starts_with(prefix); });
-  return taken ? quoted + "is taken by task.h or the standard headers; choose another name" : "";
+  return is_taken(name) ? quoted + "is taken by task.h or the standard headers; choose another name" : "";
 }
 
 class Expansion {
@@ -188,9 +197,14 @@ tl::expected<TuneDirectives, DirectiveProblem> tune_directives(const Solution& s
     if (!parsed) return tl::make_unexpected(std::move(parsed.error()));
     return TuneDirectives(std::move(*parsed));
   };
-  const bool on_host = solution.language == Language::c || solution.language == Language::cpp;
-  if (on_host) return tunes(parse_cpu_directives(main_text(solution)));
-  if (solution.language == Language::cuda) return tunes(parse_device_directives(main_text(solution)));
+  switch (describe(solution.language).form) {
+    case KernelForm::function:
+      return tunes(parse_cpu_directives(main_text(solution)));
+    case KernelForm::launches:
+      return tunes(parse_device_directives(main_text(solution)));
+    case KernelForm::text:
+      break;
+  }
   return TuneDirectives{};
 }
 
@@ -218,7 +232,7 @@ Solution standing_alone(const Solution& solution) {
       !std::all_of(directives->tuned.begin(), directives->tuned.end(), single)) {
     return solution;
   }
-  const bool on_device = solution.language == Language::cuda;
+  const bool on_device = describe(solution.language).form == KernelForm::launches;
   std::vector<int> lines;  // to leave out
   std::string definitions;
   for (const TunedName& tuned : directives->tuned) {

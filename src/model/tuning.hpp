@@ -46,7 +46,7 @@ tl::expected<TuningSpace, DirectiveProblem> tuning_space(const Solution& solutio
 Solution with_values(const Solution& solution, const TuningValues& values);
 
 /// The solution for builds that know no directives: `#define MR 6` at the top of the main file in place of `//@ tune`
-/// and `//@ require`. A CUDA kernel keeps its directives, whose launches need the values, and its macros are defined
+/// and `//@ require`. Device code keeps its directives, whose launches need the values, and its macros are defined
 /// unless they are already. A solution that is open, malformed or not tuned stays as it is.
 Solution standing_alone(const Solution& solution);
 

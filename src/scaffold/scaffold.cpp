@@ -9,6 +9,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "model/target_description.hpp"
 #include "scaffold/extract.hpp"
 #include "scaffold/kernel_text.hpp"
 #include "scaffold/real_source.hpp"
@@ -489,7 +490,7 @@ std::string plain_name(const std::string& function) {
 Result<ScaffoldReport> scaffold_task(const syntax::Clang& clang, const ScaffoldOptions& options) {
   TRY_ASSIGN(const std::string source, base::read_file(options.file));
   TRY_ASSIGN(const model::Language language, model::language_of_file(options.file.filename().string()));
-  if (language == model::Language::cuda) {
+  if (model::describe(language).form == model::KernelForm::launches) {
     return fail(ErrorCode::unsupported,
                 options.file.string() +
                     ": init reads C and C++; it does not read launches, so it cannot tell the grid of a CUDA kernel.\n"

@@ -31,8 +31,9 @@ std::vector<RestartSamples> group(std::span<const ConfirmationBlock> blocks, std
   return groups;
 }
 
-Interval interval_of(std::span<const ConfirmationBlock> blocks, std::span<const double> values,
-                     const ConfirmationRules& rules) {
+Interval interval_over(std::span<const ConfirmationBlock> blocks, std::span<const double> values,
+                       const ConfirmationRules& rules) {
+  if (rules.samples == Samples::exact) return interval_of(values, rules.alpha, rules.samples);
   return hull(trimmed_interval(values, rules.alpha),
               hierarchical_bootstrap(group(blocks, values), rules.alpha, rules.bootstrap_seed));
 }
@@ -45,11 +46,11 @@ ConfirmationDecision decide_confirmation(std::span<const ConfirmationBlock> bloc
   decision.blocks = static_cast<int>(blocks.size());
   std::vector<double> values(blocks.size());
   for (std::size_t i = 0; i < blocks.size(); ++i) values[i] = weighted_mean(blocks[i].log_ratios, weights);
-  decision.log_ratio = interval_of(blocks, values, rules);
+  decision.log_ratio = interval_over(blocks, values, rules);
   decision.restarts = static_cast<int>(group(blocks, values).size());
   for (std::size_t workload = 0; workload < weights.size(); ++workload) {
     for (std::size_t i = 0; i < blocks.size(); ++i) values[i] = blocks[i].log_ratios[workload];
-    decision.workloads.push_back(interval_of(blocks, values, rules));
+    decision.workloads.push_back(interval_over(blocks, values, rules));
     const bool too_slow = decision.workloads.back().high < -std::log1p(rules.allow_regression);
     if (too_slow && !decision.regressed) decision.regressed = static_cast<int>(workload);
   }

@@ -21,6 +21,7 @@ struct ConfirmationRules {
   double least_gain = 0.005;       ///< confirmed: the low end is over 1 + this
   double allow_regression = 0.05;  ///< no workload may certainly be slower by more than this
   std::uint64_t bootstrap_seed = 0x5eed;
+  Samples samples = Samples::noisy;
 };
 
 /// One block of one restart: log(baseline / candidate) of every timed workload, in one fixed order.

@@ -166,6 +166,12 @@ Interval trimmed_interval(std::span<const double> samples, double alpha) {
   return {estimate, std::max(limit.low, estimate - reach), std::min(limit.high, estimate + reach)};
 }
 
+Interval interval_of(std::span<const double> samples, double alpha, Samples kind) {
+  if (kind == Samples::noisy) return trimmed_interval(samples, alpha);
+  const double mean = trimmed_mean(samples);
+  return {mean, mean, mean};
+}
+
 double weighted_mean(std::span<const double> values, std::span<const double> weights) {
   ACCELOPT_ASSERT(values.size() == weights.size(), "each value needs a weight");
   double sum = 0;

@@ -33,6 +33,12 @@ double trimmed_mean(std::span<const double> samples);
 /// interval.
 Interval trimmed_interval(std::span<const double> samples, double alpha);
 
+/// Whether a sample scatters from measurement to measurement, or a deterministic clock gives it again each time: then
+/// one is all there is to find out.
+enum class Samples { noisy, exact };
+/// trimmed_interval of noisy samples; the mean of exact ones, of which nothing is uncertain.
+Interval interval_of(std::span<const double> samples, double alpha, Samples kind);
+
 /// Sum of value * weight / sum of weights; 0 when the weights sum to 0. Sizes must be equal.
 double weighted_mean(std::span<const double> values, std::span<const double> weights);
 /// A block's value: the weighted mean over workloads of log(reference_ns / candidate_ns). Times must be positive.

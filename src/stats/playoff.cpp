@@ -75,7 +75,7 @@ bool Playoff::certainly_faster(int arm, int other) const {
   }
   const double arms = static_cast<double>(states_.size());
   const double tests = arms * (arms - 1) / 2 * static_cast<double>(looks_.size());
-  return trimmed_interval(differences, rules_.alpha / tests).low > 0;
+  return interval_of(differences, rules_.alpha / tests, rules_.samples).low > 0;
 }
 
 bool Playoff::certainly_out(int arm) const {
@@ -132,7 +132,7 @@ std::vector<PlayoffArm> Playoff::arms() const {
     PlayoffArm arm;
     arm.failed = states_[i].failed;
     arm.dropped = i != 0 && states_[i].out;
-    arm.log_score = i == 0 ? Interval{} : trimmed_interval(samples, 0.05);
+    arm.log_score = i == 0 ? Interval{} : interval_of(samples, 0.05, rules_.samples);
     arm.blocks = static_cast<int>(samples.size());
     result.push_back(arm);
   }

@@ -16,6 +16,7 @@ struct PlayoffRules {
   int min_blocks = 12;  ///< no end before
   int max_blocks = 48;
   double alpha = 0.05;  ///< probability of any wrong certainty; split evenly over all pairs of arms and all looks
+  Samples samples = Samples::noisy;
   bool baseline_competes = true;  ///< arm 0 takes part in the places (it always runs: it is the anchor)
 };
 

@@ -39,7 +39,7 @@ bool level(const Interval& interval, const TriageRules& rules) {
 TriageDecision look(std::span<const double> samples, const TriageRules& rules) {
   TriageDecision decision;
   decision.blocks = static_cast<int>(samples.size());
-  decision.log_ratio = trimmed_interval(samples, rules.alpha / static_cast<double>(rules.looks.size()));
+  decision.log_ratio = interval_of(samples, rules.alpha / static_cast<double>(rules.looks.size()), rules.samples);
   const Interval& interval = decision.log_ratio;
   const auto clear = static_cast<std::size_t>(rules.clear_blocks);
   const bool clearly_slower =
@@ -77,6 +77,15 @@ TriageDecision cap(TriageDecision decision, const TriageRules& rules) {
 }
 
 }  // namespace
+
+TriageRules triage_rules(Samples samples) {
+  TriageRules rules;
+  rules.samples = samples;
+  if (samples == Samples::noisy) return rules;
+  rules.looks = {1};
+  rules.faster_from = 1;
+  return rules;
+}
 
 std::string_view to_string(RaceVerdict verdict) {
   switch (verdict) {

@@ -43,7 +43,10 @@ struct TriageRules {
   double clear_loss = 0.15;  ///< ... slower by more than this
   double clear_gain = 0.30;  ///< ... faster by more than this, which is certain, too
   double tie_within = 0.03;  ///< at the cap: TIE when the interval lies within this of 1; futile: not slower than this
+  Samples samples = Samples::noisy;
 };
+/// Those of a race with such samples: of exact ones, one block decides.
+TriageRules triage_rules(Samples samples);
 
 struct TriageDecision {
   RaceVerdict verdict = RaceVerdict::running;

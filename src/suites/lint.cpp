@@ -9,6 +9,7 @@
 #include "model/c_tokens.hpp"
 #include "model/directives.hpp"
 #include "model/launch_plan.hpp"
+#include "model/target_description.hpp"
 #include "model/tuning.hpp"
 
 namespace accelopt::suites {
@@ -48,8 +49,8 @@ class Linter {
   void check_threads() {
     // One core stays free for the worker that measures, where there is more than one.
     const int most = std::max(1, options_.cores - 1);
-    if (task_.target != "cpu" || task_.cpu.threads <= most) return;
-    report(Severity::error, "cpu.threads",
+    if (task_.cpu.threads <= most) return;
+    report(Severity::error, task_.target + ".threads",
            std::to_string(task_.cpu.threads) + " is more than this machine can measure (" + std::to_string(most) +
                " of its " + std::to_string(options_.cores) + " cores); lower it, or measure on another machine");
   }
@@ -61,14 +62,16 @@ class Linter {
   }
 
   void check_source(const model::SourceFile& file, const std::string& function) {
-    if (file.name.ends_with(".py") || mentions(file.text, function)) return;
+    const auto language = model::language_of_file(file.name);
+    if (!language || !model::describe(*language).c_tokens || mentions(file.text, function)) return;
     problems_.push_back({0, "", "defines no function " + in_quotes(function) + "; it is what the harness calls",
                          in_folder(file.name), Severity::error});
   }
 
   void check_sources() {
-    if (task_.target == "cuda") return check_device_sources();
-    if (task_.target != "cpu") return;
+    const model::KernelForm form = model::describe(task_.baseline.language).form;
+    if (form == model::KernelForm::launches) return check_device_sources();
+    if (form == model::KernelForm::text) return;
     const model::SourceFile& baseline = task_.baseline.sources.front();
     check_source(task_.reference, "reference");
     check_source(baseline, "kernel");
@@ -101,7 +104,8 @@ class Linter {
 
   void check_device_sources() {
     for (const model::SourceFile* file : {&task_.baseline.sources.front(), &task_.reference}) {
-      if (file->name.ends_with(".cu")) {
+      const auto language = model::language_of_file(file->name);
+      if (language && model::describe(*language).form == model::KernelForm::launches) {
         check_plans(*file);
       } else {
         check_source(*file, "reference");
@@ -121,8 +125,8 @@ class Linter {
       refuse(file, {launch.line, launch.column, "the source defines no kernel " + in_quotes(launch.kernel)});
     }
     for (const Workload& workload : task_.workloads) {
-      const auto plan =
-          model::bind_launch_plan(*directives, task_.definition, bind_axes(task_.definition, workload), values);
+      const auto plan = model::bind_launch_plan(*directives, task_.definition, bind_axes(task_.definition, workload),
+                                                values, model::target_of(task_).launch_limits);
       if (plan) continue;
       return refuse(file, {plan.error().line, plan.error().column,
                            "in workload " + in_quotes(workload.name) + ": " + plan.error().message});

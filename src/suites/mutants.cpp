@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/target_description.hpp"
 #include "suites/mutant_text.hpp"
 
 namespace accelopt::suites {
@@ -343,8 +344,15 @@ class Breeder {
 }  // namespace
 
 std::vector<Mutant> derive_mutants(const model::Task& task) {
-  if (task.target == "cuda") return derive_cuda_mutants(task);
-  return Breeder(task).breed();
+  switch (model::describe(task.baseline.language).form) {
+    case model::KernelForm::launches:
+      return derive_cuda_mutants(task);
+    case model::KernelForm::function:
+      return Breeder(task).breed();
+    case model::KernelForm::text:
+      break;
+  }
+  return {};
 }
 
 model::Task with_measured_bounds(const model::Task& task) {

@@ -34,8 +34,8 @@ struct Mutant {
   model::Solution solution;
 };
 
-/// All mutants of a task in C, C++ or CUDA C++. Each is the baseline's own source, called by a kernel that spoils its
-/// inputs or its outputs, or launched between others that do.
+/// All mutants of a task in C, C++ or device code; none of one whose kernels are another text. Each is the baseline's
+/// own source, called by a kernel that spoils its inputs or its outputs, or launched between others that do.
 std::vector<Mutant> derive_mutants(const model::Task& task);
 
 /// The same task with bounds as measured: without a stated normwise bound and without permission for lower precision.

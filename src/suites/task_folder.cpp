@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "model/target_description.hpp"
 #include "suites/task_reader.hpp"
 #include "suites/task_writer.hpp"
 
@@ -25,17 +26,11 @@ constexpr std::size_t kMostTomlBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostSourceBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostHintsBytes = std::size_t{64} << 10;
 
-/// Extensions of a target's baseline and reference, the usual one first.
-struct FileKinds {
-  std::vector<std::string> baseline;
-  std::vector<std::string> reference;
-};
-
-FileKinds file_kinds(const std::string& target) {
-  if (target == "cpu") return {{".cpp", ".c"}, {".cpp", ".c"}};
-  if (target == "cuda") return {{".cu"}, {".cu", ".cpp", ".c"}};
-  if (target == "opencl") return {{".cl"}, {".cpp", ".c", ".py"}};
-  return {{".py"}, {".py", ".cpp"}};
+/// Extensions of a target's baselines, the usual one first.
+std::vector<std::string> baseline_suffixes(const model::TargetDescription& target) {
+  std::vector<std::string> out;
+  for (const model::LanguageDescription& language : target.languages) out.push_back(language.suffixes.front());
+  return out;
 }
 
 /// What was read of a task, and what is wrong with it.
@@ -84,12 +79,12 @@ std::optional<model::SourceFile> read_source(Reading& reading, const std::string
 }
 
 void read_sources(Reading& reading, const std::string& derived_reference) {
-  const FileKinds kinds = file_kinds(reading.task.target);
-  if (auto source = read_source(reading, "reference", "the trusted reference", kinds.reference)) {
+  const model::TargetDescription& target = model::target_of(reading.task);
+  if (auto source = read_source(reading, "reference", "the trusted reference", target.reference_suffixes)) {
     reading.task.derived_reference = !derived_reference.empty() && base::sha256_hex(source->text) == derived_reference;
     reading.task.reference = std::move(*source);
   }
-  if (auto source = read_source(reading, "baseline", "the kernel to beat", kinds.baseline)) {
+  if (auto source = read_source(reading, "baseline", "the kernel to beat", baseline_suffixes(target))) {
     const auto language = model::language_of_file(source->name);
     ACCELOPT_ASSERT(language.has_value(), "an extension of a baseline without a language");
     reading.task.baseline = {*language, {std::move(*source)}};
@@ -134,9 +129,7 @@ Reading read_folder(const fs::path& folder_or_toml) {
   TaskText parsed = read_task_toml(*text);
   reading.task = std::move(parsed.task);
   reading.problems = std::move(parsed.problems);
-  const auto& targets = known_targets();
-  const bool target_is_known = std::find(targets.begin(), targets.end(), reading.task.target) != targets.end();
-  if (target_is_known) read_sources(reading, parsed.derived_reference);
+  if (model::find_target(reading.task.target) != nullptr) read_sources(reading, parsed.derived_reference);
   read_hints(reading);
   if (reading.missing_files == reading.problems.size()) reading.code = ErrorCode::not_found;
   return reading;
@@ -187,11 +180,11 @@ Result<void> write_task(const model::Task& task, const fs::path& folder) {
     TRY(base::write_file(folder / "hints.md", task.hints));
   }
   // A file that an earlier task left under another extension would make the folder ambiguous.
-  const FileKinds kinds = file_kinds(task.target);
-  for (const std::string& extension : kinds.baseline) {
+  const model::TargetDescription& target = model::target_of(task);
+  for (const std::string& extension : baseline_suffixes(target)) {
     if ("baseline" + extension != baseline_name) fs::remove(folder / ("baseline" + extension), ignored);
   }
-  for (const std::string& extension : kinds.reference) {
+  for (const std::string& extension : target.reference_suffixes) {
     if ("reference" + extension != reference_name) fs::remove(folder / ("reference" + extension), ignored);
   }
   return base::write_file(folder / "task.toml", format_task_toml(task));

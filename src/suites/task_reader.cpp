@@ -8,6 +8,7 @@
 
 #include "base/expression.hpp"
 #include "base/toml.hpp"
+#include "model/target_description.hpp"
 #include "model/user_flags.hpp"
 #include "suites/c_names.hpp"
 #include "suites/definition_reader.hpp"
@@ -47,11 +48,23 @@ void check_schema(TableReader& root, const model::Task& task) {
   root.refuse("schema", "must be 2: inout, ties, small_floats, returns, uint16, uint32 and uint64 are not in schema 1");
 }
 
-/// What only kernels on processors may have so far.
+/// The targets that a task may name.
+std::vector<std::string> known_targets() {
+  std::vector<std::string> out;
+  for (const model::TargetDescription* target : model::targets()) out.push_back(target->name);
+  return out;
+}
+
+/// What not every target's kernels may have so far.
 void check_target(TableReader& root, const model::Task& task) {
-  if (task.target == "cpu") return;
+  if (model::target_of(task).takes_every_tensor) return;
+  std::string able;
+  for (const model::TargetDescription* target : model::targets()) {
+    if (target->takes_every_tensor) able += (able.empty() ? "" : " or ") + in_quotes(target->name);
+  }
+  able = "only tasks with target = " + able + " may have ";
   for (const std::string key : {"inout", "ties", "small_floats"}) {
-    if (root.has(key)) root.refuse(key, "only tasks with target = \"cpu\" may have it; leave it out");
+    if (root.has(key)) root.refuse(key, able + "it; leave it out");
   }
   const model::Definition& definition = task.definition;
   for (const auto& [key, tensors] : {std::pair{"inputs", &definition.inputs}, {"outputs", &definition.outputs}}) {
@@ -59,7 +72,7 @@ void check_target(TableReader& root, const model::Task& task) {
       const bool wide = tensor.dtype == model::DType::uint64 || tensor.dtype == model::DType::uint32 ||
                         tensor.dtype == model::DType::uint16;
       if (!wide && tensor.ties.empty()) continue;
-      root.refuse(key, in_quotes(tensor.name) + ": only tasks with target = \"cpu\" may have " +
+      root.refuse(key, in_quotes(tensor.name) + ": " + able +
                            (wide ? "dtype " + std::string(to_string(tensor.dtype)) : "ties"));
     }
   }
@@ -71,8 +84,7 @@ void read_target(TableReader& root, model::Task& task) {
   if (!target && !root.has("target")) root.require("target", known);
   if (!target) return;
   task.target = *target;
-  if (std::find(known_targets().begin(), known_targets().end(), *target) != known_targets().end()) return;
-  root.refuse("target", unknown_name("target", *target, known_targets()));
+  if (model::find_target(*target) == nullptr) root.refuse("target", unknown_name("target", *target, known_targets()));
 }
 
 /// Bytes of the tensor; none when they are more than kMaxTensorBytes.
@@ -193,32 +205,37 @@ void read_cache(TableReader& table, model::Task& task) {
   task.cpu.cache = *cache == "warm" ? model::Cache::warm : model::Cache::cold;
 }
 
-/// Refuses the table of a target that the task is not of.
-void belongs_to(TableReader& root, const model::Task& task, const std::string& target) {
-  const bool known = std::find(known_targets().begin(), known_targets().end(), task.target) != known_targets().end();
-  if (known && task.target != target) root.refuse(target, "belongs to target = \"" + target + "\"; leave it out");
+void read_threads(TableReader& table, model::Task& task) {
+  const auto threads = table.integer("threads", "how many threads a kernel may use");
+  if (!threads) return;
+  if (*threads < 1 || *threads > 4096) table.refuse("threads", "must be from 1 to the machine's cores - 1");
+  task.cpu.threads = static_cast<int>(std::clamp<std::int64_t>(*threads, 1, 4096));
 }
 
-void read_cuda(TableReader& root, model::Task& task, std::vector<Problem>& problems) {
-  const TomlNode* node = root.table("cuda", "[cuda] with cache");
-  if (!node) return;
-  TableReader table(*node, root.path("cuda"), problems);
-  read_cache(table, task);
-  table.finish();
-  belongs_to(root, task, "cuda");
+std::string_view name_of(model::TaskKey key) {
+  return key == model::TaskKey::threads ? "threads" : "cache";
 }
 
-void read_cpu(TableReader& root, model::Task& task, std::vector<Problem>& problems) {
-  const TomlNode* node = root.table("cpu", "[cpu] with threads and cache");
+/// "[cuda] with cache": the table that has the target's name.
+void read_table_of(const model::TargetDescription& target, TableReader& root, model::Task& task,
+                   std::vector<Problem>& problems) {
+  std::string keys;
+  for (const model::TaskKey key : target.task_keys) keys += (keys.empty() ? "" : " and ") + std::string(name_of(key));
+  const TomlNode* node = root.table(target.name, "[" + target.name + "] with " + keys);
   if (!node) return;
-  TableReader table(*node, root.path("cpu"), problems);
-  if (const auto threads = table.integer("threads", "how many threads a kernel may use")) {
-    if (*threads < 1 || *threads > 4096) table.refuse("threads", "must be from 1 to the machine's cores - 1");
-    task.cpu.threads = static_cast<int>(std::clamp<std::int64_t>(*threads, 1, 4096));
+  TableReader table(*node, root.path(target.name), problems);
+  for (const model::TaskKey key : target.task_keys) {
+    key == model::TaskKey::threads ? read_threads(table, task) : read_cache(table, task);
   }
-  read_cache(table, task);
   table.finish();
-  belongs_to(root, task, "cpu");
+  if (model::find_target(task.target) != nullptr && task.target != target.name)
+    root.refuse(target.name, "belongs to target = " + in_quotes(target.name) + "; leave it out");
+}
+
+void read_tables_of_targets(TableReader& root, model::Task& task, std::vector<Problem>& problems) {
+  for (const model::TargetDescription* target : model::targets()) {
+    if (!target->task_keys.empty()) read_table_of(*target, root, task, problems);
+  }
 }
 
 /// The name in "x" or "int M"; empty when there is none.
@@ -296,11 +313,6 @@ void read_entry(TableReader& root, bool definition_is_sound, TaskText& result) {
 
 }  // namespace
 
-const std::vector<std::string>& known_targets() {
-  static const std::vector<std::string> kTargets{"cpu", "cuda", "opencl", "triton", "nki"};
-  return kTargets;
-}
-
 TaskText read_task_toml(std::string_view text) {
   TaskText result;
   const auto document = parse_toml(text);
@@ -315,8 +327,7 @@ TaskText read_task_toml(std::string_view text) {
   read_target(root, result.task);
   result.derived_reference = root.string("derived_reference", "the SHA-256 of the derived reference").value_or("");
   read_workloads(root, result.task, result.problems);
-  read_cpu(root, result.task, result.problems);
-  read_cuda(root, result.task, result.problems);
+  read_tables_of_targets(root, result.task, result.problems);
   read_entry(root, definition_is_sound, result);
   if (result.problems.empty()) check_schema(root, result.task);
   if (result.problems.empty()) check_target(root, result.task);

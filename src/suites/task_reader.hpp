@@ -24,7 +24,4 @@ struct TaskText {
 /// Reads a task.toml of schema 1. Pure: touches no file.
 TaskText read_task_toml(std::string_view text);
 
-/// The targets that a task may name.
-const std::vector<std::string>& known_targets();
-
 }  // namespace accelopt::suites

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/hash.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::suites {
 namespace {
@@ -110,12 +111,12 @@ std::string format_task_toml(const model::Task& task) {
   for (const model::TensorSpec& tensor : definition.ties) text += format_tensor(tensor, "ties");
   for (const model::Workload& workload : task.workloads) text += format_workload(workload, variable_axes(definition));
   text += format_contract(definition);
-  if (task.target == "cpu") {
-    text += "\n[cpu]\n" + line("threads", std::to_string(task.cpu.threads)) +
-            line("cache", toml_string(task.cpu.cache == model::Cache::cold ? "cold" : "warm"));
-  }
-  if (task.target == "cuda") {
-    text += "\n[cuda]\n" + line("cache", toml_string(task.cpu.cache == model::Cache::cold ? "cold" : "warm"));
+  const std::vector<model::TaskKey>& keys = model::target_of(task).task_keys;
+  if (!keys.empty()) text += "\n[" + task.target + "]\n";
+  for (const model::TaskKey key : keys) {
+    text += key == model::TaskKey::threads
+                ? line("threads", std::to_string(task.cpu.threads))
+                : line("cache", toml_string(task.cpu.cache == model::Cache::cold ? "cold" : "warm"));
   }
   if (task.entry) {
     text += "\n[entry]\n" + line("file", toml_string(task.entry->file)) +

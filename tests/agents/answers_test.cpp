@@ -152,7 +152,7 @@ constexpr const char* kDeviceKernel =
 TEST(ParseKernelFile, TakesDeviceCodeUnderAnyNameOfItsLanguage) {
   for (const char* info : {"cuda", "cu", "cpp", "c++", "CUDA", ""}) {
     const auto file =
-        parse_kernel_file("So:\n" + block(kDeviceKernel, info) + "Launch it well.", model::Language::cuda);
+        parse_kernel_file("So:\n" + block(kDeviceKernel, info) + "Launch it well.", model::Language("cuda"));
     ASSERT_TRUE(file.has_value()) << info << ": " << file.error();
     EXPECT_EQ(*file, kDeviceKernel) << info;
   }
@@ -163,12 +163,12 @@ TEST(ParseKernelFile, TakesTheLastBlockOfDeviceCodeThatHasItsDirectives) {
   const std::string part = "extern \"C\" __global__ void twice(float* y) {}\n";
   const auto file = parse_kernel_file(block(older) + block(kDeviceKernel, "cuda") + "where\n" + block(part, "cuda") +
                                           block("//@ launch twice grid=(1)\n"),
-                                      model::Language::cuda);
+                                      model::Language("cuda"));
   ASSERT_TRUE(file.has_value()) << file.error();
   EXPECT_EQ(*file, kDeviceKernel);
-  EXPECT_TRUE(holds(refusal(parse_kernel_file(block(part, "cuda"), model::Language::cuda)), "//@ launch"));
-  EXPECT_TRUE(holds(refusal(parse_kernel_file(block(kKernel), model::Language::cuda)), "__global__"));
-  EXPECT_TRUE(holds(refusal(parse_kernel_file(block(kDeviceKernel, "diff"), model::Language::cuda)), "diff"));
+  EXPECT_TRUE(holds(refusal(parse_kernel_file(block(part, "cuda"), model::Language("cuda"))), "//@ launch"));
+  EXPECT_TRUE(holds(refusal(parse_kernel_file(block(kKernel), model::Language("cuda"))), "__global__"));
+  EXPECT_TRUE(holds(refusal(parse_kernel_file(block(kDeviceKernel, "diff"), model::Language("cuda"))), "diff"));
   EXPECT_TRUE(holds(refusal(parse_kernel_file(block(kDeviceKernel))), "the function kernel")) << "for C++";
 }
 

@@ -288,7 +288,7 @@ TEST(ModelAgents, CudaKernelsHaveAContractOfTheirOwn) {
       "{}\n";
   model::Task task = example_task();
   task.target = "cuda";
-  task.baseline = {model::Language::cuda, {{"baseline.cu", source}}};
+  task.baseline = {model::Language("cuda"), {{"baseline.cu", source}}};
   const std::string faster = "// faster\n" + source;
   ScriptedChatModel model(Answers{{"executor", {"```cu\n" + faster + "```"}}, {"planner", {kPlanAnswer}}});
   ExecuteQuestion question = example_execute_question(task);
@@ -312,7 +312,7 @@ TEST(ModelAgents, CudaKernelsHaveAContractOfTheirOwn) {
 
 TEST(ModelAgents, OtherLanguagesAreUnsupported) {
   model::Task task = example_task();
-  task.baseline.language = model::Language::opencl;
+  task.baseline.language = model::Language("opencl");
   ScriptedChatModel model(Answers{{"planner", {kPlanAnswer}}});
   const auto answer = make_model_planner(model, prompts())->plan(example_plan_question(task), {});
   ASSERT_FALSE(answer.has_value());

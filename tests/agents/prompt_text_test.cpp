@@ -181,7 +181,7 @@ TEST(PlaceValues, FollowTheTask) {
 TEST(PlaceValues, FollowATaskOfDeviceCode) {
   model::Task task = example_task();
   task.target = "cuda";
-  task.baseline.language = model::Language::cuda;
+  task.baseline.language = model::Language("cuda");
   PlaceValues values = place_values(example_plan_question(task));
   EXPECT_EQ(values["language"], "CUDA C++");
   EXPECT_EQ(values["standard"], "c++20");

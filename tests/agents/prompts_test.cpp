@@ -13,6 +13,7 @@
 #include "agents/questions.hpp"
 #include "base/files.hpp"
 #include "model/launch_plan.hpp"
+#include "targets/cuda/description.hpp"
 
 namespace accelopt::agents {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::ErrorCode;
 
-constexpr model::Language kLanguages[] = {model::Language::c, model::Language::cpp, model::Language::cuda};
+constexpr model::Language kLanguages[] = {model::Language::c, model::Language::cpp, model::Language("cuda")};
 constexpr Role kRoles[] = {Role::planner, Role::executor, Role::fixer, Role::summarizer};
 
 /// A copy of the source tree's prompts that a test may change.
@@ -141,8 +142,8 @@ TEST(LoadPrompts, AFolderReplacesTheText) {
 TEST(LoadPrompts, LanguagesWithoutPromptsAreUnsupported) {
   EXPECT_EQ(Prompts::folder_of(model::Language::c).value(), "cpp");
   EXPECT_EQ(Prompts::folder_of(model::Language::cpp).value(), "cpp");
-  EXPECT_EQ(Prompts::folder_of(model::Language::cuda).value(), "cuda");
-  for (const model::Language language : {model::Language::opencl, model::Language::python}) {
+  EXPECT_EQ(Prompts::folder_of(model::Language("cuda")).value(), "cuda");
+  for (const model::Language language : {model::Language("opencl"), model::Language("python")}) {
     EXPECT_EQ(Prompts::folder_of(language).error().code, ErrorCode::unsupported);
     EXPECT_EQ(load_prompts()->of(language).error().code, ErrorCode::unsupported);
   }
@@ -154,7 +155,7 @@ TEST(LoadPrompts, AFolderMayHoldTheLanguagesThatAreAskedAbout) {
   const auto prompts = load_prompts(folder.folder.path());
   ASSERT_TRUE(prompts.has_value()) << prompts.error().message;
   EXPECT_TRUE(prompts->of(model::Language::cpp).has_value());
-  const auto cuda = prompts->of(model::Language::cuda);
+  const auto cuda = prompts->of(model::Language("cuda"));
   ASSERT_FALSE(cuda.has_value());
   EXPECT_EQ(cuda.error().code, ErrorCode::unsupported);
   EXPECT_TRUE(holds(cuda.error().message, "cuda/")) << cuda.error().message;
@@ -175,7 +176,7 @@ TEST(CudaPrompts, TheirExampleIsAWholeKernelFile) {
   ASSERT_NE(begin, std::string::npos);
   const std::string rest = contract.substr(begin + fence.size());
   const std::string example = rest.substr(0, rest.find("```"));
-  EXPECT_TRUE(parse_kernel_file("```cuda\n" + example + "```\n", model::Language::cuda).has_value());
+  EXPECT_TRUE(parse_kernel_file("```cuda\n" + example + "```\n", model::Language("cuda")).has_value());
 
   model::Definition definition;
   definition.axes = {{"M", std::nullopt}, {"N", std::nullopt}};
@@ -188,7 +189,8 @@ TEST(CudaPrompts, TheirExampleIsAWholeKernelFile) {
   definition.outputs = {y};
   const auto directives = model::parse_device_directives(example);
   ASSERT_TRUE(directives.has_value()) << directives.error().line << ": " << directives.error().message;
-  const auto plan = model::bind_launch_plan(*directives, definition, {{"M", 61}, {"N", 1000}}, {128});
+  const auto plan = model::bind_launch_plan(*directives, definition, {{"M", 61}, {"N", 1000}}, {128},
+                                            targets::cuda::description().launch_limits);
   ASSERT_TRUE(plan.has_value()) << plan.error().line << ": " << plan.error().message;
   EXPECT_EQ(plan->launches.size(), 2U);
   EXPECT_EQ(plan->launches[1].grid[0], 8U);
@@ -207,7 +209,7 @@ TEST(CudaContract, TellsOfEveryDirectiveAndOfWhatIsRefused) {
 }
 
 TEST(CudaContract, NamesFlagsThatAreAccepted) {
-  std::istringstream words{std::string(allowed_device_flags())};
+  std::istringstream words{std::string(targets::cuda::description().languages.front().allowed_flags)};
   int flags = 0;
   for (std::string word; words >> word;) {
     if (!word.starts_with("-")) continue;

@@ -42,15 +42,17 @@ class TwoWorkers(support.TestCase):
                                  "--model", chat_script.MODEL, "--iterations", 1, "--plans", 5, "--attempts", 2, "--fixes", 0, *workers)
         self.assertEqual((finished.code, finished.last["outcome"]), (0, "improved"), finished)
         shown = self.succeed("show", "--workspace", workspace, "--json").last
-        found = sorted(line["status"] if line["status"] != "PASSED" else self.verdict_of(line)
-                       for line in finished.lines if line["type"] == "attempt" and line["state"] == "done")
+        source = lambda line: self.succeed("show", "last", line["id"], "--workspace", workspace).out.strip()  # noqa: E731
+        found = {source(line): line["status"] if line["status"] != "PASSED" else self.verdict_of(line)
+                 for line in finished.lines if line["type"] == "attempt" and line["state"] == "done"}
         return found, {step["worker"] for step in shown["steps"] if "worker" in step}
 
     def verdict_of(self, attempt):
         return "FASTER" if attempt["ratio"]["low"] > 1 else "SLOWER" if attempt["ratio"]["high"] < 1 else "TIE"
 
     def test_ten_candidates_get_the_same_verdicts_from_either(self):
-        known = sorted(verdict for _, verdict in CANDIDATES)
+        known = {text.strip(): verdict for text, verdict in CANDIDATES}
+        self.assertEqual(len(known), 10)
         both, measured = self.verdicts("both", 1, 2)
         self.assertEqual(measured, {self.worker(1), self.worker(2)}, "both measured")
         self.assertEqual(both, known)

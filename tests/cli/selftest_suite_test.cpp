@@ -7,6 +7,7 @@
 #include <set>
 
 #include "model/launch_plan.hpp"
+#include "targets/cuda/description.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -22,8 +23,8 @@ std::string plan_problem(const model::Task& task, const std::string& source) {
   std::vector<std::int64_t> values;
   for (const model::TunedName& tuned : directives->tuned) values.push_back(tuned.values.front());
   for (const model::Workload& workload : task.workloads) {
-    const auto plan =
-        model::bind_launch_plan(*directives, task.definition, bind_axes(task.definition, workload), values);
+    const auto plan = model::bind_launch_plan(*directives, task.definition, bind_axes(task.definition, workload),
+                                              values, targets::cuda::description().launch_limits);
     if (!plan) return workload.name + ": " + plan.error().message;
   }
   return {};
@@ -31,7 +32,7 @@ std::string plan_problem(const model::Task& task, const std::string& source) {
 
 TEST(BuiltinSelftest, HasASuiteForEachKindOfDevice) {
   for (const auto& [kind, language] :
-       {std::pair("cpu", model::Language::cpp), std::pair("cuda", model::Language::cuda)}) {
+       {std::pair("cpu", model::Language::cpp), std::pair("cuda", model::Language("cuda"))}) {
     const auto suite = builtin_selftest(kind);
     ASSERT_TRUE(suite) << suite.error().message;
     std::set<std::string> names;

@@ -5,6 +5,7 @@
 //   die_building          while it is built
 //   environment=<file>    writes its environment there
 //   progress              tells how far it is, right and wrong, and what nobody knows
+//   tells_seed            says from which seed its inputs would be drawn
 //   meets=<file>,<file>   makes the first file and is measured until the second is there: by another race
 // The first argument, if any, is a file to which one byte is added at each start; the second is how it misbehaves:
 //   fail  exits with 3    banner  prints lines before its hello    babble  prints what is no hello, without end
@@ -79,7 +80,7 @@ class DyingEvaluator final : public accelopt::fakes::FakeEvaluator {
       return accelopt::base::fail(accelopt::base::ErrorCode::cancelled, "stopped in the middle");
     }
     auto evaluation = FakeEvaluator::triage(candidate, opponent, std::move(stop));
-    if (evaluation) evaluation->environment.seed = seed_;
+    if (evaluation && accelopt::fakes::claims(text, "tells_seed")) evaluation->environment.seed = seed_;
     return evaluation;
   }
 

@@ -117,8 +117,9 @@ TEST_F(SeveralWorkers, Inputs_DifferByWorker) {
   MeasureSettings settings;
   settings.seed = 7;
   ASSERT_TRUE(evaluator->ask(Open{task(), settings}, {}));
-  const auto on_the_first = evaluator->ask(Race{source("speed=2"), source("speed=1")}, {});
-  const auto on_the_other = evaluator->ask(Race{source("speed=2 die_once=" + path("died")), source("speed=1")}, {});
+  const auto on_the_first = evaluator->ask(Race{source("speed=2 tells_seed"), source("speed=1")}, {});
+  const auto on_the_other =
+      evaluator->ask(Race{source("speed=2 tells_seed die_once=" + path("died")), source("speed=1")}, {});
   ASSERT_TRUE(on_the_first && on_the_other);
   EXPECT_EQ(on_the_first->environment.seed, 7U) << "as where there is one worker";
   EXPECT_EQ(on_the_other->environment.worker, "b");

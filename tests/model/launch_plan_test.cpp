@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/tuning.hpp"
+#include "targets/cuda/description.hpp"
 
 namespace accelopt::model {
 namespace {
@@ -43,7 +44,7 @@ tl::expected<LaunchPlan, DirectiveProblem> plan_of(const std::string& source, co
   if (!directives) return tl::make_unexpected(directives.error());
   std::vector<std::int64_t> values;
   for (const TunedName& tuned : directives->tuned) values.push_back(tuned.values.front());
-  return bind_launch_plan(*directives, product_definition(), axes, values);
+  return bind_launch_plan(*directives, product_definition(), axes, values, targets::cuda::description().launch_limits);
 }
 
 TEST(ParseDeviceDirectives, ReadsEveryDirective) {
@@ -88,7 +89,8 @@ TEST(BindLaunchPlan, EvaluatesEveryNumber) {
 
 TEST(BindLaunchPlan, TunedValuesAreThoseThatAreGiven) {
   const auto directives = parse_device_directives(kWhole);
-  const auto plan = bind_launch_plan(*directives, product_definition(), kAxes, {128, 32});
+  const auto plan =
+      bind_launch_plan(*directives, product_definition(), kAxes, {128, 32}, targets::cuda::description().launch_limits);
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->launches[0].grid[0], 4U);
 }
@@ -245,7 +247,7 @@ TEST(BindLaunchPlan, AnAxisOfZeroIsNamed) {
 
 Solution cuda_solution(const std::string& text) {
   Solution out;
-  out.language = Language::cuda;
+  out.language = Language("cuda");
   out.sources.push_back({"kernel.cu", text});
   return out;
 }

@@ -115,7 +115,7 @@ TEST(Engine, UnknownRecipesPlacesAndLanguages) {
   EXPECT_EQ(refused(matmul(), application("magic", "*")), base::ErrorCode::invalid_argument);
   EXPECT_EQ(refused(matmul(), application("interchange", "kernel:q.0")), base::ErrorCode::invalid_argument);
   KernelSource python = matmul().kernel;
-  python.language = model::Language::python;
+  python.language = model::Language("python");
   const auto found = enumerate(clang(), python);
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().code, base::ErrorCode::invalid_argument);

@@ -144,5 +144,16 @@ TEST(PlayoffSimulation, HardlyEverSeparatesEqualsNorDropsTheBest) {
   EXPECT_LE(wrong, kRuns / 20);
 }
 
+TEST(Playoff, ExactSamples_OneBlockSeparates) {
+  Playoff playoff(3, {.places = 1, .min_blocks = 1, .max_blocks = 1, .samples = Samples::exact});
+
+  playoff.add({0.0, 0.1, 0.2});
+
+  EXPECT_TRUE(playoff.finished());
+  EXPECT_TRUE(playoff.separated());
+  EXPECT_EQ(playoff.ranking().front(), 2);
+  EXPECT_DOUBLE_EQ(playoff.arms()[1].log_score.low, 0.1);
+}
+
 }  // namespace
 }  // namespace accelopt::stats

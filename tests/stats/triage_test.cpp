@@ -245,5 +245,17 @@ TEST(TriageSimulation, ThrowsOutClearLosersAfterFourBlocks) {
   }
 }
 
+TEST(Triage, ExactSamples_OneBlockDecides) {
+  const auto verdict = [](double log_ratio) {
+    Triage triage(triage_rules(Samples::exact));
+    EXPECT_EQ(triage.add(log_ratio).blocks, 1);
+    return triage.decision().verdict;
+  };
+  EXPECT_EQ(verdict(std::log(1.01)), RaceVerdict::faster);
+  EXPECT_EQ(verdict(std::log(1.004)), RaceVerdict::tie);  // certain, and not worth having
+  EXPECT_EQ(verdict(0), RaceVerdict::tie);
+  EXPECT_EQ(verdict(-std::log(1.01)), RaceVerdict::slower);
+}
+
 }  // namespace
 }  // namespace accelopt::stats

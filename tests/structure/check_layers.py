@@ -24,6 +24,7 @@ LAYERS = {
     "evaluation": ["base", "model", "stats", "sandbox"],
     "targets/cpu": ["base", "model", "sandbox", "syntax", "evaluation", "stats"],
     "targets/cuda": ["base", "model", "sandbox", "syntax", "evaluation", "stats"],
+    "targets": ["base", "model", "evaluation", "targets/cpu", "targets/cuda"],
     "agents": ["base", "model", "llm"],
     "recipes": ["base", "model", "syntax", "agents"],
     "search": ["base", "model", "stats", "llm", "agents", "memory", "journal", "evaluation"],

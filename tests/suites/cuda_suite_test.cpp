@@ -4,6 +4,7 @@
 
 #include "model/launch_plan.hpp"
 #include "suites/task_folder.hpp"
+#include "targets/cuda/description.hpp"
 
 namespace accelopt::suites {
 namespace {
@@ -18,7 +19,8 @@ void expect_plans(const model::Task& task, const std::string& name, const std::s
                           << directives.error().message;
   EXPECT_TRUE(directives->tuned.empty()) << "a trusted or compared kernel has its numbers fixed";
   for (const model::Workload& workload : task.workloads) {
-    const auto plan = model::bind_launch_plan(*directives, task.definition, bind_axes(task.definition, workload), {});
+    const auto plan = model::bind_launch_plan(*directives, task.definition, bind_axes(task.definition, workload), {},
+                                              targets::cuda::description().launch_limits);
     ASSERT_TRUE(plan) << workload.name << ": " << plan.error().line << ":" << plan.error().column << ": "
                       << plan.error().message;
     std::int64_t scratch = 0;
@@ -34,7 +36,7 @@ TEST(CudaSuite, EveryBaselineAndReferenceHasALaunchPlanForEveryWorkload) {
     const auto task = load_task(folder);
     ASSERT_TRUE(task) << task.error().message;
     EXPECT_EQ(task->target, "cuda");
-    EXPECT_EQ(task->baseline.language, model::Language::cuda);
+    EXPECT_EQ(task->baseline.language, model::Language("cuda"));
     EXPECT_EQ(task->reference.name, "reference.cu");
     expect_plans(*task, "baseline.cu", main_text(task->baseline));
     expect_plans(*task, "reference.cu", task->reference.text);

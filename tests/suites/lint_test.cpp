@@ -47,7 +47,7 @@ model::Task sound_cuda_task() {
   task.target = "cuda";
   const std::string launch = "//@ launch scale grid=(cdiv(M, 16)) block=(16, 8) args=(x, y, M)\n";
   task.baseline = {
-      model::Language::cuda,
+      model::Language("cuda"),
       {{"baseline.cu", launch + "extern \"C\" __global__ void scale(const float* x, float* y, int64_t M);\n"}}};
   task.reference = {"reference.cu",
                     launch + "extern \"C\" __global__ void scale(const real* x, real* y, int64_t M);\n"};

@@ -6,6 +6,7 @@
 #include "model/launch_plan.hpp"
 #include "suites/mutant_text.hpp"
 #include "suites/task_folder.hpp"
+#include "targets/cuda/description.hpp"
 
 namespace accelopt::suites {
 namespace {
@@ -165,8 +166,8 @@ TEST(CudaMutants, OfTheBundledTasksHaveLaunchPlans) {
       const auto directives = model::parse_device_directives(main_text(mutant.solution));
       ASSERT_TRUE(directives) << directives.error().line << ": " << directives.error().message;
       for (const model::Workload& workload : task->workloads) {
-        const auto plan =
-            model::bind_launch_plan(*directives, task->definition, bind_axes(task->definition, workload), {});
+        const auto plan = model::bind_launch_plan(*directives, task->definition, bind_axes(task->definition, workload),
+                                                  {}, targets::cuda::description().launch_limits);
         ASSERT_TRUE(plan) << workload.name << ": " << plan.error().line << ": " << plan.error().message;
       }
     }
@@ -258,7 +259,7 @@ TEST(CudaMutants, ScratchAndTensorMapsAreNotSharedByTheTwoRuns) {
   model::Task task = product();
   task.target = "cuda";
   task.definition.outputs[0].shape = std::vector<std::string>{"M", "K"};
-  task.baseline = {model::Language::cuda,
+  task.baseline = {model::Language("cuda"),
                    {{"baseline.cu",
                      "//@ scratch part float32 [M, K] zero\n"
                      "//@ tensormap tiles of lhs box=(32, 8) swizzle=128B\n"

@@ -126,7 +126,7 @@ TEST(Source, LoopsThatCountInAnotherWayAreNotCanonical) {
 
 TEST(Source, OtherLanguagesAreRefused) {
   ParseInput input;
-  input.language = model::Language::python;
+  input.language = model::Language("python");
   const auto unit = parse(clang(), input);
   ASSERT_FALSE(unit.has_value());
   EXPECT_EQ(unit.error().code, base::ErrorCode::invalid_argument);

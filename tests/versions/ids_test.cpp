@@ -30,9 +30,9 @@ TEST(Ids, OfEverything_StayTheSame) {
   ids["task_plain"] = model::task_id(plain_task());
   ids["source_c"] = source_id(sample_solution(Language::c, "kernel.c"));
   ids["source_cpp"] = source_id(sample_solution(Language::cpp, "kernel.cpp"));
-  ids["source_cuda"] = source_id(sample_solution(Language::cuda, "kernel.cu"));
-  ids["source_opencl"] = source_id(sample_solution(Language::opencl, "kernel.cl"));
-  ids["source_python"] = source_id(sample_solution(Language::python, "kernel.py"));
+  ids["source_cuda"] = source_id(sample_solution(Language("cuda"), "kernel.cu"));
+  ids["source_opencl"] = source_id(sample_solution(Language("opencl"), "kernel.cl"));
+  ids["source_python"] = source_id(sample_solution(Language("python"), "kernel.py"));
   ids["experience"] = model::content_id(full_experience());
   ids["experience_empty"] = model::content_id({});
   ids["experience_in_store"] = memory::made_fit(full_experience()).experience.id;

@@ -32,8 +32,8 @@ model::WorkloadTiming full_timing() {
 }  // namespace
 
 model::Solution sample_solution(model::Language language, const std::string& file) {
-  const std::string text = language == model::Language::python ? "def kernel(x):\r\n    return x  # same\n"
-                                                               : "// a note\nvoid kernel(int M)  { }\n";
+  const std::string text = language == model::Language("python") ? "def kernel(x):\r\n    return x  # same\n"
+                                                                 : "// a note\nvoid kernel(int M)  { }\n";
   return {language, {{file, text}, {"helper.h", "#define N 4\n"}}};
 }
 

@@ -74,6 +74,11 @@ void CardPile::take(const Json& row) {
   live_words_ += words.size();
 }
 
+bool CardPile::holds(const Json& id) const {
+  const auto known = last_.find(id[3].dump(-1, ' ', false, Json::error_handler_t::replace));
+  return known != last_.end() && known->second.second == id[2] && !cards_[known->second.first].stale;
+}
+
 void CardPile::drop(const Json& key) {
   const auto known = last_.find(key.dump(-1, ' ', false, Json::error_handler_t::replace));
   if (known == last_.end()) return;

@@ -45,6 +45,8 @@ class CardPile {
   /// Takes in a row of kReadCards or kReadAllCards; a card that is known already changes nothing. Rows of another form
   /// are left out.
   void take(const base::Json& row);
+  /// Whether the row with this id is what is known last of its experience.
+  [[nodiscard]] bool holds(const base::Json& id) const;
   /// The experience is gone or is another pile's now.
   void drop(const base::Json& key);
 

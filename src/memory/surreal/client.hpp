@@ -24,7 +24,11 @@ struct Options {
                       .body_bytes = std::size_t{64} << 20U};
   /// How long a transaction is tried again that others get in the way of: each time somebody else got through.
   std::chrono::milliseconds patience{180'000};
-  std::string ca_file{};  ///< certificates to trust in place of the machine's; empty: the machine's
+  /// How far back changes are read again, of the server's clock: a transaction's changes carry the time of its
+  /// statements and are seen when it ends.
+  std::chrono::microseconds overlap{3'000'000};
+  std::size_t worth_a_digest = 2'000;  ///< cards read one by one in a first reading
+  std::string ca_file{};               ///< certificates to trust in place of the machine's; empty: the machine's
 };
 
 /// A connection to one database. Not for several threads at once.
@@ -54,6 +58,7 @@ class Client {
   /// From now on a missing namespace or database is a server that lost it: unavailable.
   void settle() { settled_ = true; }
   [[nodiscard]] const Address& address() const { return address_; }
+  [[nodiscard]] const Options& options() const { return options_; }
 
  private:
   enum class Attempt { done, conflict, signed_out };

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
+#include <utility>
 
 #include "memory/surreal/records.hpp"
 #include "memory/surreal/schema.hpp"
@@ -16,9 +18,8 @@ using base::Json;
 constexpr int kMostCardsAtOnce = 2000;
 /// Cards whose words, which are bounded (surreal_schema.cpp), make an answer that no client refuses for its length.
 constexpr int kLeastCardsAtOnce = 500;
-/// How far back changes are read again, microseconds of the server's clock: a transaction's changes carry the time of
-/// its statements and are seen when it ends.
-constexpr std::int64_t kOverlapUs = 3'000'000;
+/// Cards read one by one that are worth a new digest, as a share of those that the last one held.
+constexpr double kShareWorthADigest = 0.25;
 
 const Json& rows_at(const std::vector<Json>& results, std::size_t place) {
   static const Json nothing;
@@ -32,22 +33,63 @@ bool too_long(const base::Result<std::vector<Json>>& answer, int& count) {
   return true;
 }
 
+/// One pile on its way up to date.
+struct Reading {
+  PileName name;
+  CardPile* pile;
+  Json stamp;
+  Json key = "";
+  bool first;  ///< nothing of it was read before
+  bool done = false;
+  std::vector<Json> rows{};  ///< for a digest: those that it had, then those read one by one
+  std::size_t digested = 0;  ///< how many it had
+};
+
+/// Takes what the digest of the pile holds.
+base::Result<void> begin(Client& client, Reading& reading) {
+  TRY_ASSIGN(auto digest, read_digest(client, reading.name));
+  if (!digest) return {};
+  for (const Json& row : digest->rows) reading.pile->take(row);
+  reading.rows = std::move(digest->rows);
+  reading.digested = reading.rows.size();
+  reading.stamp = digest->stamp;
+  reading.key = digest->key;
+  return {};
+}
+
+/// Writes what was read as the pile's digest where much of it was read one by one. Who may not write goes without.
+void keep(Client& client, Reading& reading, std::int64_t now_us) {
+  const std::size_t read = reading.rows.size() - reading.digested;
+  if (read < client.options().worth_a_digest ||
+      static_cast<double>(read) < kShareWorthADigest * static_cast<double>(reading.digested))
+    return;
+  Digest digest;
+  for (Json& row : reading.rows) {
+    const Json& id = row["id"];
+    if (id[2] > now_us - client.options().overlap.count()) continue;  // others of its time may still come
+    digest.stamp = id[2];
+    digest.key = id[3];
+    if (reading.pile->holds(id)) digest.rows.push_back(std::move(row));
+  }
+  std::ignore = write_digest(client, reading.name, digest);
+}
+
 }  // namespace
 
 base::Result<void> refresh(Client& client, std::map<PileName, CardPile>& piles, const std::vector<PileName>& names) {
-  struct Reading {
-    CardPile* pile;
-    Json stamp;
-    Json key = "";
-    bool done = false;
-  };
   std::vector<Reading> readings;
   Json variables;
   int count = kMostCardsAtOnce;
   for (const PileName& name : names) {
     const std::string place = std::to_string(readings.size());
     CardPile& pile = piles[name];
-    readings.push_back({&pile, std::max<std::int64_t>(0, pile.read_until_us() - kOverlapUs)});
+    const bool first =
+        pile.read_until_us() == 0 && std::ranges::find(readings, &pile, &Reading::pile) == readings.end();
+    readings.push_back({.name = name,
+                        .pile = &pile,
+                        .stamp = std::max<std::int64_t>(0, pile.read_until_us() - client.options().overlap.count()),
+                        .first = first});
+    if (first) TRY(begin(client, readings.back()));
     variables["language" + place] = name.first;
     variables["target" + place] = name.second;
   }
@@ -66,12 +108,18 @@ base::Result<void> refresh(Client& client, std::map<PileName, CardPile>& piles, 
       const Json& rows = rows_at(results, i);
       readings[i].done = !rows.is_array() || rows.size() < static_cast<std::size_t>(count);
       if (!rows.is_array() || rows.empty()) continue;
-      for (const Json& row : rows) readings[i].pile->take(row);
+      for (const Json& row : rows) {
+        readings[i].pile->take(row);
+        if (readings[i].first) readings[i].rows.push_back(digested(row));
+      }
       readings[i].stamp = rows.back().at("id").at(2);
       readings[i].key = rows.back().at("id").at(3);
     }
   }
-  for (const Reading& reading : readings) reading.pile->set_read_until(now_us);
+  for (Reading& reading : readings) {
+    if (reading.first) keep(client, reading, now_us);
+    reading.pile->set_read_until(now_us);
+  }
   return {};
 }
 

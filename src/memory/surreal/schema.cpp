@@ -159,6 +159,26 @@ const std::string_view kReadAllCards =
     "SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w "
     "FROM card:[$language, $target, $stamp, $key]>.. LIMIT $count";
 
+const std::string_view kReadDigest = R"surql(
+SELECT generation, parts, stamp, key FROM type::record('card_digest', $name);
+RETURN time::micros(time::now());
+)surql";
+
+const std::string_view kReadDigestPart = "SELECT VALUE rows FROM type::record('card_digest', $id)";
+
+const std::string_view kWriteDigestPart = "UPSERT type::record('card_digest', $id) SET rows = $rows RETURN NONE";
+
+const std::string_view kWriteDigest = R"surql(
+BEGIN;
+UPSERT type::record('card_digest', [$language, $target]) SET
+  generation = $generation, parts = $parts, stamp = $stamp, key = $key RETURN NONE;
+DELETE card_digest:[$language, $target, '']..[$language, $target, $generation] RETURN NONE;
+DELETE card_digest:[$language, $target, $generation, $parts]..[$language, $target, ..] RETURN NONE;
+COMMIT;
+)surql";
+
+const std::string_view kRemoveDigests = "DELETE card_digest RETURN NONE";
+
 const std::string_view kEdit = R"surql(
 RETURN array::len(UPDATE type::record('optimization', $key) MERGE $fields WHERE $stamp = NULL OR stamp = $stamp
   RETURN VALUE true)

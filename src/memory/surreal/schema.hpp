@@ -49,6 +49,16 @@ extern const std::string_view kReadCards;
 /// The cards of all after [$language, $target, $stamp, $key], at most $count.
 extern const std::string_view kReadAllCards;
 
+/// What a client keeps of a pile for others (digest.hpp): the head of $name, a list of language and target, and the
+/// server's time; the rows of the part with $id.
+extern const std::string_view kReadDigest;
+extern const std::string_view kReadDigestPart;
+/// Writes $rows, a text, as the part with $id; the head, after which the parts of another generation are gone; removes
+/// all.
+extern const std::string_view kWriteDigestPart;
+extern const std::string_view kWriteDigest;
+extern const std::string_view kRemoveDigests;
+
 /// Writes $fields over the record with $key that was last changed at $stamp (null: whenever). Gives how many it wrote.
 extern const std::string_view kEdit;
 /// Removes the record with $key and the solutions that only it refers to, and remembers that. Gives how many solutions;

@@ -207,6 +207,7 @@ Result<Item> SurrealStore::edit(std::string_view id, const Change& change) {
 Result<Removal> SurrealStore::forget(std::string_view id) {
   TRY_ASSIGN(const Keyed old, found(id));
   const model::Experience& it = old.item.experience;
+  TRY(remove_digests(*client_));
   TRY_ASSIGN(const auto results, client_->ask(kForget, {{"key", old.key}}));
   const std::int64_t solutions = last_number(results).value_or(-1);
   if (solutions < 0) return failed(ErrorCode::not_found, "no experience " + it.id);

@@ -43,7 +43,7 @@ using evaluation::Precision;
 using evaluation::ReferenceTensor;
 
 /// What the measuring side of one open task shares between its live kernels.
-struct Bench {
+struct OpenTask {
   model::Definition definition;
   Buffers buffers;
   Flusher flusher;
@@ -56,7 +56,7 @@ struct Bench {
 
 class CpuLiveKernel final : public evaluation::LiveKernel {
  public:
-  CpuLiveKernel(Bench& bench, ArenaProcess arena) : bench_(bench), arena_(std::move(arena)) {}
+  CpuLiveKernel(OpenTask& bench, ArenaProcess arena) : bench_(bench), arena_(std::move(arena)) {}
 
   base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) override {
     if (!arena_.death().empty()) return dead();
@@ -137,7 +137,7 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
   /// Calls in which an arena seems to have worked on: the machine can interrupt it in its few instructions after done.
   static constexpr int kMostInterrupted = 2;
 
-  Bench& bench_;
+  OpenTask& bench_;
   ArenaProcess arena_;
   int worked_on_ = 0;
   bool timed_out_ = false;
@@ -190,9 +190,9 @@ class CpuTarget final : public evaluation::Target {
                              task, {compiler_, cores_.others.empty() ? machine_.cores : cores_.others, gate}, stop));
     TRY_ASSIGN(Buffers buffers, Buffers::create(plan_buffers(task, &model::size_of), base::random_seed()));
     const ArenaOptions arena{options_.arena, cores_.arenas, task.cpu.threads, cores_.one_core, options_.memory_bytes};
-    bench_ =
-        std::make_unique<Bench>(Bench{task.definition, std::move(buffers),
-                                      Flusher(machine_.line_flush, machine_.last_level_bytes), arena, cores_.one_core});
+    bench_ = std::make_unique<OpenTask>(OpenTask{task.definition, std::move(buffers),
+                                                 Flusher(machine_.line_flush, machine_.last_level_bytes), arena,
+                                                 cores_.one_core});
     ArenaOptions trusted = arena;
     trusted.threads = 1;
     TRY_ASSIGN(reference_, Reference::create(task, *builder_, trusted, stop));
@@ -345,7 +345,7 @@ class CpuTarget final : public evaluation::Target {
   sandbox::PauseGate gate_;
   std::optional<evaluation::DeviceLock> lock_;
   std::unique_ptr<KernelBuilder> builder_;
-  std::unique_ptr<Bench> bench_;
+  std::unique_ptr<OpenTask> bench_;
   std::unique_ptr<Reference> reference_;
   int threads_ = 1;
 };

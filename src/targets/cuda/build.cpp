@@ -11,6 +11,7 @@
 #include "model/tuning.hpp"
 #include "targets/cuda/candidate_check.hpp"
 #include "targets/cuda/cubin.hpp"
+#include "targets/cuda/description.hpp"
 #include "targets/cuda/diagnostics.hpp"
 #include "targets/cuda/nvrtc.hpp"
 #include "targets/cuda/plan_text.hpp"
@@ -136,7 +137,7 @@ class NvrtcBuilder final : public CudaBuilder {
     const model::DType dtype = real == "float" ? model::DType::float32 : model::DType::float64;
     const model::Definition definition = reference_definition(task_.definition, dtype);
     model::Solution reference;
-    reference.language = model::Language::cuda;
+    reference.language = model::Language("cuda");
     reference.sources.push_back({kReferenceName, task_.reference.text});
     // Contraction would make the runs in double and in float differ in more than rounding.
     const std::vector<std::string> options{"-DACCELOPT_REAL=" + real, "--fmad=false"};
@@ -214,7 +215,8 @@ class NvrtcBuilder final : public CudaBuilder {
 
   /// What the candidate's text already tells to be wrong.
   static std::string refused_sources(const Source& source) {
-    if (source.solution.language != model::Language::cuda) return "error: kernels of this task are written in CUDA C++";
+    if (source.solution.language != model::Language("cuda"))
+      return "error: kernels of this task are written in CUDA C++";
     for (std::size_t i = 0; i < source.solution.sources.size(); ++i) {
       const model::SourceFile& file = source.solution.sources[i];
       if (i > 0 && !is_header_name(file.name))
@@ -250,7 +252,7 @@ class NvrtcBuilder final : public CudaBuilder {
     for (const model::TunedName& tuned : directives->tuned) out.tuned_values.push_back(tuned.values.front());
     for (const model::Workload& workload : task_.workloads) {
       auto plan = model::bind_launch_plan(*directives, source.definition, model::bind_axes(source.definition, workload),
-                                          out.tuned_values);
+                                          out.tuned_values, description().launch_limits);
       if (!plan) return refusal(plan.error().line, plan.error().column, for_workload(workload, plan.error().message));
       plans.push_back({&workload, std::move(*plan)});
     }

@@ -16,6 +16,7 @@
 #include "evaluation/roofline.hpp"
 #include "targets/cuda/builtin_kernels.hpp"
 #include "targets/cuda/card_client.hpp"
+#include "targets/cuda/description.hpp"
 #include "targets/cuda/device_tools.hpp"
 #include "targets/cuda/host_outputs.hpp"
 #include "targets/cuda/peaks.hpp"
@@ -53,7 +54,8 @@ model::AxisValues axes_of(const model::Definition& definition, const Invocation&
 
 base::Result<model::LaunchPlan> plan_of(const BuiltCuda& built, const model::Definition& definition,
                                         const model::AxisValues& axes) {
-  auto plan = model::bind_launch_plan(built.directives, definition, axes, built.tuned_values);
+  auto plan =
+      model::bind_launch_plan(built.directives, definition, axes, built.tuned_values, description().launch_limits);
   if (!plan) {
     return base::fail(ErrorCode::invalid_argument,
                       fmt::format("{}:{}: {}", plan.error().line, plan.error().column, plan.error().message));
@@ -62,7 +64,7 @@ base::Result<model::LaunchPlan> plan_of(const BuiltCuda& built, const model::Def
 }
 
 /// What the measuring side of one open task shares between its live kernels.
-struct Bench {
+struct OpenTask {
   model::Definition definition;
   CardClient card;
   /// Sets of inputs a call, by workload's axes: found at its first call, the same for all kernels from then on.
@@ -71,7 +73,7 @@ struct Bench {
 
 class CudaLiveKernel final : public evaluation::LiveKernel {
  public:
-  CudaLiveKernel(Bench& bench, BuiltCudaPtr built, std::string cubin)
+  CudaLiveKernel(OpenTask& bench, BuiltCudaPtr built, std::string cubin)
       : bench_(bench), built_(std::move(built)), live_(bench.card.new_live(cubin)) {}
   CudaLiveKernel(const CudaLiveKernel&) = delete;
   CudaLiveKernel& operator=(const CudaLiveKernel&) = delete;
@@ -126,7 +128,7 @@ class CudaLiveKernel final : public evaluation::LiveKernel {
     }
   }
 
-  Bench& bench_;
+  OpenTask& bench_;
   BuiltCudaPtr built_;
   std::uint64_t live_;
   std::optional<CallOutcome> dead_;
@@ -213,9 +215,9 @@ class CudaTarget final : public evaluation::Target {
     }
     TRY_ASSIGN(CardProcess process, CardProcess::create(options_.card));
     workloads_ = task.workloads;
-    bench_.emplace(Bench{task.definition,
-                         CardClient(std::move(process), {options_.device, options_.driver, options_.management, 0}),
-                         {}});
+    bench_.emplace(OpenTask{task.definition,
+                            CardClient(std::move(process), {options_.device, options_.driver, options_.management, 0}),
+                            {}});
     auto facts = bench_->card.facts();
     if (!facts && facts.error().code == ErrorCode::unsupported)
       return open_for_builds(task, std::move(facts.error().message), stop);
@@ -358,7 +360,6 @@ class CudaTarget final : public evaluation::Target {
   }
 
   /// Nsight Compute takes three to five seconds.
-  bool profiles_on_demand() const override { return true; }
 
   bool inspects() const override { return tools_.has_value(); }
 
@@ -506,7 +507,7 @@ class CudaTarget final : public evaluation::Target {
   DeviceFacts facts_;
   evaluation::Peaks peaks_;
   std::unique_ptr<CudaBuilder> builder_;
-  std::optional<Bench> bench_;
+  std::optional<OpenTask> bench_;
   std::optional<evaluation::DeviceLock> lock_;
   std::optional<DeviceTools> tools_;
   std::vector<model::Workload> workloads_;

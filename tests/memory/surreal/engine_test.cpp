@@ -221,6 +221,75 @@ TEST_F(SurrealEngine, CardsBeyondTheLongestAnswer_ReadInSmallerPages) {
   EXPECT_EQ(found->size(), 1U);
 }
 
+/// What a new process retrieves; a digest is worth its while from `worth` cards on, and holds them at once.
+std::set<std::string> first_retrieval(const SurrealServer& server, std::size_t worth) {
+  Options options;
+  options.worth_a_digest = worth;
+  options.overlap = std::chrono::microseconds(0);
+  const auto store = open_store(*parse_address(server.address()), SurrealServer::kPassword, options);
+  EXPECT_TRUE(store) << store.error().message;
+  const auto matches = (*store)->retrieve({.language = "cpp", .target = "cpu", .op_type = "matmul", .limit = 200});
+  EXPECT_TRUE(matches) << matches.error().message;
+  std::set<std::string> ids;
+  for (const Match& match : *matches) ids.insert(match.item.experience.id);
+  return ids;
+}
+
+TEST_F(SurrealEngine, ADigest_GivesWhatTheCardsGive) {
+  const SurrealServer server;
+  const auto store = open_at(server);
+  std::vector<model::Experience> some;
+  for (int i = 0; i < 40; ++i) some.push_back(sample_experience(i));
+  ASSERT_TRUE(store->insert(some, Forgotten::stays));
+  const auto all = first_retrieval(server, 20);
+  EXPECT_EQ(all.size(), 40U);
+  const auto heads = [&] {
+    return other_tool(server, "SELECT VALUE stamp FROM card_digest WHERE stamp != NONE")[0]["result"];
+  };
+  ASSERT_EQ(heads().size(), 1U);
+
+  // Its cards need not be there any more; what came after it, and what was hidden, is seen.
+  other_tool(server, "DELETE card RETURN NONE");
+  EXPECT_EQ(first_retrieval(server, 20), all);
+  ASSERT_TRUE(store->insert({{sample_experience(40)}}, Forgotten::stays));
+  ASSERT_TRUE(store->quarantine(*all.begin(), Visibility::hidden));
+  const auto later = first_retrieval(server, 20);
+  EXPECT_EQ(later.size(), 40U);
+  EXPECT_FALSE(later.contains(*all.begin()));
+}
+
+TEST_F(SurrealEngine, ADigest_IsNotBelievedBlindly) {
+  const SurrealServer server;
+  const auto store = open_at(server);
+  std::vector<model::Experience> some;
+  for (int i = 0; i < 30; ++i) some.push_back(sample_experience(i));
+  ASSERT_TRUE(store->insert(some, Forgotten::stays));
+  std::size_t all = first_retrieval(server, 20).size();
+  for (const char* damage : {"UPDATE card_digest SET stamp = 9000000000000000000 WHERE stamp != NONE",
+                             "UPDATE card_digest SET rows = '[1, {}, {\"id\": 3}]' WHERE rows != NONE",
+                             "UPDATE card_digest SET rows = 7 WHERE rows != NONE",
+                             "UPDATE card_digest SET parts = 4097", "UPDATE card_digest SET parts = 3",
+                             "UPDATE card_digest SET generation = [1]", "DELETE card_digest WHERE rows != NONE"}) {
+    SCOPED_TRACE(damage);
+    other_tool(server, damage + std::string(" RETURN NONE"));
+    some = {sample_experience(static_cast<int>(all))};
+    ASSERT_TRUE(store->insert(some, Forgotten::stays));
+    EXPECT_EQ(first_retrieval(server, 20).size(), ++all);  // and writes it again
+  }
+}
+
+TEST_F(SurrealEngine, ADigest_HoldsNothingThatWasForgotten) {
+  const SurrealServer server;
+  const auto store = open_at(server);
+  std::vector<model::Experience> some;
+  for (int i = 0; i < 30; ++i) some.push_back(sample_experience(i));
+  ASSERT_TRUE(store->insert(some, Forgotten::stays));
+  const auto all = first_retrieval(server, 20);
+  ASSERT_TRUE(store->forget(*all.begin()));
+  EXPECT_EQ(other_tool(server, "SELECT id FROM card_digest")[0]["result"].size(), 0U);
+  EXPECT_EQ(first_retrieval(server, 20).size(), 29U);
+}
+
 TEST_F(SurrealEngine, AKilledServerIsUnavailableAndComesBackWithEverything) {
   for (const char* engine : {"rocksdb", "surrealkv"}) {
     SCOPED_TRACE(engine);

@@ -170,7 +170,7 @@ TEST(RefusedDeviceText, MacrosNamedLikeKeywords) {
 TEST(RefusedCubin, ConstantsByNameOnly) {
   const auto refused = [](const std::string& text, const std::string& name, bool initialised, std::int64_t bytes = 4) {
     model::Solution solution;
-    solution.language = model::Language::cuda;
+    solution.language = model::Language("cuda");
     solution.sources.push_back({"kernel.cu", text});
     Cubin cubin;
     cubin.variables.push_back({name, bytes, initialised});

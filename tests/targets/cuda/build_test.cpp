@@ -305,7 +305,7 @@ TEST_F(CudaBuild, FeaturesOfHopperCanBeUsed) {
       "%3}], [%4];\" :: \"r\"(t), \"l\"(&tx), \"r\"(0), \"r\"(0), \"r\"(b) : \"memory\");\n}\n__syncthreads();\n"
       "asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\ny[threadIdx.x] = tile[threadIdx.x];";
   model::Solution hopper;
-  hopper.language = model::Language::cuda;
+  hopper.language = model::Language("cuda");
   hopper.sources.push_back({"kernel.cu",
                             "//@ tensormap tx of x box=(64, 16)\n"
                             "//@ launch tiled grid=(cdiv(M, 16) * 2) block=(128) cluster=(2) smem=100000 args=(tx, y)\n"
@@ -348,7 +348,7 @@ TEST_F(CudaBuild, HalfTypesAreCudasOwn) {
   const auto builder = make_cuda_builder(task, build_options(), {});
   ASSERT_TRUE(builder) << builder.error().message;
   model::Solution half;
-  half.language = model::Language::cuda;
+  half.language = model::Language("cuda");
   half.sources.push_back(
       {"kernel.cu", std::string(kScaleLaunch) +
                         "extern \"C\" __global__ void scale_rows(const __half* x, float scale, __nv_bfloat16* y, "

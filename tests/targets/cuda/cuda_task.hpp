@@ -27,7 +27,7 @@ inline model::Task scale_task() {
   out.definition.inputs = {tensor("x", Axes{"M", "N"}), tensor("scale", std::nullopt)};
   out.definition.outputs = {tensor("y", Axes{"M", "N"})};
   out.workloads = {{"race", {{"M", 64}}, model::Role::race, 1.0}, {"odd", {{"M", 61}}, model::Role::check, 1.0}};
-  out.baseline.language = model::Language::cuda;
+  out.baseline.language = model::Language("cuda");
   out.reference.name = "reference.cu";
   return out;
 }
@@ -37,7 +37,7 @@ inline constexpr const char* kScaleLaunch = "//@ launch scale_rows grid=(M) bloc
 /// A whole kernel of the task with this body.
 inline model::Solution scale_kernel(const std::string& body, const std::string& before = {}) {
   model::Solution out;
-  out.language = model::Language::cuda;
+  out.language = model::Language("cuda");
   out.sources.push_back({"kernel.cu", kScaleLaunch + before +
                                           "extern \"C\" __global__ void scale_rows(const float* x, float scale, "
                                           "float* y, int64_t M) {\n" +

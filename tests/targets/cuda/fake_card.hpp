@@ -162,7 +162,7 @@ inline std::string with(const std::string& what, const std::string& instead) {
 
 inline model::Solution cuda_solution(const std::string& text) {
   model::Solution out;
-  out.language = model::Language::cuda;
+  out.language = model::Language("cuda");
   out.sources.push_back({"kernel.cu", text});
   return out;
 }

@@ -16,6 +16,7 @@
 #include "evaluation/local_evaluator.hpp"
 #include "sandbox/run.hpp"
 #include "targets/cuda/card_protocol.hpp"
+#include "targets/cuda/description.hpp"
 #include "targets/cuda/fake_card.hpp"
 #include "targets/cuda/find_tool.hpp"
 
@@ -504,10 +505,10 @@ class OneCallProcess : public Tools {
     task.definition.axes = {{"M", 8}};
     task.definition.inputs = {spec_of("x", std::vector<std::string>{"M"})};
     task.definition.outputs = {spec_of("y", std::vector<std::string>{"M"})};
-    FakeBuilder builder(task);
-    const auto built = builder.build(cuda_solution(text), {});
+    const auto built = FakeBuilder(task).build(cuda_solution(text), {});
     EXPECT_TRUE(built) << built.error().message;
-    const auto plan = model::bind_launch_plan((*built)->directives, task.definition, {{"M", 8}}, {});
+    const auto plan =
+        model::bind_launch_plan((*built)->directives, task.definition, {{"M", 8}}, {}, description().launch_limits);
     EXPECT_TRUE(plan) << plan.error().message;
     const auto checks = base::read_file(ACCELOPT_FAKE_CHECK_KERNELS);
     OneCallRequest request;

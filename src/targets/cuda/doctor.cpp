@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/doctor_cuda.hpp"
+#include "targets/cuda/doctor.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -16,13 +16,15 @@
 #include <fmt/format.h>
 
 #include "base/files.hpp"
-#include "cli/cuda_environment.hpp"
 #include "targets/cuda/driver.hpp"
 #include "targets/cuda/find_tool.hpp"
 #include "targets/cuda/nvrtc.hpp"
 
-namespace accelopt::cli {
+namespace accelopt::targets::cuda {
 namespace {
+
+using evaluation::Finding;
+using State = Finding::State;
 
 constexpr std::chrono::seconds kDriverLimit{20};  ///< starting the driver of eight devices takes some seconds
 
@@ -75,9 +77,9 @@ std::string ask_driver() {
     std::array<char, 256> name{};
     if (calls.get(&device, i) != 0) return fmt::format("!the driver does not open device {}", i);
     calls.name(name.data(), static_cast<int>(name.size()) - 1, device);
-    calls.attribute(&major, targets::cuda::kComputeMajorAttribute, device);
-    calls.attribute(&minor, targets::cuda::kComputeMinorAttribute, device);
-    calls.attribute(&mapping, targets::cuda::kMappingAttribute, device);
+    calls.attribute(&major, kComputeMajorAttribute, device);
+    calls.attribute(&minor, kComputeMinorAttribute, device);
+    calls.attribute(&mapping, kMappingAttribute, device);
     out += fmt::format("{} {} {} {}\n", major, minor, mapping, name.data());
   }
   return out;
@@ -120,60 +122,60 @@ std::optional<std::string> ask_driver_apart() {
   return answer->empty() ? std::optional<std::string>("!the process that started the driver died") : answer;
 }
 
-void add_nvrtc(std::vector<CudaFinding>& out) {
-  targets::cuda::NvrtcPlaces places;
-  places.environment = cuda_environment();
-  const auto nvrtc = targets::cuda::locate_nvrtc(places);
+void add_nvrtc(std::vector<Finding>& out, const evaluation::Environment& environment) {
+  NvrtcPlaces places;
+  places.environment = environment;
+  const auto nvrtc = locate_nvrtc(places);
   if (!nvrtc) {
-    out.push_back({"nvrtc", false, nvrtc.error().message, "only for tasks with target = \"cuda\""});
+    out.push_back({"nvrtc", State::degraded, nvrtc.error().message, "only for tasks with target = \"cuda\""});
     return;
   }
-  out.push_back({"nvrtc", true, nvrtc->name() + ", " + nvrtc->library, ""});
+  out.push_back({"nvrtc", State::ok, nvrtc->name() + ", " + nvrtc->library, ""});
   if (nvrtc->headers.empty()) {
-    out.push_back({"cuda headers", false,
+    out.push_back({"cuda headers", State::degraded,
                    "none were found beside NVRTC: kernels cannot include cuda_fp16.h and its kin",
                    "install a CUDA toolkit or the Python package nvidia-cuda-runtime, or set CUDA_HOME"});
     return;
   }
-  out.push_back({"cuda headers", true, nvrtc->headers.front().string(), ""});
+  out.push_back({"cuda headers", State::ok, nvrtc->headers.front().string(), ""});
 }
 
 constexpr const char* kWithout = "without a device, CUDA kernels are built and not measured";
 
 /// Whether kernels can be measured on a device.
-CudaFinding finding_of(int number, int major, int minor, int mapping, const std::string& name) {
-  CudaFinding out{fmt::format("cuda:{}", number), true, fmt::format("{}, compute capability {}.{}", name, major, minor),
-                  ""};
-  if (major < targets::cuda::kLeastComputeMajor) {
-    out.found = false;
-    out.detail += fmt::format(", which is too old: at least {}.0 is needed", targets::cuda::kLeastComputeMajor);
+Finding finding_of(int number, int major, int minor, int mapping, const std::string& name) {
+  Finding out{fmt::format("cuda:{}", number), State::ok,
+              fmt::format("{}, compute capability {}.{}", name, major, minor), ""};
+  if (major < kLeastComputeMajor) {
+    out.state = State::degraded;
+    out.detail += fmt::format(", which is too old: at least {}.0 is needed", kLeastComputeMajor);
     out.advice = "measure on another device (--device cuda:N, --worker)";
   } else if (mapping == 0) {
-    out.found = false;
+    out.state = State::degraded;
     out.detail += ", without virtual memory management, which keeps kernels from state";
     out.advice = "nothing is measured on it: measure on another device (--device cuda:N, --worker)";
-  } else if (major < targets::cuda::kTriedComputeMajor) {
-    out.found = false;
+  } else if (major < kTriedComputeMajor) {
+    out.state = State::degraded;
     out.detail += ", accepted and never tried";
     out.advice = "no clusters, tensor maps or wgmma; figures of it are to be doubted (docs/cuda.md)";
   }
   return out;
 }
 
-void add_driver(std::vector<CudaFinding>& out) {
+void add_driver(std::vector<Finding>& out) {
   const auto answer = ask_driver_apart();
   if (!answer || answer->starts_with('!')) {
-    out.push_back({"cuda driver", false, answer ? answer->substr(1) : "it could not be asked", kWithout});
+    out.push_back({"cuda driver", State::degraded, answer ? answer->substr(1) : "it could not be asked", kWithout});
     return;
   }
   std::istringstream lines(*answer);
   int version = 0;
   lines >> version;
   const std::string version_text = fmt::format("for CUDA {}.{}", version / 1000, version % 1000 / 10);
-  if (version >= targets::cuda::kLeastDriverVersion) {
-    out.push_back({"cuda driver", true, version_text, ""});
+  if (version >= kLeastDriverVersion) {
+    out.push_back({"cuda driver", State::ok, version_text, ""});
   } else {
-    out.push_back({"cuda driver", false, version_text + ", which is too old: at least 12.0 is needed",
+    out.push_back({"cuda driver", State::degraded, version_text + ", which is too old: at least 12.0 is needed",
                    std::string("install driver 530 or newer; ") + kWithout});
   }
   int devices = 0;
@@ -182,34 +184,35 @@ void add_driver(std::vector<CudaFinding>& out) {
   int mapping = 0;
   for (std::string name; lines >> major >> minor >> mapping && std::getline(lines >> std::ws, name); ++devices)
     out.push_back(finding_of(devices, major, minor, mapping, name));
-  if (devices == 0) out.push_back({"cuda devices", false, "the driver has none", kWithout});
+  if (devices == 0) out.push_back({"cuda devices", State::degraded, "the driver has none", kWithout});
 }
 
-void add_tool(std::vector<CudaFinding>& out, const std::string& name, const targets::cuda::ToolName& tool,
-              const std::string& without) {
-  const auto found = targets::cuda::find_tool(tool, cuda_environment(), {});
+void add_tool(std::vector<Finding>& out, const std::string& name, const ToolName& tool, const std::string& without,
+              const evaluation::Environment& environment) {
+  const auto found = find_tool(tool, environment, {});
   if (found) {
     out.push_back(
-        {name, true, fmt::format("{}{}{}", found->version, found->version.empty() ? "" : ", ", found->path), ""});
+        {name, State::ok, fmt::format("{}{}{}", found->version, found->version.empty() ? "" : ", ", found->path), ""});
     return;
   }
-  out.push_back({name, false, found.error().message,
+  out.push_back({name, State::degraded, found.error().message,
                  fmt::format("{}; it comes with a CUDA toolkit, {} names one", without, tool.variable)});
 }
 
 }  // namespace
 
-std::vector<CudaFinding> examine_cuda() {
-  std::vector<CudaFinding> out;
-  add_nvrtc(out);
+int examine(const evaluation::Environment& environment, const evaluation::Report& report) {
+  std::vector<Finding> out;
+  add_nvrtc(out, environment);
   add_driver(out);
-  add_tool(out, "nsight compute", targets::cuda::nsight_compute(),
-           "without it, profiles of CUDA kernels have no hardware counters");
-  add_tool(out, "compute-sanitizer", targets::cuda::compute_sanitizer(),
-           "without it, confirmed CUDA kernels are not checked for memory errors and races");
-  add_tool(out, "nvdisasm", targets::cuda::disassembler(),
-           "without it, profiles of CUDA kernels do not show their hot loops");
-  return out;
+  add_tool(out, "nsight compute", nsight_compute(), "without it, profiles of CUDA kernels have no hardware counters",
+           environment);
+  add_tool(out, "compute-sanitizer", compute_sanitizer(),
+           "without it, confirmed CUDA kernels are not checked for memory errors and races", environment);
+  add_tool(out, "nvdisasm", disassembler(), "without it, profiles of CUDA kernels do not show their hot loops",
+           environment);
+  for (const Finding& finding : out) report(finding);
+  return 0;
 }
 
-}  // namespace accelopt::cli
+}  // namespace accelopt::targets::cuda

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is found out of a kernel beside its time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "evaluation/bench.hpp"
+
+namespace accelopt::evaluation {
+
+/// How the names of items end that say for how long, in microseconds, hardware counters saw a kernel at work.
+inline constexpr std::string_view kCountedTime = "counted time";
+/// What the machine's own counters say of one call of a kernel, where it has a program that reads them.
+struct HardwareCounts {
+  std::vector<model::ProfileItem> items;
+  std::string note;  ///< why there are none or not all, in one line; empty where nothing is to be said
+};
+
+/// Where a processor was when it was looked at during calls of a kernel.
+struct CodeSamples {
+  std::vector<std::uint64_t> own;      ///< addresses in the kernel's file
+  std::map<std::string, int> library;  ///< number by the name of a library that it called into
+  [[nodiscard]] int count() const;
+};
+
+/// What programs that watch a kernel's memory and threads found in one call.
+struct Inspection {
+  std::string finding;             ///< the first error; empty: none was found
+  std::vector<std::string> notes;  ///< what was checked, and what could not be
+};
+
+/// Of the measuring thread, after `Target::open`. A target without any has nothing to override.
+class Instruments {
+ public:
+  virtual ~Instruments() = default;
+
+  /// What the machine code of a solution that was built tells a planner; empty where it cannot be read.
+  virtual std::vector<model::ProfileItem> machine_code_profile(const model::Solution& /*solution*/,
+                                                               std::stop_token /*stop*/) {
+    return {};
+  }
+  /// Reads the machine's counters over one call, on the inputs of a slot that was called with; nothing where the
+  /// machine has none to offer. The machine's lock is held. @error cancelled; io.
+  virtual base::Result<HardwareCounts> hardware_counts(const model::Solution& /*solution*/,
+                                                       const Invocation& /*invocation*/, model::Cache /*cache*/,
+                                                       std::stop_token /*stop*/) {
+    return HardwareCounts();
+  }
+  /// Where in a kernel's machine code calls on these inputs spend their time; none where the machine does not let that
+  /// be seen. The machine's lock is held. @error cancelled; io.
+  virtual base::Result<std::optional<CodeSamples>> sample(const model::Solution& /*solution*/,
+                                                          const Invocation& /*invocation*/, model::Cache /*cache*/,
+                                                          std::stop_token /*stop*/) {
+    return std::nullopt;
+  }
+  /// What these samples say of the kernel's loops; empty where they are too few to say anything.
+  virtual std::vector<model::ProfileItem> hot_loops(const model::Solution& /*solution*/, const CodeSamples& /*samples*/,
+                                                    std::stop_token /*stop*/) {
+    return {};
+  }
+  /// Whether `inspect` may tell anything.
+  [[nodiscard]] virtual bool inspects() const { return false; }
+  /// Watches one call for what a right result does not show: reads beside tensors or of what nobody wrote, races.
+  /// Nothing where the machine has no such program. The machine's lock is held. @error as hardware_counts.
+  virtual base::Result<Inspection> inspect(const model::Solution& /*solution*/, const Invocation& /*invocation*/,
+                                           std::stop_token /*stop*/) {
+    return Inspection();
+  }
+};
+
+}  // namespace accelopt::evaluation

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stop_token>
+#include <string>
+
+#include "base/result.hpp"
+#include "model/evaluation.hpp"
+#include "model/solution.hpp"
+
+namespace accelopt::evaluation {
+
+/// How a target builds kernels. After `Target::open`; any thread.
+class Toolchain {
+ public:
+  virtual ~Toolchain() = default;
+
+  /// What a kernel of the open task may include as "task.h".
+  [[nodiscard]] virtual const std::string& task_header() const = 0;
+  /// Builds, or returns what was built before.
+  virtual base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) = 0;
+  /// Keeps the calling thread off the cores that measure.
+  virtual void settle_helper_thread() = 0;
+  virtual int build_threads() const = 0;
+};
+
+}  // namespace accelopt::evaluation

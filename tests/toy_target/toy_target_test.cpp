@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole loop on a target that nothing outside of this folder knows: task folder, search, real verification and
+// races.
+#include "toy_target/toy_target.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/files.hpp"
+#include "evaluation/local_evaluator.hpp"
+#include "evaluation/recompute.hpp"
+#include "fakes/fake_team.hpp"
+#include "search/search.hpp"
+#include "suites/lint.hpp"
+#include "suites/task_folder.hpp"
+
+namespace accelopt::toy {
+namespace {
+
+constexpr const char* kToml = R"toml(schema = 1
+name = "twice_the_cube"
+target = "toy"
+[axes]
+M = "var"
+[[inputs]]
+name = "x"
+dtype = "float32"
+shape = ["M"]
+init = "normal(0, 1)"
+[[outputs]]
+name = "y"
+dtype = "float32"
+shape = ["M"]
+[[workloads]]
+name = "race"
+axes = { M = 40 }
+role = "race"
+[[workloads]]
+name = "hidden"
+axes = { M = 33 }
+role = "held_out"
+)toml";
+constexpr const char* kBaseline = "x x * x * x x * x * +\n";  // 5 operations
+constexpr const char* kFaster = "x x * x * dup +\n";          // 3
+constexpr const char* kWrong = "x x +\n";
+
+model::Solution kernel(const std::string& text) {
+  return {model::Language("arithmetic"), {{"baseline.expr", text}}};
+}
+
+class Toy : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto folder = base::TemporaryFolder::create("toy");
+    for (const auto& [name, text] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"task.toml", kToml}, {"baseline.expr", kBaseline}, {"reference.expr", kBaseline}})
+      ASSERT_TRUE(base::write_file(folder->path() / name, text));
+    task = suites::load_task(folder->path()).value();
+  }
+
+  model::Task task;
+  std::unique_ptr<evaluation::Target> target = make_toy_target();
+  std::unique_ptr<evaluation::Evaluator> evaluator = evaluation::make_local_evaluator(*target);
+};
+
+TEST_F(Toy, Race_DeterministicClock_OneBlockDecides) {
+  ASSERT_TRUE(evaluator->ask(evaluation::Open{task}, {}));
+
+  const auto faster = evaluator->ask(evaluation::Race{kernel(kFaster), task.baseline}, {});
+  const auto tie = evaluator->ask(evaluation::Race{kernel("x x * x * x x * x *   +"), task.baseline}, {});
+  const auto wrong = evaluator->ask(evaluation::Race{kernel(kWrong), task.baseline}, {});
+
+  ASSERT_TRUE(faster && tie && wrong);
+  EXPECT_EQ(faster->verdict, model::Verdict::faster);
+  EXPECT_EQ(faster->blocks, 1);
+  EXPECT_NEAR(faster->ratio->low, 5.0 / 3.0, 1e-12);
+  EXPECT_DOUBLE_EQ(faster->ratio->low, faster->ratio->high);
+  EXPECT_EQ(tie->verdict, model::Verdict::tie);
+  EXPECT_EQ(wrong->status, model::Status::incorrect_numerical);
+  EXPECT_EQ(evaluation::recompute(task, {}, *faster)->verdict, model::Verdict::faster);
+}
+
+TEST_F(Toy, Confirmation_DeterministicClock_OneBlockDecides) {
+  ASSERT_TRUE(evaluator->ask(evaluation::Open{task}, {}));
+
+  const auto confirmed = evaluator->ask(evaluation::Confirm{kernel(kFaster)}, {});
+
+  ASSERT_TRUE(confirmed) << confirmed.error().message;
+  EXPECT_EQ(confirmed->verdict, model::Verdict::faster) << confirmed->reason;
+  EXPECT_EQ(confirmed->samples.size(), 1U);
+  EXPECT_EQ(base::Json(*confirmed)["environment"]["clock"], "deterministic");
+  EXPECT_EQ(evaluation::recompute(task, {}, *confirmed)->blocks, 1);
+}
+
+TEST_F(Toy, Search_WholeLoop_ConfirmsTheFastestRightKernel) {
+  fakes::FakeTeam team;
+  fakes::KeptNotes events;
+  team.on_execute = [](const agents::ExecuteQuestion& question) {
+    return std::string(
+        std::array{kWrong, kFaster, "x + +\n"}.at(static_cast<std::size_t>(question.context.identity.plan)));
+  };
+  const auto journal = *journal::open_memory_journal();
+  journal::RunInfo info;
+  info.id = "r1";
+  info.task = task;
+  ASSERT_TRUE(journal->create_run(info));
+  search::RunRequest request{.run = "r1", .task = task, .settings = {}, .measure = {}, .seed = 7};
+  request.settings.iterations = 1;
+  request.settings.plans = 3;
+  request.settings.attempts = 1;
+
+  const auto report = search::run_search(request, {team.team(), evaluator.get(), journal.get(), &events}, {});
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.outcome, search::Outcome::improved);
+  EXPECT_EQ(model::main_text(*report->result.solution), kFaster);
+  EXPECT_NEAR(report->result.confirmation->ratio->estimate, 5.0 / 3.0, 1e-12);
+  EXPECT_EQ(report->result.counts.at("INCORRECT_NUMERICAL"), 1);
+  EXPECT_EQ(report->result.counts.at("COMPILE_ERROR"), 1);
+}
+
+TEST_F(Toy, Lint_KnownLanguage_FindsNoErrors) {
+  for (const suites::Problem& problem : suites::lint_task(task, {.cores = 2, .folder = "."}))
+    EXPECT_EQ(problem.severity, suites::Severity::advice) << problem.message;
+}
+
+}  // namespace
+}  // namespace accelopt::toy
