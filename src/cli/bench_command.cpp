@@ -8,14 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "app/bench_history.hpp"
+#include "app/run.hpp"
+#include "app/version.hpp"
+#include "app/workspace.hpp"
 #include "base/utc.hpp"
-#include "cli/bench_history.hpp"
 #include "cli/command.hpp"
 #include "cli/knowledge_place.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/session.hpp"
-#include "cli/version.hpp"
-#include "cli/workspace.hpp"
 #include "journal/suite_log.hpp"
 #include "report/document.hpp"
 #include "report/format.hpp"
@@ -130,7 +130,7 @@ base::Result<Line> run_task(Shell& shell, Record& record, const Config& config, 
     TRY(record.enter({.task = line.task, .error = line.error}));
     return line;
   }
-  TRY_ASSIGN(const RunSettings settings, settings_from(options.search, config));
+  TRY_ASSIGN(const RunSettings settings, settings_from(options.search, config, shell.environment));
   if (const auto able = check_language(settings.agents, config, *task); !able) {
     line.error = able.error().message;
     TRY(record.enter({.task = line.task, .error = line.error}));
@@ -287,8 +287,8 @@ base::Result<void> print(const std::vector<Line>& lines, const Summary& summary,
 base::Result<Exit> run_suite(Shell& shell, const BenchOptions& options) {
   TRY_ASSIGN(const auto folders, tasks_of(options));
   const auto workspace = find_workspace(options.workspace);
-  TRY_ASSIGN(const Config config, load_config(workspace));
-  const auto settings = settings_from(options.search, config);
+  TRY_ASSIGN(const Config config, load_config(workspace, shell.environment));
+  const auto settings = settings_from(options.search, config, shell.environment);
   if (!settings) return refuse_options(settings.error());
   auto made_with = suite_settings(*settings, config);
   if (!made_with) return refuse_options(made_with.error());

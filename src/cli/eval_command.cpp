@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "app/run.hpp"
+#include "app/workspace.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/session.hpp"
 #include "cli/verdict_text.hpp"
-#include "cli/workspace.hpp"
 #include "model/tuning.hpp"
 #include "report/step_progress.hpp"
 #include "suites/task_folder.hpp"
@@ -87,7 +87,7 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
   ports.notice = [&](const std::string& text) { steps.note(text); };
   ports.waiting = [&](const model::DeviceWait& wait) { steps.note("accelopt: " + model::describe(wait)); };
   ports.progressed = [&](const model::StepShare& share) { steps.share(model::describe(share)); };
-  TRY_ASSIGN(const Config config, load_config(find_workspace("")));
+  TRY_ASSIGN(const Config config, load_config(find_workspace(""), shell.environment));
   TRY_ASSIGN(const auto evaluator,
              make_evaluator(shell, with_configured_workers(options.device, config), config, std::move(ports)));
   evaluation::MeasureSettings settings;

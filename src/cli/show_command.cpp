@@ -4,13 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "app/cost.hpp"
+#include "app/estimate.hpp"
+#include "app/run.hpp"
+#include "app/workspace.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "cli/cost.hpp"
-#include "cli/estimate.hpp"
+#include "cli/estimate_text.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/session.hpp"
-#include "cli/workspace.hpp"
 #include "evaluation/evaluator_json.hpp"
 #include "evaluation/recompute.hpp"
 #include "report/document.hpp"
