@@ -196,34 +196,37 @@ class WorkerPool final : public Evaluator {
       if (member.opened->baseline.status == model::Status::passed) reference_ = &member;
     }
     if (reference_ == nullptr) return tl::make_unexpected(nobody_left(members_.front()));
+    kind_ = *reference_->opened;
     for (Member& member : members_) {
       if (member.state == State::ready) refuse_another_kind(member);
       if (member.state != State::ready) texts.push_back(member.error.message);
     }
     if (!texts.empty()) texts.back() += left();
-    OpenReport report = *reference_->opened;
+    OpenReport report = kind_;
     if (several()) report.baseline.environment.worker = reference_->name;
     return report;
   }
 
-  /// A worker on whose device the run's times would be other ones is lost.
+  /// A worker on whose device the run's times would be other ones is lost: at the beginning, or when it comes again, as
+  /// a scheduler may have put it elsewhere.
   void refuse_another_kind(Member& member) const {
     const OpenReport& its = *member.opened;
-    const OpenReport& runs = *reference_->opened;
     const auto differs = [&](const char* what, const std::string& here, const std::string& there) {
-      return std::string("its ") + what + " \"" + here + "\", and that of " + title(*reference_) + " is \"" + there +
+      return std::string("its ") + what + " \"" + here + "\", and that of " + title(*reference_) + " was \"" + there +
              "\"; one run measures on one kind of device";
     };
+    const std::string& its_driver = its.baseline.environment.device;  // of an evaluation that got that far
+    const std::string& runs_driver = kind_.baseline.environment.device;
     std::string why;
-    if (its.device.name != runs.device.name)
-      why = differs("device is", its.device.name, runs.device.name);
-    else if (its.baseline.environment.device != runs.baseline.environment.device)
-      why = differs("device and driver are", its.baseline.environment.device, runs.baseline.environment.device);
-    else if (its.device.compiler != runs.device.compiler)
-      why = differs("compiler is", its.device.compiler, runs.device.compiler);
-    else if (its.baseline.status != runs.baseline.status)
-      why = "the baseline, which " + std::string(model::to_string(runs.baseline.status)) + " on " + title(*reference_) +
-            ", does not on it: " + its.baseline.reason;
+    if (its.device.name != kind_.device.name)
+      why = differs("device is", its.device.name, kind_.device.name);
+    else if (its_driver != runs_driver && its.baseline.status == kind_.baseline.status)
+      why = differs("device and driver are", its_driver, runs_driver);
+    else if (its.device.compiler != kind_.device.compiler)
+      why = differs("compiler is", its.device.compiler, kind_.device.compiler);
+    else if (several() && its.baseline.status != kind_.baseline.status)
+      why = "the baseline, which " + std::string(model::to_string(kind_.baseline.status)) + " on " +
+            title(*reference_) + ", does not on it: " + its.baseline.reason;
     if (why.empty()) return;
     lose(member, {ErrorCode::unsupported, title(member) + " is refused: " + why});
     member.connection.close();
@@ -251,7 +254,7 @@ class WorkerPool final : public Evaluator {
         if (opened) {
           member.opened = std::move(*opened);
           member.state = State::ready;
-          if (reference_ != nullptr && several()) refuse_another_kind(member);
+          if (reference_ != nullptr) refuse_another_kind(member);
         } else {
           lose(member, opened.error());
         }
@@ -373,6 +376,7 @@ class WorkerPool final : public Evaluator {
   std::string target_;                 ///< of the task; set before the first worker starts
   Json open_request_;                  ///< likewise
   const Member* reference_ = nullptr;  ///< whose device is the run's kind; null: no task is open
+  OpenReport kind_;                    ///< what it said of it at the run's beginning
   std::deque<Member> members_;         ///< last: their threads use the rest
 };
 

@@ -61,7 +61,7 @@ class Pool(steady.SteadyTestCase):
         self.assertEqual(finished.last["decision_hash"], whole["decision_hash"])
         self.assertEqual(self.measured_by(workspace), {first})
         (refused,) = [note for note in self.notes(finished) if "refused" in note]
-        for expected in (f'the worker "{other}" is refused', 'its device is "another"', f'that of the worker "{first}" is "fake"', "1 of 2"):
+        for expected in (f'the worker "{other}" is refused', 'its device is "another"', f'that of the worker "{first}" was "fake"', "1 of 2"):
             self.assertIn(expected, refused)
 
     def test_no_worker_is_left(self):

@@ -12,6 +12,7 @@
 //   silent  says nothing  old  speaks another version of the protocol    cuda  measures on another target
 //   deaf  says hello and reads nothing
 //   once  as usual; where the file of starts was there before, exits with 3    dies_building  at every build
+//   moves  as usual; where the file of starts was there before, as device
 //   device, driver, compiler  says another one of itself    wrong  the baseline does not pass on it
 //   missing  exits with 127 and a shell's words    orphan  leaves behind a program that holds its channel
 #include <unistd.h>
@@ -40,7 +41,7 @@ class DyingEvaluator final : public accelopt::fakes::FakeEvaluator {
     if (manner_ == "wrong") baseline_status = accelopt::model::Status::incorrect_numerical;
     auto report = FakeEvaluator::open(task, settings, std::move(stop));
     seed_ = settings.seed;
-    if (manner_ == "device") report->device.name = "another device";
+    if (manner_ == "device" || manner_ == "moved") report->device.name = "another device";
     if (manner_ == "driver") report->baseline.environment.device = "fake, driver 2";
     if (manner_ == "compiler") report->device.compiler = "g++ 99";
     return report;
@@ -126,6 +127,6 @@ int main(int argc, char** argv) {
     std::cout << accelopt::base::canonical(hello) << std::endl;
     pause();
   }
-  DyingEvaluator evaluator(manner);
+  DyingEvaluator evaluator(manner == "moves" && !first ? "moved" : manner);
   return accelopt::evaluation::serve_evaluator(evaluator, {.hello = hello}, 0, 1) ? 0 : 1;
 }

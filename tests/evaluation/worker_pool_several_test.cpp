@@ -251,11 +251,23 @@ TEST_P(Strangers, Open_RefusesThemByName) {
 INSTANTIATE_TEST_SUITE_P(
     WorkerPool, Strangers,
     testing::Values(Stranger{"device",
-                             "is refused: its device is \"another device\", and that of the worker \"a\" is \"fake\""},
+                             "is refused: its device is \"another device\", and that of the worker \"a\" was \"fake\""},
                     Stranger{"driver", "its device and driver are \"fake, driver 2\""},
                     Stranger{"compiler", "its compiler is \"g++ 99\""}, Stranger{"wrong", "the baseline"},
                     Stranger{"cuda", "measures on fake"}),
     [](const auto& tested) { return std::string(tested.param.manner); });
+
+TEST_F(SeveralWorkers, StartedAgainElsewhere_IsRefused) {
+  const auto evaluator = open_pool({worker("a", "moves"), worker("b")});
+  EXPECT_EQ(racer_of(*evaluator, "speed=2 die_once=" + path("died")), "b");
+  ASSERT_TRUE(notices_.come("the worker \"a\" is refused: its device is \"another device\""));
+  EXPECT_EQ(racer_of(*evaluator, "speed=3"), "b");
+  const auto alone = open_pool({worker("c", "moves")});
+  const auto raced = alone->ask(Race{source("speed=2 die_once=" + path("died too")), source("speed=1")}, {});
+  ASSERT_FALSE(raced) << "its times would be compared with those of another device";
+  EXPECT_EQ(raced.error().code, ErrorCode::unsupported);
+  EXPECT_NE(raced.error().message.find("another device"), std::string::npos) << raced.error().message;
+}
 
 TEST_F(SeveralWorkers, Open_TakesTheKindOnWhichTheBaselinePasses) {
   const auto evaluator = open_pool({worker("a", "wrong"), worker("b")});
