@@ -5,18 +5,15 @@
 #include <functional>
 #include <string>
 
+#include "app/shell.hpp"
 #include "base/result.hpp"
 #include "cli/command_line.hpp"
 #include "cli/exit.hpp"
-#include "search/attempt.hpp"
 
 namespace accelopt::cli {
 
-/// What a command works with besides its own options.
-struct Shell {
-  std::string program;  ///< path of this very binary
-  search::Stops stops;  ///< first Ctrl-C: wind down; second: abort
-};
+// A command is the face of use cases, and speaks of them as they are called there.
+using namespace app;
 
 using Action = std::function<base::Result<Exit>(Shell&)>;
 

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "app/version.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "cli/version.hpp"
 
 namespace accelopt::cli {
 namespace {

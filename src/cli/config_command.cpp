@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "app/knowledge_place.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
-#include "cli/knowledge_place.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/workspace.hpp"
 #include "evaluation/evaluator_json.hpp"
 #include "report/text_table.hpp"
 
@@ -30,11 +30,6 @@ struct Setting {
 using Settings = std::vector<Setting>;
 
 constexpr const char* kDefault = "default";
-
-bool is_set(const char* variable) {
-  const char* value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): before any thread
-  return value != nullptr && *value != '\0';
-}
 
 std::string value_text(const base::Json& value) {
   if (value.is_null()) return "none";
@@ -150,8 +145,8 @@ base::Result<void> add_agents(Settings& out, const AgentFlags& flags, const Conf
   return {};
 }
 
-void add_places(Settings& out, const ConfigOptions& options, const std::filesystem::path& workspace,
-                const RunSettings& settings) {
+void add_places(Settings& out, const Shell& shell, const ConfigOptions& options, const std::filesystem::path& workspace,
+                const RunSettings& settings, const Config& config) {
   const SearchFlags& flags = options.search;
   std::error_code ignored;
   const bool there = std::filesystem::exists(workspace, ignored);
@@ -159,10 +154,10 @@ void add_places(Settings& out, const ConfigOptions& options, const std::filesyst
                  !options.workspace.empty() ? "--workspace"
                  : there                    ? "the nearest .accelopt here or above"
                                             : kDefault});
-  for (const auto& file : config_files(workspace))
+  for (const auto& file : config_files(workspace, shell.environment))
     out.push_back({"file", file.string(), std::filesystem::exists(file, ignored) ? "read" : "not there"});
-  const bool password = is_set("ACCELOPT_SURREAL_PASSWORD");  // knowledge_place() takes it out of the environment
-  const auto place = knowledge_place(settings.knowledge == kNoKnowledge ? "" : settings.knowledge);
+  const auto is_set = [&](const char* variable) { return shell.environment(variable).has_value(); };
+  const auto place = knowledge_place(settings.knowledge == kNoKnowledge ? "" : settings.knowledge, shell.environment);
   out.push_back({"knowledge",
                  settings.knowledge == kNoKnowledge ? std::string(kNoKnowledge)
                  : place                            ? place->name
@@ -174,19 +169,23 @@ void add_places(Settings& out, const ConfigOptions& options, const std::filesyst
   out.push_back({"device", flags.device.device, flags.device.device == DeviceFlags().device ? kDefault : "--device"});
   out.push_back({"compiler", flags.device.compiler.empty() ? "the first that there is" : flags.device.compiler,
                  flags.device.compiler.empty() ? kDefault : "--compiler"});
-  if (!flags.device.worker.empty()) out.push_back({"worker", flags.device.worker, "--worker"});
-  out.push_back({"ACCELOPT_SURREAL_PASSWORD", password ? "set" : "not set", "environment"});
+  for (const WorkerConfig& worker : settings.device.workers) {
+    const std::string name = worker.name.empty() ? "" : worker.name + ": ";
+    const bool flag = !flags.device.workers.empty();
+    out.push_back({"worker", name + worker.command, flag ? "--worker" : config.origins.at("workers")});
+  }
+  out.push_back({kKnowledgePassword, is_set(kKnowledgePassword) ? "set" : "not set", "environment"});
   for (const char* variable : {"ACCELOPT_NCU", "ACCELOPT_COMPUTE_SANITIZER", "ACCELOPT_NVDISASM"})
     out.push_back({variable, is_set(variable) ? "set" : "not set", "environment"});
 }
 
-base::Result<Exit> show_config(const ConfigOptions& options) {
+base::Result<Exit> show_config(const Shell& shell, const ConfigOptions& options) {
   const auto workspace = find_workspace(options.workspace);
   Settings settings;
-  TRY_ASSIGN(const Config config, load_config(workspace));
-  const auto chosen = settings_from(options.search, config);
+  TRY_ASSIGN(const Config config, load_config(workspace, shell.environment));
+  const auto chosen = settings_from(options.search, config, shell.environment);
   if (!chosen) return refuse_options(chosen.error());
-  add_places(settings, options, workspace, *chosen);
+  add_places(settings, shell, options, workspace, *chosen, config);
   TRY(add_agents(settings, options.search.agents, config));
   add_search(settings, options.search, config, *chosen);
   add_measuring(settings, options.search, *chosen);
@@ -217,7 +216,7 @@ void add_config(CommandLine& app, Action& chosen) {
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
   declare(command, options->search);
-  command.chosen([&chosen, options] { chosen = [options](Shell&) { return show_config(*options); }; });
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return show_config(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

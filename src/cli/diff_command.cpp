@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "app/winner.hpp"
+#include "app/workspace.hpp"
 #include "base/unified_diff.hpp"
 #include "cli/command.hpp"
-#include "cli/winner.hpp"
-#include "cli/workspace.hpp"
 
 namespace accelopt::cli {
 namespace {

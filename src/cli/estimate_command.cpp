@@ -3,10 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "app/estimate.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
-#include "cli/estimate.hpp"
+#include "cli/estimate_text.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/workspace.hpp"
 #include "suites/task_folder.hpp"
 
 namespace accelopt::cli {
@@ -19,11 +20,11 @@ struct EstimateOptions {
   SearchFlags search;
 };
 
-base::Result<Exit> run_estimate(const EstimateOptions& options) {
+base::Result<Exit> run_estimate(const Shell& shell, const EstimateOptions& options) {
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
   const auto workspace = find_workspace(options.workspace);
-  TRY_ASSIGN(const Config config, load_config(workspace));
-  const auto settings = settings_from(options.search, config);
+  TRY_ASSIGN(const Config config, load_config(workspace, shell.environment));
+  const auto settings = settings_from(options.search, config, shell.environment);
   if (!settings) return refuse_options(settings.error());
   std::unique_ptr<journal::Journal> history;
   std::error_code ignored;
@@ -58,7 +59,7 @@ void add_estimate(CommandLine& app, Action& chosen) {
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
   declare(command, options->search);
-  command.chosen([&chosen, options] { chosen = [options](Shell&) { return run_estimate(*options); }; });
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return run_estimate(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -5,11 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "app/run.hpp"
+#include "app/workspace.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/session.hpp"
 #include "cli/verdict_text.hpp"
 #include "model/tuning.hpp"
 #include "report/step_progress.hpp"
@@ -86,7 +87,9 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
   ports.notice = [&](const std::string& text) { steps.note(text); };
   ports.waiting = [&](const model::DeviceWait& wait) { steps.note("accelopt: " + model::describe(wait)); };
   ports.progressed = [&](const model::StepShare& share) { steps.share(model::describe(share)); };
-  TRY_ASSIGN(const auto evaluator, make_evaluator(shell, options.device, {}, std::move(ports)));
+  TRY_ASSIGN(const Config config, load_config(find_workspace(""), shell.environment));
+  TRY_ASSIGN(const auto evaluator,
+             make_evaluator(shell, with_configured_workers(options.device, config), config, std::move(ports)));
   evaluation::MeasureSettings settings;
   settings.seed = options.seed.value_or(base::random_seed());
   steps.begin("drawing inputs, verifying and measuring the baseline");

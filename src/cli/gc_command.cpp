@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "app/workspace.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "cli/command.hpp"
-#include "cli/workspace.hpp"
 #include "journal/garbage.hpp"
 #include "report/format.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "app/patch_trial.hpp"
 #include "cli/command.hpp"
-#include "cli/patch_trial.hpp"
 #include "scaffold/scaffold.hpp"
 #include "syntax/clang.hpp"
 

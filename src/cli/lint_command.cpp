@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "app/mutant_check.hpp"
+#include "app/patch_trial.hpp"
 #include "base/available_memory.hpp"
 #include "base/hash.hpp"
 #include "cli/command.hpp"
-#include "cli/mutant_check.hpp"
-#include "cli/patch_trial.hpp"
 #include "cli/search_flags.hpp"
 #include "evaluation/evaluator.hpp"
 #include "evaluation/memory_need.hpp"

@@ -11,9 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "app/version.hpp"
 #include "cli/command.hpp"
+#include "cli/environment.hpp"
 #include "cli/signals.hpp"
-#include "cli/version.hpp"
 #include "report/text_width.hpp"
 
 namespace accelopt::cli {
@@ -72,7 +73,10 @@ int run(int argc, char** argv) {
   if (const auto code = app.parse(argc, argv, static_cast<int>(Exit::usage))) return *code;
   const auto part = std::ranges::find_if(parts, [](const Part& it) { return it.chosen != nullptr; });
   tell_failed_writes();
-  Shell shell{own_path(), part->at_signal == CtrlC::winds_down ? watch_signals() : search::Stops()};
+  Shell shell{.program = own_path(), .stops = {}, .environment = environment(), .warn = [](const std::string& text) {
+                fmt::print(stderr, "accelopt: {}\n", text);
+              }};
+  if (part->at_signal == CtrlC::winds_down) shell.stops = watch_signals();
   auto exit = part->chosen(shell);
   if (exit) return static_cast<int>(*exit);
   std::fflush(stdout);

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "app/knowledge_edit.hpp"
+#include "app/knowledge_export.hpp"
+#include "app/knowledge_import.hpp"
+#include "app/knowledge_place.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
-#include "cli/knowledge_edit.hpp"
-#include "cli/knowledge_export.hpp"
-#include "cli/knowledge_import.hpp"
-#include "cli/knowledge_place.hpp"
-#include "cli/workspace.hpp"
 #include "memory/knowledge_file.hpp"
 #include "memory/surreal/address.hpp"
 #include "report/format.hpp"
@@ -45,37 +45,8 @@ struct Options {
   ImportDefaults defaults;
 };
 
-enum class For { reading, writing };
-
-/// Sends what runs of this workspace learned and could not deliver. What goes wrong is said and stops no command.
-void deliver_waiting(const Options& options, const KnowledgePlace& place) {
-  const auto workspace = find_workspace(options.workspace);
-  std::error_code ignored;
-  if (!std::filesystem::exists(workspace / "accelopt.db", ignored)) return;
-  const auto delivered = [&]() -> Result<memory::Delivery> {
-    TRY_ASSIGN(const auto reader, open_workspace(workspace, journal::Access::read_only));
-    TRY_ASSIGN(const auto waiting, reader->waiting_for(place.name, 1));
-    if (waiting.empty()) return memory::Delivery();
-    TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
-    return memory::Knowledge({.place = place.name, .open = place.open, .journal = journal.get(), .notice = {}})
-        .deliver();
-  }();
-  const std::string said =
-      delivered ? describe(*delivered, place)
-                : "what runs of this workspace learned may still wait in its journal: " + delivered.error().message;
-  if (!said.empty()) fmt::print(stderr, "accelopt: {}\n", report::printable(said));
-}
-
-Result<Store> open_store(const Options& options, For purpose) {
-  const std::string chosen = chosen_knowledge(options.knowledge);
-  if (chosen == kNoKnowledge) {
-    return fail(ErrorCode::invalid_argument,
-                "there is no knowledge store: --knowledge or ACCELOPT_KNOWLEDGE says none");
-  }
-  TRY_ASSIGN(const KnowledgePlace place, knowledge_place(chosen));
-  deliver_waiting(options, place);
-  if (purpose == For::writing || memory::surreal::is_address(chosen)) return place.open();
-  return memory::open_knowledge_file(place.name, {.access = memory::KnowledgeFileOptions::Access::read_only});
+Result<Store> open_store(const Shell& shell, const Options& options, KnowledgeUse use) {
+  return open_knowledge(shell, options.knowledge, find_workspace(options.workspace), use);
 }
 
 memory::Filter filter_of(const Options& options) {
@@ -147,16 +118,16 @@ void print_items(const std::vector<Item>& items, const Options& options) {
   fmt::print("{}", items.empty() ? "nothing\n" : table.render());
 }
 
-Result<Exit> list(const Options& options) {
-  TRY_ASSIGN(const Store store, open_store(options, For::reading));
+Result<Exit> list(const Shell& shell, const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::reading));
   TRY_ASSIGN(const auto items, store->list(filter_of(options)));
   print_items(items, options);
   tell_unreadable(*store, options);
   return Exit::done;
 }
 
-Result<Exit> search(const Options& options) {
-  TRY_ASSIGN(const Store store, open_store(options, For::reading));
+Result<Exit> search(const Shell& shell, const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::reading));
   TRY_ASSIGN(const auto items, store->search(options.text, filter_of(options)));
   print_items(items, options);
   tell_unreadable(*store, options);
@@ -174,8 +145,8 @@ std::string quoted(const std::string& text) {
   return out;
 }
 
-Result<Exit> show(const Options& options) {
-  TRY_ASSIGN(const Store store, open_store(options, For::reading));
+Result<Exit> show(const Shell& shell, const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::reading));
   TRY_ASSIGN(const Item item, store->get(options.id));
   if (options.json) {
     fmt::print("{}\n", base::canonical(json_of(item)));
@@ -208,34 +179,12 @@ Result<Exit> show(const Options& options) {
   return Exit::done;
 }
 
-/// Those that the store does not hold yet. What it holds stays shown or hidden as its user left it: a file of somebody
-/// else's decides about what comes with it alone.
-Result<std::vector<std::string>> unknown_of(KnowledgeStore& store, const std::vector<std::string>& ids) {
-  std::vector<std::string> unknown;
-  for (const std::string& id : ids) {
-    const auto known = store.get(id);
-    if (!known && known.error().code != ErrorCode::not_found) return tl::make_unexpected(known.error());
-    if (!known) unknown.push_back(id);
-  }
-  return unknown;
-}
-
 /// add and import: both take any of the known forms; a single note may come alone.
-Result<Exit> take_in(const Options& options) {
+Result<Exit> take_in(const Shell& shell, const Options& options) {
   TRY_ASSIGN(const std::string text, read_import(options.file));
   TRY_ASSIGN(const Imported imported, read_experiences(text, options.file, options.defaults));
-  TRY_ASSIGN(const Store store, open_store(options, For::writing));
-  TRY_ASSIGN(const auto hidden, unknown_of(*store, imported.quarantined));
-  constexpr std::size_t kBatch = 500;
-  int fresh = 0;
-  for (std::size_t at = 0; at < imported.experiences.size(); at += kBatch) {
-    const std::size_t count = std::min(kBatch, imported.experiences.size() - at);
-    TRY_ASSIGN(const int inserted,
-               store->insert(std::span(imported.experiences).subspan(at, count), memory::Forgotten::returns));
-    fresh += inserted;
-  }
-  if (!imported.solutions.empty()) TRY(store->put_solutions(imported.solutions));
-  for (const std::string& id : hidden) TRY(store->quarantine(id, memory::Visibility::hidden));
+  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::writing));
+  TRY_ASSIGN(const int fresh, insert_imported(*store, imported));
   const auto total = static_cast<int>(imported.experiences.size());
   if (options.json) {
     const Json out = {{"type", "import"},
@@ -269,22 +218,12 @@ void print_done(const char* type, const std::string& id, const KnowledgeStore& s
   fmt::print("{}\n", base::canonical(more));
 }
 
-Result<Exit> edit(const Options& options) {
+Result<Exit> edit(const Shell& shell, const Options& options) {
   TRY_ASSIGN(const std::string text, read_import(options.file));
-  TRY_ASSIGN(const Json fields, base::parse_json(text, options.file));
-  if (!fields.is_object()) {
-    return fail(ErrorCode::parse, options.file +
-                                      ": a JSON object is needed, of the fields to change, such as {\"title\": "
-                                      "\"...\"}");
-  }
-  TRY(check_fields(fields, options.file));
-  TRY_ASSIGN(const Store store, open_store(options, For::writing));
-  std::vector<std::string> changed;
-  TRY_ASSIGN(const Item item, store->edit(options.id, [&](const model::Experience& was) -> Result<model::Experience> {
-    TRY_ASSIGN(Edited made, edited(was, fields, options.file));
-    changed = std::move(made.changed);
-    return std::move(made.experience);
-  }));
+  TRY_ASSIGN(const Json fields, read_edit(text, options.file));
+  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::writing));
+  TRY_ASSIGN(const auto made, edit_item(*store, options.id, fields, options.file));
+  const auto& [item, changed] = made;
   if (options.json) {
     print_done("edit", item.experience.id, *store, {{"title", item.experience.title}, {"changed", changed}});
   } else if (changed.empty()) {
@@ -295,8 +234,8 @@ Result<Exit> edit(const Options& options) {
   return Exit::done;
 }
 
-Result<Exit> forget(const Options& options) {
-  TRY_ASSIGN(const Store store, open_store(options, For::writing));
+Result<Exit> forget(const Shell& shell, const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::writing));
   TRY_ASSIGN(const memory::Removal removal, store->forget(options.id));
   if (options.json) {
     print_done("forget", removal.id, *store, {{"title", removal.title}, {"solutions", removal.solutions}});
@@ -309,8 +248,8 @@ Result<Exit> forget(const Options& options) {
   return Exit::done;
 }
 
-Result<Exit> quarantine(const Options& options) {
-  TRY_ASSIGN(const Store store, open_store(options, For::writing));
+Result<Exit> quarantine(const Shell& shell, const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::writing));
   TRY_ASSIGN(const Item item, store->get(options.id));
   TRY(store->quarantine(item.experience.id, options.lift ? memory::Visibility::shown : memory::Visibility::hidden));
   if (options.json) {
@@ -323,8 +262,8 @@ Result<Exit> quarantine(const Options& options) {
   return Exit::done;
 }
 
-Result<Exit> export_all(const Options& options) {
-  TRY_ASSIGN(const Store store, open_store(options, For::reading));
+Result<Exit> export_all(const Shell& shell, const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::reading));
   const bool to_file = !options.output.empty() && options.output != "-";
   if (to_file && is_of_store(options.output, store->name())) {
     return fail(ErrorCode::invalid_argument,
@@ -346,9 +285,9 @@ Json counts_of(const std::vector<std::pair<std::string, std::int64_t>>& counts) 
   return out;
 }
 
-Result<Exit> stats(const Options& options) {
+Result<Exit> stats(const Shell& shell, const Options& options) {
   constexpr int kListed = 50;
-  TRY_ASSIGN(const Store store, open_store(options, For::reading));
+  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::reading));
   TRY_ASSIGN(const memory::StoreStats it, store->stats());
   TRY_ASSIGN(const auto suspicious, store->list({.suspicious = true, .limit = kListed}));
   tell_unreadable(*store, it.unreadable);
@@ -409,8 +348,8 @@ std::string dot(const std::string& text) {
   return out + "\"";
 }
 
-Result<Exit> graph(const Options& options) {
-  TRY_ASSIGN(const Store store, open_store(options, For::reading));
+Result<Exit> graph(const Shell& shell, const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::reading));
   TRY_ASSIGN(const memory::Graph it, store->graph(options.limit.value_or(100)));
   tell_unreadable(*store, store->unreadable());
   if (options.json) {
@@ -467,7 +406,7 @@ void add_memory(CommandLine& app, Action& chosen) {
       "  accelopt memory search \"pack operand panels\"\n"
       "  accelopt memory export --output team.jsonl      and elsewhere: accelopt memory import team.jsonl\n"
       "  accelopt memory graph | dot -Tsvg > memory.svg\n");
-  using Act = Result<Exit> (*)(const Options&);
+  using Act = Result<Exit> (*)(const Shell&, const Options&);
   const auto add = [&](const char* name, const char* help, Act act, const auto& declare) {
     Command command = memory.add(name, help);
     auto options = std::make_shared<Options>();
@@ -479,7 +418,7 @@ void add_memory(CommandLine& app, Action& chosen) {
         "--workspace", &options->workspace,
         "Folder of runs whose experiences may wait for the store (default: the nearest .accelopt here or above)");
     command.flag("--json", options->json, "JSON, one object a line");
-    command.chosen([&chosen, options, act] { chosen = [options, act](Shell&) { return act(*options); }; });
+    command.chosen([&chosen, options, act] { chosen = [options, act](Shell& shell) { return act(shell, *options); }; });
   };
   const auto nothing = [](Command&, Options&) {};
   const auto id = [](Command& command, Options& o) {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <chrono>
 #include <memory>
 
 #include <fmt/format.h>
 
+#include "app/replay.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/session.hpp"
-#include "cli/workspace.hpp"
 #include "report/format.hpp"
 
 namespace accelopt::cli {
@@ -21,33 +19,6 @@ struct ReplayOptions {
   std::vector<std::string> set;
   bool json = false;
 };
-
-class Silent : public model::EventSink {
- public:
-  void on(const model::Event&) override {}
-};
-
-/// Where a replay decided otherwise than the run, whose log is on record: "iteration 2: beam"; empty where it did not,
-/// or where no log is.
-std::string first_difference(journal::Journal& journal, const journal::RunInfo& run, const base::Json& decisions) {
-  const auto steps = journal.steps(run.id);
-  if (!steps) return {};
-  for (const journal::StepRecord& step : *steps) {
-    if (step.key.kind != "decisions" || !step.output.is_array()) continue;
-    for (std::size_t i = 0; i < std::max(step.output.size(), decisions.size()); ++i) {
-      if (i >= decisions.size()) return fmt::format("entry {} is missing", i + 1);
-      if (i >= step.output.size()) return fmt::format("entry {} is new", i + 1);
-      for (const auto& [key, value] : step.output[i].items()) {
-        if (decisions[i].value(key, base::Json()) != value)
-          return fmt::format(
-              "{}, {}",
-              step.output[i].contains("iteration") ? fmt::format("iteration {}", i + 1) : std::string("confirmation"),
-              key);
-      }
-    }
-  }
-  return {};
-}
 
 base::Result<Exit> replay(Shell& shell, const ReplayOptions& options) {
   TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
@@ -62,16 +33,9 @@ base::Result<Exit> replay(Shell& shell, const ReplayOptions& options) {
     const auto set = search::set_by_name(settings.search, assignment.substr(0, equals), assignment.substr(equals + 1));
     if (!set) return refuse_options(set.error());
   }
-  const search::RunRequest request{.run = run.id,
-                                   .task = run.task,
-                                   .settings = settings.search,
-                                   .measure = settings.measure,
-                                   .seed = run.seed,
-                                   .missing = search::Missing::leave_it};
-  Silent events;
-  const auto began = std::chrono::steady_clock::now();
-  TRY_ASSIGN(const auto report, search::run_search(request, {{}, nullptr, journal.get(), &events}, shell.stops));
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  TRY_ASSIGN(const Replay replayed, replay_run(*journal, run, settings, shell.stops));
+  const search::RunReport& report = replayed.report;
+  const double seconds = replayed.seconds;
   const double run_seconds = run.result ? run.result->value("wall_seconds", 0.0) : 0.0;
   const int asked = report.steps_found + report.steps_absent;
   const bool unchanged = options.set.empty();
@@ -102,7 +66,7 @@ base::Result<Exit> replay(Shell& shell, const ReplayOptions& options) {
     fmt::print("{}", describe(report.result));
   }
   if (unchanged && !run.decision_hash.empty() && !same) {
-    const std::string where = first_difference(*journal, run, report.decisions);
+    const std::string& where = replayed.first_difference;
     fmt::print(stderr,
                "accelopt: the replay decided otherwise than the run did{}; the journal is damaged or this is another "
                "version (the run was made by {})\n",

@@ -5,16 +5,17 @@
 
 #include <fmt/format.h>
 
+#include "app/estimate.hpp"
+#include "app/run.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
-#include "cli/estimate.hpp"
+#include "cli/estimate_text.hpp"
+#include "cli/exit_code.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/session.hpp"
-#include "cli/workspace.hpp"
 #include "report/progress.hpp"
 #include "search/result.hpp"
 #include "suites/task_folder.hpp"
-#include "targets/cuda/tool_folder.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -34,13 +35,10 @@ std::string absolute(const std::string& folder) {
   return folder.empty() ? folder : std::filesystem::absolute(folder, ignored).lexically_normal().string();
 }
 
-enum class Begin { anew, again };
-
-/// How a run is shown, and how it came about.
+/// How a run is shown.
 struct Showing {
   bool json = false;
   bool verbose = false;
-  Begin begin = Begin::anew;
 };
 
 std::unique_ptr<model::EventSink> progress_for(const Showing& showing) {
@@ -52,36 +50,31 @@ std::unique_ptr<model::EventSink> progress_for(const Showing& showing) {
   return report::make_terminal_progress(stderr, std::move(options));
 }
 
-/// Shows a run's events and, at the end, its result: as JSON lines or for people.
-base::Result<Exit> carry_out_and_show(Shell& shell, journal::Journal& journal, const journal::RunInfo& run,
-                                      const Config& config, const Showing& showing) {
-  auto progress = progress_for(showing);
-  auto result = carry_out(shell, journal, run, config, *progress);
-  progress.reset();                                // its line is off the screen before anything else is written
-  targets::cuda::remove_abandoned_tool_folders();  // of a worker that was killed
-  if (!result) {
-    fmt::print(stderr, "accelopt: {}\n", result.error().message);
-    const bool check = result.error().code == base::ErrorCode::invalid_argument;
-    if (showing.begin == Begin::anew && discard_failed_start(journal, run.id, result.error()))
-      return check ? Exit::check_failed : Exit::error;
-    if (!check) fmt::print(stderr, "accelopt: what was done is kept; continue with: accelopt resume {}\n", run.id);
-    if (result.error().code == base::ErrorCode::cancelled) return Exit::interrupted;
-    return check ? Exit::check_failed : Exit::error;
+/// Says how a run ended: as JSON lines or for people.
+Exit show_end(const RunEnd& end, const model::Task& task, const std::filesystem::path& workspace,
+              const Showing& showing) {
+  if (!end.result) {
+    const base::ErrorCode code = end.result.error().code;
+    const Exit exit = code == base::ErrorCode::invalid_argument ? Exit::check_failed : Exit::error;
+    fmt::print(stderr, "accelopt: {}\n", end.result.error().message);
+    if (exit == Exit::check_failed || end.discarded) return exit;
+    fmt::print(stderr, "accelopt: what was done is kept; continue with: accelopt resume {}\n", end.run);
+    return code == base::ErrorCode::cancelled ? Exit::interrupted : exit;
   }
   if (showing.json)
-    fmt::print("{}\n", base::canonical(search::to_result_json(*result)));
+    fmt::print("{}\n", base::canonical(search::to_result_json(*end.result)));
   else
-    fmt::print("{}{}", describe(*result), describe_winner(*result, run.task, journal.folder()));
-  return exit_of(result->outcome);
+    fmt::print("{}{}", describe(*end.result), describe_winner(*end.result, task, workspace));
+  return exit_of(end.result->outcome);
 }
 
-base::Result<Exit> start_run(Shell& shell, const RunOptions& options) {
+base::Result<Exit> run(const Shell& shell, const RunOptions& options) {
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
   const auto workspace = find_workspace(options.workspace);
-  TRY_ASSIGN(const Config config, load_config(workspace));
+  TRY_ASSIGN(const Config config, load_config(workspace, shell.environment));
   SearchFlags flags = options.search;
   flags.device.defer = absolute(options.defer);
-  const auto settings = settings_from(flags, config);
+  const auto settings = settings_from(flags, config, shell.environment);
   if (!settings) return refuse_options(settings.error());
   TRY(check_language(settings->agents, config, task));
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
@@ -98,58 +91,35 @@ base::Result<Exit> start_run(Shell& shell, const RunOptions& options) {
   } else {
     fmt::print(stderr, "{}\n", options.verbose ? describe(estimate) : estimate_line(estimate));
   }
-  TRY_ASSIGN(const journal::RunInfo run, begin_run(*journal, task, options.task, *settings));
-  TRY(record_estimate(*journal, run.id, estimate));
-  return carry_out_and_show(shell, *journal, run, config, {options.json, options.verbose, Begin::anew});
+  auto progress = progress_for({options.json, options.verbose});
+  TRY_ASSIGN(const RunEnd end,
+             start_run(shell, *journal, {task, options.task, *settings, estimate}, config, *progress));
+  progress.reset();  // its line is off the screen before anything else is written
+  return show_end(end, task, journal->folder(), {options.json, options.verbose});
 }
 
-struct ResumeOptions {
+struct ResumeFlags {
   std::string run = "last";
   std::string workspace;
-  std::string device;
-  std::string worker;
-  std::string defer;
-  std::string bundle;
+  ResumeOptions change;
   bool json = false;
   bool verbose = false;
-  bool exit_when_waiting = false;
 };
 
-/// Where a run goes on measuring, when it is told so; carry_out keeps it.
-base::Result<void> redirect(journal::RunInfo& run, const ResumeOptions& options) {
-  base::Json& device = run.settings["device"];
-  DeviceFlags flags;
-  flags.worker = options.worker;
-  flags.defer = options.defer;
-  if (!options.device.empty()) flags.device = options.device;
-  TRY(check(flags));
-  if (!options.worker.empty()) {
-    device = {{"worker", options.worker}};
-  } else if (!options.device.empty() || !options.defer.empty()) {
-    if (!options.device.empty()) device["device"] = options.device;
-    device["worker"] = "";
-    device["defer"] = absolute(options.defer);
-    device["rewrite"] = !options.defer.empty();
-  }
-  if (options.bundle.empty()) return {};
-  if (device.value("defer", "").empty()) {
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "run " + run.id + " waits for no bundle: it does not measure with --defer");
-  }
-  device["returned"] = options.bundle;
-  return {};
-}
-
-base::Result<Exit> resume_run(Shell& shell, const ResumeOptions& options) {
-  const auto workspace = find_workspace(options.workspace);
+base::Result<Exit> resume(const Shell& shell, const ResumeFlags& flags) {
+  ResumeOptions change = flags.change;
+  change.defer = absolute(change.defer);
+  const auto workspace = find_workspace(flags.workspace);
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
-  TRY_ASSIGN(journal::RunInfo run, journal->find_run(options.run));
-  if (options.exit_when_waiting) run.settings["agents"]["exit_when_waiting"] = true;
-  if (const auto redirected = redirect(run, options); !redirected) return refuse_options(redirected.error());
-  TRY_ASSIGN(const Config config, load_config(workspace));
-  if (run.status == "done" && !options.json)
+  TRY_ASSIGN(const journal::RunInfo run, journal->find_run(flags.run));
+  if (const auto usable = resumed_settings(run, change); !usable) return refuse_options(usable.error());
+  TRY_ASSIGN(const Config config, load_config(workspace, shell.environment));
+  if (run.status == "done" && !flags.json)
     fmt::print(stderr, "run {} is done already; its result, from the record:\n", run.id);
-  return carry_out_and_show(shell, *journal, run, config, {options.json, options.verbose, Begin::again});
+  auto progress = progress_for({flags.json, flags.verbose});
+  const RunEnd end = resume_run(shell, *journal, run, config, *progress, change);
+  progress.reset();
+  return show_end(end, run.task, journal->folder(), {flags.json, flags.verbose});
 }
 
 }  // namespace
@@ -175,7 +145,7 @@ void add_run(CommandLine& app, Action& chosen) {
   command.flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
   command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
   declare(command, options->search);
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return start_run(shell, *options); }; });
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return run(shell, *options); }; });
 }
 
 void add_resume(CommandLine& app, Action& chosen) {
@@ -188,21 +158,22 @@ void add_resume(CommandLine& app, Action& chosen) {
       "  accelopt resume last --worker \"ssh host accelopt worker --device cpu:1\"\n"
       "A run continues to measure where it last did: --device, --worker and --defer stay in force until another is "
       "given.\n");
-  auto options = std::make_shared<ResumeOptions>();
+  auto options = std::make_shared<ResumeFlags>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
-  command.option("--bundle", &options->bundle,
+  command.option("--bundle", &options->change.bundle,
                  "An executed bundle, or a folder of them, to import (default: where they were written)");
-  command.option("--device", &options->device, "From now on measure here: cpu, cpu:N or cuda:N");
-  command.option("--worker", &options->worker, "From now on measure through this worker (docs/devices.md)");
-  command.option("--defer", &options->defer,
+  command.option("--device", &options->change.device, "From now on measure here: cpu, cpu:N or cuda:N");
+  declare_workers(command, options->change.workers,
+                  "From now on measure through this worker; may be repeated (docs/devices.md)");
+  command.option("--defer", &options->change.defer,
                  "From now on bundles go into this folder; those that are gone are written again");
-  command.flag("--exit-when-waiting", options->exit_when_waiting,
+  command.flag("--exit-when-waiting", options->change.exit_when_waiting,
                "End with exit code 6 when nothing can go on without an answer in the mailbox");
   command.flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
   command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return resume_run(shell, *options); }; });
+  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return resume(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "app/cost.hpp"
+#include "app/estimate.hpp"
 #include "base/unified_diff.hpp"
-#include "cli/cost.hpp"
-#include "cli/estimate.hpp"
+#include "cli/estimate_text.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
 #include "report/text_width.hpp"

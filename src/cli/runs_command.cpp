@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <map>
 #include <memory>
 
 #include <fmt/format.h>
 
+#include "app/run_state.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
-#include "cli/run_state.hpp"
-#include "cli/workspace.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
 
@@ -23,32 +22,25 @@ std::string speedup_of(const journal::RunInfo& run) {
   return report::format_ratio((*run.result)["speedup"].get<model::Interval>());
 }
 
-base::Result<Exit> list_runs(const RunsOptions& options) {
-  TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
-  TRY_ASSIGN(const auto runs, journal->list_runs());
-  TRY_ASSIGN(const auto control, journal::open_control(find_workspace(options.workspace), journal::Access::read_only));
-  std::map<std::string, std::string> statuses;  // "dead" among them
-  for (const journal::RunInfo& run : runs) {
-    TRY_ASSIGN(const RunState state, state_of(*control, run.id));
-    statuses[run.id] = state.status;
-  }
+base::Result<Exit> show_runs(const RunsOptions& options) {
+  TRY_ASSIGN(const auto runs, list_runs(find_workspace(options.workspace)));
   if (options.json) {
-    for (const journal::RunInfo& run : runs) {
+    for (const auto& [run, status] : runs) {
       const base::Json line = {{"type", "run"},
                                {"schema", 1},
                                {"run", run.id},
                                {"task", run.task_name},
                                {"created", run.created},
-                               {"status", statuses[run.id]},
+                               {"status", status},
                                {"result", run.result ? *run.result : base::Json()}};
       fmt::print("{}\n", base::canonical(line));
     }
     return Exit::done;
   }
   report::TextTable table({{"run"}, {"task"}, {"started"}, {"status"}, {"outcome"}, {"speed-up"}});
-  for (const journal::RunInfo& run : runs) {
-    table.add({run.id, run.task_name, run.created, statuses[run.id],
-               run.result ? run.result->value("outcome", "-") : "-", speedup_of(run)});
+  for (const auto& [run, status] : runs) {
+    table.add({run.id, run.task_name, run.created, status, run.result ? run.result->value("outcome", "-") : "-",
+               speedup_of(run)});
   }
   fmt::print("{}", table.render());
   if (runs.empty()) fmt::print("no runs yet; start one with: accelopt run TASK\n");
@@ -64,7 +56,7 @@ void add_runs(CommandLine& app, Action& chosen) {
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "One JSON object a line");
-  command.chosen([&chosen, options] { chosen = [options](Shell&) { return list_runs(*options); }; });
+  command.chosen([&chosen, options] { chosen = [options](Shell&) { return show_runs(*options); }; });
 }
 
 }  // namespace accelopt::cli

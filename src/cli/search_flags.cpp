@@ -1,25 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/search_flags.hpp"
 
-#include <charconv>
-#include <filesystem>
-
 #include <fmt/format.h>
 
-#include "base/hash.hpp"
-#include "cli/knowledge_place.hpp"
-
 namespace accelopt::cli {
-
-using base::ErrorCode;
-using base::fail;
-
-namespace {
-
-/// Experiences that the recipes planner weighs.
-constexpr int kRecipesMemory = 1000;
-
-}  // namespace
 
 void declare(Command& command, SearchFlags& flags) {
   command.option("--preset", &flags.preset, "default, or paper: the published method to the letter").show_default();
@@ -61,146 +45,45 @@ void declare(Command& command, SearchFlags& flags) {
   declare(command, flags.device);
 }
 
-base::Result<double> parse_duration(const std::string& text) {
-  double number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const double factor = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (problem != std::errc{} || factor == 0 || !(number > 0)) {
-    return fail(ErrorCode::invalid_argument, "cannot read \"" + text + "\" as a duration; write 90s, 3m or 2h");
-  }
-  return number * factor;
+void declare(Command& command, AgentFlags& flags) {
+  command
+      .option("--agents", &flags.agents, "Who plays the roles: auto (models where one is configured), recipes, model")
+      .one_of({"auto", "recipes", "model"})
+      .show_default();
+  command.option("--model", &flags.model, "A model of accelopt.toml, or a model's own name with --base-url");
+  command.option("--base-url", &flags.base_url, "Endpoint of --model, e.g. http://localhost:8000/v1");
+  command.option("--api", &flags.api, "What that endpoint speaks (default openai: chat completions)")
+      .one_of({"openai", "anthropic", "gemini"});
+  command.option("--key-env", &flags.key_env, "Environment variable that holds the key for --base-url");
+  command.option("--mailbox", &flags.mailbox,
+                 "Folder in which somebody else answers: one file a question, one an answer");
+  command.flag("--exit-when-waiting", flags.exit_when_waiting,
+               "End with exit code 6 when nothing can continue without an answer in the mailbox; resume continues");
+  command.option("--record", &flags.record, "Folder that keeps every answer, one JSON file each, for --replay");
+  command.option("--replay", &flags.replay, "Folder of recorded answers to give in place of asking a model");
+  command.option("--prompts", &flags.prompts, "Folder of prompts in place of the built-in ones");
+}
+
+void declare(Command& command, DeviceFlags& flags) {
+  command.option("--device", &flags.device, device_names()).show_default().when_given([&flags] {
+    flags.device_given = true;
+  });
+  command.option("--compiler", &flags.compiler,
+                 "g++, clang++, or a path to one (default: the first that there is); for cuda, NVRTC's library");
+  declare_workers(command, flags.workers,
+                  "Command that starts a worker elsewhere, e.g. \"ssh host accelopt worker --device cpu:1\"; may be "
+                  "repeated (docs/devices.md)");
+}
+
+void declare_workers(Command& command, std::vector<WorkerConfig>& workers, const std::string& help) {
+  command.option(
+      "--worker", [&workers](const std::string& text) { workers.push_back({text}); }, help);
 }
 
 base::Result<Exit> refuse_options(const base::Error& error) {
-  if (error.code != ErrorCode::invalid_argument) return tl::make_unexpected(error);
+  if (error.code != base::ErrorCode::invalid_argument) return tl::make_unexpected(error);
   fmt::print(stderr, "accelopt: {}\nRun with --help for more information.\n", error.message);
   return Exit::usage;
-}
-
-base::Result<void> check_prices(const RunSettings& settings, const Config& config) {
-  if (!settings.search.max_usd || !settings.agents.replay.empty()) return {};
-  TRY_ASSIGN(const auto roles, models_of_roles(settings.agents, config));
-  for (const RoleModel& role : roles) {
-    if (role.config.price) continue;
-    return fail(ErrorCode::invalid_argument,
-                "--max-usd cannot be kept to: the price of " + role.config.model + ", which is the " + role.role +
-                    ", is not known; add to its table in accelopt.toml: price = { input = ..., cached_input = ..., "
-                    "output = ... }, dollars a million tokens, or use --max-tokens");
-  }
-  return {};
-}
-
-/// Likewise, of those that say what is recalled and what is learned. What the environment says is no flag.
-base::Result<void> check_use_of_memory(const SearchFlags& flags, search::Recall recall) {
-  const auto refuse = [](const std::string& text) -> base::Result<void> {
-    return fail(ErrorCode::invalid_argument, text);
-  };
-  const bool no_store = flags.knowledge == kNoKnowledge;
-  if (flags.no_memory) {
-    const char* const beside = !flags.memory.empty()                   ? "--memory says what planners are shown"
-                               : flags.exclude_family                  ? "--exclude-family says what is not recalled"
-                               : !flags.knowledge.empty() && !no_store ? "--knowledge says where lessons are kept"
-                                                                       : nullptr;
-    if (beside == nullptr) return {};
-    return refuse(std::string("--no-memory recalls and learns nothing, and ") + beside + "; give one of them");
-  }
-  if (no_store && flags.memory == search::to_string(search::Recall::ranked)) {
-    return refuse(
-        "--memory ranked shows the best of a knowledge store, and --knowledge none says that there is none; give one "
-        "of them");
-  }
-  if (!flags.exclude_family) return {};
-  if (no_store) {
-    return refuse(
-        "--exclude-family leaves something out of what a knowledge store gives, and --knowledge none says that there "
-        "is none; give one of them");
-  }
-  if (recall == search::Recall::ranked) return {};
-  const char* const why = !flags.memory.empty()          ? "--memory queue recalls"
-                          : !flags.agents.record.empty() ? "--record recalls"
-                          : !flags.agents.replay.empty() ? "--replay recalls"
-                                                         : "this preset recalls";
-  return refuse(std::string("--exclude-family leaves something out of what a knowledge store gives, and ") + why +
-                " the run's own experiences alone; leave it out, or add --memory ranked" +
-                (flags.memory.empty() ? "" : " in place of queue"));
-}
-
-/// Refuses flags that would do nothing: whoever gives them expects something of them.
-base::Result<void> check_use(const AgentFlags& flags, bool recipes) {
-  if (recipes && flags.exit_when_waiting) {
-    return fail(
-        ErrorCode::invalid_argument,
-        "--exit-when-waiting ends a run that waits for a mailbox, and recipes play all roles; give --mailbox DIR");
-  }
-  if (!flags.key_env.empty() && flags.base_url.empty() && flags.api.empty()) {
-    return fail(ErrorCode::invalid_argument,
-                "--key-env names the key for --base-url or --api; give one of them with --model NAME, or write key_env "
-                "into accelopt.toml");
-  }
-  return {};
-}
-
-base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& config) {
-  RunSettings settings;
-  TRY_ASSIGN(settings.search, search::preset(flags.preset));
-  search::SearchSettings& search = settings.search;
-  TRY_ASSIGN(const bool recipes, plays_recipes(flags.agents, config));
-  TRY(check_use(flags.agents, recipes));
-  if (recipes) search.attempts = 1;
-  if (flags.iterations) search.iterations = *flags.iterations;
-  if (flags.beam) search.beam = *flags.beam;
-  if (flags.plans) search.plans = *flags.plans;
-  if (flags.attempts) search.attempts = *flags.attempts;
-  if (flags.fixes) search.fixes = *flags.fixes;
-  if (flags.patience) search.patience = *flags.patience;
-  // The published method has no such rule: a preset's 0 is changed by the flag alone.
-  if (config.near_roofline && search.near_roofline > 0) search.near_roofline = *config.near_roofline;
-  if (flags.near_roofline) search.near_roofline = *flags.near_roofline;
-  if (!flags.strategy.empty()) {
-    TRY_ASSIGN(search.strategy, search::parse_strategy(flags.strategy));
-  }
-  // A prompt has room for a few experiences; recipes weigh all that speak of one of theirs.
-  if (recipes && search.rules == search::Rules::standard) {
-    search.memory_capacity = kRecipesMemory;
-    search.memory_everything = true;
-  }
-  if (!recipes && search.rules == search::Rules::standard) search.asking = search::Asking::together;
-  if (flags.no_memory) search.memory_capacity = 0;
-  // Recorded answers belong to recorded questions, which a store that goes on growing would change.
-  if (!flags.agents.record.empty() || !flags.agents.replay.empty()) search.recall = search::Recall::queue;
-  if (!flags.memory.empty()) {
-    TRY_ASSIGN(search.recall, search::parse_recall(flags.memory));
-  }
-  TRY(check_use_of_memory(flags, search.recall));
-  search.exclude_family = flags.exclude_family;
-  settings.knowledge = flags.no_memory ? std::string(kNoKnowledge) : chosen_knowledge(flags.knowledge);
-  TRY(check_knowledge(settings.knowledge));
-  search.max_evaluations = flags.max_evaluations;
-  search.max_tokens = flags.max_tokens;
-  search.max_usd = flags.max_usd;
-  if (!flags.max_time.empty()) {
-    TRY_ASSIGN(search.max_seconds, parse_duration(flags.max_time));
-  }
-  if (const std::string& text = flags.max_device_seconds; !text.empty()) {
-    const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;
-    TRY_ASSIGN(search.max_device_seconds, parse_duration(plain ? text + "s" : text));
-  }
-  TRY(search::check(search));
-  TRY_ASSIGN(const auto recorded, recorded_seed(flags.agents));
-  settings.measure.seed = flags.seed ? *flags.seed : recorded.value_or(base::random_seed());
-  settings.measure.allow_regression = flags.allow_regression;
-  if (search.rules == search::Rules::paper) settings.measure.protocol = "paper";
-  TRY_ASSIGN(settings.schedule, search::parse_schedule(flags.schedule));
-  settings.agents = flags.agents;
-  // A run may be resumed from another folder.
-  for (std::string* folder : {&settings.agents.mailbox, &settings.agents.record, &settings.agents.replay}) {
-    if (!folder->empty()) *folder = std::filesystem::absolute(*folder).lexically_normal().string();
-  }
-  TRY(check(flags.device));
-  settings.device = flags.device;
-  TRY(check_prices(settings, config));
-  return settings;
 }
 
 }  // namespace accelopt::cli

@@ -1,49 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+// The flags of every command that searches or measures.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
-#include "base/result.hpp"
-#include "cli/command_line.hpp"
-#include "cli/session.hpp"
+#include "app/search_options.hpp"
+#include "cli/command.hpp"
 
 namespace accelopt::cli {
 
-/// The knobs of a search on the command line; what is not given keeps the preset's value.
-struct SearchFlags {
-  std::string preset = "default";
-  std::optional<int> iterations, beam, plans, attempts, fixes, patience;
-  std::optional<double> near_roofline;
-  std::string strategy;
-  std::string schedule = "pipeline";
-  bool no_memory = false;
-  std::string memory;  ///< "queue", "ranked"; empty: as the preset says
-  bool exclude_family = false;
-  std::string knowledge;  ///< path, address or "none"
-  std::optional<int> max_evaluations;
-  std::optional<std::int64_t> max_tokens;
-  std::optional<double> max_usd;
-  std::string max_device_seconds;  ///< "90", "90s", "3m"
-  std::string max_time;            ///< "90s", "3m", "2h"
-  double allow_regression = 0.05;
-  std::optional<std::uint64_t> seed;
-  AgentFlags agents;
-  DeviceFlags device;
-};
-
 void declare(Command& command, SearchFlags& flags);
-
-/// The settings that the flags ask for; recipes try each plan once unless told otherwise, because they answer alike.
-/// @error invalid_argument: a value outside its range, an unknown preset or strategy, a malformed duration.
-base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& config);
-
-/// Whether the dollars that a limit speaks of can be counted. @error invalid_argument: a model's price is not known.
-base::Result<void> check_prices(const RunSettings& settings, const Config& config);
-
-/// Seconds of "90s", "3m", "2h", "1.5h". @error invalid_argument.
-base::Result<double> parse_duration(const std::string& text);
+void declare(Command& command, AgentFlags& flags);
+void declare(Command& command, DeviceFlags& flags);
+/// --worker alone, which may be given more than once.
+void declare_workers(Command& command, std::vector<WorkerConfig>& workers, const std::string& help);
 
 /// Why options cannot be used: a value that is none is printed and ends in Exit::usage, any other error is passed on.
 base::Result<Exit> refuse_options(const base::Error& error);

@@ -10,12 +10,12 @@
 
 #include <fmt/format.h>
 
+#include "app/run.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/selftest_suite.hpp"
-#include "cli/session.hpp"
 #include "sandbox/probe.hpp"
 #include "targets/cpu/machine.hpp"
 

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "app/run_control.hpp"
+#include "app/run_state.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
-#include "cli/run_control.hpp"
-#include "cli/run_state.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/workspace.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -32,7 +32,7 @@ base::Result<Exit> stop(const StopOptions& options) {
   }
   TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_write));
   TRY(control->ask(run->id, options.now ? journal::Request::stop_now : journal::Request::stop));
-  const std::string who = state.session ? describe(*state.session) : std::string("its process");
+  const std::string who = state.session ? process_of(*state.session) : std::string("its process");
   fmt::print("asked {} to {}\n", who,
              options.now
                  ? fmt::format("end run {} at once; continue it later with: accelopt resume {}", run->id, run->id)

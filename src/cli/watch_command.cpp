@@ -9,12 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "app/run_control.hpp"
+#include "app/run_state.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
-#include "cli/run_control.hpp"
-#include "cli/run_state.hpp"
+#include "cli/exit_code.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/signals.hpp"
-#include "cli/workspace.hpp"
 #include "report/event_json.hpp"
 #include "report/progress.hpp"
 
@@ -106,7 +107,7 @@ class Watch {
       if (state.status != "running" && (over || state.alive == Alive::no)) return state;
       if (state.alive == Alive::unknown && !warned_) {
         warned_ = true;
-        screen_.note("no sign of life from " + describe(*state.session) + "; it may be dead");
+        screen_.note("no sign of life from " + process_of(*state.session) + "; it may be dead");
       }
       if (state.alive == Alive::yes) warned_ = false;
       if (!pause(stop)) return state;

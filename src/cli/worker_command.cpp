@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <memory>
 
@@ -12,15 +11,14 @@
 
 #include "base/utc.hpp"
 
+#include "app/device.hpp"
+#include "app/target.hpp"
+#include "app/version.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
-#include "cli/device.hpp"
 #include "cli/search_flags.hpp"
-#include "cli/target_environment.hpp"
-#include "cli/version.hpp"
-#include "cli/workspace.hpp"
 #include "evaluation/bundle_runner.hpp"
 #include "evaluation/worker.hpp"
-#include "targets/registry.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -30,15 +28,6 @@ struct WorkerOptions {
   std::string compiler;
   std::string bundle;
 };
-
-/// Where measured peaks are kept.
-std::filesystem::path cache_folder() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");  // NOLINT(concurrency-mt-unsafe): before any thread
-  if (cache != nullptr && *cache != '\0') return std::filesystem::path(cache) / "accelopt";
-  const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe): before any thread
-  return home == nullptr || *home == '\0' ? std::filesystem::path()
-                                          : std::filesystem::path(home) / ".cache" / "accelopt";
-}
 
 /// What the coordinator is told of this machine before it asks for anything.
 evaluation::Hello introduce(const std::string& device) {
@@ -61,17 +50,9 @@ evaluation::Hello introduce(const std::string& device) {
   return hello;
 }
 
-/// @error as parse_device.
-base::Result<std::unique_ptr<evaluation::Target>> target_of(const std::string& device, const WorkerOptions& options) {
-  TRY_ASSIGN(const DeviceName name, parse_device(device));
-  const targets::Entry* const target = targets::find_entry(name.kind);
-  ACCELOPT_ASSERT(target != nullptr, "a device of no target");
-  return target->make({device, name.number, options.compiler, cache_folder(), target_environment()});
-}
-
-base::Result<Exit> serve(const WorkerOptions& options) {
+base::Result<Exit> serve(const Shell& shell, const WorkerOptions& options) {
   const std::string device = options.device.empty() ? DeviceFlags().device : options.device;
-  TRY_ASSIGN(const auto target, target_of(device, options));
+  TRY_ASSIGN(const auto target, make_target(shell, device, options.compiler));
   TRY(evaluation::serve_worker(*target, introduce(device), STDIN_FILENO, STDOUT_FILENO));
   return Exit::done;
 }
@@ -174,7 +155,7 @@ void add_worker(CommandLine& app, Action& chosen) {
                  "Execute this bundle, or all in this folder, and write the results into it");
   command.chosen([&chosen, options] {
     chosen = [options](Shell& shell) {
-      return options->bundle.empty() ? serve(*options) : execute_bundles(shell, *options);
+      return options->bundle.empty() ? serve(shell, *options) : execute_bundles(shell, *options);
     };
   });
 }

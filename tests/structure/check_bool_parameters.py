@@ -13,7 +13,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 KNOWN = {
     "recipes/simd_body.hpp": ["rows", "lanes", "store", "lanes", "rows", "lanes"],
     "cli/command_line.hpp": ["target"],
-    "cli/run_control.hpp": ["last"],
     "targets/cpu/flush.hpp": ["by_line"],
     "targets/cpu/timed_call.hpp": ["one_core"],
     "targets/cuda/card_slots.hpp": ["in_float", "perturbed"],

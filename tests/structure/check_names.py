@@ -17,9 +17,6 @@ C_FAMILY = ("syntax/", "scaffold/", "recipes/")
 # File below src/ -> how often it names a target or a language.
 KNOWN = {
     "agents/answers.hpp": 1,  # a default, for tests
-    "cli/device.hpp": 1,  # the device without --device
-    "cli/knowledge_import.cpp": 2,  # rewrites of a format that knows one target
-    "cli/noise.cpp": 1,  # the noise is a processor's
     "model/language.hpp": 4,  # C and C++ for C_FAMILY
     "model/solution.hpp": 1,  # a default, for tests
     "model/task.cpp": 2,  # a key of hashed JSON

@@ -5,10 +5,10 @@
 
 #include <atomic>
 
+#include "app/knowledge_export.hpp"
+#include "app/knowledge_import.hpp"
+#include "app/team.hpp"
 #include "base/files.hpp"
-#include "cli/knowledge_export.hpp"
-#include "cli/knowledge_import.hpp"
-#include "cli/team.hpp"
 #include "evaluation/bundle.hpp"
 #include "evaluation/bundle_files.hpp"
 #include "evaluation/bundle_runner.hpp"
@@ -126,7 +126,7 @@ TEST_F(Exchanged, Worker_EveryLine_KeepsItsBytes) {
   {
     const std::string between =
         "tee '" + asked + "' | '" + ACCELOPT_FAKE_WORKER + "' /dev/null | tee '" + answered + "'";
-    const auto pool = evaluation::make_worker_pool({.command = {"/bin/sh", "-c", between}});
+    const auto pool = evaluation::make_worker_pool({.workers = {{{"/bin/sh", "-c", between}}}});
     ask_all(*pool);
   }
   expect_fixture("worker-asked-1.jsonl", base::read_file(asked).value());
@@ -186,12 +186,12 @@ TEST_F(Exchanged, Recording_NewerSchema_Refused) {
 
 TEST_F(Exchanged, RecordedRun_NewerSchema_Refused) {
   const fs::path file = folder_.path() / llm::kRecordedRunFile;
-  cli::AgentFlags flags;
+  app::AgentFlags flags;
   flags.replay = folder_.path().string();
   ASSERT_TRUE(base::write_file(file, R"({"schema": 1, "seed": 7})"));
-  EXPECT_EQ(cli::recorded_seed(flags).value(), 7U);
+  EXPECT_EQ(app::recorded_seed(flags).value(), 7U);
   ASSERT_TRUE(base::write_file(file, R"({"schema": 2, "seed": 7})"));
-  const auto seed = cli::recorded_seed(flags);
+  const auto seed = app::recorded_seed(flags);
   ASSERT_FALSE(seed);
   expect_refused(seed.error(), ErrorCode::unsupported, {"run.json", "schema 2 is newer", "use a newer accelopt"});
 }
@@ -207,10 +207,10 @@ TEST_F(Exchanged, Export_OneExperience_KeepsItsBytes) {
                                       .run = "r1",
                                       .sources = sample_solution(model::Language::cpp, "kernel.cpp"),
                                       .evaluation = full_evaluation()};
-  Json line = cli::json_of(item);
-  line["solutions"] = {cli::json_of(kernel)};
+  Json line = app::json_of(item);
+  line["solutions"] = {app::json_of(kernel)};
   expect_fixture("export-1.jsonl", base::canonical(line) + "\n");
-  const auto read = cli::read_experiences(fixture("export-1.jsonl"), "export-1.jsonl", {});
+  const auto read = app::read_experiences(fixture("export-1.jsonl"), "export-1.jsonl", {});
   ASSERT_TRUE(read) << read.error().message;
   ASSERT_EQ(read->experiences.size(), 1U);
   EXPECT_EQ(base::canonical(Json(read->experiences[0])), base::canonical(Json(full_experience())));
@@ -219,7 +219,7 @@ TEST_F(Exchanged, Export_OneExperience_KeepsItsBytes) {
 TEST_F(Exchanged, Export_NewerSchema_Refused) {
   Json line = Json::parse(fixture("export-1.jsonl"));
   line["schema"] = 2;
-  const auto read = cli::read_experiences(base::canonical(line), "notes.jsonl", {});
+  const auto read = app::read_experiences(base::canonical(line), "notes.jsonl", {});
   ASSERT_FALSE(read);
   expect_refused(read.error(), ErrorCode::unsupported, {"notes.jsonl", "schema 2 is newer", "use a newer accelopt"});
 }

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/best.hpp"
+
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/patch_trial.hpp"
+#include "app/user_build_race.hpp"
+#include "app/winner.hpp"
+#include "base/files.hpp"
+#include "report/format.hpp"
+#include "report/text_width.hpp"
+#include "scaffold/cmake_patch.hpp"
+#include "scaffold/program_build.hpp"
+#include "scaffold/scaffold.hpp"
+#include "scaffold/winner_patch.hpp"
+#include "suites/task_folder.hpp"
+
+namespace accelopt::app {
+namespace {
+
+std::string confirmed_text(const journal::RunInfo& run) {
+  const base::Json& speedup = run.result->value("speedup", base::Json());
+  if (!speedup.is_object()) return "";
+  return report::format_ratio(
+      model::Interval{speedup.value("estimate", 1.0), speedup.value("low", 1.0), speedup.value("high", 1.0)});
+}
+
+/// One delivery, and what it needs.
+class Delivery {
+ public:
+  Delivery(const Shell& shell, const BestOptions& options, const BestPorts& ports)
+      : shell_(shell), options_(options), ports_(ports) {}
+
+  base::Result<void> write(const std::vector<Winner>& winners);
+
+ private:
+  /// A winner on its way into the user's file.
+  struct Part {
+    const Winner& winner;
+    std::optional<scaffold::UserBuild> build{};
+    scaffold::PatchForm form{};
+  };
+
+  void note(const std::string& text) const { ports_.say("note: " + text); }
+  /// Does what may take a minute.
+  template <class Work>
+  auto with_progress(const std::string& step, const Work& work) const {
+    std::optional<decltype(work())> result;
+    ports_.during(step, [&] { result.emplace(work()); });
+    return std::move(*result);
+  }
+  [[nodiscard]] base::Result<scaffold::ProgramBuild> try_build(const std::filesystem::path& file,
+                                                               const scaffold::WinnerPatch* patch) const;
+  [[nodiscard]] base::Result<std::optional<scaffold::UserBuild>> flags_by_building(
+      const std::filesystem::path& file) const;
+  base::Result<void> choose_form(Part& part) const;
+  [[nodiscard]] base::Result<void> check_files(const scaffold::WinnerPatch& patch,
+                                               const std::optional<scaffold::UserBuild>& build) const;
+  [[nodiscard]] base::Result<bool> check_program(const scaffold::WinnerPatch& patch) const;
+  base::Result<void> write_patch(const std::vector<Winner>& winners) const;
+
+  const Shell& shell_;
+  const BestOptions& options_;
+  const BestPorts& ports_;
+};
+
+/// What the user's build command comes to, with the patch or without; see build_program.
+base::Result<scaffold::ProgramBuild> Delivery::try_build(const std::filesystem::path& file,
+                                                         const scaffold::WinnerPatch* patch) const {
+  return with_progress(
+      patch != nullptr ? "building your program with the patch, in the sandbox"
+                       : "building your program as it is, in the sandbox",
+      [&] { return scaffold::build_program(options_.build_command, file, patch, shell_.stops.abort); });
+}
+
+/// How the user's build command compiles the file; none where it fails, or does not compile it.
+base::Result<std::optional<scaffold::UserBuild>> Delivery::flags_by_building(const std::filesystem::path& file) const {
+  TRY_ASSIGN(const auto built, try_build(file, nullptr));
+  if (!built.problem.empty()) note("your build fails in the sandbox: " + report::printable(built.problem));
+  return built.flags;
+}
+
+/// How the winner keeps its gain in the user's build: both numbers are printed.
+base::Result<void> Delivery::choose_form(Part& part) const {
+  const auto& [run, winner] = part.winner;
+  const model::Task& task = run.task;
+  const std::string name = task.entry->function;
+  ports_.say(fmt::format("{}: {} confirmed, compiled with {}", name, confirmed_text(run),
+                         fmt::join(measured_flags(winner), " ")));
+  part.form = form_without_measuring(winner);
+  const auto file = scaffold::entry_file({task, winner, run.task_folder, {}});
+  TRY_ASSIGN(part.build,
+             scaffold::find_user_build(suites::entry_flags(run.task_folder), file, options_.compile_commands));
+  if (!part.build && !options_.build_command.empty()) {
+    TRY_ASSIGN(part.build, flags_by_building(file));
+  }
+  if (!part.build) {
+    note("how your build compiles " + file.filename().string() +
+         " is not known, so the gain in your build was not measured; name its compile_commands.json with "
+         "--compile-commands, or add flags = [\"-O2\"] to [entry]");
+    return {};
+  }
+  if (!part.build->left_out.empty()) {
+    note(fmt::format("of your build's flags, not on the list of those that are measured with: {}",
+                     fmt::join(part.build->left_out, " ")));
+  }
+  if (options_.no_measure) return {};
+  const auto race = with_progress("measuring the gain as your build compiles it", [&] {
+    return race_in_user_build(shell_, options_.device, task, winner, *part.build);
+  });
+  if (!race) {
+    if (race.error().code == base::ErrorCode::cancelled) return tl::make_unexpected(race.error());
+    note("the gain in your build was not measured: " + race.error().message);
+    return {};
+  }
+  part.form = race->form;
+  const std::string how = race->form.flags_by == scaffold::FlagsBy::nothing ? ""
+                          : race->form.flags_by == scaffold::FlagsBy::pragmas
+                              ? "; its flags stand in pragmas"
+                              : "; it needs a file of its own with its flags";
+  ports_.say(fmt::format("{}: {} as your build compiles it, both with {} ({}){}", name,
+                         report::format_ratio(race->ratio), fmt::join(part.build->flags, " "), part.build->source,
+                         how));
+  return {};
+}
+
+/// Has the compiler look at the patched files. @error unsupported: they no longer compile.
+base::Result<void> Delivery::check_files(const scaffold::WinnerPatch& patch,
+                                         const std::optional<scaffold::UserBuild>& build) const {
+  TRY_ASSIGN(const scaffold::PatchCheck check, check_with_compiler(shell_, options_.device.compiler, patch, build));
+  if (check.fate == scaffold::PatchFate::unchecked) note("the patch could not be checked: " + check.reason);
+  if (check.fate == scaffold::PatchFate::broken) {
+    return base::fail(base::ErrorCode::unsupported, "your file cannot take the winner as it is: " + check.reason +
+                                                        "; put the kernel in by hand, or rename what clashes");
+  }
+  return {};
+}
+
+/// Runs the user's build command on the patched program. False: it fails without the patch too.
+/// @error unsupported: the patch breaks it.
+base::Result<bool> Delivery::check_program(const scaffold::WinnerPatch& patch) const {
+  const std::filesystem::path& file = patch.files.front().path;
+  TRY_ASSIGN(const auto patched, try_build(file, &patch));
+  if (patched.problem.empty()) {
+    ports_.say(fmt::format("your program builds with the patch: {}", report::printable(options_.build_command)));
+    return true;
+  }
+  TRY_ASSIGN(const auto own, try_build(file, nullptr));
+  if (own.problem.empty()) {
+    return base::fail(base::ErrorCode::unsupported,
+                      "your build fails with the patch, and not without it: " + report::printable(patched.problem) +
+                          "; put the kernel in by hand, or rename what clashes");
+  }
+  note("your build fails in the sandbox without the patch too: " + report::printable(own.problem));
+  return false;
+}
+
+base::Result<void> Delivery::write_patch(const std::vector<Winner>& winners) const {
+  std::vector<scaffold::PatchRequest> requests;
+  for (const auto& [run, winner] : winners) requests.push_back({run.task, winner, run.task_folder, {}});
+  TRY(scaffold::make_winner_patch(requests));  // what cannot be patched is said before anything is measured
+  requests.clear();
+  std::optional<scaffold::UserBuild> build;  // of the first
+  for (const Winner& winner : winners) {
+    Part part{winner};
+    TRY(choose_form(part));
+    requests.push_back({winner.run.task, winner.solution, winner.run.task_folder, part.form});
+    if (&winner == &winners.front()) build = std::move(part.build);
+  }
+  TRY_ASSIGN(scaffold::WinnerPatch patch, scaffold::make_winner_patch(requests));
+  TRY_ASSIGN(const std::string by_hand, scaffold::add_to_cmake(patch));
+  bool built = false;
+  if (!options_.build_command.empty()) {
+    TRY_ASSIGN(built, check_program(patch));
+  }
+  if (!built) TRY(check_files(patch, build));
+  const std::filesystem::path path = std::filesystem::path(options_.output) / "winner.patch";
+  TRY(base::write_file(path, scaffold::diff_of(patch)));
+  if (!by_hand.empty()) note("no CMakeLists.txt names the file; " + by_hand);
+  ports_.say(fmt::format("wrote {}; apply it in your repository with: git apply {}", path.string(), path.string()));
+  return {};
+}
+
+base::Result<void> Delivery::write(const std::vector<Winner>& winners) {
+  const std::filesystem::path folder = options_.output;
+  std::error_code ignored;
+  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_empty(folder, ignored) && !options_.force) {
+    return base::fail(base::ErrorCode::already_exists,
+                      folder.string() + " is not empty; name another folder, or add --force");
+  }
+  bool has_entries = true;
+  for (const auto& [run, winner] : winners) {
+    model::Task task = run.task;
+    const std::filesystem::path own = winners.size() == 1 ? folder : folder / task.definition.name;
+    has_entries = has_entries && task.entry.has_value();
+    task.baseline = winner;
+    TRY(suites::write_task(task, own));
+    const std::string& name = winner.sources.front().name;
+    ports_.say(
+        fmt::format("wrote {}", (own / ("baseline" + std::filesystem::path(name).extension().string())).string()));
+  }
+  if (has_entries) TRY(write_patch(winners));
+  return {};
+}
+
+}  // namespace
+
+base::Result<Winner> find_winner(journal::Journal& journal, const std::string& run) {
+  TRY_ASSIGN(journal::RunInfo found, journal.find_run(run));
+  TRY_ASSIGN(model::Solution solution, winner_of(found));
+  return Winner{std::move(found), std::move(solution)};
+}
+
+base::Result<void> write_winners(const Shell& shell, const BestOptions& options, const BestPorts& ports,
+                                 const std::vector<Winner>& winners) {
+  return Delivery(shell, options, ports).write(winners);
+}
+
+}  // namespace accelopt::app

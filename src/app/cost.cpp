@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cost.hpp"
+
+#include <fmt/format.h>
+
+#include "report/format.hpp"
+#include "report/text_table.hpp"
+
+namespace accelopt::app {
+
+std::string role_of_step(const std::string& kind) {
+  if (kind == "plan" || kind == "plans") return "planner";
+  if (kind == "execute") return "executor";
+  if (kind == "fix") return "fixer";
+  return kind == "summarize" || kind == "summarize_all" ? "summarizer" : "";
+}
+
+std::string cost_text(const model::Usage& usage) {
+  if (const auto usd = usage.total_usd()) return report::format_usd(*usd);
+  if (!usage.usd) return "unknown";
+  return fmt::format("{} and {} calls of unknown price", report::format_usd(*usage.usd), usage.unpriced_calls);
+}
+
+std::string describe_cost(const std::map<std::string, model::Usage>& by_role, int plans, int gains) {
+  model::Usage total;
+  for (const auto& [role, usage] : by_role) total += usage;
+  if (total.calls == 0) return {};
+  report::TextTable table({{"role"},
+                           {"calls", report::Align::right},
+                           {"input", report::Align::right},
+                           {"of it cached", report::Align::right},
+                           {"output", report::Align::right},
+                           {"of it reasoning", report::Align::right},
+                           {"cost", report::Align::right}});
+  const auto add = [&](const std::string& name, const model::Usage& usage) {
+    table.add({name, report::format_count(usage.calls), report::format_count(usage.input_tokens),
+               report::format_count(usage.cached_input_tokens), report::format_count(usage.output_tokens),
+               report::format_count(usage.reasoning_tokens), cost_text(usage)});
+  };
+  for (const auto& [role, usage] : by_role) {
+    if (usage.calls > 0) add(role, usage);
+  }
+  add("all", total);
+  std::string text = table.render();
+  const auto usd = total.total_usd();
+  if (!usd) {
+    text += "the cost is unknown: no price is known for " +
+            std::to_string(total.usd ? total.unpriced_calls : total.calls) + " of " + std::to_string(total.calls) +
+            " calls (price in accelopt.toml)\n";
+  } else {
+    text += report::format_usd(*usd);
+    if (plans > 0) text += fmt::format(", {} a plan ({})", report::format_usd(*usd / plans), plans);
+    text += gains > 0 ? fmt::format(", {} an accepted gain ({})", report::format_usd(*usd / gains), gains)
+                      : std::string(", no gain accepted");
+    text += "\n";
+  }
+  if (total.estimated_calls > 0)
+    text += fmt::format("the tokens of {} calls are estimates: their server told none\n", total.estimated_calls);
+  return text;
+}
+
+std::map<std::string, model::Usage> usage_by_plan(const std::vector<journal::StepRecord>& steps) {
+  std::map<std::string, model::Usage> plans;
+  for (const journal::StepRecord& step : steps) {
+    const std::string role = role_of_step(step.key.kind);
+    if (role.empty() || role == "summarizer") continue;
+    model::Identity plan = step.key.identity;
+    plan.attempt = plan.fix = -1;
+    plans[model::to_string(plan)] += step.usage;
+  }
+  return plans;
+}
+
+RoleUsage usage_by_role(const std::vector<journal::StepRecord>& steps) {
+  RoleUsage usage;
+  for (const journal::StepRecord& step : steps) {
+    const std::string role = role_of_step(step.key.kind);
+    if (role.empty()) continue;
+    usage.by_role[role] += step.usage;
+    if (role == "planner" && step.output.is_object() && step.output.value("answered", false))
+      usage.plans += step.key.kind == "plans" ? static_cast<int>(step.output.at("value").size()) : 1;
+  }
+  return usage;
+}
+
+}  // namespace accelopt::app

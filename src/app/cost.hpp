@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run cost, for people.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "journal/journal.hpp"
+#include "model/usage.hpp"
+
+namespace accelopt::app {
+
+/// The role whose answer a step of this kind holds; empty: no question's.
+std::string role_of_step(const std::string& kind);
+
+/// "$0.0123"; "unknown" where the price of any call is; "$0.0100 and 3 calls of unknown price" where it is known in
+/// part.
+std::string cost_text(const model::Usage& usage);
+
+/// Calls, tokens and dollars by role, a plan, and an accepted gain; empty where nobody was asked.
+std::string describe_cost(const std::map<std::string, model::Usage>& by_role, int plans, int gains);
+
+/// What each plan used with its attempts and fixes, by the plan's identity ("i0.b1.p2"); a question for several plans
+/// stands for itself ("i0.b1").
+std::map<std::string, model::Usage> usage_by_plan(const std::vector<journal::StepRecord>& steps);
+
+/// What each role used, and how many plans were answered.
+struct RoleUsage {
+  std::map<std::string, model::Usage> by_role;
+  int plans = 0;
+};
+RoleUsage usage_by_role(const std::vector<journal::StepRecord>& steps);
+
+}  // namespace accelopt::app

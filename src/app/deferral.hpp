@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run whose evaluations travel: what its journal knows of bundles, taking in what came back, and writing the next.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/device.hpp"
+#include "base/result.hpp"
+#include "evaluation/deferred_evaluator.hpp"
+#include "journal/journal.hpp"
+
+namespace accelopt::app {
+
+/// One run's bundles. The journal keeps which were written, which came back, and every answer in them, so a bundle's
+/// folder is of no further use once it was taken in.
+class Deferral {
+ public:
+  using Notice = std::function<void(const std::string&)>;
+  enum class Rewrite { no, yes };
+
+  /// Reads what the journal knows. Both outlive it.
+  static base::Result<std::unique_ptr<Deferral>> open(journal::Journal& journal, const journal::RunInfo& run);
+  Deferral(const Deferral&) = delete;
+  Deferral& operator=(const Deferral&) = delete;
+
+  /// Takes in the results of the bundles that are on their way, looked for where they were written, and of those in
+  /// `returned` (a bundle's folder or one that holds several), if that is not empty. Says what it did through `notice`.
+  /// Gives the seconds that the device worked for what was taken in.
+  /// @error not_found: nothing is in `returned`; invalid_argument: a bundle of another run; corrupt, unsupported: its
+  /// results are damaged or of another environment. Nothing of a refused bundle is taken in.
+  /// With `rewrite`, bundles that are not where they were written are given up: what they hold goes into the next one.
+  base::Result<double> take_in(const std::filesystem::path& returned, Rewrite rewrite, const Notice& notice);
+
+  /// The evaluator of the run: answers what came back and counts in `waiting` what it puts off. Lives as long as this.
+  evaluation::DeferredEvaluator& evaluator(std::atomic<int>& waiting);
+
+  /// Writes what the evaluator put off as the next bundle into `folder`, if that is anything. @error as write_bundle,
+  /// and the journal's.
+  base::Result<void> write(const std::filesystem::path& folder, const DeviceFlags& device,
+                           const evaluation::MeasureSettings& settings);
+
+  /// Builds that were put into bundles and are not on record as steps of the run yet.
+  [[nodiscard]] int builds_put_off() const;
+
+  /// What is on its way, with the commands that execute it. Empty: nothing is.
+  [[nodiscard]] std::string next_step() const;
+  /// Folders of the bundles that are on their way.
+  [[nodiscard]] std::vector<std::string> under_way() const;
+
+ private:
+  struct Written {
+    std::string id;
+    int number = 0;
+    std::string folder;
+    std::vector<std::string> items;
+    int builds = 0;  ///< of them
+    bool given_up = false;
+  };
+
+  Deferral(journal::Journal& journal, const journal::RunInfo& run) : journal_(journal), run_(run) {}
+  base::Result<void> read_journal();
+  base::Result<double> take_in_bundle(const Written& written, const std::filesystem::path& folder, Rewrite rewrite,
+                                      const Notice& notice);
+  [[nodiscard]] std::vector<Written> open() const;
+  base::Result<void> record(const std::string& kind, const base::Json& output, std::chrono::milliseconds duration = {});
+  base::Result<void> keep_answer(const std::string& request, const std::string& op, const evaluation::Outcome& outcome,
+                                 const base::Json& environment);
+
+  journal::Journal& journal_;
+  const journal::RunInfo& run_;
+  std::map<std::string, Written> written_;  ///< by id
+  std::set<std::string> taken_;             ///< ids
+  std::set<std::string> under_way_;         ///< request ids
+  int builds_on_record_ = 0;
+  std::map<std::string, evaluation::TakenIn> answers_;
+  std::unique_ptr<evaluation::DeferredEvaluator> evaluator_;
+};
+
+}  // namespace accelopt::app

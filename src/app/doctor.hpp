@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "app/device.hpp"
+#include "app/noise.hpp"
+#include "app/shell.hpp"
+#include "base/result.hpp"
+#include "evaluation/finding.hpp"
+
+namespace accelopt::app {
+
+struct DoctorOptions {
+  std::filesystem::path workspace{};
+  DeviceFlags device{};
+  bool noise = false;  ///< measure the machine's noise, and keep the figure in the workspace
+};
+
+/// Who hears of it as it is found.
+struct DoctorPorts {
+  evaluation::Report found;
+  std::function<void()> measuring;  ///< what takes up to a minute begins
+  std::function<void(const NoiseReport&)> measured;
+};
+
+/// Reports what this machine has, what is missing, and what to do about it; how much is missing that is needed.
+/// @error cancelled; the workspace cannot be written.
+base::Result<int> examine(const Shell& shell, const DoctorOptions& options, const DoctorPorts& ports);
+
+}  // namespace accelopt::app

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/estimate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "agents/model_agents.hpp"
+#include "agents/prompts.hpp"
+#include "app/earlier_runs.hpp"
+
+namespace accelopt::app {
+
+using base::Json;
+using base::Result;
+using search::EstimateFacts;
+using search::Range;
+using search::RoleFacts;
+
+namespace {
+
+constexpr const char* kStep = "estimate";
+
+/// What is estimated, in the order in which it is shown.
+constexpr std::array kFigures{"calls", "tokens", "usd", "evaluations", "device_seconds", "wall_seconds"};
+
+/// Tokens a byte of prompts and kernels, for the tokenizers in use.
+constexpr Range kTokensPerByte{1 / 4.8, 1 / 3.8, 1 / 2.7};
+/// Tokens a second, of fast and of slow servers, and what passes before the first.
+constexpr Range kSecondsPerToken{1.0 / 250, 1.0 / 60, 1.0 / 15};
+constexpr Range kSecondsBefore{0.05, 1, 4};
+
+/// Takes a question's size and answers none.
+class Scales final : public llm::ChatModel {
+ public:
+  Result<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token) override {
+    bytes = 0;
+    for (const llm::Message& message : request.messages) bytes += static_cast<double>(message.text.size());
+    return base::fail(base::ErrorCode::cancelled, "only weighed");
+  }
+  [[nodiscard]] std::string name() const override { return "scales"; }
+  double bytes = 0;
+};
+
+/// Sizes of the four roles' first prompts, bytes.
+Result<std::map<std::string, double>> weigh_prompts(const model::Task& task, const RunSettings& settings) {
+  const std::string& folder = settings.agents.prompts;
+  TRY_ASSIGN(const agents::Prompts prompts,
+             agents::load_prompts(folder.empty() ? std::nullopt : std::optional<std::filesystem::path>(folder)));
+  constexpr std::size_t kHeaderBytes = 1500;  // of the generated task.h, which is not there yet
+  constexpr std::size_t kPlanBytes = 900;
+  constexpr std::size_t kDiagnosticsBytes = 600;
+  const agents::Context context{{.iteration = 0, .parent = 0, .plan = 0, .attempt = 0, .fix = 0},
+                                &task,
+                                std::string(kHeaderBytes, 'h'),
+                                std::string(160, 'd'),
+                                0};
+  const model::Plan plan{"a plan", {}, std::string(kPlanBytes, 'p')};
+  Scales scales;
+  std::map<std::string, double> bytes;
+  const auto weigh = [&](const char* role, const auto& answer) {
+    if (answer || answer.error().code == base::ErrorCode::cancelled) bytes[role] = scales.bytes;
+  };
+  weigh("planner",
+        agents::make_model_planner(scales, prompts)->plan({context, task.baseline, {}, {}, {}, {}, {}, 1}, {}));
+  weigh("executor", agents::make_model_executor(scales, prompts)->execute({context, task.baseline, plan}, {}));
+  weigh("fixer", agents::make_model_fixer(scales, prompts)
+                     ->fix({context,
+                            task.baseline,
+                            task.baseline,
+                            plan,
+                            model::Status::compile_error,
+                            std::string(kDiagnosticsBytes, 'e'),
+                            {}},
+                           {}));
+  agents::SummarizeQuestion pair;
+  pair.context = context;
+  pair.parent = pair.slow = pair.fast = task.baseline;
+  pair.diff = model::main_text(task.baseline);
+  pair.plan = plan;
+  weigh("summarizer", agents::make_model_summarizer(scales, prompts)->summarize(pair, {}));
+  return bytes;
+}
+
+RoleFacts guess_role(const std::string& role, double prompt_bytes, const model::Task& task,
+                     const search::SearchSettings& settings, const ModelConfig& model) {
+  RoleFacts facts;
+  const double kernel = static_cast<double>(model::main_text(task.baseline).size());
+  Range bytes{prompt_bytes * 0.9, prompt_bytes * 1.1 + 1000, prompt_bytes * 1.4 + 4000};
+  if (role == "planner") {
+    // The profile, what was tried, and experiences, of which the later rounds have more.
+    bytes.expected += 1500 + 250.0 * settings.memory_capacity;
+    bytes.high += 3000 + 1500.0 * settings.memory_capacity;
+  } else {
+    bytes.high += 2 * kernel;  // kernels grow
+  }
+  facts.input_tokens = bytes * kTokensPerByte;
+  if (role == "planner") {
+    const bool together = settings.asking == search::Asking::together;
+    facts.output_tokens = search::exactly(together ? settings.plans : 1) * Range{60, 500, 2500};
+  }
+  if (role == "summarizer") facts.output_tokens = {40, 250, 1200};
+  if (role == "executor" || role == "fixer") {
+    const Range file{0.7 * kernel, 2 * kernel + 300, 6 * kernel + 3000};
+    facts.output_tokens = file * kTokensPerByte;
+  }
+  if (llm::is_asked(model.reasoning)) {
+    const double tokens = llm::budget_tokens(model.reasoning);
+    facts.output_tokens = facts.output_tokens + Range{0, 0.4 * tokens, 1.2 * tokens};
+  } else {
+    facts.output_tokens.high += 4000;  // it may think without being told to
+  }
+  if (model.max_output_tokens) {
+    const double most = *model.max_output_tokens;
+    facts.output_tokens = {std::min(facts.output_tokens.low, most), std::min(facts.output_tokens.expected, most),
+                           std::min(facts.output_tokens.high, most)};
+  }
+  facts.seconds = kSecondsBefore + facts.output_tokens * kSecondsPerToken;
+  return facts;
+}
+
+/// What the figures rest on, for people.
+std::string basis_of(const EarlierRuns& earlier, const model::Task& task, const RunSettings& settings) {
+  std::string text;
+  if (earlier.runs == 0) {
+    text = fmt::format("guesses: no earlier run of this task for {} in this workspace", task.target);
+  } else {
+    text = fmt::format("{} earlier run{} of this task ({}), {} of them by the same agents", earlier.runs,
+                       earlier.runs == 1 ? "" : "s", fmt::join(earlier.devices, "; "), earlier.alike);
+  }
+  if (!settings.device.defer.empty())
+    text += "; bundles are executed elsewhere: wall time is this program's own, without them";
+  return text;
+}
+
+}  // namespace
+
+Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings& settings, const Config& config,
+                                      journal::Journal* history) {
+  EstimateFacts facts = search::facts_of_settings(settings.search);
+  TRY_ASSIGN(const auto roles, models_of_roles(settings.agents, config));
+  facts.models = !roles.empty();
+  std::map<std::string, std::string> authors;
+  if (facts.models) {
+    TRY_ASSIGN(const auto bytes, weigh_prompts(task, settings));
+    facts.concurrency = 0;
+    for (const RoleModel& role : roles) {
+      const auto size = bytes.find(role.role);
+      RoleFacts known =
+          guess_role(role.role, size == bytes.end() ? 0 : size->second, task, settings.search, role.config);
+      known.price = role.config.price;
+      facts.roles[role.role] = known;
+      authors[role.role] = role.config.model;
+      facts.concurrency = std::max(facts.concurrency, role.config.max_concurrency);
+    }
+  } else {
+    for (const char* role : {"planner", "executor", "fixer", "summarizer"}) authors[role] = "recipes";
+    // Recipes run out of plans, and many lead to the same program.
+    facts.answered = {0.3, 0.9, 1};
+    facts.built = {0.1, 0.7, 1};
+    facts.fixes = {0, 0, std::min(0.2, static_cast<double>(settings.search.fixes))};
+  }
+  facts.elsewhere = !settings.device.defer.empty();
+  EarlierRuns earlier;
+  if (history != nullptr) {
+    TRY_ASSIGN(earlier, learn_from_earlier_runs(*history, task, authors, settings.search, facts));
+  }
+  search::Estimate estimate = search::estimate(settings.search, facts);
+  estimate.basis = basis_of(earlier, task, settings);
+  return estimate;
+}
+
+Json json_line(const search::Estimate& estimate, const model::Task& task) {
+  Json line = estimate;
+  line["type"] = "estimate";
+  line["schema"] = 1;
+  line["task"] = task.definition.name;
+  return line;
+}
+
+Result<void> record_estimate(journal::Journal& journal, const std::string& run, const search::Estimate& estimate) {
+  return journal.record_step(run, {{{}, kStep}, kStep, Json(estimate), {}, {}, {}});
+}
+
+Result<Json> recorded_estimate(journal::Journal& journal, const std::string& run) {
+  TRY_ASSIGN(const auto step, journal.find_step(run, {{}, kStep}, kStep));
+  return step ? step->output : Json();
+}
+
+std::vector<search::Comparison> compare(const Json& estimate, const search::RunResult& result) {
+  std::vector<search::Comparison> list;
+  if (!estimate.is_object()) return list;
+  model::Usage total;
+  for (const auto& [role, usage] : result.usage) total += usage;
+  const std::map<std::string, std::optional<double>> actual{
+      {"calls", static_cast<double>(total.calls)},
+      {"tokens", static_cast<double>(total.tokens())},
+      {"usd", total.total_usd()},
+      {"evaluations", static_cast<double>(result.evaluations)},
+      {"device_seconds", result.device_seconds},
+      {"wall_seconds", result.wall_seconds},
+  };
+  for (const std::string name : kFigures) {
+    search::Comparison comparison{name, std::nullopt, actual.at(name)};
+    if (estimate.contains(name) && !estimate[name].is_null()) comparison.predicted = estimate[name].get<Range>();
+    list.push_back(comparison);
+  }
+  return list;
+}
+
+Json to_json(const std::vector<search::Comparison>& comparisons) {
+  if (comparisons.empty()) return {};
+  Json out = Json::object();
+  for (const search::Comparison& comparison : comparisons) {
+    const bool known = comparison.predicted && comparison.actual;
+    out[comparison.name] = {{"predicted", Json(comparison.predicted)},
+                            {"actual", Json(comparison.actual)},
+                            {"inside", known ? Json(comparison.inside()) : Json()}};
+  }
+  return out;
+}
+
+std::vector<search::Comparison> comparisons_of(const Json& json) {
+  std::vector<search::Comparison> list;
+  if (!json.is_object()) return list;
+  for (const std::string name : kFigures) {
+    const auto found = json.find(name);
+    if (found == json.end()) continue;
+    search::Comparison comparison{name, std::nullopt, std::nullopt};
+    base::read_field(*found, "predicted", comparison.predicted.emplace());
+    if (found->value("predicted", Json()).is_null()) comparison.predicted.reset();
+    if (!found->value("actual", Json()).is_null()) comparison.actual = found->at("actual").get<double>();
+    list.push_back(std::move(comparison));
+  }
+  return list;
+}
+
+}  // namespace accelopt::app

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/run.hpp"
+#include "base/result.hpp"
+#include "journal/journal.hpp"
+#include "search/estimate.hpp"
+
+namespace accelopt::app {
+
+/// What a run of these settings would use: from the prompts that it would build, and from earlier runs of the workspace
+/// where there are some. `history` may be null. Asks nobody and measures nothing.
+base::Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings& settings, const Config& config,
+                                            journal::Journal* history);
+
+/// The object that `estimate --json` prints and `run --json` begins with (docs/events.md).
+base::Json json_line(const search::Estimate& estimate, const model::Task& task);
+
+/// The estimate of a run goes on record once; a resumed run keeps the one that it began with.
+base::Result<void> record_estimate(journal::Journal& journal, const std::string& run, const search::Estimate& estimate);
+/// As it was recorded; null where there is none.
+base::Result<base::Json> recorded_estimate(journal::Journal& journal, const std::string& run);
+
+/// What was predicted beside what it was, in the estimate's order.
+std::vector<search::Comparison> compare(const base::Json& estimate, const search::RunResult& result);
+base::Json to_json(const std::vector<search::Comparison>& comparisons);
+std::vector<search::Comparison> comparisons_of(const base::Json& json);  ///< what to_json wrote; null: none
+
+}  // namespace accelopt::app

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/run.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "app/deferral.hpp"
+#include "app/estimate.hpp"
+#include "app/knowledge_place.hpp"
+#include "app/run_control.hpp"
+#include "app/version.hpp"
+#include "app/workspace.hpp"
+#include "base/hash.hpp"
+#include "base/utc.hpp"
+#include "evaluation/evaluator_json.hpp"
+#include "search/metered_evaluator.hpp"
+#include "targets/cuda/tool_folder.hpp"
+
+namespace accelopt::app {
+
+using base::Json;
+
+Json to_json(const RunSettings& settings) {
+  return {{"search", settings.search},
+          {"measure", settings.measure},
+          {"agents",
+           {{"agents", settings.agents.agents},
+            {"model", settings.agents.model},
+            {"base_url", settings.agents.base_url},
+            {"key_env", settings.agents.key_env},
+            {"api", settings.agents.api},
+            {"mailbox", settings.agents.mailbox},
+            {"record", settings.agents.record},
+            {"replay", settings.agents.replay},
+            {"exit_when_waiting", settings.agents.exit_when_waiting},
+            {"prompts", settings.agents.prompts}}},
+          {"device", to_json(settings.device)},
+          {"knowledge", settings.knowledge},
+          {"schedule", search::to_string(settings.schedule)}};
+}
+
+base::Result<RunSettings> run_settings_from(const Json& json) {
+  RunSettings settings;
+  TRY_ASSIGN(settings.search,
+             base::decode<search::SearchSettings>(json.value("search", Json::object()), "the run's settings"));
+  TRY_ASSIGN(settings.measure,
+             base::decode<evaluation::MeasureSettings>(json.value("measure", Json::object()), "the run's settings"));
+  const Json agents = json.value("agents", Json::object());
+  base::read_field(agents, "agents", settings.agents.agents);
+  base::read_field(agents, "model", settings.agents.model);
+  base::read_field(agents, "base_url", settings.agents.base_url);
+  base::read_field(agents, "key_env", settings.agents.key_env);
+  base::read_field(agents, "api", settings.agents.api);
+  base::read_field(agents, "mailbox", settings.agents.mailbox);
+  base::read_field(agents, "record", settings.agents.record);
+  base::read_field(agents, "replay", settings.agents.replay);
+  base::read_field(agents, "exit_when_waiting", settings.agents.exit_when_waiting);
+  base::read_field(agents, "prompts", settings.agents.prompts);
+  TRY_ASSIGN(settings.device, device_flags_from(json.value("device", Json::object())));
+  settings.knowledge = kNoKnowledge;  // of a run of before there was one
+  base::read_field(json, "knowledge", settings.knowledge);
+  std::string schedule(search::to_string(settings.schedule));
+  base::read_field(json, "schedule", schedule);
+  TRY_ASSIGN(settings.schedule, search::parse_schedule(schedule));
+  return settings;
+}
+
+base::Result<journal::RunInfo> begin_run(journal::Journal& journal, const model::Task& task,
+                                         const std::filesystem::path& folder, const RunSettings& settings) {
+  std::error_code ignored;
+  journal::RunInfo run;
+  run.id = new_run_id();
+  run.task_name = task.definition.name;
+  run.task_folder = std::filesystem::absolute(folder, ignored).string();
+  run.task = task;
+  run.settings = to_json(settings);
+  run.seed = settings.measure.seed;
+  run.created = base::utc_now();
+  run.status = "running";
+  run.program_version = kVersion;
+  TRY(journal.create_run(run));
+  return run;
+}
+
+bool discard_failed_start(const journal::Journal& journal, const std::string& run, const base::Error& error) {
+  if (error.code == base::ErrorCode::cancelled || journal.folder().empty()) return false;
+  const auto control = journal::open_control(journal.folder(), journal::Access::read_write);
+  return control && (*control)->discard_unbegun(run).value_or(false);
+}
+
+namespace {
+
+/// The run's side of the knowledge store that its settings name; null: it has none.
+base::Result<std::unique_ptr<memory::Knowledge>> knowledge_of(const RunSettings& settings, journal::Journal& journal,
+                                                              model::EventSink& events,
+                                                              const base::Result<KnowledgePlace>& place) {
+  if (settings.knowledge == kNoKnowledge) return nullptr;
+  const auto notice = [&events](const std::string& text) { events.on(model::Note{text}); };
+  if (!place) {
+    notice("nothing is learned for other runs: " + place.error().message);
+    return nullptr;
+  }
+  memory::KnowledgePorts ports{.place = place->name, .open = place->open, .journal = &journal, .notice = notice};
+  if (!journal.folder().empty()) {
+    TRY_ASSIGN(auto opened, journal::open_control(journal.folder(), journal::Access::read_write));
+    const std::shared_ptr<journal::Control> control = std::move(opened);
+    const std::string fact = "hidden in " + place->name;
+    ports.keep_hidden = [control, fact](const std::vector<std::string>& ids) { return control->set_fact(fact, ids); };
+    ports.kept_hidden = [control, fact]() -> base::Result<std::vector<std::string>> {
+      TRY_ASSIGN(const auto kept, control->fact(fact));
+      if (!kept) return std::vector<std::string>();
+      return base::decode<std::vector<std::string>>(*kept, fact);
+    };
+  }
+  auto knowledge = std::make_unique<memory::Knowledge>(std::move(ports));
+  TRY_ASSIGN(const memory::Delivery delivery, knowledge->deliver());
+  if (delivery.sent > 0 && !delivery.refused) notice(describe(delivery, *place));
+  return knowledge;
+}
+
+/// What somebody is told who has made an answer's file and left it empty.
+std::string blank_hint(const std::filesystem::path& answer) {
+  return answer.string() + " is empty; write the answer into it, or write 'skip' to give none";
+}
+
+/// Empty answers that a run which ends has met. add() may be called from many threads.
+class BlankAnswers {
+ public:
+  void add(const std::filesystem::path& answer) {
+    const std::lock_guard lock(mutex_);
+    files_.insert(answer);
+  }
+  /// "; FILE is empty; ..." for each.
+  [[nodiscard]] std::string hints() const {
+    const std::lock_guard lock(mutex_);
+    std::string text;
+    for (const std::filesystem::path& file : files_) text += "; " + blank_hint(file);
+    return text;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::filesystem::path> files_;
+};
+
+/// The place where a run measures stays with it, so that it is resumed there without being told again.
+base::Result<void> keep_place(journal::Journal& journal, const std::string& run, const RunSettings& settings,
+                              model::EventSink& events) {
+  TRY_ASSIGN(journal::RunInfo kept, journal.find_run(run));
+  Json device = to_json(settings.device);
+  if (kept.settings["device"] == device) return {};
+  kept.settings["device"] = std::move(device);
+  TRY(journal.change_settings(run, kept.settings));
+  events.on(model::Note{"from now on the run measures " + place_of(settings.device)});
+  return {};
+}
+
+/// One run while it is carried out: everything that it works with, in the order in which it comes about.
+class Session {
+ public:
+  Session(const Shell& shell, journal::Journal& journal, const journal::RunInfo& run, const Config& config,
+          const RunSettings& settings)
+      : shell_(shell),
+        journal_(journal),
+        run_(run),
+        config_(config),
+        settings_(settings),
+        chats_(journal, run.id, search::Missing::do_it) {}
+
+  base::Result<search::RunResult> carry_out(model::EventSink& sink, const ResumeOptions& options) {
+    TRY_ASSIGN(control_, RunControl::start(journal_.folder(), run_.id, settings_.search, shell_.stops, sink));
+    if (run_.status != "done") {
+      TRY(finish("running"));
+      TRY(keep_place(journal_, run_.id, settings_, *control_));
+    }
+    TRY(gather_team());
+    TRY(take_in_bundles(options));
+    TRY(find_evaluator());
+    TRY_ASSIGN(search::RunResult result, search());
+    result.noise = control_->noise();
+    if (result.estimate.is_null()) {
+      TRY_ASSIGN(const Json predicted, recorded_estimate(journal_, run_.id));
+      result.estimate = to_json(compare(predicted, result));
+    }
+    return record_end(std::move(result));
+  }
+
+ private:
+  void note(const std::string& text) { control_->on(model::Note{text}); }
+
+  base::Result<void> finish(const char* status) { return journal_.finish_run(run_.id, status, std::nullopt, ""); }
+
+  /// Records that the run could not go on, for this reason.
+  base::Result<void> give_up(const base::Error& error) {
+    return finish(error.code == base::ErrorCode::cancelled ? "interrupted" : "failed");
+  }
+
+  base::Result<void> gather_team() {
+    const auto meet_blank = [this](const std::filesystem::path& answer) {
+      if (settings_.agents.exit_when_waiting)
+        blank_.add(answer);
+      else
+        note(blank_hint(answer));
+    };
+    auto team = make_team(settings_.agents, config_, run_.seed,
+                          {.chats = chats_,
+                           .budget = control_->budget(),
+                           .notice = [this](const std::string& text) { note(text); },
+                           .waiting = &waiting_,
+                           .environment = shell_.environment,
+                           .stop = control_->stops().wind_down,
+                           .blank_answer = meet_blank});
+    if (!team) {
+      TRY(give_up(team.error()));
+      if (team.error().code == base::ErrorCode::cancelled) return tl::make_unexpected(team.error());
+      return base::fail(base::ErrorCode::unavailable,
+                        team.error().message);  // of whatever kind: no verdict on the task
+    }
+    team_ = std::move(*team);
+    return {};
+  }
+
+  /// Of a run whose evaluations travel: what came back.
+  base::Result<void> take_in_bundles(const ResumeOptions& options) {
+    if (settings_.device.defer.empty()) return {};
+    TRY_ASSIGN(deferral_, Deferral::open(journal_, run_));
+    const auto rewrite = options.defer.empty() ? Deferral::Rewrite::no : Deferral::Rewrite::yes;
+    const auto seconds = deferral_->take_in(options.bundle, rewrite, [this](const std::string& text) { note(text); });
+    if (!seconds) {
+      TRY(journal_.finish_run(run_.id, "waiting", run_.result, ""));
+      return tl::make_unexpected(seconds.error());
+    }
+    control_->budget().spend({.device_seconds = *seconds});
+    control_->budget().count_put_off(deferral_->builds_put_off());
+    deferred_ = &deferral_->evaluator(waiting_);
+    return {};
+  }
+
+  base::Result<void> find_evaluator() {
+    if (deferred_ == nullptr) {
+      Config keys = config_;  // of the flags' own model as well
+      keys.models["flags"].key_env = settings_.agents.key_env;
+      DelayPorts ports{.notice = [this](const std::string& text) { note(text); },
+                       .waiting = [this](const model::DeviceWait& wait) { control_->on(wait); },
+                       .stop_waiting = control_->stop_waiting()};
+      TRY_ASSIGN(connected_, make_evaluator(shell_, settings_.device, keys, std::move(ports)));
+    }
+    evaluation::Evaluator* const evaluator = deferred_ != nullptr ? deferred_ : connected_.get();
+    metered_ = search::make_metered_evaluator(*evaluator, control_->budget());
+    return {};
+  }
+
+  base::Result<search::RunResult> search() {
+    const search::RunRequest request{.run = run_.id,
+                                     .task = run_.task,
+                                     .settings = settings_.search,
+                                     .measure = settings_.measure,
+                                     .seed = run_.seed,
+                                     .missing = search::Missing::do_it,
+                                     .schedule = settings_.schedule};
+    const auto place =
+        knowledge_place(settings_.knowledge == kNoKnowledge ? "" : settings_.knowledge, shell_.environment);
+    TRY_ASSIGN(const auto knowledge, knowledge_of(settings_, journal_, *control_, place));
+    search::RunPorts ports{team_->team(), metered_.get(), &journal_, control_.get()};
+    ports.budget = &control_->budget();
+    ports.waiting = &waiting_;
+    ports.foresight = deferred_;
+    ports.knowledge = knowledge.get();
+    auto report = search::run_search(request, ports, control_->stops());
+    if (report) return std::move(report->result);
+    TRY(give_up(report.error()));
+    return tl::make_unexpected(report.error());
+  }
+
+  base::Result<search::RunResult> record_end(search::RunResult result) {
+    const bool is_waiting = result.outcome == search::Outcome::waiting;
+    const bool is_interrupted = result.outcome == search::Outcome::interrupted;
+    if (is_interrupted && control_->asked() == journal::Request::stop_now && !shell_.stops.wind_down.stop_requested())
+      result.stopped_by = "stop";
+    if (is_waiting) TRY(say_for_what_it_waits(result));
+    TRY(journal_.finish_run(run_.id,
+                            is_waiting       ? "waiting"
+                            : is_interrupted ? "interrupted"
+                                             : "done",
+                            std::optional<Json>(std::in_place, search::to_result_json(result)),
+                            is_waiting || is_interrupted ? "" : result.decision_hash));
+    return result;
+  }
+
+  /// Writes the next bundle, and gives the result its reason.
+  base::Result<void> say_for_what_it_waits(search::RunResult& result) {
+    result.reason.clear();
+    int questions = waiting_;
+    if (deferral_) {
+      TRY(deferral_->write(settings_.device.defer, settings_.device, settings_.measure));
+      result.bundles = deferral_->under_way();
+      result.reason = deferral_->next_step();
+      questions -= deferred_->put_off();
+    }
+    if (questions <= 0) return {};
+    result.reason += fmt::format("{}{} question{} put off until somebody answers{}", result.reason.empty() ? "" : "; ",
+                                 questions, questions == 1 ? " is" : "s are",
+                                 settings_.agents.mailbox.empty() ? "" : " in " + settings_.agents.mailbox);
+    result.reason += blank_.hints();
+    return {};
+  }
+
+  const Shell& shell_;
+  journal::Journal& journal_;
+  const journal::RunInfo& run_;
+  const Config& config_;
+  const RunSettings& settings_;
+  search::Recorder chats_;
+  std::atomic<int> waiting_ = 0;
+  BlankAnswers blank_;
+  std::unique_ptr<RunControl> control_;
+  std::unique_ptr<OwnedTeam> team_;
+  std::unique_ptr<Deferral> deferral_;
+  evaluation::DeferredEvaluator* deferred_ = nullptr;  ///< of deferral_
+  std::unique_ptr<evaluation::Evaluator> connected_;
+  std::unique_ptr<evaluation::Evaluator> metered_;
+};
+
+}  // namespace
+
+base::Result<RunSettings> resumed_settings(const journal::RunInfo& run, const ResumeOptions& options) {
+  TRY_ASSIGN(RunSettings settings, run_settings_from(run.settings));
+  DeviceFlags place;
+  if (!options.device.empty()) place.device = options.device;
+  place.workers = options.workers;
+  place.defer = options.defer;
+  TRY(check(place));
+  if (!options.workers.empty()) {
+    settings.device = place;
+  } else if (!options.device.empty() || !options.defer.empty()) {
+    if (!options.device.empty()) settings.device.device = options.device;
+    settings.device.workers.clear();
+    settings.device.defer = options.defer;
+  }
+  settings.agents.exit_when_waiting = settings.agents.exit_when_waiting || options.exit_when_waiting;
+  if (options.bundle.empty() || !settings.device.defer.empty()) return settings;
+  return base::fail(base::ErrorCode::invalid_argument,
+                    "run " + run.id + " waits for no bundle: it does not measure with --defer");
+}
+
+base::Result<search::RunResult> carry_out(const Shell& shell, journal::Journal& journal, const journal::RunInfo& run,
+                                          const Config& config, model::EventSink& events,
+                                          const ResumeOptions& options) {
+  TRY_ASSIGN(const RunSettings settings, resumed_settings(run, options));
+  return Session(shell, journal, run, config, settings).carry_out(events, options);
+}
+
+base::Result<RunEnd> start_run(const Shell& shell, journal::Journal& journal, const NewRun& begun, const Config& config,
+                               model::EventSink& events) {
+  TRY_ASSIGN(const journal::RunInfo run, begin_run(journal, begun.task, begun.folder, begun.settings));
+  TRY(record_estimate(journal, run.id, begun.estimate));
+  RunEnd end = resume_run(shell, journal, run, config, events, {});
+  end.discarded = !end.result && discard_failed_start(journal, run.id, end.result.error());
+  return end;
+}
+
+RunEnd resume_run(const Shell& shell, journal::Journal& journal, const journal::RunInfo& run, const Config& config,
+                  model::EventSink& events, const ResumeOptions& options) {
+  RunEnd end{run.id, carry_out(shell, journal, run, config, events, options)};
+  targets::cuda::remove_abandoned_tool_folders();  // of a worker that was killed
+  return end;
+}
+
+}  // namespace accelopt::app

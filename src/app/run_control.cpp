@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/run_control.hpp"
+
+#include <algorithm>
+
+#include "app/noise.hpp"
+#include "report/event_json.hpp"
+
+namespace accelopt::app {
+
+using base::ErrorCode;
+using base::Result;
+using journal::Request;
+
+namespace {
+
+/// A request is heard after this long at most, and so are events told; a limit on time is looked at twice as often.
+constexpr std::chrono::milliseconds kTick{250};
+constexpr int kTicksABeat = 2;
+/// While nothing happens, signs of life are this many beats apart.
+constexpr int kBeatsASpendingEvent = 2;
+
+}  // namespace
+
+std::string process_of(const journal::Session& session) {
+  const bool here = session.host == journal::this_process().host;
+  return "process " + std::to_string(session.pid) + (here ? "" : " of another machine or container");
+}
+
+Result<std::unique_ptr<RunControl>> RunControl::start(const std::filesystem::path& folder, const std::string& run,
+                                                      const search::SearchSettings& settings,
+                                                      const search::Stops& stops, model::EventSink& events) {
+  std::unique_ptr<journal::Control> control;
+  journal::Spent before;
+  journal::Session session;
+  if (!folder.empty()) {
+    TRY_ASSIGN(control, journal::open_control(folder, journal::Access::read_write));
+    TRY_ASSIGN(const auto sessions, control->sessions(run));
+    for (const journal::Session& other : sessions) {
+      if (journal::is_alive(other) != journal::Alive::yes) continue;
+      return base::fail(ErrorCode::unavailable, "run " + run + " goes on in " + process_of(other) +
+                                                    "; see it with: accelopt watch " + run +
+                                                    ", or end it with: accelopt stop " + run);
+    }
+    TRY_ASSIGN(before, control->spent(run));
+    const journal::Process process = journal::this_process();
+    session.pid = process.pid;
+    session.host = process.host;
+    session.born = process.born;
+    session.started_ms = session.beat_ms = journal::unix_ms();
+    TRY_ASSIGN(session.number, control->begin_session(run, session));
+  }
+  std::unique_ptr<RunControl> made(new RunControl(std::move(control), before, settings, stops, events));
+  made->session_ = session;
+  if (made->control_) {
+    TRY_ASSIGN(const auto noise, made->control_->fact(kNoiseFact));
+    if (noise) made->noise_ = *noise;
+  }
+  made->thread_ = std::jthread([&self = *made](const std::stop_token& stop) { self.keep_in_touch(stop); });
+  return made;
+}
+
+RunControl::RunControl(std::unique_ptr<journal::Control> control, const journal::Spent& before,
+                       const search::SearchSettings& settings, const search::Stops& program, model::EventSink& events)
+    : control_(std::move(control)),
+      budget_(settings, std::chrono::steady_clock::now, before),
+      events_(events),
+      stops_{wind_down_.get_token(), abort_.get_token()},
+      on_wind_down_(program.wind_down,
+                    [this] {
+                      wind_down_.request_stop();
+                      stop_waiting_.request_stop();
+                    }),
+      on_abort_(program.abort, [this] { abort_.request_stop(); }) {}
+
+RunControl::~RunControl() {
+  thread_ = {};  // stops it and waits for it
+  beat(Beat::last);
+}
+
+void RunControl::on(const model::Event& event) {
+  const std::scoped_lock in_order(order_);
+  events_.on(event);
+  journal::EventLine line{0, journal::unix_ms(), base::canonical(report::event_json(event))};
+  const std::scoped_lock lock(mutex_);
+  untold_.push_back(std::move(line));
+}
+
+Request RunControl::asked() const {
+  const std::scoped_lock lock(mutex_);
+  return asked_;
+}
+
+void RunControl::keep_in_touch(const std::stop_token& stop) {
+  for (int tick = 0;; ++tick) {
+    {
+      std::unique_lock lock(mutex_);
+      woken_.wait_for(lock, stop, kTick, [] { return false; });
+    }
+    if (stop.stop_requested()) return;
+    budget_.tick();
+    if (tick % (kTicksABeat * kBeatsASpendingEvent) == 0) tell_spending();
+    if (tick % kTicksABeat == 0) beat(Beat::going_on);
+  }
+}
+
+void RunControl::tell_spending() {
+  const model::Usage usage = budget_.total();
+  const model::Spending spending{usage, budget_.evaluations(), budget_.device_seconds(), budget_.elapsed_seconds()};
+  std::string text = base::Json(usage).dump() + std::to_string(spending.evaluations);
+  const bool nothing = usage.calls == 0 && spending.evaluations == 0;
+  if (text == told_spending_ || nothing) return;
+  told_spending_ = std::move(text);
+  on(spending);
+}
+
+void RunControl::beat(Beat beat) {
+  std::vector<journal::EventLine> lines;
+  {
+    const std::scoped_lock lock(mutex_);
+    lines.swap(untold_);
+  }
+  if (!control_) return;
+  session_.beat_ms = journal::unix_ms();
+  session_.wall_seconds = budget_.session_seconds();
+  session_.device_seconds = budget_.session_device_seconds();
+  session_.ended = beat == Beat::last;
+  const auto request = control_->beat(session_, lines);
+  if (request) return obey(*request);
+  // What a full disk or a lock holds up is told later. A run is not ended for that: its steps are what counts, and
+  // recording them reports such trouble.
+  const std::scoped_lock lock(mutex_);
+  untold_.insert(untold_.begin(), std::make_move_iterator(lines.begin()), std::make_move_iterator(lines.end()));
+}
+
+void RunControl::obey(Request request) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (request <= asked_) return;
+    asked_ = request;
+  }
+  if (request == Request::stop) {
+    on(model::Note{"asked to stop: nothing new is begun, and what was found is confirmed"});
+    budget_.end("stop");
+    stop_waiting_.request_stop();
+    return;
+  }
+  on(model::Note{"asked to stop at once; the run can be resumed"});
+  wind_down_.request_stop();
+  stop_waiting_.request_stop();
+  abort_.request_stop();
+}
+
+}  // namespace accelopt::app

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/run_state.hpp"
+
+#include "app/run_control.hpp"
+#include "app/workspace.hpp"
+#include "report/format.hpp"
+
+namespace accelopt::app {
+
+using base::ErrorCode;
+using base::Result;
+using journal::Alive;
+
+Result<RunState> state_of(journal::Control& control, const std::string& run) {
+  RunState state;
+  TRY_ASSIGN(state.status, control.status(run));
+  TRY_ASSIGN(const auto sessions, control.sessions(run));
+  if (sessions.empty()) return state;
+  state.session = sessions.back();
+  state.alive = journal::is_alive(*state.session);
+  if (state.status != "running" || state.alive != Alive::no) return state;
+  // It may have ended between the two questions, and then it says how.
+  TRY_ASSIGN(state.status, control.status(run));
+  if (state.status == "running") state.status = "dead";
+  return state;
+}
+
+Result<std::vector<ListedRun>> list_runs(const std::filesystem::path& workspace) {
+  TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_only));
+  TRY_ASSIGN(const auto runs, journal->list_runs());
+  TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_only));
+  std::vector<ListedRun> listed;
+  for (const journal::RunInfo& run : runs) {
+    TRY_ASSIGN(RunState state, state_of(*control, run.id));
+    listed.push_back({run, std::move(state.status)});
+  }
+  return listed;
+}
+
+Result<journal::RunInfo> pick_run(journal::Journal& journal, journal::Control& control, const std::string& name) {
+  if (!name.empty()) return journal.find_run(name);
+  TRY_ASSIGN(const auto runs, journal.list_runs());
+  std::vector<std::string> going;
+  for (const journal::RunInfo& run : runs) {
+    if (run.status != "running") continue;
+    TRY_ASSIGN(const RunState state, state_of(control, run.id));
+    if (state.alive != Alive::no) going.push_back(run.id);
+  }
+  if (going.size() <= 1) return journal.find_run(going.empty() ? "last" : going.front());
+  std::string list;
+  for (const std::string& run : going) list += (list.empty() ? "" : ", ") + run;
+  return base::fail(ErrorCode::invalid_argument,
+                    std::to_string(going.size()) + " runs go on here: " + list + "; say which");
+}
+
+std::string death_notice(const std::string& run, const RunState& state) {
+  std::string text = "run " + run + " is dead: ";
+  if (state.session) {
+    const double seconds = static_cast<double>(journal::unix_ms() - state.session->beat_ms) / 1e3;
+    text += process_of(*state.session) + (state.session->ended ? " gave it up " : " ended without a word ") +
+            report::format_seconds(std::max(seconds, 0.0)) + " ago";
+  } else {
+    text += "no process works on it";
+  }
+  return text + "; what was done is kept, continue it with: accelopt resume " + run;
+}
+
+}  // namespace accelopt::app

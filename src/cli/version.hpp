@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#pragma once
-
-namespace accelopt::cli {
-
-inline constexpr const char* kVersion = ACCELOPT_VERSION;
-
-}  // namespace accelopt::cli
