@@ -78,7 +78,7 @@ struct Opened {
 /// The task with one raced workload whose call takes at most 2 ms, opened.
 base::Result<Opened> open(const Options& options, const model::Task& whole) {
   for (const model::Workload& workload : whole.workloads) {
-    Opened opened{whole, evaluation::make_worker_pool({.command = {options.accelopt.string(), "worker"}}),
+    Opened opened{whole, evaluation::make_worker_pool({.workers = {{{options.accelopt.string(), "worker"}}}}),
                   workload.name};
     opened.task.workloads = {workload};
     opened.task.workloads.front().role = model::Role::race;

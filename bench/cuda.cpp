@@ -89,8 +89,9 @@ struct Opened {
 
 base::Result<Opened> open(const Options& options, const std::string& name) {
   TRY_ASSIGN(model::Task task, suites::load_task(options.suite / name));
-  Opened opened{std::move(task), evaluation::make_worker_pool(
-                                     {.command = {options.accelopt.string(), "worker", "--device", options.device}})};
+  Opened opened{
+      std::move(task),
+      evaluation::make_worker_pool({.workers = {{{options.accelopt.string(), "worker", "--device", options.device}}}})};
   evaluation::MeasureSettings settings;
   settings.seed = base::random_seed();
   settings.playoff_min_blocks = settings.playoff_max_blocks = kPlantedBlocks;

@@ -227,7 +227,7 @@ base::Result<void> compare(const Options& options, const fs::path& folder, Sums&
   TRY_ASSIGN(const model::Task task, suites::load_task(folder));
   TRY_ASSIGN(const auto candidates, candidates_of(options, folder, work.path()));
   TRY_ASSIGN(UsualWay usual, UsualWay::create(task, work.path()));
-  const auto evaluator = evaluation::make_worker_pool({.command = {options.accelopt.string(), "worker"}});
+  const auto evaluator = evaluation::make_worker_pool({.workers = {{{options.accelopt.string(), "worker"}}}});
   evaluation::MeasureSettings settings;
   settings.seed = base::random_seed();
   TRY(evaluator->ask(evaluation::Open{task, settings}, {}));
@@ -278,7 +278,7 @@ base::Result<void> compare(const Options& options, const fs::path& folder, Sums&
 /// this machine can make any one of them long.
 base::Result<void> dismiss(const Options& options, const fs::path& folder, double& most_blocks, double& most_overhead) {
   TRY_ASSIGN(const model::Task task, suites::load_task(folder));
-  const auto evaluator = evaluation::make_worker_pool({.command = {options.accelopt.string(), "worker"}});
+  const auto evaluator = evaluation::make_worker_pool({.workers = {{{options.accelopt.string(), "worker"}}}});
   evaluation::MeasureSettings settings;
   settings.seed = base::random_seed();
   TRY(evaluator->ask(evaluation::Open{task, settings}, {}));

@@ -3,12 +3,15 @@
 
 #include <cmath>
 #include <memory>
+#include <mutex>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "base/utc.hpp"
 #include "cli/bench_history.hpp"
 #include "cli/command.hpp"
+#include "cli/knowledge_place.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/session.hpp"
 #include "cli/version.hpp"
@@ -30,15 +33,28 @@ struct BenchOptions {
   bool json = false;
   bool verbose = false;
   bool history = false;
+  int jobs = 1;
   std::string export_markdown;
   SearchFlags search;
 };
 
-/// Where a suite run and its runs are kept.
-struct Record {
-  journal::Journal& journal;
-  journal::SuiteLog& log;
-  std::string id;  ///< of the suite run
+/// Where a suite run and its runs are kept. Any thread.
+class Record {
+ public:
+  Record(journal::Journal& journal, journal::SuiteLog& log, std::string id)
+      : journal_(journal), log_(log), id_(std::move(id)) {}
+
+  [[nodiscard]] journal::Journal& journal() const { return journal_; }
+  base::Result<void> enter(const journal::SuiteEntry& entry) {
+    const std::lock_guard lock(mutex_);
+    return log_.enter(id_, entry);
+  }
+
+ private:
+  journal::Journal& journal_;
+  std::mutex mutex_;
+  journal::SuiteLog& log_;
+  std::string id_;  ///< of the suite run
 };
 
 /// One task's line of the table.
@@ -105,56 +121,100 @@ report::TextTable table_of(const std::vector<Line>& lines) {
   return table;
 }
 
-base::Result<Line> run_task(Shell& shell, const Record& record, const Config& config, const BenchOptions& options,
+base::Result<Line> run_task(Shell& shell, Record& record, const Config& config, const BenchOptions& options,
                             const std::filesystem::path& folder, model::EventSink& events) {
   Line line{folder.filename().string(), std::nullopt, ""};
   const auto task = suites::load_task(folder);
   if (!task) {
     line.error = task.error().message;
-    TRY(record.log.enter(record.id, {.task = line.task, .error = line.error}));
+    TRY(record.enter({.task = line.task, .error = line.error}));
     return line;
   }
   TRY_ASSIGN(const RunSettings settings, settings_from(options.search, config));
   if (const auto able = check_language(settings.agents, config, *task); !able) {
     line.error = able.error().message;
-    TRY(record.log.enter(record.id, {.task = line.task, .error = line.error}));
+    TRY(record.enter({.task = line.task, .error = line.error}));
     return line;
   }
-  TRY_ASSIGN(const journal::RunInfo run, begin_run(record.journal, *task, folder, settings));
-  TRY(record.log.enter(record.id, {.task = line.task, .run = run.id}));
-  auto result = carry_out(shell, record.journal, run, config, events);
+  TRY_ASSIGN(const journal::RunInfo run, begin_run(record.journal(), *task, folder, settings));
+  TRY(record.enter({.task = line.task, .run = run.id}));
+  auto result = carry_out(shell, record.journal(), run, config, events);
   if (result) {
     line.result = std::move(*result);
   } else {
     line.error = result.error().message;
-    const bool gone = discard_failed_start(record.journal, run.id, result.error());
-    TRY(record.log.enter(record.id, {.task = line.task, .run = gone ? "" : run.id, .error = line.error}));
+    const bool gone = discard_failed_start(record.journal(), run.id, result.error());
+    TRY(record.enter({.task = line.task, .run = gone ? "" : run.id, .error = line.error}));
   }
   return line;
 }
 
-std::unique_ptr<model::EventSink> progress_for(const BenchOptions& options) {
-  if (options.json) return report::make_json_progress(stdout);
+/// Of one task; where tasks run side by side, every line names its own.
+std::unique_ptr<model::EventSink> progress_for(const BenchOptions& options, const std::string& task) {
+  const bool side_by_side = options.jobs > 1;
+  if (options.json) return report::make_json_progress(stdout, side_by_side ? task : "");
   report::TerminalOptions terminal;
-  terminal.live = isatty(STDERR_FILENO) == 1;
+  terminal.live = isatty(STDERR_FILENO) == 1 && !side_by_side;
+  if (side_by_side) terminal.prefix = task + ": ";
   terminal.detail = options.verbose ? report::Detail::all : report::Detail::events;
   return report::make_terminal_progress(stderr, std::move(terminal));
 }
 
-/// Every task in turn, until the user stops it.
-base::Result<std::vector<Line>> run_tasks(Shell& shell, const Record& record, const Config& config,
-                                          const BenchOptions& options,
-                                          const std::vector<std::filesystem::path>& folders) {
-  std::vector<Line> lines;
-  for (const std::filesystem::path& folder : folders) {
-    if (shell.stops.wind_down.stop_requested()) break;
-    const auto progress = progress_for(options);
-    TRY_ASSIGN(const Line line, run_task(shell, record, config, options, folder, *progress));
-    if (options.json && line.result) fmt::print("{}\n", base::canonical(search::to_result_json(*line.result)));
-    lines.push_back(line);
+/// The tasks of a suite run, `jobs` of them at a time.
+class Tasks {
+ public:
+  Tasks(Shell& shell, Record& record, const Config& config, const BenchOptions& options,
+        const std::vector<std::filesystem::path>& folders)
+      : shell_(shell), record_(record), config_(config), options_(options), folders_(folders), lines_(folders.size()) {}
+
+  /// Every task, until the user stops it; lines in the suite's order. @error as run_task: the first.
+  base::Result<std::vector<Line>> run() {
+    static_cast<void>(knowledge_place(""));  // changes the environment, which threads read
+    {
+      std::vector<std::jthread> others;
+      for (int i = 1; i < options_.jobs; ++i) others.emplace_back([this] { run_in_turn(); });
+      run_in_turn();
+    }
+    if (error_) return tl::make_unexpected(*error_);
+    std::vector<Line> lines;
+    for (std::optional<Line>& line : lines_) {
+      if (line) lines.push_back(std::move(*line));
+    }
+    return lines;
   }
-  return lines;
-}
+
+ private:
+  void run_in_turn() {
+    while (const auto task = next()) {
+      const std::filesystem::path& folder = folders_[*task];
+      const auto progress = progress_for(options_, folder.filename().string());
+      auto line = run_task(shell_, record_, config_, options_, folder, *progress);
+      if (line && options_.json && line->result)
+        fmt::print("{}\n", base::canonical(search::to_result_json(*line->result)));
+      const std::lock_guard lock(mutex_);
+      if (line)
+        lines_[*task] = std::move(*line);
+      else if (!error_)
+        error_ = line.error();
+    }
+  }
+
+  std::optional<std::size_t> next() {
+    const std::lock_guard lock(mutex_);
+    if (shell_.stops.wind_down.stop_requested() || error_ || begun_ == folders_.size()) return std::nullopt;
+    return begun_++;
+  }
+
+  Shell& shell_;
+  Record& record_;
+  const Config& config_;
+  const BenchOptions& options_;
+  const std::vector<std::filesystem::path>& folders_;
+  std::mutex mutex_;  ///< guards the rest
+  std::size_t begun_ = 0;
+  std::vector<std::optional<Line>> lines_;  ///< by task
+  std::optional<base::Error> error_;
+};
 
 base::Result<std::vector<std::filesystem::path>> tasks_of(const BenchOptions& options) {
   TRY_ASSIGN(auto folders, suites::find_suite_tasks(options.suite));
@@ -230,13 +290,15 @@ base::Result<Exit> run_suite(Shell& shell, const BenchOptions& options) {
   TRY_ASSIGN(const Config config, load_config(workspace));
   const auto settings = settings_from(options.search, config);
   if (!settings) return refuse_options(settings.error());
-  const auto made_with = suite_settings(*settings, config);
+  auto made_with = suite_settings(*settings, config);
   if (!made_with) return refuse_options(made_with.error());
+  if (options.jobs > 1) (*made_with)["jobs"] = options.jobs;
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
   TRY_ASSIGN(const auto log, journal::open_suite_log(workspace, journal::Access::read_write));
   TRY_ASSIGN(const std::string id, begin_suite(*log, options, *made_with, folders));
   const auto start = std::chrono::steady_clock::now();
-  const auto lines = run_tasks(shell, {*journal, *log, id}, config, options, folders);
+  Record record(*journal, *log, id);
+  const auto lines = Tasks(shell, record, config, options, folders).run();
   if (!lines) {
     static_cast<void>(log->end(id, "failed"));  // the first error counts
     return tl::make_unexpected(lines.error());
@@ -290,6 +352,9 @@ void add_bench(CommandLine& app, Action& chosen) {
   command.footer(
       "Examples:\n  accelopt bench suites/nkibench-cpu\n  accelopt bench suites/nkibench-cpu --only silu --only matmul "
       "--json\n"
+      "  accelopt bench suites/nkibench-cuda --jobs 2 --worker \"ssh a accelopt worker --device cuda:0\" --worker "
+      "\"ssh b "
+      "accelopt worker --device cuda:0\"\n"
       "  accelopt bench --history             suite runs over time, and what memory changed\n"
       "  accelopt bench --history --only matmul --json\n");
   auto options = std::make_shared<BenchOptions>();
@@ -298,6 +363,11 @@ void add_bench(CommandLine& app, Action& chosen) {
                "Run nothing: show this workspace's suite runs over time, per task and overall, with memory cold and "
                "warm (docs/cli.md)");
   command.option("--only", &options->only, "Only the task of this name; may be repeated");
+  command
+      .option("--jobs", &options->jobs,
+              "Run so many tasks side by side; what they measure on one device takes turns (docs/devices.md)")
+      .at_least(1)
+      .show_default();
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "JSON lines (docs/json.md)");

@@ -128,7 +128,10 @@ Result<Json> suite_settings(const RunSettings& settings, const Config& config) {
   out["allow_regression"] = settings.measure.allow_regression;
   out["protocol"] = settings.measure.protocol;
   out["compiler"] = settings.device.compiler;
-  out["device"] = settings.device.worker.empty() ? settings.device.device : "worker " + settings.device.worker;
+  std::string commands;
+  for (const WorkerConfig& worker : settings.device.workers)
+    commands += (commands.empty() ? "worker " : ", ") + worker.command;
+  out["device"] = commands.empty() ? settings.device.device : commands;
   return out;
 }
 

@@ -106,7 +106,18 @@ std::optional<std::string> unknown_option(const CLI::App& app) {
 }  // namespace
 
 Command& Command::option(const std::string& names, Target target, const std::string& help) {
-  last_ = std::visit([&](auto* value) { return app_->add_option(names, *value, help); }, target);
+  if (const auto* const each = std::get_if<std::function<void(const std::string&)>>(&target)) {
+    last_ = app_->add_option_function<std::vector<std::string>>(
+        names, [each = *each](const std::vector<std::string>& values) { std::ranges::for_each(values, each); }, help);
+    last_->allow_extra_args(false);
+    return *this;
+  }
+  last_ = std::visit(
+      [&](const auto& value) -> CLI::Option* {
+        if constexpr (std::is_pointer_v<std::decay_t<decltype(value)>>) return app_->add_option(names, *value, help);
+        return nullptr;
+      },
+      target);
   if (std::holds_alternative<int*>(target) || std::holds_alternative<std::optional<int>*>(target))
     last_->check(&fault_of<int>);
   if (std::holds_alternative<std::optional<std::int64_t>*>(target)) last_->check(&fault_of<std::int64_t>);
@@ -140,6 +151,11 @@ Command& Command::at_least(int least) {
     std::from_chars(text.data(), text.data() + text.size(), value);  // what is no number was told before
     return value >= least ? "" : "must be " + std::to_string(least) + " or more, and is " + text;
   });
+  return *this;
+}
+
+Command& Command::when_given(std::function<void()> callback) {
+  last_->each([callback = std::move(callback)](const std::string&) { callback(); });
   return *this;
 }
 

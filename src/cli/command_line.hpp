@@ -19,10 +19,11 @@ class Option;
 
 namespace accelopt::cli {
 
-/// Where the value of an option goes.
-using Target =
-    std::variant<std::string*, std::filesystem::path*, std::vector<std::string>*, int*, double*, std::optional<int>*,
-                 std::optional<std::int64_t>*, std::optional<std::uint64_t>*, std::optional<double>*>;
+/// Where the value of an option goes. A function is called with the value of every mention: such an option may be
+/// repeated.
+using Target = std::variant<std::function<void(const std::string&)>, std::string*, std::filesystem::path*,
+                            std::vector<std::string>*, int*, double*, std::optional<int>*, std::optional<std::int64_t>*,
+                            std::optional<std::uint64_t>*, std::optional<double>*>;
 
 /// One command (`accelopt run`) while it is declared. Variables must live as long as the command line.
 class Command {
@@ -38,6 +39,7 @@ class Command {
   Command& show_default();
   Command& one_of(const std::vector<std::string>& values);
   Command& at_least(int least);
+  Command& when_given(std::function<void()> callback);
 
   /// Text below the help: examples.
   Command& footer(const std::string& text);

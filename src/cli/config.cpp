@@ -17,6 +17,7 @@
 
 #include "base/files.hpp"
 #include "base/toml.hpp"
+#include "evaluation/worker_connection.hpp"
 #include "http/url.hpp"
 
 namespace accelopt::cli {
@@ -144,6 +145,25 @@ ModelConfig read_model(const base::TomlEntry& entry, std::vector<base::Problem>&
   return model;
 }
 
+/// The tables of [[workers]]: commands that can be split into words, no name twice.
+std::vector<WorkerConfig> read_workers(base::TableReader& root, std::vector<base::Problem>& problems) {
+  constexpr const char* kCommand = "a command, e.g. \"ssh host accelopt worker --device cuda:0\"";
+  std::vector<WorkerConfig> workers;
+  for (const base::TomlNode* node : root.tables("workers", "tables: [[workers]]")) {
+    base::TableReader table(*node, "workers[" + std::to_string(workers.size()) + "]", problems);
+    WorkerConfig worker{table.string("command", kCommand).value_or(""), table.string("name", "a name").value_or("")};
+    if (!table.has("command")) table.require("command", kCommand);
+    const auto words = evaluation::split_command(worker.command);
+    if (table.has("command") && !words) table.refuse("command", words.error().message);
+    if (!worker.name.empty() &&
+        std::ranges::any_of(workers, [&](const WorkerConfig& other) { return other.name == worker.name; }))
+      table.refuse("name", "another worker has this name");
+    table.finish();
+    workers.push_back(std::move(worker));
+  }
+  return workers;
+}
+
 Config read_config(const base::TomlNode& root, std::vector<base::Problem>& problems) {
   Config config;
   base::TableReader table(root, "", problems);
@@ -169,6 +189,7 @@ Config read_config(const base::TomlNode& root, std::vector<base::Problem>& probl
       reader.refuse("near_roofline", "must be at least 0 (never stops for that) and under 1");
     reader.finish();
   }
+  config.workers = read_workers(table, problems);
   table.finish();
   return config;
 }
@@ -219,6 +240,8 @@ base::Result<Config> load_config(const std::filesystem::path& workspace) {
     merged.models.merge(config.models);
     merged.roles.merge(config.roles);
     if (!merged.near_roofline) merged.near_roofline = config.near_roofline;
+    if (!config.workers.empty()) merged.origins.try_emplace("workers", file.string());
+    if (merged.workers.empty()) merged.workers = std::move(config.workers);
     merged.files.push_back(file.string());
   }
   for (const auto& [role, model] : merged.roles) {

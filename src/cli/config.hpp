@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// accelopt.toml: which models there are and which role uses which. Keys come from the environment or a command, never
-// from a file.
+// accelopt.toml: which models there are, which role uses which, and which workers measure. Keys come from the
+// environment or a command, never from a file.
 #pragma once
 
 #include <filesystem>
@@ -8,6 +8,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "llm/endpoint.hpp"
@@ -37,17 +38,25 @@ struct ModelConfig {
   std::optional<double> first_wait_seconds{}, longest_wait_seconds{};         ///< between two tries
 };
 
+/// A worker elsewhere.
+struct WorkerConfig {
+  std::string command;
+  std::string name{};  ///< in messages and records; empty: its command
+};
+
 struct Config {
   std::map<std::string, ModelConfig> models;
-  std::map<std::string, std::string> roles;      ///< role -> name of a model
-  std::optional<double> near_roofline{};         ///< of the table [search], for runs that do not say it themselves
-  std::vector<std::string> files;                ///< that were read
-  std::map<std::string, std::string> origins{};  ///< "models.NAME", "roles.ROLE", "search.near_roofline": its file
+  std::map<std::string, std::string> roles;  ///< role -> name of a model
+  std::optional<double> near_roofline{};     ///< of the table [search], for runs that do not say it themselves
+  std::vector<WorkerConfig> workers{};       ///< that measure, for runs that do not say where themselves
+  std::vector<std::string> files{};          ///< that were read
+  /// "models.NAME", "roles.ROLE", "search.near_roofline", "workers": its file
+  std::map<std::string, std::string> origins{};
 };
 
 /// Reads accelopt.toml from the workspace or the folder it is in, then the user's own
-/// (XDG_CONFIG_HOME/accelopt/config.toml); what the first one says wins, model by model and role by role. No file at
-/// all is an empty configuration.
+/// (XDG_CONFIG_HOME/accelopt/config.toml); what the first one says wins, model by model and role by role, of
+/// workers all or none. No file at all is an empty configuration.
 /// @error parse: a file cannot be read as configuration; the message names file, line and key.
 base::Result<Config> load_config(const std::filesystem::path& workspace);
 

@@ -151,7 +151,7 @@ base::Result<void> add_agents(Settings& out, const AgentFlags& flags, const Conf
 }
 
 void add_places(Settings& out, const ConfigOptions& options, const std::filesystem::path& workspace,
-                const RunSettings& settings) {
+                const RunSettings& settings, const Config& config) {
   const SearchFlags& flags = options.search;
   std::error_code ignored;
   const bool there = std::filesystem::exists(workspace, ignored);
@@ -174,7 +174,11 @@ void add_places(Settings& out, const ConfigOptions& options, const std::filesyst
   out.push_back({"device", flags.device.device, flags.device.device == DeviceFlags().device ? kDefault : "--device"});
   out.push_back({"compiler", flags.device.compiler.empty() ? "the first that there is" : flags.device.compiler,
                  flags.device.compiler.empty() ? kDefault : "--compiler"});
-  if (!flags.device.worker.empty()) out.push_back({"worker", flags.device.worker, "--worker"});
+  for (const WorkerConfig& worker : settings.device.workers) {
+    const std::string name = worker.name.empty() ? "" : worker.name + ": ";
+    const bool flag = !flags.device.workers.empty();
+    out.push_back({"worker", name + worker.command, flag ? "--worker" : config.origins.at("workers")});
+  }
   out.push_back({"ACCELOPT_SURREAL_PASSWORD", password ? "set" : "not set", "environment"});
   for (const char* variable : {"ACCELOPT_NCU", "ACCELOPT_COMPUTE_SANITIZER", "ACCELOPT_NVDISASM"})
     out.push_back({variable, is_set(variable) ? "set" : "not set", "environment"});
@@ -186,7 +190,7 @@ base::Result<Exit> show_config(const ConfigOptions& options) {
   TRY_ASSIGN(const Config config, load_config(workspace));
   const auto chosen = settings_from(options.search, config);
   if (!chosen) return refuse_options(chosen.error());
-  add_places(settings, options, workspace, *chosen);
+  add_places(settings, options, workspace, *chosen, config);
   TRY(add_agents(settings, options.search.agents, config));
   add_search(settings, options.search, config, *chosen);
   add_measuring(settings, options.search, *chosen);

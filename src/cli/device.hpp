@@ -20,13 +20,23 @@ namespace accelopt::cli {
 
 /// Where and with what kernels are built and measured.
 struct DeviceFlags {
-  std::string device = "cpu";  ///< "cpu", "cpu:<core>" or "cuda:<number>"
-  std::string compiler;        ///< empty: the first that there is
-  std::string worker;          ///< command of a worker elsewhere; empty: one on this machine
-  std::string defer;           ///< folder for bundles, which are executed elsewhere; empty: nothing is put off
-  std::string returned;        ///< bundles that came back to another folder; of one command, not of the run
-  bool rewrite = false;        ///< bundles that are gone are written again; of one command
+  std::string device = "cpu";         ///< "cpu", "cpu:<core>" or "cuda:<number>"
+  bool device_given = false;          ///< on the command line
+  std::string compiler;               ///< empty: the first that there is
+  std::vector<WorkerConfig> workers;  ///< elsewhere; none: one on this machine
+  std::string defer;                  ///< folder for bundles, which are executed elsewhere; empty: nothing is put off
+  std::string returned;               ///< bundles that came back to another folder; of one command, not of the run
+  bool rewrite = false;               ///< bundles that are gone are written again; of one command
 };
+
+/// As the journal keeps them; what is of one command is left out. One worker without a name stands as it always did,
+/// and of several the first stands there too.
+base::Json to_json(const DeviceFlags& flags);
+/// Reads what is there. @error parse.
+base::Result<DeviceFlags> device_flags_from(const base::Json& json);
+
+/// The flags, measuring on the configuration's workers where they say nothing of a place themselves.
+DeviceFlags with_configured_workers(DeviceFlags flags, const Config& config);
 
 /// A device of this machine, as its name says it.
 struct DeviceName {
@@ -38,28 +48,31 @@ struct DeviceName {
 base::Result<DeviceName> parse_device(const std::string& name);
 
 void declare(Command& command, DeviceFlags& flags);
+/// --worker alone, which may be given more than once.
+void declare_workers(Command& command, std::vector<WorkerConfig>& workers, const std::string& help);
 
 /// Whether the flags can be used, and together, before any worker is started. @error invalid_argument: they contradict
-/// one another, the device's name is none, or the worker's command cannot be split into words.
+/// one another, the device's name is none, or a worker's command cannot be split into words.
 base::Result<void> check(const DeviceFlags& flags);
 
-/// "on device cpu:1", "through the worker \"ssh host ...\"", "by bundles in DIR".
+/// "on device cpu:1", "through the worker \"ssh host ...\"", "through 2 workers: ...", "by bundles in DIR".
 std::string place_of(const DeviceFlags& flags);
 
-/// How the worker is started: its command, and the variables that hold keys and stay out of its environment.
+/// How workers are started: their commands, and the variables that hold keys and stay out of their environment.
 /// @error as check.
 base::Result<evaluation::PoolOptions> pool_options(const Shell& shell, const DeviceFlags& flags,
                                                    const Config& config = {});
 
 /// Who hears of what delays measuring; by default lines on standard error, and the program's own signals.
 struct DelayPorts {
-  std::function<void(const std::string&)> notice;             ///< told where a worker elsewhere runs
+  /// Told where a worker elsewhere runs, and what became of one of several.
+  std::function<void(const std::string&)> notice;
   std::function<void(const model::DeviceWait&)> waiting;      ///< told for whom the device is waited
   std::optional<std::stop_token> stop_waiting;                ///< ends such waits
   std::function<void(const model::StepShare&)> progressed{};  ///< told how far a measurement is
 };
 
-/// The evaluator that works through a worker process of its own. @error as check.
+/// The evaluator that works through worker processes of its own. @error as check.
 base::Result<std::unique_ptr<evaluation::Evaluator>> make_evaluator(const Shell& shell, const DeviceFlags& flags,
                                                                     const Config& config = {}, DelayPorts ports = {});
 

@@ -192,24 +192,37 @@ base::Result<int> check_noise(Report& report, Shell& shell, const DoctorOptions&
   return 0;
 }
 
-/// Whether the worker elsewhere can be reached, and what it is.
-base::Result<int> check_worker(Report& report, Shell& shell, const DoctorOptions& options) {
-  if (options.device.worker.empty()) return 0;
-  const auto config = load_config(find_workspace(options.workspace));
-  TRY_ASSIGN(const auto pool, pool_options(shell, options.device, config ? *config : Config()));
-  const auto hello = evaluation::greet_worker(pool, shell.stops.wind_down);
+/// Whether a worker elsewhere can be reached, and what it is. `whose` stands before what is said of it.
+bool check_worker(Report& report, const base::Result<evaluation::Hello>& hello, const std::string& whose) {
   if (!hello) {
-    report.add("worker", State::missing, hello.error().message,
+    report.add("worker", State::missing, whose + hello.error().message,
                "its command must run `accelopt worker` and leave standard input and output to it (docs/devices.md)");
-    return 1;
+    return false;
   }
   const bool other = hello->version != kVersion;
   report.add(
       "worker", other ? State::degraded : State::ok,
-      fmt::format("accelopt {} on {}, device {} ({}, {} cores, {})", hello->version, hello->host, hello->device,
-                  hello->machine, hello->cores, hello->system),
+      fmt::format("{}accelopt {} on {}, device {} ({}, {} cores, {})", whose, hello->version, hello->host,
+                  hello->device, hello->machine, hello->cores, hello->system),
       other ? "it understands this accelopt, " + std::string(kVersion) + "; install the same one at both ends" : "");
-  return 0;
+  return true;
+}
+
+/// Those of the command line, else the configuration's. How many cannot be reached.
+base::Result<int> check_workers(Report& report, Shell& shell, const DoctorOptions& options) {
+  const Config config = load_config(find_workspace(options.workspace)).value_or(Config());  // it was checked before
+  const DeviceFlags flags = with_configured_workers(options.device, config);
+  if (flags.workers.empty()) return 0;
+  TRY_ASSIGN(const auto pool, pool_options(shell, flags, config));
+  int missing = 0;
+  for (std::size_t i = 0; i < pool.workers.size(); ++i) {
+    const auto hello = evaluation::greet_worker(pool.workers[i], pool.connection, shell.stops.wind_down);
+    const WorkerConfig& worker = flags.workers[i];
+    const std::string name = worker.name.empty() ? worker.command : worker.name;
+    const bool named = pool.workers.size() > 1 || !worker.name.empty();
+    missing += check_worker(report, hello, named ? name + ": " : "") ? 0 : 1;
+  }
+  return missing;
 }
 
 base::Result<Exit> examine(Shell& shell, const DoctorOptions& options) {
@@ -233,7 +246,7 @@ base::Result<Exit> examine(Shell& shell, const DoctorOptions& options) {
     ++missing;
   }
   missing += check_models(report, workspace, shell.stops.wind_down);
-  TRY_ASSIGN(const int without_worker, check_worker(report, shell, options));
+  TRY_ASSIGN(const int without_worker, check_workers(report, shell, options));
   missing += without_worker;
   TRY_ASSIGN(const int without_noise, check_noise(report, shell, options, workspace));
   missing += without_noise;
@@ -256,7 +269,8 @@ void add_doctor(CommandLine& app, Action& chosen) {
   command.flag("--noise", options->noise, "Measure the noise of this machine and keep the figure in the workspace");
   command.option("--device", &options->device.device, "With --noise: cpu, or cpu:N for kernels on core N")
       .show_default();
-  command.option("--worker", &options->device.worker, "Command of a worker elsewhere (docs/devices.md): is greeted");
+  declare_workers(command, options->device.workers,
+                  "Command of a worker elsewhere (docs/devices.md): is greeted; may be repeated");
   command.flag("--json", options->json, "One JSON object a line (docs/json.md)");
   command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return examine(shell, *options); }; });
 }

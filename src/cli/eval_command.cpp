@@ -11,6 +11,7 @@
 #include "cli/search_flags.hpp"
 #include "cli/session.hpp"
 #include "cli/verdict_text.hpp"
+#include "cli/workspace.hpp"
 #include "evaluation/judge.hpp"
 #include "report/step_progress.hpp"
 #include "suites/task_folder.hpp"
@@ -66,7 +67,9 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
   ports.notice = [&](const std::string& text) { steps.note(text); };
   ports.waiting = [&](const model::DeviceWait& wait) { steps.note("accelopt: " + model::describe(wait)); };
   ports.progressed = [&](const model::StepShare& share) { steps.share(model::describe(share)); };
-  TRY_ASSIGN(const auto evaluator, make_evaluator(shell, options.device, {}, std::move(ports)));
+  TRY_ASSIGN(const Config config, load_config(find_workspace("")));
+  TRY_ASSIGN(const auto evaluator,
+             make_evaluator(shell, with_configured_workers(options.device, config), config, std::move(ports)));
   evaluation::MeasureSettings settings;
   settings.seed = options.seed.value_or(base::random_seed());
   steps.begin("drawing inputs, verifying and measuring the baseline");

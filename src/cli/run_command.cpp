@@ -107,7 +107,7 @@ struct ResumeOptions {
   std::string run = "last";
   std::string workspace;
   std::string device;
-  std::string worker;
+  std::vector<WorkerConfig> workers;
   std::string defer;
   std::string bundle;
   bool json = false;
@@ -119,15 +119,16 @@ struct ResumeOptions {
 base::Result<void> redirect(journal::RunInfo& run, const ResumeOptions& options) {
   base::Json& device = run.settings["device"];
   DeviceFlags flags;
-  flags.worker = options.worker;
+  flags.workers = options.workers;
   flags.defer = options.defer;
   if (!options.device.empty()) flags.device = options.device;
   TRY(check(flags));
-  if (!options.worker.empty()) {
-    device = {{"worker", options.worker}};
+  if (!options.workers.empty()) {
+    device = to_json(flags);
   } else if (!options.device.empty() || !options.defer.empty()) {
     if (!options.device.empty()) device["device"] = options.device;
     device["worker"] = "";
+    device.erase("workers");
     device["defer"] = absolute(options.defer);
     device["rewrite"] = !options.defer.empty();
   }
@@ -195,7 +196,8 @@ void add_resume(CommandLine& app, Action& chosen) {
   command.option("--bundle", &options->bundle,
                  "An executed bundle, or a folder of them, to import (default: where they were written)");
   command.option("--device", &options->device, "From now on measure here: cpu, cpu:N or cuda:N");
-  command.option("--worker", &options->worker, "From now on measure through this worker (docs/devices.md)");
+  declare_workers(command, options->workers,
+                  "From now on measure through this worker; may be repeated (docs/devices.md)");
   command.option("--defer", &options->defer,
                  "From now on bundles go into this folder; those that are gone are written again");
   command.flag("--exit-when-waiting", options->exit_when_waiting,

@@ -197,8 +197,8 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
   for (std::string* folder : {&settings.agents.mailbox, &settings.agents.record, &settings.agents.replay}) {
     if (!folder->empty()) *folder = std::filesystem::absolute(*folder).lexically_normal().string();
   }
-  TRY(check(flags.device));
-  settings.device = flags.device;
+  settings.device = with_configured_workers(flags.device, config);
+  TRY(check(settings.device));
   TRY(check_prices(settings, config));
   return settings;
 }

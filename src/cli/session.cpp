@@ -36,11 +36,7 @@ Json to_json(const RunSettings& settings) {
             {"replay", settings.agents.replay},
             {"exit_when_waiting", settings.agents.exit_when_waiting},
             {"prompts", settings.agents.prompts}}},
-          {"device",
-           {{"device", settings.device.device},
-            {"compiler", settings.device.compiler},
-            {"worker", settings.device.worker},
-            {"defer", settings.device.defer}}},
+          {"device", to_json(settings.device)},
           {"knowledge", settings.knowledge},
           {"schedule", search::to_string(settings.schedule)}};
 }
@@ -62,13 +58,7 @@ base::Result<RunSettings> run_settings_from(const Json& json) {
   base::read_field(agents, "replay", settings.agents.replay);
   base::read_field(agents, "exit_when_waiting", settings.agents.exit_when_waiting);
   base::read_field(agents, "prompts", settings.agents.prompts);
-  const Json device = json.value("device", Json::object());
-  base::read_field(device, "device", settings.device.device);
-  base::read_field(device, "compiler", settings.device.compiler);
-  base::read_field(device, "worker", settings.device.worker);
-  base::read_field(device, "defer", settings.device.defer);
-  base::read_field(device, "returned", settings.device.returned);
-  base::read_field(device, "rewrite", settings.device.rewrite);
+  TRY_ASSIGN(settings.device, device_flags_from(json.value("device", Json::object())));
   settings.knowledge = kNoKnowledge;  // of a run of before there was one
   base::read_field(json, "knowledge", settings.knowledge);
   std::string schedule(search::to_string(settings.schedule));
@@ -159,7 +149,7 @@ class BlankAnswers {
 base::Result<void> keep_place(journal::Journal& journal, const std::string& run, const RunSettings& settings,
                               model::EventSink& events) {
   TRY_ASSIGN(journal::RunInfo kept, journal.find_run(run));
-  Json device = to_json(settings)["device"];
+  Json device = to_json(settings.device);
   if (kept.settings["device"] == device) return {};
   kept.settings["device"] = std::move(device);
   TRY(journal.change_settings(run, kept.settings));

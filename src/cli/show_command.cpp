@@ -50,6 +50,14 @@ std::string author_of(const journal::StepRecord& step) {
   return step.output.is_object() && found != step.output.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+/// Of a run's several workers the one that made a measurement; empty: there was one, or it is no measurement.
+std::string worker_of(const journal::StepRecord& step) {
+  const Json nothing = Json::object();
+  if (!step.output.is_object()) return "";
+  const Json& evaluation = is_kind(step, "open") ? step.output.value("baseline", nothing) : step.output;
+  return evaluation.value("environment", nothing).value("worker", "");
+}
+
 base::Result<Exit> show_json(const journal::RunInfo& run, const std::vector<journal::StepRecord>& steps, bool samples) {
   Json out = {{"type", "run_detail"},
               {"schema", 1},
@@ -67,6 +75,7 @@ base::Result<Exit> show_json(const journal::RunInfo& run, const std::vector<jour
                  {"seconds", seconds(step)},
                  {"usage", step.usage}};
     if (const std::string author = author_of(step); !author.empty()) line["author"] = author;
+    if (const std::string worker = worker_of(step); !worker.empty()) line["worker"] = worker;
     if (samples && step.output.contains("samples")) line["samples"] = step.output["samples"];
     if (step.output.contains("tuning") && !step.output["tuning"].is_null()) {
       line["tuning"] = step.output["tuning"];

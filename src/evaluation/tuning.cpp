@@ -377,9 +377,9 @@ class Tuner {
     const std::size_t rung = one.samples.size() - 1;
     const auto& theirs = entrant(*chosen).samples;
     if (theirs.size() <= rung || theirs[rung].empty() || one.samples[rung].empty()) return out;
-    out.ratio = i == chosen
-                    ? model::Interval{1, 1, 1}
-                    : to_model(stats::as_ratio(stats::compare_samples(one.samples[rung], theirs[rung], kAlpha)));
+    out.ratio = i == chosen ? model::Interval{1, 1, 1}
+                            : to_model(stats::as_ratio(
+                                  stats::compare_samples(one.samples[rung], theirs[rung], kAlpha, halving_.samples)));
     return out;
   }
 
@@ -391,7 +391,7 @@ class Tuner {
 
   std::stop_token stop_;
   TuningRules rules_;
-  stats::HalvingRules halving_;
+  stats::HalvingRules halving_ = stats::halving_rules(measuring_.samples());
   std::vector<stats::GridPoint> points_;
   std::vector<std::size_t> workloads_;
   std::vector<double> weights_;

@@ -70,7 +70,7 @@ constexpr auto kSampleFields = [](auto& field, auto& it) {
 constexpr auto kEnvironmentFields = [](auto& field, auto& it) {
   field.optional("device", it.device, "compiler", it.compiler, "flags", it.flags, "isolation", it.isolation, "seed",
                  it.seed, "noisy", it.noisy);
-  field.unless_empty("clock", it.clock);
+  field.unless_empty("clock", it.clock, "worker", it.worker);
 };
 
 constexpr auto kConfigurationFields = [](auto& field, auto& it) {

@@ -117,7 +117,8 @@ struct Environment {
   std::string isolation;  ///< layers that this machine allowed, e.g. "namespaces+seccomp+rlimits"
   std::uint64_t seed = 0;
   bool noisy = false;
-  std::string clock{};  ///< kDeterministicClock; empty: times scatter
+  std::string clock{};   ///< kDeterministicClock; empty: times scatter
+  std::string worker{};  ///< of a run's several, the one that measured; empty: there was one
 };
 /// Of a device that is modelled: a call takes the same time again.
 inline constexpr std::string_view kDeterministicClock = "deterministic";

@@ -12,13 +12,14 @@ namespace {
 
 class JsonProgress final : public model::EventSink {
  public:
-  explicit JsonProgress(std::FILE* stream) : stream_(stream) {}
+  JsonProgress(std::FILE* stream, std::string task) : stream_(stream), task_(std::move(task)) {}
 
   void on(const model::Event& event) override {
     using std::chrono::system_clock;
     Json json = event_json(event);
     json["at_ms"] =
         std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch()).count();
+    if (!task_.empty()) json["suite_task"] = task_;
     const std::string line = base::canonical(json) + "\n";
     const std::lock_guard lock(mutex_);
     // A reader that has gone away is no reason to stop a run.
@@ -29,12 +30,13 @@ class JsonProgress final : public model::EventSink {
  private:
   std::mutex mutex_;
   std::FILE* stream_;
+  std::string task_;
 };
 
 }  // namespace
 
-std::unique_ptr<model::EventSink> make_json_progress(std::FILE* stream) {
-  return std::make_unique<JsonProgress>(stream);
+std::unique_ptr<model::EventSink> make_json_progress(std::FILE* stream, std::string task) {
+  return std::make_unique<JsonProgress>(stream, std::move(task));
 }
 
 }  // namespace accelopt::report

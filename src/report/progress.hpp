@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "model/events.hpp"
 #include "report/event_json.hpp"
@@ -28,12 +29,14 @@ struct TerminalOptions {
   std::optional<std::size_t> columns;         ///< width of the terminal; none: as the terminal says
   std::chrono::milliseconds heartbeat{1000};  ///< how often the line is redrawn when nothing happens; 0: never
   std::chrono::seconds longest_silence{60};   ///< of a log: then the status is a line of its own
+  std::string prefix{};                       ///< of every line of a log: whose it is where several runs write one
 };
 
 /// Shows events for people. The stream must outlive the sink; `on` may be called from any thread.
 std::unique_ptr<model::EventSink> make_terminal_progress(std::FILE* stream, TerminalOptions options);
 
-/// Writes each event as one line of JSON, as docs/events.md describes, and flushes it.
-std::unique_ptr<model::EventSink> make_json_progress(std::FILE* stream);
+/// Writes each event as one line of JSON, as docs/events.md describes, and flushes it. `task`: the field
+/// `suite_task` of every line, where several runs write to one stream; empty: no field.
+std::unique_ptr<model::EventSink> make_json_progress(std::FILE* stream, std::string task = "");
 
 }  // namespace accelopt::report

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/ioctl.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -221,7 +222,19 @@ class TerminalProgress final : public model::EventSink {
     const bool silent = lines.empty() && running_ && now - written_at_ >= options_.longest_silence;
     if (lines.empty() && !silent) return;
     written_at_ = now;
-    write(silent ? "  " + view_.status_line(now) + "\n" : lines);
+    write(prefixed(silent ? "  " + view_.status_line(now) + "\n" : lines));
+  }
+
+  /// With the prefix before every line.
+  [[nodiscard]] std::string prefixed(const std::string& lines) const {
+    if (options_.prefix.empty()) return lines;
+    std::string out;
+    for (std::size_t at = 0; at < lines.size();) {
+      const std::size_t end = std::min(lines.find('\n', at), lines.size() - 1) + 1;
+      out += options_.prefix + lines.substr(at, end - at);
+      at = end;
+    }
+    return out;
   }
 
   /// What takes the status line off the screen; nothing when there is none.

@@ -18,6 +18,15 @@ bool all_slower(std::span<const double> own, double leader_centre, double loss) 
 
 }  // namespace
 
+HalvingRules halving_rules(Samples samples) {
+  HalvingRules rules;
+  rules.samples = samples;
+  if (samples == Samples::noisy) return rules;
+  rules.rung_blocks = {1};
+  rules.level_from = 1;
+  return rules;
+}
+
 std::string_view to_string(RungFate fate) {
   switch (fate) {
     case RungFate::absent:
@@ -40,9 +49,9 @@ double robust_centre(std::span<const double> samples) {
   return samples.size() < kFewestToTrim ? median(samples) : trimmed_mean(samples);
 }
 
-Interval compare_samples(std::span<const double> own, std::span<const double> other, double alpha) {
-  const Interval mine = trimmed_interval(own, alpha);
-  const Interval its = trimmed_interval(other, alpha);
+Interval compare_samples(std::span<const double> own, std::span<const double> other, double alpha, Samples kind) {
+  const Interval mine = interval_of(own, alpha, kind);
+  const Interval its = interval_of(other, alpha, kind);
   const double middle = mine.estimate - its.estimate;
   const auto reach = [](const Interval& interval) { return (interval.high - interval.low) / 2; };
   const double half_width = std::hypot(reach(mine), reach(its));
@@ -69,10 +78,10 @@ std::vector<RungStanding> judge_rung(std::span<const std::vector<double>> sample
     if (arm == leader) continue;
     const std::vector<double>& own = samples[arm];
     RungStanding& standing = standings[arm];
-    standing.log_ratio = compare_samples(own, samples[leader], alpha);
+    standing.log_ratio = compare_samples(own, samples[leader], alpha, rules.samples);
     const Interval& ratio = standing.log_ratio;
     const bool may_level = own.size() >= static_cast<std::size_t>(rules.level_from);
-    if (own.size() < kFewestToDecide) {
+    if (own.size() < kFewestToDecide && rules.samples == Samples::noisy) {
       standing.fate = RungFate::stays;
     } else if (ratio.high < 0 || all_slower(own, centres[leader], rules.clear_loss)) {
       standing.fate = RungFate::slower;

@@ -17,7 +17,10 @@ struct HalvingRules {
   double clear_loss = 0.15;  ///< slower at once: every block of the rung was slower than the leader by more than this
   double no_matter = 0.01;   ///< level: certain to be within this of the leader; from `level_from` blocks on
   int level_from = 12;
+  Samples samples = Samples::noisy;
 };
+/// Those of a race with such samples: of exact ones, one rung of one block decides.
+HalvingRules halving_rules(Samples samples);
 
 /// What became of an arm at the end of a rung.
 enum class RungFate {
@@ -41,11 +44,12 @@ double robust_centre(std::span<const double> samples);
 
 /// log(other's time / own time) from samples against a common reference, with an interval that takes their errors as
 /// independent; an arm that is the reference itself has none. The estimate is the difference of the robust centres.
-Interval compare_samples(std::span<const double> own, std::span<const double> other, double alpha);
+Interval compare_samples(std::span<const double> own, std::span<const double> other, double alpha,
+                         Samples kind = Samples::noisy);
 
 /// The standings after a rung. A sample is log(common reference's time / own time) in one block; an arm without samples
 /// is absent. At most half of the present arms, rounded up, lead or stay. No arm goes because of a single sample:
-/// ranks follow `robust_centre`, and with fewer than three samples everything stays.
+/// ranks follow `robust_centre`, and with fewer than three samples everything stays, unless they are exact.
 std::vector<RungStanding> judge_rung(std::span<const std::vector<double>> samples, const HalvingRules& rules = {});
 
 }  // namespace accelopt::stats

@@ -64,6 +64,33 @@ TEST(ParseConfig, NamesFileLineAndKeyOfWhatItRefuses) {
             std::string::npos);
 }
 
+TEST(ParseConfig, ReadsWorkersInTheirOrder) {
+  EXPECT_TRUE(parse_config(kWhole, "accelopt.toml")->workers.empty());
+  const auto config = parse_config(
+      "[[workers]]\ncommand = \"ssh b accelopt worker\"\nname = \"b\"\n[[workers]]\ncommand = \"ssh a 'x y'\"\n",
+      "accelopt.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  ASSERT_EQ(config->workers.size(), 2U);
+  EXPECT_EQ(config->workers[0].command, "ssh b accelopt worker");
+  EXPECT_EQ(config->workers[0].name, "b");
+  EXPECT_EQ(config->workers[1].command, "ssh a 'x y'");
+  EXPECT_EQ(config->workers[1].name, "");
+}
+
+TEST(ParseConfig, RefusesWorkersThatCannotBeStartedOrTold) {
+  const auto says = [](const std::string& text, const char* words) {
+    const std::string said = refusal(text);
+    EXPECT_NE(said.find(words), std::string::npos) << said;
+  };
+  says("[[workers]]\nname = \"a\"\n", "workers[0].command");
+  says("[[workers]]\ncommand = \"ssh 'a\"\n", "accelopt.toml:2: workers[0].command");
+  says("[[workers]]\ncommand = \"\"\n", "it is empty");
+  says("[[workers]]\ncommand = \"a\"\ndevice = \"cpu\"\n", "accelopt.toml:3: workers[0].device");
+  says("[[workers]]\ncommand = \"a\"\nname = \"n\"\n[[workers]]\ncommand = \"b\"\nname = \"n\"\n",
+       "accelopt.toml:6: workers[1].name");
+  says("[workers]\ncommand = \"a\"\n", "[[workers]]");
+}
+
 TEST(ParseConfig, ReadsWhenASearchIsNearEnough) {
   EXPECT_FALSE(parse_config(kWhole, "accelopt.toml")->near_roofline);
   EXPECT_EQ(parse_config("[search]\nnear_roofline = 0\n", "accelopt.toml")->near_roofline, 0);

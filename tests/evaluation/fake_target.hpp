@@ -72,6 +72,7 @@ class FakeTarget : public Target {
   int builders = 1;
   std::string no_device;                            ///< why kernels are built and not run
   bool watches = false;                             ///< calls: "leaks_on=M" of a kernel is found
+  DeviceClock device_clock = DeviceClock::noisy;    ///< deterministic: no noise is added
   bool times_several = false;                       ///< short calls are timed together
   int occupied_calls = 0;                           ///< so many more calls are made beside another process
   int slow_calls = 0;                               ///< so many more calls run at half the clock, in twice the time
@@ -141,6 +142,7 @@ class FakeTarget : public Target {
     if (held_locks == 0) ++calls_outside_lock;
     return counters;
   }
+  DeviceClock clock() const override { return device_clock; }
   bool times_together() const override { return times_several; }
   bool inspects() const override { return watches; }
   base::Result<Inspection> inspect(const model::Solution& solution, const Invocation& invocation,
@@ -204,7 +206,8 @@ class FakeTarget : public Target {
                               : cost ? static_cast<double>(*cost)
                                      : std::stod(text_.substr(at + 5));
       out.time_ns = quiet_ns * elements / 100;
-      if (options.repeat != Repeat::warm) out.time_ns *= std::exp(noise(target_.random_));
+      const bool noisy = target_.device_clock == DeviceClock::noisy && options.repeat != Repeat::warm;
+      if (noisy) out.time_ns *= std::exp(noise(target_.random_));
       if (fakes::claims(text_, "spiky") && target_.random_() % 20 == 0) out.time_ns *= 2;
       if (out.time_ns > static_cast<double>(options.limit.count())) {
         return ended(CallEnd::timed_out, "did not return");

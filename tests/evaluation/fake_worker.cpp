@@ -5,10 +5,15 @@
 //   die_building          while it is built
 //   environment=<file>    writes its environment there
 //   progress              tells how far it is, right and wrong, and what nobody knows
+//   tells_seed            says from which seed its inputs would be drawn
+//   meets=<file>,<file>   makes the first file and is measured until the second is there: by another race
 // The first argument, if any, is a file to which one byte is added at each start; the second is how it misbehaves:
 //   fail  exits with 3    banner  prints lines before its hello    babble  prints what is no hello, without end
 //   silent  says nothing  old  speaks another version of the protocol    cuda  measures on another target
 //   deaf  says hello and reads nothing
+//   once  as usual; where the file of starts was there before, exits with 3    dies_building  at every build
+//   moves  as usual; where the file of starts was there before, as device
+//   device, driver, compiler  says another one of itself    wrong  the baseline does not pass on it
 //   missing  exits with 127 and a shell's words    orphan  leaves behind a program that holds its channel
 #include <unistd.h>
 
@@ -28,14 +33,30 @@ using accelopt::model::Solution;
 
 class DyingEvaluator final : public accelopt::fakes::FakeEvaluator {
  public:
+  explicit DyingEvaluator(std::string manner) : manner_(std::move(manner)) {}
+
+  accelopt::base::Result<accelopt::evaluation::OpenReport> open(const accelopt::model::Task& task,
+                                                                const accelopt::evaluation::MeasureSettings& settings,
+                                                                std::stop_token stop) override {
+    if (manner_ == "wrong") baseline_status = accelopt::model::Status::incorrect_numerical;
+    auto report = FakeEvaluator::open(task, settings, std::move(stop));
+    seed_ = settings.seed;
+    if (manner_ == "device" || manner_ == "moved") report->device.name = "another device";
+    if (manner_ == "driver") report->baseline.environment.device = "fake, driver 2";
+    if (manner_ == "compiler") report->device.compiler = "g++ 99";
+    return report;
+  }
+
   accelopt::base::Result<accelopt::model::BuildReport> build(const Solution& solution, std::stop_token stop) override {
-    if (accelopt::fakes::claims(main_text(solution), "die_building")) std::raise(SIGKILL);
+    if (accelopt::fakes::claims(main_text(solution), "die_building") || manner_ == "dies_building") std::raise(SIGKILL);
     return FakeEvaluator::build(solution, std::move(stop));
   }
 
   accelopt::base::Result<accelopt::model::Evaluation> triage(const Solution& candidate, const Solution& opponent,
                                                              std::stop_token stop) override {
     const std::string& text = main_text(candidate);
+    if (opens == 0) return accelopt::base::fail(accelopt::base::ErrorCode::invalid_argument, "no task is open");
+    if (const auto at = text.find("meets="); at != std::string::npos) meet(text.substr(at + 6));
     if (accelopt::fakes::claims(text, "die_always")) std::raise(SIGKILL);
     if (const auto at = text.find("die_once="); at != std::string::npos) {
       const std::string file = text.substr(at + 9);
@@ -59,19 +80,32 @@ class DyingEvaluator final : public accelopt::fakes::FakeEvaluator {
       while (!stop.stop_requested()) std::this_thread::yield();
       return accelopt::base::fail(accelopt::base::ErrorCode::cancelled, "stopped in the middle");
     }
-    return FakeEvaluator::triage(candidate, opponent, std::move(stop));
+    auto evaluation = FakeEvaluator::triage(candidate, opponent, std::move(stop));
+    if (evaluation && accelopt::fakes::claims(text, "tells_seed")) evaluation->environment.seed = seed_;
+    return evaluation;
   }
+
+ private:
+  static void meet(const std::string& files) {
+    const auto comma = files.find(',');
+    std::ofstream(files.substr(0, comma)) << 'x';
+    while (!std::ifstream(files.substr(comma + 1))) std::this_thread::yield();
+  }
+
+  std::string manner_;
+  std::uint64_t seed_ = 0;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool first = argc < 2 || !std::ifstream(argv[1]);
   if (argc > 1) std::ofstream(argv[1], std::ios::app) << 'x';
   const std::string manner = argc > 2 ? argv[2] : "";
   accelopt::evaluation::Hello hello;
   hello.version = "9.9.9";
   hello.device = "fake";
-  if (manner == "fail") return 3;  // asked to fail at the start
+  if (manner == "fail" || (manner == "once" && !first)) return 3;  // asked to fail at the start
   if (manner == "missing") {
     std::cerr << "sh: 1: accelopt: not found" << std::endl;
     return 127;
@@ -93,6 +127,6 @@ int main(int argc, char** argv) {
     std::cout << accelopt::base::canonical(hello) << std::endl;
     pause();
   }
-  DyingEvaluator evaluator;
+  DyingEvaluator evaluator(manner == "moves" && !first ? "moved" : manner);
   return accelopt::evaluation::serve_evaluator(evaluator, {.hello = hello}, 0, 1) ? 0 : 1;
 }

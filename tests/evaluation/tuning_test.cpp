@@ -77,6 +77,20 @@ TEST(BuildAhead, GivesEachReportHoweverOftenItIsAskedFor) {
   { const BuildAhead idle(target, std::make_shared<CompileBudget>(1), {}); }
 }
 
+TEST_F(Tuning, DeterministicClock_OneBlockARungDecides) {
+  target_.device_clock = DeviceClock::deterministic;
+  open();
+
+  const auto evaluation = triage(std::string(kSmall) + kSmallCost);
+
+  ASSERT_TRUE(evaluation.tuning);
+  EXPECT_EQ(evaluation.tuning->chosen, (Values{3, 2}));
+  EXPECT_EQ(count_of(*evaluation.tuning, "slower"), 11);
+  for (const auto& tried : evaluation.tuning->field) EXPECT_EQ(tried.blocks, 1);
+  EXPECT_EQ(evaluation.blocks, 1);
+  EXPECT_EQ(evaluation.verdict, model::Verdict::faster);
+}
+
 TEST_F(Tuning, TheCompilersOfAllConfigurationsHaveOneBudget) {
   open();
   const std::string text = "//@ tune A in {1, 2, 3, 4, 5, 6, 7, 8}  B in {1, 2, 3, 4}\ntime=900000 compile_seconds=60;";

@@ -19,7 +19,13 @@ class WorkerPoolTest : public testing::Test {
  protected:
   WorkerPoolTest() : folder_(*base::TemporaryFolder::create("accelopt-pool-test")) {}
 
-  std::unique_ptr<Evaluator> pool() { return make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file()}}); }
+  std::unique_ptr<Evaluator> pool() { return make_worker_pool({.workers = {worker()}}); }
+  /// What starts a worker that misbehaves so; its starts are counted.
+  WorkerCommand worker(const std::string& manner = "") {
+    WorkerCommand command{{ACCELOPT_FAKE_WORKER, starts_file()}};
+    if (!manner.empty()) command.words.push_back(manner);
+    return command;
+  }
   std::string starts_file() { return (folder_.path() / "starts").string(); }
   std::size_t starts() { return base::read_file(starts_file()).value_or("").size(); }
   std::unique_ptr<Evaluator> open_pool() {
@@ -69,9 +75,9 @@ TEST_F(WorkerPoolTest, CarriesEveryOperation) {
 
 TEST_F(WorkerPoolTest, ToldSharesArePassedOnAndUnknownEventsOver) {
   std::vector<std::string> told;
-  const auto evaluator =
-      make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file()},
-                        .progressed = [&](const model::StepShare& share) { told.push_back(describe(share)); }});
+  const auto evaluator = make_worker_pool(
+      {.workers = {worker()},
+       .connection = {.progressed = [&](const model::StepShare& share) { told.push_back(describe(share)); }}});
   ASSERT_TRUE(evaluator->ask(Open{task()}, {}));
   const auto raced = evaluator->ask(Race{source("progress speed=2"), source("speed=1")}, {});
   ASSERT_TRUE(raced) << raced.error().message;
@@ -131,7 +137,7 @@ TEST_F(WorkerPoolTest, ThreeDeathsOfNobodyAreAnError) {
 }
 
 TEST_F(WorkerPoolTest, AWorkerThatNeverStartsIsAnError) {
-  const auto evaluator = make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file(), "fail"}});
+  const auto evaluator = make_worker_pool({.workers = {worker("fail")}});
   const auto opened = evaluator->ask(Open{task()}, {});
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::unavailable);
@@ -141,8 +147,8 @@ TEST_F(WorkerPoolTest, AWorkerThatNeverStartsIsAnError) {
 
 TEST_F(WorkerPoolTest, BannersBeforeTheHelloArePassedOver) {
   std::vector<Hello> heard;
-  const auto evaluator = make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file(), "banner"},
-                                           .greeted = [&](const Hello& hello) { heard.push_back(hello); }});
+  const auto evaluator = make_worker_pool(
+      {.workers = {worker("banner")}, .connection = {.greeted = [&](const Hello& hello) { heard.push_back(hello); }}});
   const auto opened = evaluator->ask(Open{task()}, {});
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(opened->device.name, "fake");
@@ -151,8 +157,8 @@ TEST_F(WorkerPoolTest, BannersBeforeTheHelloArePassedOver) {
 }
 
 TEST_F(WorkerPoolTest, AWorkerThatReadsNothingIsEnded) {
-  const auto evaluator = make_worker_pool(
-      {.command = {ACCELOPT_FAKE_WORKER, starts_file(), "deaf"}, .send_limit = std::chrono::seconds(1)});
+  const auto evaluator =
+      make_worker_pool({.workers = {worker("deaf")}, .connection = {.send_limit = std::chrono::seconds(1)}});
   model::Task large = task();
   large.baseline = source(std::string(std::size_t{4} << 20, ' '));  // more than a channel holds
   const auto opened = evaluator->ask(Open{large, {}}, {});
@@ -173,8 +179,9 @@ struct BadStart {
 class BadStarts : public WorkerPoolTest, public testing::WithParamInterface<BadStart> {};
 
 TEST_P(BadStarts, AreErrorsWithTheReasonAndTheNextStep) {
-  const auto evaluator = make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file(), GetParam().manner},
-                                           .hello_limit = std::chrono::milliseconds(GetParam().limit_ms)});
+  const auto evaluator =
+      make_worker_pool({.workers = {worker(GetParam().manner)},
+                        .connection = {.hello_limit = std::chrono::milliseconds(GetParam().limit_ms)}});
   model::Task cpu_task = task();
   cpu_task.target = "cpu";
   const auto opened = evaluator->ask(Open{cpu_task, {}}, {});
@@ -201,8 +208,7 @@ TEST_F(WorkerPoolTest, KeysStayOutOfItsEnvironment) {
   setenv("SOME_VENDOR_API_KEY", "sk-hidden", 1);          // NOLINT(concurrency-mt-unsafe): one thread
   setenv("MY_UNUSUAL_NAME", "sk-withheld", 1);            // NOLINT(concurrency-mt-unsafe): one thread
   setenv("KEYBOARD_AND_MONKEY", "these may be seen", 1);  // NOLINT(concurrency-mt-unsafe): one thread
-  const auto evaluator =
-      make_worker_pool({.command = {ACCELOPT_FAKE_WORKER, starts_file()}, .withheld = {"MY_UNUSUAL_NAME"}});
+  const auto evaluator = make_worker_pool({.workers = {worker()}, .connection = {.withheld = {"MY_UNUSUAL_NAME"}}});
   ASSERT_TRUE(evaluator->ask(Open{task()}, {}));
   const std::string file = (folder_.path() / "environment").string();
   ASSERT_TRUE(evaluator->ask(Race{source("speed=2 environment=" + file), source("speed=1")}, {}));
@@ -236,7 +242,7 @@ TEST(SplitCommand, RefusesWhatIsLeftOpen) {
 }
 
 TEST_F(WorkerPoolTest, AMissingWorkerIsNamed) {
-  const auto opened = make_worker_pool({.command = {"/nowhere/accelopt-worker"}})->ask(Open{task()}, {});
+  const auto opened = make_worker_pool({.workers = {{{"/nowhere/accelopt-worker"}}}})->ask(Open{task()}, {});
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, ErrorCode::not_found);
   EXPECT_NE(opened.error().message.find("/nowhere/accelopt-worker"), std::string::npos);

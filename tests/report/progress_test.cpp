@@ -190,6 +190,21 @@ TEST_F(Progress, TheLastLineCanBeLeftOut) {
   EXPECT_EQ(memory_.text(), "");
 }
 
+TEST_F(Progress, Log_WithAPrefix_HasItBeforeEveryLine) {
+  TerminalOptions options;
+  options.heartbeat = std::chrono::milliseconds(0);
+  options.prefix = "silu: ";
+  const auto progress = make_terminal_progress(memory_.stream(), std::move(options));
+  progress->on(kStarted);
+  progress->on(attempt(1, 0, AttemptState::measuring));
+  progress->on(model::Note{"hello"});
+  EXPECT_EQ(memory_.text(),
+            "silu: run 20250117-aa of matmul\n"
+            "silu:   baseline 1.24 ms, 4.2 % of the roofline on CPU model\n"
+            "silu:   at most 6 iterations and 1,200 evaluations\n"
+            "silu:   note: hello\n");
+}
+
 TEST_F(Progress, ATerminalHasAStatusLineThatIsRedrawn) {
   auto progress = make(true);
   pass(std::chrono::seconds(2));
@@ -298,6 +313,13 @@ std::vector<base::Json> json_lines(const std::vector<model::Event>& events) {
     text.erase(0, end + 1);
   }
   return lines;
+}
+
+TEST(JsonProgress, Events_OfSeveralRuns_NameTheirTask) {
+  Memory memory;
+  make_json_progress(memory.stream(), "silu")->on(model::Note{"hello"});
+  EXPECT_EQ(base::parse_json(memory.text(), "line").value_or(base::Json())["suite_task"], "silu");
+  EXPECT_FALSE(json_lines({model::Note{"hello"}}).at(0).contains("suite_task"));
 }
 
 TEST(JsonProgress, WritesOneObjectALine) {

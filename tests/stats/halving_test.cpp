@@ -169,5 +169,13 @@ TEST(PromisingPoints, KeepAwayFromWhatFailed) {
   EXPECT_TRUE(promising_points(points, std::vector<std::optional<double>>(points.size()), 3).empty());
 }
 
+TEST(Halving, ExactSamples_OneRungOfOneBlockDecides) {
+  const HalvingRules rules = halving_rules(Samples::exact);
+
+  EXPECT_EQ(rules.rung_blocks, std::vector<int>{1});
+  EXPECT_EQ(fates({{0.1}, {0.2}, {0.2}, {}}, rules),
+            (std::vector{RungFate::slower, RungFate::leads, RungFate::level, RungFate::absent}));
+}
+
 }  // namespace
 }  // namespace accelopt::stats

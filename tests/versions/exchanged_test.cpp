@@ -126,7 +126,7 @@ TEST_F(Exchanged, Worker_EveryLine_KeepsItsBytes) {
   {
     const std::string between =
         "tee '" + asked + "' | '" + ACCELOPT_FAKE_WORKER + "' /dev/null | tee '" + answered + "'";
-    const auto pool = evaluation::make_worker_pool({.command = {"/bin/sh", "-c", between}});
+    const auto pool = evaluation::make_worker_pool({.workers = {{{"/bin/sh", "-c", between}}}});
     ask_all(*pool);
   }
   expect_fixture("worker-asked-1.jsonl", base::read_file(asked).value());
