@@ -40,6 +40,9 @@ struct DeviceName {
   std::string kind;           ///< the name of its target
   std::optional<int> number;  ///< behind the colon; none: the target alone was named
 };
+/// "cpu, cpu:N for kernels on core N, or cuda:N for CUDA device N"
+std::string device_names();
+
 /// Reads a target's name, "cpu", or "cpu:2"; whether there is such a device is found out where it is opened.
 /// @error invalid_argument: of no known kind, or malformed; the message says what is possible.
 base::Result<DeviceName> parse_device(const std::string& name);

@@ -9,6 +9,7 @@
 
 #include "app/cost.hpp"
 #include "app/run.hpp"
+#include "model/stages.hpp"
 
 namespace accelopt::app {
 
@@ -70,16 +71,6 @@ struct RunSums {
   double iterations = 0;
 };
 
-double race_seconds(const Json& evaluation, double whole) {
-  const auto stages = evaluation.find("stages");
-  if (stages == evaluation.end() || !stages->is_array() || stages->empty()) return whole;
-  double sum = 0;
-  for (const Json& stage : *stages) {
-    if (stage.value("name", "") != "build") sum += stage.value("seconds", 0.0);
-  }
-  return sum;
-}
-
 std::string kind_of_step(const journal::StepRecord& step) {
   return step.key.kind.substr(0, step.key.kind.find(':'));
 }
@@ -111,8 +102,8 @@ RunSums sums_of(const std::vector<journal::StepRecord>& steps) {
     }
     if (kind == "stop") ++sums.iterations;
     if (role.empty()) {
-      sums.seconds[kind].add(kind == "triage" && step.output.is_object() ? race_seconds(step.output, seconds)
-                                                                         : seconds);
+      sums.seconds[kind].add(kind == "triage" ? model::measured_seconds(model::stages_in(step.output)).value_or(seconds)
+                                              : seconds);
       continue;
     }
     RoleSums& own = sums.roles[role];

@@ -14,7 +14,6 @@
 #include "app/workspace.hpp"
 #include "base/utc.hpp"
 #include "cli/command.hpp"
-#include "cli/knowledge_place.hpp"
 #include "cli/search_flags.hpp"
 #include "journal/suite_log.hpp"
 #include "report/document.hpp"
@@ -169,7 +168,6 @@ class Tasks {
 
   /// Every task, until the user stops it; lines in the suite's order. @error as run_task: the first.
   base::Result<std::vector<Line>> run() {
-    static_cast<void>(knowledge_place(""));  // changes the environment, which threads read
     {
       std::vector<std::jthread> others;
       for (int i = 1; i < options_.jobs; ++i) others.emplace_back([this] { run_in_turn(); });

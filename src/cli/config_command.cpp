@@ -97,13 +97,14 @@ void add_measuring(Settings& out, const SearchFlags& flags, const RunSettings& s
 }
 
 /// Where its key comes from. A command's text may hold the key itself, and is not shown.
-std::string key_text(const ModelConfig& model) {
+std::string key_text(const ModelConfig& model, const Environment& environment) {
   if (!model.key_env.empty())
-    return "in the variable " + model.key_env + (is_set(model.key_env.c_str()) ? " (set)" : " (not set)");
+    return "in the variable " + model.key_env + (environment(model.key_env) ? " (set)" : " (not set)");
   return model.key_command.empty() ? "none" : "printed by key_command";
 }
 
-void add_model(Settings& out, const std::string& role, const RoleModel& chosen, const std::string& from) {
+void add_model(Settings& out, const std::string& role, const RoleModel& chosen, const std::string& from,
+               const Environment& environment) {
   const ModelConfig& model = chosen.config;
   const auto add = [&](const char* name, const std::string& value) { out.push_back({role + "." + name, value, from}); };
   const auto number = [](const auto& value) { return value ? fmt::format("{}", *value) : std::string(kDefault); };
@@ -111,7 +112,7 @@ void add_model(Settings& out, const std::string& role, const RoleModel& chosen, 
   add("model", model.model);
   if (model.api == "mailbox") return add("dir", model.dir);
   add("base_url", endpoint_options(model, {}).base_url);
-  add("key", key_text(model));
+  add("key", key_text(model, environment));
   add("price", price_text(model));
   add("max_concurrency", std::to_string(model.max_concurrency));
   add("requests_per_minute", model.requests_per_minute ? number(model.requests_per_minute) : "no limit");
@@ -123,7 +124,8 @@ void add_model(Settings& out, const std::string& role, const RoleModel& chosen, 
   add("max_output_tokens", number(model.max_output_tokens));
 }
 
-base::Result<void> add_agents(Settings& out, const AgentFlags& flags, const Config& config) {
+base::Result<void> add_agents(Settings& out, const AgentFlags& flags, const Config& config,
+                              const Environment& environment) {
   TRY_ASSIGN(const auto roles, models_of_roles(flags, config));
   if (roles.empty()) {
     out.push_back({"agents", "recipes", flags.agents == AgentFlags().agents ? kDefault : "--agents"});
@@ -140,7 +142,7 @@ base::Result<void> add_agents(Settings& out, const AgentFlags& flags, const Conf
     const std::string model = named != config.roles.end() ? named->second : "default";
     const auto file = config.origins.find("models." + model);
     const std::string from = flag != nullptr ? flag : file != config.origins.end() ? file->second : kDefault;
-    add_model(out, role.role, role, from);
+    add_model(out, role.role, role, from, environment);
   }
   return {};
 }
@@ -186,7 +188,7 @@ base::Result<Exit> show_config(const Shell& shell, const ConfigOptions& options)
   const auto chosen = settings_from(options.search, config, shell.environment);
   if (!chosen) return refuse_options(chosen.error());
   add_places(settings, shell, options, workspace, *chosen, config);
-  TRY(add_agents(settings, options.search.agents, config));
+  TRY(add_agents(settings, options.search.agents, config, shell.environment));
   add_search(settings, options.search, config, *chosen);
   add_measuring(settings, options.search, *chosen);
   if (options.json) {

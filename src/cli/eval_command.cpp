@@ -12,6 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/verdict_text.hpp"
+#include "evaluation/judge.hpp"
 #include "model/tuning.hpp"
 #include "report/step_progress.hpp"
 #include "suites/task_folder.hpp"
@@ -40,38 +41,18 @@ base::Json to_output(const model::Task& task, const model::Evaluation& evaluatio
   return out;
 }
 
-model::Evaluation build_failure(const model::Solution& candidate, const model::BuildReport& build,
-                                const model::Evaluation& baseline) {
-  model::Evaluation failed;
-  failed.status = model::Status::compile_error;
-  failed.reason = build.diagnostics;
-  failed.source_id = model::source_id(candidate);
-  failed.trust = baseline.trust;
-  failed.environment = baseline.environment;
-  failed.stages.push_back({"build", build.seconds});
-  return failed;
-}
-
-/// What a machine that builds and cannot run tells of a kernel: whether it builds, and what the compiler remarks.
-base::Result<model::Evaluation> build_alone(evaluation::Evaluator& evaluator, const model::Solution& candidate,
-                                            const model::Evaluation& baseline, const std::stop_token& stop) {
-  TRY_ASSIGN(const auto build, evaluator.ask(evaluation::Build{candidate}, stop));
-  if (!build.built) return build_failure(candidate, build, baseline);
-  model::Evaluation evaluation = baseline;
-  evaluation.source_id = model::source_id(candidate);
-  evaluation.machine_code_id = build.machine_code_id;
-  evaluation.stages = {{"build", build.seconds}};
-  evaluation.profile = model::Profile{{}, build.remarks};
-  return evaluation;
-}
-
-/// What a run asks of its winner, of a candidate that was raced: its tuning and its stages stay.
-base::Result<model::Evaluation> confirm_raced(evaluation::Evaluator& evaluator, const model::Solution& candidate,
-                                              model::Evaluation raced, const std::stop_token& stop) {
-  TRY_ASSIGN(auto evaluation, evaluator.ask(evaluation::Confirm{candidate}, stop));
-  evaluation.tuning = std::move(raced.tuning);
-  evaluation.stages.insert(evaluation.stages.begin(), raced.stages.begin(), raced.stages.end());
-  return evaluation;
+std::string_view words_of(evaluation::JudgeStep step) {
+  switch (step) {
+    case evaluation::JudgeStep::build:
+      return "building the kernel";
+    case evaluation::JudgeStep::race:
+      return "verifying the kernel and racing it against the baseline";
+    case evaluation::JudgeStep::confirm:
+      return "confirming it in fresh processes on fresh inputs";
+    case evaluation::JudgeStep::profile:
+      return "profiling the kernel";
+  }
+  return "";
 }
 
 /// Builds, verifies and races one file against the baseline. Without a file the baseline races itself.
@@ -94,42 +75,23 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
   settings.seed = options.seed.value_or(base::random_seed());
   steps.begin("drawing inputs, verifying and measuring the baseline");
   TRY_ASSIGN(const auto opened, evaluator->ask(evaluation::Open{task, settings}, shell.stops.abort));
-  if (opened.baseline.status == model::Status::not_measured)
-    return build_alone(*evaluator, candidate, opened.baseline, shell.stops.abort);
-  if (opened.baseline.status != model::Status::passed) {
+  if (opened.baseline.status != model::Status::passed && opened.baseline.status != model::Status::not_measured) {
     model::Evaluation failed = opened.baseline;
     if (!options.file.empty())
       failed.reason = "the baseline fails, so nothing can be compared with it: " + failed.reason;
     return failed;
   }
-  steps.begin("building the kernel");
-  TRY_ASSIGN(const auto build, evaluator->ask(evaluation::Build{candidate}, shell.stops.abort));
-  if (!build.built) return build_failure(candidate, build, opened.baseline);
-  steps.begin("verifying the kernel and racing it against the baseline");
-  TRY_ASSIGN(auto evaluation, evaluator->ask(evaluation::Race{candidate, task.baseline}, shell.stops.abort));
-  if (evaluation.tuning && evaluation.tuning->chosen) {
-    candidate = model::with_values(candidate, *evaluation.tuning->chosen);
-  } else {
-    evaluation.machine_code_id = build.machine_code_id;
-    TRY_ASSIGN(const auto baseline, evaluator->ask(evaluation::Build{task.baseline}, shell.stops.abort));
-    if (evaluation.status == model::Status::passed && build.machine_code_id == baseline.machine_code_id) {
-      evaluation.verdict = model::Verdict::tie;  // one session in a hundred or so would find a difference
-      const std::string seen = evaluation.reason.empty() ? "" : "; " + evaluation.reason;  // who disturbed it
-      evaluation.reason = "the same machine code as the baseline: a difference is this machine's noise" + seen;
-    }
-  }
-  evaluation.source_id = model::source_id(candidate);
-  evaluation.stages.insert(evaluation.stages.begin(), {"build", build.seconds});
-  if (options.confirm && evaluation.status == model::Status::passed) {
-    steps.begin("confirming it in fresh processes on fresh inputs");
-    TRY_ASSIGN(evaluation, confirm_raced(*evaluator, candidate, std::move(evaluation), shell.stops.abort));
-  }
-  if (evaluation.status == model::Status::passed) {
-    steps.begin("profiling the kernel");
-    TRY_ASSIGN(evaluation.profile, evaluator->ask(evaluation::Profile{candidate}, shell.stops.abort));
-    model::take_failure(evaluation);
-  }
-  return evaluation;
+  const auto begin = [&](evaluation::JudgeStep step) -> base::Result<void> {
+    steps.begin(std::string(words_of(step)));
+    return {};
+  };
+  TRY_ASSIGN(auto judged, evaluation::judge(*evaluator, model::Kernel(std::move(candidate)), task.baseline,
+                                            {.opened = &opened.baseline,
+                                             .begin = begin,
+                                             .confirm = options.confirm,
+                                             .profile = true,
+                                             .stop = shell.stops.abort}));
+  return std::move(judged.evaluation);
 }
 
 base::Result<Exit> show_evaluation(Shell& shell, const EvalOptions& options) {

@@ -16,6 +16,7 @@
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/selftest_suite.hpp"
+#include "evaluation/judge.hpp"
 #include "sandbox/probe.hpp"
 #include "targets/cpu/machine.hpp"
 
@@ -231,18 +232,12 @@ class Selftest {
     }
     BuildAhead builds(*evaluator, kernels, shell_.stops.abort);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
-      Outcome outcome{kernels[i], opened.baseline, false, false, {}};
+      Outcome outcome{kernels[i], {}, false, false, {}};
       TRY_ASSIGN(const auto built, builds.get(i));
-      if (built.built) {
-        TRY_ASSIGN(outcome.evaluation,
-                   evaluator->ask(evaluation::Race{kernels[i]->solution, task.baseline}, shell_.stops.abort));
-      } else {
-        outcome.evaluation.status = model::Status::compile_error;
-        outcome.evaluation.verdict = model::Verdict::none;
-        outcome.evaluation.ratio.reset();
-        outcome.evaluation.reason = built.diagnostics;
-        outcome.evaluation.stages = {{"build", built.seconds}};
-      }
+      TRY_ASSIGN(auto judged,
+                 evaluation::judge(*evaluator, model::Kernel(kernels[i]->solution), task.baseline,
+                                   {.opened = &opened.baseline, .build = built, .stop = shell_.stops.abort}));
+      outcome.evaluation = std::move(judged.evaluation);
       judge(outcome);
       count(outcome);
       print(outcome, options_);

@@ -14,7 +14,7 @@
 #include "evaluation/bundle_files.hpp"
 #include "evaluation/evaluator_json.hpp"
 #include "evaluation/requests.hpp"
-#include "model/tuning.hpp"
+#include "model/kernel.hpp"
 
 namespace accelopt::evaluation {
 
@@ -101,33 +101,20 @@ Result<Json> read_solution(const std::filesystem::path& folder, const Json& hash
   return parse_distrusted(text, name);
 }
 
-/// Whether the request names an operation and has its arguments.
-Result<void> check_arguments(const Json& request) {
-  const Json op = request.value("op", Json());
-  const auto has = [&](std::initializer_list<const char*> names) {
-    return std::all_of(names.begin(), names.end(), [&](const char* name) { return request.contains(name); });
-  };
-  const bool one_solution = op == "build" || op == "profile" || op == "verify_held_out" || op == "confirm";
-  const bool good = op == "open" || (one_solution && has({"solution"})) ||
-                    (op == "triage" && has({"candidate", "opponent"})) ||
-                    (op == "playoff" && has({"arms"}) && request.value("places", Json()).is_number_integer());
-  if (!good) return fail(ErrorCode::corrupt, "an item asks for what this accelopt does not know: " + op.dump());
-  return {};
-}
-
 Result<BundleItem> read_item(const std::filesystem::path& folder, const Json& line,
                              const std::set<std::string>& before) {
   BundleItem item;
   TRY_ASSIGN(item.id, base::decode<std::string>(line.value("id", Json()), "an item's id"));
   item.request = line.value("request", Json());
   if (!item.request.is_object()) return fail(ErrorCode::corrupt, "an item is no request");
-  TRY(check_arguments(item.request));
   TRY(each_solution(item.request, [&](Json& solution) -> Result<void> {
     TRY_ASSIGN(solution, read_solution(folder, Json(solution)));
     TRY_ASSIGN(const auto decoded, base::decode<model::Solution>(solution, "a solution"));
     if (decoded.sources.empty()) return fail(ErrorCode::corrupt, "a solution has no source");
     return {};
   }));
+  if (const auto known = parse_bundled(item.request); !known)
+    return fail(ErrorCode::corrupt, "an item asks for what this accelopt does not know: " + known.error().message);
   if (request_id(item.request) != item.id) return fail(ErrorCode::corrupt, "an item is not what its id says");
   if (before.contains(item.id)) return fail(ErrorCode::corrupt, "an item stands there twice");
   if (!line.contains("only_if")) return item;
@@ -332,8 +319,10 @@ Resolved resolve_after_race(const BundleItem& item, const Json& result) {
   Json request = item.request;
   if (evaluation->tuning && evaluation->tuning->chosen) {
     const auto open = base::decode<model::Solution>(request["solution"], "solution");
-    if (!open || !takes_values(*open, *evaluation->tuning->chosen)) return skipped("no configuration was chosen");
-    request["solution"] = model::with_values(*open, *evaluation->tuning->chosen);
+    if (!open) return skipped("no configuration was chosen");
+    const auto chosen = model::Kernel(*open).with_values(*evaluation->tuning->chosen);
+    if (!chosen) return skipped("no configuration was chosen");
+    request["solution"] = chosen->solution();
   }
   return wanted(std::move(request));
 }

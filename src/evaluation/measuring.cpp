@@ -9,6 +9,7 @@
 
 #include "evaluation/dtype_codec.hpp"
 #include "evaluation/roofline.hpp"
+#include "model/stages.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -209,15 +210,18 @@ bool can_run(const Measuring& measuring, model::Evaluation& evaluation) {
   return false;
 }
 
-base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solution, model::Evaluation& evaluation,
-                               const std::stop_token& stop) {
-  const StageClock clock(measuring, evaluation, "build");
-  TRY_ASSIGN(const model::BuildReport report, measuring.target.build(solution, stop));
+bool take_build(const model::BuildReport& report, model::Evaluation& evaluation) {
   evaluation.machine_code_id = report.machine_code_id;
   if (report.built) return true;
-  evaluation.status = model::Status::compile_error;
-  evaluation.reason = report.diagnostics;
+  set_failure(evaluation, {model::Status::compile_error, report.diagnostics, std::nullopt});
   return false;
+}
+
+base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solution, model::Evaluation& evaluation,
+                               const std::stop_token& stop) {
+  const StageClock clock(measuring, evaluation, std::string(model::kBuildStage));
+  TRY_ASSIGN(const model::BuildReport report, measuring.target.build(solution, stop));
+  return take_build(report, evaluation);
 }
 
 base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Solution& solution,

@@ -72,7 +72,9 @@ class StageClock {
 model::Evaluation blank_evaluation(const Measuring& measuring, const model::Solution& solution, std::string kind);
 void set_failure(model::Evaluation& evaluation, const Failure& failure);
 
-/// Builds; false: the evaluation says COMPILE_ERROR. @error as Target::build.
+/// The machine code that was built; false: the evaluation says COMPILE_ERROR.
+bool take_build(const model::BuildReport& report, model::Evaluation& evaluation);
+/// The same of a build made now, as a stage. @error as Target::build.
 base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solution, model::Evaluation& evaluation,
                                const std::stop_token& stop);
 

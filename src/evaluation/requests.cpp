@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "evaluation/evaluator_json.hpp"
-#include "model/tuning.hpp"
+#include "model/kernel.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -40,44 +40,94 @@ base::Result<void> check_workloads(const std::vector<model::WorkloadTiming>& wor
   return {};
 }
 
-base::Result<void> check_evaluation(const Json& result, bool raced) {
-  TRY_ASSIGN(const auto evaluation, base::decode<model::Evaluation>(result, "evaluation"));
-  if (model::to_string(evaluation.status) != result.at("status").get<std::string>())
-    return refuse("the status " + result.at("status").dump() + " is none");
+base::Result<void> check_status(model::Status status, const Json& name) {
+  if (model::to_string(status) == name) return {};
+  return refuse("the status " + name.dump() + " is none");
+}
+
+enum class Raced { no, yes };
+base::Result<void> check_evaluation(const model::Evaluation& evaluation, const Json& result, Raced raced) {
+  TRY(check_status(evaluation.status, result.at("status")));
   if (evaluation.status != model::Status::passed) return {};
-  if (raced && !evaluation.ratio) return refuse("it passed and has no ratio");
+  if (raced == Raced::yes && !evaluation.ratio) return refuse("it passed and has no ratio");
   if (evaluation.ratio) TRY(check_interval(*evaluation.ratio, "the ratio"));
   return check_workloads(evaluation.workloads);
 }
 
-base::Result<void> check_playoff(const Json& request, const Json& result) {
-  TRY_ASSIGN(const auto report, base::decode<PlayoffReport>(result, "play-off"));
-  const Json arms = request.value("arms", Json::array());
-  if (report.arms.size() != arms.size()) {
-    return refuse(std::to_string(report.arms.size()) + " arms were scored, " + std::to_string(arms.size()) +
-                  " were asked for");
-  }
-  for (const ArmScore& arm : report.arms) {
-    if (!arm.measured) continue;
-    TRY(check_interval(arm.score, "an arm's score"));
-    TRY(check_workloads(arm.workloads));
-  }
-  return {};
-}
+/// Whether the reply to a request has the form that it asks for. `result` is the reply's JSON.
+struct FormCheck {
+  const Json& result;
 
-base::Result<void> check_open(const Json& result) {
-  TRY_ASSIGN(const auto report, base::decode<OpenReport>(result, "open"));
-  if (report.device.name.empty()) return refuse("it names no device");
-  return check_evaluation(result.at("baseline"), false);
+  base::Result<void> operator()(const Open&, const OpenReport& report) const {
+    if (report.device.name.empty()) return refuse("it names no device");
+    return check_evaluation(report.baseline, result.at("baseline"), Raced::no);
+  }
+  base::Result<void> operator()(const Build&, const model::BuildReport& report) const {
+    if (report.built && report.machine_code_id.empty()) return refuse("it built and has no machine code");
+    return {};
+  }
+  base::Result<void> operator()(const Race& race, const model::Evaluation& evaluation) const {
+    TRY(check_evaluation(evaluation, result, Raced::yes));
+    const auto& tuning = evaluation.tuning;
+    if (!tuning || !tuning->chosen || model::Kernel(race.candidate).with_values(*tuning->chosen)) return {};
+    return refuse("as many values must be chosen as the candidate leaves open");
+  }
+  base::Result<void> operator()(const Profile&, const model::Profile&) const { return {}; }
+  base::Result<void> operator()(const PlayOff& all, const PlayoffReport& report) const {
+    if (report.arms.size() != all.arms.size()) {
+      return refuse(std::to_string(report.arms.size()) + " arms were scored, " + std::to_string(all.arms.size()) +
+                    " were asked for");
+    }
+    for (const ArmScore& arm : report.arms) {
+      if (!arm.measured) continue;
+      TRY(check_interval(arm.score, "an arm's score"));
+      TRY(check_workloads(arm.workloads));
+    }
+    return {};
+  }
+  base::Result<void> operator()(const HeldOut&, model::Status status) const { return check_status(status, result); }
+  base::Result<void> operator()(const Confirm&, const model::Evaluation& evaluation) const {
+    return check_evaluation(evaluation, result, Raced::no);
+  }
+};
+
+/// Fills in the arguments of a request from JSON.
+struct ArgumentReader {
+  const Json& json;
+
+  base::Result<void> operator()(Open& open) const {
+    TRY_ASSIGN(open.task, argument<model::Task>(json, "task"));
+    TRY_ASSIGN(open.settings, base::decode<MeasureSettings>(json.value("settings", Json::object()), "settings"));
+    return {};
+  }
+  base::Result<void> operator()(Race& race) const {
+    TRY_ASSIGN(race.candidate, argument<Solution>(json, "candidate"));
+    TRY_ASSIGN(race.opponent, argument<Solution>(json, "opponent"));
+    return {};
+  }
+  base::Result<void> operator()(PlayOff& all) const {
+    TRY_ASSIGN(all.arms, argument<std::vector<Arm>>(json, "arms"));
+    TRY_ASSIGN(all.places, argument<int>(json, "places"));
+    return {};
+  }
+  template <class OfOneSolution>
+  base::Result<void> operator()(OfOneSolution& one) const {
+    TRY_ASSIGN(one.solution, argument<Solution>(json, "solution"));
+    return {};
+  }
+};
+
+/// The request of that name, without its arguments.
+base::Result<Request> named_request(const Json& json) {
+  TRY_ASSIGN(const auto op, argument<std::string>(json, "op"));
+  for (Request request : {Request(Open{}), Request(Build{}), Request(Race{}), Request(Profile{}), Request(PlayOff{}),
+                          Request(HeldOut{}), Request(Confirm{})}) {
+    if (operation(request) == op) return request;
+  }
+  return base::fail(ErrorCode::invalid_argument, "unknown operation \"" + op + "\"");
 }
 
 }  // namespace
-
-bool takes_values(const Solution& solution, const std::vector<std::int64_t>& values) {
-  if (solution.sources.empty()) return false;
-  const auto directives = model::tune_directives(solution);
-  return directives && directives->tuned.size() == values.size();
-}
 
 std::string_view operation(const Request& request) {
   struct Names {
@@ -108,31 +158,15 @@ Json to_json(const Request& request) {
 }
 
 base::Result<Request> parse_request(const Json& json) {
-  TRY_ASSIGN(const auto op, argument<std::string>(json, "op"));
-  if (op == "open") {
-    Open open;
-    TRY_ASSIGN(open.task, argument<model::Task>(json, "task"));
-    TRY_ASSIGN(open.settings, base::decode<MeasureSettings>(json.value("settings", Json::object()), "settings"));
-    return open;
-  }
-  if (op == "triage") {
-    Race race;
-    TRY_ASSIGN(race.candidate, argument<Solution>(json, "candidate"));
-    TRY_ASSIGN(race.opponent, argument<Solution>(json, "opponent"));
-    return race;
-  }
-  if (op == "playoff") {
-    PlayOff all;
-    TRY_ASSIGN(all.arms, argument<std::vector<Arm>>(json, "arms"));
-    TRY_ASSIGN(all.places, argument<int>(json, "places"));
-    return all;
-  }
-  TRY_ASSIGN(auto solution, argument<Solution>(json, "solution"));
-  if (op == "build") return Build{std::move(solution)};
-  if (op == "profile") return Profile{std::move(solution)};
-  if (op == "verify_held_out") return HeldOut{std::move(solution)};
-  if (op == "confirm") return Confirm{std::move(solution)};
-  return base::fail(ErrorCode::invalid_argument, "unknown operation \"" + op + "\"");
+  TRY_ASSIGN(Request request, named_request(json));
+  TRY(std::visit(ArgumentReader{json}, request));
+  return request;
+}
+
+base::Result<Request> parse_bundled(const Json& json) {
+  TRY_ASSIGN(Request request, named_request(json));
+  if (!std::holds_alternative<Open>(request)) TRY(std::visit(ArgumentReader{json}, request));
+  return request;
 }
 
 Json to_json(const Reply& reply) {
@@ -167,34 +201,15 @@ base::Result<Json> perform(Evaluator& evaluator, const Json& request, std::stop_
 }
 
 base::Result<void> check_form(const Json& request, const Json& result) {
-  TRY_ASSIGN(const auto op, argument<std::string>(request, "op"));
-  if (op == "open") return check_open(result);
-  if (op == "playoff") return check_playoff(request, result);
-  if (op == "confirm") return check_evaluation(result, false);
-  if (op == "triage") {
-    TRY(check_evaluation(result, true));
-    const auto tuning = result.value("tuning", Json());
-    if (!tuning.is_object() || tuning.value("chosen", Json()).is_null()) return {};
-    TRY_ASSIGN(const auto candidate, argument<Solution>(request, "candidate"));
-    TRY_ASSIGN(const auto chosen, base::decode<std::vector<std::int64_t>>(tuning["chosen"], "chosen"));
-    if (!takes_values(candidate, chosen)) return refuse("as many values must be chosen as the candidate leaves open");
-    return {};
-  }
-  if (op == "build") {
-    TRY_ASSIGN(const auto report, base::decode<model::BuildReport>(result, "build"));
-    if (report.built && report.machine_code_id.empty()) return refuse("it built and has no machine code");
-    return {};
-  }
-  if (op == "profile") {
-    TRY(base::decode<model::Profile>(result, "profile"));
-    return {};
-  }
-  if (op == "verify_held_out") {
-    TRY_ASSIGN(const auto name, base::decode<std::string>(result, "status"));
-    if (model::to_string(model::parse_status(name)) != name) return refuse("the status " + name + " is none");
-    return {};
-  }
-  return base::fail(ErrorCode::parse, "unknown operation \"" + op + "\"");
+  const auto parsed = parse_bundled(request);
+  if (!parsed) return refuse(parsed.error().message);
+  const Request& asked = *parsed;
+  TRY_ASSIGN(const Reply reply, parse_reply(asked, result, "the"));
+  return std::visit(
+      [&](const auto& own) {
+        return FormCheck{result}(own, std::get<typename std::decay_t<decltype(own)>::Reply>(reply));
+      },
+      asked);
 }
 
 }  // namespace accelopt::evaluation

@@ -21,6 +21,8 @@ std::string_view operation(const Request& request);
 base::Json to_json(const Request& request);
 /// @error parse: an argument is missing or malformed; invalid_argument: no such operation.
 base::Result<Request> parse_request(const base::Json& json);
+/// The same of a bundle's item: the task and the settings of an opening are the bundle's own, and stay empty.
+base::Result<Request> parse_bundled(const base::Json& json);
 
 base::Json to_json(const Reply& reply);
 /// The reply to this request. `whose` names in an error who gave it: "the worker's". @error parse: it is another's.
@@ -29,12 +31,10 @@ base::Result<Reply> parse_reply(const Request& request, const base::Json& json, 
 /// Has `evaluator` answer a request; both are JSON. @error as parse_request, and as the evaluator says.
 base::Result<base::Json> perform(Evaluator& evaluator, const base::Json& request, std::stop_token stop);
 
-/// Whether an answer has the form that its request asks for, so that a search can work with it: every field of its
-/// type, as many arms as were asked, known names, finite positive times, intervals in order. Says nothing of its truth.
+/// Whether an answer has the form that its request, a bundle's item, asks for, so that a search can work with it: every
+/// field of its type, as many arms as were asked, known names, finite positive times, intervals in order. Says nothing
+/// of its truth.
 /// @error parse: what is wrong with it.
 base::Result<void> check_form(const base::Json& request, const base::Json& result);
-
-/// Whether the solution leaves as many names open as there are values, so that it can be given them.
-bool takes_values(const model::Solution& solution, const std::vector<std::int64_t>& values);
 
 }  // namespace accelopt::evaluation

@@ -126,8 +126,8 @@ base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::So
     return run_tuned_triage(measuring, candidate, *space, opponent, stop);
   model::Evaluation evaluation = blank_evaluation(measuring, candidate, "triage");
   evaluation.opponent = model::source_id(opponent);
-  TRY_ASSIGN(const bool built, build_stage(measuring, candidate, evaluation, stop));
-  if (!built || !can_run(measuring, evaluation)) return evaluation;
+  TRY_ASSIGN(const model::BuildReport report, measuring.target.build(candidate, stop));  // it was built before
+  if (!take_build(report, evaluation) || !can_run(measuring, evaluation)) return evaluation;
   if (measuring.settings.protocol == "verify") return verify_alone(measuring, candidate, std::move(evaluation), stop);
   TRY_ASSIGN(const model::BuildReport opponent_report, measuring.target.build(opponent, stop));
   if (!opponent_report.built) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "model/stages.hpp"
 #include "report/format.hpp"
 
 namespace accelopt::report {
@@ -40,13 +41,7 @@ double verify_seconds(const StepRecord& step) {
   if (!output.is_object()) return 0;
   const auto baseline = output.find("baseline");
   const auto& evaluation = baseline != output.end() && baseline->is_object() ? *baseline : output;
-  const auto stages = evaluation.find("stages");
-  if (stages == evaluation.end() || !stages->is_array()) return 0;
-  double seconds = 0;
-  for (const auto& stage : *stages) {
-    if (stage.is_object() && stage.value("name", "") == "verify") seconds += stage.value("seconds", 0.0);
-  }
-  return seconds;
+  return model::seconds_of(model::stages_in(evaluation), "verify");
 }
 
 struct Piece {

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "model/tuning.hpp"
+#include "evaluation/judge.hpp"
+#include "model/kernel.hpp"
 
 namespace accelopt::search {
 
@@ -13,7 +14,7 @@ using base::ErrorCode;
 using model::AttemptState;
 using model::Evaluation;
 using model::Identity;
-using model::Solution;
+using model::Kernel;
 using model::Status;
 
 void FirstAnswers::announce(const Identity& attempt, const std::string& source_id) {
@@ -41,8 +42,34 @@ bool FirstAnswers::given_before(const Identity& attempt, const std::string& sour
 
 namespace {
 
-/// Largest source that is worth a compiler's time, bytes.
-constexpr std::size_t kLargestSource = std::size_t{256} << 10;
+/// The run's measurements as one judgement asks for them: what is on record is not made again.
+class RecordedEvaluator final : public evaluation::Evaluator {
+ public:
+  RecordedEvaluator(Measurer& measurer, const Identity& identity, const Kernel& candidate, const Candidate& parent)
+      : measurer_(measurer), identity_(identity), candidate_(candidate), parent_(parent) {}
+
+  base::Result<evaluation::Reply> answer(const evaluation::Request& request, std::stop_token stop) override {
+    if (std::holds_alternative<evaluation::Build>(request)) return build(std::move(stop));
+    ACCELOPT_ASSERT(std::holds_alternative<evaluation::Race>(request), "an attempt builds and races");
+    return measurer_.triage(identity_, candidate_.solution(), machine_code_id_, parent_.solution, parent_.source_id,
+                            std::move(stop));
+  }
+
+ private:
+  base::Result<evaluation::Reply> build(std::stop_token stop) {
+    const auto built = measurer_.build(candidate_.solution(), candidate_.id(), std::move(stop));
+    if (!built && built.error().code == ErrorCode::cancelled)
+      measurer_.expect_race(candidate_.solution(), parent_.solution, parent_.machine_code_id);
+    if (built) machine_code_id_ = built->machine_code_id;
+    return built;
+  }
+
+  Measurer& measurer_;
+  const Identity& identity_;
+  const Kernel& candidate_;
+  const Candidate& parent_;
+  std::string machine_code_id_;
+};
 
 bool can_be_fixed(Status status) {
   return status == Status::compile_error || status == Status::runtime_error || status == Status::timeout ||
@@ -67,32 +94,34 @@ class Attempt {
   Attempt& operator=(const Attempt&) = delete;
 
   base::Result<AttemptOutcome> run() {
-    auto solution = execute();
-    if (!solution) return give_up(solution.error());
-    if (!*solution) return finish();
+    auto answer = execute();
+    if (!answer) return give_up(answer.error());
+    if (!*answer) return finish();
     for (int fix = 0;; ++fix) {
       context_.identity.fix = fix;
       seat_.enter(Flow::Stage::judge(fix));
-      auto judged = judge(**solution);
+      const Kernel kernel = **answer;
+      auto judged = judge(kernel);
       if (!judged) return give_up(judged.error());
-      const bool mended = fix > 0 && judged->status == Status::passed && !outcome_.duplicate;
+      const Evaluation& evaluation = judged->evaluation;
+      outcome_.duplicate = judged->known;
+      const bool mended = fix > 0 && evaluation.status == Status::passed && !outcome_.duplicate;
       outcome_.broken = mended ? outcome_.candidate : std::nullopt;
-      keep(**solution, *judged);
-      if (fix == shared_.fixes || outcome_.duplicate || !can_be_fixed(judged->status)) return finish();
+      keep(kernel, *judged);
+      if (fix == shared_.fixes || outcome_.duplicate || !can_be_fixed(evaluation.status)) return finish();
       if (fix == 0 && given_before()) return finish();
       if (fix == 0) outcome_.first_failure = outcome_.candidate;
       failed_.insert(outcome_.candidate->source_id);
-      Solution broken = **solution;
-      solution = mend(broken, *judged, fix + 1);
-      earlier_.push_back({std::move(broken), judged->status, judged->reason});
-      if (!solution) return give_up(solution.error());
-      if (!*solution) return finish();
+      answer = mend(kernel.solution(), evaluation, fix + 1);
+      earlier_.push_back({kernel.solution(), evaluation.status, evaluation.reason});
+      if (!answer) return give_up(answer.error());
+      if (!*answer) return finish();
     }
   }
 
  private:
   /// The executor's solution; nothing when the answer was lost.
-  base::Result<std::optional<Solution>> execute() {
+  base::Result<std::optional<Kernel>> execute() {
     seat_.enter(Flow::Stage::execute());
     shared_.flow.before_question(shared_.stops.wind_down);
     if (ending()) return base::fail(ErrorCode::cancelled, "the run is ending");
@@ -104,8 +133,9 @@ class Attempt {
       outcome_.note = "no answer: " + answer.lost;
       return std::nullopt;
     }
-    announce(model::source_id(*answer.value));
-    return answer.value;
+    Kernel kernel(*answer.value);
+    announce(kernel.id());
+    return kernel;
   }
 
   /// The best kernel of the beam, where it is faster than the parent beyond doubt.
@@ -116,7 +146,7 @@ class Attempt {
   }
 
   /// The fixer's solution; nothing when there is none, or when it is one that has failed already.
-  base::Result<std::optional<Solution>> mend(const Solution& broken, const Evaluation& judged, int fix) {
+  base::Result<std::optional<Kernel>> mend(const model::Solution& broken, const Evaluation& judged, int fix) {
     seat_.enter(Flow::Stage::fix(fix));
     shared_.flow.before_question(shared_.stops.wind_down);
     if (ending()) return std::nullopt;  // the failed solution stands
@@ -131,136 +161,52 @@ class Attempt {
       outcome_.note = "no fix: " + answer->lost;
       return std::nullopt;
     }
-    if (failed_.contains(model::source_id(*answer->value))) {
+    Kernel kernel(*answer->value);
+    if (failed_.contains(kernel.id())) {
       outcome_.note = "the fix is a solution that has failed already";
       return std::nullopt;
     }
     title_ = answer->title;
-    return answer->value;
+    return kernel;
   }
 
-  /// Sift, build, verify, race: the cheapest first, the first failure ends it.
-  base::Result<Evaluation> judge(const Solution& solution) {
-    const std::string source_id = model::source_id(solution);
-    outcome_.duplicate = false;
-    if (auto sifted = sift(solution)) return with_source(*sifted, source_id);
-    if (source_id == parent_.source_id) return duplicate_of_parent(source_id);
-    if (const auto known = shared_.known_sources.find(source_id); known != shared_.known_sources.end()) {
-      return duplicate_of(known->second, source_id);
-    }
-    const Flow::Judging judging(shared_.flow);
-    if (winding_down()) return base::fail(ErrorCode::cancelled, "the run is ending");
-    TRY_ASSIGN(const OnRecord on_record, shared_.measurer.build_on_record(solution, source_id));
-    if (!shared_.budget.take_evaluation(on_record))
-      return base::fail(ErrorCode::cancelled, "no evaluation is left in the budget");
-
-    move_to(AttemptState::building);
-    const auto built = shared_.measurer.build(solution, source_id, shared_.stops.abort);
-    if (!built) {
-      if (built.error().code == ErrorCode::cancelled)
-        shared_.measurer.expect_race(solution, parent_.solution, parent_.machine_code_id);
-      return tl::make_unexpected(built.error());
-    }
-    const model::BuildReport& build = *built;
-    if (!build.built) {
-      Evaluation failed;
-      failed.status = Status::compile_error;
-      failed.reason = build.diagnostics;
-      failed.stages.push_back({"build", build.seconds});
-      return with_source(failed, source_id);
-    }
-    if (build.machine_code_id == parent_.machine_code_id) return duplicate_of_parent(source_id);
-    if (const auto known = shared_.known_machine_code.find(build.machine_code_id);
-        known != shared_.known_machine_code.end()) {
-      return duplicate_of(known->second, source_id);
-    }
-    if (winding_down()) return base::fail(ErrorCode::cancelled, "the run is ending");
-
-    move_to(AttemptState::measuring);
-    TRY_ASSIGN(Evaluation evaluation,
-               shared_.measurer.triage(context_.identity, solution, build.machine_code_id, parent_.solution,
-                                       parent_.source_id, shared_.stops.abort));
-    evaluation.stages.insert(evaluation.stages.begin(), {"build", build.seconds});
-    if (evaluation.tuning) return settled(solution, evaluation, source_id);
-    evaluation.machine_code_id = build.machine_code_id;
-    return with_source(evaluation, source_id);
+  base::Result<evaluation::Judgement> judge(const Kernel& kernel) {
+    const evaluation::KnownPrograms known{parent_.source_id, parent_.machine_code_id, shared_.known_sources,
+                                          shared_.known_machine_code};
+    std::optional<Flow::Judging> judging;
+    const auto begin = [&](evaluation::JudgeStep step) -> base::Result<void> {
+      const bool build = step == evaluation::JudgeStep::build;
+      if (build) judging.emplace(shared_.flow);
+      if (winding_down()) return base::fail(ErrorCode::cancelled, "the run is ending");
+      if (build) TRY(take_evaluation(kernel));
+      move_to(build ? AttemptState::building : AttemptState::measuring);
+      return {};
+    };
+    RecordedEvaluator evaluator(shared_.measurer, context_.identity, kernel, parent_);
+    return evaluation::judge(evaluator, kernel, parent_.solution,
+                             {.known = &known, .begin = begin, .stop = shared_.stops.abort});
   }
 
-  /// Of a solution that left values open, the configuration that was chosen: it may turn out to be a known program.
-  Evaluation settled(const Solution& open, const Evaluation& evaluation, const std::string& open_id) {
-    const std::optional<Solution> chosen = chosen_configuration(open, evaluation);
-    if (!chosen) return with_source(evaluation, open_id);
-    const std::string source_id = model::source_id(*chosen);
-    const auto known = shared_.known_machine_code.find(evaluation.machine_code_id);
-    const bool parents = evaluation.machine_code_id == parent_.machine_code_id;
-    if (!parents && known == shared_.known_machine_code.end()) return with_source(evaluation, source_id);
-    Evaluation same = parents ? duplicate_of_parent(source_id) : duplicate_of(known->second, source_id);
-    same.tuning = evaluation.tuning;
-    return same;
+  base::Result<void> take_evaluation(const Kernel& kernel) {
+    TRY_ASSIGN(const OnRecord on_record, shared_.measurer.build_on_record(kernel.solution(), kernel.id()));
+    if (shared_.budget.take_evaluation(on_record)) return {};
+    return base::fail(ErrorCode::cancelled, "no evaluation is left in the budget");
   }
 
-  static std::optional<Solution> chosen_configuration(const Solution& open, const Evaluation& evaluation) {
-    if (!evaluation.tuning || !evaluation.tuning->chosen) return std::nullopt;
-    return model::with_values(open, *evaluation.tuning->chosen);
-  }
-
-  /// A tripwire for what no compiler needs to see; not a verdict on intent.
-  static std::optional<Evaluation> sift(const Solution& solution) {
-    Evaluation refused;
-    refused.status = Status::compile_error;
-    const std::string& text = model::main_text(solution);
-    if (text.size() > kLargestSource) refused.reason = "the source is larger than 256 KiB";
-    if (text.find('\0') != std::string::npos) refused.reason = "the source holds a NUL byte";
-    if (text.find_first_not_of(" \t\r\n") == std::string::npos) refused.reason = "the source is empty";
-    return refused.reason.empty() ? std::nullopt : std::optional(refused);
-  }
-
-  static Evaluation with_source(Evaluation evaluation, const std::string& source_id) {
-    evaluation.source_id = source_id;
-    return evaluation;
-  }
-
-  Evaluation duplicate_of_parent(const std::string& source_id) {
-    outcome_.duplicate = true;
-    Evaluation same;
-    same.status = Status::passed;
-    same.verdict = model::Verdict::tie;
-    same.ratio = model::Interval{1, 1, 1};
-    same.reason = "the same program as its parent";
-    same.opponent = parent_.source_id;
-    same.machine_code_id = parent_.machine_code_id;
-    same.duplicate_of = parent_.source_id;
-    return with_source(same, source_id);
-  }
-
-  Evaluation duplicate_of(const Evaluation& known, const std::string& source_id) {
-    outcome_.duplicate = true;
-    Evaluation copy = known;
-    copy.samples.clear();
-    copy.stages.clear();
-    copy.duplicate_of = known.source_id;
-    return with_source(copy, source_id);
-  }
-
-  void keep(const Solution& answer, Evaluation evaluation) {
+  void keep(const Kernel& answer, const evaluation::Judgement& judged) {
     outcome_.identity = context_.identity;
-    // A duplicate of an open solution brings the tuning of the first with it.
-    const bool open = evaluation.tuning && evaluation.tuning->source_id == model::source_id(answer);
-    const std::optional<Solution> chosen = open ? chosen_configuration(answer, evaluation) : std::nullopt;
-    const Solution& solution = chosen ? *chosen : answer;
-    if (chosen) evaluation.source_id = model::source_id(*chosen);
     model::Plan plan = plan_;
     if (!title_.empty()) plan.title = title_;
     outcome_.candidate = Candidate{.identity = context_.identity,
-                                   .solution = solution,
-                                   .source_id = evaluation.source_id,
-                                   .machine_code_id = evaluation.machine_code_id,
+                                   .solution = (judged.chosen ? *judged.chosen : answer).solution(),
+                                   .source_id = judged.evaluation.source_id,
+                                   .machine_code_id = judged.evaluation.machine_code_id,
                                    .plan = plan,
                                    .parent_source_id = parent_.source_id,
-                                   .evaluation = evaluation,
+                                   .evaluation = judged.evaluation,
                                    .score = {},
                                    .workloads = {},
-                                   .open = chosen ? std::optional(answer) : std::nullopt};
+                                   .open = judged.chosen ? std::optional(answer.solution()) : std::nullopt};
   }
 
   bool given_before() {

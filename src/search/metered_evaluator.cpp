@@ -5,6 +5,8 @@
 #include <chrono>
 #include <mutex>
 
+#include "model/stages.hpp"
+
 namespace accelopt::search {
 namespace {
 
@@ -40,13 +42,7 @@ class Stopwatch {
 
 /// What the device did for an evaluation: it was compiled beside other measurements, and may have waited for them.
 double measured_seconds(const Evaluation& evaluation, double whole) {
-  double sum = 0;
-  bool known = false;
-  for (const model::StageTime& stage : evaluation.stages) {
-    known = true;
-    if (stage.name != "build") sum += stage.seconds;
-  }
-  return known ? sum : whole;
+  return model::measured_seconds(evaluation.stages).value_or(whole);
 }
 
 class MeteredEvaluator final : public evaluation::Evaluator {

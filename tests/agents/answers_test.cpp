@@ -172,6 +172,13 @@ TEST(ParseKernelFile, TakesTheLastBlockOfDeviceCodeThatHasItsDirectives) {
   EXPECT_TRUE(holds(refusal(parse_kernel_file(block(kDeviceKernel))), "the function kernel")) << "for C++";
 }
 
+TEST(ParseKernelFile, OtherText_TakesTheLastBlock) {
+  const std::string text = "def kernel(x):\n  return x\n";
+  const auto file = parse_kernel_file(block("draft\n") + block(text, "python"), model::Language("python"));
+  ASSERT_TRUE(file.has_value()) << file.error();
+  EXPECT_EQ(*file, text);
+}
+
 constexpr const char* kLesson =
     R"({"title": "Swap", "strategy": "When it strides.", "before": "for i", "after": "for j"})";
 

@@ -293,5 +293,13 @@ TEST(Mutants, OfTheBundledTasksApplyButForReductionsOfElementwiseOperators) {
   }
 }
 
+TEST(Mutants, OtherText_HasNone) {
+  model::Task task = product();
+  task.target = "triton";
+  task.baseline = {model::Language("python"), {{"baseline.py", "def kernel(x): pass\n"}}};
+
+  EXPECT_TRUE(derive_mutants(task).empty());
+}
+
 }  // namespace
 }  // namespace accelopt::suites
