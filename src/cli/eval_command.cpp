@@ -13,7 +13,6 @@
 #include "cli/search_flags.hpp"
 #include "cli/verdict_text.hpp"
 #include "evaluation/judge.hpp"
-#include "model/tuning.hpp"
 #include "report/step_progress.hpp"
 #include "suites/task_folder.hpp"
 
