@@ -85,7 +85,8 @@ base::Result<std::optional<scaffold::UserBuild>> Delivery::flags_by_building(con
 
 /// How the winner keeps its gain in the user's build: both numbers are printed.
 base::Result<void> Delivery::choose_form(Part& part) const {
-  const auto& [run, winner] = part.winner;
+  const journal::RunInfo& run = part.winner.run;
+  const model::Solution& winner = part.winner.solution;
   const model::Task& task = run.task;
   const std::string name = task.entry->function;
   ports_.say(fmt::format("{}: {} confirmed, compiled with {}", name, confirmed_text(run),

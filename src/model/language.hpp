@@ -21,8 +21,8 @@ class Language {
   constexpr bool operator==(const Language&) const = default;
 
   // What src/syntax reads, and the recipes and the scaffold write.
-  static const Language c;
-  static const Language cpp;
+  static const Language c;    // NOLINT(readability-identifier-naming): as an enumerator
+  static const Language cpp;  // NOLINT(readability-identifier-naming): likewise
 
  private:
   std::string_view key_ = "cpp";
