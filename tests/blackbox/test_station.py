@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program with five hot functions, in namespaces and a class: made faster one by one, then patched all at once.
 
-With --long all five are made faster, and the program's own gain must be within 10 % of the interval that `best` reported for
-the user's build; without, two of them, and the gain may not be missing.
+With --long all five are made faster, and the program's own gain must be within 10 % of the intervals that `best` reports for
+the user's build before and after it is measured; without, two of them, and the gain may not be missing.
 """
 
 import math
@@ -102,31 +102,41 @@ class Station(support.TestCase):
             result = self.succeed("run", folder, "--workspace", self.workspace, "--json", "--iterations", 1, seconds=LONGEST_SECONDS).last
             self.assertEqual(result["outcome"], "improved", result)
             runs.append(result["run"])
-        made = self.succeed("best", *reversed(runs), "-o", self.folder / "faster", "--workspace", self.workspace, seconds=LONGEST_SECONDS)
-        self.command("git", "apply", "--check", self.folder / "faster" / "winner.patch")
-        self.command("git", "apply", self.folder / "faster" / "winner.patch")
-        after = self.build()
+        reports = [self.report(runs, "faster")]
+        patch = self.folder / "faster" / "winner.patch"
+        self.command("git", "apply", "--check", patch)
+        self.command("git", "apply", patch)
+        after = shutil.copy(self.build(), self.folder / "after")
         self.check_answers(self.said_by(before), self.said_by(after))
-        self.check_gains(self.gains(before, after), made)
+        gains = self.gains(before, after)
+        if self.long:  # the program was measured between the two: a shared machine's memory is another one by the minute
+            self.command("git", "apply", "-R", patch)
+            reports.append(self.report(runs, "again"))
+        self.check_gains(gains, reports)
+
+    def report(self, runs, folder):
+        """What `best` reports of each function, as the user's build compiles it: the lower and upper end of its interval."""
+        made = self.succeed("best", *reversed(runs), "-o", self.folder / folder, "--workspace", self.workspace, seconds=LONGEST_SECONDS)
+        said = re.findall(r"^(\S+): [\d.]+x \[([\d.]+), ([\d.]+)\] as your build compiles it, both with -march=x86-64 -O2", made.out,
+                          re.MULTILINE)
+        self.assertEqual(len(said), len(runs), made)
+        return {whole: (float(low), float(high)) for whole, low, high in said}
 
     def check_answers(self, before, after):
         self.assertEqual([name for name, _ in before], [name for name, _ in after])
         self.assertLess(max(abs(a - b) for (_, a), (_, b) in zip(before, after)), 2e-4)
         self.assertEqual(len({name for name, value in before if abs(value) > 0.1}), 5, "the program computes something")
 
-    def check_gains(self, gains, made):
+    def check_gains(self, gains, reports):
         for name, _, whole, *_ in [function for function in FUNCTIONS if self.long or function[0] in FEW]:
-            said = re.search(rf"^{re.escape(whole)}: ([\d.]+)x \[([\d.]+), ([\d.]+)\] as your build compiles it, both with "
-                             r"-march=x86-64 -O2", made.out, re.MULTILINE)
-            self.assertIsNotNone(said, made)
-            own, (reported, low, high) = gains[name], map(float, said.groups())
-            print(f"{whole}: {own:.2f}x in the program, {reported}x [{low}, {high}] reported", file=sys.stderr)
+            low, high = (choose(ends) for choose, ends in zip((min, max), zip(*(report[whole] for report in reports))))
+            print(f"{whole}: {gains[name]:.2f}x in the program, reported {[report[whole] for report in reports]}", file=sys.stderr)
             with self.subTest(whole):
                 if self.long:
-                    self.assertTrue(0.9 * low <= own <= 1.1 * high)
+                    self.assertTrue(0.9 * low <= gains[name] <= 1.1 * high)
                 else:
                     # A shared machine may be another one by the minute in which the program is measured.
-                    self.assertGreater(own, math.sqrt(reported))
+                    self.assertGreater(gains[name], math.sqrt(low))
 
 
 if __name__ == "__main__":
