@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # make demo    install what is missing, build, and optimize one kernel: no key, no GPU
 # make test    install what is missing, build, and run every test
-# make check   make test, and the same under sanitizers and clang-tidy (what CI runs)
-# make check-long  what is too slow for CI: ten minutes of processes that share a journal and are killed, and a program's own
-#                  speed-up against the reported one, on an otherwise idle machine
+# make check   make test, the benchmarks compiled, and the tests under sanitizers and clang-tidy (what CI runs)
+# make check-long  what is too slow for CI: ten minutes of processes that share a journal and are killed, a program's own speed-up
+#                  against the reported one, the documentation's examples at their own sizes and every CUDA kernel of the
+#                  self-test, on an otherwise idle machine
 # make check-gpu   what needs a CUDA device, about five minutes on an otherwise idle one
 # make build   install what is missing, and build release binaries into build/release/bin
 # make fetch   fetch what tests run against: the SurrealDB engine, NVRTC (make test does it too)
@@ -15,7 +16,7 @@ PREFIX ?= /usr/local
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache,)
 
-.PHONY: fetch demo test test-build check check-long check-gpu build install uninstall deps deps-build asan asan-build tsan tsan-build tidy \
+.PHONY: fetch demo test test-build bench-build check check-long check-gpu build install uninstall deps deps-build asan asan-build tsan tsan-build tidy \
         format clean
 
 demo: build
@@ -26,6 +27,10 @@ test-build: deps fetch
 	cmake --preset test $(LAUNCHER)
 	cmake --build --preset test -j $(JOBS)
 
+bench-build: deps
+	cmake --preset test $(LAUNCHER)
+	cmake --build --preset test -j $(JOBS) --target accelopt_benchmarks
+
 test: test-build
 	ctest --preset test -j $(JOBS) --no-tests=error
 
@@ -33,16 +38,16 @@ build: deps-build
 	cmake --preset release $(LAUNCHER) -DACCELOPT_TESTS=OFF -DACCELOPT_BENCH=OFF -DACCELOPT_WERROR=OFF
 	cmake --build --preset release -j $(JOBS)
 
-check: test asan tsan tidy
+check: test bench-build asan tsan tidy
 
 check-long: deps
 	cmake --preset test $(LAUNCHER)
-	cmake --build --preset test -j $(JOBS) --target accelopt accelopt-arena accelopt-card steady_worker
+	cmake --build --preset test -j $(JOBS) --target accelopt accelopt-arena accelopt-device accelopt-nvrtc steady_worker cli_test bench_transfer
 	ctest --preset test -C long -L long --no-tests=error
 
 check-gpu: deps fetch
 	cmake --preset test $(LAUNCHER)
-	cmake --build --preset test -j $(JOBS) --target accelopt accelopt-arena accelopt-card accelopt-nvrtc
+	cmake --build --preset test -j $(JOBS) --target accelopt accelopt-arena accelopt-device accelopt-nvrtc
 	ctest --preset test -L gpu --no-tests=error
 
 asan-build: deps fetch

@@ -26,9 +26,9 @@
 #include "base/hash.hpp"
 #include "delayed.hpp"
 #include "evaluation/evaluator.hpp"
-#include "evaluation/worker_pool.hpp"
 #include "figures.hpp"
 #include "suites/task_folder.hpp"
+#include "worker/pool.hpp"
 
 namespace accelopt::bench {
 namespace {
@@ -78,14 +78,14 @@ struct Opened {
 /// The task with one raced workload whose call takes at most 2 ms, opened.
 base::Result<Opened> open(const Options& options, const model::Task& whole) {
   for (const model::Workload& workload : whole.workloads) {
-    Opened opened{whole, evaluation::make_worker_pool({.workers = {{{options.accelopt.string(), "worker"}}}}),
+    Opened opened{whole, worker::make_worker_pool({.workers = {{{options.accelopt.string(), "worker"}}}}),
                   workload.name};
     opened.task.workloads = {workload};
     opened.task.workloads.front().role = model::Role::race;
     opened.task.workloads.front().weight = 1;
     evaluation::MeasureSettings settings;
     settings.seed = base::random_seed();
-    TRY_ASSIGN(const auto report, opened.evaluator->ask(evaluation::Open{opened.task, settings}, {}));
+    TRY_ASSIGN(const auto report, base::as_result(opened.evaluator->ask(evaluation::Open{opened.task, settings}, {})));
     if (report.baseline.status != model::Status::passed) {
       return base::fail(base::ErrorCode::invalid_argument, whole.definition.name + ": " + report.baseline.reason);
     }
@@ -103,13 +103,14 @@ base::Result<Tally> race(Opened& opened, const Race& race, int sessions) {
   const auto opponent = solution(race.opponent_wait);
   if (!candidate || !opponent) return base::fail(base::ErrorCode::unsupported, "the baseline has no plain kernel head");
   for (const auto& arm : {*candidate, *opponent}) {
-    TRY_ASSIGN(const auto built, opened.evaluator->ask(evaluation::Build{arm}, {}));
+    TRY_ASSIGN(const auto built, base::as_result(opened.evaluator->ask(evaluation::Build{arm}, {})));
     if (!built.built) return base::fail(base::ErrorCode::invalid_argument, built.diagnostics);
   }
   Tally tally;
   for (int i = 0; i < sessions; ++i) {
     const auto begin = Clock::now();
-    TRY_ASSIGN(const auto evaluation, opened.evaluator->ask(evaluation::Race{*candidate, *opponent}, {}));
+    TRY_ASSIGN(const auto evaluation,
+               base::as_result(opened.evaluator->ask(evaluation::Race{*candidate, *opponent}, {})));
     if (evaluation.status != model::Status::passed) {
       return base::fail(base::ErrorCode::invalid_argument, "an arm failed: " + evaluation.reason);
     }

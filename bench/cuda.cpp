@@ -26,9 +26,9 @@
 
 #include "base/hash.hpp"
 #include "evaluation/evaluator.hpp"
-#include "evaluation/worker_pool.hpp"
 #include "figures.hpp"
 #include "suites/task_folder.hpp"
+#include "worker/pool.hpp"
 
 namespace accelopt::bench {
 namespace {
@@ -39,7 +39,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kPlantedBlocks = 120;  ///< of the race that measures the planted difference
 // What a call costs beside the device's work: the device sees the host's flag, the first event's kernel begins, the
 // host sees the last event, some microseconds each. The least: the two clocks may not contradict each other
-// (card_call.cpp).
+// (call.cpp).
 constexpr double kLeastLagUs = -5;
 constexpr double kMedianLagUs = 20;
 constexpr double kMostLagUs = 60;  ///< 99 of 100 calls; the rest are hiccups of the host
@@ -91,16 +91,16 @@ base::Result<Opened> open(const Options& options, const std::string& name) {
   TRY_ASSIGN(model::Task task, suites::load_task(options.suite / name));
   Opened opened{
       std::move(task),
-      evaluation::make_worker_pool({.workers = {{{options.accelopt.string(), "worker", "--device", options.device}}}})};
+      worker::make_worker_pool({.workers = {{{options.accelopt.string(), "worker", "--device", options.device}}}})};
   evaluation::MeasureSettings settings;
   settings.seed = base::random_seed();
   settings.playoff_min_blocks = settings.playoff_max_blocks = kPlantedBlocks;
   const auto begin = Clock::now();
-  TRY_ASSIGN(const auto report, opened.evaluator->ask(evaluation::Open{opened.task, settings}, {}));
+  TRY_ASSIGN(const auto report, base::as_result(opened.evaluator->ask(evaluation::Open{opened.task, settings}, {})));
   if (report.baseline.status != model::Status::passed)
     return base::fail(base::ErrorCode::invalid_argument, name + ": " + report.baseline.reason);
   for (const model::WorkloadTiming& timing : report.baseline.workloads) {
-    if (timing.role == "race") opened.call_ns += timing.time_ns;
+    if (timing.role == model::Role::race) opened.call_ns += timing.time_ns;
   }
   std::printf("# %s on %s: opened in %.1f s, baseline %.3f ms a call\n", opened.task.definition.name.c_str(),
               report.device.name.c_str(), seconds_since(begin), opened.call_ns / 1e6);
@@ -169,7 +169,8 @@ double deviation(const std::vector<double>& values) {
 base::Result<void> race(Opened& opened, const model::Solution& candidate, const model::Solution& opponent, int sessions,
                         Tally& tally, Agreement& agreement) {
   for (int i = 0; i < sessions; ++i) {
-    TRY_ASSIGN(const auto evaluation, opened.evaluator->ask(evaluation::Race{candidate, opponent}, {}));
+    TRY_ASSIGN(const auto evaluation,
+               base::as_result(opened.evaluator->ask(evaluation::Race{candidate, opponent}, {})));
     if (evaluation.status != model::Status::passed)
       return base::fail(base::ErrorCode::invalid_argument, "an arm failed: " + evaluation.reason);
     ++tally.sessions;
@@ -193,7 +194,7 @@ base::Result<void> race(Opened& opened, const model::Solution& candidate, const 
 /// How long an arm takes, and at which clock: what a share of it is in cycles.
 base::Result<void> measure_arm(Opened& opened) {
   TRY_ASSIGN(const auto evaluation,
-             opened.evaluator->ask(evaluation::Race{opened.with_wait(0), opened.with_wait(0)}, {}));
+             base::as_result(opened.evaluator->ask(evaluation::Race{opened.with_wait(0), opened.with_wait(0)}, {})));
   std::vector<double> times;
   std::vector<double> clocks;
   for (const model::BlockSample& block : evaluation.samples) {
@@ -208,8 +209,8 @@ base::Result<void> measure_arm(Opened& opened) {
 
 /// The planted difference of 2 %, by a race whose length does not depend on what it finds.
 base::Result<model::Interval> planted(Opened& opened) {
-  TRY_ASSIGN(const auto report,
-             opened.evaluator->ask(evaluation::PlayOff{{{opened.with_wait(0.02)}, {opened.with_wait(0)}}, 1}, {}));
+  TRY_ASSIGN(const auto report, base::as_result(opened.evaluator->ask(
+                                    evaluation::PlayOff{{{opened.with_wait(0.02)}, {opened.with_wait(0)}}, 1}, {})));
   if (!report.arms[1].measured)
     return base::fail(base::ErrorCode::invalid_argument, "an arm failed: " + report.arms[1].reason);
   return report.arms[1].score;
@@ -218,12 +219,13 @@ base::Result<model::Interval> planted(Opened& opened) {
 /// A clear loser from source to verdict, nothing of it known; the worst of some.
 base::Result<double> loser_seconds(Opened& opened) {
   double worst = 0;
-  TRY(opened.evaluator->ask(evaluation::Race{opened.with_wait(0.31), opened.task.baseline},
-                            {}));  // slots are drawn from now on
+  TRY(base::as_result(opened.evaluator->ask(evaluation::Race{opened.with_wait(0.31), opened.task.baseline},
+                                            {})));  // slots are drawn from now on
   for (int i = 0; i < 5; ++i) {
     const auto begin = Clock::now();
     TRY_ASSIGN(const auto evaluation,
-               opened.evaluator->ask(evaluation::Race{opened.with_wait(0.32 + 0.01 * i), opened.task.baseline}, {}));
+               base::as_result(opened.evaluator->ask(
+                   evaluation::Race{opened.with_wait(0.32 + 0.01 * i), opened.task.baseline}, {})));
     const double seconds = seconds_since(begin);
     if (evaluation.verdict != model::Verdict::slower) {
       return base::fail(base::ErrorCode::invalid_argument, "a loser of 30 % was not called SLOWER but " +
@@ -252,8 +254,8 @@ base::Result<Sustained> sustained(Opened& opened) {
     for (int thread = 0; thread < kBuilders; ++thread) {
       threads.emplace_back([&] {
         for (int i = next++; i < kSustained; i = next++) {
-          const auto evaluation =
-              opened.evaluator->ask(evaluation::Race{opened.with_wait(0.4 + 0.002 * i), opened.task.baseline}, {});
+          const auto evaluation = base::as_result(
+              opened.evaluator->ask(evaluation::Race{opened.with_wait(0.4 + 0.002 * i), opened.task.baseline}, {}));
           if (!evaluation || evaluation->status != model::Status::passed) {
             ++failed;
             continue;
@@ -272,8 +274,8 @@ base::Result<Sustained> sustained(Opened& opened) {
 
 /// Seconds from the verdict on something that takes the device's process with it to the verdict on the next candidate.
 base::Result<double> recovery_seconds(Opened& opened, const std::string& body, model::Status expected, int number) {
-  TRY_ASSIGN(const auto broken,
-             opened.evaluator->ask(evaluation::Race{followed_by(opened.task, body), opened.task.baseline}, {}));
+  TRY_ASSIGN(const auto broken, base::as_result(opened.evaluator->ask(
+                                    evaluation::Race{followed_by(opened.task, body), opened.task.baseline}, {})));
   if (broken.status != expected) {
     return base::fail(base::ErrorCode::invalid_argument, "expected " + std::string(model::to_string(expected)) +
                                                              ", got " + std::string(model::to_string(broken.status)) +
@@ -281,8 +283,8 @@ base::Result<double> recovery_seconds(Opened& opened, const std::string& body, m
   }
   std::printf("# %s\n", broken.reason.c_str());
   const auto begin = Clock::now();
-  TRY_ASSIGN(const auto after,
-             opened.evaluator->ask(evaluation::Race{opened.with_wait(0.6 + 0.01 * number), opened.task.baseline}, {}));
+  TRY_ASSIGN(const auto after, base::as_result(opened.evaluator->ask(
+                                   evaluation::Race{opened.with_wait(0.6 + 0.01 * number), opened.task.baseline}, {})));
   if (after.status != model::Status::passed)
     return base::fail(base::ErrorCode::invalid_argument, "the next candidate failed: " + after.reason);
   return seconds_since(begin);

@@ -30,13 +30,13 @@
 #include "base/json.hpp"
 #include "delayed.hpp"
 #include "evaluation/target.hpp"
-#include "evaluation/worker_pool.hpp"
 #include "figures.hpp"
 #include "journal/journal.hpp"
 #include "stats/estimate.hpp"
 #include "suites/task_folder.hpp"
 #include "targets/cpu/cpu_target.hpp"
 #include "targets/cpu/task_header.hpp"
+#include "worker/pool.hpp"
 
 namespace accelopt::bench {
 namespace {
@@ -227,20 +227,20 @@ base::Result<void> compare(const Options& options, const fs::path& folder, Sums&
   TRY_ASSIGN(const model::Task task, suites::load_task(folder));
   TRY_ASSIGN(const auto candidates, candidates_of(options, folder, work.path()));
   TRY_ASSIGN(UsualWay usual, UsualWay::create(task, work.path()));
-  const auto evaluator = evaluation::make_worker_pool({.workers = {{{options.accelopt.string(), "worker"}}}});
+  const auto evaluator = worker::make_worker_pool({.workers = {{{options.accelopt.string(), "worker"}}}});
   evaluation::MeasureSettings settings;
   settings.seed = base::random_seed();
-  TRY(evaluator->ask(evaluation::Open{task, settings}, {}));
+  TRY(base::as_result(evaluator->ask(evaluation::Open{task, settings}, {})));
   Sums own;
   int blocks = 0;
   double calls_ns = 0;
   for (const Candidate& candidate : candidates) {
     const model::Solution later = another(candidate.solution, 0);
-    TRY(evaluator->ask(evaluation::Build{candidate.parent}, {}));
+    TRY(base::as_result(evaluator->ask(evaluation::Build{candidate.parent}, {})));
     for (const model::Solution* const one : {&candidate.solution, &later}) {
-      TRY(evaluator->ask(evaluation::Build{*one}, {}));
+      TRY(base::as_result(evaluator->ask(evaluation::Build{*one}, {})));
       const auto begin = Clock::now();
-      TRY_ASSIGN(const auto evaluation, evaluator->ask(evaluation::Race{*one, candidate.parent}, {}));
+      TRY_ASSIGN(const auto evaluation, base::as_result(evaluator->ask(evaluation::Race{*one, candidate.parent}, {})));
       (one == &later ? own.ours : own.first) += seconds_since(begin);
       if (one == &later) blocks += evaluation.blocks;
       if (one == &later) calls_ns += race_calls_ns(evaluation);
@@ -278,10 +278,10 @@ base::Result<void> compare(const Options& options, const fs::path& folder, Sums&
 /// this machine can make any one of them long.
 base::Result<void> dismiss(const Options& options, const fs::path& folder, double& most_blocks, double& most_overhead) {
   TRY_ASSIGN(const model::Task task, suites::load_task(folder));
-  const auto evaluator = evaluation::make_worker_pool({.workers = {{{options.accelopt.string(), "worker"}}}});
+  const auto evaluator = worker::make_worker_pool({.workers = {{{options.accelopt.string(), "worker"}}}});
   evaluation::MeasureSettings settings;
   settings.seed = base::random_seed();
-  TRY(evaluator->ask(evaluation::Open{task, settings}, {}));
+  TRY(base::as_result(evaluator->ask(evaluation::Open{task, settings}, {})));
   double largest = 0;
   for (const model::Workload& workload : task.workloads) largest = std::max(largest, megabytes(task, workload));
   const std::optional<model::Solution> slower = delayed(task.baseline, 0.3);
@@ -291,10 +291,10 @@ base::Result<void> dismiss(const Options& options, const fs::path& folder, doubl
   // Candidates of their own, as in a search: each meets slots whose expected outputs are there since the first.
   for (int i = 0; i < 8; ++i) {
     const model::Solution loser = another(*slower, i);
-    TRY_ASSIGN(const auto built, evaluator->ask(evaluation::Build{loser}, {}));
+    TRY_ASSIGN(const auto built, base::as_result(evaluator->ask(evaluation::Build{loser}, {})));
     if (!built.built) return base::fail(base::ErrorCode::invalid_argument, built.diagnostics);
     const auto begin = Clock::now();
-    TRY_ASSIGN(const auto evaluation, evaluator->ask(evaluation::Race{loser, task.baseline}, {}));
+    TRY_ASSIGN(const auto evaluation, base::as_result(evaluator->ask(evaluation::Race{loser, task.baseline}, {})));
     const double seconds = seconds_since(begin);
     if (i == 0) continue;
     blocks.push_back(evaluation.verdict == model::Verdict::slower ? evaluation.blocks : 1000);

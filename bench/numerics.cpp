@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "evaluation/inputs.hpp"
-#include "evaluation/numerics.hpp"
+#include "evaluation/verify/inputs.hpp"
+#include "evaluation/verify/numerics.hpp"
 #include "evaluation_numerics/operators.hpp"
 #include "numerics_bands.hpp"
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "evaluation/dtype_codec.hpp"
-#include "evaluation/inputs.hpp"
-#include "evaluation/numerics.hpp"
+#include "evaluation/verify/dtype_codec.hpp"
+#include "evaluation/verify/inputs.hpp"
+#include "evaluation/verify/numerics.hpp"
 
 namespace accelopt::evaluation {
 namespace {

@@ -64,7 +64,7 @@ class ScriptedModel final : public llm::ChatModel {
  public:
   ScriptedModel(std::uint64_t seed, double scale) : seed_(seed), scale_(scale) {}
 
-  base::Result<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token) override {
+  base::Outcome<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token) override {
     const std::string role = request.label.substr(0, request.label.find(' '));
     const std::string rest = request.label.substr(role.size() + 1);
     sleep_seconds(seconds(request.label) / scale_);

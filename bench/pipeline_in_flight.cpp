@@ -213,7 +213,7 @@ class ServerProcess {
 class TimedModel final : public llm::ChatModel {
  public:
   explicit TimedModel(llm::ChatModel& model) : model_(model) {}
-  base::Result<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
+  base::Outcome<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
     const auto began = Clock::now();
     auto reply = model_.chat(request, stop);
     const std::scoped_lock lock(mutex_);

@@ -166,7 +166,7 @@ class TableEvaluator final : public fakes::NamedEvaluator {
     const double speedup = std::exp(stats::trimmed_mean(samples));
     std::vector<model::WorkloadTiming> result;
     for (model::WorkloadTiming workload : opened.baseline.workloads) {
-      if (workload.role != "race") continue;
+      if (workload.role != model::Role::race) continue;
       workload.time_ns /= speedup;
       if (workload.roofline) workload.roofline->fraction *= speedup;
       result.push_back(std::move(workload));
@@ -200,7 +200,7 @@ class OrderedPlanner final : public agents::Planner {
   OrderedPlanner(agents::Planner& recipes, const syntax::Clang& clang, const Search& search)
       : recipes_(recipes), clang_(clang), search_(search) {}
 
-  Result<agents::Answer<model::Plan>> plan(const agents::PlanQuestion& question, std::stop_token stop) override {
+  base::Outcome<agents::Answer<model::Plan>> plan(const agents::PlanQuestion& question, std::stop_token stop) override {
     agents::PlanQuestion asked = question;
     if (search_.order != Order::memory) asked.memory.clear();
     std::erase_if(asked.memory, [&](const model::Experience& experience) { return experience.run == search_.run; });
@@ -245,7 +245,8 @@ class RememberingExecutor final : public agents::Executor {
  public:
   explicit RememberingExecutor(agents::Executor& executor) : executor_(executor) {}
 
-  Result<agents::Answer<Solution>> execute(const agents::ExecuteQuestion& question, std::stop_token stop) override {
+  base::Outcome<agents::Answer<Solution>> execute(const agents::ExecuteQuestion& question,
+                                                  std::stop_token stop) override {
     const std::string key = model::main_text(question.kernel) + question.plan.text + question.context.task_header;
     if (const auto known = known_.find(base::sha256_hex(key)); known != known_.end()) return known->second;
     TRY_ASSIGN(const auto answer, executor_.execute(question, stop));

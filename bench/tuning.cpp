@@ -15,9 +15,9 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
-#include "evaluation/block_runner.hpp"
 #include "evaluation/build_ahead.hpp"
 #include "evaluation/local_evaluator.hpp"
+#include "evaluation/race/block_runner.hpp"
 #include "figures.hpp"
 #include "model/tuning.hpp"
 #include "stats/estimate.hpp"
@@ -66,13 +66,13 @@ struct Tuned {
 Result<Tuned> tune(const model::Task& task, const Solution& open) {
   const auto target = targets::cpu::make_cpu_target(cpu_options());
   const auto evaluator = evaluation::make_local_evaluator(*target);
-  TRY_ASSIGN(const auto opened, evaluator->ask(evaluation::Open{task, settings()}, {}));
+  TRY_ASSIGN(const auto opened, base::as_result(evaluator->ask(evaluation::Open{task, settings()}, {})));
   if (opened.baseline.status != model::Status::passed) {
     return base::fail(base::ErrorCode::invalid_argument, "the baseline fails: " + opened.baseline.reason);
   }
   const auto began = Clock::now();
   Tuned out;
-  TRY_ASSIGN(out.evaluation, evaluator->ask(evaluation::Race{open, task.baseline}, {}));
+  TRY_ASSIGN(out.evaluation, base::as_result(evaluator->ask(evaluation::Race{open, task.baseline}, {})));
   out.seconds = seconds_since(began);
   if (out.evaluation.status != model::Status::passed || !out.evaluation.tuning) {
     return base::fail(base::ErrorCode::invalid_argument, "the kernel fails: " + out.evaluation.reason);

@@ -70,10 +70,11 @@ endfunction()
 add_custom_target(accelopt_tests)
 
 # accelopt_test(base SOURCES result_test.cpp DEPENDS accelopt_base)
-# One folder of tests, one executable named <folder>_test, each test case a CTest case. With MEASURES none of them runs
-# beside another one that measures, and where ctest uses two cores nothing else beside it.
+# One folder of tests, one executable named <folder>_test, each test case a CTest case. With MEASURES at
+# most one of them runs beside another test that measures; those that ALONE names, a filter of GoogleTest, run beside
+# nothing where ctest uses two cores: they look for small differences of times.
 function(accelopt_test name)
-  cmake_parse_arguments(ARG "MEASURES" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "MEASURES" "ALONE" "SOURCES;DEPENDS;LABELS" ${ARGN})
   string(REPLACE "/" "_" target ${name}_test)
   add_executable(${target} ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE accelopt_options ${ARG_DEPENDS} GTest::gtest GTest::gtest_main)
@@ -84,8 +85,14 @@ function(accelopt_test name)
   if(ARG_LABELS)
     list(APPEND properties LABELS "${ARG_LABELS}")
   endif()
-  if(ARG_MEASURES)
-    list(APPEND properties RESOURCE_LOCK cpu PROCESSORS 2)
+  set(others)
+  if(ARG_ALONE)
+    gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 TEST_FILTER "${ARG_ALONE}" TEST_LIST ${target}_alone
+                         PROPERTIES ${properties} RESOURCE_LOCK cpu PROCESSORS 2)
+    set(others TEST_FILTER "-${ARG_ALONE}")
   endif()
-  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+  if(ARG_MEASURES)
+    list(APPEND properties RESOURCE_LOCK beside_cpu)  # as tests/blackbox/CMakeLists.txt has it
+  endif()
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 ${others} PROPERTIES ${properties})
 endfunction()

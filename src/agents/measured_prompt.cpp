@@ -119,7 +119,7 @@ std::string profile_text(const model::Profile& profile) {
 std::string timing_text(const model::Evaluation& evaluation) {
   std::string out;
   for (const model::WorkloadTiming& workload : evaluation.workloads) {
-    if (workload.role != model::to_string(model::Role::race)) continue;
+    if (workload.role != model::Role::race) continue;
     out += "- " + workload.name + ": " + base::duration_text(workload.time_ns) + " a call";
     if (const auto& roofline = workload.roofline) {
       out += fmt::format(

@@ -62,7 +62,8 @@ struct Asked {
 
 /// Asks until an answer can be read, at most kTries times. `parse` takes the text and gives Parsed<T>.
 template <class T, class Parse>
-Result<Answer<T>> ask(const Asked& asked, llm::ChatRequest request, const std::stop_token& stop, const Parse& parse) {
+base::Outcome<Answer<T>> ask(const Asked& asked, llm::ChatRequest request, const std::stop_token& stop,
+                             const Parse& parse) {
   Answer<T> answer;
   answer.author = asked.model.name();
   for (int tried = 0; tried < kTries; ++tried) {
@@ -125,11 +126,11 @@ Answer<T> only(Answer<std::vector<T>> all) {
 class ModelPlanner final : public Planner, ModelAgent {
  public:
   using ModelAgent::ModelAgent;
-  Result<Answer<model::Plan>> plan(const PlanQuestion& question, std::stop_token stop) override {
+  base::Outcome<Answer<model::Plan>> plan(const PlanQuestion& question, std::stop_token stop) override {
     TRY_ASSIGN(auto answer, plans(question, std::move(stop)));
     return only(std::move(answer));
   }
-  Result<Answer<std::vector<model::Plan>>> plans(const PlanQuestion& question, std::stop_token stop) override {
+  base::Outcome<Answer<std::vector<model::Plan>>> plans(const PlanQuestion& question, std::stop_token stop) override {
     TRY_ASSIGN(auto chat, request(Role::planner, question.kernel.language, place_values(question)));
     return ask<std::vector<model::Plan>>(
         {model(), Role::planner, question.context.identity, form_of(question)}, std::move(chat), stop,
@@ -149,7 +150,7 @@ Parsed<model::Solution> parse_solution(const std::string& text, const model::Sol
 class ModelExecutor final : public Executor, ModelAgent {
  public:
   using ModelAgent::ModelAgent;
-  Result<Answer<model::Solution>> execute(const ExecuteQuestion& question, std::stop_token stop) override {
+  base::Outcome<Answer<model::Solution>> execute(const ExecuteQuestion& question, std::stop_token stop) override {
     TRY_ASSIGN(auto chat, request(Role::executor, question.kernel.language, place_values(question)));
     return ask<model::Solution>({model(), Role::executor, question.context.identity, form_of_file(question.kernel)},
                                 std::move(chat), stop,
@@ -160,7 +161,7 @@ class ModelExecutor final : public Executor, ModelAgent {
 class ModelFixer final : public Fixer, ModelAgent {
  public:
   using ModelAgent::ModelAgent;
-  Result<Answer<model::Solution>> fix(const FixQuestion& question, std::stop_token stop) override {
+  base::Outcome<Answer<model::Solution>> fix(const FixQuestion& question, std::stop_token stop) override {
     TRY_ASSIGN(auto chat, request(Role::fixer, question.broken.language, place_values(question)));
     TRY_ASSIGN(auto answer,
                ask<model::Solution>({model(), Role::fixer, question.context.identity, form_of_file(question.broken)},
@@ -174,12 +175,13 @@ class ModelFixer final : public Fixer, ModelAgent {
 class ModelSummarizer final : public Summarizer, ModelAgent {
  public:
   using ModelAgent::ModelAgent;
-  Result<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question, std::stop_token stop) override {
+  base::Outcome<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question,
+                                                         std::stop_token stop) override {
     TRY_ASSIGN(auto answer, summarize_all({question}, std::move(stop)));
     return only(std::move(answer));
   }
-  Result<Answer<std::vector<std::optional<Lesson>>>> summarize_all(const std::vector<SummarizeQuestion>& questions,
-                                                                   std::stop_token stop) override {
+  base::Outcome<Answer<std::vector<std::optional<Lesson>>>> summarize_all(
+      const std::vector<SummarizeQuestion>& questions, std::stop_token stop) override {
     TRY_ASSIGN(auto chat, request(Role::summarizer, questions.front().slow.language, place_values(questions)));
     return ask<std::vector<std::optional<Lesson>>>(
         {model(), Role::summarizer, questions.front().context.identity, form_of_lessons()}, std::move(chat), stop,

@@ -8,6 +8,7 @@
 #include "agents/prompt_text.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "model/target_description.hpp"
 
 namespace accelopt::agents {
@@ -39,12 +40,6 @@ std::vector<std::string> folders() {
   return out;
 }
 
-std::string joined(const std::vector<std::string_view>& names) {
-  std::string out;
-  for (const std::string_view name : names) out += (out.empty() ? "" : " ") + std::string(name);
-  return out;
-}
-
 auto line_of(std::string_view text, std::size_t at) {
   return 1 + std::ranges::count(text.substr(0, at), '\n');
 }
@@ -67,20 +62,6 @@ Result<std::string> read_prompt(const std::optional<std::filesystem::path>& fold
 
 }  // namespace
 
-std::string_view to_string(Role role) {
-  switch (role) {
-    case Role::planner:
-      return "planner";
-    case Role::executor:
-      return "executor";
-    case Role::fixer:
-      return "fixer";
-    case Role::summarizer:
-      return "summarizer";
-  }
-  return "planner";
-}
-
 Result<PromptTemplate> PromptTemplate::parse(std::string_view text, std::string_view file,
                                              const std::vector<std::string_view>& known) {
   PromptTemplate out;
@@ -95,7 +76,7 @@ Result<PromptTemplate> PromptTemplate::parse(std::string_view text, std::string_
     const std::string_view name = text.substr(name_at, end - name_at);
     if (std::ranges::find(known, name) == known.end()) {
       return fail(ErrorCode::parse,
-                  where(at) + "unknown place {{" + std::string(name) + "}}; known here: " + joined(known));
+                  where(at) + "unknown place {{" + std::string(name) + "}}; known here: " + base::joined(known, " "));
     }
     out.pieces_.push_back({std::string(text.substr(done, at - done)), false});
     out.pieces_.push_back({std::string(name), true});
@@ -179,8 +160,7 @@ Result<Prompts> load_prompts(const std::optional<std::filesystem::path>& folder)
     TRY_ASSIGN(prompts.languages_[language], load_language(folder, language, all));
   }
   if (prompts.languages_.empty() && folder) {
-    std::string known;
-    for (const std::string& name : folders()) known += (known.empty() ? "" : " or ") + name + "/";
+    std::string known = base::joined(folders(), " or ", [&](const std::string& name) { return name + "/"; });
     return fail(ErrorCode::not_found, folder->string() + ": no folder of prompts; it needs " + known +
                                           " with every file that the built-in one has");
   }

@@ -11,12 +11,12 @@
 
 #include "base/result.hpp"
 #include "model/solution.hpp"
+#include "model/vocabulary.hpp"
 
 namespace accelopt::agents {
 
-enum class Role { planner, executor, fixer, summarizer };
-/// "planner", ...
-std::string_view to_string(Role role);
+using Role = model::AgentRole;
+using model::to_string;
 
 /// What the places of a prompt are filled with, by name.
 using PlaceValues = std::map<std::string, std::string, std::less<>>;

@@ -17,7 +17,7 @@ void take_in(Answer<Whole>& whole, Answer<Part>& part) {
 
 }  // namespace
 
-base::Result<Answer<std::vector<model::Plan>>> Planner::plans(const PlanQuestion& question, std::stop_token stop) {
+base::Outcome<Answer<std::vector<model::Plan>>> Planner::plans(const PlanQuestion& question, std::stop_token stop) {
   Answer<std::vector<model::Plan>> all;
   PlanQuestion one = question;
   one.plans = 1;
@@ -33,7 +33,7 @@ base::Result<Answer<std::vector<model::Plan>>> Planner::plans(const PlanQuestion
   return all;
 }
 
-base::Result<Answer<std::vector<std::optional<Lesson>>>> Summarizer::summarize_all(
+base::Outcome<Answer<std::vector<std::optional<Lesson>>>> Summarizer::summarize_all(
     const std::vector<SummarizeQuestion>& questions, std::stop_token stop) {
   Answer<std::vector<std::optional<Lesson>>> all;
   all.value.emplace();

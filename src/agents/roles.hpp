@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.hpp"
+#include "base/outcome.hpp"
 #include "model/evaluation.hpp"
 #include "model/experience.hpp"
 #include "model/identity.hpp"
@@ -129,32 +129,32 @@ class Planner {
  public:
   virtual ~Planner() = default;
   /// @error unavailable, unauthenticated, timed_out, cancelled, ...: no answer could be had.
-  virtual base::Result<Answer<model::Plan>> plan(const PlanQuestion& question, std::stop_token stop) = 0;
+  virtual base::Outcome<Answer<model::Plan>> plan(const PlanQuestion& question, std::stop_token stop) = 0;
   /// As many plans as the question asks for, or fewer. @error as plan.
-  virtual base::Result<Answer<std::vector<model::Plan>>> plans(const PlanQuestion& question, std::stop_token stop);
+  virtual base::Outcome<Answer<std::vector<model::Plan>>> plans(const PlanQuestion& question, std::stop_token stop);
 };
 
 class Executor {
  public:
   virtual ~Executor() = default;
-  virtual base::Result<Answer<model::Solution>> execute(const ExecuteQuestion& question, std::stop_token stop) = 0;
+  virtual base::Outcome<Answer<model::Solution>> execute(const ExecuteQuestion& question, std::stop_token stop) = 0;
 };
 
 class Fixer {
  public:
   virtual ~Fixer() = default;
-  virtual base::Result<Answer<model::Solution>> fix(const FixQuestion& question, std::stop_token stop) = 0;
+  virtual base::Outcome<Answer<model::Solution>> fix(const FixQuestion& question, std::stop_token stop) = 0;
 };
 
 class Summarizer {
  public:
   virtual ~Summarizer() = default;
   /// A value of nullopt inside the answer's value: the summarizer saw no optimization.
-  virtual base::Result<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question,
-                                                                std::stop_token stop) = 0;
+  virtual base::Outcome<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question,
+                                                                 std::stop_token stop) = 0;
   /// About several changes to one kernel: equal contexts but for the identity, and equal parents. One value a question,
   /// nullopt as above. @error as summarize.
-  virtual base::Result<Answer<std::vector<std::optional<Lesson>>>> summarize_all(
+  virtual base::Outcome<Answer<std::vector<std::optional<Lesson>>>> summarize_all(
       const std::vector<SummarizeQuestion>& questions, std::stop_token stop);
 };
 

@@ -20,12 +20,12 @@ using base::Result;
 namespace {
 
 std::string state_of(const journal::SuiteRun& run) {
-  if (run.state != "running") return run.state;
+  if (run.state != to_string(model::RunStatus::running)) return run.state;
   // It gives no sign of life of its own: of another machine's process nothing is known.
   const journal::Session session{.pid = run.process.pid, .host = run.process.host, .born = run.process.born};
   switch (journal::is_alive(session)) {
     case journal::Alive::yes:
-      return "running";
+      return std::string(to_string(model::RunStatus::running));
     case journal::Alive::no:
       return "cut short";
     case journal::Alive::unknown:
@@ -59,8 +59,8 @@ Result<report::SuiteTask> task_of(const journal::SuiteEntry& entry, journal::Jou
   if (entry.run.empty()) return task;
   TRY_ASSIGN(const journal::RunInfo run, journal.find_run(entry.run));
   TRY_ASSIGN(const RunState state, app::state_of(control, run.id));
-  task.state = state.status;
-  if (task.state == "done") task.error.clear();  // it failed, and was resumed
+  task.state = to_string(state.status);
+  if (task.state == to_string(model::RunStatus::done)) task.error.clear();  // it failed, and was resumed
   const Json result = run.result.value_or(Json());
   read_result(result, task);
   TRY_ASSIGN(const auto steps, journal.steps(run.id));
@@ -117,11 +117,11 @@ Result<Json> suite_settings(const RunSettings& settings, const Config& config) {
   TRY_ASSIGN(const bool recipes, plays_recipes(settings.agents, config));
   TRY_ASSIGN(const auto roles, models_of_roles(settings.agents, config));
   for (const RoleModel& role : roles) {
-    agents[role.role] =
+    agents[std::string(to_string(role.role))] =
         settings.agents.replay.empty() ? description_of(role.config) : "recorded answers in " + settings.agents.replay;
   }
   if (recipes)
-    agents = {{"planner", "recipes"}, {"executor", "recipes"}, {"fixer", "recipes"}, {"summarizer", "recipes"}};
+    for (const auto& [role, name] : model::Names<model::AgentRole>::table) agents[std::string(name)] = "recipes";
   out["agents"] = std::move(agents);
   out["prompts"] = settings.agents.prompts;
   out["schedule"] = search::to_string(settings.schedule);

@@ -15,9 +15,10 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/shell.hpp"
 #include "base/toml.hpp"
-#include "evaluation/worker_connection.hpp"
 #include "http/url.hpp"
+#include "worker/connection.hpp"
 
 namespace accelopt::app {
 
@@ -25,8 +26,6 @@ using base::ErrorCode;
 using base::fail;
 
 namespace {
-
-constexpr std::array kRoles{"planner", "executor", "fixer", "summarizer"};
 
 /// A count of at least one; leaves the target alone when the key is absent or wrong.
 void read_count(base::TableReader& table, std::string_view key, int& target) {
@@ -152,7 +151,7 @@ std::vector<WorkerConfig> read_workers(base::TableReader& root, std::vector<base
     base::TableReader table(*node, "workers[" + std::to_string(workers.size()) + "]", problems);
     WorkerConfig worker{table.string("command", kCommand).value_or(""), table.string("name", "a name").value_or("")};
     if (!table.has("command")) table.require("command", kCommand);
-    const auto words = evaluation::split_command(worker.command);
+    const auto words = base::split_command(worker.command);
     if (table.has("command") && !words) table.refuse("command", words.error().message);
     if (!worker.name.empty() &&
         std::ranges::any_of(workers, [&](const WorkerConfig& other) { return other.name == worker.name; }))
@@ -176,7 +175,8 @@ Config read_config(const base::TomlNode& root, std::vector<base::Problem>& probl
   }
   if (const base::TomlNode* roles = table.table("roles", "a table: [roles]")) {
     base::TableReader reader(*roles, "roles", problems);
-    for (const char* role : kRoles) {
+    for (const auto& [known, name_of_role] : model::Names<model::AgentRole>::table) {
+      const std::string role(name_of_role);
       if (const auto name = reader.string(role, "the name of a model")) config.roles[role] = *name;
     }
     reader.finish();

@@ -8,13 +8,6 @@
 
 namespace accelopt::app {
 
-std::string role_of_step(const std::string& kind) {
-  if (kind == "plan" || kind == "plans") return "planner";
-  if (kind == "execute") return "executor";
-  if (kind == "fix") return "fixer";
-  return kind == "summarize" || kind == "summarize_all" ? "summarizer" : "";
-}
-
 std::string cost_text(const model::Usage& usage) {
   if (const auto usd = usage.total_usd()) return report::format_usd(*usd);
   if (!usage.usd) return "unknown";
@@ -62,8 +55,8 @@ std::string describe_cost(const std::map<std::string, model::Usage>& by_role, in
 std::map<std::string, model::Usage> usage_by_plan(const std::vector<journal::StepRecord>& steps) {
   std::map<std::string, model::Usage> plans;
   for (const journal::StepRecord& step : steps) {
-    const std::string role = role_of_step(step.key.kind);
-    if (role.empty() || role == "summarizer") continue;
+    const auto role = model::role_of(model::step_kind(step.key.kind));
+    if (!role || role == model::AgentRole::summarizer) continue;
     model::Identity plan = step.key.identity;
     plan.attempt = plan.fix = -1;
     plans[model::to_string(plan)] += step.usage;
@@ -74,11 +67,12 @@ std::map<std::string, model::Usage> usage_by_plan(const std::vector<journal::Ste
 RoleUsage usage_by_role(const std::vector<journal::StepRecord>& steps) {
   RoleUsage usage;
   for (const journal::StepRecord& step : steps) {
-    const std::string role = role_of_step(step.key.kind);
-    if (role.empty()) continue;
-    usage.by_role[role] += step.usage;
-    if (role == "planner" && step.output.is_object() && step.output.value("answered", false))
-      usage.plans += step.key.kind == "plans" ? static_cast<int>(step.output.at("value").size()) : 1;
+    const auto kind = model::step_kind(step.key.kind);
+    const auto role = model::role_of(kind);
+    if (!role) continue;
+    usage.by_role[std::string(to_string(*role))] += step.usage;
+    if (role == model::AgentRole::planner && step.output.is_object() && step.output.value("answered", false))
+      usage.plans += kind == model::StepKind::plans ? static_cast<int>(step.output.at("value").size()) : 1;
   }
   return usage;
 }

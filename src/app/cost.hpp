@@ -11,9 +11,6 @@
 
 namespace accelopt::app {
 
-/// The role whose answer a step of this kind holds; empty: no question's.
-std::string role_of_step(const std::string& kind);
-
 /// "$0.0123"; "unknown" where the price of any call is; "$0.0100 and 3 calls of unknown price" where it is known in
 /// part.
 std::string cost_text(const model::Usage& usage);

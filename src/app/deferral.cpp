@@ -8,6 +8,7 @@
 #include "app/version.hpp"
 #include "app/workspace.hpp"
 #include "base/hash.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "base/utc.hpp"
 #include "evaluation/evaluator_json.hpp"
@@ -17,17 +18,13 @@ namespace accelopt::app {
 using base::ErrorCode;
 using base::fail;
 using base::Json;
-using evaluation::Bundle;
-using evaluation::BundleSession;
-using evaluation::Outcome;
+using bundles::Bundle;
+using bundles::BundleSession;
+using bundles::Outcome;
+using model::step_name;
+using model::StepKind;
 
 namespace {
-
-// Kinds of steps in the journal; the id of the bundle or request follows.
-constexpr std::string_view kWritten = "bundle:";
-constexpr std::string_view kTaken = "bundle_taken:";
-constexpr std::string_view kGivenUp = "bundle_given_up:";
-constexpr std::string_view kAnswer = "deferred:";
 
 Json environment_of(const BundleSession& session) {
   return {{"device", session.device},   {"compiler", session.compiler},
@@ -54,28 +51,27 @@ base::Result<std::unique_ptr<Deferral>> Deferral::open(journal::Journal& journal
 base::Result<void> Deferral::read_journal() {
   TRY_ASSIGN(const auto steps, journal_.steps(run_.id));
   for (const journal::StepRecord& step : steps) {
-    const std::string& kind = step.key.kind;
-    if (kind.starts_with(kWritten)) {
+    const auto kind = model::step_kind(step.key.kind);
+    const std::string id(model::step_suffix(step.key.kind));
+    if (kind == StepKind::bundle) {
       Written written;
-      written.id = kind.substr(kWritten.size());
+      written.id = id;
       base::read_field(step.output, "number", written.number);
       base::read_field(step.output, "folder", written.folder);
       base::read_field(step.output, "items", written.items);
       base::read_field(step.output, "builds", written.builds);
       written_[written.id] = std::move(written);
-    } else if (kind.starts_with(kGivenUp)) {
-      written_[kind.substr(kGivenUp.size())].given_up = true;
-    } else if (kind.starts_with("build:")) {
+    } else if (kind == StepKind::bundle_given_up) {
+      written_[id].given_up = true;
+    } else if (kind == StepKind::build) {
       ++builds_on_record_;
-    } else if (kind.starts_with(kTaken)) {
-      taken_.insert(kind.substr(kTaken.size()));
-    } else if (kind.starts_with(kAnswer)) {
-      const std::string request = kind.substr(kAnswer.size());
+    } else if (kind == StepKind::bundle_taken) {
+      taken_.insert(id);
+    } else if (kind == StepKind::deferred) {
       if (const auto error = step.output.find("error"); error != step.output.end())
-        answers_.insert_or_assign(request,
-                                  evaluation::TakenIn(tl::make_unexpected(evaluation::error_from_json(*error))));
+        answers_.insert_or_assign(id, bundles::TakenIn(tl::make_unexpected(worker::error_from_json(*error))));
       else
-        answers_.insert_or_assign(request, evaluation::TakenIn(tl::in_place, step.output.value("result", Json())));
+        answers_.insert_or_assign(id, bundles::TakenIn(tl::in_place, step.output.value("result", Json())));
     }
   }
   for (const Written& written : open()) {
@@ -102,9 +98,9 @@ base::Result<double> Deferral::take_in(const std::filesystem::path& returned, Re
   double seconds = 0;
   std::map<std::string, std::filesystem::path> folders;  // by the bundle's id
   if (!returned.empty()) {
-    TRY_ASSIGN(const auto found, evaluation::find_bundles(returned));
+    TRY_ASSIGN(const auto found, bundles::find_bundles(returned));
     for (const std::filesystem::path& folder : found) {
-      TRY_ASSIGN(const Bundle bundle, evaluation::read_bundle(folder));
+      TRY_ASSIGN(const Bundle bundle, bundles::read_bundle(folder));
       if (bundle.run != run_.id) {
         return fail(ErrorCode::unsupported,
                     fmt::format("bundle {} belongs to run {}, not to {}; take it in with: "
@@ -134,9 +130,9 @@ base::Result<double> Deferral::take_in(const std::filesystem::path& returned, Re
 
 base::Result<double> Deferral::take_in_bundle(const Written& written, const std::filesystem::path& folder,
                                               Rewrite rewrite, const Notice& notice) {
-  const auto bundle = evaluation::read_bundle(folder);
+  const auto bundle = bundles::read_bundle(folder);
   if (!bundle && bundle.error().code == ErrorCode::not_found && rewrite == Rewrite::yes) {
-    TRY(record(std::string(kGivenUp) + written.id, {{"number", written.number}}));
+    TRY(record(step_name(StepKind::bundle_given_up, written.id), {{"number", written.number}}));
     written_[written.id].given_up = true;
     for (const std::string& item : written.items) under_way_.erase(item);
     notice(fmt::format("bundle {} is not there; what it held goes into the next one", folder.string()));
@@ -154,7 +150,7 @@ base::Result<double> Deferral::take_in_bundle(const Written& written, const std:
     return fail(ErrorCode::corrupt, fmt::format("{} is not the bundle that run {} wrote there; nothing was taken in",
                                                 folder.string(), run_.id));
   }
-  const auto results = evaluation::read_results(folder, *bundle);
+  const auto results = bundles::read_results(folder, *bundle);
   if (!results && results.error().code == ErrorCode::not_found) {
     notice(fmt::format("bundle {}: {}", folder.string(), results.error().message));
     return 0;
@@ -166,7 +162,7 @@ base::Result<double> Deferral::take_in_bundle(const Written& written, const std:
                             folder.string(), printable(results.error().message), base::shell_word(folder.string())));
   }
   double seconds = 0;
-  for (const evaluation::BundleItem& item : bundle->items) {
+  for (const bundles::BundleItem& item : bundle->items) {
     const Outcome* outcome = &results->outcomes.at(item.id);
     const std::string request = outcome->same_as.empty() ? outcome->request : item.id;
     if (!outcome->same_as.empty()) outcome = &results->outcomes.at(outcome->same_as);
@@ -177,7 +173,7 @@ base::Result<double> Deferral::take_in_bundle(const Written& written, const std:
   Json sessions = Json::array();
   for (const BundleSession& session : results->sessions) sessions.push_back(environment_of(session));
   TRY(record(
-      std::string(kTaken) + written.id,
+      step_name(StepKind::bundle_taken, written.id),
       {{"number", written.number}, {"results", results->id}, {"sessions", sessions}, {"taken", base::utc_now()}}));
   taken_.insert(written.id);
   for (const std::string& item : written.items) under_way_.erase(item);
@@ -195,27 +191,27 @@ base::Result<void> Deferral::keep_answer(const std::string& request, const std::
   if (outcome.result)
     output["result"] = *outcome.result;
   else if (outcome.error)
-    output["error"] = evaluation::error_to_json(*outcome.error);
+    output["error"] = worker::error_to_json(*outcome.error);
   else
     return {};  // it was not worth carrying out; if it is asked for all the same, the next bundle has it
   const auto duration = std::chrono::duration<double>(outcome.seconds);
-  TRY(record(std::string(kAnswer) + request, output, std::chrono::duration_cast<std::chrono::milliseconds>(duration)));
+  TRY(record(step_name(StepKind::deferred, request), output,
+             std::chrono::duration_cast<std::chrono::milliseconds>(duration)));
   if (outcome.error)
-    answers_.insert_or_assign(request, evaluation::TakenIn(tl::make_unexpected(*outcome.error)));
+    answers_.insert_or_assign(request, bundles::TakenIn(tl::make_unexpected(*outcome.error)));
   else
-    answers_.insert_or_assign(request, evaluation::TakenIn(tl::in_place, *outcome.result));
+    answers_.insert_or_assign(request, bundles::TakenIn(tl::in_place, *outcome.result));
   return {};
 }
 
-evaluation::DeferredEvaluator& Deferral::evaluator(std::atomic<int>& waiting) {
-  evaluation::DeferredPorts ports;
-  ports.answer = [this](const std::string& request) -> base::Result<std::optional<evaluation::TakenIn>> {
+bundles::DeferredEvaluator& Deferral::evaluator() {
+  bundles::DeferredPorts ports;
+  ports.answer = [this](const std::string& request) -> base::Result<std::optional<bundles::TakenIn>> {
     const auto found = answers_.find(request);
-    return found == answers_.end() ? std::nullopt : std::optional<evaluation::TakenIn>(found->second);
+    return found == answers_.end() ? std::nullopt : std::optional<bundles::TakenIn>(found->second);
   };
   ports.under_way = [this](const std::string& request) { return under_way_.contains(request); };
-  ports.waiting = &waiting;
-  evaluator_ = evaluation::make_deferred_evaluator(std::move(ports));
+  evaluator_ = bundles::make_deferred_evaluator(std::move(ports));
   return *evaluator_;
 }
 
@@ -234,7 +230,7 @@ base::Result<void> Deferral::write(const std::filesystem::path& folder, const De
   bundle.task_id = model::task_id(run_.task);
   bundle.settings = settings;
   // What the run's results so far are from; the search may not have needed to open the task in this part of it.
-  if (const auto opened = answers_.find(evaluation::request_id({{"op", "open"}})); opened != answers_.end()) {
+  if (const auto opened = answers_.find(bundles::request_id({{"op", "open"}})); opened != answers_.end()) {
     if (opened->second) {
       TRY_ASSIGN(const auto report, base::decode<evaluation::OpenReport>(*opened->second, "the opened task"));
       bundle.expected_device = report.device.name;
@@ -242,17 +238,17 @@ base::Result<void> Deferral::write(const std::filesystem::path& folder, const De
       bundle.settings.known_peaks = report.device.peaks;
     }
   }
-  TRY_ASSIGN(const auto at, evaluation::write_bundle(folder, bundle));
+  TRY_ASSIGN(const auto at, bundles::write_bundle(folder, bundle));
   Written written{bundle.id, bundle.number, at.string(), {}, 0, false};
-  for (const evaluation::BundleItem& item : bundle.items) {
+  for (const bundles::BundleItem& item : bundle.items) {
     written.items.push_back(item.id);
     written.builds += item.request.value("op", "") == "build" ? 1 : 0;
   }
-  TRY(record(std::string(kWritten) + bundle.id, {{"number", written.number},
-                                                 {"folder", written.folder},
-                                                 {"items", written.items},
-                                                 {"builds", written.builds},
-                                                 {"written", base::utc_now()}}));
+  TRY(record(step_name(StepKind::bundle, bundle.id), {{"number", written.number},
+                                                      {"folder", written.folder},
+                                                      {"items", written.items},
+                                                      {"builds", written.builds},
+                                                      {"written", base::utc_now()}}));
   written_[bundle.id] = std::move(written);
   return {};
 }

@@ -2,7 +2,6 @@
 // A run whose evaluations travel: what its journal knows of bundles, taking in what came back, and writing the next.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -14,7 +13,7 @@
 
 #include "app/device.hpp"
 #include "base/result.hpp"
-#include "evaluation/deferred_evaluator.hpp"
+#include "bundles/deferred_evaluator.hpp"
 #include "journal/journal.hpp"
 
 namespace accelopt::app {
@@ -39,8 +38,8 @@ class Deferral {
   /// With `rewrite`, bundles that are not where they were written are given up: what they hold goes into the next one.
   base::Result<double> take_in(const std::filesystem::path& returned, Rewrite rewrite, const Notice& notice);
 
-  /// The evaluator of the run: answers what came back and counts in `waiting` what it puts off. Lives as long as this.
-  evaluation::DeferredEvaluator& evaluator(std::atomic<int>& waiting);
+  /// The evaluator of the run: answers what came back and puts off the rest. Lives as long as this.
+  bundles::DeferredEvaluator& evaluator();
 
   /// Writes what the evaluator put off as the next bundle into `folder`, if that is anything. @error as write_bundle,
   /// and the journal's.
@@ -71,7 +70,7 @@ class Deferral {
                                       const Notice& notice);
   [[nodiscard]] std::vector<Written> open() const;
   base::Result<void> record(const std::string& kind, const base::Json& output, std::chrono::milliseconds duration = {});
-  base::Result<void> keep_answer(const std::string& request, const std::string& op, const evaluation::Outcome& outcome,
+  base::Result<void> keep_answer(const std::string& request, const std::string& op, const bundles::Outcome& outcome,
                                  const base::Json& environment);
 
   journal::Journal& journal_;
@@ -80,8 +79,8 @@ class Deferral {
   std::set<std::string> taken_;             ///< ids
   std::set<std::string> under_way_;         ///< request ids
   int builds_on_record_ = 0;
-  std::map<std::string, evaluation::TakenIn> answers_;
-  std::unique_ptr<evaluation::DeferredEvaluator> evaluator_;
+  std::map<std::string, bundles::TakenIn> answers_;
+  std::unique_ptr<bundles::DeferredEvaluator> evaluator_;
 };
 
 }  // namespace accelopt::app

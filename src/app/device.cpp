@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/version.hpp"
+#include "base/shell.hpp"
 #include "model/target_description.hpp"
 #include "sandbox/probe.hpp"
 
@@ -35,7 +36,7 @@ void warn_of_missing_isolation(const Shell& shell) {
   });
 }
 
-std::string greeting_text(const evaluation::Hello& hello) {
+std::string greeting_text(const worker::Hello& hello) {
   std::string text = fmt::format("measuring on {}", hello.host.empty() ? "another machine" : hello.host);
   if (!hello.device.empty()) text += fmt::format(", device {}", hello.device);
   if (!hello.machine.empty()) text += fmt::format(" ({}, {} cores, {})", hello.machine, hello.cores, hello.system);
@@ -119,7 +120,7 @@ base::Result<void> check(const DeviceFlags& flags) {
                       "--device " +
                           flags.device + "\"");
   }
-  for (const WorkerConfig& worker : flags.workers) TRY(evaluation::split_command(worker.command));
+  for (const WorkerConfig& worker : flags.workers) TRY(base::split_command(worker.command));
   return {};
 }
 
@@ -137,16 +138,16 @@ std::string place_of(const DeviceFlags& flags) {
   return "on device " + flags.device;
 }
 
-base::Result<evaluation::PoolOptions> pool_options(const Shell& shell, const DeviceFlags& flags, const Config& config) {
+base::Result<worker::PoolOptions> pool_options(const Shell& shell, const DeviceFlags& flags, const Config& config) {
   TRY(check(flags));
-  evaluation::PoolOptions options;
+  worker::PoolOptions options;
   if (flags.workers.empty()) {
-    evaluation::WorkerCommand local{{shell.program, "worker", "--device", flags.device}};
+    worker::WorkerCommand local{{shell.program, "worker", "--device", flags.device}};
     if (!flags.compiler.empty()) local.words.insert(local.words.end(), {"--compiler", flags.compiler});
     options.workers.push_back(std::move(local));
   }
   for (const WorkerConfig& worker : flags.workers) {
-    TRY_ASSIGN(auto words, evaluation::split_command(worker.command));
+    TRY_ASSIGN(auto words, base::split_command(worker.command));
     options.workers.push_back({std::move(words), worker.name});
   }
   for (const auto& [name, model] : config.models) {
@@ -158,7 +159,7 @@ base::Result<evaluation::PoolOptions> pool_options(const Shell& shell, const Dev
 base::Result<std::unique_ptr<evaluation::Evaluator>> make_evaluator(const Shell& shell, const DeviceFlags& flags,
                                                                     const Config& config, DelayPorts ports) {
   TRY_ASSIGN(auto options, pool_options(shell, flags, config));
-  evaluation::ConnectionOptions& connection = options.connection;
+  worker::ConnectionOptions& connection = options.connection;
   connection.waiting = ports.waiting ? std::move(ports.waiting) : [warn = shell.warn](const model::DeviceWait& wait) {
     warn(model::describe(wait));
   };
@@ -166,15 +167,15 @@ base::Result<std::unique_ptr<evaluation::Evaluator>> make_evaluator(const Shell&
   connection.stop_waiting = ports.stop_waiting.value_or(shell.stops.wind_down);
   if (flags.workers.empty()) {
     warn_of_missing_isolation(shell);
-    return evaluation::make_worker_pool(std::move(options));
+    return worker::make_worker_pool(std::move(options));
   }
   connection.notice = ports.notice ? ports.notice : shell.warn;
   if (ports.notice) {
-    connection.greeted = [notice = std::move(ports.notice)](const evaluation::Hello& hello) {
+    connection.greeted = [notice = std::move(ports.notice)](const worker::Hello& hello) {
       notice(greeting_text(hello));
     };
   }
-  return evaluation::make_worker_pool(std::move(options));
+  return worker::make_worker_pool(std::move(options));
 }
 
 }  // namespace accelopt::app

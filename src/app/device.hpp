@@ -13,7 +13,7 @@
 #include "app/shell.hpp"
 #include "base/result.hpp"
 #include "evaluation/evaluator.hpp"
-#include "evaluation/worker_pool.hpp"
+#include "worker/pool.hpp"
 
 namespace accelopt::app {
 
@@ -56,8 +56,7 @@ std::string place_of(const DeviceFlags& flags);
 
 /// How workers are started: their commands, and the variables that hold keys and stay out of their environment.
 /// @error as check.
-base::Result<evaluation::PoolOptions> pool_options(const Shell& shell, const DeviceFlags& flags,
-                                                   const Config& config = {});
+base::Result<worker::PoolOptions> pool_options(const Shell& shell, const DeviceFlags& flags, const Config& config = {});
 
 /// Who hears of what delays measuring; by default the shell, and its own signals.
 struct DelayPorts {

@@ -37,7 +37,7 @@ class Doctor {
   base::Result<int> check_noise();
   void add_noise(const base::Json& noise);
   base::Result<int> check_workers();
-  bool check_worker(const base::Result<evaluation::Hello>& hello, const std::string& whose);
+  bool check_worker(const base::Result<worker::Hello>& hello, const std::string& whose);
 
   const Shell& shell_;
   const DoctorOptions& options_;
@@ -111,7 +111,8 @@ int Doctor::check_models() {
     add("roles", State::missing, roles.error().message);
     return missing + 1;
   }
-  for (const RoleModel& role : *roles) add(role.role, State::ok, role.config.model + " (" + role.name + ")");
+  for (const RoleModel& role : *roles)
+    add(std::string(to_string(role.role)), State::ok, role.config.model + " (" + role.name + ")");
   return missing;
 }
 
@@ -159,7 +160,7 @@ base::Result<int> Doctor::check_noise() {
 }
 
 /// Whether a worker elsewhere can be reached, and what it is. `whose` stands before what is said of it.
-bool Doctor::check_worker(const base::Result<evaluation::Hello>& hello, const std::string& whose) {
+bool Doctor::check_worker(const base::Result<worker::Hello>& hello, const std::string& whose) {
   if (!hello) {
     add("worker", State::missing, whose + hello.error().message,
         "its command must run `accelopt worker` and leave standard input and output to it (docs/devices.md)");
@@ -182,7 +183,7 @@ base::Result<int> Doctor::check_workers() {
   TRY_ASSIGN(const auto pool, pool_options(shell_, flags, config));
   int missing = 0;
   for (std::size_t i = 0; i < pool.workers.size(); ++i) {
-    const auto hello = evaluation::greet_worker(pool.workers[i], pool.connection, shell_.stops.wind_down);
+    const auto hello = worker::greet_worker(pool.workers[i], pool.connection, shell_.stops.wind_down);
     const WorkerConfig& worker = flags.workers[i];
     const std::string name = worker.name.empty() ? worker.command : worker.name;
     const bool named = pool.workers.size() > 1 || !worker.name.empty();

@@ -2,6 +2,7 @@
 #include "app/earlier_runs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <set>
@@ -15,6 +16,9 @@ namespace accelopt::app {
 
 using base::Json;
 using base::Result;
+using model::AgentRole;
+using model::step_kind;
+using model::StepKind;
 using search::EstimateFacts;
 using search::Range;
 
@@ -22,8 +26,6 @@ namespace {
 
 /// Earlier runs that are looked at, the newest ones.
 constexpr int kMostRuns = 6;
-/// Kind of the steps that hold an answer which came back in a bundle.
-constexpr std::string_view kTravelled = "deferred";
 
 /// One number of each earlier run, and the range that a further run's is in.
 class Samples {
@@ -65,48 +67,46 @@ struct RoleSums {
 };
 
 struct RunSums {
-  std::map<std::string, RoleSums> roles;
-  std::map<std::string, Sum> seconds;  ///< by kind of step
+  std::map<AgentRole, RoleSums> roles;
+  std::map<StepKind, Sum> seconds;
   std::map<int, std::set<std::pair<int, int>>> plans;
   double iterations = 0;
 };
 
-std::string kind_of_step(const journal::StepRecord& step) {
-  return step.key.kind.substr(0, step.key.kind.find(':'));
-}
-
 /// Steps whose time is that of the device, and is told by the answer instead where evaluations travel as bundles: the
 /// step only looked it up. A race tells its time by its stages.
-bool is_looked_up(const std::string& kind) {
-  return kind == "open" || kind == "build" || kind == "profile" || kind == "playoff" || kind == "confirm";
+bool is_looked_up(std::optional<StepKind> kind) {
+  constexpr std::array kinds{StepKind::open, StepKind::build, StepKind::profile, StepKind::playoff, StepKind::confirm};
+  return kind && std::ranges::find(kinds, *kind) != kinds.end();
 }
 
 RunSums sums_of(const std::vector<journal::StepRecord>& steps) {
   RunSums sums;
-  const bool travelled =
-      std::any_of(steps.begin(), steps.end(), [](const auto& s) { return kind_of_step(s) == kTravelled; });
+  const bool travelled = std::any_of(steps.begin(), steps.end(),
+                                     [](const auto& s) { return step_kind(s.key.kind) == StepKind::deferred; });
   for (const journal::StepRecord& step : steps) {
-    const std::string kind = kind_of_step(step);
-    if (kind == kTravelled) {
-      const std::string op = step.output.value("op", "");
-      if (is_looked_up(op)) sums.seconds[op].add(step.output.value("seconds", 0.0));
+    const auto kind = step_kind(step.key.kind);
+    if (kind == StepKind::deferred) {
+      const auto op = step_kind(step.output.value("op", ""));
+      if (is_looked_up(op)) sums.seconds[*op].add(step.output.value("seconds", 0.0));
     }
-    if (kind == kTravelled || (travelled && is_looked_up(kind))) continue;
+    if (!kind || kind == StepKind::deferred || (travelled && is_looked_up(kind))) continue;
     const double seconds = std::chrono::duration<double>(step.duration).count();
-    const std::string role = role_of_step(kind);
-    if (kind == "plan")
+    const auto role = model::role_of(kind);
+    if (kind == StepKind::plan)
       sums.plans[step.key.identity.iteration].insert({step.key.identity.parent, step.key.identity.plan});
-    if (kind == "plans" && step.output.value("answered", false)) {
+    if (kind == StepKind::plans && step.output.value("answered", false)) {
       for (int plan = 0; plan < static_cast<int>(step.output.at("value").size()); ++plan)
         sums.plans[step.key.identity.iteration].insert({step.key.identity.parent, plan});
     }
-    if (kind == "stop") ++sums.iterations;
-    if (role.empty()) {
-      sums.seconds[kind].add(kind == "triage" ? model::measured_seconds(model::stages_in(step.output)).value_or(seconds)
-                                              : seconds);
+    if (kind == StepKind::stop) ++sums.iterations;
+    if (!role) {
+      sums.seconds[*kind].add(kind == StepKind::triage
+                                  ? model::measured_seconds(model::stages_in(step.output)).value_or(seconds)
+                                  : seconds);
       continue;
     }
-    RoleSums& own = sums.roles[role];
+    RoleSums& own = sums.roles[*role];
     if (step.output.is_object()) own.author = step.output.value("author", own.author);
     if (step.usage.calls == 0) {
       own.calls.add(0);
@@ -126,24 +126,24 @@ RunSums sums_of(const std::vector<journal::StepRecord>& steps) {
 /// Earlier runs of the same task, as ranges in place of guesses.
 class History {
  public:
-  void add(const RunSums& run, const RunSettings& then, const std::map<std::string, std::string>& authors) {
-    const auto seconds = [&](const char* kind) {
+  void add(const RunSums& run, const RunSettings& then, const std::map<AgentRole, std::string>& authors) {
+    const auto seconds = [&](StepKind kind) {
       const auto found = run.seconds.find(kind);
       return found == run.seconds.end() ? std::nan("") : found->second.mean();
     };
-    open_.add(seconds("open"));
-    build_.add(seconds("build"));
-    race_.add(seconds("triage"));
-    profile_.add(seconds("profile"));
-    confirm_.add(seconds("confirm"));
-    const auto playoff = run.seconds.find("playoff");
+    open_.add(seconds(StepKind::open));
+    build_.add(seconds(StepKind::build));
+    race_.add(seconds(StepKind::triage));
+    profile_.add(seconds(StepKind::profile));
+    confirm_.add(seconds(StepKind::confirm));
+    const auto playoff = run.seconds.find(StepKind::playoff);
     if (run.iterations > 0) playoff_.add(playoff == run.seconds.end() ? 0 : playoff->second.total / run.iterations);
     ++runs;
     for (const auto& [role, own] : run.roles) {
       const auto author = authors.find(role);
       if (author == authors.end() || author->second != own.author) return;  // another team behaves in another way
     }
-    const auto count = [&](const char* role) {
+    const auto count = [&](AgentRole role) {
       const auto found = run.roles.find(role);
       return found == run.roles.end() ? 0.0 : found->second.calls.count;
     };
@@ -159,13 +159,13 @@ class History {
       cached += own.cached;
     }
     if (input > 0) cached_.add(cached / input);
-    const double attempts = count("executor");
+    const double attempts = count(AgentRole::executor);
     if (attempts > 0) {
-      fixes_.add(count("fixer") / attempts);
-      const auto builds = run.seconds.find("build");
-      if (builds != run.seconds.end()) built_.add(builds->second.count / (attempts + count("fixer")));
+      fixes_.add(count(AgentRole::fixer) / attempts);
+      const auto builds = run.seconds.find(StepKind::build);
+      if (builds != run.seconds.end()) built_.add(builds->second.count / (attempts + count(AgentRole::fixer)));
     }
-    if (run.iterations > 0) lessons_.add(count("summarizer") / run.iterations);
+    if (run.iterations > 0) lessons_.add(count(AgentRole::summarizer) / run.iterations);
     double later = 0;
     double members = 0;
     for (const auto& [iteration, plans] : run.plans) {
@@ -221,19 +221,19 @@ class History {
 
  private:
   Samples open_, build_, race_, profile_, playoff_, confirm_, cached_, fixes_, built_, lessons_, beam_share_;
-  std::map<std::string, Samples> input_, output_, seconds_;
+  std::map<AgentRole, Samples> input_, output_, seconds_;
 };
 
 }  // namespace
 
 Result<EarlierRuns> learn_from_earlier_runs(journal::Journal& journal, const model::Task& task,
-                                            const std::map<std::string, std::string>& authors,
+                                            const std::map<AgentRole, std::string>& authors,
                                             const search::SearchSettings& settings, EstimateFacts& facts) {
   History history;
   EarlierRuns earlier;
   TRY_ASSIGN(const auto runs, journal.list_runs());
   for (const journal::RunInfo& run : runs) {
-    if (run.task_name != task.definition.name || run.status != "done") continue;
+    if (run.task_name != task.definition.name || run.status != model::RunStatus::done) continue;
     const auto then = run_settings_from(run.settings);
     if (!then) continue;
     // Tasks for different kinds of device may have one name.
@@ -242,7 +242,7 @@ Result<EarlierRuns> learn_from_earlier_runs(journal::Journal& journal, const mod
     TRY_ASSIGN(const auto steps, journal.steps(run.id));
     // A question for several plans is another question.
     const bool asked_alike = then->search.asking == settings.asking;
-    history.add(sums_of(steps), *then, asked_alike ? authors : std::map<std::string, std::string>());
+    history.add(sums_of(steps), *then, asked_alike ? authors : std::map<AgentRole, std::string>());
     if (run.result) earlier.devices.insert(run.result->value("device", "an unknown device"));
     if (history.runs == kMostRuns) break;
   }

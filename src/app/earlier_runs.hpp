@@ -22,7 +22,7 @@ struct EarlierRuns {
 /// Puts what earlier runs took in place of the guesses in `facts`: of all of them the device's times, of those by the
 /// same agents (`authors`: by role) calls and tokens too. @error as the journal's.
 base::Result<EarlierRuns> learn_from_earlier_runs(journal::Journal& journal, const model::Task& task,
-                                                  const std::map<std::string, std::string>& authors,
+                                                  const std::map<model::AgentRole, std::string>& authors,
                                                   const search::SearchSettings& settings, search::EstimateFacts& facts);
 
 }  // namespace accelopt::app

@@ -16,13 +16,14 @@ namespace accelopt::app {
 
 using base::Json;
 using base::Result;
+using model::AgentRole;
 using search::EstimateFacts;
 using search::Range;
 using search::RoleFacts;
 
 namespace {
 
-constexpr const char* kStep = "estimate";
+constexpr std::string_view kStep = to_string(model::StepKind::estimate);
 
 /// What is estimated, in the order in which it is shown.
 constexpr std::array kFigures{"calls", "tokens", "usd", "evaluations", "device_seconds", "wall_seconds"};
@@ -33,20 +34,20 @@ constexpr Range kTokensPerByte{1 / 4.8, 1 / 3.8, 1 / 2.7};
 constexpr Range kSecondsPerToken{1.0 / 250, 1.0 / 60, 1.0 / 15};
 constexpr Range kSecondsBefore{0.05, 1, 4};
 
-/// Takes a question's size and answers none.
-class Scales final : public llm::ChatModel {
+/// Takes a question's size and leaves the answer to somebody else.
+class PromptSizer final : public llm::ChatModel {
  public:
-  Result<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token) override {
+  base::Outcome<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token) override {
     bytes = 0;
     for (const llm::Message& message : request.messages) bytes += static_cast<double>(message.text.size());
-    return base::fail(base::ErrorCode::cancelled, "only weighed");
+    return base::put_off("only its size is asked for");
   }
-  [[nodiscard]] std::string name() const override { return "scales"; }
+  [[nodiscard]] std::string name() const override { return "prompt sizer"; }
   double bytes = 0;
 };
 
 /// Sizes of the four roles' first prompts, bytes.
-Result<std::map<std::string, double>> weigh_prompts(const model::Task& task, const RunSettings& settings) {
+Result<std::map<AgentRole, double>> prompt_sizes(const model::Task& task, const RunSettings& settings) {
   const std::string& folder = settings.agents.prompts;
   TRY_ASSIGN(const agents::Prompts prompts,
              agents::load_prompts(folder.empty() ? std::nullopt : std::optional<std::filesystem::path>(folder)));
@@ -59,38 +60,39 @@ Result<std::map<std::string, double>> weigh_prompts(const model::Task& task, con
                                 std::string(160, 'd'),
                                 0};
   const model::Plan plan{"a plan", {}, std::string(kPlanBytes, 'p')};
-  Scales scales;
-  std::map<std::string, double> bytes;
-  const auto weigh = [&](const char* role, const auto& answer) {
-    if (answer || answer.error().code == base::ErrorCode::cancelled) bytes[role] = scales.bytes;
+  PromptSizer sizer;
+  std::map<AgentRole, double> bytes;
+  const auto take_size = [&](AgentRole role, const auto& answer) {
+    if (answer || answer.error().why == base::Why::put_off) bytes[role] = sizer.bytes;
   };
-  weigh("planner",
-        agents::make_model_planner(scales, prompts)->plan({context, task.baseline, {}, {}, {}, {}, {}, 1}, {}));
-  weigh("executor", agents::make_model_executor(scales, prompts)->execute({context, task.baseline, plan}, {}));
-  weigh("fixer", agents::make_model_fixer(scales, prompts)
-                     ->fix({context,
-                            task.baseline,
-                            task.baseline,
-                            plan,
-                            model::Status::compile_error,
-                            std::string(kDiagnosticsBytes, 'e'),
-                            {}},
-                           {}));
+  take_size(AgentRole::planner,
+            agents::make_model_planner(sizer, prompts)->plan({context, task.baseline, {}, {}, {}, {}, {}, 1}, {}));
+  take_size(AgentRole::executor,
+            agents::make_model_executor(sizer, prompts)->execute({context, task.baseline, plan}, {}));
+  take_size(AgentRole::fixer, agents::make_model_fixer(sizer, prompts)
+                                  ->fix({context,
+                                         task.baseline,
+                                         task.baseline,
+                                         plan,
+                                         model::Status::compile_error,
+                                         std::string(kDiagnosticsBytes, 'e'),
+                                         {}},
+                                        {}));
   agents::SummarizeQuestion pair;
   pair.context = context;
   pair.parent = pair.slow = pair.fast = task.baseline;
   pair.diff = model::main_text(task.baseline);
   pair.plan = plan;
-  weigh("summarizer", agents::make_model_summarizer(scales, prompts)->summarize(pair, {}));
+  take_size(AgentRole::summarizer, agents::make_model_summarizer(sizer, prompts)->summarize(pair, {}));
   return bytes;
 }
 
-RoleFacts guess_role(const std::string& role, double prompt_bytes, const model::Task& task,
+RoleFacts guess_role(AgentRole role, double prompt_bytes, const model::Task& task,
                      const search::SearchSettings& settings, const ModelConfig& model) {
   RoleFacts facts;
   const double kernel = static_cast<double>(model::main_text(task.baseline).size());
   Range bytes{prompt_bytes * 0.9, prompt_bytes * 1.1 + 1000, prompt_bytes * 1.4 + 4000};
-  if (role == "planner") {
+  if (role == AgentRole::planner) {
     // The profile, what was tried, and experiences, of which the later rounds have more.
     bytes.expected += 1500 + 250.0 * settings.memory_capacity;
     bytes.high += 3000 + 1500.0 * settings.memory_capacity;
@@ -98,12 +100,12 @@ RoleFacts guess_role(const std::string& role, double prompt_bytes, const model::
     bytes.high += 2 * kernel;  // kernels grow
   }
   facts.input_tokens = bytes * kTokensPerByte;
-  if (role == "planner") {
+  if (role == AgentRole::planner) {
     const bool together = settings.asking == search::Asking::together;
     facts.output_tokens = search::exactly(together ? settings.plans : 1) * Range{60, 500, 2500};
   }
-  if (role == "summarizer") facts.output_tokens = {40, 250, 1200};
-  if (role == "executor" || role == "fixer") {
+  if (role == AgentRole::summarizer) facts.output_tokens = {40, 250, 1200};
+  if (role == AgentRole::executor || role == AgentRole::fixer) {
     const Range file{0.7 * kernel, 2 * kernel + 300, 6 * kernel + 3000};
     facts.output_tokens = file * kTokensPerByte;
   }
@@ -143,9 +145,9 @@ Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings
   EstimateFacts facts = search::facts_of_settings(settings.search);
   TRY_ASSIGN(const auto roles, models_of_roles(settings.agents, config));
   facts.models = !roles.empty();
-  std::map<std::string, std::string> authors;
+  std::map<AgentRole, std::string> authors;
   if (facts.models) {
-    TRY_ASSIGN(const auto bytes, weigh_prompts(task, settings));
+    TRY_ASSIGN(const auto bytes, prompt_sizes(task, settings));
     facts.concurrency = 0;
     for (const RoleModel& role : roles) {
       const auto size = bytes.find(role.role);
@@ -157,7 +159,7 @@ Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings
       facts.concurrency = std::max(facts.concurrency, role.config.max_concurrency);
     }
   } else {
-    for (const char* role : {"planner", "executor", "fixer", "summarizer"}) authors[role] = "recipes";
+    for (const auto& [role, name] : model::Names<AgentRole>::table) authors[role] = "recipes";
     // Recipes run out of plans, and many lead to the same program.
     facts.answered = {0.3, 0.9, 1};
     facts.built = {0.1, 0.7, 1};
@@ -182,11 +184,11 @@ Json json_line(const search::Estimate& estimate, const model::Task& task) {
 }
 
 Result<void> record_estimate(journal::Journal& journal, const std::string& run, const search::Estimate& estimate) {
-  return journal.record_step(run, {{{}, kStep}, kStep, Json(estimate), {}, {}, {}});
+  return journal.record_step(run, {{{}, std::string(kStep)}, std::string(kStep), Json(estimate), {}, {}, {}});
 }
 
 Result<Json> recorded_estimate(journal::Journal& journal, const std::string& run) {
-  TRY_ASSIGN(const auto step, journal.find_step(run, {{}, kStep}, kStep));
+  TRY_ASSIGN(const auto step, journal.find_step(run, {{}, std::string(kStep)}, kStep));
   return step ? step->output : Json();
 }
 

@@ -16,7 +16,7 @@
 #include "base/json.hpp"
 #include "base/schema.hpp"
 #include "base/unified_diff.hpp"
-#include "memory/hygiene.hpp"
+#include "memory/sanitation.hpp"
 #include "model/solution.hpp"
 #include "stats/estimate.hpp"
 

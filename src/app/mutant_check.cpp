@@ -29,20 +29,21 @@ class Bench {
     std::unique_ptr<Bench> out(new Bench(std::move(evaluator), shell, task));
     evaluation::MeasureSettings settings;
     settings.seed = seed;
-    settings.protocol = "verify";
-    TRY_ASSIGN(out->report_, out->evaluator_->ask(evaluation::Open{task, settings}, shell.stops.abort));
+    settings.protocol = model::Protocol::verify;
+    TRY_ASSIGN(out->report_,
+               base::as_result(out->evaluator_->ask(evaluation::Open{task, settings}, shell.stops.abort)));
     return out;
   }
 
   [[nodiscard]] const evaluation::OpenReport& report() const { return report_; }
 
   Result<model::BuildReport> build(const Mutant& mutant) const {
-    return evaluator_->ask(evaluation::Build{mutant.solution}, abort_);
+    return base::as_result(evaluator_->ask(evaluation::Build{mutant.solution}, abort_));
   }
 
   /// Any thread: what is to be verified waits, what is to be built does not.
   Result<model::Evaluation> verify(const Mutant& mutant) const {
-    return evaluator_->ask(evaluation::Race{mutant.solution, baseline_}, abort_);
+    return base::as_result(evaluator_->ask(evaluation::Race{mutant.solution, baseline_}, abort_));
   }
 
  private:

@@ -147,7 +147,7 @@ struct Blocks {
 
 Result<model::Evaluation> race(evaluation::Evaluator& evaluator, const model::Solution& candidate,
                                const model::Solution& opponent, const std::stop_token& stop) {
-  TRY_ASSIGN(auto evaluation, evaluator.ask(evaluation::Race{candidate, opponent}, stop));
+  TRY_ASSIGN(auto evaluation, base::as_result(evaluator.ask(evaluation::Race{candidate, opponent}, stop)));
   if (evaluation.status == model::Status::passed) return evaluation;
   return base::fail(base::ErrorCode::unsupported, "the noise cannot be measured: " + evaluation.reason);
 }
@@ -173,7 +173,7 @@ Result<NoiseReport> measure_noise(const Shell& shell, const DeviceFlags& device,
   TRY_ASSIGN(const auto evaluator, make_evaluator(shell, device));
   evaluation::MeasureSettings settings;
   settings.seed = base::random_seed();
-  TRY_ASSIGN(const auto opened, evaluator->ask(evaluation::Open{task, settings}, stop));
+  TRY_ASSIGN(const auto opened, base::as_result(evaluator->ask(evaluation::Open{task, settings}, stop)));
   if (opened.baseline.status != model::Status::passed)
     return base::fail(base::ErrorCode::unsupported, "the noise cannot be measured: " + opened.baseline.reason);
   NoiseReport report;

@@ -20,7 +20,7 @@ std::string first_difference(journal::Journal& journal, const journal::RunInfo& 
   const auto steps = journal.steps(run.id);
   if (!steps) return {};
   for (const journal::StepRecord& step : *steps) {
-    if (step.key.kind != "decisions" || !step.output.is_array()) continue;
+    if (model::step_kind(step.key.kind) != model::StepKind::decisions || !step.output.is_array()) continue;
     for (std::size_t i = 0; i < std::max(step.output.size(), decisions.size()); ++i) {
       if (i >= decisions.size()) return fmt::format("entry {} is missing", i + 1);
       if (i >= step.output.size()) return fmt::format("entry {} is new", i + 1);

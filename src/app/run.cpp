@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run.hpp"
 
-#include <atomic>
 #include <mutex>
 #include <set>
 
@@ -15,13 +14,14 @@
 #include "app/workspace.hpp"
 #include "base/hash.hpp"
 #include "base/utc.hpp"
+#include "devices/cuda/tool_folder.hpp"
 #include "evaluation/evaluator_json.hpp"
 #include "search/metered_evaluator.hpp"
-#include "targets/cuda/tool_folder.hpp"
 
 namespace accelopt::app {
 
 using base::Json;
+using model::RunStatus;
 
 Json to_json(const RunSettings& settings) {
   return {{"search", settings.search},
@@ -79,7 +79,7 @@ base::Result<journal::RunInfo> begin_run(journal::Journal& journal, const model:
   run.settings = to_json(settings);
   run.seed = settings.measure.seed;
   run.created = base::utc_now();
-  run.status = "running";
+  run.status = model::RunStatus::running;
   run.program_version = kVersion;
   TRY(journal.create_run(run));
   return run;
@@ -172,8 +172,8 @@ class Session {
 
   base::Result<search::RunResult> carry_out(model::EventSink& sink, const ResumeOptions& options) {
     TRY_ASSIGN(control_, RunControl::start(journal_.folder(), run_.id, settings_.search, shell_.stops, sink));
-    if (run_.status != "done") {
-      TRY(finish("running"));
+    if (run_.status != RunStatus::done) {
+      TRY(finish(RunStatus::running));
       TRY(keep_place(journal_, run_.id, settings_, *control_));
     }
     TRY(gather_team());
@@ -191,11 +191,11 @@ class Session {
  private:
   void note(const std::string& text) { control_->on(model::Note{text}); }
 
-  base::Result<void> finish(const char* status) { return journal_.finish_run(run_.id, status, std::nullopt, ""); }
+  base::Result<void> finish(RunStatus status) { return journal_.finish_run(run_.id, status, std::nullopt, ""); }
 
   /// Records that the run could not go on, for this reason.
   base::Result<void> give_up(const base::Error& error) {
-    return finish(error.code == base::ErrorCode::cancelled ? "interrupted" : "failed");
+    return finish(error.code == base::ErrorCode::cancelled ? RunStatus::interrupted : RunStatus::failed);
   }
 
   base::Result<void> gather_team() {
@@ -209,7 +209,6 @@ class Session {
                           {.chats = chats_,
                            .budget = control_->budget(),
                            .notice = [this](const std::string& text) { note(text); },
-                           .waiting = &waiting_,
                            .environment = shell_.environment,
                            .stop = control_->stops().wind_down,
                            .blank_answer = meet_blank});
@@ -230,12 +229,12 @@ class Session {
     const auto rewrite = options.defer.empty() ? Deferral::Rewrite::no : Deferral::Rewrite::yes;
     const auto seconds = deferral_->take_in(options.bundle, rewrite, [this](const std::string& text) { note(text); });
     if (!seconds) {
-      TRY(journal_.finish_run(run_.id, "waiting", run_.result, ""));
+      TRY(journal_.finish_run(run_.id, RunStatus::waiting, run_.result, ""));
       return tl::make_unexpected(seconds.error());
     }
     control_->budget().spend({.device_seconds = *seconds});
     control_->budget().count_put_off(deferral_->builds_put_off());
-    deferred_ = &deferral_->evaluator(waiting_);
+    deferred_ = &deferral_->evaluator();
     return {};
   }
 
@@ -266,25 +265,27 @@ class Session {
     TRY_ASSIGN(const auto knowledge, knowledge_of(settings_, journal_, *control_, place));
     search::RunPorts ports{team_->team(), metered_.get(), &journal_, control_.get()};
     ports.budget = &control_->budget();
-    ports.waiting = &waiting_;
-    ports.foresight = deferred_;
+    ports.lookahead = deferred_;
     ports.knowledge = knowledge.get();
     auto report = search::run_search(request, ports, control_->stops());
-    if (report) return std::move(report->result);
+    if (report) {
+      questions_put_off_ = report->questions_put_off;
+      return std::move(report->result);
+    }
     TRY(give_up(report.error()));
     return tl::make_unexpected(report.error());
   }
 
   base::Result<search::RunResult> record_end(search::RunResult result) {
-    const bool is_waiting = result.outcome == search::Outcome::waiting;
-    const bool is_interrupted = result.outcome == search::Outcome::interrupted;
+    const bool is_waiting = result.outcome == search::RunOutcome::waiting;
+    const bool is_interrupted = result.outcome == search::RunOutcome::interrupted;
     if (is_interrupted && control_->asked() == journal::Request::stop_now && !shell_.stops.wind_down.stop_requested())
-      result.stopped_by = "stop";
+      result.stopped_by = model::EndReason::stop;
     if (is_waiting) TRY(say_for_what_it_waits(result));
     TRY(journal_.finish_run(run_.id,
-                            is_waiting       ? "waiting"
-                            : is_interrupted ? "interrupted"
-                                             : "done",
+                            is_waiting       ? RunStatus::waiting
+                            : is_interrupted ? RunStatus::interrupted
+                                             : RunStatus::done,
                             std::optional<Json>(std::in_place, search::to_result_json(result)),
                             is_waiting || is_interrupted ? "" : result.decision_hash));
     return result;
@@ -293,16 +294,14 @@ class Session {
   /// Writes the next bundle, and gives the result its reason.
   base::Result<void> say_for_what_it_waits(search::RunResult& result) {
     result.reason.clear();
-    int questions = waiting_;
     if (deferral_) {
       TRY(deferral_->write(settings_.device.defer, settings_.device, settings_.measure));
       result.bundles = deferral_->under_way();
       result.reason = deferral_->next_step();
-      questions -= deferred_->put_off();
     }
-    if (questions <= 0) return {};
+    if (questions_put_off_ == 0) return {};
     result.reason += fmt::format("{}{} question{} put off until somebody answers{}", result.reason.empty() ? "" : "; ",
-                                 questions, questions == 1 ? " is" : "s are",
+                                 questions_put_off_, questions_put_off_ == 1 ? " is" : "s are",
                                  settings_.agents.mailbox.empty() ? "" : " in " + settings_.agents.mailbox);
     result.reason += blank_.hints();
     return {};
@@ -314,12 +313,12 @@ class Session {
   const Config& config_;
   const RunSettings& settings_;
   search::Recorder chats_;
-  std::atomic<int> waiting_ = 0;
+  int questions_put_off_ = 0;
   BlankAnswers blank_;
   std::unique_ptr<RunControl> control_;
   std::unique_ptr<OwnedTeam> team_;
   std::unique_ptr<Deferral> deferral_;
-  evaluation::DeferredEvaluator* deferred_ = nullptr;  ///< of deferral_
+  bundles::DeferredEvaluator* deferred_ = nullptr;  ///< of deferral_
   std::unique_ptr<evaluation::Evaluator> connected_;
   std::unique_ptr<evaluation::Evaluator> metered_;
 };
@@ -365,7 +364,7 @@ base::Result<RunEnd> start_run(const Shell& shell, journal::Journal& journal, co
 RunEnd resume_run(const Shell& shell, journal::Journal& journal, const journal::RunInfo& run, const Config& config,
                   model::EventSink& events, const ResumeOptions& options) {
   RunEnd end{run.id, carry_out(shell, journal, run, config, events, options)};
-  targets::cuda::remove_abandoned_tool_folders();  // of a worker that was killed
+  devices::cuda::remove_abandoned_tool_folders();  // of a worker that was killed
   return end;
 }
 

@@ -141,7 +141,7 @@ void RunControl::obey(Request request) {
   }
   if (request == Request::stop) {
     on(model::Note{"asked to stop: nothing new is begun, and what was found is confirmed"});
-    budget_.end("stop");
+    budget_.end(model::EndReason::stop);
     stop_waiting_.request_stop();
     return;
   }

@@ -10,6 +10,7 @@ namespace accelopt::app {
 using base::ErrorCode;
 using base::Result;
 using journal::Alive;
+using model::RunStatus;
 
 Result<RunState> state_of(journal::Control& control, const std::string& run) {
   RunState state;
@@ -18,10 +19,10 @@ Result<RunState> state_of(journal::Control& control, const std::string& run) {
   if (sessions.empty()) return state;
   state.session = sessions.back();
   state.alive = journal::is_alive(*state.session);
-  if (state.status != "running" || state.alive != Alive::no) return state;
+  if (state.status != RunStatus::running || state.alive != Alive::no) return state;
   // It may have ended between the two questions, and then it says how.
   TRY_ASSIGN(state.status, control.status(run));
-  if (state.status == "running") state.status = "dead";
+  if (state.status == RunStatus::running) state.status = RunStatus::dead;
   return state;
 }
 
@@ -32,7 +33,7 @@ Result<std::vector<ListedRun>> list_runs(const std::filesystem::path& workspace)
   std::vector<ListedRun> listed;
   for (const journal::RunInfo& run : runs) {
     TRY_ASSIGN(RunState state, state_of(*control, run.id));
-    listed.push_back({run, std::move(state.status)});
+    listed.push_back({run, state.status});
   }
   return listed;
 }
@@ -42,7 +43,7 @@ Result<journal::RunInfo> pick_run(journal::Journal& journal, journal::Control& c
   TRY_ASSIGN(const auto runs, journal.list_runs());
   std::vector<std::string> going;
   for (const journal::RunInfo& run : runs) {
-    if (run.status != "running") continue;
+    if (run.status != RunStatus::running) continue;
     TRY_ASSIGN(const RunState state, state_of(control, run.id));
     if (state.alive != Alive::no) going.push_back(run.id);
   }

@@ -14,8 +14,8 @@ namespace accelopt::app {
 
 /// How a run stands, by what its journal says and whether the process that works on it still does.
 struct RunState {
-  std::string status;                       ///< as the journal has it, or "dead": it says running, and nobody works
-  std::optional<journal::Session> session;  ///< the last one
+  model::RunStatus status = model::RunStatus::running;  ///< as the journal has it, or dead
+  std::optional<journal::Session> session;              ///< the last one
   journal::Alive alive = journal::Alive::no;
 };
 base::Result<RunState> state_of(journal::Control& control, const std::string& run);
@@ -23,7 +23,7 @@ base::Result<RunState> state_of(journal::Control& control, const std::string& ru
 /// A run and how it stands.
 struct ListedRun {
   journal::RunInfo info;
-  std::string status;  ///< as RunState's
+  model::RunStatus status;  ///< as RunState's
 };
 /// All runs of a workspace, newest first. @error as open_workspace.
 base::Result<std::vector<ListedRun>> list_runs(const std::filesystem::path& workspace);

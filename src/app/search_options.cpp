@@ -38,7 +38,8 @@ base::Result<void> check_prices(const RunSettings& settings, const Config& confi
   for (const RoleModel& role : roles) {
     if (role.config.price) continue;
     return fail(ErrorCode::invalid_argument,
-                "--max-usd cannot be kept to: the price of " + role.config.model + ", which is the " + role.role +
+                "--max-usd cannot be kept to: the price of " + role.config.model + ", which is the " +
+                    std::string(to_string(role.role)) +
                     ", is not known; add to its table in accelopt.toml: price = { input = ..., cached_input = ..., "
                     "output = ... }, dollars a million tokens, or use --max-tokens");
   }
@@ -145,7 +146,7 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
   TRY_ASSIGN(const auto recorded, recorded_seed(flags.agents));
   settings.measure.seed = flags.seed ? *flags.seed : recorded.value_or(base::random_seed());
   settings.measure.allow_regression = flags.allow_regression;
-  if (search.rules == search::Rules::paper) settings.measure.protocol = "paper";
+  if (search.rules == search::Rules::paper) settings.measure.protocol = model::Protocol::paper;
   TRY_ASSIGN(settings.schedule, search::parse_schedule(flags.schedule));
   settings.agents = flags.agents;
   // A run may be resumed from another folder.

@@ -29,10 +29,9 @@ namespace accelopt::app {
 
 using base::ErrorCode;
 using base::fail;
+using model::AgentRole;
 
 namespace {
-
-constexpr const char* kRoleNames[] = {"planner", "executor", "fixer", "summarizer"};
 
 class RecipesTeam : public OwnedTeam {
  public:
@@ -121,18 +120,18 @@ class ModelTeam : public OwnedTeam {
 
   base::Result<void> add_role(const RoleModel& chosen, std::uint64_t seed) {
     // A recording gives each role the name of whoever played it.
-    const std::string name = recording_ ? chosen.role : chosen.name;
+    const std::string name = recording_ ? std::string(to_string(chosen.role)) : chosen.name;
     auto found = models_.find(name);
     if (found == models_.end()) {
       TRY_ASSIGN(auto model, connect(chosen, seed));
       found = models_.emplace(name, std::move(model)).first;
     }
     llm::ChatModel& chat = *found->second.continuing;
-    if (chosen.role == "planner") planner_ = agents::make_model_planner(chat, prompts_);
-    if (chosen.role == "executor") executor_ = agents::make_model_executor(chat, prompts_);
-    if (chosen.role == "fixer") fixer_ = agents::make_model_fixer(chat, prompts_);
-    if (chosen.role == "summarizer") summarizer_ = agents::make_model_summarizer(chat, prompts_);
-    description_ += (description_.empty() ? "" : ", ") + chosen.role + ": " + chat.name();
+    if (chosen.role == AgentRole::planner) planner_ = agents::make_model_planner(chat, prompts_);
+    if (chosen.role == AgentRole::executor) executor_ = agents::make_model_executor(chat, prompts_);
+    if (chosen.role == AgentRole::fixer) fixer_ = agents::make_model_fixer(chat, prompts_);
+    if (chosen.role == AgentRole::summarizer) summarizer_ = agents::make_model_summarizer(chat, prompts_);
+    description_ += (description_.empty() ? "" : ", ") + std::string(to_string(chosen.role)) + ": " + chat.name();
     return {};
   }
 
@@ -162,21 +161,21 @@ class ModelTeam : public OwnedTeam {
   /// Whatever gives the answers: a recording, a folder, or an endpoint.
   base::Result<std::unique_ptr<llm::ChatModel>> make_answering(const RoleModel& chosen, std::uint64_t seed) {
     const ModelConfig& config = chosen.config;
-    if (recording_) return llm::make_replaying_model(recording_, chosen.role);
+    if (recording_) return llm::make_replaying_model(recording_, std::string(to_string(chosen.role)));
     if (config.api == "mailbox") {
       return llm::make_mailbox_model(
           {.folder = config.dir,
            .name = config.model,
            .unanswered = flags_.exit_when_waiting ? llm::Unanswered::put_off : llm::Unanswered::wait,
-           .put_off = ports_.waiting,
            .blank = ports_.blank_answer},
           *clock_);
     }
     llm::EndpointOptions options = endpoint_options(config, keys_.at(chosen.name));
     options.retry.seed = seed;
     options.retry.notice = ports_.notice;
-    options.retry.took_in_vain = [&budget = ports_.budget](const llm::ChatRequest& request, const model::Usage& usage) {
-      budget.charge(request.label.substr(0, request.label.find(' ')), usage);
+    options.retry.spent_unanswered = [&budget = ports_.budget](const llm::ChatRequest& request,
+                                                               const model::Usage& usage) {
+      if (const auto role = model::role_of_label(request.label)) budget.charge(*role, usage);
       budget.spend({.tokens = usage.tokens(), .usd = usage.usd.value_or(0)});
     };
     return llm::make_endpoint_model(std::move(options), http_, *clock_, gates_.at(endpoint_of(config)));
@@ -225,7 +224,7 @@ base::Result<std::optional<ModelConfig>> model_of_flags(const AgentFlags& flags)
 }
 
 /// Which model plays a role: the flags', the role's own, or "default".
-base::Result<RoleModel> model_for(const std::string& role, const AgentFlags& flags, const Config& config) {
+base::Result<RoleModel> model_for(AgentRole role, const AgentFlags& flags, const Config& config) {
   TRY_ASSIGN(auto given, model_of_flags(flags));
   if (given) {
     // The same model may be configured, and then its price is known.
@@ -236,12 +235,14 @@ base::Result<RoleModel> model_for(const std::string& role, const AgentFlags& fla
     return RoleModel{role, given->base_url + given->dir + " " + given->model, *given};
   }
   std::string name = flags.model.empty() ? "default" : flags.model;
-  if (const auto own = config.roles.find(role); flags.model.empty() && own != config.roles.end()) name = own->second;
+  if (const auto own = config.roles.find(std::string(to_string(role)));
+      flags.model.empty() && own != config.roles.end())
+    name = own->second;
   const auto found = config.models.find(name);
   if (found != config.models.end()) return RoleModel{role, name, found->second};
   if (!flags.replay.empty()) return RoleModel{role, name, {}};  // nobody is asked
-  return fail(ErrorCode::invalid_argument, "no model \"" + name + "\" for the " + role + "; configured are " +
-                                               names_of(config) + ": add [models." + name +
+  return fail(ErrorCode::invalid_argument, "no model \"" + name + "\" for the " + std::string(to_string(role)) +
+                                               "; configured are " + names_of(config) + ": add [models." + name +
                                                "] to accelopt.toml, or give --base-url URL --model NAME");
 }
 
@@ -310,7 +311,7 @@ base::Result<std::vector<RoleModel>> models_of_roles(const AgentFlags& flags, co
   std::vector<RoleModel> roles;
   TRY_ASSIGN(const bool recipes, plays_recipes(flags, config));
   if (recipes) return roles;
-  for (const std::string role : kRoleNames) {
+  for (const auto& [role, name] : model::Names<AgentRole>::table) {
     TRY_ASSIGN(RoleModel chosen, model_for(role, flags, config));
     find_list_price(chosen.config);
     roles.push_back(std::move(chosen));

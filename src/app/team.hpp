@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -53,7 +52,7 @@ base::Result<void> check_language(const AgentFlags& flags, const Config& config,
 
 /// A model that plays a role.
 struct RoleModel {
-  std::string role;
+  model::AgentRole role;
   std::string name;  ///< models of one name are one model
   ModelConfig config;
 };
@@ -75,9 +74,8 @@ struct TeamPorts {
   search::Recorder& chats;  ///< keeps the replies of models
   search::Budget& budget;   ///< pays for them
   Notice notice{};
-  std::atomic<int>* waiting = nullptr;  ///< counts questions that were put off for somebody elsewhere
-  Environment environment{};            ///< has the keys
-  std::stop_token stop{};               ///< ends the wait for a command that prints a key
+  Environment environment{};                                         ///< has the keys
+  std::stop_token stop{};                                            ///< ends the wait for a command that prints a key
   std::function<void(const std::filesystem::path&)> blank_answer{};  ///< as MailboxOptions::blank
 };
 

@@ -74,14 +74,14 @@ Solution built_as(const scaffold::PatchForm& form, const Solution& winner, const
 /// The ratio, or why there is none.
 Result<model::Evaluation> confirmed(evaluation::Evaluator& evaluator, const Solution& solution,
                                     const std::stop_token& stop) {
-  TRY_ASSIGN(const auto report, evaluator.ask(evaluation::Build{solution}, stop));
+  TRY_ASSIGN(const auto report, base::as_result(evaluator.ask(evaluation::Build{solution}, stop)));
   if (!report.built) {
     model::Evaluation failed;
     failed.status = model::Status::compile_error;
     failed.reason = base::first_line(report.diagnostics);
     return failed;
   }
-  return evaluator.ask(evaluation::Confirm{solution}, stop);
+  return base::as_result(evaluator.ask(evaluation::Confirm{solution}, stop));
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ Result<BuildRace> race_in_user_build(const Shell& shell, const DeviceFlags& devi
   TRY_ASSIGN(const auto evaluator, make_evaluator(shell, device));
   evaluation::MeasureSettings settings;
   settings.seed = base::random_seed();
-  TRY_ASSIGN(const auto opened, evaluator->ask(evaluation::Open{own, settings}, shell.stops.abort));
+  TRY_ASSIGN(const auto opened, base::as_result(evaluator->ask(evaluation::Open{own, settings}, shell.stops.abort)));
   if (opened.baseline.status != model::Status::passed) {
     return base::fail(base::ErrorCode::unavailable,
                       "your own function fails as your build compiles it: " + opened.baseline.reason);

@@ -7,7 +7,8 @@ namespace accelopt::app {
 
 base::Result<model::Solution> winner_of(const journal::RunInfo& run) {
   if (!run.result) {
-    return base::fail(base::ErrorCode::not_found, "run " + run.id + " has not ended (" + run.status +
+    return base::fail(base::ErrorCode::not_found, "run " + run.id + " has not ended (" +
+                                                      std::string(to_string(run.status)) +
                                                       "); continue it with: accelopt resume " + run.id);
   }
   const base::Json& solution = run.result->value("solution", base::Json());

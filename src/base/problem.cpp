@@ -5,6 +5,8 @@
 #include <cctype>
 #include <numeric>
 
+#include "base/text.hpp"
+
 namespace accelopt::base {
 namespace {
 
@@ -58,9 +60,7 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 
 std::string join_names(std::span<const std::string> names) {
   if (names.empty()) return "none";
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  return joined(names, ", ");
 }
 
 std::string in_quotes(std::string_view text) {

@@ -4,42 +4,28 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/names.hpp"
+
 namespace accelopt::base {
 
+constexpr auto kErrorCodeNames = std::to_array<Named<ErrorCode>>({{ErrorCode::invalid_argument, "invalid_argument"},
+                                                                  {ErrorCode::parse, "parse"},
+                                                                  {ErrorCode::not_found, "not_found"},
+                                                                  {ErrorCode::already_exists, "already_exists"},
+                                                                  {ErrorCode::permission_denied, "permission_denied"},
+                                                                  {ErrorCode::unauthenticated, "unauthenticated"},
+                                                                  {ErrorCode::unavailable, "unavailable"},
+                                                                  {ErrorCode::rate_limited, "rate_limited"},
+                                                                  {ErrorCode::timed_out, "timed_out"},
+                                                                  {ErrorCode::cancelled, "cancelled"},
+                                                                  {ErrorCode::exhausted, "exhausted"},
+                                                                  {ErrorCode::corrupt, "corrupt"},
+                                                                  {ErrorCode::unsupported, "unsupported"},
+                                                                  {ErrorCode::io, "io"},
+                                                                  {ErrorCode::internal, "internal"}});
+
 std::string_view to_string(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::invalid_argument:
-      return "invalid_argument";
-    case ErrorCode::parse:
-      return "parse";
-    case ErrorCode::not_found:
-      return "not_found";
-    case ErrorCode::already_exists:
-      return "already_exists";
-    case ErrorCode::permission_denied:
-      return "permission_denied";
-    case ErrorCode::unauthenticated:
-      return "unauthenticated";
-    case ErrorCode::unavailable:
-      return "unavailable";
-    case ErrorCode::rate_limited:
-      return "rate_limited";
-    case ErrorCode::timed_out:
-      return "timed_out";
-    case ErrorCode::cancelled:
-      return "cancelled";
-    case ErrorCode::exhausted:
-      return "exhausted";
-    case ErrorCode::corrupt:
-      return "corrupt";
-    case ErrorCode::unsupported:
-      return "unsupported";
-    case ErrorCode::io:
-      return "io";
-    case ErrorCode::internal:
-      return "internal";
-  }
-  return "internal";
+  return name_in(kErrorCodeNames, code);
 }
 
 void assertion_failed(const char* condition, const char* file, int line, std::string_view message) {

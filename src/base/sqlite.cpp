@@ -178,6 +178,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
 }
 
 Database::~Database() {
+  statements_.clear();
   sqlite3_close_v2(handle_);
 }
 
@@ -196,6 +197,13 @@ Result<Statement> Database::prepare(std::string_view sql) {
   return Statement(*this, handle);
 }
 
+Result<Statement*> Database::kept(std::string_view sql) {
+  const auto known = statements_.find(sql);
+  if (known != statements_.end()) return &known->second;
+  TRY_ASSIGN(Statement made, prepare(sql));
+  return &statements_.emplace(std::string(sql), std::move(made)).first->second;
+}
+
 std::int64_t Database::changes() const {
   return sqlite3_changes(handle_);
 }
@@ -205,11 +213,9 @@ std::int64_t Database::last_row() const {
 }
 
 Result<bool> Database::has_tables(std::initializer_list<std::string_view> names) {
-  TRY_ASSIGN(Statement select, prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"));
   for (const std::string_view name : names) {
-    Query query(select, name);
-    TRY_ASSIGN(const bool there, query.next());
-    if (!there) return false;
+    TRY_ASSIGN(const auto there, number_of("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", name));
+    if (there == 0) return false;
   }
   return true;
 }

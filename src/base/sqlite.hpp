@@ -6,12 +6,17 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -80,6 +85,18 @@ class Query {
   int bound_ = 0;
 };
 
+/// What a function that reads a row gives: a value, or a Result of one.
+template <class T>
+struct Row {
+  using Type = T;
+};
+template <class T>
+struct Row<Result<T>> {
+  using Type = T;
+};
+template <class Read>
+using RowOf = typename Row<std::invoke_result_t<Read, const Query&>>::Type;
+
 enum class OpenMode { create, read_only, immutable, in_memory };
 
 /// One connection; used by one thread at a time. It must stay where it is while statements of it live.
@@ -95,6 +112,56 @@ class Database {
 
   Result<void> execute(const char* sql);
   Result<Statement> prepare(std::string_view sql);
+
+  /// Runs a statement that gives no rows. This and what follows prepare a statement at its first use and keep it;
+  /// `values` are bound in order. @error as error().
+  template <class... Values>
+  Result<void> run(std::string_view sql, const Values&... values) {
+    TRY_ASSIGN(Statement* const statement, kept(sql));
+    return Query(*statement, values...).run();
+  }
+  /// What `read` makes of the first row, as a value or a Result; none: there is no row.
+  template <class Read, class... Values>
+  auto first(std::string_view sql, const Read& read, const Values&... values) -> Result<std::optional<RowOf<Read>>> {
+    TRY_ASSIGN(Statement* const statement, kept(sql));
+    Query query(*statement, values...);
+    TRY_ASSIGN(const bool there, query.next());
+    if (!there) return std::optional<RowOf<Read>>();
+    TRY_ASSIGN(RowOf<Read> row, Result<RowOf<Read>>(read(std::as_const(query))));
+    TRY(query.next());  // what writes and gives a row ends by itself, or says why it cannot
+    return std::optional<RowOf<Read>>(std::in_place, std::move(row));
+  }
+  /// What `read` makes of every row.
+  template <class Read, class... Values>
+  auto all(std::string_view sql, const Read& read, const Values&... values) -> Result<std::vector<RowOf<Read>>> {
+    TRY_ASSIGN(Statement* const statement, kept(sql));
+    Query query(*statement, values...);
+    std::vector<RowOf<Read>> rows;
+    for (;;) {
+      TRY_ASSIGN(const bool there, query.next());
+      if (!there) return rows;
+      TRY_ASSIGN(RowOf<Read> row, Result<RowOf<Read>>(read(std::as_const(query))));
+      rows.push_back(std::move(row));
+    }
+  }
+  /// Hands every row to `see`.
+  template <class See, class... Values>
+  Result<void> each(std::string_view sql, const See& see, const Values&... values) {
+    TRY_ASSIGN(Statement* const statement, kept(sql));
+    Query query(*statement, values...);
+    for (;;) {
+      TRY_ASSIGN(const bool there, query.next());
+      if (!there) return {};
+      see(std::as_const(query));
+    }
+  }
+  /// The first number of the first row; 0: there is none.
+  template <class... Values>
+  Result<std::int64_t> number_of(std::string_view sql, const Values&... values) {
+    TRY_ASSIGN(const auto number, first(
+                                      sql, [](const Query& row) { return row.integer(0); }, values...));
+    return number.value_or(0);
+  }
   /// Rows that the last statement that writes has written, and the number of the last row that was inserted.
   [[nodiscard]] std::int64_t changes() const;
   [[nodiscard]] std::int64_t last_row() const;
@@ -120,9 +187,11 @@ class Database {
 
  private:
   Database(std::string name, sqlite3* handle) : name_(std::move(name)), handle_(handle) {}
+  Result<Statement*> kept(std::string_view sql);
 
   std::string name_;  ///< for messages: the path
   sqlite3* handle_ = nullptr;
+  std::map<std::string, Statement, std::less<>> statements_;  ///< by their text
 };
 
 /// Makes what follows one transaction: taken back at the end of the scope unless committed.

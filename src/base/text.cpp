@@ -46,6 +46,20 @@ std::string_view trimmed(std::string_view text, std::string_view blanks) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
+std::vector<std::string_view> split_words(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
+    words.push_back(text.substr(0, text.find_first_of(kBlanks)));
+    text.remove_prefix(words.back().size());
+  }
+  return words;
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  const std::vector<std::string_view> words = split_words(text);
+  return std::ranges::find(words, word) != words.end();
+}
+
 std::string lower(std::string_view text) {
   std::string out(text);
   std::ranges::transform(out, out.begin(),
@@ -64,15 +78,11 @@ std::string first_line_of_file(const std::filesystem::path& file) {
   return line;
 }
 
-std::string shell_quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
-std::string shell_word(std::string_view text) {
-  const bool plain = !text.empty() && text.find_first_of(" \t\n'\"\\$&();<>|*?[]#~`!") == std::string_view::npos;
-  return plain ? std::string(text) : shell_quoted(text);
+std::string ascii_line(std::string_view text, std::size_t most, char instead) {
+  std::string out(text.substr(0, most));
+  std::ranges::replace_if(
+      out, [](char c) { return c < ' ' || c > '~'; }, instead);
+  return out;
 }
 
 }  // namespace accelopt::base

@@ -5,8 +5,10 @@
 #include <array>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace accelopt::base {
 
@@ -38,15 +40,28 @@ inline constexpr auto kMessageMarks = std::to_array<std::string_view>(
 inline constexpr std::string_view kBlanks = " \t\r\n";
 /// Without the blanks around it.
 std::string_view trimmed(std::string_view text, std::string_view blanks = kBlanks);
+/// The words of a text, without the blanks and line ends around them.
+std::vector<std::string_view> split_words(std::string_view text);
+/// Whether one of them is `word`.
+bool has_word(std::string_view text, std::string_view word);
+/// The texts, or what `text_of` makes of each, with the separator in between.
+template <class Range, class TextOf = std::identity>
+std::string joined(const Range& range, std::string_view separator, const TextOf& text_of = {}) {
+  std::string out;
+  for (const auto& one : range) {
+    if (!out.empty()) out += separator;
+    out += std::invoke(text_of, one);
+  }
+  return out;
+}
 /// With the ASCII letters small, whatever the locale.
 std::string lower(std::string_view text);
 /// The first line without its end, cut to `most` bytes.
 std::string_view first_line(std::string_view text, std::size_t most = std::string_view::npos);
 /// The first line of a file without its end; empty where it cannot be read.
 std::string first_line_of_file(const std::filesystem::path& file);
-/// One word of a POSIX shell, in single quotes.
-std::string shell_quoted(std::string_view text);
-/// The same without quotes where it needs none.
-std::string shell_word(std::string_view text);
+/// The first `most` bytes with `instead` for every byte that is not printable ASCII: another's words in one line of
+/// ours.
+std::string ascii_line(std::string_view text, std::size_t most, char instead = '?');
 
 }  // namespace accelopt::base

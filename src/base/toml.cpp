@@ -13,6 +13,8 @@
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
 
+#include "base/names.hpp"
+
 namespace accelopt::base {
 namespace {
 
@@ -83,24 +85,16 @@ tl::expected<TomlNode, Problem> parse_toml(std::string_view text) {
   return convert(parsed.table());
 }
 
+constexpr auto kKindNames = std::to_array<Named<TomlKind>>({{TomlKind::string, "a string"},
+                                                            {TomlKind::integer, "an integer"},
+                                                            {TomlKind::real, "a number"},
+                                                            {TomlKind::boolean, "true or false"},
+                                                            {TomlKind::array, "an array"},
+                                                            {TomlKind::table, "a table"},
+                                                            {TomlKind::time, "a date or time"}});
+
 std::string_view to_string(TomlKind kind) {
-  switch (kind) {
-    case TomlKind::string:
-      return "a string";
-    case TomlKind::integer:
-      return "an integer";
-    case TomlKind::real:
-      return "a number";
-    case TomlKind::boolean:
-      return "true or false";
-    case TomlKind::array:
-      return "an array";
-    case TomlKind::table:
-      return "a table";
-    case TomlKind::time:
-      return "a date or time";
-  }
-  return "a value";
+  return name_in(kKindNames, kind);
 }
 
 const TomlEntry* TableReader::find(std::string_view key) const {

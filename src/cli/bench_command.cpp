@@ -71,13 +71,13 @@ struct Times {
 };
 
 Times times_of(const search::RunResult& result) {
-  const bool improved = result.outcome == search::Outcome::improved;
+  const bool improved = result.outcome == search::RunOutcome::improved;
   double before = 0;
   double after = 0;
   int count = 0;
   Times times;
   for (const model::WorkloadTiming& workload : improved ? result.confirmation->workloads : result.baseline) {
-    if (workload.role != "race") continue;
+    if (workload.role != model::Role::race) continue;
     before += std::log(improved ? workload.reference_ns.value_or(workload.time_ns) : workload.time_ns);
     after += std::log(workload.time_ns);
     times.roofline = std::min(times.roofline, workload.roofline ? workload.roofline->fraction : 0.0);
@@ -90,7 +90,7 @@ Times times_of(const search::RunResult& result) {
 }
 
 double speedup_of(const Line& line) {
-  const bool improved = line.result && line.result->outcome == search::Outcome::improved;
+  const bool improved = line.result && line.result->outcome == search::RunOutcome::improved;
   return improved ? line.result->confirmation->ratio->estimate : 1.0;
 }
 
@@ -109,7 +109,7 @@ report::TextTable table_of(const std::vector<Line>& lines) {
       continue;
     }
     const search::RunResult& result = *line.result;
-    const bool improved = result.outcome == search::Outcome::improved;
+    const bool improved = result.outcome == search::RunOutcome::improved;
     const Times times = times_of(result);
     table.add({line.task, report::format_ns(times.baseline_ns), improved ? report::format_ns(times.best_ns) : "-",
                improved ? report::format_ratio(*result.confirmation->ratio) : "-",

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/version.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 

@@ -138,11 +138,11 @@ base::Result<void> add_agents(Settings& out, const AgentFlags& flags, const Conf
                      : !flags.model.empty()    ? "--model"
                                                : nullptr;
   for (const RoleModel& role : roles) {
-    const auto named = config.roles.find(role.role);
+    const auto named = config.roles.find(std::string(to_string(role.role)));
     const std::string model = named != config.roles.end() ? named->second : "default";
     const auto file = config.origins.find("models." + model);
     const std::string from = flag != nullptr ? flag : file != config.origins.end() ? file->second : kDefault;
-    add_model(out, role.role, role, from, environment);
+    add_model(out, std::string(to_string(role.role)), role, from, environment);
   }
   return {};
 }

@@ -38,7 +38,7 @@ base::Result<Exit> run_estimate(const Shell& shell, const EstimateOptions& optio
   }
   TRY_ASSIGN(const auto roles, models_of_roles(settings->agents, config));
   for (const RoleModel& role : roles)
-    fmt::print("{:<10} {}: {}\n", role.role, role.config.model, price_text(role.config));
+    fmt::print("{:<10} {}: {}\n", to_string(role.role), role.config.model, price_text(role.config));
   if (roles.empty()) fmt::print("the built-in recipes play all roles: no model is asked\n");
   fmt::print("\n{}", describe(estimate));
   return Exit::done;

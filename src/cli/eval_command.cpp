@@ -73,23 +73,24 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
   evaluation::MeasureSettings settings;
   settings.seed = options.seed.value_or(base::random_seed());
   steps.begin("drawing inputs, verifying and measuring the baseline");
-  TRY_ASSIGN(const auto opened, evaluator->ask(evaluation::Open{task, settings}, shell.stops.abort));
+  TRY_ASSIGN(const auto opened, base::as_result(evaluator->ask(evaluation::Open{task, settings}, shell.stops.abort)));
   if (opened.baseline.status != model::Status::passed && opened.baseline.status != model::Status::not_measured) {
     model::Evaluation failed = opened.baseline;
     if (!options.file.empty())
       failed.reason = "the baseline fails, so nothing can be compared with it: " + failed.reason;
     return failed;
   }
-  const auto begin = [&](evaluation::JudgeStep step) -> base::Result<void> {
+  const auto begin = [&](evaluation::JudgeStep step) -> base::Outcome<void> {
     steps.begin(std::string(words_of(step)));
     return {};
   };
-  TRY_ASSIGN(auto judged, evaluation::judge(*evaluator, model::Kernel(std::move(candidate)), task.baseline,
-                                            {.opened = &opened.baseline,
-                                             .begin = begin,
-                                             .confirm = options.confirm,
-                                             .profile = true,
-                                             .stop = shell.stops.abort}));
+  TRY_ASSIGN(auto judged,
+             base::as_result(evaluation::judge(*evaluator, model::Kernel(std::move(candidate)), task.baseline,
+                                               {.opened = &opened.baseline,
+                                                .begin = begin,
+                                                .confirm = options.confirm,
+                                                .profile = true,
+                                                .stop = shell.stops.abort})));
   return std::move(judged.evaluation);
 }
 

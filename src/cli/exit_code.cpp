@@ -3,28 +3,30 @@
 
 namespace accelopt::cli {
 
-Exit exit_of(search::Outcome outcome) {
+Exit exit_of(search::RunOutcome outcome) {
   switch (outcome) {
-    case search::Outcome::improved:
+    case search::RunOutcome::improved:
       return Exit::done;
-    case search::Outcome::no_gain:
+    case search::RunOutcome::no_gain:
       return Exit::no_gain;
-    case search::Outcome::budget:
+    case search::RunOutcome::budget:
       return Exit::budget;
-    case search::Outcome::interrupted:
+    case search::RunOutcome::interrupted:
       return Exit::interrupted;
-    case search::Outcome::waiting:
+    case search::RunOutcome::waiting:
       return Exit::waiting;
   }
   return Exit::error;
 }
 
 Exit exit_of(const journal::RunInfo& run) {
-  if (run.status == "interrupted") return Exit::interrupted;
-  if (run.status == "waiting") return Exit::waiting;
+  if (run.status == model::RunStatus::interrupted) return Exit::interrupted;
+  if (run.status == model::RunStatus::waiting) return Exit::waiting;
   const std::string outcome = run.result ? run.result->value("outcome", "") : "";
-  if (run.status != "done" || outcome.empty()) return Exit::error;
-  return outcome == "improved" ? Exit::done : outcome == "budget" ? Exit::budget : Exit::no_gain;
+  if (run.status != model::RunStatus::done || outcome.empty()) return Exit::error;
+  return outcome == to_string(search::RunOutcome::improved) ? Exit::done
+         : outcome == to_string(search::RunOutcome::budget) ? Exit::budget
+                                                            : Exit::no_gain;
 }
 
 }  // namespace accelopt::cli

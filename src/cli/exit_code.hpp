@@ -8,7 +8,7 @@
 namespace accelopt::cli {
 
 /// The exit code that goes with an outcome.
-Exit exit_of(search::Outcome outcome);
+Exit exit_of(search::RunOutcome outcome);
 
 /// The exit code that `run` had, or would have had, with this end.
 Exit exit_of(const journal::RunInfo& run);

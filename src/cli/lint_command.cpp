@@ -12,7 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "evaluation/evaluator.hpp"
-#include "evaluation/memory_need.hpp"
+#include "evaluation/verify/memory_need.hpp"
 #include "model/target_description.hpp"
 #include "suites/lint.hpp"
 #include "suites/task_folder.hpp"

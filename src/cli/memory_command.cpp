@@ -364,11 +364,11 @@ Result<Exit> graph(const Shell& shell, const Options& options) {
   }
   fmt::print("digraph memory {{\n  rankdir=LR;\n  node [fontsize=10];\n  edge [fontsize=9];\n");
   for (const memory::Node& node : it.nodes) {
-    const std::string kind = node.id.substr(0, node.id.find(':'));
-    const char* const shape = kind == "optimization" ? "box"
-                              : kind == "task"       ? "hexagon"
-                              : kind == "plan"       ? "note"
-                                                     : "ellipse";
+    const std::string table = node.id.substr(0, node.id.find(':'));
+    const char* const shape = table == "optimization" ? "box"
+                              : table == "task"       ? "hexagon"
+                              : table == "plan"       ? "note"
+                                                      : "ellipse";
     fmt::print("  {} [label={}, shape={}];\n", dot(node.id), dot(node.label), shape);
   }
   for (const memory::Edge& edge : it.edges) {

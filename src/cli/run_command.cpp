@@ -114,7 +114,7 @@ base::Result<Exit> resume(const Shell& shell, const ResumeFlags& flags) {
   TRY_ASSIGN(const journal::RunInfo run, journal->find_run(flags.run));
   if (const auto usable = resumed_settings(run, change); !usable) return refuse_options(usable.error());
   TRY_ASSIGN(const Config config, load_config(workspace, shell.environment));
-  if (run.status == "done" && !flags.json)
+  if (run.status == model::RunStatus::done && !flags.json)
     fmt::print(stderr, "run {} is done already; its result, from the record:\n", run.id);
   auto progress = progress_for({flags.json, flags.verbose});
   const RunEnd end = resume_run(shell, *journal, run, config, *progress, change);

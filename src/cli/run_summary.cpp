@@ -28,7 +28,8 @@ std::string workloads_table(const model::Evaluation& confirmation) {
                            {"speed-up [95 %]", report::Align::right},
                            {"of roofline", report::Align::right}});
   for (const model::WorkloadTiming& workload : confirmation.workloads) {
-    table.add({workload.name, workload.role, workload.reference_ns ? report::format_ns(*workload.reference_ns) : "-",
+    table.add({workload.name, std::string(to_string(workload.role)),
+               workload.reference_ns ? report::format_ns(*workload.reference_ns) : "-",
                report::format_ns(workload.time_ns), workload.ratio ? report::format_ratio(*workload.ratio) : "-",
                workload.roofline ? report::format_percent(workload.roofline->fraction) : "-"});
   }
@@ -36,7 +37,7 @@ std::string workloads_table(const model::Evaluation& confirmation) {
 }
 
 std::string outcome_text(const search::RunResult& result) {
-  if (result.outcome == search::Outcome::improved) {
+  if (result.outcome == search::RunOutcome::improved) {
     std::string text =
         fmt::format("\n{}: {} faster, confirmed in fresh processes on fresh inputs\n\n{}", result.task,
                     report::format_ratio(*result.confirmation->ratio), workloads_table(*result.confirmation));
@@ -47,11 +48,11 @@ std::string outcome_text(const search::RunResult& result) {
     }
     return text;
   }
-  if (result.outcome == search::Outcome::interrupted) {
+  if (result.outcome == search::RunOutcome::interrupted) {
     return fmt::format("\n{}: interrupted; everything is kept, continue with: accelopt resume {}\n", result.task,
                        result.run);
   }
-  if (result.outcome == search::Outcome::waiting) {
+  if (result.outcome == search::RunOutcome::waiting) {
     return fmt::format("\n{}: waiting: {}; when they are there, continue with: accelopt resume {}\n", result.task,
                        result.reason, result.run);
   }
@@ -81,7 +82,7 @@ std::string describe(const search::RunResult& result) {
   std::string text = outcome_text(result);
   text += fmt::format("\n{}\n{} evaluations in {} iterations and {}; stopped by {}\n", attempts_text(result),
                       result.evaluations, result.iterations, report::format_seconds(result.wall_seconds),
-                      result.stopped_by);
+                      search::name_of(result.stopped_by));
   if (!result.stopped_because.empty()) text += result.stopped_because + "\n";
   if (const std::string cost = describe_cost(result.usage, result.plans, result.gains); !cost.empty())
     text += "\n" + cost;
@@ -93,7 +94,7 @@ std::string describe(const search::RunResult& result) {
 
 std::string describe_winner(const search::RunResult& result, const model::Task& task,
                             const std::filesystem::path& workspace) {
-  if (result.outcome != search::Outcome::improved || !result.solution) return {};
+  if (result.outcome != search::RunOutcome::improved || !result.solution) return {};
   const std::string& name = task.baseline.sources.front().name;
   const std::string diff =
       base::unified_diff(model::main_text(task.baseline), model::main_text(*result.solution), "a/" + name, "b/" + name);

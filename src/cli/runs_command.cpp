@@ -31,7 +31,7 @@ base::Result<Exit> show_runs(const RunsOptions& options) {
                                {"run", run.id},
                                {"task", run.task_name},
                                {"created", run.created},
-                               {"status", status},
+                               {"status", to_string(status)},
                                {"result", run.result ? *run.result : base::Json()}};
       fmt::print("{}\n", base::canonical(line));
     }
@@ -39,8 +39,8 @@ base::Result<Exit> show_runs(const RunsOptions& options) {
   }
   report::TextTable table({{"run"}, {"task"}, {"started"}, {"status"}, {"outcome"}, {"speed-up"}});
   for (const auto& [run, status] : runs) {
-    table.add({run.id, run.task_name, run.created, status, run.result ? run.result->value("outcome", "-") : "-",
-               speedup_of(run)});
+    table.add({run.id, run.task_name, run.created, std::string(to_string(status)),
+               run.result ? run.result->value("outcome", "-") : "-", speedup_of(run)});
   }
   fmt::print("{}", table.render());
   if (runs.empty()) fmt::print("no runs yet; start one with: accelopt run TASK\n");

@@ -171,7 +171,7 @@ class BuildAhead {
         if (next_ >= kernels_.size()) return;
         index = next_++;
       }
-      auto report = evaluator_.ask(evaluation::Build{kernels_[index]->solution}, stop_);
+      auto report = base::as_result(evaluator_.ask(evaluation::Build{kernels_[index]->solution}, stop_));
       const std::lock_guard lock(mutex_);
       done_[index] = std::move(report);
       changed_.notify_all();
@@ -225,7 +225,8 @@ class Selftest {
     evaluation::MeasureSettings settings;
     settings.seed = options_.seed.value_or(base::random_seed());
     settings.max_seconds_per_workload = kSecondsPerWorkload;
-    TRY_ASSIGN(const auto opened, evaluator->ask(evaluation::Open{task, settings}, shell_.stops.abort));
+    TRY_ASSIGN(const auto opened,
+               base::as_result(evaluator->ask(evaluation::Open{task, settings}, shell_.stops.abort)));
     if (opened.baseline.status != model::Status::passed) {
       return base::fail(base::ErrorCode::unavailable,
                         "the baseline of the task " + task.definition.name + " fails: " + opened.baseline.reason);
@@ -234,9 +235,9 @@ class Selftest {
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       Outcome outcome{kernels[i], {}, false, false, {}};
       TRY_ASSIGN(const auto built, builds.get(i));
-      TRY_ASSIGN(auto judged,
-                 evaluation::judge(*evaluator, model::Kernel(kernels[i]->solution), task.baseline,
-                                   {.opened = &opened.baseline, .build = built, .stop = shell_.stops.abort}));
+      TRY_ASSIGN(auto judged, base::as_result(evaluation::judge(
+                                  *evaluator, model::Kernel(kernels[i]->solution), task.baseline,
+                                  {.opened = &opened.baseline, .build = built, .stop = shell_.stops.abort})));
       outcome.evaluation = std::move(judged.evaluation);
       judge(outcome);
       count(outcome);

@@ -13,7 +13,7 @@
 #include "cli/estimate_text.hpp"
 #include "cli/search_flags.hpp"
 #include "evaluation/evaluator_json.hpp"
-#include "evaluation/recompute.hpp"
+#include "evaluation/race/recompute.hpp"
 #include "report/document.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
@@ -25,6 +25,7 @@ namespace accelopt::cli {
 namespace {
 
 using base::Json;
+using model::StepKind;
 
 struct ShowOptions {
   std::string run = "last";
@@ -37,8 +38,8 @@ struct ShowOptions {
   std::string export_markdown;
 };
 
-bool is_kind(const journal::StepRecord& step, std::string_view kind) {
-  return step.key.kind == kind || step.key.kind.starts_with(std::string(kind) + ":");
+bool is_kind(const journal::StepRecord& step, StepKind kind) {
+  return model::step_kind(step.key.kind) == kind;
 }
 
 double seconds(const journal::StepRecord& step) {
@@ -47,7 +48,7 @@ double seconds(const journal::StepRecord& step) {
 
 /// Who wrote an answer: the model that the role was played by, or for a chat as its server names itself.
 std::string author_of(const journal::StepRecord& step) {
-  const auto found = step.output.find(is_kind(step, "chat") ? "model" : "author");
+  const auto found = step.output.find(is_kind(step, StepKind::chat) ? "model" : "author");
   return step.output.is_object() && found != step.output.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
@@ -55,7 +56,7 @@ std::string author_of(const journal::StepRecord& step) {
 std::string worker_of(const journal::StepRecord& step) {
   const Json nothing = Json::object();
   if (!step.output.is_object()) return "";
-  const Json& evaluation = is_kind(step, "open") ? step.output.value("baseline", nothing) : step.output;
+  const Json& evaluation = is_kind(step, StepKind::open) ? step.output.value("baseline", nothing) : step.output;
   return evaluation.value("environment", nothing).value("worker", "");
 }
 
@@ -65,7 +66,7 @@ base::Result<Exit> show_json(const journal::RunInfo& run, const std::vector<jour
               {"run", run.id},
               {"task", run.task_name},
               {"created", run.created},
-              {"status", run.status},
+              {"status", to_string(run.status)},
               {"settings", run.settings},
               {"result", run.result ? *run.result : Json()},
               {"decision_hash", run.decision_hash.empty() ? Json() : Json(run.decision_hash)},
@@ -102,8 +103,8 @@ void add_plans(report::Document& page, const std::vector<journal::StepRecord>& s
     table.add(cells);
   };
   for (const journal::StepRecord& step : steps) {
-    const bool several = is_kind(step, "plans");
-    if (!several && !is_kind(step, "plan")) continue;
+    const bool several = is_kind(step, StepKind::plans);
+    if (!several && !is_kind(step, StepKind::plan)) continue;
     if (!step.output.value("answered", false)) {
       add(step, step.key.identity, "no answer: " + step.output.value("lost", ""));
     } else if (several) {
@@ -129,10 +130,10 @@ void add_races(report::Document& page, const std::vector<journal::StepRecord>& s
                            {"blocks", report::Align::right},
                            {"decided by"}});
   for (const journal::StepRecord& step : steps) {
-    if (!is_kind(step, "triage") && !is_kind(step, "confirm")) continue;
+    if (!is_kind(step, StepKind::triage) && !is_kind(step, StepKind::confirm)) continue;
     const auto evaluation = base::decode<model::Evaluation>(step.output, "journal");
     if (!evaluation) continue;
-    table.add({step.key.kind.substr(0, step.key.kind.find(':')) + " " + model::to_string(step.key.identity),
+    table.add({std::string(model::step_head(step.key.kind)) + " " + model::to_string(step.key.identity),
                evaluation->source_id.substr(0, 10), std::string(model::to_string(evaluation->status)),
                std::string(model::to_string(evaluation->verdict)),
                evaluation->ratio ? report::format_ratio(*evaluation->ratio) : "-", std::to_string(evaluation->blocks),
@@ -146,7 +147,7 @@ void add_races(report::Document& page, const std::vector<journal::StepRecord>& s
 void add_confirmations(report::Document& page, const std::vector<journal::StepRecord>& steps) {
   std::string text;
   for (const journal::StepRecord& step : steps) {
-    if (!is_kind(step, "confirm")) continue;
+    if (!is_kind(step, StepKind::confirm)) continue;
     const auto evaluation = base::decode<model::Evaluation>(step.output, "journal");
     if (!evaluation) continue;
     const std::string source = evaluation->source_id.substr(0, 10);
@@ -166,9 +167,9 @@ void add_confirmations(report::Document& page, const std::vector<journal::StepRe
 void add_models(report::Document& page, const std::vector<journal::StepRecord>& steps) {
   std::map<std::pair<std::string, std::string>, model::Usage> used;
   for (const journal::StepRecord& step : steps) {
-    if (!is_kind(step, "chat") || step.key.kind.size() < 6) continue;
-    const std::string label = step.key.kind.substr(5);  // after "chat:"
-    used[{label.substr(0, label.find(' ')), author_of(step)}] += step.usage;
+    if (!is_kind(step, StepKind::chat)) continue;
+    const auto role = model::role_of_label(model::step_suffix(step.key.kind));
+    used[{std::string(role ? to_string(*role) : "?"), author_of(step)}] += step.usage;
   }
   if (used.empty()) return;
   report::TextTable table({{"role"},
@@ -194,7 +195,7 @@ void add_tuning(report::Document& page, const std::vector<journal::StepRecord>& 
   constexpr int kRows = 5;
   bool first = true;
   for (const journal::StepRecord& step : steps) {
-    if (!is_kind(step, "triage")) continue;
+    if (!is_kind(step, StepKind::triage)) continue;
     const auto evaluation = base::decode<model::Evaluation>(step.output, "journal");
     if (!evaluation || !evaluation->tuning) continue;
     if (first) page.heading("Tuned kernels (speed: the chosen configuration's time / its time)");
@@ -208,8 +209,8 @@ void add_tuning(report::Document& page, const std::vector<journal::StepRecord>& 
 void add_times(report::Document& page, const std::vector<journal::StepRecord>& steps) {
   std::map<std::string, std::pair<int, double>> kinds;
   for (const journal::StepRecord& step : steps) {
-    if (is_kind(step, "session") || is_kind(step, "decisions")) continue;  // marks, which take no time
-    auto& [count, total] = kinds[step.key.kind.substr(0, step.key.kind.find(':'))];
+    if (is_kind(step, StepKind::session) || is_kind(step, StepKind::decisions)) continue;  // marks, which take no time
+    auto& [count, total] = kinds[std::string(model::step_head(step.key.kind))];
     ++count;
     total += seconds(step);
   }
@@ -264,15 +265,15 @@ base::Result<Exit> show_candidate(journal::Journal& journal, const std::vector<j
                                   const std::string& id) {
   for (const journal::StepRecord& step : steps) {
     const bool by_identity =
-        model::to_string(step.key.identity) == id && (is_kind(step, "execute") || is_kind(step, "fix"));
-    const bool by_source = is_kind(step, "build") && step.key.kind.substr(6).starts_with(id);
+        model::to_string(step.key.identity) == id && (is_kind(step, StepKind::execute) || is_kind(step, StepKind::fix));
+    const bool by_source = is_kind(step, StepKind::build) && model::step_suffix(step.key.kind).starts_with(id);
     if (by_identity && step.output.value("answered", false)) {
       TRY_ASSIGN(const auto solution, base::decode<model::Solution>(step.output["value"], "journal"));
       fmt::print("{}", model::main_text(solution));
       return Exit::done;
     }
     if (by_source) {
-      TRY_ASSIGN(const auto solution, journal.load_solution(step.key.kind.substr(6)));
+      TRY_ASSIGN(const auto solution, journal.load_solution(model::step_suffix(step.key.kind)));
       fmt::print("{}", model::main_text(solution));
       return Exit::done;
     }
@@ -298,7 +299,7 @@ base::Result<Exit> show_timeline(const journal::RunInfo& run, const std::vector<
 /// The decision log, an entry a line: nothing in it depends on time or on the order of arrival.
 base::Result<Exit> show_decisions(const journal::RunInfo& run, const std::vector<journal::StepRecord>& steps) {
   for (const journal::StepRecord& step : steps) {
-    if (!is_kind(step, "decisions")) continue;
+    if (!is_kind(step, StepKind::decisions)) continue;
     for (const Json& entry : step.output) fmt::print("{}\n", base::canonical(entry));
     return Exit::done;
   }
@@ -311,7 +312,8 @@ base::Result<Exit> show_decisions(const journal::RunInfo& run, const std::vector
 
 /// How the run stands, in a few lines.
 std::string header_text(const journal::RunInfo& run) {
-  std::string text = fmt::format("run {}: {} ({}), started {}\n", run.id, run.task_name, run.status, run.created);
+  std::string text =
+      fmt::format("run {}: {} ({}), started {}\n", run.id, run.task_name, to_string(run.status), run.created);
   if (const auto settings = run_settings_from(run.settings))
     text += fmt::format("measures {}\n", place_of(settings->device));
   if (run.result) {

@@ -25,9 +25,10 @@ base::Result<Exit> stop(const StopOptions& options) {
   const auto run = pick_run(*journal, *reader, options.run);
   if (!run) return refuse_options(run.error());
   TRY_ASSIGN(const RunState state, state_of(*reader, run->id));
-  if (state.status == "dead") return base::fail(base::ErrorCode::unavailable, death_notice(run->id, state));
-  if (state.status != "running") {
-    fmt::print("run {} has ended already: {}\n", run->id, state.status);
+  if (state.status == model::RunStatus::dead)
+    return base::fail(base::ErrorCode::unavailable, death_notice(run->id, state));
+  if (state.status != model::RunStatus::running) {
+    fmt::print("run {} has ended already: {}\n", run->id, to_string(state.status));
     return Exit::done;
   }
   TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_write));

@@ -18,7 +18,7 @@ std::string why(const model::Evaluation& evaluation) {
   using model::Verdict;
   const model::Interval& ratio = *evaluation.ratio;
   if (!evaluation.reason.empty()) return evaluation.reason;
-  const bool confirmed = evaluation.kind == "confirm";
+  const bool confirmed = model::step_kind(evaluation.kind) == model::StepKind::confirm;
   switch (evaluation.verdict) {
     case Verdict::faster:
       return confirmed ? "confirmed in fresh processes on fresh inputs" : "the whole interval lies above 1";
@@ -43,7 +43,7 @@ report::TextTable workloads_of(const model::Evaluation& evaluation) {
                            {"speed-up [95 %]", report::Align::right},
                            {"of roofline", report::Align::right}});
   for (const model::WorkloadTiming& workload : evaluation.workloads) {
-    table.add({workload.name, workload.role, report::format_ns(workload.time_ns),
+    table.add({workload.name, std::string(to_string(workload.role)), report::format_ns(workload.time_ns),
                workload.reference_ns ? report::format_ns(*workload.reference_ns) : "-",
                workload.ratio ? report::format_ratio(*workload.ratio) : "-",
                workload.roofline ? report::format_percent(workload.roofline->fraction) : "-"});

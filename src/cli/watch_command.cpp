@@ -104,7 +104,7 @@ class Watch {
       TRY(show_news());
       screen_.catch_up();
       const bool over = state.session && state.session->ended;
-      if (state.status != "running" && (over || state.alive == Alive::no)) return state;
+      if (state.status != model::RunStatus::running && (over || state.alive == Alive::no)) return state;
       if (state.alive == Alive::unknown && !warned_) {
         warned_ = true;
         screen_.note("no sign of life from " + process_of(*state.session) + "; it may be dead");
@@ -147,8 +147,8 @@ base::Result<Exit> watch(Shell& shell, const WatchOptions& options) {
     Screen screen(options, session.started_ms);
     TRY_ASSIGN(state, Watch(*control, run->id, screen, session).follow(shell.stops.wind_down));
   }
-  if (state.status == "running") return Exit::done;  // the watching ended, the run goes on
-  if (state.status == "dead") {
+  if (state.status == model::RunStatus::running) return Exit::done;  // the watching ended, the run goes on
+  if (state.status == model::RunStatus::dead) {
     if (options.json) {
       const Json line = {{"type", "dead"}, {"schema", 1}, {"run", run->id}, {"text", death_notice(run->id, state)}};
       fmt::print("{}\n", base::canonical(line));
@@ -161,7 +161,7 @@ base::Result<Exit> watch(Shell& shell, const WatchOptions& options) {
     fmt::print("{}\n", base::canonical(ended.result ? *ended.result
                                                     : Json{{"type", "result"}, {"schema", 1}, {"run", run->id}}));
   } else {
-    fmt::print("run {}: {}; see: accelopt show {}\n", run->id, ended.status, run->id);
+    fmt::print("run {}: {}; see: accelopt show {}\n", run->id, to_string(ended.status), run->id);
   }
   return exit_of(ended);
 }

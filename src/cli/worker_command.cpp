@@ -15,10 +15,10 @@
 #include "app/target.hpp"
 #include "app/version.hpp"
 #include "app/workspace.hpp"
+#include "bundles/runner.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
-#include "evaluation/bundle_runner.hpp"
-#include "evaluation/worker.hpp"
+#include "worker/serve.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -30,8 +30,8 @@ struct WorkerOptions {
 };
 
 /// What the coordinator is told of this machine before it asks for anything.
-evaluation::Hello introduce(const std::string& device) {
-  evaluation::Hello hello;
+worker::Hello introduce(const std::string& device) {
+  worker::Hello hello;
   hello.version = kVersion;
   hello.target = device.substr(0, device.find(':'));
   hello.device = device;
@@ -53,7 +53,7 @@ evaluation::Hello introduce(const std::string& device) {
 base::Result<Exit> serve(const Shell& shell, const WorkerOptions& options) {
   const std::string device = options.device.empty() ? DeviceFlags().device : options.device;
   TRY_ASSIGN(const auto target, make_target(shell, device, options.compiler));
-  TRY(evaluation::serve_worker(*target, introduce(device), STDIN_FILENO, STDOUT_FILENO));
+  TRY(worker::serve_worker(*target, introduce(device), STDIN_FILENO, STDOUT_FILENO));
   return Exit::done;
 }
 
@@ -67,7 +67,7 @@ bool is_known_compiler(const std::string& name) {
 }
 
 /// The worker that a bundle asks for, unless the command line says otherwise.
-base::Result<DeviceFlags> device_for(const evaluation::Bundle& bundle, const WorkerOptions& options) {
+base::Result<DeviceFlags> device_for(const bundles::Bundle& bundle, const WorkerOptions& options) {
   DeviceFlags flags;
   flags.device = options.device.empty() ? bundle.device : options.device;
   flags.compiler = options.compiler.empty() ? bundle.compiler : options.compiler;
@@ -89,9 +89,9 @@ base::Result<DeviceFlags> device_for(const evaluation::Bundle& bundle, const Wor
 base::Result<void> execute(Shell& shell, const WorkerOptions& options, const std::filesystem::path& folder) {
   const std::string name = folder.filename().string();
   std::string device;
-  evaluation::BundleExecution execution;
+  bundles::BundleExecution execution;
   execution.make_evaluator =
-      [&](const evaluation::Bundle& bundle) -> base::Result<std::unique_ptr<evaluation::Evaluator>> {
+      [&](const bundles::Bundle& bundle) -> base::Result<std::unique_ptr<evaluation::Evaluator>> {
     TRY_ASSIGN(const auto flags, device_for(bundle, options));
     device = flags.device;
     return make_evaluator(shell, flags);
@@ -100,7 +100,7 @@ base::Result<void> execute(Shell& shell, const WorkerOptions& options, const std
   execution.now = base::utc_now;
   execution.notice = [&](const std::string& text) { fmt::print(stderr, "{}: {}\n", name, text); };
   execution.program_version = kVersion;
-  auto report = evaluation::execute_bundle(folder, execution, shell.stops.wind_down);
+  auto report = bundles::execute_bundle(folder, execution, shell.stops.wind_down);
   if (!report) {
     base::Error error = base::with_context(report.error(), folder.string());
     // It may quote the bundle, whose sender need not be kind to terminals.
@@ -121,7 +121,7 @@ base::Result<void> execute(Shell& shell, const WorkerOptions& options, const std
 }
 
 base::Result<Exit> execute_bundles(Shell& shell, const WorkerOptions& options) {
-  TRY_ASSIGN(const auto folders, evaluation::find_bundles(options.bundle));
+  TRY_ASSIGN(const auto folders, bundles::find_bundles(options.bundle));
   std::optional<base::Error> first;
   for (const std::filesystem::path& folder : folders) {
     const auto executed = execute(shell, options, folder);

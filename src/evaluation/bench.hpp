@@ -17,9 +17,9 @@
 
 #include "base/result.hpp"
 #include "evaluation/device_use.hpp"
-#include "evaluation/inputs.hpp"
-#include "evaluation/numerics.hpp"
 #include "evaluation/reports.hpp"
+#include "evaluation/verify/inputs.hpp"
+#include "evaluation/verify/numerics.hpp"
 #include "model/evaluation.hpp"
 #include "model/solution.hpp"
 #include "model/task.hpp"

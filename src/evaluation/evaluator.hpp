@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/result.hpp"
+#include "base/outcome.hpp"
 #include "evaluation/request.hpp"
 
 namespace accelopt::evaluation {
@@ -17,11 +17,11 @@ class Evaluator {
   virtual ~Evaluator() = default;
 
   /// The reply of the request's own type. May be called from many threads. @error as the requests say.
-  virtual base::Result<Reply> answer(const Request& request, std::stop_token stop) = 0;
+  virtual base::Outcome<Reply> answer(const Request& request, std::stop_token stop) = 0;
 
   /// The same with the reply's type known: `ask(Build{solution}, stop)` is a BuildReport.
   template <class R>
-  base::Result<typename R::Reply> ask(R request, std::stop_token stop) {
+  base::Outcome<typename R::Reply> ask(R request, std::stop_token stop) {
     TRY_ASSIGN(Reply reply, answer(Request(std::move(request)), std::move(stop)));
     auto* const own = std::get_if<typename R::Reply>(&reply);
     ACCELOPT_ASSERT(own != nullptr, "a request is answered by a reply of its own type");
@@ -37,9 +37,9 @@ class Evaluator {
 
 /// `answers(request, stop)` for the request's own type, as a reply.
 template <class Answers>
-base::Result<Reply> answer_by_type(const Request& request, const Answers& answers) {
+base::Outcome<Reply> answer_by_type(const Request& request, const Answers& answers) {
   return std::visit(
-      [&](const auto& own) -> base::Result<Reply> {
+      [&](const auto& own) -> base::Outcome<Reply> {
         TRY_ASSIGN(auto reply, answers(own));
         return Reply(std::move(reply));
       },

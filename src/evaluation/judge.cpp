@@ -8,6 +8,7 @@
 namespace accelopt::evaluation {
 namespace {
 
+using base::Outcome;
 using base::Result;
 using model::Evaluation;
 using model::Status;
@@ -28,14 +29,14 @@ class Judging {
           const JudgeOptions& options)
       : evaluator_(evaluator), candidate_(candidate), opponent_(opponent), options_(options) {}
 
-  Result<Judgement> run() {
+  Outcome<Judgement> run() {
     TRY(measure());
     TRY(settle());
     return std::move(out_);
   }
 
  private:
-  Result<void> measure() {
+  Outcome<void> measure() {
     if (options_.known != nullptr) {
       const std::string refused = refuse_text(model::main_text(candidate_.solution()));
       if (!refused.empty()) return does_not_compile(refused);
@@ -56,7 +57,7 @@ class Judging {
     return {};
   }
 
-  Result<void> does_not_compile(const std::string& diagnostics) {
+  Outcome<void> does_not_compile(const std::string& diagnostics) {
     Evaluation& failed = out_.evaluation;
     failed.status = Status::compile_error;
     failed.reason = diagnostics;
@@ -67,7 +68,7 @@ class Judging {
   }
 
   /// What a machine that builds and cannot run tells of a kernel: that it builds, and what the compiler remarks.
-  Result<void> built_alone() {
+  Outcome<void> built_alone() {
     out_.evaluation = *options_.opened;
     out_.evaluation.stages.clear();
     out_.evaluation.machine_code_id = out_.build->machine_code_id;
@@ -75,7 +76,7 @@ class Judging {
     return {};
   }
 
-  Result<void> race() {
+  Outcome<void> race() {
     TRY(begin(JudgeStep::race));
     TRY_ASSIGN(out_.evaluation, evaluator_.ask(Race{candidate_.solution(), opponent_}, options_.stop));
     Evaluation& raced = out_.evaluation;
@@ -91,7 +92,7 @@ class Judging {
   }
 
   /// The tuning and the stages of the race stay.
-  Result<void> confirm() {
+  Outcome<void> confirm() {
     TRY(begin(JudgeStep::confirm));
     Evaluation raced = std::move(out_.evaluation);
     TRY_ASSIGN(out_.evaluation, evaluator_.ask(Confirm{kernel().solution()}, options_.stop));
@@ -100,7 +101,7 @@ class Judging {
     return {};
   }
 
-  Result<void> profile() {
+  Outcome<void> profile() {
     TRY(begin(JudgeStep::profile));
     TRY_ASSIGN(out_.evaluation.profile, evaluator_.ask(Profile{kernel().solution()}, options_.stop));
     model::take_failure(out_.evaluation);
@@ -116,7 +117,7 @@ class Judging {
     return base::fail(base::ErrorCode::parse, "as many values must be chosen as the candidate leaves open");
   }
 
-  Result<void> settle() {
+  Outcome<void> settle() {
     if (!out_.chosen) TRY(choose());
     out_.evaluation.source_id = kernel().id();
     if (!out_.build || out_.known) return {};
@@ -161,7 +162,7 @@ class Judging {
   [[nodiscard]] const model::Kernel& kernel() const { return out_.chosen ? *out_.chosen : candidate_; }
   [[nodiscard]] bool passed() const { return out_.evaluation.status == Status::passed; }
 
-  Result<void> begin(JudgeStep step) { return options_.begin ? options_.begin(step) : Result<void>(); }
+  Outcome<void> begin(JudgeStep step) { return options_.begin ? options_.begin(step) : Outcome<void>(); }
 
   Evaluator& evaluator_;
   const model::Kernel& candidate_;
@@ -172,8 +173,8 @@ class Judging {
 
 }  // namespace
 
-Result<Judgement> judge(Evaluator& evaluator, const model::Kernel& candidate, const model::Solution& opponent,
-                        const JudgeOptions& options) {
+Outcome<Judgement> judge(Evaluator& evaluator, const model::Kernel& candidate, const model::Solution& opponent,
+                         const JudgeOptions& options) {
   return Judging(evaluator, candidate, opponent, options).run();
 }
 

@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <string>
 
-#include "base/result.hpp"
+#include "base/outcome.hpp"
 #include "evaluation/evaluator.hpp"
 #include "model/evaluation.hpp"
 #include "model/kernel.hpp"
@@ -32,8 +32,8 @@ struct JudgeOptions {
   /// reported of the candidate; a candidate of its machine code ties with it.
   const model::Evaluation* opened = nullptr;
   std::optional<model::BuildReport> build{};  ///< made already
-  /// Called when a step begins; an error ends the judgement with it.
-  std::function<base::Result<void>(JudgeStep)> begin{};
+  /// Called when a step begins; what it has no value for ends the judgement.
+  std::function<base::Outcome<void>(JudgeStep)> begin{};
   bool confirm = false;  ///< what passed, as a run does its winner
   bool profile = false;  ///< what passed
   std::stop_token stop{};
@@ -49,7 +49,7 @@ struct Judgement {
 
 /// Builds, verifies and races a candidate against the opponent: the cheapest first, the first failure ends it.
 /// @error as the evaluator and `begin` say; parse: the values that were chosen are not the candidate's.
-base::Result<Judgement> judge(Evaluator& evaluator, const model::Kernel& candidate, const model::Solution& opponent,
-                              const JudgeOptions& options);
+base::Outcome<Judgement> judge(Evaluator& evaluator, const model::Kernel& candidate, const model::Solution& opponent,
+                               const JudgeOptions& options);
 
 }  // namespace accelopt::evaluation

@@ -9,9 +9,9 @@
 #include "base/available_memory.hpp"
 #include "base/hash.hpp"
 #include "evaluation/measuring.hpp"
-#include "evaluation/memory_need.hpp"
 #include "evaluation/roofline.hpp"
-#include "evaluation/tuning.hpp"
+#include "evaluation/tune/tuning.hpp"
+#include "evaluation/verify/memory_need.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -23,13 +23,14 @@ class LocalEvaluator final : public Evaluator {
  public:
   explicit LocalEvaluator(Target& target) : target_(target) {}
 
-  base::Result<Reply> answer(const Request& request, std::stop_token stop) override {
+  base::Outcome<Reply> answer(const Request& request, std::stop_token stop) override {
     return answer_by_type(request, [&](const auto& own) { return carry_out(own, stop); });
   }
 
   bool work_ahead() override {
     const std::lock_guard exclusive(mutex_);
-    const bool races = measuring_ && measuring_->settings.protocol == "blocks" && target_.builds_only().empty();
+    const bool races =
+        measuring_ && measuring_->settings.protocol == model::Protocol::blocks && target_.builds_only().empty();
     if (!races || target_.keeps_slots()) return false;
     std::stop_source at_once;  // whoever else uses the machine is not waited for
     at_once.request_stop();

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "evaluation/dtype_codec.hpp"
 #include "evaluation/roofline.hpp"
+#include "evaluation/verify/dtype_codec.hpp"
 #include "model/stages.hpp"
 
 namespace accelopt::evaluation {
@@ -303,7 +303,7 @@ model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t wo
   const model::Workload& facts = measuring.task.workloads[workload];
   model::WorkloadTiming out;
   out.name = facts.name;
-  out.role = std::string(model::to_string(facts.role));
+  out.role = facts.role;
   out.time_ns = stats::median(candidate_ns);
   if (!reference_ns.empty()) {
     out.reference_ns = stats::median(reference_ns);

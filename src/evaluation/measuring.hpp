@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "evaluation/block_runner.hpp"
 #include "evaluation/build_ahead.hpp"
+#include "evaluation/race/block_runner.hpp"
 #include "evaluation/reports.hpp"
-#include "evaluation/slots.hpp"
 #include "evaluation/target.hpp"
+#include "evaluation/verify/slots.hpp"
 #include "stats/estimate.hpp"
 
 namespace accelopt::evaluation {

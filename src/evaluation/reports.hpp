@@ -10,6 +10,7 @@
 #include "model/evaluation.hpp"
 #include "model/solution.hpp"
 #include "model/task.hpp"
+#include "model/vocabulary.hpp"
 
 namespace accelopt::evaluation {
 
@@ -46,10 +47,7 @@ struct MeasureSettings {
   double confirm_half_width = 0.01;  ///< of the 95 % interval, relative
   double allow_regression = 0.05;    ///< most that one workload may certainly be slower
   double call_limit_seconds = 10;    ///< hard watchdog a call
-  /// "blocks" (default); "paper": 2 warm-ups, 10 calls, mean, against the recorded latency; "verify": nothing is raced
-  /// or profiled, a triage calls every workload with every slot, and `reason` of what passed says how near its bound it
-  /// came.
-  std::string protocol = "blocks";
+  model::Protocol protocol = model::Protocol::blocks;
   /// That the run has seen on this device elsewhere: of each peak the larger one holds. None: only its own.
   std::optional<Peaks> known_peaks{};
 };

@@ -183,7 +183,7 @@ Json to_json(const Reply& reply) {
 
 base::Result<Reply> parse_reply(const Request& request, const Json& json, std::string_view whose) {
   const std::string what = std::string(whose) + " answer to " + std::string(operation(request));
-  return answer_by_type(request, [&](const auto& own) -> base::Result<typename std::decay_t<decltype(own)>::Reply> {
+  const auto reply = [&](const auto& own) -> base::Result<Reply> {
     using Own = typename std::decay_t<decltype(own)>::Reply;
     if constexpr (std::is_same_v<Own, model::Status>) {
       TRY_ASSIGN(const auto name, base::decode<std::string>(json, what));
@@ -191,12 +191,13 @@ base::Result<Reply> parse_reply(const Request& request, const Json& json, std::s
     } else {
       return base::decode<Own>(json, what);
     }
-  });
+  };
+  return std::visit(reply, request);
 }
 
 base::Result<Json> perform(Evaluator& evaluator, const Json& request, std::stop_token stop) {
   TRY_ASSIGN(const Request parsed, parse_request(request));
-  TRY_ASSIGN(const Reply reply, evaluator.answer(parsed, std::move(stop)));
+  TRY_ASSIGN(const Reply reply, base::as_result(evaluator.answer(parsed, std::move(stop))));
   return to_json(reply);
 }
 

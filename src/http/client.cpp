@@ -75,14 +75,8 @@ bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-/// Printable ASCII only and not long: a server's words in one of our messages.
-std::string tame(std::string_view text) {
-  constexpr std::size_t kLongest = 200;
-  std::string out(text.substr(0, kLongest));
-  std::ranges::replace_if(
-      out, [](char c) { return c < ' ' || c > '~'; }, '?');
-  return out;
-}
+/// The most of a server's words in one of our messages, bytes.
+constexpr std::size_t kLongestQuotation = 200;
 
 /// The status of "HTTP/1.1 200 OK", or none where the line is another header.
 std::optional<int> status_of_line(std::string_view line) {
@@ -226,7 +220,8 @@ std::string seconds_text(milliseconds time) {
 /// An error for what curl reported when no callback of ours and no limit of ours ended the exchange.
 base::Error explain(CURLcode code, const Request& request, const Origin& origin, const Exchange& exchange) {
   const std::string host = to_string(origin);
-  const std::string reason = tame(exchange.reason[0] != '\0' ? exchange.reason.data() : curl_easy_strerror(code));
+  const std::string reason = base::ascii_line(
+      exchange.reason[0] != '\0' ? exchange.reason.data() : curl_easy_strerror(code), kLongestQuotation);
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
       return {ErrorCode::unavailable, "no connection to " + host + " within " + seconds_text(request.limits.connect) +
@@ -268,7 +263,7 @@ base::Error redirected(const Request& request, const Origin& origin, const Head&
   const std::string target = resolve_location(request.url, find_header(head, "location").value_or(""));
   return {ErrorCode::permission_denied,
           to_string(origin) + " answers with a redirect (" + std::to_string(head.status) + ") to " +
-              (target.empty() ? std::string("nowhere") : tame(target)) +
+              (target.empty() ? std::string("nowhere") : base::ascii_line(target, kLongestQuotation)) +
               ", which is not followed, so that no key goes there; if you trust it, set the address to it"};
 }
 

@@ -22,7 +22,6 @@ using base::fail;
 using base::Json;
 using base::Query;
 using base::Result;
-using base::Statement;
 using base::Transaction;
 
 /// A process of another machine that has given no sign of life for this long may have died; it gives one a second.
@@ -59,126 +58,100 @@ class SqliteControl final : public Control {
   Result<std::int64_t> begin_session(std::string_view run, const Session& session) override {
     TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
     TRY_ASSIGN(const std::int64_t number, run_number(run));
-    TRY(change("DELETE FROM requests WHERE run = ?", number));
-    std::int64_t made = 0;
-    {
-      TRY_ASSIGN(Statement insert,
-                 database_->prepare("INSERT INTO sessions(run, pid, host, born, started_ms, beat_ms, wall_ms, "
-                                    "device_ms, ended) VALUES(?,?,?,?,?,?,0,0,0) RETURNING number"));
-      Query query(insert, number, session.pid, session.host, session.born, session.started_ms, session.beat_ms);
-      TRY(query.next());
-      made = query.integer(0);
-      TRY(query.next());
-    }
+    TRY(database_->run("DELETE FROM requests WHERE run = ?", number));
+    TRY(
+        database_->run("INSERT INTO sessions(run, pid, host, born, started_ms, beat_ms, wall_ms, device_ms, ended) "
+                       "VALUES(?,?,?,?,?,?,0,0,0)",
+                       number, session.pid, session.host, session.born, session.started_ms, session.beat_ms));
+    const std::int64_t made = database_->last_row();
     TRY(transaction.commit());
     return made;
   }
 
   Result<Request> beat(const Session& session, const std::vector<EventLine>& events) override {
     TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
-    TRY(change("UPDATE sessions SET beat_ms = ?2, wall_ms = ?3, device_ms = ?4, ended = ?5 WHERE number = ?1",
-               session.number, session.beat_ms, milliseconds(session.wall_seconds),
-               milliseconds(session.device_seconds), session.ended ? 1 : 0));
+    TRY(database_->run("UPDATE sessions SET beat_ms = ?2, wall_ms = ?3, device_ms = ?4, ended = ?5 WHERE number = ?1",
+                       session.number, session.beat_ms, milliseconds(session.wall_seconds),
+                       milliseconds(session.device_seconds), session.ended ? 1 : 0));
     for (const EventLine& event : events) {
-      TRY(change("INSERT INTO events(run, at_ms, event) SELECT run, ?2, ?3 FROM sessions WHERE number = ?1",
-                 session.number, event.at_ms, event.text));
+      TRY(database_->run("INSERT INTO events(run, at_ms, event) SELECT run, ?2, ?3 FROM sessions WHERE number = ?1",
+                         session.number, event.at_ms, event.text));
     }
-    Request request = Request::none;
-    {
-      TRY_ASSIGN(Statement select, database_->prepare("SELECT kind FROM requests WHERE run = (SELECT run FROM sessions "
-                                                      "WHERE number = ?) ORDER BY number"));
-      Query query(select, session.number);
-      for (;;) {
-        TRY_ASSIGN(const bool there, query.next());
-        if (!there) break;
-        request = query.text(0) == name_of(Request::stop_now) ? Request::stop_now : std::max(request, Request::stop);
-      }
-    }
+    TRY_ASSIGN(const auto asked,
+               database_->all(
+                   "SELECT kind FROM requests WHERE run = (SELECT run FROM sessions WHERE number = ?) ORDER BY number",
+                   [](const Query& row) { return row.text(0); }, session.number));
+    Request request = asked.empty() ? Request::none : Request::stop;
+    if (std::ranges::find(asked, name_of(Request::stop_now)) != asked.end()) request = Request::stop_now;
     TRY(transaction.commit());
     return request;
   }
 
   Result<std::vector<Session>> sessions(std::string_view run) override {
-    std::vector<Session> list;
-    if (!has_tables_) return list;
-    TRY_ASSIGN(Statement select,
-               database_->prepare("SELECT number, pid, host, born, started_ms, beat_ms, wall_ms, device_ms, ended FROM "
-                                  "sessions WHERE run = (SELECT number FROM runs WHERE id = ?) ORDER BY number"));
-    Query query(select, run);
-    for (;;) {
-      TRY_ASSIGN(const bool there, query.next());
-      if (!there) return list;
-      list.push_back({.number = query.integer(0),
-                      .pid = query.integer(1),
-                      .host = query.text(2),
-                      .born = query.text(3),
-                      .started_ms = query.integer(4),
-                      .beat_ms = query.integer(5),
-                      .wall_seconds = seconds(query.integer(6)),
-                      .device_seconds = seconds(query.integer(7)),
-                      .ended = query.integer(8) != 0});
-    }
+    if (!has_tables_) return std::vector<Session>();
+    return database_->all(
+        "SELECT number, pid, host, born, started_ms, beat_ms, wall_ms, device_ms, ended FROM sessions WHERE run = "
+        "(SELECT number FROM runs WHERE id = ?) ORDER BY number",
+        [](const Query& row) {
+          return Session{.number = row.integer(0),
+                         .pid = row.integer(1),
+                         .host = row.text(2),
+                         .born = row.text(3),
+                         .started_ms = row.integer(4),
+                         .beat_ms = row.integer(5),
+                         .wall_seconds = seconds(row.integer(6)),
+                         .device_seconds = seconds(row.integer(7)),
+                         .ended = row.integer(8) != 0};
+        },
+        run);
   }
 
   Result<void> ask(std::string_view run, Request request) override {
     TRY_ASSIGN(const std::int64_t number, run_number(run));
-    return change("INSERT INTO requests(run, kind, made_ms) VALUES(?,?,?)", number, name_of(request), unix_ms());
+    return database_->run("INSERT INTO requests(run, kind, made_ms) VALUES(?,?,?)", number, name_of(request),
+                          unix_ms());
   }
 
   Result<bool> discard_unbegun(std::string_view run) override {
     TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
     TRY_ASSIGN(const std::int64_t number, run_number(run));
-    {
-      TRY_ASSIGN(Statement select,
-                 database_->prepare("SELECT 1 FROM steps WHERE run = ?1 AND kind <> 'estimate' AND substr(kind, 1, 8) "
-                                    "<> 'session:' UNION ALL SELECT 1 FROM sessions WHERE run = ?1 AND ended = 0 "
-                                    "LIMIT 1"));
-      Query query(select, number);
-      TRY_ASSIGN(const bool begun, query.next());
-      if (begun) return false;
-    }
+    TRY_ASSIGN(const std::int64_t begun,
+               database_->number_of(
+                   "SELECT 1 FROM steps WHERE run = ?1 AND kind <> 'estimate' AND substr(kind, 1, 8) <> 'session:' "
+                   "UNION ALL SELECT 1 FROM sessions WHERE run = ?1 AND ended = 0 LIMIT 1",
+                   number));
+    if (begun != 0) return false;
     for (const char* table : {"steps", "sessions", "requests", "events", "experiences", "parcels"})
-      TRY(change(("DELETE FROM " + std::string(table) + " WHERE run = ?").c_str(), number));
-    TRY(change("DELETE FROM runs WHERE number = ?", number));
+      TRY(database_->run(("DELETE FROM " + std::string(table) + " WHERE run = ?"), number));
+    TRY(database_->run("DELETE FROM runs WHERE number = ?", number));
     TRY(transaction.commit());
     return true;
   }
 
   Result<std::vector<EventLine>> events(std::string_view run, std::int64_t after, int most) override {
-    std::vector<EventLine> list;
-    if (!has_tables_) return list;
-    TRY_ASSIGN(Statement select,
-               database_->prepare("SELECT number, at_ms, event FROM events WHERE run = (SELECT number FROM runs WHERE "
-                                  "id = ?) AND number > ? ORDER BY number LIMIT ?"));
-    Query query(select, run, after, most);
-    for (;;) {
-      TRY_ASSIGN(const bool there, query.next());
-      if (!there) return list;
-      list.push_back({query.integer(0), query.integer(1), query.text(2)});
-    }
+    if (!has_tables_) return std::vector<EventLine>();
+    return database_->all(
+        "SELECT number, at_ms, event FROM events WHERE run = (SELECT number FROM runs WHERE id = ?) AND number > ? "
+        "ORDER BY number LIMIT ?",
+        [](const Query& row) {
+          return EventLine{row.integer(0), row.integer(1), row.text(2)};
+        },
+        run, after, most);
   }
 
   Result<Spent> spent(std::string_view run) override {
     TRY_ASSIGN(const std::int64_t number, run_number(run));
     Spent spent;
-    {
-      TRY_ASSIGN(Statement select,
-                 database_->prepare("SELECT usage FROM steps WHERE run = ? AND kind >= 'chat:' AND kind < 'chat;'"));
-      Query query(select, number);
-      for (;;) {
-        TRY_ASSIGN(const bool there, query.next());
-        if (!there) break;
-        TRY_ASSIGN(const auto usage, decode_stored<model::Usage>(query.text(0), "usage of an answer"));
-        spent.usage += usage;
-      }
-    }
-    {
-      TRY_ASSIGN(Statement select, database_->prepare("SELECT count(*) FROM steps WHERE run = ? AND kind >= 'build:' "
-                                                      "AND kind < 'build;'"));
-      Query query(select, number);
-      TRY(query.next());
-      spent.evaluations = static_cast<int>(query.integer(0));
-    }
+    TRY_ASSIGN(
+        const auto usages,
+        database_->all(
+            "SELECT usage FROM steps WHERE run = ? AND kind >= 'chat:' AND kind < 'chat;'",
+            [](const Query& row) { return decode_stored<model::Usage>(row.text(0), "usage of an answer"); }, number));
+    for (const model::Usage& usage : usages) spent.usage += usage;
+    TRY_ASSIGN(const std::int64_t builds,
+               database_->number_of("SELECT count(*) FROM steps WHERE run = ? AND kind >= 'build:' AND kind < 'build;'",
+                                    number));
+    spent.evaluations = static_cast<int>(builds);
     TRY_ASSIGN(const auto all, sessions(run));
     for (const Session& session : all) {
       spent.wall_seconds += session.wall_seconds;
@@ -187,38 +160,29 @@ class SqliteControl final : public Control {
     return spent;
   }
 
-  Result<std::string> status(std::string_view run) override {
-    TRY_ASSIGN(Statement select, database_->prepare("SELECT status FROM runs WHERE id = ?"));
-    Query query(select, run);
-    TRY_ASSIGN(const bool there, query.next());
-    if (!there) return no_run(run);
-    return query.text(0);
+  Result<model::RunStatus> status(std::string_view run) override {
+    TRY_ASSIGN(auto found,
+               database_->first(
+                   "SELECT status FROM runs WHERE id = ?", [](const Query& row) { return row.text(0); }, run));
+    if (!found) return no_run(run);
+    return read_status(*found, run);
   }
 
   Result<std::optional<Json>> fact(std::string_view name) override {
     if (!has_tables_) return std::optional<Json>();
-    TRY_ASSIGN(Statement select, database_->prepare("SELECT value FROM facts WHERE name = ?"));
-    Query query(select, name);
-    TRY_ASSIGN(const bool there, query.next());
-    if (!there) return std::optional<Json>();
-    TRY_ASSIGN(Json value, decode_stored<Json>(query.text(0), "fact " + std::string(name)));
-    return std::optional<Json>(std::in_place, std::move(value));
+    return database_->first(
+        "SELECT value FROM facts WHERE name = ?",
+        [&](const Query& row) { return decode_stored<Json>(row.text(0), "fact " + std::string(name)); }, name);
   }
 
   Result<void> set_fact(std::string_view name, const Json& value) override {
-    return change("INSERT INTO facts(name, value) VALUES(?1,?2) ON CONFLICT(name) DO UPDATE SET value = ?2", name,
-                  canonical(value));
+    return database_->run("INSERT INTO facts(name, value) VALUES(?1,?2) ON CONFLICT(name) DO UPDATE SET value = ?2",
+                          name, canonical(value));
   }
 
  private:
   static std::int64_t milliseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e3); }
   static double seconds(std::int64_t milliseconds) { return static_cast<double>(milliseconds) / 1e3; }
-
-  template <class... Values>
-  Result<void> change(const char* sql, const Values&... values) {
-    TRY_ASSIGN(Statement statement, database_->prepare(sql));
-    return Query(statement, values...).run();
-  }
 
   tl::unexpected<base::Error> no_run(std::string_view run) const {
     return fail(ErrorCode::not_found,
@@ -226,11 +190,9 @@ class SqliteControl final : public Control {
   }
 
   Result<std::int64_t> run_number(std::string_view run) {
-    TRY_ASSIGN(Statement select, database_->prepare("SELECT number FROM runs WHERE id = ?"));
-    Query query(select, run);
-    TRY_ASSIGN(const bool there, query.next());
-    if (!there) return no_run(run);
-    return query.integer(0);
+    TRY_ASSIGN(const std::int64_t number, database_->number_of("SELECT number FROM runs WHERE id = ?", run));
+    if (number == 0) return no_run(run);
+    return number;
   }
 
   std::unique_ptr<Database> database_;

@@ -15,6 +15,7 @@
 #include "base/result.hpp"
 #include "journal/journal.hpp"
 #include "model/usage.hpp"
+#include "model/vocabulary.hpp"
 
 namespace accelopt::journal {
 
@@ -71,8 +72,8 @@ class Control {
   virtual base::Result<std::vector<EventLine>> events(std::string_view run, std::int64_t after, int most) = 0;
 
   virtual base::Result<Spent> spent(std::string_view run) = 0;
-  /// "running", "done", "interrupted", "failed". @error not_found.
-  virtual base::Result<std::string> status(std::string_view run) = 0;
+  /// @error not_found; corrupt: it is none that there is.
+  virtual base::Result<model::RunStatus> status(std::string_view run) = 0;
 
   /// A fact about the workspace, by name; nothing when it was never set.
   virtual base::Result<std::optional<base::Json>> fact(std::string_view name) = 0;

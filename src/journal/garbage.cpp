@@ -21,7 +21,6 @@ using base::ErrorCode;
 using base::fail;
 using base::Query;
 using base::Result;
-using base::Statement;
 using base::Transaction;
 namespace fs = std::filesystem;
 
@@ -42,14 +41,8 @@ void find_hashes(std::string_view text, std::vector<std::string>& hashes) {
 }
 
 Result<std::vector<std::string>> names(Database& database, std::string_view sql, std::string_view about) {
-  TRY_ASSIGN(Statement statement, database.prepare(sql));
-  Query query(statement, about);
-  std::vector<std::string> list;
-  for (;;) {
-    TRY_ASSIGN(const bool there, query.next());
-    if (!there) return list;
-    list.push_back(query.text(0));
-  }
+  return database.all(
+      sql, [](const Query& row) { return row.text(0); }, about);
 }
 
 /// All hashes that occur in any text of the database.
@@ -59,14 +52,8 @@ Result<std::vector<std::string>> hashes_on_record(Database& database) {
   for (const std::string& table : tables) {
     TRY_ASSIGN(const auto columns, names(database, "SELECT name FROM pragma_table_info(?)", table));
     for (const std::string& column : columns) {
-      TRY_ASSIGN(Statement statement, database.prepare("SELECT \"" + column + "\" FROM \"" + table +
-                                                       "\" WHERE length(\"" + column + "\") >= 64"));
-      Query query(statement);
-      for (;;) {
-        TRY_ASSIGN(const bool there, query.next());
-        if (!there) break;
-        find_hashes(query.text(0), hashes);
-      }
+      TRY(database.each("SELECT \"" + column + "\" FROM \"" + table + "\" WHERE length(\"" + column + "\") >= 64",
+                        [&](const Query& row) { find_hashes(row.text(0), hashes); }));
     }
   }
   return hashes;
@@ -74,25 +61,18 @@ Result<std::vector<std::string>> hashes_on_record(Database& database) {
 
 /// Runs that a process works on, or may work on where that cannot be found out.
 Result<void> check_that_none_goes_on(Database& database) {
-  TRY_ASSIGN(Statement statement,
-             database.prepare("SELECT runs.id, pid, host, born, beat_ms FROM sessions JOIN runs ON runs.number = "
-                              "sessions.run WHERE ended = 0"));
-  Query query(statement);
-  for (;;) {
-    TRY_ASSIGN(const bool there, query.next());
-    if (!there) return {};
-    Session session;
-    session.pid = query.integer(1);
-    session.host = query.text(2);
-    session.born = query.text(3);
-    session.beat_ms = query.integer(4);
-    if (is_alive(session) == Alive::no) continue;
-    const std::string run = query.text(0);
-    return fail(ErrorCode::unavailable, "run " + run + " goes on in process " + std::to_string(session.pid) +
-                                            " and nothing is removed beside it; wait for it, or end it with: accelopt "
-                                            "stop " +
-                                            run);
-  }
+  TRY(database.all(
+      "SELECT runs.id, pid, host, born, beat_ms FROM sessions JOIN runs ON runs.number = sessions.run WHERE ended = 0",
+      [](const Query& row) -> Result<bool> {
+        const Session session{
+            .pid = row.integer(1), .host = row.text(2), .born = row.text(3), .beat_ms = row.integer(4)};
+        if (is_alive(session) == Alive::no) return true;
+        const std::string run = row.text(0);
+        return fail(ErrorCode::unavailable,
+                    "run " + run + " goes on in process " + std::to_string(session.pid) +
+                        " and nothing is removed beside it; wait for it, or end it with: accelopt stop " + run);
+      }));
+  return {};
 }
 
 /// The hash of an object by where it lies; none: it is no object.

@@ -21,11 +21,11 @@
 #include "model/solution.hpp"
 #include "model/task.hpp"
 #include "model/usage.hpp"
+#include "model/vocabulary.hpp"
 
 namespace accelopt::journal {
 
-/// Which step of a run. `kind`: "open", "plan", "execute", "fix", "summarize", "chat", "build", "triage", "profile",
-/// "playoff", "held_out", "confirm", "select", ...; a suffix after ':' tells several of one kind at one identity apart.
+/// Which step of a run. `kind`: model::step_name(), the kind and what tells several of one kind at one identity apart.
 struct StepKey {
   model::Identity identity;
   std::string kind;
@@ -47,8 +47,8 @@ struct RunInfo {
   model::Task task;         ///< as it was at the start
   base::Json settings;      ///< search, measurement and model settings; where it was measured last
   std::uint64_t seed = 0;
-  std::string created;               ///< UTC, ISO 8601
-  std::string status;                ///< "running", "done", "interrupted", "failed"
+  std::string created;  ///< UTC, ISO 8601
+  model::RunStatus status = model::RunStatus::running;
   std::optional<base::Json> result;  ///< the final result object
   std::string decision_hash;         ///< empty until done
   std::string program_version;
@@ -68,7 +68,7 @@ struct KernelRecord {
 };
 
 /// Something that has to reach another place, and waits here until it has.
-struct Parcel {
+struct OutboxItem {
   std::int64_t number = 0;  ///< in order of posting
   std::string run;
   std::string key;
@@ -83,7 +83,7 @@ class Journal {
 
   // Runs
   virtual base::Result<void> create_run(const RunInfo& run) = 0;  ///< @error already_exists
-  virtual base::Result<void> finish_run(std::string_view run, std::string_view status,
+  virtual base::Result<void> finish_run(std::string_view run, model::RunStatus status,
                                         const std::optional<base::Json>& result, std::string_view decision_hash) = 0;
   /// Replaces the settings, of which only those may differ that no decision rests on. @error not_found
   virtual base::Result<void> change_settings(std::string_view run, const base::Json& settings) = 0;
@@ -118,7 +118,7 @@ class Journal {
   virtual base::Result<void> post(std::string_view run, std::string_view key, std::string_view place,
                                   const base::Json& content) = 0;
   /// What was posted for the place by any run and has not been delivered, oldest first, at most `most`.
-  virtual base::Result<std::vector<Parcel>> waiting_for(std::string_view place, int most) = 0;
+  virtual base::Result<std::vector<OutboxItem>> waiting_for(std::string_view place, int most) = 0;
   virtual base::Result<void> delivered(std::int64_t number) = 0;
 };
 

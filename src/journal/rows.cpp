@@ -31,6 +31,11 @@ Result<StepRow> read_step(const Query& row) {
   return result;
 }
 
+Result<model::RunStatus> read_status(const std::string& text, std::string_view run) {
+  if (const auto status = model::named<model::RunStatus>(text)) return *status;
+  return base::fail(base::ErrorCode::corrupt, "run " + std::string(run) + " has the unknown status \"" + text + "\"");
+}
+
 Result<RunInfo> read_run(const Query& row, TaskColumn task) {
   RunInfo run;
   run.id = row.text(0);
@@ -38,7 +43,7 @@ Result<RunInfo> read_run(const Query& row, TaskColumn task) {
   run.task_folder = row.text(2);
   run.seed = std::bit_cast<std::uint64_t>(row.integer(3));
   run.created = row.text(4);
-  run.status = row.text(5);
+  TRY_ASSIGN(run.status, read_status(row.text(5), run.id));
   run.decision_hash = row.text(6);
   run.program_version = row.text(7);
   TRY_ASSIGN(run.settings, decode_stored<Json>(row.text(8), "settings of run " + run.id));

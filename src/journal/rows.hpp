@@ -23,6 +23,9 @@ inline constexpr std::string_view kStepColumns =
 /// @error corrupt: what is stored is not what was written.
 base::Result<StepRow> read_step(const base::Query& row);
 
+/// @error corrupt: there is no such status.
+base::Result<model::RunStatus> read_status(const std::string& text, std::string_view run);
+
 /// Columns of RunInfo, as `read_run` wants them; `task` stands last and may be left out.
 inline constexpr std::string_view kRunColumns =
     "id, task_name, task_folder, seed, created, status, decision_hash, program_version, settings, result";

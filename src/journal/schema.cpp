@@ -106,7 +106,7 @@ CREATE TABLE facts(
   name TEXT PRIMARY KEY,
   value TEXT NOT NULL) WITHOUT ROWID;
 )sql",
-    // A parcel without content has been delivered: posting it again must not bring it back.
+    // An item of the outbox without content has been delivered: posting it again must not bring it back.
     R"sql(
 CREATE TABLE parcels(
   number INTEGER PRIMARY KEY AUTOINCREMENT,

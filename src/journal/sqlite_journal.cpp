@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "journal/sqlite_journal.hpp"
 
-#include <array>
+#include <algorithm>
 #include <bit>
 #include <mutex>
 #include <unordered_map>
@@ -24,7 +24,6 @@ using base::Json;
 using base::OpenMode;
 using base::Query;
 using base::Result;
-using base::Statement;
 using base::Transaction;
 namespace fs = std::filesystem;
 
@@ -36,101 +35,27 @@ constexpr std::size_t kMaxInlineBytes = std::size_t{16} << 10U;
 /// How many runs a message lists when a prefix fits several.
 constexpr std::size_t kMaxListedRuns = 8;
 
-enum class Sql {
-  insert_run,
-  finish_run,
-  change_settings,
-  run_number,
-  run_by_id,
-  run_by_prefix,
-  last_run,
-  list_runs,
-  find_step,
-  insert_step,
-  list_steps,
-  insert_definition,
-  insert_workload,
-  insert_solution,
-  solution_object,
-  insert_kernel,
-  best_kernels,
-  insert_experience,
-  list_experiences,
-  insert_parcel,
-  list_parcels,
-  deliver_parcel,
-  count,
-};
+constexpr std::string_view kFindStep =
+    " FROM steps WHERE run = ? AND iteration = ? AND parent = ? AND plan = ? AND attempt = ? AND fix = ? AND kind = ? "
+    "AND input_hash = ?";
+/// A replaced step gets a new number: `steps` lists by the time of writing.
+constexpr std::string_view kInsertStep =
+    ") SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13 WHERE NOT EXISTS(SELECT 1 FROM steps WHERE run = ?1 AND "
+    "iteration = ?2 AND parent = ?3 AND plan = ?4 AND attempt = ?5 AND fix = ?6 AND kind = ?7 AND input_hash = ?8)";
+/// One row a solution and device: the one that rests on the strongest measurement, the newest of equals. A solution
+/// that failed its confirmation counts as failed, whatever its play-off said.
+constexpr std::string_view kBestKernels =
+    " FROM (SELECT *, row_number() OVER (PARTITION BY device, source_id ORDER BY status = 'PASSED' AND speedup IS "
+    "NULL, CASE kind WHEN 'confirm' THEN 0 WHEN 'playoff' THEN 1 ELSE 2 END, number DESC) AS place FROM kernels WHERE "
+    "definition = ?1 AND (?2 = '' OR device = ?2)) WHERE place = 1 ORDER BY status = 'PASSED' DESC, speedup IS NULL, "
+    "speedup DESC, number";
 
-std::string text_of(Sql sql) {
-  const std::string run_columns(kRunColumns);
-  const std::string step_columns(kStepColumns);
-  const std::string kernel_columns(kKernelColumns);
-  switch (sql) {
-    case Sql::insert_run:
-      return "INSERT INTO runs(" + run_columns +
-             ", task) VALUES(?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO NOTHING "
-             "RETURNING number";
-    case Sql::finish_run:
-      return "UPDATE runs SET status = ?2, result = ?3, decision_hash = ?4 WHERE id = ?1 RETURNING number";
-    case Sql::change_settings:
-      return "UPDATE runs SET settings = ?2 WHERE id = ?1 RETURNING number";
-    case Sql::run_number:
-      return "SELECT number FROM runs WHERE id = ?";
-    case Sql::run_by_id:
-      return "SELECT " + run_columns + ", task FROM runs WHERE id = ?";
-    case Sql::run_by_prefix:
-      return "SELECT id FROM runs WHERE substr(id, 1, length(?1)) = ?1 ORDER BY number DESC";
-    case Sql::last_run:
-      return "SELECT id FROM runs ORDER BY number DESC LIMIT 1";
-    case Sql::list_runs:
-      return "SELECT " + run_columns + " FROM runs ORDER BY number DESC";
-    case Sql::find_step:
-      return "SELECT " + step_columns +
-             " FROM steps WHERE run = ? AND iteration = ? AND parent = ? AND plan = ? AND attempt = ? AND fix = ? AND "
-             "kind = ? AND input_hash = ?";
-    case Sql::insert_step:
-      // A replaced step gets a new number: `steps` lists by the time of writing.
-      return "INSERT OR REPLACE INTO steps(run, " + step_columns +
-             ") SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13 WHERE NOT EXISTS(SELECT 1 FROM steps WHERE run = ?1 "
-             "AND iteration = ?2 AND parent = ?3 AND plan = ?4 AND attempt = ?5 AND fix = ?6 AND kind = ?7 AND "
-             "input_hash = ?8)";
-    case Sql::list_steps:
-      return "SELECT " + step_columns + " FROM steps WHERE run = ? ORDER BY number";
-    case Sql::insert_definition:
-      return "INSERT OR IGNORE INTO definitions(id, name, op_type, definition) VALUES(?,?,?,?)";
-    case Sql::insert_workload:
-      return "INSERT OR IGNORE INTO workloads(definition, name, workload) VALUES(?,?,?)";
-    case Sql::insert_solution:
-      return "INSERT OR IGNORE INTO solutions(source_id, language, object) VALUES(?,?,?)";
-    case Sql::solution_object:
-      return "SELECT object FROM solutions WHERE source_id = ?";
-    case Sql::insert_kernel:
-      return "INSERT OR REPLACE INTO kernels(" + kernel_columns + ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)";
-    case Sql::best_kernels:
-      // One row a solution and device: the one that rests on the strongest measurement, the newest of equals. A
-      // solution that failed its confirmation counts as failed, whatever its play-off said.
-      return "SELECT " + kernel_columns +
-             " FROM (SELECT *, row_number() OVER (PARTITION BY device, source_id ORDER BY "
-             "status = 'PASSED' AND speedup IS NULL, CASE kind WHEN 'confirm' THEN 0 WHEN 'playoff' THEN 1 ELSE 2 END, "
-             "number DESC) AS place FROM kernels WHERE definition = ?1 AND (?2 = '' OR device = ?2)) WHERE place = 1 "
-             "ORDER BY status = 'PASSED' DESC, speedup IS NULL, speedup DESC, number";
-    case Sql::insert_experience:
-      return "INSERT INTO experiences(run, id, experience) VALUES(?,?,?) ON CONFLICT(run, id) DO UPDATE SET experience "
-             "= excluded.experience";
-    case Sql::list_experiences:
-      return "SELECT experience FROM experiences WHERE run = ? ORDER BY number";
-    case Sql::insert_parcel:
-      return "INSERT OR IGNORE INTO parcels(run, key, place, content) VALUES(?,?,?,?)";
-    case Sql::list_parcels:
-      return "SELECT p.number, r.id, p.key, p.content FROM parcels p JOIN runs r ON r.number = p.run WHERE p.place = ? "
-             "AND p.content IS NOT NULL ORDER BY p.number LIMIT ?";
-    case Sql::deliver_parcel:
-      return "UPDATE parcels SET content = NULL WHERE number = ?";
-    case Sql::count:
-      break;
-  }
-  ACCELOPT_ASSERT(false, "a statement without text");
+std::string first_text(const Query& row) {
+  return row.text(0);
+}
+
+std::string sql(std::string_view begin, std::string_view columns, std::string_view end) {
+  return std::string(begin).append(columns).append(end);
 }
 
 class SqliteJournal final : public Journal {
@@ -144,77 +69,61 @@ class SqliteJournal final : public Journal {
     const std::lock_guard lock(mutex_);
     TRY(still_there());
     TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
-    {
-      TRY_ASSIGN(Statement* const insert, statement(Sql::insert_run));
-      const auto result = run.result ? std::optional(canonical(*run.result)) : std::nullopt;
-      Query query(*insert, run.id, run.task_name, run.task_folder, std::bit_cast<std::int64_t>(run.seed), run.created,
-                  run.status, run.decision_hash, run.program_version, canonical(run.settings), result,
-                  canonical(Json(run.task)));
-      TRY_ASSIGN(const bool made, query.next());
-      if (!made) return fail(ErrorCode::already_exists, name() + ": there is a run " + run.id + " already");
-      TRY(query.next());
-    }
+    const auto result = run.result ? std::optional(canonical(*run.result)) : std::nullopt;
+    TRY(database_->run(
+        sql("INSERT INTO runs(", kRunColumns, ", task) VALUES(?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO NOTHING"),
+        run.id, run.task_name, run.task_folder, std::bit_cast<std::int64_t>(run.seed), run.created,
+        to_string(run.status), run.decision_hash, run.program_version, canonical(run.settings), result,
+        canonical(Json(run.task))));
+    if (database_->changes() == 0)
+      return fail(ErrorCode::already_exists, name() + ": there is a run " + run.id + " already");
     TRY(insert_definition(run.task));
     return transaction.commit();
   }
 
-  Result<void> finish_run(std::string_view run, std::string_view status, const std::optional<Json>& result,
+  Result<void> finish_run(std::string_view run, model::RunStatus status, const std::optional<Json>& result,
                           std::string_view decision_hash) override {
     const std::lock_guard lock(mutex_);
-    TRY_ASSIGN(Statement* const update, statement(Sql::finish_run));
     const auto text = result ? std::optional(canonical(*result)) : std::nullopt;
-    Query query(*update, run, status, text, decision_hash);
-    TRY_ASSIGN(const bool done, query.next());
-    if (!done) return no_run(run);
-    return query.run();
+    TRY(database_->run("UPDATE runs SET status = ?2, result = ?3, decision_hash = ?4 WHERE id = ?1", run,
+                       to_string(status), text, decision_hash));
+    return changed(run);
   }
 
   Result<void> change_settings(std::string_view run, const Json& settings) override {
     const std::lock_guard lock(mutex_);
-    TRY_ASSIGN(Statement* const update, statement(Sql::change_settings));
-    Query query(*update, run, canonical(settings));
-    TRY_ASSIGN(const bool done, query.next());
-    if (!done) return no_run(run);
-    return query.run();
+    TRY(database_->run("UPDATE runs SET settings = ?2 WHERE id = ?1", run, canonical(settings)));
+    return changed(run);
   }
 
   Result<RunInfo> find_run(std::string_view prefix) override {
     const std::lock_guard lock(mutex_);
     TRY_ASSIGN(const std::string id, full_id(prefix));
-    TRY_ASSIGN(Statement* const select, statement(Sql::run_by_id));
-    Query query(*select, id);
-    TRY_ASSIGN(const bool there, query.next());
-    if (!there) return no_run(prefix);
-    return read_run(query, TaskColumn::present);
+    TRY_ASSIGN(auto run, database_->first(
+                             sql("SELECT ", kRunColumns, ", task FROM runs WHERE id = ?"),
+                             [](const Query& row) { return read_run(row, TaskColumn::present); }, id));
+    if (!run) return no_run(prefix);
+    return *std::move(run);
   }
 
   Result<std::vector<RunInfo>> list_runs() override {
     const std::lock_guard lock(mutex_);
-    TRY_ASSIGN(Statement* const select, statement(Sql::list_runs));
-    Query query(*select);
-    std::vector<RunInfo> runs;
-    for (;;) {
-      TRY_ASSIGN(const bool there, query.next());
-      if (!there) return runs;
-      TRY_ASSIGN(RunInfo run, read_run(query, TaskColumn::absent));
-      runs.push_back(std::move(run));
-    }
+    return database_->all(sql("SELECT ", kRunColumns, " FROM runs ORDER BY number DESC"),
+                          [](const Query& row) { return read_run(row, TaskColumn::absent); });
   }
 
   Result<std::optional<StepRecord>> find_step(std::string_view run, const StepKey& key,
                                               std::string_view input_hash) override {
-    StepRow row;
+    std::optional<StepRow> row;
     {
       const std::lock_guard lock(mutex_);
       TRY_ASSIGN(const std::int64_t number, run_number(run));
-      TRY_ASSIGN(Statement* const select, statement(Sql::find_step));
       const model::Identity& id = key.identity;
-      Query query(*select, number, id.iteration, id.parent, id.plan, id.attempt, id.fix, key.kind, input_hash);
-      TRY_ASSIGN(const bool there, query.next());
-      if (!there) return std::nullopt;
-      TRY_ASSIGN(row, read_step(query));
+      TRY_ASSIGN(row, database_->first(sql("SELECT ", kStepColumns, kFindStep), read_step, number, id.iteration,
+                                       id.parent, id.plan, id.attempt, id.fix, key.kind, input_hash));
     }
-    TRY_ASSIGN(StepRecord step, complete(std::move(row)));
+    if (!row) return std::nullopt;
+    TRY_ASSIGN(StepRecord step, complete(*std::move(row)));
     return step;
   }
 
@@ -227,12 +136,11 @@ class SqliteJournal final : public Journal {
     const std::lock_guard lock(mutex_);
     TRY(still_there());
     TRY_ASSIGN(const std::int64_t number, run_number(run));
-    TRY_ASSIGN(Statement* const insert, statement(Sql::insert_step));
     const model::Identity& id = step.key.identity;
-    Query query(*insert, number, id.iteration, id.parent, id.plan, id.attempt, id.fix, step.key.kind, step.input_hash,
-                canonical(Json(step.usage)), std::int64_t{step.started.count()}, std::int64_t{step.duration.count()},
-                object ? std::nullopt : std::optional(output), object);
-    return query.run();
+    return database_->run(sql("INSERT OR REPLACE INTO steps(run, ", kStepColumns, kInsertStep), number, id.iteration,
+                          id.parent, id.plan, id.attempt, id.fix, step.key.kind, step.input_hash,
+                          canonical(Json(step.usage)), std::int64_t{step.started.count()},
+                          std::int64_t{step.duration.count()}, object ? std::nullopt : std::optional(output), object);
   }
 
   Result<std::vector<StepRecord>> steps(std::string_view run) override {
@@ -240,14 +148,8 @@ class SqliteJournal final : public Journal {
     {
       const std::lock_guard lock(mutex_);
       TRY_ASSIGN(const std::int64_t number, run_number(run));
-      TRY_ASSIGN(Statement* const select, statement(Sql::list_steps));
-      Query query(*select, number);
-      for (;;) {
-        TRY_ASSIGN(const bool there, query.next());
-        if (!there) break;
-        TRY_ASSIGN(StepRow row, read_step(query));
-        rows.push_back(std::move(row));
-      }
+      TRY_ASSIGN(rows, database_->all(sql("SELECT ", kStepColumns, " FROM steps WHERE run = ? ORDER BY number"),
+                                      read_step, number));
     }
     std::vector<StepRecord> steps;
     for (StepRow& row : rows) {
@@ -263,93 +165,76 @@ class SqliteJournal final : public Journal {
   Result<void> record_solution(std::string_view source_id, const model::Solution& solution) override {
     TRY_ASSIGN(const std::string object, objects_->put(canonical(Json(solution))));
     const std::lock_guard lock(mutex_);
-    TRY_ASSIGN(Statement* const insert, statement(Sql::insert_solution));
-    return Query(*insert, source_id, to_string(solution.language), object).run();
+    return database_->run("INSERT OR IGNORE INTO solutions(source_id, language, object) VALUES(?,?,?)", source_id,
+                          to_string(solution.language), object);
   }
 
   Result<model::Solution> load_solution(std::string_view source_id) override {
-    std::string object;
+    std::optional<std::string> object;
     {
       const std::lock_guard lock(mutex_);
-      TRY_ASSIGN(Statement* const select, statement(Sql::solution_object));
-      Query query(*select, source_id);
-      TRY_ASSIGN(const bool there, query.next());
-      if (!there) return fail(ErrorCode::not_found, name() + ": holds no solution " + std::string(source_id));
-      object = query.text(0);
+      TRY_ASSIGN(object, database_->first("SELECT object FROM solutions WHERE source_id = ?", first_text, source_id));
     }
-    TRY_ASSIGN(const std::string text, referenced(object));
+    if (!object) return fail(ErrorCode::not_found, name() + ": holds no solution " + std::string(source_id));
+    TRY_ASSIGN(const std::string text, referenced(*object));
     return decode_stored<model::Solution>(text, "solution " + std::string(source_id));
   }
 
   Result<void> record_kernel(const KernelRecord& record) override {
     const std::lock_guard lock(mutex_);
-    TRY_ASSIGN(Statement* const insert, statement(Sql::insert_kernel));
     const model::Identity& id = record.identity;
-    return Query(*insert, record.run, record.definition, record.device, record.source_id, record.parent_source_id,
-                 id.iteration, id.parent, id.plan, id.attempt, id.fix, to_string(record.status), record.speedup,
-                 record.kind)
-        .run();
+    return database_->run(sql("INSERT OR REPLACE INTO kernels(", kKernelColumns, ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+                          record.run, record.definition, record.device, record.source_id, record.parent_source_id,
+                          id.iteration, id.parent, id.plan, id.attempt, id.fix, to_string(record.status),
+                          record.speedup, record.kind);
   }
 
   Result<std::vector<KernelRecord>> best_kernels(std::string_view definition, std::string_view device) override {
     const std::lock_guard lock(mutex_);
-    TRY_ASSIGN(Statement* const select, statement(Sql::best_kernels));
-    Query query(*select, definition, device);
-    std::vector<KernelRecord> records;
-    for (;;) {
-      TRY_ASSIGN(const bool there, query.next());
-      if (!there) return records;
-      records.push_back(read_kernel(query));
-    }
+    return database_->all(sql("SELECT ", kKernelColumns, kBestKernels), read_kernel, definition, device);
   }
 
   Result<void> record_experience(std::string_view run, const model::Experience& experience) override {
     const std::lock_guard lock(mutex_);
     TRY_ASSIGN(const std::int64_t number, run_number(run));
-    TRY_ASSIGN(Statement* const insert, statement(Sql::insert_experience));
-    return Query(*insert, number, experience.id, canonical(Json(experience))).run();
+    return database_->run(
+        "INSERT INTO experiences(run, id, experience) VALUES(?,?,?) ON CONFLICT(run, id) DO UPDATE SET experience = "
+        "excluded.experience",
+        number, experience.id, canonical(Json(experience)));
   }
 
   Result<std::vector<model::Experience>> experiences(std::string_view run) override {
     const std::lock_guard lock(mutex_);
     TRY_ASSIGN(const std::int64_t number, run_number(run));
-    TRY_ASSIGN(Statement* const select, statement(Sql::list_experiences));
-    Query query(*select, number);
-    std::vector<model::Experience> list;
-    for (;;) {
-      TRY_ASSIGN(const bool there, query.next());
-      if (!there) return list;
-      TRY_ASSIGN(model::Experience experience, decode_stored<model::Experience>(query.text(0), "an experience"));
-      list.push_back(std::move(experience));
-    }
+    return database_->all(
+        "SELECT experience FROM experiences WHERE run = ? ORDER BY number",
+        [](const Query& row) { return decode_stored<model::Experience>(row.text(0), "an experience"); }, number);
   }
 
   Result<void> post(std::string_view run, std::string_view key, std::string_view place, const Json& content) override {
     const std::lock_guard lock(mutex_);
     TRY_ASSIGN(const std::int64_t number, run_number(run));
-    TRY_ASSIGN(Statement* const insert, statement(Sql::insert_parcel));
-    return Query(*insert, number, key, place, canonical(content)).run();
+    return database_->run("INSERT OR IGNORE INTO parcels(run, key, place, content) VALUES(?,?,?,?)", number, key, place,
+                          canonical(content));
   }
 
-  Result<std::vector<Parcel>> waiting_for(std::string_view place, int most) override {
+  Result<std::vector<OutboxItem>> waiting_for(std::string_view place, int most) override {
     const std::lock_guard lock(mutex_);
     TRY_ASSIGN(const bool has_parcels, database_->has_tables({"parcels"}));
-    if (!has_parcels) return std::vector<Parcel>();  // an older version wrote it, and it is only read
-    TRY_ASSIGN(Statement* const select, statement(Sql::list_parcels));
-    Query query(*select, place, most);
-    std::vector<Parcel> list;
-    for (;;) {
-      TRY_ASSIGN(const bool there, query.next());
-      if (!there) return list;
-      TRY_ASSIGN(Json content, decode_stored<Json>(query.text(3), "a parcel"));
-      list.push_back({query.integer(0), query.text(1), query.text(2), std::move(content)});
-    }
+    if (!has_parcels) return std::vector<OutboxItem>();  // an older version wrote it, and it is only read
+    return database_->all(
+        "SELECT p.number, r.id, p.key, p.content FROM parcels p JOIN runs r ON r.number = p.run WHERE p.place = ? AND "
+        "p.content IS NOT NULL ORDER BY p.number LIMIT ?",
+        [](const Query& row) -> Result<OutboxItem> {
+          TRY_ASSIGN(Json content, decode_stored<Json>(row.text(3), "what waits in the outbox"));
+          return OutboxItem{row.integer(0), row.text(1), row.text(2), std::move(content)};
+        },
+        place, most);
   }
 
   Result<void> delivered(std::int64_t number) override {
     const std::lock_guard lock(mutex_);
-    TRY_ASSIGN(Statement* const update, statement(Sql::deliver_parcel));
-    return Query(*update, number).run();
+    return database_->run("UPDATE parcels SET content = NULL WHERE number = ?", number);
   }
 
  private:
@@ -367,43 +252,31 @@ class SqliteJournal final : public Journal {
                 name() + ": was moved, replaced or removed while it was in use; put it back, then resume");
   }
 
-  /// The statement, prepared at its first use. The mutex is held.
-  Result<Statement*> statement(Sql sql) {
-    Statement& place = statements_.at(static_cast<std::size_t>(sql));
-    if (!place.prepared()) {
-      TRY_ASSIGN(place, database_->prepare(text_of(sql)));
-    }
-    return &place;
+  /// Of the statement just run. @error not_found: it found no such run.
+  Result<void> changed(std::string_view run) const {
+    if (database_->changes() == 0) return no_run(run);
+    return {};
   }
 
   /// The run's number in the tables. The mutex is held. @error not_found.
   Result<std::int64_t> run_number(std::string_view run) {
     if (const auto known = run_numbers_.find(std::string(run)); known != run_numbers_.end()) return known->second;
-    TRY_ASSIGN(Statement* const select, statement(Sql::run_number));
-    Query query(*select, run);
-    TRY_ASSIGN(const bool there, query.next());
-    if (!there) return no_run(run);
-    return run_numbers_[std::string(run)] = query.integer(0);
+    TRY_ASSIGN(const std::int64_t number, database_->number_of("SELECT number FROM runs WHERE id = ?", run));
+    if (number == 0) return no_run(run);
+    return run_numbers_[std::string(run)] = number;
   }
 
   /// The id that a full id, a unique prefix or "last" means. The mutex is held.
   Result<std::string> full_id(std::string_view prefix) {
     if (prefix == "last") {
-      TRY_ASSIGN(Statement* const select, statement(Sql::last_run));
-      Query query(*select);
-      TRY_ASSIGN(const bool there, query.next());
-      if (!there) return fail(ErrorCode::not_found, name() + ": there is no run yet; `accelopt run TASK` makes one");
-      return query.text(0);
+      TRY_ASSIGN(auto last, database_->first("SELECT id FROM runs ORDER BY number DESC LIMIT 1", first_text));
+      if (!last) return fail(ErrorCode::not_found, name() + ": there is no run yet; `accelopt run TASK` makes one");
+      return *std::move(last);
     }
-    TRY_ASSIGN(Statement* const select, statement(Sql::run_by_prefix));
-    Query query(*select, prefix);
-    std::vector<std::string> fitting;
-    for (;;) {
-      TRY_ASSIGN(const bool there, query.next());
-      if (!there) break;
-      fitting.push_back(query.text(0));
-      if (fitting.back() == prefix) return fitting.back();
-    }
+    TRY_ASSIGN(const auto fitting,
+               database_->all("SELECT id FROM runs WHERE substr(id, 1, length(?1)) = ?1 ORDER BY number DESC",
+                              first_text, prefix));
+    if (std::ranges::find(fitting, prefix) != fitting.end()) return std::string(prefix);
     if (fitting.empty()) return no_run(prefix);
     if (fitting.size() == 1) return fitting.front();
     std::string list;
@@ -417,11 +290,11 @@ class SqliteJournal final : public Journal {
   Result<void> insert_definition(const model::Task& task) {
     const std::string definition = canonical(Json(task.definition));
     const std::string id = base::sha256_hex(definition);
-    TRY_ASSIGN(Statement* const insert, statement(Sql::insert_definition));
-    TRY(Query(*insert, id, task.definition.name, task.definition.op_type, definition).run());
-    TRY_ASSIGN(Statement* const insert_workload, statement(Sql::insert_workload));
+    TRY(database_->run("INSERT OR IGNORE INTO definitions(id, name, op_type, definition) VALUES(?,?,?,?)", id,
+                       task.definition.name, task.definition.op_type, definition));
     for (const model::Workload& workload : task.workloads) {
-      TRY(Query(*insert_workload, id, workload.name, canonical(Json(workload))).run());
+      TRY(database_->run("INSERT OR IGNORE INTO workloads(definition, name, workload) VALUES(?,?,?)", id, workload.name,
+                         canonical(Json(workload))));
     }
     return {};
   }
@@ -446,7 +319,6 @@ class SqliteJournal final : public Journal {
 
   std::mutex mutex_;  ///< guards all that follows but the object store, which guards itself
   std::unique_ptr<Database> database_;
-  std::array<Statement, static_cast<std::size_t>(Sql::count)> statements_;  ///< must go before the database
   std::unordered_map<std::string, std::int64_t> run_numbers_;
   std::unique_ptr<ObjectStore> objects_;
   fs::path folder_;

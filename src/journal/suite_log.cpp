@@ -25,35 +25,34 @@ class SqliteSuiteLog final : public SuiteLog {
 
   Result<void> begin(const SuiteRun& run) override {
     TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
-    TRY_ASSIGN(Statement insert,
-               database_->prepare("INSERT INTO suite_runs(id, suite, created, program_version, tasks, pid, host, born, "
-                                  "state) VALUES(?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO NOTHING"));
-    TRY(Query(insert, run.id, run.suite, run.created, run.program_version, base::canonical(Json(run.tasks)),
-              run.process.pid, run.process.host, run.process.born, run.state)
-            .run());
+    TRY(
+        database_->run("INSERT INTO suite_runs(id, suite, created, program_version, tasks, pid, host, born, "
+                       "state) VALUES(?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO NOTHING",
+                       run.id, run.suite, run.created, run.program_version, base::canonical(Json(run.tasks)),
+                       run.process.pid, run.process.host, run.process.born, run.state));
     if (database_->changes() == 0)
       return fail(ErrorCode::already_exists, database_->name() + ": there is a suite run " + run.id + " already");
     if (!run.settings.is_null()) {
-      TRY_ASSIGN(Statement settings, database_->prepare("INSERT INTO suite_settings(suite_run, settings) SELECT "
-                                                        "number, ?2 FROM suite_runs WHERE id = ?1"));
-      TRY(Query(settings, run.id, base::canonical(run.settings)).run());
+      TRY(
+          database_->run("INSERT INTO suite_settings(suite_run, settings) SELECT "
+                         "number, ?2 FROM suite_runs WHERE id = ?1",
+                         run.id, base::canonical(run.settings)));
     }
     return transaction.commit();
   }
 
   Result<void> enter(std::string_view id, const SuiteEntry& entry) override {
     const auto text = [](const std::string& value) { return value.empty() ? std::nullopt : std::optional(value); };
-    TRY_ASSIGN(Statement insert,
-               database_->prepare("INSERT INTO suite_entries(suite_run, task, run, error) SELECT number, ?2, ?3, ?4 "
-                                  "FROM suite_runs WHERE id = ?1 ON CONFLICT(suite_run, task) DO UPDATE SET run = "
-                                  "excluded.run, error = excluded.error"));
-    TRY(Query(insert, id, entry.task, text(entry.run), text(entry.error)).run());
+    TRY(
+        database_->run("INSERT INTO suite_entries(suite_run, task, run, error) SELECT number, ?2, ?3, ?4 "
+                       "FROM suite_runs WHERE id = ?1 ON CONFLICT(suite_run, task) DO UPDATE SET run = "
+                       "excluded.run, error = excluded.error",
+                       id, entry.task, text(entry.run), text(entry.error)));
     return changed(id);
   }
 
   Result<void> end(std::string_view id, std::string_view state) override {
-    TRY_ASSIGN(Statement update, database_->prepare("UPDATE suite_runs SET state = ?2 WHERE id = ?1"));
-    TRY(Query(update, id, state).run());
+    TRY(database_->run("UPDATE suite_runs SET state = ?2 WHERE id = ?1", id, state));
     return changed(id);
   }
 

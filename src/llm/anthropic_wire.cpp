@@ -45,10 +45,10 @@ class AnthropicReader final : public AnswerReader {
     using Kind = WireProblem::Kind;
     const Json value = Json::parse(text, nullptr, false);
     if (value.is_discarded())
-      return tl::make_unexpected(WireProblem{Kind::malformed, "it is not JSON: " + tame(text), 0});
+      return tl::make_unexpected(WireProblem{Kind::malformed, "it is not JSON: " + sanitized(text), 0});
     const Json& error = member(value, "error");
     if (!error.is_null()) {
-      return tl::make_unexpected(WireProblem{Kind::server_error, words_of(value), status_of_type(error)});
+      return tl::make_unexpected(WireProblem{Kind::server_error, error_text(value), status_of_type(error)});
     }
     const Json& type = member(value, "type");
     if (type == "message_start") {
@@ -65,7 +65,7 @@ class AnthropicReader final : public AnswerReader {
     } else if (type == "message" || member(value, "content").is_array()) {
       take_message(value);
     } else if (!type.is_string()) {
-      return tl::make_unexpected(WireProblem{Kind::malformed, "it has no 'type': " + tame(text), 0});
+      return tl::make_unexpected(WireProblem{Kind::malformed, "it has no 'type': " + sanitized(text), 0});
     }
     return {};  // pings, and events that a later version of the API may add
   }

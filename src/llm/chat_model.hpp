@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.hpp"
+#include "base/outcome.hpp"
 #include "model/usage.hpp"
 
 namespace accelopt::llm {
@@ -45,8 +45,8 @@ class ChatModel {
   /// Blocks until the whole answer is there, retrying what can be retried.
   /// @error unauthenticated: 401 403; invalid_argument: 400 404 422; rate_limited, unavailable: still failing after all
   /// retries;
-  ///        timed_out: a stall or the total limit; cancelled: `stop` was asked for.
-  virtual base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) = 0;
+  ///        timed_out: a stall or the total limit. Ending: `stop` was asked for. Put off: whoever answers has not yet.
+  virtual base::Outcome<ChatReply> chat(const ChatRequest& request, std::stop_token stop) = 0;
   /// The name to record with what it writes.
   [[nodiscard]] virtual std::string name() const = 0;
 };

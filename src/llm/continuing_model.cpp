@@ -35,7 +35,7 @@ class ContinuingModel final : public ChatModel {
  public:
   ContinuingModel(ChatModel& model, ContinuePolicy policy) : model_(model), policy_(policy) {}
 
-  base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
+  base::Outcome<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
     TRY_ASSIGN(ChatReply whole, model_.chat(request, stop));
     ChatRequest next = request;
     for (int part = 1; whole.finish == Finish::cut_by_length && part < policy_.most_parts; ++part) {

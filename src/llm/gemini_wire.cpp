@@ -18,7 +18,7 @@ class GeminiReader final : public AnswerReader {
   tl::expected<void, WireProblem> take(std::string_view text) override {
     const Json value = Json::parse(text, nullptr, false);
     if (value.is_discarded()) {
-      return tl::make_unexpected(WireProblem{WireProblem::Kind::malformed, "it is not JSON: " + tame(text), 0});
+      return tl::make_unexpected(WireProblem{WireProblem::Kind::malformed, "it is not JSON: " + sanitized(text), 0});
     }
     if (!value.is_array()) return take_chunk(value, text);
     for (const Json& chunk : value) {
@@ -31,13 +31,13 @@ class GeminiReader final : public AnswerReader {
   tl::expected<void, WireProblem> take_chunk(const Json& chunk, std::string_view text) {
     using Kind = WireProblem::Kind;
     if (const Json& error = member(chunk, "error"); !error.is_null()) {
-      return tl::make_unexpected(WireProblem{Kind::server_error, words_of(chunk), status_of(error)});
+      return tl::make_unexpected(WireProblem{Kind::server_error, error_text(chunk), status_of(error)});
     }
     const Json& candidates = member(chunk, "candidates");
     const Json& usage = member(chunk, "usageMetadata");
     const Json& feedback = member(chunk, "promptFeedback");
     if (!candidates.is_array() && !usage.is_object() && !feedback.is_object()) {
-      return tl::make_unexpected(WireProblem{Kind::malformed, "it has no 'candidates': " + tame(text), 0});
+      return tl::make_unexpected(WireProblem{Kind::malformed, "it has no 'candidates': " + sanitized(text), 0});
     }
     if (const Json& model = member(chunk, "modelVersion"); model.is_string()) reply_.model = model.get<std::string>();
     if (member(feedback, "blockReason").is_string()) {

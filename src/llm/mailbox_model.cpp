@@ -30,7 +30,7 @@ class MailboxModel final : public ChatModel {
  public:
   MailboxModel(MailboxOptions options, Clock& clock) : options_(std::move(options)), clock_(clock) {}
 
-  base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
+  base::Outcome<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
     const std::string name = mailbox_name(request);
     const std::filesystem::path question = options_.folder / (name + ".question.md");
     const std::filesystem::path answer = options_.folder / (name + ".answer.md");
@@ -55,17 +55,16 @@ class MailboxModel final : public ChatModel {
     if (options_.blank) options_.blank(answer);
   }
 
-  base::Result<ChatReply> look_once(const std::filesystem::path& answer) const {
+  base::Outcome<ChatReply> look_once(const std::filesystem::path& answer) const {
     if (size_of(answer)) {
       TRY_ASSIGN(auto reply, read(answer));
       if (reply) return std::move(*reply);
       say_blank(answer);
     }
-    if (options_.put_off != nullptr) ++*options_.put_off;
-    return base::fail(ErrorCode::cancelled, "the answer is not there yet: " + answer.string());
+    return base::put_off("the answer is not there yet: " + answer.string());
   }
 
-  base::Result<ChatReply> wait_for(const std::filesystem::path& answer, const std::stop_token& stop) {
+  base::Outcome<ChatReply> wait_for(const std::filesystem::path& answer, const std::stop_token& stop) {
     std::optional<std::uintmax_t> seen_bytes;
     std::chrono::milliseconds blank_for{0};
     for (;;) {

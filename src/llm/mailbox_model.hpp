@@ -2,7 +2,6 @@
 // A folder as a model: one file a question, one file an answer. Whoever can read and write files can play the model.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -18,14 +17,13 @@ namespace accelopt::llm {
 /// What is done while there is no answer.
 enum class Unanswered {
   wait,     ///< looks for it again and again until it is there
-  put_off,  ///< counts the question as put off and gives it up for now
+  put_off,  ///< the question is put off
 };
 
 struct MailboxOptions {
   std::filesystem::path folder{};
   std::string name = "mailbox";  ///< who answers, for the record
   Unanswered unanswered = Unanswered::wait;
-  std::atomic<int>* put_off = nullptr;        ///< counts the questions that were put off; outlives the model
   std::chrono::milliseconds look_every{200};  ///< while it waits
   /// Told of an answer's file that is there and holds nothing: at once where the question is put off, and once where
   /// it still does after kBlankPatience. Called from any thread.
@@ -39,8 +37,8 @@ constexpr std::chrono::seconds kBlankPatience{2};
 /// question's label and a part of the hash of its messages: the same question always has the same name, so an answer is
 /// found by a later run too, and never taken for another question. Both are written at once and never half: whoever
 /// answers writes to another name and renames. A file that holds nothing but white space, or still grows while the
-/// model waits, is no answer yet. The model's errors: cancelled: `stop` was asked for, or the question was put off;
-/// permission_denied, exhausted, io, not_found: the folder cannot be used. @error the same, of the folder.
+/// model waits, is no answer yet. The model's errors: permission_denied, exhausted, io, not_found: the folder cannot be
+/// used. @error the same, of the folder.
 base::Result<std::unique_ptr<ChatModel>> make_mailbox_model(MailboxOptions options, Clock& clock);
 
 /// The name that a question's files begin with.

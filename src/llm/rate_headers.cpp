@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <string>
 
+#include "llm/retry_after.hpp"
+
 namespace accelopt::llm {
 namespace {
 
@@ -16,6 +18,9 @@ using std::chrono::system_clock;
 
 /// No reset is longer than this, milliseconds: short enough that no later arithmetic overflows.
 constexpr double kLongestResetMs = 1e11;
+
+/// Where the date ends in "2026-11-21T12:00:00Z".
+constexpr std::size_t kTimeMark = 10;
 
 std::optional<double> number_of(std::string_view text) {
   double number = 0;
@@ -110,20 +115,11 @@ std::optional<milliseconds> parse_reset_duration(std::string_view text) {
 }
 
 std::optional<system_clock::time_point> parse_rfc3339(std::string_view text) {
-  int year = 0;
-  int month = 0;
-  int day = 0;
-  int hour = 0;
-  int minute = 0;
-  int second = 0;
-  int read = 0;
-  const std::string whole(text);
-  if (std::sscanf(whole.c_str(), "%4d-%2d-%2d%*1[Tt ]%2d:%2d:%2d%n", &year, &month, &day, &hour, &minute, &second,
-                  &read) != 6 ||
-      read == 0) {
-    return std::nullopt;
-  }
-  std::string_view rest = text.substr(static_cast<std::size_t>(read));
+  std::string whole(text);
+  if (whole.size() > kTimeMark && (whole[kTimeMark] == 't' || whole[kTimeMark] == ' ')) whole[kTimeMark] = 'T';
+  std::string_view rest;
+  const auto moment = parse_moment(whole, "%Y-%m-%dT%H:%M:%S", rest);
+  if (!moment) return std::nullopt;
   if (rest.starts_with('.')) {
     const std::size_t end = rest.find_first_not_of("0123456789", 1);
     rest.remove_prefix(std::min(end, rest.size()));
@@ -139,13 +135,7 @@ std::optional<system_clock::time_point> parse_rfc3339(std::string_view text) {
     }
     offset_minutes = (sign == '-' ? -1 : 1) * (hours * 60 + minutes);
   }
-  // Nanoseconds since 1970 reach to 2262.
-  const std::chrono::year_month_day date{std::chrono::year(std::clamp(year, 1970, 2200)),
-                                         std::chrono::month(static_cast<unsigned>(month)),
-                                         std::chrono::day(static_cast<unsigned>(day))};
-  if (!date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
-  return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute - offset_minutes) +
-         std::chrono::seconds(second);
+  return *moment - std::chrono::minutes(offset_minutes);
 }
 
 ServerLimits parse_rate_headers(const http::Head& head, system_clock::time_point now) {

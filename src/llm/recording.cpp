@@ -82,7 +82,7 @@ class RecordingModel final : public ChatModel {
   RecordingModel(std::unique_ptr<ChatModel> model, std::filesystem::path folder, std::vector<Secret> keys)
       : model_(std::move(model)), folder_(std::move(folder)), keys_(std::move(keys)) {}
 
-  base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
+  base::Outcome<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
     auto reply = model_->chat(request, std::move(stop));
     if (!reply && !is_lost(reply.error().code)) return reply;
     ChatRequest clean = request;
@@ -125,7 +125,7 @@ class ReplayingModel final : public ChatModel {
   ReplayingModel(std::shared_ptr<const Recording> recording, const std::string& role)
       : recording_(std::move(recording)), name_(recording_->model_of(role)) {}
 
-  base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
+  base::Outcome<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
     if (stop.stop_requested()) return base::fail(ErrorCode::cancelled, "stopped");
     return recording_->find(request);
   }
@@ -391,7 +391,7 @@ std::string Recording::difference(const std::vector<Answer>& answers, const Chat
   const auto line_in = [&](const std::vector<Message>& messages, std::size_t line) -> std::string {
     if (latest.message >= messages.size()) return "(no such message)";
     const auto lines = lines_of(messages[latest.message].text);
-    return line < lines.size() ? tame(lines[line]) : "(the text has ended)";
+    return line < lines.size() ? sanitized(lines[line]) : "(the text has ended)";
   };
   const std::size_t line = std::min(latest.line_recorded, latest.line_asked);
   const std::vector<Message>& named = latest.message < request.messages.size() ? request.messages : nearest->messages;

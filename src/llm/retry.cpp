@@ -19,11 +19,11 @@ class RetryingModel final : public ChatModel {
   RetryingModel(std::unique_ptr<ChatProvider> provider, RetryPolicy policy, Clock& clock)
       : provider_(std::move(provider)), policy_(policy), clock_(clock) {}
 
-  base::Result<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
+  base::Outcome<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
     model::Usage broken;
     auto reply = try_until_answered(request, broken, stop);
-    if (!reply && policy_.took_in_vain && broken.input_tokens + broken.output_tokens > 0) {
-      policy_.took_in_vain(request, broken);
+    if (!reply && policy_.spent_unanswered && broken.input_tokens + broken.output_tokens > 0) {
+      policy_.spent_unanswered(request, broken);
     }
     return reply;
   }

@@ -22,7 +22,7 @@ struct RetryPolicy {
   std::chrono::milliseconds longest_retry_after{600'000};  ///< a server that asks for more is given up on at once
   std::function<void(const std::string&)> notice{};        ///< told before each wait for an endpoint never heard from
   /// Told what the tries at a question took that was given up, as far as the server said: no reply will hold it.
-  std::function<void(const ChatRequest&, const model::Usage&)> took_in_vain{};
+  std::function<void(const ChatRequest&, const model::Usage&)> spent_unanswered{};
   std::uint64_t seed = 0;  ///< of the jitter: clients of one endpoint need different ones, or they come back in step
 };
 

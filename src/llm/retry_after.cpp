@@ -2,10 +2,9 @@
 #include "llm/retry_after.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
+#include <ctime>
 #include <string>
 
 namespace accelopt::llm {
@@ -27,39 +26,30 @@ std::optional<milliseconds> parse_seconds(std::string_view text) {
   return milliseconds(static_cast<milliseconds::rep>(std::min(seconds, kLongestSeconds) * 1000.0));
 }
 
-/// "Sun, 06 Nov 1994 08:49:37 GMT", the one form of date that HTTP still allows to send.
-std::optional<system_clock::time_point> parse_date(const std::string& text) {
-  constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  std::array<char, 4> weekday{};
-  std::array<char, 4> month{};
-  std::array<char, 4> zone{};
-  int day = 0;
-  int year = 0;
-  int hour = 0;
-  int minute = 0;
-  int second = 0;
-  if (std::sscanf(text.c_str(), "%3[A-Za-z], %2d %3[A-Za-z] %4d %2d:%2d:%2d %3[A-Z]", weekday.data(), &day,
-                  month.data(), &year, &hour, &minute, &second, zone.data()) != 8) {
-    return std::nullopt;
-  }
-  const auto found = std::ranges::find(kMonths, std::string_view(month.data()));
-  if (found == kMonths.end() || std::string_view(zone.data()) != "GMT") return std::nullopt;
-  // Nanoseconds since 1970 reach to 2262.
-  const std::chrono::year_month_day date{std::chrono::year(std::clamp(year, 1970, 2200)),
-                                         std::chrono::month(static_cast<unsigned>(found - kMonths.begin()) + 1),
-                                         std::chrono::day(static_cast<unsigned>(day))};
-  if (!date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
-  return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
-         std::chrono::seconds(second);
-}
-
 }  // namespace
+
+std::optional<system_clock::time_point> parse_moment(std::string_view text, const char* format,
+                                                     std::string_view& rest) {
+  const std::string whole(text);
+  std::tm parts{};
+  const char* const end = strptime(whole.c_str(), format, &parts);
+  if (end == nullptr) return std::nullopt;
+  rest = text.substr(static_cast<std::size_t>(end - whole.c_str()));
+  // Nanoseconds since 1970 reach to 2262.
+  const std::chrono::year_month_day date{std::chrono::year(std::clamp(parts.tm_year + 1900, 1970, 2200)),
+                                         std::chrono::month(static_cast<unsigned>(parts.tm_mon) + 1),
+                                         std::chrono::day(static_cast<unsigned>(parts.tm_mday))};
+  if (!date.ok()) return std::nullopt;
+  return std::chrono::sys_days(date) + std::chrono::hours(parts.tm_hour) + std::chrono::minutes(parts.tm_min) +
+         std::chrono::seconds(parts.tm_sec);
+}
 
 std::optional<milliseconds> parse_retry_after(std::string_view value, system_clock::time_point now) {
   if (const auto seconds = parse_seconds(value)) return seconds;
-  const auto date = parse_date(std::string(value));
-  if (!date) return std::nullopt;
+  // "Sun, 06 Nov 1994 08:49:37 GMT", the one form of date that HTTP still allows to send.
+  std::string_view rest;
+  const auto date = parse_moment(value, "%a, %d %b %Y %H:%M:%S GMT", rest);
+  if (!date || !rest.empty()) return std::nullopt;
   return std::max(std::chrono::duration_cast<milliseconds>(*date - now), milliseconds::zero());
 }
 

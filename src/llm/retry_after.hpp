@@ -12,4 +12,9 @@ namespace accelopt::llm {
 std::optional<std::chrono::milliseconds> parse_retry_after(std::string_view value,
                                                            std::chrono::system_clock::time_point now);
 
+/// The moment in UTC that a text begins with, by a format of strptime(3), and in `rest` what follows it. Years count
+/// from 1970 to 2200. None where it begins with no such moment.
+std::optional<std::chrono::system_clock::time_point> parse_moment(std::string_view text, const char* format,
+                                                                  std::string_view& rest);
+
 }  // namespace accelopt::llm

@@ -47,7 +47,7 @@ std::string text_of(const base::Json& content) {
   return text;
 }
 
-std::string tame(std::string_view text) {
+std::string sanitized(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (out.size() >= kLongestServerWords) return out + "...";
@@ -60,15 +60,15 @@ std::string tame(std::string_view text) {
   return out;
 }
 
-std::string words_of(const base::Json& value) {
+std::string error_text(const base::Json& value) {
   const base::Json& error = member(value, "error");
   for (const base::Json* candidate :
        {&member(error, "message"), &error, &member(value, "message"), &member(value, "detail")}) {
-    if (candidate->is_string()) return tame(candidate->get_ref<const std::string&>());
+    if (candidate->is_string()) return sanitized(candidate->get_ref<const std::string&>());
   }
   // FastAPI's `detail`, and whatever else is structured.
   for (const base::Json* candidate : {&error, &member(value, "detail")}) {
-    if (!candidate->is_null()) return tame(base::canonical(*candidate));
+    if (!candidate->is_null()) return sanitized(base::canonical(*candidate));
   }
   return {};
 }
@@ -82,15 +82,16 @@ int status_of(const base::Json& error) {
 }
 
 std::string server_words(std::string_view body) {
-  const std::string words = words_of(parse_or_null(body));
-  return words.empty() ? tame(body) : words;
+  const std::string words = error_text(parse_or_null(body));
+  return words.empty() ? sanitized(body) : words;
 }
 
 std::string server_code(std::string_view body) {
   const base::Json value = parse_or_null(body);
   const base::Json& error = member(value, "error");
   for (const char* key : {"code", "type", "status"}) {
-    if (const base::Json& code = member(error, key); code.is_string()) return tame(code.get_ref<const std::string&>());
+    if (const base::Json& code = member(error, key); code.is_string())
+      return sanitized(code.get_ref<const std::string&>());
   }
   return {};
 }

@@ -22,14 +22,14 @@ std::int64_t count_of(const base::Json& value);
 std::string text_of(const base::Json& content);
 
 /// One line of printable ASCII, at most 300 bytes.
-std::string tame(std::string_view text);
+std::string sanitized(std::string_view text);
 
 /// What a server says in an error's body: `error.message`, `error`, `message` or `detail`, else the text itself; one
 /// line of printable characters, at most 300 bytes.
 std::string server_words(std::string_view body);
 
 /// Likewise of a parsed value; empty where it says nothing.
-std::string words_of(const base::Json& value);
+std::string error_text(const base::Json& value);
 
 /// Machine-readable reason in an error's body (`error.code`, else `error.type`, else `error.status`), or empty.
 std::string server_code(std::string_view body);

@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
+#include "base/json_fields.hpp"
 #include "base/utc.hpp"
-#include "memory/hygiene.hpp"
 #include "memory/ranking.hpp"
+#include "memory/sanitation.hpp"
 #include "memory/words.hpp"
 
 namespace accelopt::memory {
 
-using base::Json;
 using base::Result;
 
 namespace {
@@ -18,44 +18,7 @@ namespace {
 /// Runs of the journal that are looked through where the store cannot be read, newest first.
 constexpr std::size_t kLocalRuns = 50;
 /// What is sent in one go: a long wait leaves much behind.
-constexpr int kParcels = 64;
-
-std::string_view name_of(CreditEvent::Kind kind) {
-  return kind == CreditEvent::Kind::confirmed ? "confirmed" : kind == CreditEvent::Kind::refuted ? "refuted" : "shown";
-}
-
-Json json_of(const CreditEvent& it) {
-  return {{"id", it.id},     {"experience", it.experience}, {"kind", name_of(it.kind)}, {"run", it.run},
-          {"plan", it.plan}, {"speedup", Json(it.speedup)}};
-}
-
-CreditEvent event_of(const Json& in) {
-  CreditEvent it;
-  in.at("id").get_to(it.id);
-  in.at("experience").get_to(it.experience);
-  const auto kind = in.at("kind").get<std::string>();
-  it.kind = kind == "confirmed" ? CreditEvent::Kind::confirmed
-            : kind == "refuted" ? CreditEvent::Kind::refuted
-                                : CreditEvent::Kind::shown;
-  base::read_field(in, "run", it.run);
-  base::read_field(in, "plan", it.plan);
-  if (const auto speedup = in.find("speedup"); speedup != in.end()) speedup->get_to(it.speedup);
-  return it;
-}
-
-Json json_of(const SolutionRecord& it) {
-  return {{"id", it.id},   {"language", it.language}, {"task", it.task},
-          {"run", it.run}, {"sources", it.sources},   {"evaluation", it.evaluation}};
-}
-
-SolutionRecord solution_of(const Json& in) {
-  return {.id = in.at("id").get<std::string>(),
-          .language = in.value("language", std::string()),
-          .task = in.value("task", std::string()),
-          .run = in.value("run", std::string()),
-          .sources = in.value("sources", Json()),
-          .evaluation = in.value("evaluation", Json())};
-}
+constexpr int kDeliveredAtOnce = 64;
 
 /// The share of the query's words that the experience has.
 double overlap(const std::vector<std::string>& words, const model::Experience& experience) {
@@ -68,16 +31,20 @@ double overlap(const std::vector<std::string>& words, const model::Experience& e
 
 }  // namespace
 
-void to_json(Json& out, const Contribution& value) {
-  out = {{"experiences", value.experiences}, {"solutions", Json::array()}, {"credit", Json::array()}};
-  for (const SolutionRecord& solution : value.solutions) out["solutions"].push_back(json_of(solution));
-  for (const CreditEvent& event : value.credit) out["credit"].push_back(json_of(event));
+ACCELOPT_JSON(CreditEvent) {
+  field.required("id", it.id, "experience", it.experience);
+  field.named("kind", it.kind, kCreditKinds);
+  field.optional("run", it.run, "plan", it.plan, "speedup", it.speedup);
 }
 
-void from_json(const Json& in, Contribution& value) {
-  in.at("experiences").get_to(value.experiences);
-  for (const Json& solution : in.at("solutions")) value.solutions.push_back(solution_of(solution));
-  for (const Json& event : in.at("credit")) value.credit.push_back(event_of(event));
+ACCELOPT_JSON(SolutionRecord) {
+  field.required("id", it.id);
+  field.optional("language", it.language, "task", it.task, "run", it.run, "sources", it.sources, "evaluation",
+                 it.evaluation);
+}
+
+ACCELOPT_JSON(Contribution) {
+  field.required("experiences", it.experiences, "solutions", it.solutions, "credit", it.credit);
 }
 
 Result<KnowledgeStore*> Knowledge::store() {
@@ -196,9 +163,9 @@ Result<Delivery> Knowledge::deliver() {
   Delivery out;
   const bool was_down = down_;
   while (!out.refused) {
-    TRY_ASSIGN(const auto parcels, ports_.journal->waiting_for(ports_.place, kParcels));
-    for (const journal::Parcel& parcel : parcels) {
-      const auto contribution = base::decode<Contribution>(parcel.content, "what waits for " + ports_.place);
+    TRY_ASSIGN(const auto waiting, ports_.journal->waiting_for(ports_.place, kDeliveredAtOnce));
+    for (const journal::OutboxItem& item : waiting) {
+      const auto contribution = base::decode<Contribution>(item.content, "what waits for " + ports_.place);
       // What cannot be read will never be sendable: it stays in the journal's steps, and may not block the rest.
       if (!contribution && ports_.notice) {
         ports_.notice("something that waited for the knowledge store cannot be read and is passed over: " +
@@ -214,10 +181,10 @@ Result<Delivery> Knowledge::deliver() {
         out.refused = done.error();
         break;
       }
-      TRY(ports_.journal->delivered(parcel.number));
+      TRY(ports_.journal->delivered(item.number));
       ++out.sent;
     }
-    if (static_cast<int>(parcels.size()) < kParcels) break;
+    if (static_cast<int>(waiting.size()) < kDeliveredAtOnce) break;
   }
   if (out.refused) return out;
   // Only a store that was reached is known to work.

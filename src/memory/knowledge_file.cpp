@@ -7,13 +7,14 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "base/utc.hpp"
-#include "memory/hygiene.hpp"
 #include "memory/knowledge_rows.hpp"
 #include "memory/knowledge_schema.hpp"
 #include "memory/knowledge_search.hpp"
+#include "memory/sanitation.hpp"
+#include "memory/utility.hpp"
 #include "memory/words.hpp"
-#include "memory/worth.hpp"
 
 namespace accelopt::memory {
 
@@ -22,7 +23,6 @@ using base::ErrorCode;
 using base::fail;
 using base::Json;
 using base::Result;
-using base::Statement;
 using base::Transaction;
 using SqlQuery = base::Query;
 
@@ -45,18 +45,6 @@ constexpr std::string_view kForgetSolutions =
     "instr(o.experience, '\"' || solutions.id || '\"') > 0)";
 /// Items that are read at once when all are gone through.
 constexpr int kPage = 200;
-
-std::string_view kind_name(CreditEvent::Kind kind) {
-  switch (kind) {
-    case CreditEvent::Kind::shown:
-      return "shown";
-    case CreditEvent::Kind::confirmed:
-      return "confirmed";
-    case CreditEvent::Kind::refuted:
-      return "refuted";
-  }
-  return "shown";
-}
 
 std::string text_of(const Json& value) {
   return base::canonical(value);
@@ -133,22 +121,18 @@ class KnowledgeFile final : public KnowledgeStore {
 
   Result<Place> found(std::string_view id) {
     if (id.empty()) return fail(ErrorCode::invalid_argument, "an empty id fits every experience; give more of it");
-    TRY_ASSIGN(Statement* const statement,
-               rows_.sql("SELECT number, id FROM items WHERE id >= ? AND id < ? ORDER BY id LIMIT 6"));
-    SqlQuery query(*statement, id, std::string(id) + "~");
-    std::vector<Place> fitting;
-    for (;;) {
-      TRY_ASSIGN(const bool more, query.next());
-      if (!more) break;
-      fitting.push_back({query.integer(0), query.text(1)});
-    }
+    TRY_ASSIGN(const auto fitting, rows_.sql().all(
+                                       "SELECT number, id FROM items WHERE id >= ? AND id < ? ORDER BY id LIMIT 6",
+                                       [](const SqlQuery& row) {
+                                         return Place{row.integer(0), row.text(1)};
+                                       },
+                                       id, std::string(id) + "~"));
     if (fitting.empty()) {
       return fail(ErrorCode::not_found,
                   "no experience " + std::string(id) + " in " + name() + "; `accelopt memory list` shows them");
     }
     if (fitting.size() > 1 && fitting.front().id != id) {
-      std::string some;
-      for (const Place& one : fitting) some += (some.empty() ? "" : ", ") + one.id;
+      std::string some = base::joined(fitting, ", ", &Place::id);
       return fail(ErrorCode::invalid_argument, "\"" + std::string(id) + "\" fits several experiences: " + some);
     }
     return fitting.front();
@@ -179,9 +163,10 @@ class KnowledgeFile final : public KnowledgeStore {
     int fresh = 0;
     for (Fit& fit : fits) {
       if (forgotten == Forgotten::returns) {
-        TRY(rows_.run("DELETE FROM forgotten WHERE id = ?", fit.experience.id));
+        TRY(rows_.sql().run("DELETE FROM forgotten WHERE id = ?", fit.experience.id));
       } else {
-        TRY_ASSIGN(const std::int64_t gone, rows_.number_of("SELECT 1 FROM forgotten WHERE id = ?", fit.experience.id));
+        TRY_ASSIGN(const std::int64_t gone,
+                   rows_.sql().number_of("SELECT 1 FROM forgotten WHERE id = ?", fit.experience.id));
         if (gone != 0) continue;
       }
       if (fit.experience.created.empty()) fit.experience.created = base::utc_now();
@@ -189,7 +174,7 @@ class KnowledgeFile final : public KnowledgeStore {
       fresh += is_new ? 1 : 0;
     }
     for (const auto& [language, inserted] : places) {
-      TRY(rows_.run(
+      TRY(rows_.sql().run(
           "INSERT INTO languages VALUES(?, ?) ON CONFLICT(language) DO UPDATE SET inserted = excluded.inserted",
           language, inserted));
     }
@@ -201,21 +186,21 @@ class KnowledgeFile final : public KnowledgeStore {
     const model::Experience& it = fit.experience;
     const auto [place, unknown] = places.try_emplace(it.language, 0);
     if (unknown) {
-      TRY_ASSIGN(place->second, rows_.number_of(kInserted, it.language));
+      TRY_ASSIGN(place->second, rows_.sql().number_of(kInserted, it.language));
     }
     const std::string words = indexed_text(it);
-    TRY(rows_.run(
+    TRY(rows_.sql().run(
         "INSERT INTO items(id, language, target, op_type, bound, run, polarity, place, worth, quarantined, suspicions, "
         "shown, used, confirmed, refuted, words, experience) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT(id) DO NOTHING",
         it.id, it.language, it.target, it.op_type, it.bound, it.run, model::to_string(it.polarity), place->second,
-        worth_of(it), text_of(fit.suspicions), it.credit.shown, it.credit.used, it.credit.confirmed, it.credit.refuted,
-        words, text_of(it)));
+        utility_of(it), text_of(fit.suspicions), it.credit.shown, it.credit.used, it.credit.confirmed,
+        it.credit.refuted, words, text_of(it)));
     // Not by RETURNING: that opens a savepoint a row, at which the full-text index writes out all that it gathers.
-    if (rows_.database().changes() == 0) return false;
-    const std::int64_t number = rows_.database().last_row();
+    if (rows_.sql().changes() == 0) return false;
+    const std::int64_t number = rows_.sql().last_row();
     ++place->second;
-    TRY(rows_.run("INSERT INTO item_words(rowid, words) VALUES(?, ?)", number, words));
+    TRY(rows_.sql().run("INSERT INTO item_words(rowid, words) VALUES(?, ?)", number, words));
     return true;
   }
 
@@ -224,15 +209,15 @@ class KnowledgeFile final : public KnowledgeStore {
     for (const SolutionRecord& it : solutions) {
       const std::optional<std::string> evaluation =
           it.evaluation.is_null() ? std::nullopt : std::optional(text_of(it.evaluation));
-      TRY(rows_.run("INSERT INTO solutions VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO NOTHING", it.id, it.language,
-                    it.task, it.run, text_of(it.sources), evaluation));
+      TRY(rows_.sql().run("INSERT INTO solutions VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO NOTHING", it.id,
+                          it.language, it.task, it.run, text_of(it.sources), evaluation));
     }
     return transaction.commit();
   }
 
   /// Takes the item's words out of the index. To be called in a transaction.
   Result<void> unindex(std::int64_t number) {
-    return rows_.run(
+    return rows_.sql().run(
         "INSERT INTO item_words(item_words, rowid, words) SELECT 'delete', number, words FROM items WHERE "
         "number = ?",
         number);
@@ -251,16 +236,16 @@ class KnowledgeFile final : public KnowledgeStore {
     it.iteration = was.iteration;
     it.created = was.created;
     it.credit = was.credit;
-    TRY_ASSIGN(const std::int64_t inserted, rows_.number_of(kInserted, it.language));
-    TRY(rows_.run("INSERT INTO languages VALUES(?, ?) ON CONFLICT(language) DO NOTHING", it.language, inserted));
+    TRY_ASSIGN(const std::int64_t inserted, rows_.sql().number_of(kInserted, it.language));
+    TRY(rows_.sql().run("INSERT INTO languages VALUES(?, ?) ON CONFLICT(language) DO NOTHING", it.language, inserted));
     TRY(unindex(place.number));
     const std::string words = indexed_text(it);
-    TRY(rows_.run(
+    TRY(rows_.sql().run(
         "UPDATE items SET language = ?, target = ?, op_type = ?, bound = ?, polarity = ?, worth = ?, suspicions = ?, "
         "words = ?, experience = ? WHERE number = ?",
-        it.language, it.target, it.op_type, it.bound, model::to_string(it.polarity), worth_of(it),
+        it.language, it.target, it.op_type, it.bound, model::to_string(it.polarity), utility_of(it),
         text_of(fit.suspicions), words, text_of(it), place.number));
-    TRY(rows_.run("INSERT INTO item_words(rowid, words) VALUES(?, ?)", place.number, words));
+    TRY(rows_.sql().run("INSERT INTO item_words(rowid, words) VALUES(?, ?)", place.number, words));
     TRY(transaction.commit());
     item.experience = std::move(it);
     item.suspicions = std::move(fit.suspicions);
@@ -272,11 +257,11 @@ class KnowledgeFile final : public KnowledgeStore {
     TRY_ASSIGN(const Place place, found(id));
     TRY_ASSIGN(const auto readable, rows_.items({&place.number, 1}));
     Removal removal{.id = place.id, .title = readable.empty() ? "" : readable.front().experience.title};
-    TRY(rows_.run(kForgetSolutions, place.number));
-    removal.solutions = rows_.database().changes();
+    TRY(rows_.sql().run(kForgetSolutions, place.number));
+    removal.solutions = rows_.sql().changes();
     TRY(unindex(place.number));
-    TRY(rows_.run("DELETE FROM items WHERE number = ?", place.number));
-    TRY(rows_.run("INSERT INTO forgotten VALUES(?) ON CONFLICT DO NOTHING", place.id));
+    TRY(rows_.sql().run("DELETE FROM items WHERE number = ?", place.number));
+    TRY(rows_.sql().run("INSERT INTO forgotten VALUES(?) ON CONFLICT DO NOTHING", place.id));
     TRY(transaction.commit());
     return removal;
   }
@@ -284,22 +269,17 @@ class KnowledgeFile final : public KnowledgeStore {
   Result<void> hide(std::string_view id, Visibility visibility) {
     TRY_ASSIGN(Transaction transaction, rows_.begin());
     TRY_ASSIGN(const Place place, found(id));
-    TRY(rows_.run("UPDATE items SET quarantined = ? WHERE number = ?", visibility == Visibility::hidden ? 1 : 0,
-                  place.number));
+    TRY(rows_.sql().run("UPDATE items SET quarantined = ? WHERE number = ?", visibility == Visibility::hidden ? 1 : 0,
+                        place.number));
     return transaction.commit();
   }
 
   Result<std::vector<std::string>> hidden_of(std::span<const std::string> ids) {
-    TRY_ASSIGN(Statement* const select,
-               rows_.sql("SELECT value FROM json_each(?) WHERE value IN (SELECT id FROM forgotten) OR EXISTS (SELECT 1 "
-                         "FROM items i WHERE i.id = value AND i.quarantined <> 0)"));
-    base::Query query(*select, text_of(Json(std::vector<std::string>(ids.begin(), ids.end()))));
-    std::vector<std::string> hidden;
-    for (;;) {
-      TRY_ASSIGN(const bool more, query.next());
-      if (!more) return hidden;
-      hidden.push_back(query.text(0));
-    }
+    return rows_.sql().all(
+        "SELECT value FROM json_each(?) WHERE value IN (SELECT id FROM forgotten) OR EXISTS (SELECT 1 FROM items i "
+        "WHERE i.id = value AND i.quarantined <> 0)",
+        [](const SqlQuery& row) { return row.text(0); },
+        text_of(Json(std::vector<std::string>(ids.begin(), ids.end()))));
   }
 
   Result<int> count(std::span<const CreditEvent> events) {
@@ -308,15 +288,15 @@ class KnowledgeFile final : public KnowledgeStore {
     for (const CreditEvent& event : events) {
       const std::optional<std::string> speedup =
           event.speedup ? std::optional(text_of(Json(*event.speedup))) : std::nullopt;
-      TRY(
-          rows_.run("INSERT INTO credit_events(id, experience, kind, run, plan, speedup) VALUES(?, ?, ?, ?, ?, ?) ON "
-                    "CONFLICT(id) DO NOTHING",
-                    event.id, event.experience, kind_name(event.kind), event.run, event.plan, speedup));
-      if (rows_.database().changes() == 0) continue;
+      TRY(rows_.sql().run(
+          "INSERT INTO credit_events(id, experience, kind, run, plan, speedup) VALUES(?, ?, ?, ?, ?, ?) ON "
+          "CONFLICT(id) DO NOTHING",
+          event.id, event.experience, base::name_in(kCreditKinds, event.kind), event.run, event.plan, speedup));
+      if (rows_.sql().changes() == 0) continue;
       ++fresh;
       const bool shown = event.kind == CreditEvent::Kind::shown;
       const bool confirmed = event.kind == CreditEvent::Kind::confirmed;
-      TRY(rows_.run(
+      TRY(rows_.sql().run(
           "UPDATE items SET shown = shown + ?, used = used + ?, confirmed = confirmed + ?, refuted = refuted + ? "
           "WHERE id = ?",
           shown ? 1 : 0, shown ? 0 : 1, confirmed ? 1 : 0, shown || confirmed ? 0 : 1, event.experience));
@@ -326,11 +306,11 @@ class KnowledgeFile final : public KnowledgeStore {
     return fresh;
   }
 
-  /// Brings an item's worth up to its credit.
+  /// Brings an item's utility up to its credit.
   Result<void> weigh(const std::string& id) {
     TRY_ASSIGN(const auto known, rows_.page(std::string(kItem) + "WHERE i.id = ?", id));
     for (const auto& [number, item] : known.items)
-      TRY(rows_.run("UPDATE items SET worth = ? WHERE number = ?", worth_of(item.experience), number));
+      TRY(rows_.sql().run("UPDATE items SET worth = ? WHERE number = ?", utility_of(item.experience), number));
     return {};
   }
 
@@ -338,36 +318,24 @@ class KnowledgeFile final : public KnowledgeStore {
 
   Result<StoreStats> counted() {
     StoreStats stats;
-    TRY_ASSIGN(stats.experiences, rows_.number_of("SELECT count(*) FROM items"));
-    TRY_ASSIGN(stats.quarantined, rows_.number_of("SELECT count(*) FROM items WHERE quarantined <> 0"));
-    TRY_ASSIGN(stats.suspicious, rows_.number_of("SELECT count(*) FROM items WHERE suspicions <> '[]'"));
-    TRY_ASSIGN(stats.forgotten, rows_.number_of("SELECT count(*) FROM forgotten"));
-    TRY_ASSIGN(stats.solutions, rows_.number_of("SELECT count(*) FROM solutions"));
-    TRY_ASSIGN(stats.credit_events, rows_.number_of("SELECT count(*) FROM credit_events"));
+    TRY_ASSIGN(stats.experiences, rows_.sql().number_of("SELECT count(*) FROM items"));
+    TRY_ASSIGN(stats.quarantined, rows_.sql().number_of("SELECT count(*) FROM items WHERE quarantined <> 0"));
+    TRY_ASSIGN(stats.suspicious, rows_.sql().number_of("SELECT count(*) FROM items WHERE suspicions <> '[]'"));
+    TRY_ASSIGN(stats.forgotten, rows_.sql().number_of("SELECT count(*) FROM forgotten"));
+    TRY_ASSIGN(stats.solutions, rows_.sql().number_of("SELECT count(*) FROM solutions"));
+    TRY_ASSIGN(stats.credit_events, rows_.sql().number_of("SELECT count(*) FROM credit_events"));
     TRY_ASSIGN(stats.bytes,
-               rows_.number_of("SELECT (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM "
-                               "pragma_page_size)"));
+               rows_.sql().number_of("SELECT (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM "
+                                     "pragma_page_size)"));
     const auto group = [&](const std::string& column, auto& out) -> Result<void> {
-      TRY_ASSIGN(Statement* const statement, rows_.sql("SELECT " + column + ", count(*) FROM items GROUP BY " + column +
-                                                       " ORDER BY count(*) DESC, " + column));
-      SqlQuery rows(*statement);
-      for (;;) {
-        TRY_ASSIGN(const bool more, rows.next());
-        if (!more) return {};
-        out.emplace_back(rows.text(0), rows.integer(1));
-      }
+      return rows_.sql().each(
+          "SELECT " + column + ", count(*) FROM items GROUP BY " + column + " ORDER BY count(*) DESC, " + column,
+          [&](const SqlQuery& row) { out.emplace_back(row.text(0), row.integer(1)); });
     };
     TRY(group("language", stats.by_language));
     TRY(group("op_type", stats.by_op_type));
     TRY(group("polarity", stats.by_polarity));
-    TRY_ASSIGN(Statement* const statement, rows_.sql(kDamaged));
-    SqlQuery damaged(*statement);
-    std::vector<std::int64_t> numbers;
-    for (;;) {
-      TRY_ASSIGN(const bool more, damaged.next());
-      if (!more) break;
-      numbers.push_back(damaged.integer(0));
-    }
+    TRY_ASSIGN(const auto numbers, rows_.sql().all(kDamaged, [](const SqlQuery& row) { return row.integer(0); }));
     rows_.clear_unreadable();
     TRY(rows_.items(numbers));
     stats.unreadable = rows_.unreadable();
@@ -395,16 +363,13 @@ class KnowledgeFile final : public KnowledgeStore {
       }
       const std::string& task = it.task.empty() ? it.op_type : it.task;
       if (!task.empty()) graph.edges.push_back({optimization, "seen_on", node("task", task, task), speedup});
-      TRY_ASSIGN(Statement* const statement,
-                 rows_.sql("SELECT run, plan, kind FROM credit_events WHERE experience = ? AND "
-                           "kind <> 'shown' ORDER BY number"));
-      SqlQuery rows(*statement, it.id);
-      for (;;) {
-        TRY_ASSIGN(const bool more, rows.next());
-        if (!more) break;
-        const std::string plan = node("plan", rows.text(0) + "/" + rows.text(1), rows.text(1));
-        graph.edges.push_back({plan, "rests_on", optimization, rows.text(2)});
-      }
+      TRY(rows_.sql().each(
+          "SELECT run, plan, kind FROM credit_events WHERE experience = ? AND kind <> 'shown' ORDER BY number",
+          [&](const SqlQuery& row) {
+            const std::string plan = node("plan", row.text(0) + "/" + row.text(1), row.text(1));
+            graph.edges.push_back({plan, "rests_on", optimization, row.text(2)});
+          },
+          it.id));
     }
     return graph;
   }

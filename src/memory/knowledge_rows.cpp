@@ -3,14 +3,13 @@
 
 #include <algorithm>
 
-#include "memory/hygiene.hpp"
+#include "memory/sanitation.hpp"
 
 namespace accelopt::memory {
 
 using base::ErrorCode;
 using base::Json;
 using base::Result;
-using base::Statement;
 using base::Transaction;
 using SqlQuery = base::Query;
 
@@ -22,13 +21,6 @@ Result<Transaction> KnowledgeRows::begin() {
                                                 "or name another store with --knowledge PATH");
   }
   return Transaction::begin(*database_);
-}
-
-Result<Statement*> KnowledgeRows::sql(std::string_view text) {
-  const auto known = statements_.find(text);
-  if (known != statements_.end()) return &known->second;
-  TRY_ASSIGN(Statement made, database_->prepare(text));
-  return &statements_.emplace(std::string(text), std::move(made)).first->second;
 }
 
 void KnowledgeRows::pass_over(std::string id, std::string reason) {
@@ -83,12 +75,12 @@ std::optional<SolutionRecord> KnowledgeRows::solution_of(const SqlQuery& row) {
 Result<std::vector<SolutionRecord>> KnowledgeRows::solutions(std::span<const std::string> ids) {
   std::vector<SolutionRecord> found;
   for (const std::string& id : ids) {
-    TRY_ASSIGN(Statement* const statement,
-               sql("SELECT id, language, task, run, sources, evaluation FROM solutions WHERE id = ?"));
-    SqlQuery query(*statement, id);
-    TRY_ASSIGN(const bool any, query.next());
-    if (!any) continue;
-    if (auto record = solution_of(query)) found.push_back(std::move(*record));
+    TRY(database_->each(
+        "SELECT id, language, task, run, sources, evaluation FROM solutions WHERE id = ?",
+        [&](const SqlQuery& row) {
+          if (auto record = solution_of(row)) found.push_back(std::move(*record));
+        },
+        id));
   }
   return found;
 }

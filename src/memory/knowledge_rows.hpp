@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,28 +37,10 @@ class KnowledgeRows {
       : database_(std::move(database)), name_(std::move(name)) {}
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] base::Database& database() { return *database_; }
+  [[nodiscard]] base::Database& sql() { return *database_; }
 
   /// A transaction that writes. @error not_found: the file is no longer the one at its path; as base::Transaction.
   base::Result<base::Transaction> begin();
-
-  /// The statement, prepared once.
-  base::Result<base::Statement*> sql(std::string_view text);
-
-  template <class... Values>
-  base::Result<void> run(std::string_view text, const Values&... values) {
-    TRY_ASSIGN(base::Statement* const statement, sql(text));
-    return base::Query(*statement, values...).run();
-  }
-
-  /// The first number of the first row; 0: there is none.
-  template <class... Values>
-  base::Result<std::int64_t> number_of(std::string_view text, const Values&... values) {
-    TRY_ASSIGN(base::Statement* const statement, sql(text));
-    base::Query query(*statement, values...);
-    TRY_ASSIGN(const bool any, query.next());
-    return any ? query.integer(0) : 0;
-  }
 
   /// The items of a statement that begins with kItem.
   template <class... Values>
@@ -68,16 +49,16 @@ class KnowledgeRows {
   }
   template <class... Values>
   base::Result<Page> page_of(Part part, std::string_view text, const Values&... values) {
-    TRY_ASSIGN(base::Statement* const statement, sql(text));
-    base::Query query(*statement, values...);
     Page page;
-    for (;;) {
-      TRY_ASSIGN(const bool more, query.next());
-      if (!more) return page;
-      page.last = query.integer(0);
-      ++page.rows;
-      if (auto item = item_of(query, part)) page.items.emplace_back(page.last, std::move(*item));
-    }
+    TRY(database_->each(
+        text,
+        [&](const base::Query& row) {
+          page.last = row.integer(0);
+          ++page.rows;
+          if (auto item = item_of(row, part)) page.items.emplace_back(page.last, std::move(*item));
+        },
+        values...));
+    return page;
   }
 
   /// Those with these numbers, in their order.
@@ -96,7 +77,6 @@ class KnowledgeRows {
   void pass_over(std::string id, std::string reason);
 
   std::unique_ptr<base::Database> database_;
-  std::map<std::string, base::Statement, std::less<>> statements_;  ///< must go before the database
   std::string name_;
   std::vector<Unreadable> unreadable_;
 };

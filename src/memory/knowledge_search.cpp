@@ -11,7 +11,6 @@ namespace accelopt::memory {
 
 using base::Json;
 using base::Result;
-using base::Statement;
 using SqlQuery = base::Query;
 
 namespace {
@@ -41,8 +40,8 @@ Result<std::string> expression_of(KnowledgeRows& rows, std::string_view text) {
   std::vector<std::pair<std::int64_t, std::string>> rare;
   for (const std::string& word : words_of(text, kMostWords)) {
     TRY_ASSIGN(const std::int64_t places,
-               rows.number_of("SELECT count(*) FROM (SELECT 1 FROM item_words WHERE item_words MATCH ? LIMIT ?)",
-                              "\"" + word + "\"", kRareWord + 1));
+               rows.sql().number_of("SELECT count(*) FROM (SELECT 1 FROM item_words WHERE item_words MATCH ? LIMIT ?)",
+                                    "\"" + word + "\"", kRareWord + 1));
     if (places > 0 && places <= kRareWord) rare.emplace_back(places, word);
   }
   std::ranges::sort(rare);
@@ -73,20 +72,18 @@ class Gathering {
     TRY_ASSIGN(const std::string expression,
                expression_of(rows_, query_.text + " " + query_.op_type + " " + query_.bound));
     if (expression.empty()) return {};
-    TRY_ASSIGN(Statement* const statement,
-               rows_.sql("SELECT i.number, bm25(item_words) FROM item_words JOIN items i ON i.number = "
-                         "item_words.rowid WHERE item_words MATCH ? AND " +
-                         std::string(kOfPlace) + std::string(kAllowed) + "ORDER BY bm25(item_words) LIMIT ?"));
-    SqlQuery found(*statement, expression, query_.language, query_.target, query_.without_run, query_.without_run,
-                   families_, static_cast<std::int64_t>((limit_ + 1) / 2));
     double best = 0;
-    for (;;) {
-      TRY_ASSIGN(const bool more, found.next());
-      if (!more) break;
-      const double score = std::max(0.0, -found.real(1));  // the better, the more negative
-      best = std::max(best, score);
-      take(found.integer(0), score);
-    }
+    TRY(rows_.sql().each(
+        "SELECT i.number, bm25(item_words) FROM item_words JOIN items i ON i.number = item_words.rowid WHERE "
+        "item_words MATCH ? AND " +
+            std::string(kOfPlace) + std::string(kAllowed) + "ORDER BY bm25(item_words) LIMIT ?",
+        [&](const SqlQuery& row) {
+          const double score = std::max(0.0, -row.real(1));  // the better, the more negative
+          best = std::max(best, score);
+          take(row.integer(0), score);
+        },
+        expression, query_.language, query_.target, query_.without_run, query_.without_run, families_,
+        static_cast<std::int64_t>((limit_ + 1) / 2)));
     for (auto& [number, score] : chosen_) score = best > 0 ? score / best : 0;
     return {};
   }
@@ -98,17 +95,12 @@ class Gathering {
     std::vector<std::pair<double, std::int64_t>> first;
     for (const std::string& language : {query_.language, std::string()}) {
       for (const std::string& target : {query_.target, std::string()}) {
-        TRY_ASSIGN(Statement* const statement,
-                   rows_.sql("SELECT i.number, " + column + " FROM items i INDEXED BY " + index +
-                             " WHERE i.language = ? AND i.target = ? AND " + std::string(kAllowed) + further +
-                             "ORDER BY " + column + " DESC LIMIT ?"));
-        SqlQuery found(*statement, language, target, query_.without_run, query_.without_run, families_, values...,
-                       static_cast<std::int64_t>(limit_));
-        for (;;) {
-          TRY_ASSIGN(const bool more, found.next());
-          if (!more) break;
-          first.emplace_back(found.real(1), found.integer(0));
-        }
+        TRY(rows_.sql().each(
+            "SELECT i.number, " + column + " FROM items i INDEXED BY " + index +
+                " WHERE i.language = ? AND i.target = ? AND " + std::string(kAllowed) + further + "ORDER BY " + column +
+                " DESC LIMIT ?",
+            [&](const SqlQuery& row) { first.emplace_back(row.real(1), row.integer(0)); }, language, target,
+            query_.without_run, query_.without_run, families_, values..., static_cast<std::int64_t>(limit_)));
       }
     }
     std::ranges::sort(first, std::greater<>());
@@ -120,17 +112,14 @@ class Gathering {
   }
 
   Result<void> add_newest() {
-    TRY_ASSIGN(Statement* const statement,
-               rows_.sql("SELECT i.number FROM items i NOT INDEXED WHERE " + std::string(kOfPlace) +
-                         std::string(kAllowed) + "ORDER BY i.number DESC LIMIT ?"));
-    SqlQuery found(*statement, query_.language, query_.target, query_.without_run, query_.without_run, families_,
-                   static_cast<std::int64_t>(limit_));
-    while (chosen_.size() < limit_) {
-      TRY_ASSIGN(const bool more, found.next());
-      if (!more) break;
-      take(found.integer(0), 0);
-    }
-    return {};
+    return rows_.sql().each(
+        "SELECT i.number FROM items i NOT INDEXED WHERE " + std::string(kOfPlace) + std::string(kAllowed) +
+            "ORDER BY i.number DESC LIMIT ?",
+        [&](const SqlQuery& row) {
+          if (chosen_.size() < limit_) take(row.integer(0), 0);
+        },
+        query_.language, query_.target, query_.without_run, query_.without_run, families_,
+        static_cast<std::int64_t>(limit_));
   }
 
  private:
@@ -154,16 +143,10 @@ Result<std::vector<std::int64_t>> numbers_of(KnowledgeRows& rows, const std::str
   const std::int64_t quarantined = three_ways(filter.quarantined);
   const std::int64_t suspicious = three_ways(filter.suspicious);
   const std::int64_t most = filter.limit == 0 ? -1 : std::int64_t{filter.limit} + filter.offset;
-  TRY_ASSIGN(Statement* const statement, rows.sql(text));
-  SqlQuery found(*statement, first..., filter.language, filter.language, filter.op_type, filter.op_type, filter.target,
-                 filter.target, filter.run, filter.run, polarity, polarity, quarantined, quarantined, suspicious,
-                 suspicious, most);
-  std::vector<std::int64_t> numbers;
-  for (;;) {
-    TRY_ASSIGN(const bool more, found.next());
-    if (!more) return numbers;
-    numbers.push_back(found.integer(0));
-  }
+  return rows.sql().all(
+      text, [](const SqlQuery& row) { return row.integer(0); }, first..., filter.language, filter.language,
+      filter.op_type, filter.op_type, filter.target, filter.target, filter.run, filter.run, polarity, polarity,
+      quarantined, quarantined, suspicious, suspicious, most);
 }
 
 /// The part of the numbers that the filter asks for, as items.

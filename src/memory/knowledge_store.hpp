@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "base/names.hpp"
 #include "base/result.hpp"
 #include "model/experience.hpp"
 
@@ -21,7 +22,7 @@ namespace accelopt::memory {
 struct Item {
   model::Experience experience;
   bool quarantined = false;
-  std::vector<std::string> suspicions{};  ///< why its text looks hostile (memory/hygiene.hpp); empty: it does not
+  std::vector<std::string> suspicions{};  ///< why its text looks hostile (memory/sanitation.hpp); empty: it does not
   /// Experiences of its language that were inserted after it: value fades with it.
   std::int64_t age = 0;
 };
@@ -101,6 +102,11 @@ struct CreditEvent {
   std::optional<model::Interval> speedup{};  ///< of the plan's best attempt over its parent
 };
 
+inline constexpr auto kCreditKinds =
+    std::to_array<base::Named<CreditEvent::Kind>>({{CreditEvent::Kind::shown, "shown"},
+                                                   {CreditEvent::Kind::confirmed, "confirmed"},
+                                                   {CreditEvent::Kind::refuted, "refuted"}});
+
 /// Whether something that a user had forgotten may come back: not when a run sends it once more, but when a user says
 /// so.
 enum class Forgotten { stays, returns };
@@ -149,8 +155,8 @@ class KnowledgeStore {
   /// For messages: its path or address, never with a password.
   [[nodiscard]] virtual const std::string& name() const = 0;
 
-  /// Inserts those that are not there yet by their id in stores (memory/hygiene.hpp: made_fit(), which also bounds and
-  /// cleans the texts), all or none, and gives how many were new. What is there stays as it is, edits and credit
+  /// Inserts those that are not there yet by their id in stores (memory/sanitation.hpp: made_fit(), which also bounds
+  /// and cleans the texts), all or none, and gives how many were new. What is there stays as it is, edits and credit
   /// included; of a new one the credit is taken over. `created` is set where it is empty.
   virtual base::Result<int> insert(std::span<const model::Experience> experiences, Forgotten forgotten) = 0;
   /// Inserts those that are not there yet by id.

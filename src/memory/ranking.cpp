@@ -6,8 +6,8 @@
 #include <deque>
 #include <map>
 
+#include "memory/utility.hpp"
 #include "memory/words.hpp"
-#include "memory/worth.hpp"
 
 namespace accelopt::memory {
 namespace {
@@ -52,7 +52,7 @@ bool same_place(const model::Experience& a, const model::Experience& b) {
 }  // namespace
 
 double value_of(const Item& item) {
-  return worth_of(item.experience) * std::exp2(-static_cast<double>(std::max<std::int64_t>(0, item.age)) / kHalfLife);
+  return utility_of(item.experience) * std::exp2(-static_cast<double>(std::max<std::int64_t>(0, item.age)) / kHalfLife);
 }
 
 double similarity_of(const Match& match, const Query& query) {

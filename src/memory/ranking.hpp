@@ -14,7 +14,7 @@ namespace accelopt::memory {
 /// An experience's value halves with every so many experiences of its language that came after it.
 inline constexpr double kHalfLife = 2000;
 
-/// Value now: worth_of() (worth.hpp) fading with age.
+/// Value now: utility_of() (utility.hpp) fading with age.
 double value_of(const Item& item);
 
 /// How much the item is about the same: 0 to 1. Language and target are taken as equal; op_type counts most (its family

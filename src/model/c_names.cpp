@@ -2,128 +2,25 @@
 #include "model/c_names.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+
+#include "base/text.hpp"
 
 namespace accelopt::model {
 namespace {
 
-constexpr std::array kKeywords = std::to_array<std::string_view>({
-    "alignas",
-    "alignof",
-    "and",
-    "and_eq",
-    "asm",
-    "auto",
-    "bitand",
-    "bitor",
-    "bool",
-    "break",
-    "case",
-    "catch",
-    "char",
-    "char8_t",
-    "char16_t",
-    "char32_t",
-    "class",
-    "co_await",
-    "co_return",
-    "co_yield",
-    "compl",
-    "concept",
-    "const",
-    "const_cast",
-    "consteval",
-    "constexpr",
-    "constinit",
-    "continue",
-    "decltype",
-    "default",
-    "delete",
-    "do",
-    "double",
-    "dynamic_cast",
-    "else",
-    "enum",
-    "explicit",
-    "export",
-    "extern",
-    "false",
-    "float",
-    "for",
-    "friend",
-    "goto",
-    "if",
-    "inline",
-    "int",
-    "long",
-    "mutable",
-    "namespace",
-    "new",
-    "noexcept",
-    "not",
-    "not_eq",
-    "nullptr",
-    "operator",
-    "or",
-    "or_eq",
-    "private",
-    "protected",
-    "public",
-    "register",
-    "reinterpret_cast",
-    "requires",
-    "restrict",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "static_assert",
-    "static_cast",
-    "struct",
-    "switch",
-    "template",
-    "this",
-    "thread_local",
-    "throw",
-    "true",
-    "try",
-    "typedef",
-    "typeid",
-    "typename",
-    "union",
-    "unsigned",
-    "using",
-    "virtual",
-    "void",
-    "volatile",
-    "wchar_t",
-    "while",
-    "xor",
-    "xor_eq",
-});
+constexpr std::string_view kKeywords =
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class "
+    "co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype "
+    "default delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int "
+    "long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register "
+    "reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct switch "
+    "template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile "
+    "wchar_t while xor xor_eq";
 
-constexpr std::array kHeaderNames = std::to_array<std::string_view>({
-    "kernel",
-    "reference",
-    "real",
-    "main",
-    "f16_t",
-    "bf16_t",
-    "fp8_e4m3_t",
-    "fp8_e5m2_t",
-    "int8_t",
-    "int16_t",
-    "int32_t",
-    "int64_t",
-    "uint8_t",
-    "uint16_t",
-    "uint32_t",
-    "uint64_t",
-    "size_t",
-    "ptrdiff_t",
-});
+constexpr std::string_view kHeaderNames =
+    "kernel reference real main f16_t bf16_t fp8_e4m3_t fp8_e5m2_t int8_t int16_t int32_t int64_t uint8_t uint16_t "
+    "uint32_t uint64_t size_t ptrdiff_t";
 
 }  // namespace
 
@@ -138,10 +35,10 @@ std::string refuse_c_name(std::string_view name) {
   const std::string quoted = "\"" + std::string(name) + "\" ";
   if (!is_identifier(name)) return quoted + "is no C identifier; write letters, digits and underscores";
   if (name.starts_with("__")) return quoted + "is reserved for the compiler; choose another name";
-  if (std::find(kKeywords.begin(), kKeywords.end(), name) != kKeywords.end()) {
+  if (base::has_word(kKeywords, name)) {
     return quoted + "is a keyword of C or C++; choose another name";
   }
-  if (std::find(kHeaderNames.begin(), kHeaderNames.end(), name) != kHeaderNames.end()) {
+  if (base::has_word(kHeaderNames, name)) {
     return quoted + "is taken by the generated task.h; choose another name";
   }
   return {};

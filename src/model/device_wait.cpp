@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/device_wait.hpp"
 
-#include <algorithm>
 #include <ctime>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+
+#include "base/names.hpp"
+#include "base/text.hpp"
 
 namespace accelopt::model {
 
@@ -17,10 +19,7 @@ constexpr std::int64_t kLatestMs = 253'402'300'799'000;  ///< of the year 9999
 }  // namespace
 
 std::string printable_name(std::string_view text) {
-  std::string out(text.substr(0, kLongestName));
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
-  return out;
+  return base::ascii_line(text, kLongestName);
 }
 
 std::string describe(const DeviceHolder& holder) {
@@ -37,16 +36,12 @@ std::string describe(const DeviceHolder& holder) {
   return text;
 }
 
+constexpr auto kStateNames = std::to_array<base::Named<DeviceWait::State>>({{DeviceWait::State::waiting, "waiting"},
+                                                                            {DeviceWait::State::over, "over"},
+                                                                            {DeviceWait::State::shared, "shared"}});
+
 std::string_view to_string(DeviceWait::State state) {
-  switch (state) {
-    case DeviceWait::State::waiting:
-      return "waiting";
-    case DeviceWait::State::over:
-      return "over";
-    case DeviceWait::State::shared:
-      return "shared";
-  }
-  return "over";
+  return base::name_in(kStateNames, state);
 }
 
 std::string describe(const DeviceWait& wait) {
@@ -72,10 +67,7 @@ void to_json(base::Json& out, const DeviceWait& value) {
 }
 
 void from_json(const base::Json& in, DeviceWait& value) {
-  const auto name = in.at("state").get<std::string>();
-  for (const auto state : {DeviceWait::State::waiting, DeviceWait::State::over, DeviceWait::State::shared}) {
-    if (to_string(state) == name) value.state = state;
-  }
+  value.state = base::value_in(kStateNames, in.at("state").get<std::string>()).value_or(value.state);
   if (!in.at("pid").is_null()) in.at("pid").get_to(value.holder.pid);
   value.holder.command = printable_name(in.at("command").get<std::string>());
   value.holder.user = printable_name(in.at("user").get<std::string>());

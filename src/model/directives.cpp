@@ -1,64 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/directives.hpp"
 
-#include <algorithm>
-
+#include "base/text.hpp"
 #include "model/directive_reader.hpp"
 
 namespace accelopt::model {
 
-const std::vector<std::string_view>& allowed_flags() {
-  // Code generation only: nothing that reads or writes files, loads plug-ins, changes the language, the ABI or the
-  // link.
-  static const std::vector<std::string_view> flags{"-ffast-math",
-                                                   "-fno-math-errno",
-                                                   "-ffinite-math-only",
-                                                   "-fno-signed-zeros",
-                                                   "-fno-trapping-math",
-                                                   "-fassociative-math",
-                                                   "-freciprocal-math",
-                                                   "-funsafe-math-optimizations",
-                                                   "-fno-rounding-math",
-                                                   "-fcx-limited-range",
-                                                   "-ffp-contract=fast",
-                                                   "-ffp-contract=off",
-                                                   "-funroll-loops",
-                                                   "-fno-unroll-loops",
-                                                   "-fno-tree-vectorize",
-                                                   "-ftree-vectorize",
-                                                   "-fno-tree-slp-vectorize",
-                                                   "-fvect-cost-model=unlimited",
-                                                   "-fvect-cost-model=dynamic",
-                                                   "-fvect-cost-model=cheap",
-                                                   "-mno-recip",
-                                                   "-mprefer-vector-width=128",
-                                                   "-mprefer-vector-width=256",
-                                                   "-mprefer-vector-width=512",
-                                                   "-fno-strict-aliasing",
-                                                   "-fprefetch-loop-arrays",
-                                                   "-fomit-frame-pointer",
-                                                   "-O1",
-                                                   "-O2",
-                                                   "-O3",
-                                                   "-fno-tree-loop-distribute-patterns",
-                                                   "-fno-schedule-insns2",
-                                                   "-fschedule-insns",
-                                                   "-floop-interchange",
-                                                   "-fno-loop-interchange",
-                                                   "-floop-unroll-and-jam",
-                                                   "-fno-loop-unroll-and-jam",
-                                                   "-fsplit-loops",
-                                                   "-fgcse-las",
-                                                   "-fira-region=all",
-                                                   "-fno-gcse"};
-  return flags;
+namespace {
+
+// Code generation only: nothing that reads or writes files, loads plug-ins, changes the language, the ABI or the link.
+constexpr std::string_view kFlags =
+    "-ffast-math -fno-math-errno -ffinite-math-only -fno-signed-zeros -fno-trapping-math -fassociative-math "
+    "-freciprocal-math -funsafe-math-optimizations -fno-rounding-math -fcx-limited-range -ffp-contract=fast "
+    "-ffp-contract=off -funroll-loops -fno-unroll-loops -fno-tree-vectorize -ftree-vectorize -fno-tree-slp-vectorize "
+    "-fvect-cost-model=unlimited -fvect-cost-model=dynamic -fvect-cost-model=cheap -mno-recip "
+    "-mprefer-vector-width=128 -mprefer-vector-width=256 -mprefer-vector-width=512 -fno-strict-aliasing "
+    "-fprefetch-loop-arrays -fomit-frame-pointer -O1 -O2 -O3 -fno-tree-loop-distribute-patterns -fno-schedule-insns2 "
+    "-fschedule-insns -floop-interchange -fno-loop-interchange -floop-unroll-and-jam -fno-loop-unroll-and-jam "
+    "-fsplit-loops -fgcse-las -fira-region=all -fno-gcse";
+
+}  // namespace
+
+std::string_view allowed_flags() {
+  return kFlags;
 }
 
 namespace {
 
 bool is_allowed_flag(std::string_view flag) {
-  const auto& flags = allowed_flags();
-  return std::find(flags.begin(), flags.end(), flag) != flags.end();
+  return base::has_word(kFlags, flag);
 }
 
 tl::expected<void, DirectiveProblem> read_cpu_line(const DirectiveLine& line, CpuDirectives& out) {

@@ -50,7 +50,7 @@ struct DirectiveProblem {
 /// says what a compiler would: line, column, reason.
 tl::expected<CpuDirectives, DirectiveProblem> parse_cpu_directives(std::string_view source);
 
-/// The compile flags that `//@ flags` may name.
-const std::vector<std::string_view>& allowed_flags();
+/// The compile flags that `//@ flags` may name, as words of a text.
+std::string_view allowed_flags();
 
 }  // namespace accelopt::model

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "model/vocabulary.hpp"
 
 namespace accelopt::model {
 
@@ -73,7 +74,7 @@ struct RooflinePoint {
 /// One timed workload of one arm.
 struct WorkloadTiming {
   std::string name;
-  std::string role;
+  Role role = Role::race;
   double time_ns = 0;                  ///< median of the calls
   std::optional<double> reference_ns;  ///< the opponent's median in the same blocks (parent or baseline)
   std::optional<Interval> ratio;

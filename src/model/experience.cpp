@@ -14,75 +14,43 @@ namespace {
 constexpr std::int64_t kMostCredit = 1'000'000;
 constexpr std::int64_t kMostIterations = std::numeric_limits<int>::max() - 1;  // people count from 1
 
-constexpr auto kPlanFields = [](auto& field, auto& it) {
+constexpr auto kPolarityNames = std::to_array<base::Named<Polarity>>(
+    {{Polarity::improves, "improves"}, {Polarity::regresses, "regresses"}, {Polarity::mends, "mends"}});
+
+}  // namespace
+
+std::string_view to_string(Polarity polarity) {
+  return base::name_in(kPolarityNames, polarity);
+}
+
+Polarity parse_polarity(std::string_view name) {
+  return base::value_in(kPolarityNames, name).value_or(Polarity::improves);
+}
+
+ACCELOPT_JSON(Plan) {
   field.required("title", it.title, "text", it.text);
   field.optional("rests_on", it.rests_on);
-};
+}
 
-constexpr auto kEffectFields = [](auto& field, auto& it) {
+ACCELOPT_JSON(WorkloadEffect) {
   field.required("workload", it.workload, "ratio", it.ratio);
-};
+}
 
-constexpr auto kExperienceFields = [](auto& field, auto& it) {
+ACCELOPT_JSON(Experience) {
+  field.object();
   field.optional("id", it.id, "title", it.title, "strategy", it.strategy, "before", it.before, "after", it.after,
                  "diff", it.diff, "effect", it.effect, "workloads", it.workloads, "language", it.language, "op_type",
                  it.op_type, "target", it.target, "device", it.device, "bound", it.bound, "task", it.task, "slow",
                  it.slow, "fast", it.fast, "run", it.run, "created", it.created, "model", it.model, "toolchain",
                  it.toolchain);
-  field.named("polarity", it.polarity, parse_polarity);
+  field.optional_name("polarity", it.polarity, kPolarityNames);
   field.count("iteration", it.iteration, kMostIterations);
   field.count("shown", it.credit.shown, kMostCredit);
   field.count("used", it.credit.used, kMostCredit);
   field.count("confirmed", it.credit.confirmed, kMostCredit);
   field.count("refuted", it.credit.refuted, kMostCredit);
-  field.count("agreeing", it.agreeing, kMostCredit);
-  field.count("contradicting", it.contradicting, kMostCredit);
-};
-
-}  // namespace
-
-std::string_view to_string(Polarity polarity) {
-  switch (polarity) {
-    case Polarity::improves:
-      return "improves";
-    case Polarity::regresses:
-      return "regresses";
-    case Polarity::mends:
-      return "mends";
-  }
-  return "improves";
-}
-
-Polarity parse_polarity(std::string_view name) {
-  if (name == "regresses") return Polarity::regresses;
-  return name == "mends" ? Polarity::mends : Polarity::improves;
-}
-
-void to_json(base::Json& out, const Plan& value) {
-  base::write_fields(out, value, kPlanFields);
-}
-
-void from_json(const base::Json& in, Plan& value) {
-  base::read_fields(in, value, kPlanFields);
-}
-
-void to_json(base::Json& out, const WorkloadEffect& value) {
-  base::write_fields(out, value, kEffectFields);
-}
-
-void from_json(const base::Json& in, WorkloadEffect& value) {
-  base::read_fields(in, value, kEffectFields);
-}
-
-void to_json(base::Json& out, const Experience& value) {
-  base::write_fields(out, value, kExperienceFields);
-  if (value.agreeing == 0) out.erase("agreeing");
-  if (value.contradicting == 0) out.erase("contradicting");
-}
-
-void from_json(const base::Json& in, Experience& value) {
-  in.get_ref<const base::Json::object_t&>();  // anything else is no experience
-  base::read_fields(in, value, kExperienceFields);
+  field.count_unless_zero("agreeing", it.agreeing, kMostCredit);
+  field.count_unless_zero("contradicting", it.contradicting, kMostCredit);
 }
 
 Interval of_unknown_width(double estimate) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/identity.hpp"
 
+#include "base/json_fields.hpp"
+
 namespace accelopt::model {
 
 std::string to_string(const Identity& identity) {
@@ -18,20 +20,8 @@ std::string to_string(const Identity& identity) {
   return text;
 }
 
-void to_json(base::Json& out, const Identity& identity) {
-  out = {{"iteration", identity.iteration},
-         {"parent", identity.parent},
-         {"plan", identity.plan},
-         {"attempt", identity.attempt},
-         {"fix", identity.fix}};
-}
-
-void from_json(const base::Json& in, Identity& identity) {
-  in.at("iteration").get_to(identity.iteration);
-  in.at("parent").get_to(identity.parent);
-  in.at("plan").get_to(identity.plan);
-  in.at("attempt").get_to(identity.attempt);
-  in.at("fix").get_to(identity.fix);
+ACCELOPT_JSON(Identity) {
+  field.required("iteration", it.iteration, "parent", it.parent, "plan", it.plan, "attempt", it.attempt, "fix", it.fix);
 }
 
 }  // namespace accelopt::model

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/names.hpp"
 #include "base/text.hpp"
 
 namespace accelopt::model {
@@ -23,6 +24,18 @@ constexpr std::array kGenerators{
     Generator{InitKind::constant, "constant", 1}, Generator{InitKind::permutation, "permutation", 0},
     Generator{InitKind::indptr, "indptr", 1},     Generator{InitKind::sorted, "sorted", 2},
 };
+
+constexpr auto kFamilies = std::to_array<base::Named<Family>>({{Family::as_declared, "as_declared"},
+                                                               {Family::positive, "positive"},
+                                                               {Family::scaled_up, "scaled_up"},
+                                                               {Family::scaled_down, "scaled_down"},
+                                                               {Family::heavy, "heavy"},
+                                                               {Family::sparse, "sparse"},
+                                                               {Family::rows, "rows"},
+                                                               {Family::late, "late"},
+                                                               {Family::blocks, "blocks"},
+                                                               {Family::signed_zeros, "signed_zeros"},
+                                                               {Family::near_ties, "near_ties"}});
 
 constexpr std::string_view kForms =
     "normal(mean, deviation), abs_normal(mean, deviation), uniform(low, high), integers(low, high), zeros, ones, "
@@ -90,38 +103,13 @@ std::string to_string(const InitSpec& spec) {
 }
 
 std::string_view to_string(Family family) {
-  switch (family) {
-    case Family::as_declared:
-      return "as_declared";
-    case Family::positive:
-      return "positive";
-    case Family::scaled_up:
-      return "scaled_up";
-    case Family::scaled_down:
-      return "scaled_down";
-    case Family::heavy:
-      return "heavy";
-    case Family::sparse:
-      return "sparse";
-    case Family::rows:
-      return "rows";
-    case Family::late:
-      return "late";
-    case Family::blocks:
-      return "blocks";
-    case Family::signed_zeros:
-      return "signed_zeros";
-    case Family::near_ties:
-      return "near_ties";
-  }
-  return "as_declared";
+  return base::name_in(kFamilies, family);
 }
 
 base::Result<std::vector<Family>> parse_family(std::string_view name) {
   if (name == "scaled") return std::vector{Family::scaled_up, Family::scaled_down};
-  for (const Family family : kTransformations) {
-    if (to_string(family) == name) return std::vector{family};
-  }
+  const auto family = base::value_in(kFamilies, name);
+  if (family && *family != Family::as_declared) return std::vector{*family};
   return base::fail(base::ErrorCode::parse,
                     "unknown family \"" + std::string(name) + "\"; known are " + std::string(kFamilyNames));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "base/json_fields.hpp"
 #include "base/result.hpp"
 #include "model/c_tokens.hpp"
 #include "model/target_description.hpp"
@@ -43,22 +44,15 @@ std::string source_id(const Solution& solution) {
   return base::sha256_hex(canonical);
 }
 
-void to_json(base::Json& out, const SourceFile& file) {
-  out = {{"name", file.name}, {"text", file.text}};
+ACCELOPT_JSON(SourceFile) {
+  field.required("name", it.name, "text", it.text);
 }
 
-void from_json(const base::Json& in, SourceFile& file) {
-  in.at("name").get_to(file.name);
-  in.at("text").get_to(file.text);
-}
-
-void to_json(base::Json& out, const Solution& solution) {
-  out = {{"language", to_string(solution.language)}, {"sources", solution.sources}};
-}
-
-void from_json(const base::Json& in, Solution& solution) {
-  solution.language = Language::of(in.at("language").get<std::string>());
-  in.at("sources").get_to(solution.sources);
+ACCELOPT_JSON(Solution) {
+  field.converted(
+      "language", it.language, [](Language language) { return language.key(); },
+      [](const base::Json& in) { return Language::of(in.get<std::string>()); });
+  field.required("sources", it.sources);
 }
 
 }  // namespace accelopt::model

@@ -4,23 +4,19 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "base/json_fields.hpp"
 
 namespace accelopt::model {
 
 using base::Json;
-using base::read_field;
 
-std::string_view to_string(Role role) {
-  switch (role) {
-    case Role::race:
-      return "race";
-    case Role::check:
-      return "check";
-    case Role::held_out:
-      return "held_out";
-  }
-  return "race";
-}
+namespace {
+
+constexpr auto kSmallFloatsNames =
+    std::to_array<base::Named<SmallFloats>>({{SmallFloats::bits, "bits"}, {SmallFloats::native, "native"}});
+constexpr auto kCacheNames = std::to_array<base::Named<Cache>>({{Cache::cold, "cold"}, {Cache::warm, "warm"}});
+
+}  // namespace
 
 AxisValues bind_axes(const Definition& definition, const Workload& workload) {
   AxisValues values = workload.axes;
@@ -111,142 +107,103 @@ std::string task_id(const Task& task) {
 
 namespace {
 
-Json tensor_to_json(const TensorSpec& tensor, bool input) {
-  Json out = {{"name", tensor.name}, {"dtype", to_string(tensor.dtype)}};
-  out["shape"] = tensor.shape;
-  if (tensor.inout) out["inout"] = true;
-  if (!tensor.ties.empty()) out["ties"] = tensor.ties;
-  if (input) {
-    out["init"] = to_string(tensor.init);
-    out["families"] = Json::array();
-    for (const Family family : tensor.families) out["families"].push_back(to_string(family));
-  }
-  return out;
-}
-
 /// Throws what nlohmann::json throws: from_json's way to refuse a value.
 [[noreturn]] void refuse(const std::string& message, const Json& where) {
   throw Json::other_error::create(501, message, &where);
 }
 
-TensorSpec tensor_from_json(const Json& in) {
-  TensorSpec tensor;
-  in.at("name").get_to(tensor.name);
-  in.at("shape").get_to(tensor.shape);
-  const auto dtype = parse_dtype(in.at("dtype").get<std::string>());
-  if (!dtype) refuse("unknown dtype", in);
-  tensor.dtype = *dtype;
-  tensor.inout = in.value("inout", false);
-  tensor.ties = in.value("ties", std::string());
-  if (in.contains("init")) {
-    auto init = parse_init(in.at("init").get<std::string>());
-    if (!init) refuse(init.error().message, in);
-    tensor.init = *init;
-  }
-  for (const Json& name : in.value("families", Json::array())) {
-    auto families = parse_family(name.get<std::string>());
-    if (!families) refuse(families.error().message, in);
-    tensor.families.insert(tensor.families.end(), families->begin(), families->end());
-  }
-  return tensor;
+std::string_view dtype_to_json(DType dtype) {
+  return to_string(dtype);
 }
 
-Role role_from(const std::string& name) {
-  for (const Role role : {Role::check, Role::held_out}) {
-    if (to_string(role) == name) return role;
-  }
-  return Role::race;
+DType dtype_from_json(const Json& in) {
+  const auto dtype = parse_dtype(in.get<std::string>());
+  if (!dtype) refuse("unknown dtype", in);
+  return *dtype;
 }
 
 }  // namespace
 
-void to_json(Json& out, const Definition& definition) {
-  out = {{"name", definition.name}, {"op_type", definition.op_type}, {"description", definition.description}};
-  out["axes"] = Json::array();
-  for (const Axis& axis : definition.axes) out["axes"].push_back({{"name", axis.name}, {"value", Json(axis.value)}});
-  out["inputs"] = Json::array();
-  for (const TensorSpec& tensor : definition.inputs) out["inputs"].push_back(tensor_to_json(tensor, true));
-  out["outputs"] = Json::array();
-  for (const TensorSpec& tensor : definition.outputs) out["outputs"].push_back(tensor_to_json(tensor, false));
-  for (const TensorSpec& tensor : definition.ties) out["ties"].push_back(tensor_to_json(tensor, false));
-  out["numerics"] = {{"lower_precision", definition.numerics.lower_precision},
-                     {"normwise", Json(definition.numerics.normwise)}};
-  out["cost"] = {{"flops", definition.cost.flops}, {"bytes", definition.cost.bytes}};
-  if (definition.small_floats == SmallFloats::native) out["small_floats"] = "native";
+ACCELOPT_JSON(Axis) {
+  field.required("name", it.name);
+  field.optional("value", it.value);
 }
 
-void from_json(const Json& in, Definition& definition) {
-  in.at("name").get_to(definition.name);
-  read_field(in, "op_type", definition.op_type);
-  read_field(in, "description", definition.description);
-  for (const Json& item : in.at("axes")) {
-    Axis axis;
-    item.at("name").get_to(axis.name);
-    if (item.contains("value")) item.at("value").get_to(axis.value);
-    definition.axes.push_back(std::move(axis));
-  }
-  for (const Json& item : in.at("inputs")) definition.inputs.push_back(tensor_from_json(item));
-  for (const Json& item : in.at("outputs")) definition.outputs.push_back(tensor_from_json(item));
-  if (in.value("small_floats", std::string()) == "native") definition.small_floats = SmallFloats::native;
-  for (const Json& item : in.value("ties", Json::array())) definition.ties.push_back(tensor_from_json(item));
-  if (const auto numerics = in.find("numerics"); numerics != in.end()) {
-    read_field(*numerics, "lower_precision", definition.numerics.lower_precision);
-    if (numerics->contains("normwise")) numerics->at("normwise").get_to(definition.numerics.normwise);
-  }
-  if (const auto cost = in.find("cost"); cost != in.end()) {
-    read_field(*cost, "flops", definition.cost.flops);
-    read_field(*cost, "bytes", definition.cost.bytes);
-  }
+ACCELOPT_JSON(TensorSpec) {
+  field.required("name", it.name);
+  field.converted("dtype", it.dtype, &dtype_to_json, &dtype_from_json);
+  field.required("shape", it.shape);
+  field.unless_empty("inout", it.inout, "ties", it.ties);
 }
 
-void to_json(Json& out, const Workload& workload) {
-  out = {{"name", workload.name},
-         {"axes", workload.axes},
-         {"role", to_string(workload.role)},
-         {"weight", workload.weight}};
+namespace {
+
+/// Of an input: how it is drawn besides what an output has.
+Json inputs_to_json(const std::vector<TensorSpec>& inputs) {
+  Json out = Json::array();
+  for (const TensorSpec& tensor : inputs) {
+    Json& one = out.emplace_back(tensor);
+    one["init"] = to_string(tensor.init);
+    one["families"] = Json::array();
+    for (const Family family : tensor.families) one["families"].push_back(to_string(family));
+  }
+  return out;
 }
 
-void from_json(const Json& in, Workload& workload) {
-  in.at("name").get_to(workload.name);
-  in.at("axes").get_to(workload.axes);
-  workload.role = role_from(in.value("role", std::string("race")));
-  read_field(in, "weight", workload.weight);
+std::vector<TensorSpec> inputs_from_json(const Json& in) {
+  auto inputs = in.get<std::vector<TensorSpec>>();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (const auto text = in[i].find("init"); text != in[i].end()) {
+      auto init = parse_init(text->get<std::string>());
+      if (!init) refuse(init.error().message, in[i]);
+      inputs[i].init = *init;
+    }
+    for (const Json& name : in[i].value("families", Json::array())) {
+      auto families = parse_family(name.get<std::string>());
+      if (!families) refuse(families.error().message, in[i]);
+      inputs[i].families.insert(inputs[i].families.end(), families->begin(), families->end());
+    }
+  }
+  return inputs;
 }
 
-void to_json(Json& out, const Task& task) {
-  out = {{"definition", task.definition},
-         {"workloads", task.workloads},
-         {"target", task.target},
-         {"baseline", task.baseline},
-         {"reference", task.reference},
-         {"derived_reference", task.derived_reference},
-         {"hints", task.hints},
-         {"cpu", {{"threads", task.cpu.threads}, {"cache", task.cpu.cache == Cache::cold ? "cold" : "warm"}}}};
-  if (task.entry) {
-    out["entry"] = {{"file", task.entry->file}, {"function", task.entry->function}, {"args", task.entry->args}};
-    if (!task.entry->returns.empty()) out["entry"]["returns"] = task.entry->returns;
-  }
+}  // namespace
+
+ACCELOPT_JSON(Definition) {
+  field.required("name", it.name);
+  field.optional("op_type", it.op_type, "description", it.description);
+  field.required("axes", it.axes);
+  field.converted("inputs", it.inputs, &inputs_to_json, &inputs_from_json);
+  field.required("outputs", it.outputs);
+  field.unless_empty("ties", it.ties);
+  field.nested("numerics", [&it](auto& inner) {
+    inner.optional("lower_precision", it.numerics.lower_precision, "normwise", it.numerics.normwise);
+  });
+  field.nested("cost", [&it](auto& inner) { inner.optional("flops", it.cost.flops, "bytes", it.cost.bytes); });
+  if (field.kReads || it.small_floats == SmallFloats::native)
+    field.optional_name("small_floats", it.small_floats, kSmallFloatsNames);
 }
 
-void from_json(const Json& in, Task& task) {
-  in.at("definition").get_to(task.definition);
-  in.at("workloads").get_to(task.workloads);
-  in.at("target").get_to(task.target);
-  in.at("baseline").get_to(task.baseline);
-  in.at("reference").get_to(task.reference);
-  read_field(in, "derived_reference", task.derived_reference);
-  read_field(in, "hints", task.hints);
-  if (const auto cpu = in.find("cpu"); cpu != in.end()) {
-    read_field(*cpu, "threads", task.cpu.threads);
-    task.cpu.cache = cpu->value("cache", std::string("cold")) == "warm" ? Cache::warm : Cache::cold;
-  }
-  if (const auto entry = in.find("entry"); entry != in.end() && !entry->is_null()) {
-    task.entry.emplace();
-    entry->at("file").get_to(task.entry->file);
-    entry->at("function").get_to(task.entry->function);
-    entry->at("args").get_to(task.entry->args);
-    read_field(*entry, "returns", task.entry->returns);
-  }
+ACCELOPT_JSON(Workload) {
+  field.required("name", it.name, "axes", it.axes);
+  field.optional_name("role", it.role, Names<Role>::table);
+  field.optional("weight", it.weight);
+}
+
+ACCELOPT_JSON(Entry) {
+  field.required("file", it.file, "function", it.function, "args", it.args);
+  field.unless_empty("returns", it.returns);
+}
+
+ACCELOPT_JSON(Task) {
+  field.required("definition", it.definition, "workloads", it.workloads, "target", it.target, "baseline", it.baseline,
+                 "reference", it.reference);
+  field.optional("derived_reference", it.derived_reference, "hints", it.hints);
+  field.nested("cpu", [&it](auto& inner) {
+    inner.optional("threads", it.cpu.threads);
+    inner.optional_name("cache", it.cpu.cache, kCacheNames);
+  });
+  field.unless_empty("entry", it.entry);
 }
 
 }  // namespace accelopt::model

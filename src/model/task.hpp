@@ -13,6 +13,7 @@
 #include "model/dtype.hpp"
 #include "model/init.hpp"
 #include "model/solution.hpp"
+#include "model/vocabulary.hpp"
 
 namespace accelopt::model {
 
@@ -61,10 +62,6 @@ struct Definition {
   CostModel cost;
   SmallFloats small_floats = SmallFloats::bits;
 };
-
-/// race: timed and verified. check: verified in every evaluation. held_out: verified silently, timed at confirmation.
-enum class Role { race, check, held_out };
-std::string_view to_string(Role role);
 
 struct Workload {
   std::string name;

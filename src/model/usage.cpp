@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/usage.hpp"
 
+#include "base/json_fields.hpp"
+
 namespace accelopt::model {
 namespace {
 
@@ -28,31 +30,17 @@ std::optional<double> Usage::total_usd() const {
   return unpriced(*this) == 0 ? std::optional(usd.value_or(0)) : std::nullopt;
 }
 
-void to_json(base::Json& out, const Usage& value) {
-  out = {{"calls", value.calls},
-         {"input_tokens", value.input_tokens},
-         {"cached_input_tokens", value.cached_input_tokens},
-         {"output_tokens", value.output_tokens},
-         {"reasoning_tokens", value.reasoning_tokens},
-         {"transport_retries", value.transport_retries},
-         {"unpriced_calls", unpriced(value)},
-         {"estimated_calls", value.estimated_calls},
-         {"known_usd", base::Json(value.usd)},
-         {"usd", base::Json(value.total_usd())}};
-}
-
-void from_json(const base::Json& in, Usage& value) {
-  base::read_field(in, "calls", value.calls);
-  base::read_field(in, "input_tokens", value.input_tokens);
-  base::read_field(in, "cached_input_tokens", value.cached_input_tokens);
-  base::read_field(in, "output_tokens", value.output_tokens);
-  base::read_field(in, "reasoning_tokens", value.reasoning_tokens);
-  base::read_field(in, "transport_retries", value.transport_retries);
-  base::read_field(in, "unpriced_calls", value.unpriced_calls);
-  base::read_field(in, "estimated_calls", value.estimated_calls);
-  // Older records have "usd" alone, which was what is known.
-  const char* known = in.contains("known_usd") ? "known_usd" : "usd";
-  if (in.contains(known)) in.at(known).get_to(value.usd);
+ACCELOPT_JSON(Usage) {
+  field.optional("calls", it.calls, "input_tokens", it.input_tokens, "cached_input_tokens", it.cached_input_tokens,
+                 "output_tokens", it.output_tokens, "reasoning_tokens", it.reasoning_tokens, "transport_retries",
+                 it.transport_retries, "estimated_calls", it.estimated_calls);
+  if constexpr (Field::kReads) {
+    // Older records have "usd" alone, which was what is known.
+    field.optional("unpriced_calls", it.unpriced_calls, "usd", it.usd);
+    field.nullable("known_usd", it.usd);
+  } else {
+    field.required("unpriced_calls", unpriced(it), "known_usd", it.usd, "usd", it.total_usd());
+  }
 }
 
 }  // namespace accelopt::model

@@ -2,10 +2,10 @@
 #include "model/user_flags.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <sstream>
 
+#include "base/text.hpp"
 #include "model/directives.hpp"
 
 namespace accelopt::model {
@@ -16,10 +16,9 @@ constexpr const char* kFileName = "user-build.flags";
 }  // namespace
 
 bool is_user_flag(std::string_view flag) {
-  static constexpr std::array<std::string_view, 24> kOthers{
-      "-O0",      "-O",       "-Og",       "-Os",        "-Oz",        "-Ofast",     "-mavx",      "-mavx2",
-      "-mfma",    "-mf16c",   "-mbmi",     "-mbmi2",     "-mpopcnt",   "-mlzcnt",    "-msse3",     "-mssse3",
-      "-msse4.1", "-msse4.2", "-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mavx512cd", "-mavx512vnni"};
+  static constexpr std::string_view kOthers =
+      "-O0 -O -Og -Os -Oz -Ofast -mavx -mavx2 -mfma -mf16c -mbmi -mbmi2 -mpopcnt -mlzcnt -msse3 -mssse3 -msse4.1 "
+      "-msse4.2 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mavx512cd -mavx512vnni";
   for (const std::string_view named : {"-march=", "-mtune=", "-mcpu="}) {
     if (!flag.starts_with(named)) continue;
     const std::string_view name = flag.substr(named.size());
@@ -27,9 +26,7 @@ bool is_user_flag(std::string_view flag) {
       return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '+' || c == '_';
     });
   }
-  const auto& allowed = allowed_flags();
-  return std::find(allowed.begin(), allowed.end(), flag) != allowed.end() ||
-         std::find(kOthers.begin(), kOthers.end(), flag) != kOthers.end();
+  return base::has_word(allowed_flags(), flag) || base::has_word(kOthers, flag);
 }
 
 Solution with_user_flags(Solution solution, const std::vector<std::string>& flags) {

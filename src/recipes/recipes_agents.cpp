@@ -101,7 +101,7 @@ class RecipesPlanner final : public Planner {
  public:
   explicit RecipesPlanner(syntax::Clang clang) : clang_(std::move(clang)) {}
 
-  Result<Answer<model::Plan>> plan(const PlanQuestion& question, std::stop_token) override {
+  base::Outcome<Answer<model::Plan>> plan(const PlanQuestion& question, std::stop_token) override {
     const auto routes = routes_of(question);
     if (!routes) {
       if (routes.error().code == base::ErrorCode::unsupported) return tl::make_unexpected(routes.error());
@@ -146,7 +146,7 @@ class RecipesExecutor final : public Executor {
  public:
   explicit RecipesExecutor(syntax::Clang clang) : clang_(std::move(clang)) {}
 
-  Result<Answer<model::Solution>> execute(const ExecuteQuestion& question, std::stop_token) override {
+  base::Outcome<Answer<model::Solution>> execute(const ExecuteQuestion& question, std::stop_token) override {
     const std::vector<Application> steps = route_from_text(question.plan.text);
     if (steps.empty()) return lost<model::Solution>("the plan names no recipe");
     auto text = apply_all(clang_, source_of(question.context, question.kernel), steps);
@@ -163,7 +163,7 @@ class RecipesFixer final : public Fixer {
  public:
   explicit RecipesFixer(syntax::Clang clang) : clang_(std::move(clang)) {}
 
-  Result<Answer<model::Solution>> fix(const FixQuestion& question, std::stop_token) override {
+  base::Outcome<Answer<model::Solution>> fix(const FixQuestion& question, std::stop_token) override {
     const std::vector<Application> steps = route_from_text(question.plan.text);
     if (steps.empty()) return lost<model::Solution>("the plan names no recipe");
     const std::vector<std::vector<Application>> forms = safer_routes(steps);
@@ -239,7 +239,7 @@ class RecipesSummarizer final : public Summarizer {
  public:
   explicit RecipesSummarizer(syntax::Clang clang) : clang_(std::move(clang)) {}
 
-  Result<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question, std::stop_token) override {
+  base::Outcome<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question, std::stop_token) override {
     const std::vector<Application> planned = route_from_text(question.plan.text);
     const auto lesson =
         question.polarity == model::Polarity::mends ? of_mend(question, planned) : of_effect(question, planned);

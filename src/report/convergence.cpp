@@ -12,6 +12,7 @@ namespace {
 
 using base::Json;
 using journal::StepRecord;
+using model::StepKind;
 
 /// The confirmed speed-up; nothing where there is none.
 std::optional<double> gain_of(const Json& result) {
@@ -22,7 +23,7 @@ std::optional<double> gain_of(const Json& result) {
 
 const Json* decisions_of(const std::vector<StepRecord>& steps) {
   for (const StepRecord& step : steps) {
-    if (step.key.kind == "decisions" && step.output.is_array()) return &step.output;
+    if (model::step_kind(step.key.kind) == StepKind::decisions && step.output.is_array()) return &step.output;
   }
   return nullptr;
 }
@@ -50,7 +51,7 @@ Winners winners_of(const Json& decisions, const Json& result, double enough) {
 }
 
 bool races_any(const StepRecord& step, const std::set<std::string>& sources) {
-  if (!step.key.kind.starts_with("triage:") || !step.output.is_object()) return false;
+  if (model::step_kind(step.key.kind) != StepKind::triage || !step.output.is_object()) return false;
   const auto id_in = [&](const Json& holder) {
     const auto id = holder.find("source_id");
     return id != holder.end() && id->is_string() && sources.contains(id->get<std::string>());
@@ -67,7 +68,9 @@ std::optional<double> moment_of(const std::vector<StepRecord>& steps, const std:
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const double end = spans[i].end;
     if (races_any(steps[i], winners.sources)) raced = std::min(raced.value_or(end), end);
-    if (steps[i].key.kind == "playoff" && steps[i].key.identity.iteration == winners.iteration) decided = end;
+    if (model::step_kind(steps[i].key.kind) == StepKind::playoff &&
+        steps[i].key.identity.iteration == winners.iteration)
+      decided = end;
   }
   return raced ? raced : decided;
 }
@@ -77,7 +80,8 @@ std::optional<double> moment_of(const std::vector<StepRecord>& steps, const std:
 Convergence convergence_of(const std::vector<StepRecord>& steps, const Json& result) {
   Convergence out;
   for (const StepRecord& step : steps) {
-    if (step.key.kind == "recall" && step.output.is_array()) out.recalled += static_cast<int>(step.output.size());
+    if (model::step_kind(step.key.kind) == StepKind::recall && step.output.is_array())
+      out.recalled += static_cast<int>(step.output.size());
   }
   const auto gain = gain_of(result);
   const Json* const decisions = decisions_of(steps);
@@ -87,7 +91,7 @@ Convergence convergence_of(const std::vector<StepRecord>& steps, const Json& res
   if (!out.seconds) return out;
   out.evaluations = 0;
   for (std::size_t i = 0; i < steps.size(); ++i)
-    *out.evaluations += steps[i].key.kind.starts_with("build:") && spans[i].end <= *out.seconds ? 1 : 0;
+    *out.evaluations += model::step_kind(steps[i].key.kind) == StepKind::build && spans[i].end <= *out.seconds ? 1 : 0;
   return out;
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "model/vocabulary.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
 #include "report/text_width.hpp"
@@ -145,7 +146,8 @@ std::string settings_text(const Json& settings, const std::vector<std::pair<Json
     const std::string& name = setting.key();
     const Json& value = setting.value();
     if (kAlways.contains(name) || name == "agents" || name == "device") continue;
-    const bool limit = name.starts_with("max_") && !value.is_null();
+    const auto reason = model::named<model::EndReason>(name);
+    const bool limit = reason && is_budget(*reason) && !value.is_null();
     const bool differs =
         std::ranges::any_of(known, [&](const auto& other) { return other.first.value(name, Json()) != value; });
     if (limit || differs) tell(name, value);

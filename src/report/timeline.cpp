@@ -15,29 +15,39 @@ namespace accelopt::report {
 namespace {
 
 using journal::StepRecord;
+using model::StepKind;
 
 enum class Work { model, build, device, session, other };
 
 /// A clock that goes back by more than this between two steps was begun anew, in journals that mark no sessions.
 constexpr double kClockJitterSeconds = 0.25;
 
-Work work_of(std::string_view kind) {
-  kind = kind.substr(0, kind.find(':'));
-  for (const std::string_view question : {"plan", "plans", "execute", "fix", "summarize", "summarize_all"}) {
-    if (kind == question) return Work::model;
+Work work_of(std::string_view name) {
+  const auto kind = model::step_kind(name);
+  if (model::role_of(kind)) return Work::model;
+  if (!kind) return Work::other;
+  switch (*kind) {
+    case StepKind::build:
+      return Work::build;
+    case StepKind::session:
+      return Work::session;
+    case StepKind::open:
+    case StepKind::triage:
+    case StepKind::profile:
+    case StepKind::playoff:
+    case StepKind::held_out:
+    case StepKind::confirm:
+      return Work::device;
+    default:
+      return Work::other;  // a chat is inside a question; a stop and the like take no time
   }
-  if (kind == "build") return Work::build;
-  if (kind == "session") return Work::session;
-  for (const std::string_view device : {"open", "triage", "profile", "playoff", "held_out", "confirm"}) {
-    if (kind == device) return Work::device;
-  }
-  return Work::other;  // "chat" is inside a question; "stop" and the like take no time
 }
 
 /// The part of a device step that was spent verifying, seconds, as its evaluation says.
 double verify_seconds(const StepRecord& step) {
   const auto& output = step.output;
-  if (step.key.kind.starts_with("held_out")) return std::chrono::duration<double>(step.duration).count();
+  if (model::step_kind(step.key.kind) == StepKind::held_out)
+    return std::chrono::duration<double>(step.duration).count();
   if (!output.is_object()) return 0;
   const auto baseline = output.find("baseline");
   const auto& evaluation = baseline != output.end() && baseline->is_object() ? *baseline : output;

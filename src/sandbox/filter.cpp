@@ -13,6 +13,7 @@
 #include <span>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 
 namespace accelopt::sandbox {
 namespace {
@@ -22,85 +23,32 @@ static_assert(sizeof(FilterInstruction) == sizeof(sock_filter));
 using Context = std::unique_ptr<void, decltype(&seccomp_release)>;
 
 /// Ways out of the sandbox, or into the kernel, that no compiler needs.
-constexpr std::array kRefusedToCompilers{"socket",
-                                         "socketpair",
-                                         "connect",
-                                         "bind",
-                                         "listen",
-                                         "accept",
-                                         "accept4",
-                                         "ptrace",
-                                         "keyctl",
-                                         "add_key",
-                                         "request_key",
-                                         "mount",
-                                         "umount2",
-                                         "pivot_root",
-                                         "chroot",
-                                         "unshare",
-                                         "setns",
-                                         "bpf",
-                                         "io_uring_setup",
-                                         "io_uring_enter",
-                                         "userfaultfd",
-                                         "perf_event_open",
-                                         "process_vm_readv",
-                                         "process_vm_writev",
-                                         "kexec_load",
-                                         "init_module",
-                                         "finit_module",
-                                         "delete_module",
-                                         "open_by_handle_at",
-                                         "swapon",
-                                         "swapoff",
-                                         "reboot",
-                                         "settimeofday",
-                                         "clock_settime",
-                                         "fanotify_init",
-                                         "name_to_handle_at",
-                                         "move_mount",
-                                         "open_tree",
-                                         "fsopen",
-                                         "pidfd_getfd",
-                                         "syslog",
-                                         "acct"};
+constexpr std::string_view kRefusedToCompilers =
+    "socket socketpair connect bind listen accept accept4 ptrace keyctl add_key request_key mount umount2 pivot_root "
+    "chroot unshare setns bpf io_uring_setup io_uring_enter userfaultfd perf_event_open process_vm_readv "
+    "process_vm_writev kexec_load init_module finit_module delete_module open_by_handle_at swapon swapoff reboot "
+    "settimeofday clock_settime fanotify_init name_to_handle_at move_mount open_tree fsopen pidfd_getfd syslog acct";
 
 /// What memory management and waiting need. Not rt_sigreturn: no handler returns, and a candidate could have it set all
 /// registers at once.
-constexpr std::array kAllowedToCalls{"brk",
-                                     "futex",
-                                     "sched_yield",
-                                     "exit",
-                                     "exit_group",
-                                     "rt_sigprocmask",
-                                     "gettid",
-                                     "getpid",
-                                     "getcpu",
-                                     "sched_getaffinity",
-                                     "clock_gettime",
-                                     "clock_getres",
-                                     "gettimeofday",
-                                     "time",
-                                     "restart_syscall",
-                                     "getrandom",
-                                     "sysinfo",
-                                     "membarrier"};
+constexpr std::string_view kAllowedToCalls =
+    "brk futex sched_yield exit exit_group rt_sigprocmask gettid getpid getcpu sched_getaffinity clock_gettime "
+    "clock_getres gettimeofday time restart_syscall getrandom sysinfo membarrier";
 
 /// What the dynamic linker needs besides.
-constexpr std::array kAllowedToLoads{
-    "open",        "openat",  "read",   "pread64",   "fstat",    "newfstatat", "stat",        "lstat",
-    "close",       "lseek",   "access", "faccessat", "readlink", "readlinkat", "mmap",        "munmap",
-    "mprotect",    "seccomp", "prctl",  "uname",     "getcwd",   "statx",      "close_range", "landlock_restrict_self",
-    "rt_sigaction"};
+constexpr std::string_view kAllowedToLoads =
+    "open openat read pread64 fstat newfstatat stat lstat close lseek access faccessat readlink readlinkat mmap "
+    "munmap mprotect seccomp prctl uname getcwd statx close_range landlock_restrict_self rt_sigaction";
 
-constexpr std::array kAllowedToThreads{"set_robust_list", "sched_setaffinity", "prlimit64", "getrlimit"};
+constexpr std::string_view kAllowedToThreads = "set_robust_list sched_setaffinity prlimit64 getrlimit";
 
-base::Result<void> add(const Context& context, std::uint32_t action, std::span<const char* const> names) {
-  for (const char* name : names) {
-    const int number = seccomp_syscall_resolve_name(name);
+base::Result<void> add(const Context& context, std::uint32_t action, std::string_view names) {
+  for (const std::string_view word : base::split_words(names)) {
+    const std::string name(word);
+    const int number = seccomp_syscall_resolve_name(name.c_str());
     if (number == __NR_SCMP_ERROR || number < 0) continue;  // not a system call of this architecture
     if (const int code = seccomp_rule_add(context.get(), action, number, 0); code != 0) {
-      return base::fail_errno(-code, std::string("seccomp rule for ") + name);
+      return base::fail_errno(-code, "seccomp rule for " + name);
     }
   }
   return {};
@@ -168,7 +116,7 @@ base::Result<void> add_clone_rules(const Context& context) {
 base::Result<void> add_thread_rules(const Context& context) {
   TRY(add_clone_rules(context));
   // An allocator that gives back what a thread had looks for the machine's policy in a file, and does without.
-  constexpr std::array kOpening{"open", "openat"};
+  constexpr std::string_view kOpening = "open openat";
   TRY(add(context, SCMP_ACT_ERRNO(EACCES), kOpening));
   // The C library installs handlers for its own real-time signals with the first thread, and may name stacks.
   constexpr std::uint64_t kFirstOfTheLibrary = 32;

@@ -14,6 +14,7 @@
 #include <csignal>
 
 #include "base/files.hpp"
+#include "base/names.hpp"
 #include "sandbox/landlock.hpp"
 
 namespace accelopt::sandbox {
@@ -126,16 +127,11 @@ std::string missing_isolation() {
   return out;
 }
 
+constexpr auto kLayerStateNames = std::to_array<base::Named<LayerState>>(
+    {{LayerState::present, "present"}, {LayerState::absent, "absent"}, {LayerState::refused, "refused"}});
+
 std::string_view to_string(LayerState state) {
-  switch (state) {
-    case LayerState::present:
-      return "present";
-    case LayerState::absent:
-      return "absent";
-    case LayerState::refused:
-      return "refused";
-  }
-  return "absent";
+  return base::name_in(kLayerStateNames, state);
 }
 
 std::vector<Layer> layers() {

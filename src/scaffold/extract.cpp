@@ -2,10 +2,12 @@
 #include "scaffold/extract.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <span>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "model/c_tokens.hpp"
 #include "scaffold/class_scope.hpp"
 #include "scaffold/words.hpp"
@@ -394,8 +396,8 @@ std::vector<const syntax::Function*> candidates(const syntax::Unit& unit, const 
 Result<const syntax::Function*> find_function(const syntax::Unit& unit, const std::string& function) {
   const std::vector<const syntax::Function*> found = candidates(unit, function);
   if (found.empty()) {
-    std::string defined;
-    for (const syntax::Function& one : unit.functions) defined += (defined.empty() ? "" : ", ") + one.qualified_name();
+    std::string defined =
+        base::joined(unit.functions, ", ", [&](const syntax::Function& one) { return one.qualified_name(); });
     for (const syntax::Function& one : unit.members) {
       if (one.kind == syntax::FunctionKind::static_member) {
         defined += (defined.empty() ? "" : ", ") + one.qualified_name();
@@ -495,10 +497,12 @@ Result<Extract> extract_function(const syntax::Clang& clang, const std::string& 
   TRY_ASSIGN(const syntax::Function* const named, find_function(original, function));
   const std::string name = named->qualified_name();
   const bool is_member = named->kind == syntax::FunctionKind::static_member;
+  std::optional<syntax::Unit> changed;
   if (is_member) {
     TRY_ASSIGN(whole, with_classes_as_namespaces(original, *named));
+    TRY_ASSIGN(changed, read_unit(clang, whole, language));
   }
-  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, whole, language));
+  const syntax::Unit& unit = changed ? *changed : original;
   TRY_ASSIGN(const syntax::Function* const entry, find_function(unit, name));
   TRY_ASSIGN(const CallGraph graph, call_graph(unit, *entry));
   Reduction reduction(clang, whole, language);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "scaffold/words.hpp"
 #include "syntax/edit.hpp"
 
@@ -82,8 +83,7 @@ class KernelText {
     for (const TieValues& values : signature_.ties)
       parameters_.push_back(std::string(model::c_name(values.dtype)) + "* " + values.name);
     for (const KernelAxis& axis : signature_.axes) add_axis(axis);
-    std::string list;
-    for (const std::string& parameter : parameters_) list += (list.empty() ? "" : ", ") + parameter;
+    std::string list = base::joined(parameters_, ", ");
     std::string text = (language_ == Language::cpp ? "extern \"C\" void " : "void ") + name + "(" + list + ") {\n" +
                        axis_lines_ + lines_;
     text += body.substr(body.find('{') + 1).substr(body.size() > 1 && body[1] == '\n' ? 1 : 0);

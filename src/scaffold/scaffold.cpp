@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <regex>
 #include <set>
 
@@ -442,7 +443,11 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
   TRY_ASSIGN(const Signature signature, read_signature(extracted, *original, stated));
 
   const std::string kept = without_clashes(extracted, stated);
-  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, kept, language));
+  std::optional<syntax::Unit> renamed;
+  if (kept != extract.source) {
+    TRY_ASSIGN(renamed, read_unit(clang, kept, language));
+  }
+  const syntax::Unit& unit = renamed ? *renamed : extracted;
   TRY_ASSIGN(const syntax::Function* const function, renamed_function(unit, extract.function));
   TRY_ASSIGN(const Signature adapted, read_signature(unit, *function, stated));
   const std::size_t begin = begin_of_definition(kept, *function);

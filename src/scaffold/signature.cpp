@@ -119,9 +119,7 @@ class SignatureReader {
     }
     for (const auto& [name, values] : stated_.ties) named.push_back(name);
     for (const auto& [name, init] : stated_.inits) named.push_back(name);
-    std::string known;
-    for (const syntax::Parameter& parameter : function_.parameters)
-      known += (known.empty() ? "" : ", ") + parameter.name;
+    std::string known = base::joined(function_.parameters, ", ", &syntax::Parameter::name);
     for (const std::string& name : named) {
       if (is_parameter(name)) continue;
       return fail(ErrorCode::invalid_argument,

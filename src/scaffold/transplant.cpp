@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "model/c_tokens.hpp"
 #include "scaffold/scaffold.hpp"
@@ -76,7 +77,11 @@ Result<std::string> Transplant::block(const syntax::Clang& clang, const std::str
   const std::string header = targets::cpu::kernel_header(task_.definition);
   TRY_ASSIGN(const syntax::Unit original, read_unit(clang, winner, language_, {{"task.h", header}}));
   const std::string numbered = with_numbers(original);
-  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, numbered, language_, {{"task.h", header}}));
+  std::optional<syntax::Unit> changed;
+  if (numbered != winner) {
+    TRY_ASSIGN(changed, read_unit(clang, numbered, language_, {{"task.h", header}}));
+  }
+  const syntax::Unit& unit = changed ? *changed : original;
   const syntax::Function* const kernel = unit.find("kernel");
   if (kernel == nullptr) {
     return fail(ErrorCode::unsupported, "the winner defines no function kernel; it cannot be put into another file");

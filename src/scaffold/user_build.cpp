@@ -5,7 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/json.hpp"
-#include "evaluation/worker_pool.hpp"
+#include "base/shell.hpp"
 #include "model/user_flags.hpp"
 #include "scaffold/winner_patch.hpp"
 
@@ -72,7 +72,7 @@ Result<std::optional<UserBuild>> read_commands(const fs::path& commands, const f
     if (one.contains("arguments")) {
       TRY_ASSIGN(arguments, base::decode<std::vector<std::string>>(one["arguments"], commands.string()));
     } else {
-      TRY_ASSIGN(arguments, evaluation::split_command(one.value("command", std::string())));
+      TRY_ASSIGN(arguments, base::split_command(one.value("command", std::string())));
     }
     return std::optional(user_build_of(arguments, folder, commands.string()));
   }

@@ -44,6 +44,9 @@ namespace accelopt::search {
 using agents::Answer;
 using base::ErrorCode;
 using base::Json;
+using model::AgentRole;
+using model::step_name;
+using model::StepKind;
 
 bool is_bad_luck(ErrorCode code) {
   return code == ErrorCode::unavailable || code == ErrorCode::rate_limited || code == ErrorCode::timed_out ||
@@ -51,16 +54,18 @@ bool is_bad_luck(ErrorCode code) {
 }
 
 template <class T, class Ask>
-base::Result<Answer<T>> Asker::ask(const std::string& role, const journal::StepKey& key, const Json& input, Ask&& ask) {
+base::Outcome<Answer<T>> Asker::ask(AgentRole role, const journal::StepKey& key, const Json& input, Ask&& ask) {
   // A budget that is used up refuses what is not on record, and only that: a resumed run decides as it did.
-  auto answer = recorder_.once<Answer<T>>(key, input, [&]() -> base::Result<Answer<T>> {
-    if (!budget_.may_ask()) return base::fail(ErrorCode::cancelled, "nothing new is begun: " + budget_.explanation());
+  auto answer = recorder_.once<Answer<T>>(key, input, [&]() -> base::Outcome<Answer<T>> {
+    if (!budget_.may_ask()) return base::ending("nothing new is begun: " + budget_.explanation());
     return ask();
   });
   if (answer) {
     budget_.charge(role, answer->usage);
     return answer;
   }
+  if (answer.error().why == base::Why::put_off) ++put_off_;
+  if (answer.error().why != base::Why::failed) return answer;
   // What a server refuses for good says nothing about the task or the command line.
   if (answer.error().code == ErrorCode::invalid_argument) {
     return base::fail(ErrorCode::permission_denied, answer.error().message);
@@ -69,14 +74,15 @@ base::Result<Answer<T>> Asker::ask(const std::string& role, const journal::StepK
   // The provider has retried what can be retried.
   Answer<T> lost;
   lost.lost = answer.error().message;
-  TRY_ASSIGN(lost.usage, recorder_.usage_of_chats(role + " " + model::to_string(key.identity) + " "));
+  TRY_ASSIGN(lost.usage,
+             recorder_.usage_of_chats(std::string(to_string(role)) + " " + model::to_string(key.identity) + " "));
   budget_.charge(role, lost.usage);
   const std::scoped_lock lock(mutex_);
-  lost_.push_back({key, input, lost, answer.error()});
+  lost_.push_back({key, input, lost, answer.error().as_error()});
   return lost;
 }
 
-std::optional<base::Error> Asker::asked_in_vain() const {
+std::optional<base::Error> Asker::unanswered() const {
   const std::scoped_lock lock(mutex_);
   return lost_.empty() ? std::nullopt : std::optional(lost_.front().reason);
 }
@@ -104,41 +110,42 @@ Json input_of(const agents::SummarizeQuestion& question) {
 
 }  // namespace
 
-base::Result<Answer<model::Plan>> Asker::plan(const agents::PlanQuestion& question, std::stop_token stop) {
-  return ask<model::Plan>("planner", {question.context.identity, "plan"}, input_of(question),
-                          [&] { return team_.planner->plan(question, stop); });
+base::Outcome<Answer<model::Plan>> Asker::plan(const agents::PlanQuestion& question, std::stop_token stop) {
+  return ask<model::Plan>(AgentRole::planner, {question.context.identity, step_name(StepKind::plan)},
+                          input_of(question), [&] { return team_.planner->plan(question, stop); });
 }
 
-base::Result<Answer<std::vector<model::Plan>>> Asker::plans(const agents::PlanQuestion& question,
-                                                            std::stop_token stop) {
-  return ask<std::vector<model::Plan>>("planner", {question.context.identity, "plans"}, input_of(question),
-                                       [&] { return team_.planner->plans(question, stop); });
+base::Outcome<Answer<std::vector<model::Plan>>> Asker::plans(const agents::PlanQuestion& question,
+                                                             std::stop_token stop) {
+  return ask<std::vector<model::Plan>>(AgentRole::planner, {question.context.identity, step_name(StepKind::plans)},
+                                       input_of(question), [&] { return team_.planner->plans(question, stop); });
 }
 
-base::Result<Answer<model::Solution>> Asker::execute(const agents::ExecuteQuestion& question, std::stop_token stop) {
+base::Outcome<Answer<model::Solution>> Asker::execute(const agents::ExecuteQuestion& question, std::stop_token stop) {
   const Json input = {{"kernel", model::source_id(question.kernel)}, {"plan", question.plan}};
-  return ask<model::Solution>("executor", {question.context.identity, "execute"}, input,
+  return ask<model::Solution>(AgentRole::executor, {question.context.identity, step_name(StepKind::execute)}, input,
                               [&] { return team_.executor->execute(question, stop); });
 }
 
-base::Result<Answer<model::Solution>> Asker::fix(const agents::FixQuestion& question, std::stop_token stop) {
+base::Outcome<Answer<model::Solution>> Asker::fix(const agents::FixQuestion& question, std::stop_token stop) {
   const Json input = {{"broken", model::source_id(question.broken)}, {"diagnostics", question.diagnostics}};
-  return ask<model::Solution>("fixer", {question.context.identity, "fix"}, input,
+  return ask<model::Solution>(AgentRole::fixer, {question.context.identity, step_name(StepKind::fix)}, input,
                               [&] { return team_.fixer->fix(question, stop); });
 }
 
-base::Result<Answer<std::optional<agents::Lesson>>> Asker::summarize(const agents::SummarizeQuestion& question,
-                                                                     std::stop_token stop) {
-  return ask<std::optional<agents::Lesson>>("summarizer", {question.context.identity, "summarize"}, input_of(question),
-                                            [&] { return team_.summarizer->summarize(question, stop); });
+base::Outcome<Answer<std::optional<agents::Lesson>>> Asker::summarize(const agents::SummarizeQuestion& question,
+                                                                      std::stop_token stop) {
+  return ask<std::optional<agents::Lesson>>(
+      AgentRole::summarizer, {question.context.identity, step_name(StepKind::summarize)}, input_of(question),
+      [&] { return team_.summarizer->summarize(question, stop); });
 }
 
-base::Result<Answer<std::vector<std::optional<agents::Lesson>>>> Asker::summarize_all(
+base::Outcome<Answer<std::vector<std::optional<agents::Lesson>>>> Asker::summarize_all(
     const std::vector<agents::SummarizeQuestion>& questions, std::stop_token stop) {
   Json input = Json::array();
   for (const agents::SummarizeQuestion& question : questions) input.push_back(input_of(question));
   return ask<std::vector<std::optional<agents::Lesson>>>(
-      "summarizer", {questions.front().context.identity, "summarize_all"}, input,
+      AgentRole::summarizer, {questions.front().context.identity, step_name(StepKind::summarize_all)}, input,
       [&] { return team_.summarizer->summarize_all(questions, stop); });
 }
 

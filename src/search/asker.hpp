@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -13,27 +14,30 @@
 namespace accelopt::search {
 
 /// The agents as a search uses them: every answer recorded and never asked for twice, its cost charged. May be used
-/// from many threads. Errors as the agents give them; not_found in a replay: the question is not on record.
+/// from many threads. What an answer lacks is as the agents say; ending: the budget allows no question more.
 class Asker {
  public:
   /// All arguments outlive the asker.
   Asker(const agents::Team& team, Recorder& recorder, Budget& budget)
       : team_(team), recorder_(recorder), budget_(budget) {}
 
-  base::Result<agents::Answer<model::Plan>> plan(const agents::PlanQuestion& question, std::stop_token stop);
+  base::Outcome<agents::Answer<model::Plan>> plan(const agents::PlanQuestion& question, std::stop_token stop);
   /// Several plans from one question.
-  base::Result<agents::Answer<std::vector<model::Plan>>> plans(const agents::PlanQuestion& question,
-                                                               std::stop_token stop);
-  base::Result<agents::Answer<model::Solution>> execute(const agents::ExecuteQuestion& question, std::stop_token stop);
-  base::Result<agents::Answer<model::Solution>> fix(const agents::FixQuestion& question, std::stop_token stop);
-  base::Result<agents::Answer<std::optional<agents::Lesson>>> summarize(const agents::SummarizeQuestion& question,
-                                                                        std::stop_token stop);
+  base::Outcome<agents::Answer<std::vector<model::Plan>>> plans(const agents::PlanQuestion& question,
+                                                                std::stop_token stop);
+  base::Outcome<agents::Answer<model::Solution>> execute(const agents::ExecuteQuestion& question, std::stop_token stop);
+  base::Outcome<agents::Answer<model::Solution>> fix(const agents::FixQuestion& question, std::stop_token stop);
+  base::Outcome<agents::Answer<std::optional<agents::Lesson>>> summarize(const agents::SummarizeQuestion& question,
+                                                                         std::stop_token stop);
   /// Lessons on several changes from one question; not empty.
-  base::Result<agents::Answer<std::vector<std::optional<agents::Lesson>>>> summarize_all(
+  base::Outcome<agents::Answer<std::vector<std::optional<agents::Lesson>>>> summarize_all(
       const std::vector<agents::SummarizeQuestion>& questions, std::stop_token stop);
 
+  /// Questions that were put off for somebody elsewhere to answer.
+  [[nodiscard]] int put_off() const { return put_off_; }
+
   /// Questions that got no answer since the last settle(), although everything was tried: the first one's reason.
-  [[nodiscard]] std::optional<base::Error> asked_in_vain() const;
+  [[nodiscard]] std::optional<base::Error> unanswered() const;
   /// Records those questions as lost, so that a resumed run decides as this one did. To be called when the run goes on
   /// without them; when it cannot, they stay off the record and are asked again.
   base::Result<void> settle();
@@ -46,14 +50,15 @@ class Asker {
     base::Error reason;
   };
   template <class T, class Ask>
-  base::Result<agents::Answer<T>> ask(const std::string& role, const journal::StepKey& key, const base::Json& input,
-                                      Ask&& ask);
+  base::Outcome<agents::Answer<T>> ask(model::AgentRole role, const journal::StepKey& key, const base::Json& input,
+                                       Ask&& ask);
 
   const agents::Team& team_;
   Recorder& recorder_;
   Budget& budget_;
   mutable std::mutex mutex_;
   std::vector<LostQuestion> lost_;
+  std::atomic<int> put_off_ = 0;
 };
 
 /// Whether a model's failure is one question's bad luck (the attempt is lost, the run goes on) rather than the run's.

@@ -10,7 +10,7 @@
 
 namespace accelopt::search {
 
-using base::ErrorCode;
+using base::Why;
 using model::AttemptState;
 using model::Evaluation;
 using model::Identity;
@@ -48,7 +48,7 @@ class RecordedEvaluator final : public evaluation::Evaluator {
   RecordedEvaluator(Measurer& measurer, const Identity& identity, const Kernel& candidate, const Candidate& parent)
       : measurer_(measurer), identity_(identity), candidate_(candidate), parent_(parent) {}
 
-  base::Result<evaluation::Reply> answer(const evaluation::Request& request, std::stop_token stop) override {
+  base::Outcome<evaluation::Reply> answer(const evaluation::Request& request, std::stop_token stop) override {
     if (std::holds_alternative<evaluation::Build>(request)) return build(std::move(stop));
     ACCELOPT_ASSERT(std::holds_alternative<evaluation::Race>(request), "an attempt builds and races");
     return measurer_.triage(identity_, candidate_.solution(), machine_code_id_, parent_.solution, parent_.source_id,
@@ -56,9 +56,9 @@ class RecordedEvaluator final : public evaluation::Evaluator {
   }
 
  private:
-  base::Result<evaluation::Reply> build(std::stop_token stop) {
+  base::Outcome<evaluation::Reply> build(std::stop_token stop) {
     const auto built = measurer_.build(candidate_.solution(), candidate_.id(), std::move(stop));
-    if (!built && built.error().code == ErrorCode::cancelled)
+    if (!built && built.error().why == Why::put_off)
       measurer_.expect_race(candidate_.solution(), parent_.solution, parent_.machine_code_id);
     if (built) machine_code_id_ = built->machine_code_id;
     return built;
@@ -121,10 +121,10 @@ class Attempt {
 
  private:
   /// The executor's solution; nothing when the answer was lost.
-  base::Result<std::optional<Kernel>> execute() {
+  base::Outcome<std::optional<Kernel>> execute() {
     seat_.enter(Flow::Stage::execute());
     shared_.flow.before_question(shared_.stops.wind_down);
-    if (ending()) return base::fail(ErrorCode::cancelled, "the run is ending");
+    if (ending()) return base::ending("the run is ending");
     move_to(AttemptState::executing);
     context_.identity.fix = 0;
     TRY_ASSIGN(const auto answer,
@@ -146,7 +146,7 @@ class Attempt {
   }
 
   /// The fixer's solution; nothing when there is none, or when it is one that has failed already.
-  base::Result<std::optional<Kernel>> mend(const model::Solution& broken, const Evaluation& judged, int fix) {
+  base::Outcome<std::optional<Kernel>> mend(const model::Solution& broken, const Evaluation& judged, int fix) {
     seat_.enter(Flow::Stage::fix(fix));
     shared_.flow.before_question(shared_.stops.wind_down);
     if (ending()) return std::nullopt;  // the failed solution stands
@@ -155,8 +155,11 @@ class Attempt {
     const agents::FixQuestion question{context_,      parent_.solution, broken,   plan_,
                                        judged.status, judged.reason,    earlier_, better()};
     const auto answer = shared_.asker.fix(question, shared_.stops.wind_down);
-    if (!answer && is_ending(answer.error())) return std::nullopt;
-    if (!answer) return tl::make_unexpected(answer.error());
+    if (!answer && answer.error().why == Why::failed) return tl::make_unexpected(answer.error());
+    if (!answer) {
+      outcome_.put_off = answer.error().why == Why::put_off;
+      return std::nullopt;
+    }
     if (!answer->value) {
       outcome_.note = "no fix: " + answer->lost;
       return std::nullopt;
@@ -170,14 +173,14 @@ class Attempt {
     return kernel;
   }
 
-  base::Result<evaluation::Judgement> judge(const Kernel& kernel) {
+  base::Outcome<evaluation::Judgement> judge(const Kernel& kernel) {
     const evaluation::KnownPrograms known{parent_.source_id, parent_.machine_code_id, shared_.known_sources,
                                           shared_.known_machine_code};
     std::optional<Flow::Judging> judging;
-    const auto begin = [&](evaluation::JudgeStep step) -> base::Result<void> {
+    const auto begin = [&](evaluation::JudgeStep step) -> base::Outcome<void> {
       const bool build = step == evaluation::JudgeStep::build;
       if (build) judging.emplace(shared_.flow);
-      if (winding_down()) return base::fail(ErrorCode::cancelled, "the run is ending");
+      if (winding_down()) return base::ending("the run is ending");
       if (build) TRY(take_evaluation(kernel));
       move_to(build ? AttemptState::building : AttemptState::measuring);
       return {};
@@ -187,10 +190,10 @@ class Attempt {
                              {.known = &known, .begin = begin, .stop = shared_.stops.abort});
   }
 
-  base::Result<void> take_evaluation(const Kernel& kernel) {
+  base::Outcome<void> take_evaluation(const Kernel& kernel) {
     TRY_ASSIGN(const OnRecord on_record, shared_.measurer.build_on_record(kernel.solution(), kernel.id()));
     if (shared_.budget.take_evaluation(on_record)) return {};
-    return base::fail(ErrorCode::cancelled, "no evaluation is left in the budget");
+    return base::ending("no evaluation is left in the budget");
   }
 
   void keep(const Kernel& answer, const evaluation::Judgement& judged) {
@@ -233,9 +236,10 @@ class Attempt {
   // The budget does not count here: what is on record is read whatever is left, and the rest it refuses itself.
   [[nodiscard]] bool ending() const { return winding_down(); }
 
-  base::Result<AttemptOutcome> give_up(const base::Error& error) {
-    if (!is_ending(error)) return tl::make_unexpected(error);
-    if (!outcome_.candidate) outcome_.note = error.message;
+  base::Result<AttemptOutcome> give_up(const base::NotDone& reason) {
+    if (reason.why == Why::failed) return tl::make_unexpected(reason.as_error());
+    outcome_.put_off = reason.why == Why::put_off;
+    if (!outcome_.candidate) outcome_.note = reason.message;
     return finish();
   }
 

@@ -7,8 +7,7 @@
 
 namespace accelopt::search {
 
-using base::ErrorCode;
-using base::fail;
+using model::EndReason;
 
 namespace {
 
@@ -51,22 +50,22 @@ Amounts Budget::spent() const {
           before_.device_seconds + used_.device_seconds};
 }
 
-std::optional<std::string> Budget::exceeded_by(Use use, const Amounts& amounts) const {
+std::optional<EndReason> Budget::exceeded_by(Use use, const Amounts& amounts) const {
   const Amounts now = spent();
   const Amounts after = sum(now, amounts);
   // Where nothing is left, a work of no size does not fit either. What the device does takes its time of the wall, too.
   if (settings_.max_seconds) {
     const double left = *settings_.max_seconds - kept_back(*settings_.max_seconds) - elapsed_seconds();
-    if (left <= 0 || (use == Use::measuring && amounts.device_seconds > left)) return "max_seconds";
+    if (left <= 0 || (use == Use::measuring && amounts.device_seconds > left)) return EndReason::max_seconds;
   }
   if (settings_.max_device_seconds) {
     const double share = *settings_.max_device_seconds - kept_back(*settings_.max_device_seconds);
-    if (after.device_seconds > share || now.device_seconds >= share) return "max_device_seconds";
+    if (after.device_seconds > share || now.device_seconds >= share) return EndReason::max_device_seconds;
   }
   if (use == Use::measuring) return std::nullopt;
   if (settings_.max_tokens && (after.tokens > *settings_.max_tokens || now.tokens >= *settings_.max_tokens))
-    return "max_tokens";
-  if (settings_.max_usd && (after.usd > *settings_.max_usd || now.usd >= *settings_.max_usd)) return "max_usd";
+    return EndReason::max_tokens;
+  if (settings_.max_usd && (after.usd > *settings_.max_usd || now.usd >= *settings_.max_usd)) return EndReason::max_usd;
   return std::nullopt;
 }
 
@@ -79,30 +78,30 @@ std::string Budget::advice(double whole, double used, const Amounts& wanted) con
   return ": none was left for a candidate; give at least " + number(std::ceil(enough)) + " s";
 }
 
-void Budget::end_by(const std::string& limit, const Amounts& wanted) {
+void Budget::end_by(EndReason limit, const Amounts& wanted) {
   ended_by_ = limit;
   const Amounts used = spent();
-  if (limit == "max_seconds") {
+  if (limit == EndReason::max_seconds) {
     explanation_ = number(elapsed_seconds()) + " of " + number(*settings_.max_seconds) +
                    " s were used, and the rest is kept for the confirmation" +
                    advice(*settings_.max_seconds, elapsed_seconds(), wanted);
-  } else if (limit == "max_tokens") {
+  } else if (limit == EndReason::max_tokens) {
     explanation_ = std::to_string(used.tokens) + " of " + std::to_string(*settings_.max_tokens) +
                    " tokens were used, and the next question may take " + std::to_string(wanted.tokens);
-  } else if (limit == "max_usd") {
+  } else if (limit == EndReason::max_usd) {
     explanation_ = "$" + number(used.usd) + " of $" + number(*settings_.max_usd) +
                    " were used, and the next question may cost $" + number(wanted.usd);
-  } else if (limit == "max_device_seconds") {
+  } else if (limit == EndReason::max_device_seconds) {
     explanation_ = number(used.device_seconds) + " of " + number(*settings_.max_device_seconds) +
                    " s of the device were used, and the rest is kept for the confirmation" +
                    advice(*settings_.max_device_seconds, used.device_seconds, wanted);
-  } else if (limit == "max_evaluations") {
+  } else if (limit == EndReason::max_evaluations) {
     explanation_ = "all of " + std::to_string(*settings_.max_evaluations) + " evaluations were used";
   } else {
     explanation_ = "it was asked to end";
   }
   // What tokens or dollars in flight have paid for is worth waiting for; the rest could not be measured any more.
-  if (limit != "max_tokens" && limit != "max_usd") time_is_up_.request_stop();
+  if (limit != EndReason::max_tokens && limit != EndReason::max_usd) time_is_up_.request_stop();
   ++releases_;
   released_.notify_all();
 }
@@ -116,7 +115,8 @@ void Budget::look_at_limits() {
 }
 
 bool Budget::measuring_ended() const {
-  return ended_by_ && *ended_by_ != "max_tokens" && *ended_by_ != "max_usd" && *ended_by_ != "max_evaluations";
+  return ended_by_ && *ended_by_ != EndReason::max_tokens && *ended_by_ != EndReason::max_usd &&
+         *ended_by_ != EndReason::max_evaluations;
 }
 
 bool Budget::may_ask() {
@@ -136,7 +136,7 @@ void Budget::tick() {
   look_at_limits();
 }
 
-void Budget::end(const std::string& reason) {
+void Budget::end(EndReason reason) {
   const std::scoped_lock lock(mutex_);
   if (!measuring_ended()) end_by(reason, {});
 }
@@ -150,7 +150,7 @@ bool Budget::take_evaluation(OnRecord on_record) {
   look_at_limits();
   if (measuring_ended()) return false;
   if (settings_.max_evaluations && std::max(evaluations_, before_.evaluations + taken_) >= *settings_.max_evaluations) {
-    if (!ended_by_) end_by("max_evaluations", {});
+    if (!ended_by_) end_by(EndReason::max_evaluations, {});
     return false;
   }
   ++evaluations_;
@@ -163,20 +163,20 @@ void Budget::count_put_off(int evaluations) {
   taken_ += evaluations;
 }
 
-void Budget::charge(const std::string& role, const model::Usage& usage) {
+void Budget::charge(model::AgentRole role, const model::Usage& usage) {
   const std::scoped_lock lock(mutex_);
-  by_role_[role] += usage;
+  by_role_[std::string(to_string(role))] += usage;
   total_ += usage;
 }
 
-base::Result<Budget::Reservation> Budget::reserve(const Amounts& amounts, const std::stop_token& stop) {
+base::Outcome<Budget::Reservation> Budget::reserve(const Amounts& amounts, const std::stop_token& stop) {
   const Use use = amounts.device_seconds > 0 ? Use::measuring : Use::asking;
   std::unique_lock lock(mutex_);
   for (;;) {
     look_at_limits();
     if (use == Use::measuring ? measuring_ended() : ended_by_.has_value())
-      return fail(ErrorCode::cancelled, "nothing new is begun: " + explanation_);
-    if (stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped while waiting for the budget");
+      return base::ending("nothing new is begun: " + explanation_);
+    if (stop.stop_requested()) return base::ending("stopped while waiting for the budget");
     if (const auto limit = exceeded_by(use, amounts)) {
       end_by(*limit, amounts);
       continue;
@@ -242,7 +242,7 @@ bool Budget::exhausted() const {
          (settings_.max_device_seconds && spent().device_seconds >= *settings_.max_device_seconds);
 }
 
-std::optional<std::string> Budget::ended_by() const {
+std::optional<EndReason> Budget::ended_by() const {
   const std::scoped_lock lock(mutex_);
   return ended_by_;
 }

@@ -12,9 +12,10 @@
 #include <string>
 #include <utility>
 
-#include "base/result.hpp"
+#include "base/outcome.hpp"
 #include "journal/control.hpp"
 #include "model/usage.hpp"
+#include "model/vocabulary.hpp"
 #include "search/settings.hpp"
 
 namespace accelopt::search {
@@ -51,8 +52,8 @@ class Budget {
   bool take_evaluation(OnRecord on_record = OnRecord::no);
   /// Evaluations that an earlier part of the run took and that are not on record yet: put off, their results to come.
   void count_put_off(int evaluations);
-  /// Files what an answer used. `role`: planner, executor, fixer, summarizer.
-  void charge(const std::string& role, const model::Usage& usage);
+  /// Files what an answer used.
+  void charge(model::AgentRole role, const model::Usage& usage);
 
   /// Amounts that nobody else may use meanwhile; given back at its end. Must not outlive the budget.
   class Reservation {
@@ -73,16 +74,16 @@ class Budget {
   };
   /// Waits while only other reservations stand in the way, and ends the budget when the amounts do not fit without
   /// them.
-  /// @error cancelled: the budget has ended, or `stop` was asked for.
-  base::Result<Reservation> reserve(const Amounts& amounts, const std::stop_token& stop);
+  /// Ending: the budget is used up, or `stop` was asked for.
+  base::Outcome<Reservation> reserve(const Amounts& amounts, const std::stop_token& stop);
 
   /// Adds what could not be reserved: the work that concludes a run.
   void spend(const Amounts& used);
   /// What play-off and confirmation are expected to take, seconds of the device; the greatest estimate counts.
   void expect_conclusion(double seconds);
 
-  /// Begins nothing new from now on; what there is will be raced and confirmed. `reason` becomes the run's stopped_by.
-  void end(const std::string& reason);
+  /// Begins nothing new from now on; what there is will be raced and confirmed. `reason` becomes the run's.
+  void end(model::EndReason reason);
   /// Looks at the clock; to be called now and then while a limit on time could be reached by waiting.
   void tick();
   /// Requested when the time is up or the run was asked to end: whoever waits for a model should wait no longer.
@@ -99,8 +100,8 @@ class Budget {
   [[nodiscard]] double session_device_seconds() const;
   /// Whether the whole of a limit on time or device time is used, the share for the confirmation included.
   [[nodiscard]] bool exhausted() const;
-  /// The name of the limit that ended it ("max_seconds", ...), once one did.
-  [[nodiscard]] std::optional<std::string> ended_by() const;
+  /// The limit that ended it, once one did.
+  [[nodiscard]] std::optional<model::EndReason> ended_by() const;
   /// The same for people, with the numbers; empty while it has not ended.
   [[nodiscard]] std::string explanation() const;
 
@@ -110,12 +111,12 @@ class Budget {
   // All of these under the lock.
   [[nodiscard]] Amounts spent() const;
   /// The limit that these amounts, on top of what is spent, would exceed.
-  [[nodiscard]] std::optional<std::string> exceeded_by(Use use, const Amounts& amounts) const;
+  [[nodiscard]] std::optional<model::EndReason> exceeded_by(Use use, const Amounts& amounts) const;
   [[nodiscard]] double kept_back(double whole) const;
   /// Where a limit on time ends a run that measured no candidate: what would have been enough; else empty.
   [[nodiscard]] std::string advice(double whole, double used, const Amounts& wanted) const;
   void look_at_limits();
-  void end_by(const std::string& limit, const Amounts& wanted);
+  void end_by(model::EndReason limit, const Amounts& wanted);
   [[nodiscard]] bool measuring_ended() const;
 
   const SearchSettings settings_;
@@ -134,7 +135,7 @@ class Budget {
   int evaluations_ = 0;
   int taken_ = 0;  ///< evaluations that were not on record
   double conclusion_seconds_ = 0;
-  std::optional<std::string> ended_by_;
+  std::optional<model::EndReason> ended_by_;
   std::string explanation_;
 };
 

@@ -24,7 +24,7 @@ constexpr std::int64_t kAnswerSlack = 256;
 constexpr double kPromptMargin = 1.05;
 
 /// What the answers so far teach of the next: prompt tokens a byte, and the longest answer of each role.
-class Lore {
+class TokenEstimator {
  public:
   [[nodiscard]] std::int64_t prompt(std::size_t bytes, std::size_t messages) const {
     const std::scoped_lock lock(mutex_);
@@ -33,7 +33,7 @@ class Lore {
            kTokensPerMessage * static_cast<std::int64_t>(messages);
   }
 
-  [[nodiscard]] std::int64_t answer(const std::string& role, const std::optional<int>& limit) const {
+  [[nodiscard]] std::int64_t answer(std::optional<model::AgentRole> role, const std::optional<int>& limit) const {
     const std::scoped_lock lock(mutex_);
     const auto longest = longest_.find(role);
     const std::int64_t expected =
@@ -43,7 +43,7 @@ class Lore {
     return limit ? std::min<std::int64_t>(expected, *limit) : expected;
   }
 
-  void learn(const std::string& role, std::size_t prompt_bytes, const model::Usage& usage) {
+  void learn(std::optional<model::AgentRole> role, std::size_t prompt_bytes, const model::Usage& usage) {
     const std::scoped_lock lock(mutex_);
     if (prompt_bytes > 0) {
       tokens_per_byte_ =
@@ -56,7 +56,7 @@ class Lore {
  private:
   mutable std::mutex mutex_;
   double tokens_per_byte_ = 0;
-  std::map<std::string, std::int64_t> longest_;
+  std::map<std::optional<model::AgentRole>, std::int64_t> longest_;
 };
 
 class BudgetedChat final : public llm::ChatModel {
@@ -64,14 +64,14 @@ class BudgetedChat final : public llm::ChatModel {
   BudgetedChat(llm::ChatModel& model, ChatTerms terms, Budget& budget)
       : model_(model), terms_(terms), budget_(budget) {}
 
-  base::Result<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
-    const std::string role = request.label.substr(0, request.label.find(' '));
+  base::Outcome<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
+    const auto role = model::role_of_label(request.label);
     std::size_t bytes = 0;
     for (const llm::Message& message : request.messages) bytes += message.text.size();
     model::Usage expected;
-    expected.input_tokens = lore_.prompt(bytes, request.messages.size());
+    expected.input_tokens = estimator_.prompt(bytes, request.messages.size());
     expected.output_tokens =
-        lore_.answer(role, request.max_output_tokens ? request.max_output_tokens : terms_.max_output_tokens);
+        estimator_.answer(role, request.max_output_tokens ? request.max_output_tokens : terms_.max_output_tokens);
     TRY_ASSIGN(auto reservation, budget_.reserve(amounts(expected), stop));
 
     std::stop_source either;
@@ -80,12 +80,12 @@ class BudgetedChat final : public llm::ChatModel {
     auto reply = model_.chat(request, either.get_token());
     if (!reply) {
       // The server had the question, and has charged for it.
-      const bool heard = reply.error().code == ErrorCode::cancelled || reply.error().code == ErrorCode::timed_out;
+      const bool heard = reply.error().why == base::Why::ending || reply.error().code == ErrorCode::timed_out;
       reservation.settle(heard ? amounts({.input_tokens = expected.input_tokens}) : Amounts{});
       return reply;
     }
     complete(reply->usage, bytes, request.messages.size(), reply->text.size());
-    lore_.learn(role, bytes, reply->usage);
+    estimator_.learn(role, bytes, reply->usage);
     reservation.settle(amounts(reply->usage));
     return reply;
   }
@@ -101,7 +101,7 @@ class BudgetedChat final : public llm::ChatModel {
   void complete(model::Usage& usage, std::size_t prompt_bytes, std::size_t messages, std::size_t answer_bytes) const {
     if (usage.tokens() == 0) {
       usage.estimated_calls = std::max<std::int64_t>(usage.calls, 1);
-      usage.input_tokens = lore_.prompt(prompt_bytes, messages);
+      usage.input_tokens = estimator_.prompt(prompt_bytes, messages);
       usage.output_tokens = estimated_tokens(answer_bytes);
       usage.usd.reset();
     }
@@ -111,7 +111,7 @@ class BudgetedChat final : public llm::ChatModel {
   llm::ChatModel& model_;
   ChatTerms terms_;
   Budget& budget_;
-  Lore lore_;
+  TokenEstimator estimator_;
 };
 
 }  // namespace

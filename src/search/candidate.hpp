@@ -41,6 +41,7 @@ struct AttemptOutcome {
   std::optional<Candidate> broken{};   ///< the failed solution that the last fix turned into `candidate`, which works
   /// The first answer, when it failed and went to the fixer before all earlier attempts had given theirs.
   std::optional<Candidate> first_failure{};
+  bool put_off = false;    ///< it goes on when somebody elsewhere has answered
   bool duplicate = false;  ///< equal to a solution that was known already: neither represents nor teaches
 };
 

@@ -7,6 +7,7 @@
 namespace accelopt::search {
 
 using base::Json;
+using model::AgentRole;
 
 Range operator+(const Range& a, const Range& b) {
   return {a.low + b.low, a.expected + b.expected, a.high + b.high};
@@ -106,11 +107,12 @@ Counts count(const SearchSettings& settings, const EstimateFacts& facts) {
 /// An iteration's questions one after the other, as far as they wait for each other.
 Range chain_of(const EstimateFacts& facts) {
   if (!facts.models) return {};
-  const auto seconds = [&](const char* role) {
+  const auto seconds = [&](AgentRole role) {
     const auto found = facts.roles.find(role);
     return found == facts.roles.end() ? Range{} : found->second.seconds;
   };
-  Range chain = seconds("planner") + seconds("executor") + at_most(facts.fixes, 1) * seconds("fixer");
+  Range chain =
+      seconds(AgentRole::planner) + seconds(AgentRole::executor) + at_most(facts.fixes, 1) * seconds(AgentRole::fixer);
   // The slowest of many calls decides.
   chain.expected *= 1.3;
   return chain;
@@ -141,8 +143,8 @@ Range wall_of(const EstimateFacts& facts, const Counts& counts, const Range& exp
   busy.expected = std::min(chains.expected + waiting.expected + exploring.expected / 2 + builds.expected / 2,
                            (overlapping.expected + busy.high) / 2);
   busy.expected = std::max(busy.expected, overlapping.expected);
-  const Range lessons = counts.lessons.high > 0 && facts.roles.contains("summarizer")
-                            ? facts.iterations * Range{0, 0.5, 1} * facts.roles.at("summarizer").seconds
+  const Range lessons = counts.lessons.high > 0 && facts.roles.contains(AgentRole::summarizer)
+                            ? facts.iterations * Range{0, 0.5, 1} * facts.roles.at(AgentRole::summarizer).seconds
                             : Range{};
   return facts.open_seconds + busy + lessons + facts.iterations * facts.playoff_seconds + facts.confirm_seconds;
 }
@@ -176,10 +178,10 @@ Estimate estimate(const SearchSettings& settings, const EstimateFacts& facts) {
   Estimate out;
   out.evaluations = together(counts.kernels, facts.built);
   if (facts.models) {
-    out.calls = {{"planner", together(counts.planning, facts.asked_again)},
-                 {"executor", together(counts.attempts, facts.asked_again)},
-                 {"fixer", counts.fixes * facts.asked_again},
-                 {"summarizer", counts.lessons * facts.asked_again}};
+    out.calls = {{AgentRole::planner, together(counts.planning, facts.asked_again)},
+                 {AgentRole::executor, together(counts.attempts, facts.asked_again)},
+                 {AgentRole::fixer, counts.fixes * facts.asked_again},
+                 {AgentRole::summarizer, counts.lessons * facts.asked_again}};
     bool priced = true;
     Range usd;
     for (const auto& [role, calls] : out.calls) {
@@ -230,7 +232,9 @@ Estimate estimate(const SearchSettings& settings, const EstimateFacts& facts) {
 }
 
 void to_json(Json& out, const Estimate& value) {
-  out = {{"calls_by_role", value.calls},
+  Json calls = Json::object();
+  for (const auto& [role, range] : value.calls) calls[std::string(to_string(role))] = range;
+  out = {{"calls_by_role", calls},
          {"calls", value.all_calls},
          {"input_tokens", value.input_tokens},
          {"output_tokens", value.output_tokens},

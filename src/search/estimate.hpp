@@ -9,6 +9,7 @@
 
 #include "base/json.hpp"
 #include "llm/price.hpp"
+#include "model/vocabulary.hpp"
 #include "search/settings.hpp"
 
 namespace accelopt::search {
@@ -37,10 +38,10 @@ struct RoleFacts {
 
 /// What is known of models, kernels and device.
 struct EstimateFacts {
-  bool models = false;                     ///< false: recipes play, and nothing is asked
-  std::map<std::string, RoleFacts> roles;  ///< planner, executor, fixer, summarizer; empty where recipes play
-  int concurrency = 32;                    ///< questions in flight
-  Range beam;                              ///< members of an iteration after the first
+  bool models = false;                          ///< false: recipes play, and nothing is asked
+  std::map<model::AgentRole, RoleFacts> roles;  ///< empty where recipes play
+  int concurrency = 32;                         ///< questions in flight
+  Range beam;                                   ///< members of an iteration after the first
   Range iterations;
   Range asked_again{1, 1.03, 1.15};  ///< calls a question: answers that cannot be used are asked for once more
   Range cached{0, 0, 1};             ///< share of the prompts' tokens that come from a server's cache
@@ -57,7 +58,7 @@ struct EstimateFacts {
 EstimateFacts facts_of_settings(const SearchSettings& settings);
 
 struct Estimate {
-  std::map<std::string, Range> calls;  ///< by role
+  std::map<model::AgentRole, Range> calls;
   Range all_calls;
   Range input_tokens, output_tokens, tokens;
   std::optional<Range> usd;  ///< none: a price is not known

@@ -10,7 +10,7 @@
 
 namespace accelopt::search {
 
-using base::ErrorCode;
+using base::Why;
 using model::Identity;
 
 namespace {
@@ -132,20 +132,20 @@ class Explorer {
       error_ = outcome.error();
   }
 
-  base::Result<agents::Answer<model::Plan>> ask_for_plan(const Identity& identity) {
+  base::Outcome<agents::Answer<model::Plan>> ask_for_plan(const Identity& identity) {
     TRY_ASSIGN(const auto question, question_of(identity));
     return x_.asker.plan(question, x_.stops.wind_down);
   }
 
-  base::Result<agents::Answer<std::vector<model::Plan>>> ask_for_plans(const Identity& identity) {
+  base::Outcome<agents::Answer<std::vector<model::Plan>>> ask_for_plans(const Identity& identity) {
     TRY_ASSIGN(auto question, question_of(identity));
     question.plans = x_.settings.plans;
     return x_.asker.plans(question, x_.stops.wind_down);
   }
 
-  base::Result<agents::PlanQuestion> question_of(const Identity& identity) {
+  base::Outcome<agents::PlanQuestion> question_of(const Identity& identity) {
     flow_.before_question(x_.stops.wind_down);
-    if (x_.stops.wind_down.stop_requested()) return base::fail(ErrorCode::cancelled, "the run is ending");
+    if (x_.stops.wind_down.stop_requested()) return base::ending("the run is ending");
     const Candidate& kernel = x_.beam[static_cast<std::size_t>(identity.parent)];
     x_.events.on(model::AttemptMoved{identity, model::AttemptState::planning, "", model::Status::not_measured,
                                      std::nullopt, ""});
@@ -161,7 +161,7 @@ class Explorer {
       TRY_ASSIGN(question.evaluation.profile, profile_of(kernel.solution, kernel.source_id));
     }
     if (model::failed_in_profile(question.evaluation)) {
-      return base::fail(ErrorCode::cancelled, "its parent failed " + question.evaluation.profile->failure);
+      return base::ending("its parent failed " + question.evaluation.profile->failure);
     }
     if (question.evaluation.tuning) question.evaluation.tuning->heats.clear();
     if (const auto tried = x_.tried.find(kernel.source_id); tried != x_.tried.end()) question.tried = tried->second;
@@ -170,18 +170,17 @@ class Explorer {
   }
 
   /// Recorded once a kernel: whichever question comes first has it measured. None where the run or its record ends.
-  base::Result<std::optional<model::Profile>> profile_of(const model::Solution& solution,
-                                                         const std::string& source_id) {
+  base::Outcome<std::optional<model::Profile>> profile_of(const model::Solution& solution,
+                                                          const std::string& source_id) {
     auto profile = x_.measurer.profile(solution, source_id, x_.stops.abort);
     if (profile) return std::optional(std::move(*profile));
-    // Put off: the question would be another one without it.
-    const bool put_off = x_.waiting != nullptr && *x_.waiting > 0;
-    if (!is_ending(profile.error()) || put_off) return tl::make_unexpected(profile.error());
-    return std::nullopt;
+    const Why why = profile.error().why;
+    if (why == Why::ending || why == Why::not_on_record) return std::nullopt;
+    return tl::make_unexpected(profile.error());  // put off: the question would be another one without it
   }
 
   /// Only models read what did not change.
-  base::Result<std::optional<agents::MeasuredTie>> tie_beside(const Candidate& kernel) {
+  base::Outcome<std::optional<agents::MeasuredTie>> tie_beside(const Candidate& kernel) {
     const Ties::Tie* const tie = x_.settings.asking == Asking::together ? x_.ties.beside(kernel) : nullptr;
     if (tie == nullptr) return std::nullopt;
     TRY_ASSIGN(auto profile, profile_of(tie->solution, tie->source_id));
@@ -189,24 +188,24 @@ class Explorer {
     return agents::MeasuredTie{tie->plan, tie->before, std::move(*profile)};
   }
 
-  /// All attempts of a branch that has no plan; an error may be the run's.
-  void lose_all(const Identity& branch, const std::string& note, const std::optional<base::Error>& error) {
-    for (int attempt = 0; attempt < x_.settings.attempts; ++attempt) lose(branch, attempt, note, error);
+  /// All attempts of a branch that has no plan, and why where that is no answer of the planner.
+  void lose_all(const Identity& branch, const std::string& note, const std::optional<base::NotDone>& why) {
+    for (int attempt = 0; attempt < x_.settings.attempts; ++attempt) lose(branch, attempt, note, why);
   }
 
-  void lose(const Identity& branch, int attempt, const std::string& note, const std::optional<base::Error>& error) {
+  void lose(const Identity& branch, int attempt, const std::string& note, const std::optional<base::NotDone>& why) {
     const Flow::Seat seat(flow_);
     AttemptOutcome outcome;
     outcome.identity = branch;
     outcome.identity.attempt = attempt;
     outcome.parent = branch.parent;
     outcome.note = note;
+    outcome.put_off = why && why->why == Why::put_off;
     first_answers_.announce(outcome.identity, "");
     x_.events.on(model::AttemptMoved{outcome.identity, model::AttemptState::done, "", model::Status::not_measured,
                                      std::nullopt, outcome.note});
     const std::scoped_lock lock(mutex_);
-    const bool ends_the_run = error && error->code != ErrorCode::cancelled && error->code != ErrorCode::not_found;
-    if (ends_the_run && !error_) error_ = *error;
+    if (why && why->why == Why::failed && !error_) error_ = why->as_error();
     outcomes_.push_back(std::move(outcome));
   }
 
@@ -226,6 +225,7 @@ class Explorer {
       outcome.identity = first.identity;
       outcome.candidate = first;
       outcome.broken.reset();
+      outcome.put_off = false;
       outcome.note.clear();
       outcome.duplicate = true;
     }

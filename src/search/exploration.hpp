@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -35,7 +34,6 @@ struct Exploration {
   Budget& budget;
   model::EventSink& events;
   Stops stops;
-  const std::atomic<int>* waiting = nullptr;  ///< as RunPorts::waiting
   Schedule schedule = Schedule::pipeline;
   FlowLimits flow{};
 };

@@ -6,19 +6,19 @@
 #include <mutex>
 #include <string>
 
-#include "base/result.hpp"
+#include "base/outcome.hpp"
 
 namespace accelopt::search {
 
-/// Work that several threads may want at once is done by the first and shared with the rest; an error is not kept.
+/// Work that several threads may want at once is done by the first and shared with the rest; a failure is not kept.
 template <class T>
 class InFlight {
  public:
-  /// The result of `work` for this key, from whichever thread came first. `work` is a callable that gives Result<T>.
+  /// The result of `work` for this key, from whichever thread came first. `work` is a callable that gives Outcome<T>.
   template <class Work>
-  base::Result<T> share(const std::string& key, Work&& work) {
-    std::promise<base::Result<T>> promise;
-    std::shared_future<base::Result<T>> future;
+  base::Outcome<T> share(const std::string& key, Work&& work) {
+    std::promise<base::Outcome<T>> promise;
+    std::shared_future<base::Outcome<T>> future;
     bool first = false;
     {
       const std::scoped_lock lock(mutex_);
@@ -40,7 +40,7 @@ class InFlight {
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::shared_future<base::Result<T>>> futures_;
+  std::map<std::string, std::shared_future<base::Outcome<T>>> futures_;
 };
 
 }  // namespace accelopt::search

@@ -24,11 +24,11 @@ class JournaledChat : public llm::ChatModel {
  public:
   JournaledChat(llm::ChatModel& model, Recorder& recorder) : model_(model), recorder_(recorder) {}
 
-  base::Result<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
+  base::Outcome<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
     base::Json input = base::Json::array();
     for (const llm::Message& message : request.messages)
       input.push_back({static_cast<int>(message.speaker), message.text});
-    return recorder_.once<llm::ChatReply>({{}, "chat:" + request.label}, input,
+    return recorder_.once<llm::ChatReply>({{}, model::step_name(model::StepKind::chat, request.label)}, input,
                                           [&] { return model_.chat(request, stop); });
   }
 

@@ -13,17 +13,17 @@
 
 namespace accelopt::search {
 
-using base::ErrorCode;
+using base::Why;
 using model::Polarity;
 
 namespace {
 
-using LessonAnswer = base::Result<agents::Answer<std::optional<agents::Lesson>>>;
+using LessonAnswer = base::Outcome<agents::Answer<std::optional<agents::Lesson>>>;
 
 /// What bounded the slow kernel: the roofline's word on its first raced workload.
 std::string bound_of(const model::Evaluation& evaluation) {
   for (const model::WorkloadTiming& workload : evaluation.workloads) {
-    if (workload.role == "race" && workload.roofline) return workload.roofline->bound;
+    if (workload.role == model::Role::race && workload.roofline) return workload.roofline->bound;
   }
   return {};
 }
@@ -103,7 +103,7 @@ class Summaries {
         pairs_(teaching_pairs(outcomes, representatives(outcomes), learning.settings)) {
     for (const TeachingPair& pair : pairs_)
       questions.push_back(question_for(learning, outcomes[pair.outcome], pair.polarity));
-    answers.assign(pairs_.size(), base::fail(ErrorCode::cancelled, "the run is ending"));
+    answers.assign(pairs_.size(), base::ending("the run is ending"));
   }
 
   void ask() {
@@ -141,7 +141,7 @@ class Summaries {
   }
 
   /// The same program is measured once.
-  base::Result<void> add_profile(std::size_t i) {
+  base::Outcome<void> add_profile(std::size_t i) {
     const AttemptOutcome& outcome = outcomes_[pairs_[i].outcome];
     const Candidate& profiled =
         is_parents_program(outcome) ? learning_.beam[static_cast<std::size_t>(outcome.parent)] : *outcome.candidate;
@@ -150,9 +150,7 @@ class Summaries {
       agents::SummarizeQuestion& question = questions[i];
       (pairs_[i].polarity == Polarity::regresses ? question.slow_evaluation : question.fast_evaluation).profile =
           *profile;
-    } else if (!is_ending(profile.error())) {
-      return tl::make_unexpected(profile.error());
-    } else if (learning_.waiting != nullptr && *learning_.waiting > 0) {
+    } else if (profile.error().why == Why::failed || profile.error().why == Why::put_off) {
       return tl::make_unexpected(profile.error());  // put off: the question would be another one without it
     }
     return {};
@@ -200,8 +198,11 @@ base::Result<Lessons> summarize_pairs(const Learning& learning, const std::vecto
   Lessons lessons;
   std::vector<model::Experience>& experiences = lessons.experiences;
   for (std::size_t i = 0; i < questions.size(); ++i) {
-    if (!answers[i] && !is_ending(answers[i].error())) return tl::make_unexpected(answers[i].error());
-    if (!answers[i]) continue;
+    if (!answers[i]) {
+      if (answers[i].error().why == Why::failed) return tl::make_unexpected(answers[i].error().as_error());
+      lessons.put_off = lessons.put_off || answers[i].error().why == Why::put_off;
+      continue;
+    }
     ++lessons.asked;
     const std::string& plan = questions[i].plan.title;
     if (!answers[i]->value) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,16 +24,16 @@ struct Learning {
   Measurer& measurer;
   model::EventSink& events;
   Stops stops;
-  const std::atomic<int>* waiting = nullptr;  ///< as RunPorts::waiting
   Schedule schedule = Schedule::pipeline;
 };
 
 /// What the telling pairs of an iteration taught.
 struct Lessons {
   std::vector<model::Experience> experiences;
-  int asked = 0;  ///< pairs
-  int none = 0;   ///< pairs that the summarizer saw no optimization in
-  int lost = 0;   ///< answers that could not be had or read
+  int asked = 0;         ///< pairs
+  int none = 0;          ///< pairs that the summarizer saw no optimization in
+  int lost = 0;          ///< answers that could not be had or read
+  bool put_off = false;  ///< whether some wait for somebody elsewhere
 };
 
 /// Profiles each telling pair and asks the summarizer about it (about a parent's pairs in one question where the

@@ -11,17 +11,19 @@ using evaluation::OpenReport;
 using evaluation::PlayoffReport;
 using model::BuildReport;
 using model::Evaluation;
+using model::step_name;
+using model::StepKind;
 
 Measurer::Measurer(evaluation::Evaluator* evaluator, Recorder& recorder, const model::Task& task,
-                   const evaluation::MeasureSettings& settings, evaluation::Foresight* foresight)
+                   const evaluation::MeasureSettings& settings, evaluation::Lookahead* lookahead)
     : evaluator_(evaluator),
       recorder_(recorder),
       task_(task),
       settings_(settings),
-      foresight_(foresight),
+      lookahead_(lookahead),
       task_id_(model::task_id(task)) {}
 
-base::Result<void> Measurer::ensure_open(std::stop_token stop) {
+base::Outcome<void> Measurer::ensure_open(std::stop_token stop) {
   const std::scoped_lock lock(open_mutex_);
   if (opened_) return {};
   ACCELOPT_ASSERT(evaluator_ != nullptr, "a replay does not measure");
@@ -44,24 +46,26 @@ base::Result<void> Measurer::ensure_open(std::stop_token stop) {
   return {};
 }
 
-base::Result<OpenReport> Measurer::open(std::stop_token stop) {
-  const auto report = recorder_.once<OpenReport>(
-      {{}, "open"}, {{"task", task_id_}, {"slots", settings_.slots}}, [&]() -> base::Result<OpenReport> {
-        const std::scoped_lock lock(open_mutex_);
-        TRY_ASSIGN(opened_, evaluator_->ask(evaluation::Open{task_, settings_}, stop));
-        return *opened_;
-      });
+base::Outcome<OpenReport> Measurer::open(std::stop_token stop) {
+  const auto report =
+      recorder_.once<OpenReport>({{}, step_name(StepKind::open)}, {{"task", task_id_}, {"slots", settings_.slots}},
+                                 [&]() -> base::Outcome<OpenReport> {
+                                   const std::scoped_lock lock(open_mutex_);
+                                   TRY_ASSIGN(opened_, evaluator_->ask(evaluation::Open{task_, settings_}, stop));
+                                   return *opened_;
+                                 });
   if (!report) return report;
   const std::scoped_lock lock(open_mutex_);
   recorded_ = report->device;
   return report;
 }
 
-base::Result<BuildReport> Measurer::build(const model::Solution& solution, const std::string& source_id,
-                                          std::stop_token stop) {
+base::Outcome<BuildReport> Measurer::build(const model::Solution& solution, const std::string& source_id,
+                                           std::stop_token stop) {
   return builds_.share(source_id, [&] {
-    return recorder_.once<BuildReport>({{}, "build:" + source_id}, {{"task", task_id_}, {"source", source_id}},
-                                       [&]() -> base::Result<BuildReport> {
+    return recorder_.once<BuildReport>({{}, step_name(StepKind::build, source_id)},
+                                       {{"task", task_id_}, {"source", source_id}},
+                                       [&]() -> base::Outcome<BuildReport> {
                                          TRY(ensure_open(stop));
                                          return evaluator_->ask(evaluation::Build{solution}, stop);
                                        });
@@ -69,61 +73,63 @@ base::Result<BuildReport> Measurer::build(const model::Solution& solution, const
 }
 
 base::Result<OnRecord> Measurer::build_on_record(const model::Solution& solution, const std::string& source_id) {
-  if (foresight_ != nullptr && foresight_->put_off_before(solution)) return OnRecord::yes;
-  TRY_ASSIGN(const bool known,
-             recorder_.on_record({{}, "build:" + source_id}, {{"task", task_id_}, {"source", source_id}}));
+  if (lookahead_ != nullptr && lookahead_->put_off_before(solution)) return OnRecord::yes;
+  TRY_ASSIGN(const bool known, recorder_.on_record({{}, step_name(StepKind::build, source_id)},
+                                                   {{"task", task_id_}, {"source", source_id}}));
   return known ? OnRecord::yes : OnRecord::no;
 }
 
 void Measurer::expect_race(const model::Solution& candidate, const model::Solution& parent,
                            const std::string& parent_machine_code_id) {
-  if (foresight_ != nullptr) foresight_->expect_race(candidate, parent, parent_machine_code_id);
+  if (lookahead_ != nullptr) lookahead_->expect_race(candidate, parent, parent_machine_code_id);
 }
 
 void Measurer::expect_confirmations(const std::vector<model::Solution>& finalists) {
-  if (foresight_ != nullptr) foresight_->expect_confirmations(finalists);
+  if (lookahead_ != nullptr) lookahead_->expect_confirmations(finalists);
 }
 
-base::Result<Evaluation> Measurer::triage(const model::Identity& identity, const model::Solution& candidate,
-                                          const std::string& machine_code_id, const model::Solution& parent,
-                                          const std::string& parent_source_id, std::stop_token stop) {
-  const journal::StepKey key{{.iteration = identity.iteration, .parent = identity.parent}, "triage:" + machine_code_id};
+base::Outcome<Evaluation> Measurer::triage(const model::Identity& identity, const model::Solution& candidate,
+                                           const std::string& machine_code_id, const model::Solution& parent,
+                                           const std::string& parent_source_id, std::stop_token stop) {
+  const journal::StepKey key{{.iteration = identity.iteration, .parent = identity.parent},
+                             step_name(StepKind::triage, machine_code_id)};
   const Json input = {{"task", task_id_}, {"machine_code", machine_code_id}, {"parent", parent_source_id}};
   return triages_.share(model::to_string(key.identity) + key.kind, [&] {
-    return recorder_.once<Evaluation>(key, input, [&]() -> base::Result<Evaluation> {
+    return recorder_.once<Evaluation>(key, input, [&]() -> base::Outcome<Evaluation> {
       TRY(ensure_open(stop));
       return evaluator_->ask(evaluation::Race{candidate, parent}, stop);
     });
   });
 }
 
-base::Result<model::Profile> Measurer::profile(const model::Solution& solution, const std::string& source_id,
-                                               std::stop_token stop) {
+base::Outcome<model::Profile> Measurer::profile(const model::Solution& solution, const std::string& source_id,
+                                                std::stop_token stop) {
   return profiles_.share(source_id, [&] {
-    return recorder_.once<model::Profile>({{}, "profile:" + source_id}, {{"task", task_id_}, {"source", source_id}},
-                                          [&]() -> base::Result<model::Profile> {
+    return recorder_.once<model::Profile>({{}, step_name(StepKind::profile, source_id)},
+                                          {{"task", task_id_}, {"source", source_id}},
+                                          [&]() -> base::Outcome<model::Profile> {
                                             TRY(ensure_open(stop));
                                             return evaluator_->ask(evaluation::Profile{solution}, stop);
                                           });
   });
 }
 
-base::Result<PlayoffReport> Measurer::playoff(int iteration, const std::vector<evaluation::Arm>& arms, int places,
-                                              std::stop_token stop) {
+base::Outcome<PlayoffReport> Measurer::playoff(int iteration, const std::vector<evaluation::Arm>& arms, int places,
+                                               std::stop_token stop) {
   Json input = {{"task", task_id_}, {"places", places}, {"arms", Json::array()}};
   for (const evaluation::Arm& arm : arms) input["arms"].push_back(model::source_id(arm.solution));
-  return recorder_.once<PlayoffReport>({{.iteration = iteration}, "playoff"}, input,
-                                       [&]() -> base::Result<PlayoffReport> {
+  return recorder_.once<PlayoffReport>({{.iteration = iteration}, step_name(StepKind::playoff)}, input,
+                                       [&]() -> base::Outcome<PlayoffReport> {
                                          TRY(ensure_open(stop));
                                          return evaluator_->ask(evaluation::PlayOff{arms, places}, stop);
                                        });
 }
 
-base::Result<model::Status> Measurer::verify_held_out(const model::Solution& solution, const std::string& source_id,
-                                                      std::stop_token stop) {
+base::Outcome<model::Status> Measurer::verify_held_out(const model::Solution& solution, const std::string& source_id,
+                                                       std::stop_token stop) {
   TRY_ASSIGN(const auto name, recorder_.once<std::string>(
-                                  {{}, "held_out:" + source_id}, {{"task", task_id_}, {"source", source_id}},
-                                  [&]() -> base::Result<std::string> {
+                                  {{}, step_name(StepKind::held_out, source_id)},
+                                  {{"task", task_id_}, {"source", source_id}}, [&]() -> base::Outcome<std::string> {
                                     TRY(ensure_open(stop));
                                     TRY_ASSIGN(const auto status, evaluator_->ask(evaluation::HeldOut{solution}, stop));
                                     return std::string(model::to_string(status));
@@ -131,10 +137,10 @@ base::Result<model::Status> Measurer::verify_held_out(const model::Solution& sol
   return model::parse_status(name);
 }
 
-base::Result<Evaluation> Measurer::confirm(const model::Solution& solution, const std::string& source_id,
-                                           std::stop_token stop) {
-  return recorder_.once<Evaluation>({{}, "confirm:" + source_id}, {{"task", task_id_}, {"source", source_id}},
-                                    [&]() -> base::Result<Evaluation> {
+base::Outcome<Evaluation> Measurer::confirm(const model::Solution& solution, const std::string& source_id,
+                                            std::stop_token stop) {
+  return recorder_.once<Evaluation>({{}, step_name(StepKind::confirm, source_id)},
+                                    {{"task", task_id_}, {"source", source_id}}, [&]() -> base::Outcome<Evaluation> {
                                       TRY(ensure_open(stop));
                                       return evaluator_->ask(evaluation::Confirm{solution}, stop);
                                     });

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "evaluation/evaluator.hpp"
-#include "evaluation/foresight.hpp"
+#include "evaluation/lookahead.hpp"
 #include "search/budget.hpp"
 #include "search/in_flight.hpp"
 #include "search/recorder.hpp"
@@ -21,12 +21,12 @@ class Measurer {
  public:
   /// `evaluator` may be null in a replay. All arguments outlive the measurer.
   Measurer(evaluation::Evaluator* evaluator, Recorder& recorder, const model::Task& task,
-           const evaluation::MeasureSettings& settings, evaluation::Foresight* foresight = nullptr);
+           const evaluation::MeasureSettings& settings, evaluation::Lookahead* lookahead = nullptr);
 
-  base::Result<evaluation::OpenReport> open(std::stop_token stop);
+  base::Outcome<evaluation::OpenReport> open(std::stop_token stop);
   /// Keyed by source: one build a source and run.
-  base::Result<model::BuildReport> build(const model::Solution& solution, const std::string& source_id,
-                                         std::stop_token stop);
+  base::Outcome<model::BuildReport> build(const model::Solution& solution, const std::string& source_id,
+                                          std::stop_token stop);
   /// Whether the source's build is on record, or was asked for in an earlier part of the run and put off.
   base::Result<OnRecord> build_on_record(const model::Solution& solution, const std::string& source_id);
   /// The candidate's build was put off: it will be raced against its parent if it builds.
@@ -34,26 +34,26 @@ class Measurer {
                    const std::string& parent_machine_code_id);
   void expect_confirmations(const std::vector<model::Solution>& finalists);
   /// Keyed by (iteration, parent, machine code): equal code is raced once against one parent.
-  base::Result<model::Evaluation> triage(const model::Identity& identity, const model::Solution& candidate,
-                                         const std::string& machine_code_id, const model::Solution& parent,
-                                         const std::string& parent_source_id, std::stop_token stop);
-  base::Result<model::Profile> profile(const model::Solution& solution, const std::string& source_id,
-                                       std::stop_token stop);
-  base::Result<evaluation::PlayoffReport> playoff(int iteration, const std::vector<evaluation::Arm>& arms, int places,
-                                                  std::stop_token stop);
-  base::Result<model::Status> verify_held_out(const model::Solution& solution, const std::string& source_id,
-                                              std::stop_token stop);
-  base::Result<model::Evaluation> confirm(const model::Solution& solution, const std::string& source_id,
-                                          std::stop_token stop);
+  base::Outcome<model::Evaluation> triage(const model::Identity& identity, const model::Solution& candidate,
+                                          const std::string& machine_code_id, const model::Solution& parent,
+                                          const std::string& parent_source_id, std::stop_token stop);
+  base::Outcome<model::Profile> profile(const model::Solution& solution, const std::string& source_id,
+                                        std::stop_token stop);
+  base::Outcome<evaluation::PlayoffReport> playoff(int iteration, const std::vector<evaluation::Arm>& arms, int places,
+                                                   std::stop_token stop);
+  base::Outcome<model::Status> verify_held_out(const model::Solution& solution, const std::string& source_id,
+                                               std::stop_token stop);
+  base::Outcome<model::Evaluation> confirm(const model::Solution& solution, const std::string& source_id,
+                                           std::stop_token stop);
 
  private:
-  base::Result<void> ensure_open(std::stop_token stop);
+  base::Outcome<void> ensure_open(std::stop_token stop);
 
   evaluation::Evaluator* evaluator_;
   Recorder& recorder_;
   const model::Task& task_;
   const evaluation::MeasureSettings& settings_;
-  evaluation::Foresight* foresight_;
+  evaluation::Lookahead* lookahead_;
   std::string task_id_;
   std::mutex open_mutex_;
   std::optional<evaluation::OpenReport> opened_;

@@ -10,7 +10,7 @@
 namespace accelopt::search {
 namespace {
 
-using base::Result;
+using base::Outcome;
 using evaluation::Reply;
 using evaluation::Request;
 using model::Evaluation;
@@ -49,11 +49,11 @@ class MeteredEvaluator final : public evaluation::Evaluator {
  public:
   MeteredEvaluator(evaluation::Evaluator& evaluator, Budget& budget) : evaluator_(evaluator), budget_(budget) {}
 
-  Result<Reply> answer(const Request& request, std::stop_token stop) override {
+  Outcome<Reply> answer(const Request& request, std::stop_token stop) override {
     if (std::holds_alternative<evaluation::Build>(request)) return evaluator_.answer(request, stop);
     if (std::holds_alternative<evaluation::Race>(request)) return race(request, stop);
     if (std::holds_alternative<evaluation::Profile>(request) && !budget_.may_measure())
-      return base::fail(base::ErrorCode::cancelled, "nothing new is measured: " + budget_.explanation());
+      return base::ending("nothing new is measured: " + budget_.explanation());
     const Stopwatch watch(evaluator_);
     auto reply = evaluator_.answer(request, stop);
     const double seconds = watch.seconds();
@@ -63,7 +63,7 @@ class MeteredEvaluator final : public evaluation::Evaluator {
   }
 
  private:
-  Result<Reply> race(const Request& request, const std::stop_token& stop) {
+  Outcome<Reply> race(const Request& request, const std::stop_token& stop) {
     TRY_ASSIGN(auto reservation, budget_.reserve({.device_seconds = expected_race()}, stop));
     const Stopwatch watch(evaluator_);
     auto reply = evaluator_.answer(request, stop);
@@ -74,7 +74,7 @@ class MeteredEvaluator final : public evaluation::Evaluator {
   }
 
   /// The first opening on a machine also measures its peaks; no race does that again.
-  void learn_opening(const Result<Reply>& reply, double seconds) {
+  void learn_opening(const Outcome<Reply>& reply, double seconds) {
     const double baseline_seconds =
         reply ? measured_seconds(std::get<evaluation::OpenReport>(*reply).baseline, seconds) : seconds;
     budget_.expect_conclusion(kOpeningsOfConclusion * baseline_seconds);

@@ -10,8 +10,8 @@
 
 namespace accelopt::search {
 
-using base::ErrorCode;
-using base::Result;
+using base::Outcome;
+using base::Why;
 using model::Status;
 
 namespace {
@@ -68,7 +68,7 @@ class PlayOff {
     for (const Candidate& child : children) enter(child);
   }
 
-  Result<Selection> run() {
+  Outcome<Selection> run() {
     TRY(race());
     // Nothing is known without the baseline's times: what was best before stays.
     if (out_.contains(0)) return Selection{selecting_.beam, selecting_.finalists, {}, notes_};
@@ -81,17 +81,15 @@ class PlayOff {
     if (arm_of_.try_emplace(candidate.source_id, field_.size()).second) field_.push_back(candidate);
   }
 
-  [[nodiscard]] bool waiting() const { return selecting_.waiting != nullptr && *selecting_.waiting > 0; }
-
   [[nodiscard]] int places() const {
     return selecting_.settings.strategy == Strategy::greedy ? 1 : selecting_.settings.beam;
   }
 
-  Result<void> race() {
+  Outcome<void> race() {
     std::vector<evaluation::Arm> arms;
     for (const Candidate& candidate : field_) arms.push_back({candidate.solution});
     auto raced = selecting_.measurer.playoff(selecting_.iteration, arms, places(), selecting_.abort);
-    if (!raced && raced.error().code == ErrorCode::not_found) raced = playoff_from_triage(field_);
+    if (!raced && raced.error().why == Why::not_on_record) raced = playoff_from_triage(field_);
     if (!raced) return tl::make_unexpected(raced.error());
     const evaluation::PlayoffReport& report = *raced;
     notes_ = report.notes;
@@ -106,7 +104,7 @@ class PlayOff {
 
   /// The arms of the new beam. A child that fails the held-out workloads is out, and the places are filled again
   /// without it.
-  Result<std::vector<std::size_t>> fill_places() {
+  Outcome<std::vector<std::size_t>> fill_places() {
     for (;;) {
       const std::vector<std::size_t> chosen = fill_beam(entrants(), places());
       TRY_ASSIGN(const auto failed, first_that_fails_held_out(chosen));
@@ -135,18 +133,18 @@ class PlayOff {
     return entrants;
   }
 
-  /// @error cancelled: one was put off; all that can be asked for before a failure is asked for.
-  Result<std::optional<std::size_t>> first_that_fails_held_out(const std::vector<std::size_t>& chosen) {
-    std::optional<base::Error> put_off;
+  /// Put off, where one is: all that can be asked for before a failure is asked for.
+  Outcome<std::optional<std::size_t>> first_that_fails_held_out(const std::vector<std::size_t>& chosen) {
+    std::optional<base::NotDone> put_off;
     for (const std::size_t arm : chosen) {
       if (arm < first_child_) continue;
       const Candidate& child = field_[arm];
       const auto status = selecting_.measurer.verify_held_out(child.solution, child.source_id, selecting_.abort);
-      if (!status && status.error().code == ErrorCode::cancelled && waiting()) {
+      if (!status && status.error().why == Why::put_off) {
         put_off = status.error();  // the others can be asked for as well
         continue;
       }
-      const bool unknown = !status && status.error().code == ErrorCode::not_found;
+      const bool unknown = !status && status.error().why == Why::not_on_record;
       if (!status && !unknown) return tl::make_unexpected(status.error());
       if (unknown || *status == Status::passed) continue;
       ++selecting_.counts["HELD_OUT_FAILED"];
@@ -194,7 +192,7 @@ class PlayOff {
 
 }  // namespace
 
-Result<Selection> play_off(const Selecting& selecting, const std::vector<AttemptOutcome>& outcomes) {
+Outcome<Selection> play_off(const Selecting& selecting, const std::vector<AttemptOutcome>& outcomes) {
   const std::vector<Candidate> children = new_entrants(outcomes);
   if (children.empty()) return Selection{selecting.beam, selecting.finalists, {}};  // nothing new to race
   return PlayOff(selecting, children).run();

@@ -2,13 +2,12 @@
 // The end of an iteration: parents, old finalists and new candidates side by side, and which of them go on.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "base/result.hpp"
+#include "base/outcome.hpp"
 #include "search/candidate.hpp"
 #include "search/measurer.hpp"
 #include "search/settings.hpp"
@@ -25,8 +24,7 @@ struct Selecting {
   const std::vector<Candidate>& finalists;  ///< so far
   Measurer& measurer;
   std::stop_token abort;
-  const std::atomic<int>* waiting = nullptr;  ///< as RunPorts::waiting
-  std::map<std::string, int>& counts;         ///< of the run, by status; HELD_OUT_FAILED is counted here
+  std::map<std::string, int>& counts;  ///< of the run, by status; HELD_OUT_FAILED is counted here
 };
 
 /// What goes on.
@@ -40,7 +38,7 @@ struct Selection {
 /// Standard rules: parents, finalists and the branches' representatives race each other in one play-off; the best that
 /// also pass the held-out workloads are the beam. With nothing new to race, beam and finalists stand.
 /// @error as Measurer's; `cancelled` too where something was put off.
-base::Result<Selection> play_off(const Selecting& selecting, const std::vector<AttemptOutcome>& outcomes);
+base::Outcome<Selection> play_off(const Selecting& selecting, const std::vector<AttemptOutcome>& outcomes);
 
 /// Paper rules: latencies as recorded, parents do not compete, failures stand for their parent's code.
 Selection select_as_published(const Selecting& selecting, const std::vector<AttemptOutcome>& outcomes);

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "evaluation/evaluator_json.hpp"
-#include "memory/hygiene.hpp"
 #include "memory/ranking.hpp"
+#include "memory/sanitation.hpp"
 
 namespace accelopt::search {
 
@@ -25,7 +25,7 @@ std::string store_id(const model::Experience& experience) {
 
 std::string bound_of(const std::vector<model::WorkloadTiming>& workloads) {
   for (const model::WorkloadTiming& workload : workloads) {
-    if (workload.role == "race" && workload.roofline) return workload.roofline->bound;
+    if (workload.role == model::Role::race && workload.roofline) return workload.roofline->bound;
   }
   return {};
 }
@@ -76,8 +76,8 @@ memory::SolutionRecord record_of(const Candidate& candidate, const model::Task& 
 
 }  // namespace
 
-Result<std::vector<memory::Queue>> Recollection::shown(int iteration, const std::vector<Candidate>& beam,
-                                                       const memory::Queue& own) {
+base::Outcome<std::vector<memory::Queue>> Recollection::shown(int iteration, const std::vector<Candidate>& beam,
+                                                              const memory::Queue& own) {
   std::vector<memory::Queue> all;
   for (std::size_t parent = 0; parent < beam.size(); ++parent) {
     TRY_ASSIGN(auto queue, recall(iteration, static_cast<int>(parent), beam[parent], own));
@@ -86,12 +86,12 @@ Result<std::vector<memory::Queue>> Recollection::shown(int iteration, const std:
   return all;
 }
 
-Result<memory::Queue> Recollection::recall(int iteration, int parent, const Candidate& kernel,
-                                           const memory::Queue& own) {
+base::Outcome<memory::Queue> Recollection::recall(int iteration, int parent, const Candidate& kernel,
+                                                  const memory::Queue& own) {
   const auto capacity = static_cast<std::size_t>(settings_.memory_capacity);
   const bool wanted = settings_.recall == Recall::ranked && own.size() < capacity;
   if (!wanted || (knowledge_ == nullptr && !recorder_.replaying())) return own;
-  const journal::StepKey key{{.iteration = iteration, .parent = parent}, "recall"};
+  const journal::StepKey key{{.iteration = iteration, .parent = parent}, model::step_name(model::StepKind::recall)};
   const Json input = {{"kernel", kernel.source_id},
                       {"own", own.size()},
                       {"capacity", capacity},
@@ -100,15 +100,14 @@ Result<memory::Queue> Recollection::recall(int iteration, int parent, const Cand
     TRY_ASSIGN(const bool known, recorder_.on_record(key, input));
     if (!known) return own;  // the run had no store
   }
-  TRY_ASSIGN(
-      const auto recalled,
-      recorder_.once<std::vector<model::Experience>>(key, input, [&]() -> Result<std::vector<model::Experience>> {
-        auto found = knowledge_->recall(query_for(kernel), static_cast<int>(capacity - own.size()));
-        if (settings_.memory_everything) {
-          for (model::Experience& experience : found) keep_numbers_only(experience);
-        }
-        return found;
-      }));
+  using Experiences = std::vector<model::Experience>;
+  TRY_ASSIGN(const auto recalled, recorder_.once<Experiences>(key, input, [&]() -> base::Outcome<Experiences> {
+    auto found = knowledge_->recall(query_for(kernel), static_cast<int>(capacity - own.size()));
+    if (settings_.memory_everything) {
+      for (model::Experience& experience : found) keep_numbers_only(experience);
+    }
+    return found;
+  }));
   memory::Queue queue = own;
   queue.insert(queue.end(), recalled.begin(), recalled.end());
   return queue;

@@ -24,8 +24,8 @@ class Recollection {
 
   /// What the planner is shown for each kernel of the beam: the run's own newest first; in the places that are left,
   /// with ranked retrieval, the best of the store for that kernel. @error as the journal's.
-  base::Result<std::vector<memory::Queue>> shown(int iteration, const std::vector<Candidate>& beam,
-                                                 const memory::Queue& own);
+  base::Outcome<std::vector<memory::Queue>> shown(int iteration, const std::vector<Candidate>& beam,
+                                                  const memory::Queue& own);
 
   /// Gives the store what the iteration taught: its experiences, the solutions that they speak of, and what became of
   /// the ones that its planners were shown. @error as the journal's.
@@ -34,7 +34,7 @@ class Recollection {
                                 const std::vector<memory::Queue>& shown);
 
  private:
-  base::Result<memory::Queue> recall(int iteration, int parent, const Candidate& kernel, const memory::Queue& own);
+  base::Outcome<memory::Queue> recall(int iteration, int parent, const Candidate& kernel, const memory::Queue& own);
   [[nodiscard]] memory::Query query_for(const Candidate& kernel) const;
 
   memory::Knowledge* knowledge_;

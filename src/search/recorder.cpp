@@ -14,8 +14,8 @@ std::chrono::milliseconds Recorder::since_start() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_);
 }
 
-base::Result<Json> Recorder::once_json(const journal::StepKey& key, const Json& input,
-                                       const std::function<base::Result<Json>()>& produce) {
+base::Outcome<Json> Recorder::once_json(const journal::StepKey& key, const Json& input,
+                                        const std::function<base::Outcome<Json>()>& produce) {
   const std::string input_hash = base::sha256_hex(base::canonical(input));
   TRY_ASSIGN(const auto known, journal_.find_step(run_, key, input_hash));
   if (known) {
@@ -24,8 +24,7 @@ base::Result<Json> Recorder::once_json(const journal::StepKey& key, const Json& 
   }
   ++absent_;
   if (missing_ == Missing::leave_it) {
-    return base::fail(base::ErrorCode::not_found,
-                      "step " + key.kind + " " + model::to_string(key.identity) + " is not on record");
+    return base::not_on_record("step " + key.kind + " " + model::to_string(key.identity) + " is not on record");
   }
   const auto started = since_start();
   TRY_ASSIGN(Json output, produce());
@@ -46,7 +45,9 @@ base::Result<model::Usage> Recorder::usage_of_chats(const std::string& label_pre
   TRY_ASSIGN(const auto steps, journal_.steps(run_));
   model::Usage usage;
   for (const journal::StepRecord& step : steps) {
-    if (step.key.kind.starts_with("chat:" + label_prefix)) usage += step.usage;
+    const bool asked = model::step_kind(step.key.kind) == model::StepKind::chat &&
+                       model::step_suffix(step.key.kind).starts_with(label_prefix);
+    if (asked) usage += step.usage;
   }
   return usage;
 }

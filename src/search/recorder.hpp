@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "base/json.hpp"
-#include "base/result.hpp"
+#include "base/outcome.hpp"
 #include "journal/journal.hpp"
 
 namespace accelopt::search {
@@ -23,18 +23,18 @@ class Recorder {
   /// The journal outlives the recorder. May be used from many threads.
   Recorder(journal::Journal& journal, std::string run, Missing missing);
 
-  /// The step's output: read when it is on record with the same `input`, else `produce()`d and recorded.
-  /// @error not_found: it is not on record and may not be done; else what produce or the journal say. Errors are never
-  /// recorded.
+  /// The step's output: read when it is on record with the same `input`, else `produce()`d and recorded. Not on record:
+  /// it may not be done; else what produce or the journal say, which is never recorded.
   template <class T>
-  base::Result<T> once(const journal::StepKey& key, const base::Json& input,
-                       const std::function<base::Result<T>()>& produce) {
-    TRY_ASSIGN(const base::Json output, once_json(key, input, [&]() -> base::Result<base::Json> {
+  base::Outcome<T> once(const journal::StepKey& key, const base::Json& input,
+                        const std::function<base::Outcome<T>()>& produce) {
+    TRY_ASSIGN(const base::Json output, once_json(key, input, [&]() -> base::Outcome<base::Json> {
                  auto made = produce();
                  if (!made) return tl::make_unexpected(made.error());
                  return base::Json(*made);
                }));
-    return base::decode<T>(output, "journal step " + key.kind);
+    TRY_ASSIGN(T value, base::decode<T>(output, "journal step " + key.kind));
+    return value;
   }
 
   /// Whether the step is on record with this input.
@@ -55,8 +55,8 @@ class Recorder {
   [[nodiscard]] int absent() const { return absent_; }
 
  private:
-  base::Result<base::Json> once_json(const journal::StepKey& key, const base::Json& input,
-                                     const std::function<base::Result<base::Json>()>& produce);
+  base::Outcome<base::Json> once_json(const journal::StepKey& key, const base::Json& input,
+                                      const std::function<base::Outcome<base::Json>()>& produce);
   [[nodiscard]] std::chrono::milliseconds since_start() const;
 
   journal::Journal& journal_;
@@ -66,10 +66,5 @@ class Recorder {
   std::atomic<int> found_ = 0;
   std::atomic<int> absent_ = 0;
 };
-
-/// Whether an error says only that the run ends or, in a replay, that its record does.
-inline bool is_ending(const base::Error& error) {
-  return error.code == base::ErrorCode::cancelled || error.code == base::ErrorCode::not_found;
-}
 
 }  // namespace accelopt::search

@@ -12,17 +12,21 @@ constexpr int kResultSchema = 1;
 
 }  // namespace
 
-std::string_view to_string(Outcome outcome) {
+std::string name_of(std::optional<model::EndReason> reason) {
+  return std::string(reason ? to_string(*reason) : "");
+}
+
+std::string_view to_string(RunOutcome outcome) {
   switch (outcome) {
-    case Outcome::improved:
+    case RunOutcome::improved:
       return "improved";
-    case Outcome::no_gain:
+    case RunOutcome::no_gain:
       return "no_gain";
-    case Outcome::budget:
+    case RunOutcome::budget:
       return "budget";
-    case Outcome::interrupted:
+    case RunOutcome::interrupted:
       return "interrupted";
-    case Outcome::waiting:
+    case RunOutcome::waiting:
       return "waiting";
   }
   return "no_gain";
@@ -34,7 +38,7 @@ Json to_result_json(const RunResult& result) {
               {"run", result.run},
               {"task", result.task},
               {"outcome", to_string(result.outcome)},
-              {"stopped_by", result.stopped_by},
+              {"stopped_by", name_of(result.stopped_by)},
               {"stopped_because", result.stopped_because},
               {"reason", result.reason},
               {"speedup", nullptr},
@@ -57,7 +61,7 @@ Json to_result_json(const RunResult& result) {
               {"wall_seconds", result.wall_seconds}};
   out["estimate"] = result.estimate;
   out["noise"] = result.noise;
-  const bool improved = result.outcome == Outcome::improved && result.confirmation;
+  const bool improved = result.outcome == RunOutcome::improved && result.confirmation;
   if (improved) {
     out["speedup"] = Json(*result.confirmation->ratio);
     out["trust"] = result.confirmation->trust;

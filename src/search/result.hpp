@@ -10,21 +10,22 @@
 #include "model/evaluation.hpp"
 #include "model/solution.hpp"
 #include "model/usage.hpp"
+#include "model/vocabulary.hpp"
 
 namespace accelopt::search {
 
 /// waiting: nothing can go on without an answer or a measurement that somebody elsewhere has to give.
-enum class Outcome { improved, no_gain, budget, interrupted, waiting };
-std::string_view to_string(Outcome outcome);
+enum class RunOutcome { improved, no_gain, budget, interrupted, waiting };
+std::string_view to_string(RunOutcome outcome);
 
 /// What a run came to. Ratios are baseline time / candidate time, from the confirmation alone.
 struct RunResult {
   std::string run;
   std::string task;
-  Outcome outcome = Outcome::no_gain;
-  std::string stopped_by;         ///< "iterations", "patience", "near_roofline", "signal", or a budget's name
-  std::string stopped_because{};  ///< for people, of "near_roofline": which workload, its share, the bound
-  std::string reason;             ///< for people: why there is no gain, what the evidence is
+  RunOutcome outcome = RunOutcome::no_gain;
+  std::optional<model::EndReason> stopped_by;  ///< none: nothing did yet
+  std::string stopped_because{};               ///< for people, of "near_roofline": which workload, its share, the bound
+  std::string reason;                          ///< for people: why there is no gain, what the evidence is
   std::optional<model::Evaluation> confirmation;  ///< of the winner; without one: of the best that did not confirm
   std::optional<model::Solution> solution;        ///< the winner
   std::string solution_id;
@@ -46,6 +47,9 @@ struct RunResult {
   base::Json estimate;  ///< by quantity: what was predicted, what it was; null: nothing was
   bool derived_reference = false;
 };
+
+/// As it is stored and exchanged; empty: none.
+std::string name_of(std::optional<model::EndReason> reason);
 
 /// The documented result object (docs/json.md): type "result", schema version included.
 base::Json to_result_json(const RunResult& result);

@@ -20,15 +20,20 @@ namespace accelopt::search {
 
 using base::ErrorCode;
 using base::Json;
+using base::Outcome;
 using base::Result;
+using base::Why;
+using model::EndReason;
 using model::Status;
+using model::step_name;
+using model::StepKind;
 
 namespace {
 
 double geometric_mean_ns(const std::vector<model::WorkloadTiming>& workloads) {
   std::vector<double> times;
   for (const model::WorkloadTiming& workload : workloads) {
-    if (workload.role == "race" && workload.time_ns > 0) times.push_back(workload.time_ns);
+    if (workload.role == model::Role::race && workload.time_ns > 0) times.push_back(workload.time_ns);
   }
   return times.empty() ? 0 : stats::geometric_mean(times);
 }
@@ -38,7 +43,7 @@ double least_roofline(const std::vector<model::WorkloadTiming>& workloads) {
   double least = 1;
   bool any = false;
   for (const model::WorkloadTiming& workload : workloads) {
-    if (workload.role != "race") continue;
+    if (workload.role != model::Role::race) continue;
     least = std::min(least, workload.roofline ? workload.roofline->fraction : 0.0);
     any = true;
   }
@@ -49,7 +54,7 @@ double least_roofline(const std::vector<model::WorkloadTiming>& workloads) {
 std::string farthest_from_roofline(const std::vector<model::WorkloadTiming>& workloads) {
   const model::WorkloadTiming* farthest = nullptr;
   for (const model::WorkloadTiming& workload : workloads) {
-    if (workload.role != "race" || !workload.roofline) continue;
+    if (workload.role != model::Role::race || !workload.roofline) continue;
     if (farthest == nullptr || workload.roofline->fraction < farthest->roofline->fraction) farthest = &workload;
   }
   if (farthest == nullptr) return {};
@@ -60,16 +65,6 @@ std::string farthest_from_roofline(const std::vector<model::WorkloadTiming>& wor
 
 /// Most attempts of one iteration where all of them have to stand side by side, each on a thread of its own.
 constexpr int kMostAttemptsInStages = 4096;
-
-/// A replay spends nothing: where a budget ended the run is on record.
-SearchSettings without_budgets(SearchSettings settings) {
-  settings.max_seconds.reset();
-  settings.max_device_seconds.reset();
-  settings.max_evaluations.reset();
-  settings.max_tokens.reset();
-  settings.max_usd.reset();
-  return settings;
-}
 
 class Search {
  public:
@@ -82,13 +77,13 @@ class Search {
         own_budget_(request.missing == Missing::leave_it ? without_budgets(request.settings) : request.settings),
         budget_(ports.budget != nullptr ? *ports.budget : own_budget_),
         asker_(ports.team, recorder_, budget_),
-        measurer_(ports.evaluator, recorder_, request_.task, request_.measure, ports.foresight),
+        measurer_(ports.evaluator, recorder_, request_.task, request_.measure, ports.lookahead),
         recollection_(ports.knowledge, recorder_, request_.task, settings_) {}
 
   /// The method. Each iteration: plan and attempt (explore), summarize the telling pairs and, meanwhile, race what was
   /// found beside its parents and keep the best (learn_and_select); at the end the incumbent is confirmed in fresh
   /// processes, and only that is reported.
-  Result<void> search() {
+  Outcome<void> search() {
     TRY(mark_session());
     TRY(verify_baseline());
     while (!stopped_by_) {
@@ -98,34 +93,32 @@ class Search {
       if (stopping()) break;
       TRY(decide_whether_to_stop());
     }
-    return stopping() ? Result<void>() : confirm();
+    return stopping() ? Outcome<void>() : confirm();
   }
 
   Result<RunReport> run() {
     const auto searched = search();
-    // What needs something that was put off fails as if it were stopped.
-    const bool put_off = !searched && searched.error().code == ErrorCode::cancelled && waiting();
-    if (!searched && !put_off) return tl::make_unexpected(searched.error());
+    if (!searched && searched.error().why != Why::put_off) return tl::make_unexpected(searched.error().as_error());
+    if (!searched) waiting_ = true;
     return finish();
   }
 
  private:
   [[nodiscard]] bool interrupted() const { return stops_.wind_down.stop_requested(); }
-  /// Something was put off for somebody elsewhere: what depends on it may not be decided without it.
-  [[nodiscard]] bool waiting() const { return ports_.waiting != nullptr && *ports_.waiting > 0; }
-  [[nodiscard]] bool stopping() const { return interrupted() || waiting(); }
+  [[nodiscard]] bool stopping() const { return interrupted() || waiting_; }
 
   /// Where the clock of the steps that follow begins: a run that is resumed has several sessions.
   Result<void> mark_session() {
     if (recorder_.replaying()) return {};
     const std::string number = std::to_string(base::random_seed());
-    return recorder_.record({{}, "session:" + number}, {}, {{"schedule", to_string(request_.schedule)}});
+    return recorder_.record({{}, step_name(StepKind::session, number)}, {},
+                            {{"schedule", to_string(request_.schedule)}});
   }
 
   /// The log itself, so that a replay that decides otherwise can say where.
   Result<void> keep_decisions(const std::string& hash) {
     if (recorder_.replaying()) return {};
-    return recorder_.record({{}, "decisions"}, {{"hash", hash}}, decisions_);
+    return recorder_.record({{}, step_name(StepKind::decisions)}, {{"hash", hash}}, decisions_);
   }
 
   [[nodiscard]] Candidate baseline() const {
@@ -140,7 +133,7 @@ class Search {
             .workloads = opened_.baseline.workloads};
   }
 
-  Result<void> verify_baseline() {
+  Outcome<void> verify_baseline() {
     TRY_ASSIGN(opened_, measurer_.open(stops_.abort));
     if (opened_.baseline.status != Status::passed) {
       return base::fail(ErrorCode::invalid_argument, "the baseline of " + request_.task.definition.name + " fails: " +
@@ -159,13 +152,13 @@ class Search {
                                         least_roofline(opened_.baseline.workloads),
                                         settings_.iterations * widest * settings_.plans * settings_.attempts});
     if (settings_.near_roofline > 0 && least_roofline(opened_.baseline.workloads) >= 1 - settings_.near_roofline) {
-      stopped_by_ = "near_roofline";
+      stopped_by_ = EndReason::near_roofline;
     }
     return {};
   }
 
   /// Plans and attempts of one iteration, in order of identity.
-  Result<std::vector<AttemptOutcome>> explore() {
+  Outcome<std::vector<AttemptOutcome>> explore() {
     ports_.events->on(model::IterationStarted{iteration_, static_cast<int>(beam_.size())});
     TRY_ASSIGN(shown_, recollection_.shown(iteration_, beam_, memory_));
     const std::vector<agents::Lineage> lineages = ancestry_.lineages(beam_, tried_);
@@ -186,14 +179,14 @@ class Search {
                             .budget = budget_,
                             .events = *ports_.events,
                             .stops = stops_,
-                            .waiting = ports_.waiting,
                             .schedule = schedule(),
                             .flow = request_.flow};
     TRY_ASSIGN(auto outcomes, search::explore(exploration));
+    waiting_ = std::any_of(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.put_off; });
     TRY(keep_profiles());
     const bool any =
         std::any_of(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.candidate.has_value(); });
-    if (const auto reason = asker_.asked_in_vain(); reason && !any && !stopping()) {
+    if (const auto reason = asker_.unanswered(); reason && !any && !stopping()) {
       return tl::make_unexpected(
           base::with_context(*reason, "no question of iteration " + std::to_string(iteration_ + 1) + " was answered"));
     }
@@ -209,8 +202,10 @@ class Search {
       auto profile = measurer_.profile(parent.solution, parent.source_id, stops_.abort);
       if (profile)
         parent.evaluation.profile = *profile;
-      else if (profile.error().code != ErrorCode::cancelled && profile.error().code != ErrorCode::not_found)
-        return tl::make_unexpected(profile.error());
+      else if (profile.error().why == Why::failed)
+        return tl::make_unexpected(profile.error().as_error());
+      else if (profile.error().why == Why::put_off)
+        waiting_ = true;
     }
     return {};
   }
@@ -227,7 +222,7 @@ class Search {
       ancestry_.add(outcome, outcome_text(outcome));
       ties_.add(outcome, outcome_text(outcome), parent);
       if (!outcome.candidate) {
-        ++counts_[waiting() ? "PUT_OFF" : "NO_ANSWER"];
+        ++counts_[outcome.put_off ? "PUT_OFF" : "NO_ANSWER"];
         continue;
       }
       const Candidate& candidate = *outcome.candidate;
@@ -240,13 +235,12 @@ class Search {
       if (recorder_.replaying()) continue;
       TRY(ports_.journal->record_solution(candidate.source_id, candidate.solution));
       if (candidate.open) TRY(ports_.journal->record_solution(candidate.evaluation.tuning->source_id, *candidate.open));
-      TRY(ports_.journal->record_kernel(kernel_record(candidate, "triage", std::nullopt)));
+      TRY(ports_.journal->record_kernel(kernel_record(candidate, StepKind::triage, std::nullopt)));
     }
     return {};
   }
 
-  journal::KernelRecord kernel_record(const Candidate& candidate, const std::string& kind,
-                                      std::optional<double> speedup) {
+  journal::KernelRecord kernel_record(const Candidate& candidate, StepKind kind, std::optional<double> speedup) {
     return {request_.run,
             request_.task.definition.name,
             opened_.device.name,
@@ -255,25 +249,26 @@ class Search {
             candidate.identity,
             candidate.evaluation.status,
             speedup,
-            kind};
+            std::string(to_string(kind))};
   }
 
   /// The play-off needs no lesson and the lessons need no play-off: in a pipeline the device races while the summarizer
   /// writes.
-  Result<void> learn_and_select(const std::vector<AttemptOutcome>& outcomes) {
+  Outcome<void> learn_and_select(const std::vector<AttemptOutcome>& outcomes) {
     const std::vector<Candidate> parents = beam_;  // the play-off replaces them
     const std::vector<std::string> best_before = finalist_ids();
     Result<Lessons> lessons;
-    Result<void> selected;
+    Outcome<void> selected;
     if (schedule() == Schedule::pipeline) {
       const std::jthread learner([&] { lessons = learn(outcomes, parents); });
       selected = select(outcomes);
     } else {
       lessons = learn(outcomes, parents);
-      if (lessons && !stopping()) selected = select(outcomes);
+      if (lessons && !lessons->put_off && !stopping()) selected = select(outcomes);
     }
     if (!lessons) return tl::make_unexpected(lessons.error());
     TRY(selected);
+    waiting_ = lessons->put_off;
     if (stopping()) return {};  // some lessons may be missing: a resumed run learns them all
     TRY(remember_lessons(*lessons));
     TRY(recollection_.contribute(iteration_, lessons->experiences, outcomes, parents, shown_));
@@ -301,7 +296,6 @@ class Search {
                             .measurer = measurer_,
                             .events = *ports_.events,
                             .stops = stops_,
-                            .waiting = ports_.waiting,
                             .schedule = schedule()};
     return summarize_pairs(learning, outcomes, experiences_);
   }
@@ -309,9 +303,9 @@ class Search {
   /// Those of the last round serve later runs alone; without a store none is paid for. A replay has none: recorded.
   Result<bool> lessons_are_used() {
     if (lessons_decide()) return true;
-    const auto kept =
-        recorder_.once<bool>({{}, "keeps_lessons"}, {}, [&]() -> Result<bool> { return ports_.knowledge != nullptr; });
-    if (!kept && kept.error().code != ErrorCode::not_found) return tl::make_unexpected(kept.error());
+    const auto kept = recorder_.once<bool>({{}, step_name(StepKind::keeps_lessons)}, {},
+                                           [&]() -> Outcome<bool> { return ports_.knowledge != nullptr; });
+    if (!kept && kept.error().why != Why::not_on_record) return tl::make_unexpected(kept.error().as_error());
     return kept.value_or(true);
   }
 
@@ -337,7 +331,7 @@ class Search {
     return {};
   }
 
-  Result<void> select(const std::vector<AttemptOutcome>& outcomes) {
+  Outcome<void> select(const std::vector<AttemptOutcome>& outcomes) {
     const Selecting selecting{.task = request_.task,
                               .opened = opened_,
                               .settings = settings_,
@@ -346,7 +340,6 @@ class Search {
                               .finalists = finalists_,
                               .measurer = measurer_,
                               .abort = stops_.abort,
-                              .waiting = ports_.waiting,
                               .counts = counts_};
     Selection next;
     if (settings_.rules == Rules::standard) {
@@ -360,7 +353,7 @@ class Search {
     finalists_ = std::move(next.finalists);
     if (recorder_.replaying()) return {};
     for (const Candidate& candidate : next.raced)
-      TRY(ports_.journal->record_kernel(kernel_record(candidate, "playoff", candidate.score.estimate)));
+      TRY(ports_.journal->record_kernel(kernel_record(candidate, StepKind::playoff, candidate.score.estimate)));
     return {};
   }
 
@@ -396,39 +389,38 @@ class Search {
   /// Recorded, because a clock or a shared budget would decide otherwise the next time.
   Result<void> decide_whether_to_stop() {
     const Json input = {{"settings", without_budgets(settings_)}, {"incumbent", finalist_ids()}};
-    auto decision = recorder_.once<std::string>({{.iteration = iteration_}, "stop"}, input,
-                                                [&]() -> Result<std::string> { return reason_to_stop(); });
-    if (!decision && decision.error().code != ErrorCode::not_found) return tl::make_unexpected(decision.error());
-    const std::string reason = decision ? *decision : reason_to_stop();
-    if (!reason.empty()) stopped_by_ = reason;
+    auto decision = recorder_.once<std::string>({{.iteration = iteration_}, step_name(StepKind::stop)}, input,
+                                                [&]() -> Outcome<std::string> { return name_of(reason_to_stop()); });
+    if (!decision && decision.error().why != Why::not_on_record)
+      return tl::make_unexpected(decision.error().as_error());
+    stopped_by_ = decision ? model::named<EndReason>(*decision) : reason_to_stop();
     return {};
   }
 
-  [[nodiscard]] std::string reason_to_stop() const {
-    if (const auto limit = budget_.ended_by()) return *limit;
+  [[nodiscard]] std::optional<EndReason> reason_to_stop() const {
+    if (const auto limit = budget_.ended_by()) return limit;
     if (settings_.near_roofline > 0 && !finalists_.empty() &&
         least_roofline(finalists_.front().workloads) >= 1 - settings_.near_roofline) {
-      return "near_roofline";
+      return EndReason::near_roofline;
     }
-    if (settings_.patience > 0 && rounds_without_new_incumbent_ >= settings_.patience) return "patience";
-    return iteration_ >= settings_.iterations ? "iterations" : "";
+    if (settings_.patience > 0 && rounds_without_new_incumbent_ >= settings_.patience) return EndReason::patience;
+    return iteration_ >= settings_.iterations ? std::optional(EndReason::iterations) : std::nullopt;
   }
 
   /// The best of the last play-off, in fresh processes on fresh inputs; the next ones when it does not hold.
-  Result<void> confirm() {
+  Outcome<void> confirm() {
     for (std::size_t place = 0; place < finalists_.size(); ++place) {
       const Candidate& finalist = finalists_[place];
       if (confirmation_ && budget_.exhausted()) return {};
       ports_.events->on(model::Confirming{finalist.identity, finalist.plan.title});
       auto evaluation = measurer_.confirm(finalist.solution, finalist.source_id, stops_.abort);
-      if (!evaluation &&
-          (evaluation.error().code == ErrorCode::cancelled || evaluation.error().code == ErrorCode::not_found)) {
-        if (waiting()) expect_confirmations(place);
-        const bool given_up = evaluation.error().code == ErrorCode::cancelled && !stopping();
-        if (given_up) return tl::make_unexpected(evaluation.error());  // waiting for the device was stopped: it is owed
-        return {};
+      if (!evaluation) {
+        const Why why = evaluation.error().why;
+        if (why == Why::put_off) expect_confirmations(place);
+        // Where the run itself goes on, waiting for the device was stopped: the confirmation is owed.
+        if (why == Why::not_on_record || (why == Why::ending && stopping())) return {};
+        return tl::make_unexpected(evaluation.error());
       }
-      if (!evaluation) return tl::make_unexpected(evaluation.error());
       if (!confirmation_) confirmation_ = *evaluation;
       decisions_.push_back({{"confirm", finalist.source_id},
                             {"status", model::to_string(evaluation->status)},
@@ -437,7 +429,8 @@ class Search {
       confirmation_ = *evaluation;
       winner_ = finalist;
       if (recorder_.replaying()) return {};
-      return ports_.journal->record_kernel(kernel_record(finalist, "confirm", evaluation->ratio->estimate));
+      TRY(ports_.journal->record_kernel(kernel_record(finalist, StepKind::confirm, evaluation->ratio->estimate)));
+      return {};
     }
     return {};
   }
@@ -486,19 +479,19 @@ class Search {
     RunResult& result = report.result;
     result.run = request_.run;
     result.task = request_.task.definition.name;
-    result.stopped_by = interrupted() ? "signal" : waiting() ? "waiting" : stopped_by_.value_or("");
+    result.stopped_by = interrupted() ? EndReason::signal : waiting_ ? EndReason::waiting : stopped_by_;
     result.stopped_because = why_stopped(result.stopped_by);
-    result.outcome = winner_                                        ? Outcome::improved
-                     : interrupted()                                ? Outcome::interrupted
-                     : waiting()                                    ? Outcome::waiting
-                     : stopped_by_.value_or("").starts_with("max_") ? Outcome::budget
-                                                                    : Outcome::no_gain;
+    result.outcome = winner_                                         ? RunOutcome::improved
+                     : interrupted()                                 ? RunOutcome::interrupted
+                     : waiting_                                      ? RunOutcome::waiting
+                     : stopped_by_ && model::is_budget(*stopped_by_) ? RunOutcome::budget
+                                                                     : RunOutcome::no_gain;
     if (winner_) {
       result.solution = winner_->solution;
       result.solution_id = winner_->source_id;
     } else {
-      result.reason = waiting() ? "it waits for answers from elsewhere" : why_no_gain();
-      if (result.outcome == Outcome::budget && !budget_.explanation().empty())
+      result.reason = waiting_ ? "it waits for answers from elsewhere" : why_no_gain();
+      if (result.outcome == RunOutcome::budget && !budget_.explanation().empty())
         result.reason += "; the budget ended it: " + budget_.explanation();
     }
     result.confirmation = confirmation_;
@@ -506,7 +499,7 @@ class Search {
     result.counts = counts_;
     result.known = known_;
     result.usage = budget_.by_role();
-    for (const char* role : {"planner", "executor", "fixer", "summarizer"}) result.usage.try_emplace(role);
+    for (const auto& [role, name] : model::Names<model::AgentRole>::table) result.usage.try_emplace(std::string(name));
     result.evaluations = budget_.evaluations();
     result.iterations = iteration_;
     result.experiences = experiences_;
@@ -519,17 +512,18 @@ class Search {
     report.decisions = decisions_;
     if (!stopping()) TRY(keep_decisions(result.decision_hash));
     result.derived_reference = request_.task.derived_reference;
+    report.questions_put_off = asker_.put_off();
     report.steps_found = recorder_.found();
     report.steps_absent = recorder_.absent();
-    ports_.events->on(model::RunFinished{std::string(to_string(result.outcome)), result.stopped_by,
+    ports_.events->on(model::RunFinished{std::string(to_string(result.outcome)), name_of(result.stopped_by),
                                          winner_ ? confirmation_->ratio : std::nullopt, result.wall_seconds,
                                          result.stopped_because});
     return report;
   }
 
   /// What a person needs to know beside the word.
-  [[nodiscard]] std::string why_stopped(const std::string& by) const {
-    if (by != "near_roofline") return {};
+  [[nodiscard]] std::string why_stopped(std::optional<EndReason> by) const {
+    if (by != EndReason::near_roofline) return {};
     const auto& kernel = finalists_.empty() ? opened_.baseline.workloads : finalists_.front().workloads;
     const std::string where = farthest_from_roofline(kernel);
     return where.empty() ? where
@@ -576,8 +570,9 @@ class Search {
   int experiences_ = 0;
   int rounds_without_new_incumbent_ = 0;
   int plans_ = 0;
-  int gains_ = 0;  ///< times that another kernel became the incumbent
-  std::optional<std::string> stopped_by_;
+  int gains_ = 0;         ///< times that another kernel became the incumbent
+  bool waiting_ = false;  ///< something was put off: what depends on it may not be decided without it
+  std::optional<EndReason> stopped_by_;
   std::optional<model::Evaluation> confirmation_;
   std::optional<Candidate> winner_;
   Json decisions_ = Json::array();

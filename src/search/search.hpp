@@ -2,13 +2,12 @@
 // The search over one task. The loop itself is `Search::run` in search.cpp.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 
 #include "agents/roles.hpp"
 #include "evaluation/evaluator.hpp"
-#include "evaluation/foresight.hpp"
+#include "evaluation/lookahead.hpp"
 #include "journal/journal.hpp"
 #include "memory/knowledge.hpp"
 #include "model/events.hpp"
@@ -39,11 +38,8 @@ struct RunPorts {
   journal::Journal* journal = nullptr;
   model::EventSink* events = nullptr;
   Budget* budget = nullptr;  ///< that agents and evaluator share with the search; null: one of its own
-  /// How many questions and measurements were put off for somebody elsewhere to answer; may be null. Whoever puts one
-  /// off counts it here and fails with `cancelled`: the run does all else that can be done, and ends as waiting.
-  const std::atomic<int>* waiting = nullptr;
   /// Of an evaluator that puts its requests off: told what will be asked if all goes well; may be null.
-  evaluation::Foresight* foresight = nullptr;
+  evaluation::Lookahead* lookahead = nullptr;
   /// What outlives runs; null: the run learns for itself alone.
   memory::Knowledge* knowledge = nullptr;
 };
@@ -53,6 +49,7 @@ struct RunReport {
   RunResult result;
   int steps_found = 0;
   int steps_absent = 0;
+  int questions_put_off = 0;                   ///< of `waiting`: those that somebody elsewhere has to answer
   base::Json decisions = base::Json::array();  ///< the log: one entry an iteration, one a confirmation
 };
 

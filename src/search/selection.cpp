@@ -139,7 +139,7 @@ double latency_ns(const model::Evaluation& evaluation) {
   double sum = 0;
   int count = 0;
   for (const model::WorkloadTiming& workload : evaluation.workloads) {
-    if (workload.role != "race") continue;
+    if (workload.role != model::Role::race) continue;
     sum += std::log(workload.time_ns);
     ++count;
   }

@@ -106,6 +106,15 @@ base::Result<void> check(const SearchSettings& settings) {
   return {};
 }
 
+SearchSettings without_budgets(SearchSettings settings) {
+  settings.max_seconds.reset();
+  settings.max_device_seconds.reset();
+  settings.max_evaluations.reset();
+  settings.max_tokens.reset();
+  settings.max_usd.reset();
+  return settings;
+}
+
 std::string_view to_string(Strategy strategy) {
   for (const auto& [value, name] : kStrategies) {
     if (value == strategy) return name;

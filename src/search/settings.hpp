@@ -62,6 +62,9 @@ base::Result<SearchSettings> preset(std::string_view name);
 /// @error invalid_argument: a value outside its range, with its name and range.
 base::Result<void> check(const SearchSettings& settings);
 
+/// A replay spends nothing: where a budget ended the run is on record.
+SearchSettings without_budgets(SearchSettings settings);
+
 std::string_view to_string(Strategy strategy);
 /// @error invalid_argument: unknown name; the message lists the known ones.
 base::Result<Strategy> parse_strategy(std::string_view name);

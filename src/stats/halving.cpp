@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/names.hpp"
 #include "base/result.hpp"
 
 namespace accelopt::stats {
@@ -27,22 +28,15 @@ HalvingRules halving_rules(Samples samples) {
   return rules;
 }
 
+constexpr auto kRungFateNames = std::to_array<base::Named<RungFate>>({{RungFate::absent, "absent"},
+                                                                      {RungFate::leads, "leads"},
+                                                                      {RungFate::stays, "stays"},
+                                                                      {RungFate::slower, "slower"},
+                                                                      {RungFate::level, "level"},
+                                                                      {RungFate::outranked, "outranked"}});
+
 std::string_view to_string(RungFate fate) {
-  switch (fate) {
-    case RungFate::absent:
-      return "absent";
-    case RungFate::leads:
-      return "leads";
-    case RungFate::stays:
-      return "stays";
-    case RungFate::slower:
-      return "slower";
-    case RungFate::level:
-      return "level";
-    case RungFate::outranked:
-      return "outranked";
-  }
-  return "absent";
+  return base::name_in(kRungFateNames, fate);
 }
 
 double robust_centre(std::span<const double> samples) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/names.hpp"
 #include "base/result.hpp"
 
 namespace accelopt::stats {
@@ -87,34 +88,21 @@ TriageRules triage_rules(Samples samples) {
   return rules;
 }
 
+constexpr auto kRaceVerdictNames = std::to_array<base::Named<RaceVerdict>>({{RaceVerdict::running, "RUNNING"},
+                                                                            {RaceVerdict::faster, "FASTER"},
+                                                                            {RaceVerdict::slower, "SLOWER"},
+                                                                            {RaceVerdict::tie, "TIE"},
+                                                                            {RaceVerdict::undecided, "UNDECIDED"}});
+
 std::string_view to_string(RaceVerdict verdict) {
-  switch (verdict) {
-    case RaceVerdict::running:
-      return "RUNNING";
-    case RaceVerdict::faster:
-      return "FASTER";
-    case RaceVerdict::slower:
-      return "SLOWER";
-    case RaceVerdict::tie:
-      return "TIE";
-    case RaceVerdict::undecided:
-      return "UNDECIDED";
-  }
-  return "RUNNING";
+  return base::name_in(kRaceVerdictNames, verdict);
 }
 
+constexpr auto kDecidedByNames = std::to_array<base::Named<DecidedBy>>(
+    {{DecidedBy::none, ""}, {DecidedBy::race, "race"}, {DecidedBy::futility, "futility"}, {DecidedBy::cap, "cap"}});
+
 std::string_view to_string(DecidedBy decided_by) {
-  switch (decided_by) {
-    case DecidedBy::none:
-      return "";
-    case DecidedBy::race:
-      return "race";
-    case DecidedBy::futility:
-      return "futility";
-    case DecidedBy::cap:
-      return "cap";
-  }
-  return "";
+  return base::name_in(kDecidedByNames, decided_by);
 }
 
 TriageDecision decide_triage(std::span<const double> log_ratios, const TriageRules& rules, Clock clock) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/text.hpp"
 #include "model/launch_plan.hpp"
 #include "suites/mutant_text.hpp"
 
@@ -47,8 +48,8 @@ std::string renamed(const std::string& name, const Renamed& names) {
 
 std::string list_of(const char* key, const std::vector<model::PlacedExpression>& items, const Renamed& names) {
   if (items.empty()) return {};
-  std::string out;
-  for (const model::PlacedExpression& item : items) out += (out.empty() ? "" : ", ") + renamed(item.text, names);
+  std::string out =
+      base::joined(items, ", ", [&](const model::PlacedExpression& item) { return renamed(item.text, names); });
   return std::string(" ") + key + "=(" + out + ")";
 }
 
@@ -72,24 +73,26 @@ struct Draft {
   Renamed names;  ///< what the baseline's launches are given instead
 };
 
-class CudaBreeder {
+class CudaMutantGenerator {
  public:
-  CudaBreeder(const model::Task& task, model::DeviceDirectives directives)
+  CudaMutantGenerator(const model::Task& task, model::DeviceDirectives directives)
       : task_(task), definition_(task.definition), directives_(std::move(directives)) {}
 
-  std::vector<Mutant> breed() {
-    for_outputs(MutantKind::zeros, "zeros", &CudaBreeder::zeros);
-    for_outputs(MutantKind::constant, "constant", &CudaBreeder::constant);
-    for_outputs(MutantKind::copy, "copy of input", &CudaBreeder::copy);
-    for_outputs(MutantKind::last_tile, "last tile skipped", &CudaBreeder::last_tile);
+  std::vector<Mutant> generate() {
+    for_outputs(MutantKind::zeros, "zeros", &CudaMutantGenerator::zeros);
+    for_outputs(MutantKind::constant, "constant", &CudaMutantGenerator::constant);
+    for_outputs(MutantKind::copy, "copy of input", &CudaMutantGenerator::copy);
+    for_outputs(MutantKind::last_tile, "last tile skipped", &CudaMutantGenerator::last_tile);
     shorten_reductions();
     shorten_statistics();
     delay_statistics();
     take_wrong_maximum();
-    drop_maximum();
-    for_outputs(MutantKind::row, "one row unwritten", &CudaBreeder::row);
+    mutants_.push_back(of_source(task_, MutantKind::maximum, "maximum not subtracted",
+                                 "the baseline with 0 for every maximum",
+                                 without_maximum(model::main_text(task_.baseline)), kNoMaximum));
+    for_outputs(MutantKind::row, "one row unwritten", &CudaMutantGenerator::row);
     mutate_input();
-    drop_small_constants();
+    mutants_.push_back(without_epsilon(task_));
     for (const Rounding& rounding : roundings()) add_rounded(rounding);
     return std::move(mutants_);
   }
@@ -102,7 +105,8 @@ class CudaBreeder {
     std::string skipped;
   };
 
-  void for_outputs(MutantKind kind, const std::string& name, Spoiled (CudaBreeder::*spoil)(const TensorSpec&) const) {
+  void for_outputs(MutantKind kind, const std::string& name,
+                   Spoiled (CudaMutantGenerator::*spoil)(const TensorSpec&) const) {
     const bool several = definition_.outputs.size() > 1;
     for (const TensorSpec& output : definition_.outputs) {
       Spoiled spoiled = (this->*spoil)(output);
@@ -148,8 +152,7 @@ class CudaBreeder {
   [[nodiscard]] std::string scratch_and_maps(const Renamed& own, const Renamed& names) const {
     std::string out;
     for (const model::ScratchDirective& one : directives_.scratch) {
-      std::string shape;
-      for (const model::PlacedExpression& extent : one.shape) shape += (shape.empty() ? "" : ", ") + extent.text;
+      std::string shape = base::joined(one.shape, ", ", &model::PlacedExpression::text);
       out += "//@ scratch " + renamed(one.name, own) + " " + std::string(model::to_string(one.dtype)) + " [" + shape +
              "]" + (one.zero ? " zero" : "") + "\n";
     }
@@ -282,8 +285,7 @@ class CudaBreeder {
   void change_input(Draft& draft, const TensorSpec& input, const std::string& statements,
                     const std::string& value) const {
     const std::string changed = "mutant_changed_" + input.name;
-    std::string shape;
-    for (const std::string& axis : *input.shape) shape += (shape.empty() ? "" : ", ") + axis;
+    std::string shape = base::joined(*input.shape, ", ");
     draft.scratch += "//@ scratch " + changed + " " + std::string(model::to_string(input.dtype)) + " [" +
                      (shape.empty() ? "1" : shape) + "]\n";
     draft.before += launch_of({"mutant_change_" + input.name,
@@ -431,20 +433,6 @@ class CudaBreeder {
         draft);
   }
 
-  void drop_maximum() {
-    const auto source = without_maximum(task_.baseline.sources.front().text);
-    Mutant mutant{MutantKind::maximum,
-                  "maximum not subtracted",
-                  "the baseline with 0 for every maximum",
-                  source ? "" : kNoMaximum,
-                  {}};
-    if (source) {
-      mutant.solution = task_.baseline;
-      mutant.solution.sources.front().text = *source;
-    }
-    mutants_.push_back(std::move(mutant));
-  }
-
   /// The baseline runs twice: what it makes of shortened inputs goes to the outputs, but for the part that was left
   /// out, which is right. Only what a statistic over the axis reaches is wrong then.
   void shorten_statistics() {
@@ -478,8 +466,7 @@ class CudaBreeder {
     std::string taken;
     for (const TensorSpec& output : definition_.outputs) {
       const std::string again = "mutant_again_" + output.name;
-      std::string shape;
-      for (const std::string& extent : *output.shape) shape += (shape.empty() ? "" : ", ") + extent;
+      std::string shape = base::joined(*output.shape, ", ");
       draft.scratch += "//@ scratch " + again + " " + std::string(model::to_string(output.dtype)) + " [" +
                        (shape.empty() ? "1" : shape) + "]\n";
       names[output.name] = again;
@@ -525,16 +512,6 @@ class CudaBreeder {
     add(MutantKind::mutated_input, name, "the baseline, which then writes into " + input->name, {}, draft);
   }
 
-  void drop_small_constants() {
-    const auto source = without_small_constants(task_.baseline.sources.front().text);
-    Mutant mutant{MutantKind::epsilon, kEpsilonName, kEpsilonDoes, source ? "" : kNoEpsilon, {}};
-    if (source) {
-      mutant.solution = task_.baseline;
-      mutant.solution.sources.front().text = *source;
-    }
-    mutants_.push_back(std::move(mutant));
-  }
-
   void add_rounded(const Rounding& rounding) {
     std::string to;
     Draft draft;
@@ -570,7 +547,7 @@ std::vector<Mutant> derive_cuda_mutants(const model::Task& task) {
   auto directives = model::parse_device_directives(task.baseline.sources.front().text);
   // Lint has refused a baseline whose directives cannot be read before it asks for mutants.
   if (!directives) return {};
-  return CudaBreeder(task, std::move(*directives)).breed();
+  return CudaMutantGenerator(task, std::move(*directives)).generate();
 }
 
 }  // namespace accelopt::suites

@@ -75,36 +75,20 @@ void read_axes(TableReader& root, model::Definition& definition, Scope& scope, s
   }
 }
 
-/// The largest value that an integer dtype holds; its least is taken as -largest - 1 or 0.
+bool is_signed(DType dtype) {
+  return dtype == DType::int64 || dtype == DType::int32 || dtype == DType::int16 || dtype == DType::int8;
+}
+
+/// The largest value that an integer dtype holds, of 64 bits rounded up; its least is taken as -largest - 1 or 0.
 double largest_of(DType dtype) {
-  switch (dtype) {
-    case DType::int64:
-      return 0x1p63;
-    case DType::int32:
-      return 0x1p31 - 1;
-    case DType::int16:
-      return 32767;
-    case DType::int8:
-      return 127;
-    case DType::uint64:
-      return 0x1p64;
-    case DType::uint32:
-      return 0x1p32 - 1;
-    case DType::uint16:
-      return 65535;
-    case DType::uint8:
-      return 255;
-    case DType::boolean:
-      return 1;
-    default:
-      return std::numeric_limits<double>::infinity();
-  }
+  if (is_floating(dtype)) return std::numeric_limits<double>::infinity();
+  if (dtype == DType::boolean) return 1;
+  const int bits = 8 * static_cast<int>(size_of(dtype)) - (is_signed(dtype) ? 1 : 0);
+  return std::ldexp(1.0, bits) - (bits < 63 ? 1 : 0);
 }
 
 double least_of(DType dtype) {
-  const bool is_signed =
-      dtype == DType::int64 || dtype == DType::int32 || dtype == DType::int16 || dtype == DType::int8;
-  return !is_signed ? 0 : -largest_of(dtype) - 1;
+  return is_signed(dtype) ? -largest_of(dtype) - 1 : 0;
 }
 
 /// Why the generator's numbers make no sense; empty when they do.

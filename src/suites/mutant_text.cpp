@@ -177,4 +177,17 @@ std::optional<std::string> without_maximum(const std::string& source) {
   return maximum && exponential ? std::optional(std::move(out)) : std::nullopt;
 }
 
+Mutant of_source(const model::Task& task, MutantKind kind, std::string name, std::string does,
+                 const std::optional<std::string>& source, std::string why) {
+  Mutant mutant{kind, std::move(name), std::move(does), source ? std::string() : std::move(why), {}};
+  if (source) mutant.solution = model::with_main_text(task.baseline, *source);
+  return mutant;
+}
+
+Mutant without_epsilon(const model::Task& task) {
+  return of_source(task, MutantKind::epsilon, "small constants dropped",
+                   "the baseline with 0 for constants like 1e-5f, which keep divisions from zero",
+                   without_small_constants(model::main_text(task.baseline)), "the baseline has no constant like 1e-5f");
+}
+
 }  // namespace accelopt::suites

@@ -50,10 +50,11 @@ std::optional<std::string> without_small_constants(const std::string& source);
 /// takes no maximum.
 std::optional<std::string> without_maximum(const std::string& source);
 
-inline constexpr const char* kEpsilonName = "small constants dropped";
-inline constexpr const char* kEpsilonDoes =
-    "the baseline with 0 for constants like 1e-5f, which keep divisions from zero";
-inline constexpr const char* kNoEpsilon = "the baseline has no constant like 1e-5f";
+/// The baseline with another source; where there is none it is skipped for the reason in `why`.
+Mutant of_source(const model::Task& task, MutantKind kind, std::string name, std::string does,
+                 const std::optional<std::string>& source, std::string why);
+/// The baseline without its small constants.
+Mutant without_epsilon(const model::Task& task);
 
 /// The mutants of a task in CUDA C++.
 std::vector<Mutant> derive_cuda_mutants(const model::Task& task);

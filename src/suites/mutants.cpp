@@ -91,19 +91,19 @@ static inline float rounded(float value, unsigned dropped) {  /* to nearest, tie
 )";
 
 /// Builds the solutions, and knows what applies to the task.
-class Breeder {
+class MutantGenerator {
  public:
-  explicit Breeder(const model::Task& task) : task_(task), definition_(task.definition) {}
+  explicit MutantGenerator(const model::Task& task) : task_(task), definition_(task.definition) {}
 
-  std::vector<Mutant> breed() {
-    for_outputs(MutantKind::zeros, "zeros", &Breeder::zeros);
-    for_outputs(MutantKind::constant, "constant", &Breeder::constant);
-    for_outputs(MutantKind::copy, "copy of input", &Breeder::copy);
-    for_outputs(MutantKind::last_tile, "last tile skipped", &Breeder::last_tile);
+  std::vector<Mutant> generate() {
+    for_outputs(MutantKind::zeros, "zeros", &MutantGenerator::zeros);
+    for_outputs(MutantKind::constant, "constant", &MutantGenerator::constant);
+    for_outputs(MutantKind::copy, "copy of input", &MutantGenerator::copy);
+    for_outputs(MutantKind::last_tile, "last tile skipped", &MutantGenerator::last_tile);
     shorten_reductions();
-    for_outputs(MutantKind::row, "one row unwritten", &Breeder::row);
+    for_outputs(MutantKind::row, "one row unwritten", &MutantGenerator::row);
     mutate_input();
-    drop_small_constants();
+    mutants_.push_back(without_epsilon(task_));
     for (const Rounding& rounding : roundings()) add_rounded(rounding);
     return std::move(mutants_);
   }
@@ -117,7 +117,8 @@ class Breeder {
     std::string before{};
   };
 
-  void for_outputs(MutantKind kind, const std::string& name, Spoiled (Breeder::*spoil)(const TensorSpec&) const) {
+  void for_outputs(MutantKind kind, const std::string& name,
+                   Spoiled (MutantGenerator::*spoil)(const TensorSpec&) const) {
     const bool several = definition_.outputs.size() > 1;
     for (const TensorSpec& output : definition_.outputs) {
       const Spoiled spoiled = (this->*spoil)(output);
@@ -303,16 +304,6 @@ class Breeder {
         call_of_baseline(definition_) + "  *(volatile unsigned char*)" + input->name + " ^= 1;\n");
   }
 
-  void drop_small_constants() {
-    const auto source = without_small_constants(task_.baseline.sources.front().text);
-    Mutant mutant{MutantKind::epsilon, kEpsilonName, kEpsilonDoes, source ? "" : kNoEpsilon, {}};
-    if (source) {
-      mutant.solution = task_.baseline;
-      mutant.solution.sources.front().text = *source;
-    }
-    mutants_.push_back(std::move(mutant));
-  }
-
   void add_rounded(const Rounding& rounding) {
     std::string to;
     std::vector<std::pair<const TensorSpec*, std::string>> changes;
@@ -348,7 +339,7 @@ std::vector<Mutant> derive_mutants(const model::Task& task) {
     case model::KernelForm::launches:
       return derive_cuda_mutants(task);
     case model::KernelForm::function:
-      return Breeder(task).breed();
+      return MutantGenerator(task).generate();
     case model::KernelForm::text:
       break;
   }

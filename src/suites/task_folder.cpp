@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "model/target_description.hpp"
 #include "suites/task_reader.hpp"
 #include "suites/task_writer.hpp"
@@ -43,11 +44,7 @@ struct Reading {
 };
 
 std::string alternatives(std::string_view stem, const std::vector<std::string>& extensions) {
-  std::string text;
-  for (const std::string& extension : extensions) {
-    text += (text.empty() ? "" : " or ") + std::string(stem) + extension;
-  }
-  return text;
+  return base::joined(extensions, " or ", [&](const std::string& extension) { return std::string(stem) + extension; });
 }
 
 /// The one file of the folder named stem + extension; records a problem when there is none or more than one.
@@ -140,10 +137,8 @@ Reading read_folder(const fs::path& folder_or_toml) {
 Result<model::Task> load_task(const fs::path& folder_or_toml) {
   Reading reading = read_folder(folder_or_toml);
   if (reading.problems.empty()) return std::move(reading.task);
-  std::string message;
-  for (const Problem& problem : reading.problems) {
-    message += (message.empty() ? "" : "\n") + to_string(problem, reading.toml.string());
-  }
+  std::string message = base::joined(reading.problems, "\n",
+                                     [&](const Problem& problem) { return to_string(problem, reading.toml.string()); });
   return fail(reading.code, std::move(message));
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/expression.hpp"
+#include "base/text.hpp"
 #include "base/toml.hpp"
 #include "model/target_description.hpp"
 #include "model/user_flags.hpp"
@@ -151,13 +152,13 @@ bool read_binding(TableReader& table, const model::Definition& definition, model
 }
 
 void read_role(TableReader& table, model::Workload& workload) {
-  const std::vector<std::string> known{"race", "check", "held_out"};
+  std::vector<std::string> known;
+  for (const auto& [role, its] : model::Names<model::Role>::table) known.emplace_back(its);
   const auto name = table.string("role", "one of race, check, held_out");
   if (!name && !table.has("role")) table.require("role", "one of race, check, held_out");
   if (!name) return;
-  for (const model::Role role : {model::Role::race, model::Role::check, model::Role::held_out}) {
-    if (to_string(role) != *name) continue;
-    workload.role = role;
+  if (const auto role = model::named<model::Role>(*name)) {
+    workload.role = *role;
     return;
   }
   table.refuse("role", unknown_name("role", *name, known));
@@ -219,8 +220,8 @@ std::string_view name_of(model::TaskKey key) {
 /// "[cuda] with cache": the table that has the target's name.
 void read_table_of(const model::TargetDescription& target, TableReader& root, model::Task& task,
                    std::vector<Problem>& problems) {
-  std::string keys;
-  for (const model::TaskKey key : target.task_keys) keys += (keys.empty() ? "" : " and ") + std::string(name_of(key));
+  std::string keys =
+      base::joined(target.task_keys, " and ", [&](const model::TaskKey key) { return std::string(name_of(key)); });
   const TomlNode* node = root.table(target.name, "[" + target.name + "] with " + keys);
   if (!node) return;
   TableReader table(*node, root.path(target.name), problems);

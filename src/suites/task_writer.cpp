@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "model/target_description.hpp"
 
 namespace accelopt::suites {
@@ -39,8 +40,7 @@ std::string real(double value) {
 }
 
 std::string strings(const std::vector<std::string>& texts) {
-  std::string result;
-  for (const std::string& text : texts) result += (result.empty() ? "" : ", ") + toml_string(text);
+  std::string result = base::joined(texts, ", ", [&](const std::string& text) { return toml_string(text); });
   return "[" + result + "]";
 }
 

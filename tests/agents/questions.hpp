@@ -65,12 +65,12 @@ inline model::Evaluation example_evaluation() {
   evaluation.status = model::Status::passed;
   model::WorkloadTiming large;
   large.name = "large";
-  large.role = "race";
+  large.role = model::Role::race;
   large.time_ns = 3'210'000;
   large.roofline = model::RooflinePoint{401'000, 0.125, "memory"};
   model::WorkloadTiming hidden;
   hidden.name = "hidden_axis";
-  hidden.role = "held_out";
+  hidden.role = model::Role::held_out;
   hidden.time_ns = 5'550'000;
   evaluation.workloads = {large, hidden};
   model::Profile profile;

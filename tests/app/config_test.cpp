@@ -171,7 +171,7 @@ TEST(ParseConfig, RefusesKeysInFiles) {
   EXPECT_EQ(message.find("sk-secret"), std::string::npos);
 }
 
-TEST(LoadConfig, TheWorkspaceWinsModelByModelAndAnUnknownModelOfARoleIsRefused) {
+TEST(LoadConfig, Workspace_WinsModelByModel) {
   const auto folder = base::TemporaryFolder::create("accelopt-config");
   ASSERT_TRUE(folder);
   const auto workspace = folder->path() / ".accelopt";

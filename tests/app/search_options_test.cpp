@@ -45,7 +45,7 @@ TEST(SettingsFrom, FlagsWinOverThePreset) {
   EXPECT_EQ(settings->search.beam, 2);
   EXPECT_EQ(settings->search.max_seconds, 120);
   EXPECT_EQ(settings->search.memory_capacity, 0);
-  EXPECT_EQ(settings->measure.protocol, "paper");
+  EXPECT_EQ(settings->measure.protocol, model::Protocol::paper);
   EXPECT_EQ(settings->measure.seed, 42U);
 }
 

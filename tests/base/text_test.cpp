@@ -56,6 +56,30 @@ TEST(Lower, Ascii_AloneIsChanged) {
   EXPECT_EQ(lower("\xc3\x89\xc4"), "\xc3\x89\xc4");
 }
 
+TEST(SplitWords, Blanks_AreNoPartOfWords) {
+  EXPECT_EQ(split_words(" -O2\t-g\n\n-Wall "), (std::vector<std::string_view>{"-O2", "-g", "-Wall"}));
+  EXPECT_TRUE(split_words(" \n").empty());
+}
+
+TEST(HasWord, WholeWords_Alone) {
+  EXPECT_TRUE(has_word("open openat", "openat"));
+  EXPECT_FALSE(has_word("open openat", "op"));
+  EXPECT_FALSE(has_word("open openat", "open openat"));
+  EXPECT_FALSE(has_word("open openat", ""));
+}
+
+TEST(Joined, Separator_StandsBetween) {
+  EXPECT_EQ(joined(std::vector<std::string>{"a", "b"}, ", "), "a, b");
+  EXPECT_EQ(joined(std::vector<int>{1, 2}, " or ", [](int one) { return std::to_string(one); }), "1 or 2");
+  EXPECT_EQ(joined(std::vector<std::string>{}, ", "), "");
+}
+
+TEST(AsciiLine, OtherBytes_AreReplaced) {
+  EXPECT_EQ(ascii_line("a\x1b[2J\xc3\xa9\n", 20), "a?[2J???");
+  EXPECT_EQ(ascii_line("a\nb", 20, ' '), "a b");
+  EXPECT_EQ(ascii_line("abcd", 2), "ab");
+}
+
 TEST(FirstLine, OfATextOrFile_WithoutItsEnd) {
   EXPECT_EQ(first_line("one\ntwo"), "one");
   EXPECT_EQ(first_line("one"), "one");
@@ -66,15 +90,6 @@ TEST(FirstLine, OfATextOrFile_WithoutItsEnd) {
   ASSERT_TRUE(folder && write_file(folder->path() / "lines", "one\ntwo\n"));
   EXPECT_EQ(first_line_of_file(folder->path() / "lines"), "one");
   EXPECT_EQ(first_line_of_file(folder->path() / "missing"), "");
-}
-
-TEST(ShellQuoted, Quotes_AreEscaped) {
-  EXPECT_EQ(shell_quoted("a b$c"), "'a b$c'");
-  EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
-  EXPECT_EQ(shell_quoted(""), "''");
-  EXPECT_EQ(shell_word("/a/b-1.cpp"), "/a/b-1.cpp");
-  EXPECT_EQ(shell_word("a b"), "'a b'");
-  EXPECT_EQ(shell_word(""), "''");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ class HostileBundles(BundleTestCase):
         """kill -9 at random instants of every resume: nothing is put off twice, and nothing that came back is lost."""
         seed = 20261121
         instants = random.Random(seed)
-        self.begin("--iterations", 2, "--beam", 2, "--plans", 2, "--agents", "recipes", "--seed", 7)
+        self.begin("--iterations", 2, "--beam", 1, "--plans", 2, "--agents", "recipes", "--seed", 7)
         for _ in range(MOST_BUNDLES):
             self.assertEqual(self.execute().code, 0)
             for _ in range(3):
@@ -179,8 +179,10 @@ class HostileBundles(BundleTestCase):
             self.assert_says(self.resume("--bundle", self.folder / "home"), 1, "no bundle")
         shutil.rmtree(bundle)
         shutil.copytree(whole, bundle)
-        finished, _ = self.to_the_end()
-        self.assertEqual((finished.code, finished.last["outcome"]), (0, "improved"), "the run goes on as if nothing had been")
+        waits = self.resume()
+        self.check_waits(waits)
+        self.assertNotEqual(self.waiting_bundle(waits), bundle, "the run goes on as if nothing had been")
+        self.assertGreater(len(self.steps()), len(kept))
 
     def test_a_run_without_bundles_takes_none(self):
         self.succeed("run", self.task(), "--workspace", self.workspace, "--json", "--iterations", 1, "--plans", 1)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of the documentation: what a page shows is what happens."""
+"""The examples of the documentation: what a page shows is what happens. On smaller tensors than the pages have; with --long on those."""
 
 import os
 import re
 import shutil
 import subprocess
+import sys
 
 import support
 from support import ROOT, program_folder
@@ -41,7 +42,19 @@ def fixed_parts(line):
     return [re.compile(part) for part in parts if part]
 
 
+# The sizes of the pages' tensors, and those that are tested without --long: every call has its inputs drawn and its results verified.
+SMALLER = {"--axis rows=64": "--axis rows=12", "axes = { M = 120 }": "axes = { M = 24 }", "axes = { M = 37 }": "axes = { M = 13 }",
+           "axes = { M = 61 }": "axes = { M = 17 }"}
+
+
 class Docs(support.TestCase):
+    long = False
+
+    def sized(self, text):
+        for shown, small in SMALLER.items():
+            text = text if self.long else text.replace(shown, small)
+        return text
+
     def shell(self, command, folder):
         environment = dict(self.environment, PATH=f"{program_folder()}:{self.environment['PATH']}")
         done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE,
@@ -51,7 +64,7 @@ class Docs(support.TestCase):
     def follow(self, page, folder, codes=None):
         """Runs a page's commands, and finds the fixed parts of what it shows in what they print, in order."""
         for command, shown in steps(page):
-            code, said = self.shell(command, folder)
+            code, said = self.shell(self.sized(command), folder)
             self.assertEqual(code, (codes or {}).get(command, 0), f"$ {command}\n{said}")
             at = 0
             for line in shown:
@@ -65,6 +78,7 @@ class Docs(support.TestCase):
         folder = self.folder / "softmax"
         shutil.copytree(ROOT / "examples" / "quickstart", folder)
         before = (folder / "softmax.cpp").read_text(encoding="utf-8")
+        self.assertTrue(any("--axis rows=64" in command for command, _ in steps("quickstart.md")))
         said = dict(self.follow("quickstart.md", folder))
         run = next(text for command, text in said.items() if command.startswith("accelopt run"))
         # A busy machine adds lines: waits for the device, and the status after a minute without news.
@@ -78,7 +92,9 @@ class Docs(support.TestCase):
     def test_the_example_of_a_task(self):
         folder = self.folder / "task"
         folder.mkdir()
-        (folder / "task.toml").write_text(blocks("tasks.md", "toml")[0], encoding="utf-8")
+        task = blocks("tasks.md", "toml")[0]
+        self.assertEqual([size for size in SMALLER if size.startswith("axes") and size not in task], [])
+        (folder / "task.toml").write_text(self.sized(task), encoding="utf-8")
         for source in blocks("tasks.md", "cpp"):
             if name := re.match(r"// ((?:baseline|reference)\.cpp): ", source):
                 (folder / name[1]).write_text(source, encoding="utf-8")
@@ -101,4 +117,6 @@ class Docs(support.TestCase):
 
 
 if __name__ == "__main__":
+    Docs.long = "--long" in sys.argv
+    sys.argv = [word for word in sys.argv if word != "--long"]
     support.main()

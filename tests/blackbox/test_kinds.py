@@ -13,13 +13,13 @@ NORMAL = "normal(0, 1)"
 
 FUNCTIONS = {
     "nearest": ["--shape", "queries=rows,kSize", "--shape", "points=count,kSize", "--out", "places=rows", "--ties", "places=distances",
-                "--shape", "distances=rows,count", "--axis", "rows=64", "--axis", "count=300", "--init", f"queries={NORMAL}", "--init", f"points={NORMAL}"],
-    "encode": ["--shape", "bytes=groups,three", "--out", "letters=groups,four", "--axis", "groups=4000", "--axis", "three=3", "--axis",
+                "--shape", "distances=rows,count", "--axis", "rows=24", "--axis", "count=120", "--init", f"queries={NORMAL}", "--init", f"points={NORMAL}"],
+    "encode": ["--shape", "bytes=groups,three", "--out", "letters=groups,four", "--axis", "groups=2000", "--axis", "three=3", "--axis",
                "four=4", "--init", "bytes=integers(0, 256)"],
-    "scale": ["--inout", "x=rows,cols", "--axis", "rows=64", "--axis", "cols=500", "--init", f"x={NORMAL}"],
-    "half_shares": ["--shape", "x=rows,kCols", "--shape", "totals=rows", "--out", "out=rows,kCols", "--axis", "rows=64", "--init",
+    "scale": ["--inout", "x=rows,cols", "--axis", "rows=32", "--axis", "cols=300", "--init", f"x={NORMAL}"],
+    "half_shares": ["--shape", "x=rows,kCols", "--shape", "totals=rows", "--out", "out=rows,kCols", "--axis", "rows=32", "--init",
                     f"x={NORMAL}", "--init", "totals=uniform(1, 2)", "--init", "unit=uniform(1, 2)"],
-    "column_sums": ["--shape", "x=rows,cols", "--out", "sums=cols", "--axis", "rows=200", "--axis", "cols=128", "--init", f"x={NORMAL}"],
+    "column_sums": ["--shape", "x=rows,cols", "--out", "sums=cols", "--axis", "rows=120", "--axis", "cols=96", "--init", f"x={NORMAL}"],
 }
 
 # What a user writes for nearest: a reference that computes the values that its indices name, too.

@@ -34,6 +34,13 @@ class MemoryTest(support.TestCase):
         return self.succeed("run", task or self.task(), "--agents", "recipes", "--iterations", "1", "--plans", "2", "--seed", "5",
                             "--knowledge", self.store, "--json", *arguments)
 
+    def run_steadily(self, *arguments, task=None):
+        """A run whose measurements are made up: no candidate is faster, and that is what it learns."""
+        finished = self.accelopt("run", task or self.task(), "--agents", "recipes", "--iterations", "1", "--plans", "2", "--seed", "5", "--json",
+                                 *(arguments or ("--knowledge", self.store)), *support.steady_worker())
+        self.assertEqual((finished.code, finished.last["outcome"]), (3, "no_gain"), finished)
+        return finished
+
     def items(self):
         listed = self.memory("list", "--limit", "0", "--json")
         self.assertEqual(listed.code, 0, listed)
@@ -62,31 +69,35 @@ class MemoryTest(support.TestCase):
         task = self.task()
         self.environment["ACCELOPT_KNOWLEDGE"] = str(self.store)
         for flags in (["--no-memory"], ["--knowledge", "none"]):
-            self.succeed("run", task, "--agents", "recipes", "--iterations", "1", "--plans", "1", "--seed", "5", "--json", *flags)
+            self.run_steadily(*flags, task=task)
             self.assertFalse(self.store.exists(), flags)
+        self.run_steadily("--beam", 1, task=task)
+        self.assertTrue(self.store.exists(), "without such a flag there is one")
 
     def test_excluding_the_family_recalls_nothing_of_it(self):
         task = self.task()
-        self.run_task(task=task)
+        self.run_steadily(task=task)
         before = {item["id"] for item in self.items()}
-        self.run_task("--exclude-family", task=task)
+        self.assertTrue(before)
+        self.run_steadily("--knowledge", self.store, "--exclude-family", task=task)
         self.assertTrue(all(item["shown"] == 0 for item in self.items() if item["id"] in before))
 
     def test_a_store_that_cannot_be_used_costs_nothing_and_gets_all_later(self):
         task = self.task()
         self.store.parent.mkdir()
         self.store.write_bytes(b"not a store" * 100)
-        run = self.run_task(task=task)
+        run = self.run_steadily(task=task)
         self.assertIn("knowledge store", run.said)
         self.assertEqual(self.store.read_bytes(), b"not a store" * 100)
         self.store.unlink()
-        self.run_task(task=task)
+        self.run_steadily(task=task)
         runs = {item["run"] for item in self.items()}
         self.assertEqual(len(runs), 2, "what the first run learned arrived with the second")
 
     def test_export_and_import_without_duplicates(self):
-        self.run_task()
+        self.run_steadily()
         everything = self.memory("export").out
+        self.assertTrue(everything)
         file = self.file("all.jsonl", everything)
         other = self.folder / "other.db"
         for new in (len(everything.splitlines()), 0):
@@ -200,7 +211,7 @@ class MemoryTest(support.TestCase):
         self.assertEqual(stats["suspicious_items"][0]["id"], item["id"])
         self.assertIn("suspicious", self.memory("stats").out)
         # Planners are shown it like any other note, and the run goes on.
-        self.run_task()
+        self.run_steadily()
 
     def test_a_damaged_or_newer_store_is_refused_and_untouched(self):
         self.assertEqual(self.memory("add", self.file("n.json", '{"title": "T"}')).code, 0)

@@ -233,9 +233,9 @@ class Resume(support.TestCase):
     def test_interrupted_twice(self):
         """The second Ctrl-C ends it at once, though an answer is still held back; the run can be resumed."""
         gate = self.folder / "gate"
-        held = [{"when": {"answer": 3}, "times": 1, "hold_until": str(gate), "text": chat_script.fenced(chat_script.UNROLLED)}]
-        server = self.server(chat_script.script(executor=held))
-        running = self.start(*self.run_arguments(server))
+        held = [{"when": {"answer": 3}, "times": 1, "hold_until": str(gate), "text": chat_script.steady_kernel("speed=2.4")}]
+        server = self.server(chat_script.steady_script(executor=held))
+        running = self.start(*self.run_arguments(server), *support.steady_worker())
         server.wait_for(lambda requests: any(r["rule"] == "executor[0]" for r in requests) or running.process.poll() is not None)
         running.interrupt()
         running.interrupt()

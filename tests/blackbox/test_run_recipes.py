@@ -170,11 +170,11 @@ dtype = "float32"
 
 [[workloads]]
 name = "raced"
-axes = { M = 300000 }
+axes = { M = 120000 }
 role = "race"
 [[workloads]]
 name = "hidden"
-axes = { M = 200001 }
+axes = { M = 80001 }
 role = "held_out"
 
 [cost]
@@ -200,10 +200,10 @@ cache = "cold"
 
     def test_progress_for_people(self):
         """At most 40 lines: events that matter, counts that add up, the winning change, and what to do next."""
-        finished = self.succeed("run", self.task(), "--workspace", self.workspace, "--iterations", 4)
+        finished = self.succeed("run", self.task(), "--workspace", self.workspace, "--iterations", 2)
         lines = finished.said.splitlines()
         self.assertLessEqual(len(lines), 40, finished)
-        for text in ("iteration 1/4", "new best ", "confirming ", "--- a/baseline.cpp", "+++ b/baseline.cpp", "accelopt best "):
+        for text in ("iteration 1/2", "new best ", "confirming ", "--- a/baseline.cpp", "+++ b/baseline.cpp", "accelopt best "):
             self.assertIn(text, finished.said, finished)
         self.assertNotIn("learned: ", finished.said)
         self.check_counts(finished)

@@ -96,7 +96,7 @@ class UserKernel(support.TestCase):
 
     def make_task(self, task):
         made = self.succeed("init", self.source, "--function", "mix", "--shape", "image=rows,depth", "--shape", "weights=depth,cols",
-                            "--shape", "out=rows,cols", "--out", "out", "--axis", "rows=61", "--axis", "cols=96", "--axis", "depth=80",
+                            "--shape", "out=rows,cols", "--out", "out", "--axis", "rows=40", "--axis", "cols=64", "--axis", "depth=56",
                             "--output", task)
         self.assertIn("task.toml", made.said)
         text = (task / "task.toml").read_text()
@@ -118,7 +118,7 @@ class UserKernel(support.TestCase):
         self.succeed("lint", task)
 
     def run_it(self, task):
-        finished = self.succeed("run", task, "--workspace", self.workspace, "--json", "--iterations", 2)
+        finished = self.succeed("run", task, "--workspace", self.workspace, "--json", "--iterations", 1)
         result = finished.last
         self.assertEqual(result["outcome"], "improved", finished)
         self.assertGreater(result["speedup"]["low"], 2, finished)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`watch` and `stop` from another terminal, and the events against their documentation."""
+"""`watch` and `stop` from another terminal, and the events against their documentation. What is said of a run is tested, so most runs have
+the steady worker; that `stop` has a real device race and confirm is tested, too."""
 
 import json
 import re
@@ -64,17 +65,19 @@ class WatchAndStop(support.TestCase):
             seen.add(line["type"])
         return seen
 
-    def run_arguments(self, server, workspace=None, iterations=2):
+    def run_arguments(self, server, *more):
         self.tasks = getattr(self, "tasks", 0) + 1
-        return ["run", self.task(f"task{self.tasks}"), "--workspace", workspace or self.workspace, "--json", "--base-url", server.url,
-                "--model", chat_script.MODEL, "--iterations", iterations, "--beam", 2, "--plans", 2, "--attempts", 2, "--patience", 0]
+        return ["run", self.task(f"task{self.tasks}"), "--workspace", self.workspace, "--json", "--base-url", server.url, "--model",
+                chat_script.MODEL, "--iterations", 2, "--beam", 2, "--plans", 2, "--attempts", 2, "--patience", 0, *more]
 
-    def held_run(self, name="chat", after=4):
+    def held_run(self, name="chat", steady=True):
         """A run one of whose answers is held back, and the file that lets it go."""
         gate = self.folder / f"{name}.gate"
-        held = [{"when": {"answer": after}, "times": 1, "hold_until": str(gate), "text": chat_script.fenced(chat_script.UNROLLED)}]
-        server = self.server(chat_script.script(executor=held), name)
-        running = self.start(*self.run_arguments(server))
+        text = chat_script.steady_kernel("speed=2.4") if steady else chat_script.fenced(chat_script.UNROLLED)
+        held = [{"when": {"answer": 4}, "times": 1, "hold_until": str(gate), "text": text}]
+        script = (chat_script.steady_script if steady else chat_script.script)(executor=held)
+        server = self.server(script, name)
+        running = self.start(*self.run_arguments(server, *(support.steady_worker() if steady else ())))
         server.wait_for(lambda requests: any(r["rule"] == "executor[0]" for r in requests) or running.process.poll() is not None)
         self.assertIsNone(running.process.poll(), running.finished())
         return running, gate
@@ -109,7 +112,7 @@ class WatchAndStop(support.TestCase):
         self.assertIn("improved", again.out)
 
     def test_stop_confirms_what_there_is(self):
-        running, _ = self.held_run()
+        running, _ = self.held_run(steady=False)
         self.until_gain(running)
         begin = time.monotonic()
         asked = self.succeed("stop", "--workspace", self.workspace)

@@ -14,13 +14,14 @@ search::RunResult improved_run() {
   search::RunResult result;
   result.run = "20260101-aa";
   result.task = "matmul";
-  result.outcome = search::Outcome::improved;
-  result.stopped_by = "iterations";
+  result.outcome = search::RunOutcome::improved;
+  result.stopped_by = model::EndReason::iterations;
   result.solution = model::Solution();
   result.solution->sources = {{"kernel.cpp", "int faster;\n"}};
   result.confirmation = model::Evaluation();
   result.confirmation->ratio = model::Interval{2, 1.9, 2.1};
-  result.confirmation->workloads = {{"rows", "race", 1.255e7, 2.51e7, model::Interval{2, 1.9, 2.1}, std::nullopt}};
+  result.confirmation->workloads = {
+      {"rows", model::Role::race, 1.255e7, 2.51e7, model::Interval{2, 1.9, 2.1}, std::nullopt}};
   result.counts = {{"PASSED", 30}, {"NOT_MEASURED", 6}, {"NO_ANSWER", 4}, {"PROFILE_FAILED", 1}};
   result.known = 11;
   result.evaluations = 34;
@@ -68,7 +69,7 @@ TEST(RunSummary, AKernelOfTheUsersIsPatchedNext) {
 
 TEST(RunSummary, WithoutAWinnerNothingIsShownOfIt) {
   search::RunResult result = improved_run();
-  result.outcome = search::Outcome::no_gain;
+  result.outcome = search::RunOutcome::no_gain;
   EXPECT_EQ(describe_winner(result, task_with("int slow;\n"), "w"), "");
 }
 

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
-#include "evaluation/block_runner.hpp"
+#include "evaluation/evaluator_json.hpp"
 #include "evaluation/local_evaluator.hpp"
-#include "evaluation/memory_need.hpp"
-#include "evaluation/recompute.hpp"
+#include "evaluation/race/block_runner.hpp"
+#include "evaluation/race/recompute.hpp"
 #include "evaluation/roofline.hpp"
+#include "evaluation/verify/memory_need.hpp"
 #include "fake_target.hpp"
 
 namespace accelopt::evaluation {
@@ -549,7 +550,7 @@ TEST_F(Flows, StoredSamplesGiveTheVerdictAgain) {
 
 TEST_F(Flows, ThePaperProtocolComparesMeans) {
   MeasureSettings settings;
-  settings.protocol = "paper";
+  settings.protocol = model::Protocol::paper;
   open(fake_task(), settings);
   const model::Evaluation faster = triage("time=500000");
   EXPECT_EQ(faster.verdict, Verdict::faster);

@@ -2,8 +2,8 @@
 // Which inputs a candidate meets, and what its outputs hold before a call.
 #include <gtest/gtest.h>
 
-#include "evaluation/block_runner.hpp"
 #include "evaluation/local_evaluator.hpp"
+#include "evaluation/race/block_runner.hpp"
 #include "fake_target.hpp"
 
 namespace accelopt::evaluation {
@@ -96,7 +96,7 @@ TEST_F(FreshInputs, AllArmsOfABlockFindTheSamePoison) {
   EXPECT_EQ(target_.poisons.at("time=990000"), std::set<Poison>(kTimedPoisons.begin(), kTimedPoisons.end()));
 }
 
-TEST_F(FreshInputs, ACallThatCouldHaveBegunEarlyIsRepeatedAndItsTimeNeverCounts) {
+TEST_F(FreshInputs, EarlyCall_IsRepeatedAndNeverCounts) {
   open();
   const int before = calls_before();
   target_.early_calls = before + 5;
@@ -175,7 +175,7 @@ class RoundingReference final : public FakeTarget {
   int runs = 0;
 };
 
-TEST_F(FreshInputs, AfterTheFirstGenerationTwoRunsOfTheReferenceTellTheBounds) {
+TEST_F(FreshInputs, LaterGenerations_TakeTwoReferenceRuns) {
   RoundingReference target;
   const model::Task task = fake_task();
   Slots slots(target, task, 1, 2);

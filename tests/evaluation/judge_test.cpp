@@ -40,11 +40,11 @@ using Names = std::vector<std::string>;
 
 class Judge : public testing::Test {
  protected:
-  base::Result<Judgement> judge_text(const std::string& text, const JudgeOptions& options = {}) {
+  base::Outcome<Judgement> judge_text(const std::string& text, const JudgeOptions& options = {}) {
     return judge(machine, model::Kernel(source(text)), baseline, options);
   }
   /// As a search does, against the baseline.
-  base::Result<Judgement> judge_known(const std::string& text) {
+  base::Outcome<Judgement> judge_known(const std::string& text) {
     const model::Kernel parent(baseline);
     const std::string code = machine.build(baseline, {})->machine_code_id;
     machine.builds = 0;
@@ -163,14 +163,14 @@ TEST_F(Judge, MachineThatOnlyBuilds_SaysThatItBuilds) {
 
 TEST_F(Judge, Ending_StopsBeforeTheStep) {
   std::vector<JudgeStep> begun;
-  const auto judged = judge_text("speed=2", {.begin = [&](JudgeStep step) -> base::Result<void> {
+  const auto judged = judge_text("speed=2", {.begin = [&](JudgeStep step) -> base::Outcome<void> {
                                    begun.push_back(step);
-                                   if (step == JudgeStep::race) return base::fail(base::ErrorCode::cancelled, "enough");
+                                   if (step == JudgeStep::race) return base::ending("enough");
                                    return {};
                                  }});
 
   ASSERT_FALSE(judged);
-  EXPECT_EQ(judged.error().code, base::ErrorCode::cancelled);
+  EXPECT_EQ(judged.error().why, base::Why::ending);
   EXPECT_EQ(begun, (std::vector{JudgeStep::build, JudgeStep::race}));
   EXPECT_EQ(machine.triages, 0);
 }

@@ -67,7 +67,7 @@ TEST(Roofline, WarmDataInACacheIsNotHeldToMemory) {
   EXPECT_LT(least_credible_ns(task, workload, peaks, 1 << 20), 1.0);
 }
 
-TEST(Roofline, AnAcceleratorIsHeldToMatrixUnitsAndToWhatItsCacheCannotHold) {
+TEST(Roofline, Accelerator_IsHeldToMatrixUnitsAndCache) {
   model::Task task = fake_task();
   task.target = "cuda";
   task.cpu.threads = 4;  // of a CPU: says nothing here

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The race of a kernel's configurations, on a machine without hardware.
-#include "evaluation/tuning.hpp"
+#include "evaluation/tune/tuning.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "evaluation/build_ahead.hpp"
 #include "evaluation/local_evaluator.hpp"
-#include "evaluation/tuning_plan.hpp"
+#include "evaluation/tune/tuning_plan.hpp"
 #include "fake_target.hpp"
 #include "stats/halving.hpp"
 

@@ -89,7 +89,7 @@ class Verification : public testing::Test {
  protected:
   Verification() : evaluator_(make_local_evaluator(target_)) {}
 
-  OpenReport open(const std::string& protocol, const model::Task& task = fake_task()) {
+  OpenReport open(model::Protocol protocol, const model::Task& task = fake_task()) {
     MeasureSettings settings;
     settings.seed = 4711;
     settings.protocol = protocol;
@@ -110,7 +110,7 @@ class Verification : public testing::Test {
 const int kSlots = MeasureSettings().slots;
 
 TEST_F(Verification, RacesNothingAndLooksAtEverything) {
-  const OpenReport report = open("verify");
+  const OpenReport report = open(model::Protocol::verify);
   EXPECT_EQ(report.baseline.status, Status::passed) << report.baseline.reason;
   EXPECT_FALSE(report.baseline.profile.has_value());
   const int calls = target_.calls();
@@ -127,14 +127,14 @@ TEST_F(Verification, RacesNothingAndLooksAtEverything) {
 }
 
 TEST_F(Verification, TheSmallestWorkloadSeesEveryFamily) {
-  open("blocks");
+  open(model::Protocol::blocks);
   const int calls = target_.calls();
   triage("time=1 wrong_on=100");
   EXPECT_EQ(target_.calls() - calls, kSlots + 1) << "all slots of the smaller workload, then the first of the other";
 }
 
 TEST_F(Verification, RunsThatAreRightButDisagreeAreRefused) {
-  open("blocks");
+  open(model::Protocol::blocks);
   const model::Evaluation unsteady = triage("time=1000000 unsteady");
   EXPECT_EQ(unsteady.status, Status::incorrect_numerical);
   EXPECT_NE(unsteady.reason.find("two runs on the same inputs disagree"), std::string::npos) << unsteady.reason;
@@ -147,7 +147,7 @@ TEST_F(Verification, FamiliesThatFloatCannotComputeAreDroppedByName) {
   model::Task task = fake_task();
   task.definition.inputs[0].families = {model::Family::positive, model::Family::scaled_up};
   target_.overflows_at = 100;
-  const OpenReport report = open("verify", task);
+  const OpenReport report = open(model::Protocol::verify, task);
   EXPECT_EQ(report.baseline.status, Status::passed) << report.baseline.reason;
   ASSERT_EQ(report.dropped_families.size(), 3U) << "once a workload";
   for (const DroppedFamily& dropped : report.dropped_families) EXPECT_EQ(dropped.family, "scaled_up");

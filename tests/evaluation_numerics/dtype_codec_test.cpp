@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation/dtype_codec.hpp"
+#include "evaluation/verify/dtype_codec.hpp"
 
 #include <gtest/gtest.h>
 

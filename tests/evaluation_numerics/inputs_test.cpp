@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation/inputs.hpp"
+#include "evaluation/verify/inputs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <set>
 
-#include "evaluation/dtype_codec.hpp"
+#include "evaluation/verify/dtype_codec.hpp"
 
 namespace accelopt::evaluation {
 namespace {

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <limits>
 
-#include "evaluation/dtype_codec.hpp"
-#include "evaluation/inputs.hpp"
-#include "evaluation/numerics.hpp"
+#include "evaluation/verify/dtype_codec.hpp"
+#include "evaluation/verify/inputs.hpp"
+#include "evaluation/verify/numerics.hpp"
 #include "evaluation_numerics/operators.hpp"
 
 namespace accelopt::evaluation {

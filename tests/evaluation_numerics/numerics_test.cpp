@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation/numerics.hpp"
-#include "evaluation/fingerprint.hpp"
+#include "evaluation/verify/numerics.hpp"
+#include "evaluation/verify/fingerprint.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <cstring>
 #include <limits>
 
-#include "evaluation/dtype_codec.hpp"
-#include "evaluation/inputs.hpp"
+#include "evaluation/verify/dtype_codec.hpp"
+#include "evaluation/verify/inputs.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -137,7 +137,7 @@ TEST(Numerics, OneRowOfNanDoesNotHideTheOtherRows) {
   EXPECT_EQ(identity.with(values).violated, NumericalRule::elementwise);
 }
 
-TEST(Numerics, OverflowOfTheOutputsTypeIsExpectedWhereTheReferenceIsTooLarge) {
+TEST(Numerics, TooLargeReference_ExpectsOverflow) {
   Identity identity(DType::float16, 1, 40);
   identity.expected.values[0] = 70000;
   identity.expected.values[1] = 65519.9;  // within rounding of infinity: both sides are honest
@@ -173,7 +173,7 @@ TEST(Numerics, AnIllConditionedRowDoesNotLoosenTheOthers) {
   EXPECT_EQ(identity.with(values).mismatch.index, 500);
 }
 
-TEST(Numerics, AFloatRunThatOverflowsIsReportedWhereDoubleIsBeyondFloatToo) {
+TEST(Numerics, OverflowingFloatRun_IsReported) {
   Identity identity(DType::float32, 1, 40);
   identity.expected.values[7] = -4.9e39;  // double can say it; float makes it infinite, or NaN in another order
   std::vector<double> overflowed = identity.expected.values;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation/spread.hpp"
+#include "evaluation/verify/spread.hpp"
 
 #include <gtest/gtest.h>
 

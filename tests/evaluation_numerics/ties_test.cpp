@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "evaluation/ties.hpp"
+#include "evaluation/verify/ties.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "evaluation/dtype_codec.hpp"
+#include "evaluation/verify/dtype_codec.hpp"
 
 namespace accelopt::evaluation {
 namespace {

@@ -173,7 +173,7 @@ class FakeEvaluator : public NamedEvaluator {
     evaluation.machine_code_id = machine_code(text);
     model::WorkloadTiming timing;
     timing.name = "small";
-    timing.role = "race";
+    timing.role = model::Role::race;
     timing.time_ns = kBaselineNs / speed;
     timing.roofline =
         model::RooflinePoint{kBaselineNs * roofline_of_speed_one, roofline_of_speed_one * speed, "compute"};

@@ -25,9 +25,9 @@ agents::Answer<T> answered(T value) {
 
 class FakeTeam : public agents::Planner, public agents::Executor, public agents::Fixer, public agents::Summarizer {
  public:
-  using PlanResult = base::Result<agents::Answer<model::Plan>>;
-  using SolutionResult = base::Result<agents::Answer<model::Solution>>;
-  using LessonResult = base::Result<agents::Answer<std::optional<agents::Lesson>>>;
+  using PlanResult = base::Outcome<agents::Answer<model::Plan>>;
+  using SolutionResult = base::Outcome<agents::Answer<model::Solution>>;
+  using LessonResult = base::Outcome<agents::Answer<std::optional<agents::Lesson>>>;
 
   std::function<PlanResult(const agents::PlanQuestion&)> on_plan =
       [](const agents::PlanQuestion& question) -> PlanResult {

@@ -22,7 +22,7 @@ class NamedEvaluator : public evaluation::Evaluator {
   virtual base::Result<model::Status> verify_held_out(const model::Solution& solution, std::stop_token stop) = 0;
   virtual base::Result<model::Evaluation> confirm(const model::Solution& solution, std::stop_token stop) = 0;
 
-  base::Result<evaluation::Reply> answer(const evaluation::Request& request, std::stop_token stop) final {
+  base::Outcome<evaluation::Reply> answer(const evaluation::Request& request, std::stop_token stop) final {
     return evaluation::answer_by_type(request, [&](const auto& own) { return call(own, stop); });
   }
 

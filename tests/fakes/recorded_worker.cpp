@@ -9,12 +9,13 @@
 
 #include "base/json.hpp"
 #include "evaluation/evaluator_json.hpp"
-#include "evaluation/worker.hpp"
 #include "fakes/named_evaluator.hpp"
+#include "worker/serve.hpp"
 
 namespace {
 
 namespace evaluation = accelopt::evaluation;
+namespace worker = accelopt::worker;
 namespace model = accelopt::model;
 using accelopt::base::ErrorCode;
 using accelopt::base::Json;
@@ -78,10 +79,10 @@ int main(int argc, char** argv) {
     std::cerr << "recorded_worker: no JSON in " << (argc > 1 ? argv[1] : "(no file named)") << '\n';
     return 1;
   }
-  evaluation::Hello hello;
+  worker::Hello hello;
   hello.version = "recorded";
   hello.target = recorded.value("target", "");
   hello.device = "recorded";
   RecordedEvaluator evaluator(std::move(recorded));
-  return evaluation::serve_evaluator(evaluator, {.hello = hello}, 0, 1) ? 0 : 1;
+  return worker::serve_evaluator(evaluator, {.hello = hello}, 0, 1) ? 0 : 1;
 }

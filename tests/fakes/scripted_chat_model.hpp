@@ -38,7 +38,7 @@ class ScriptedChatModel final : public llm::ChatModel {
           return text_reply(found->second[std::min(turn, found->second.size() - 1)]);
         }) {}
 
-  base::Result<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
+  base::Outcome<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
     if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "stopped");
     std::size_t turn = 0;
     {

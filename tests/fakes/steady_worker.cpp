@@ -12,12 +12,13 @@
 #include <string>
 #include <thread>
 
-#include "evaluation/worker.hpp"
 #include "fakes/fake_evaluator.hpp"
+#include "worker/serve.hpp"
 
 namespace {
 
 namespace evaluation = accelopt::evaluation;
+namespace worker = accelopt::worker;
 using accelopt::base::Result;
 using accelopt::model::Solution;
 
@@ -92,9 +93,9 @@ int main(int argc, char** argv) {
   const auto argument = [&](int number, const char* otherwise) { return argc > number ? argv[number] : otherwise; };
   SteadyEvaluator evaluator(std::chrono::milliseconds(std::atoi(argument(1, "2"))), argument(2, "fake"),
                             {argument(3, ""), argument(4, "")});
-  evaluation::Hello hello;
+  worker::Hello hello;
   hello.version = "steady";
   hello.target = "cpu";
   hello.device = "steady";
-  return evaluation::serve_evaluator(evaluator, {.hello = hello}, 0, 1) ? 0 : 1;
+  return worker::serve_evaluator(evaluator, {.hello = hello}, 0, 1) ? 0 : 1;
 }

@@ -47,10 +47,10 @@ def neighbour():
         rounds += 1
 
 
-def a_card_runs():
+def a_device_server_runs():
     for name in pathlib.Path("/proc").glob("[0-9]*/comm"):
         try:
-            if name.read_text(encoding="utf-8", errors="replace").strip() == "accelopt-card":
+            if name.read_text(encoding="utf-8", errors="replace").strip() == "accelopt-device":
                 return True
         except OSError:
             pass  # ended meanwhile
@@ -111,7 +111,7 @@ class SecondProcess(support.TestCase):
 
     def test_one_that_comes_later_and_is_gone_for_the_next_evaluation(self):
         running = self.start_evaluation()
-        support.until(a_card_runs, "the device's process runs", running)
+        support.until(a_device_server_runs, "the device's process runs", running)
         process = self.start_neighbour()
         evaluation = self.evaluation(running, ("PASSED", "NOT_MEASURED"))
         self.end_neighbour(process)
@@ -120,7 +120,7 @@ class SecondProcess(support.TestCase):
 
     def test_one_that_leaves_in_time_costs_time_alone(self):
         running = self.start_evaluation()
-        support.until(a_card_runs, "the device's process runs", running)
+        support.until(a_device_server_runs, "the device's process runs", running)
         process = self.start_neighbour()
         for _ in range(3):
             self.assertEqual(process.stdout.readline(), "busy\n")

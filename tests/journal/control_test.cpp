@@ -176,7 +176,7 @@ TEST_F(ControlTest, AFactIsKeptAndReplaced) {
   EXPECT_EQ((*control_->fact("noise"))->at("sd"), 0.02);
 }
 
-TEST_F(ControlTest, AnOlderJournalIsReadWithoutSessionsAndUpgradedWhenItIsWritten) {
+TEST_F(ControlTest, OlderJournal_IsUpgradedWhenWritten) {
   control_.reset();
   journal_.reset();
   sql("DROP TABLE sessions; DROP TABLE requests; DROP TABLE events; DROP TABLE facts; DROP TABLE parcels; DROP "
@@ -187,7 +187,7 @@ TEST_F(ControlTest, AnOlderJournalIsReadWithoutSessionsAndUpgradedWhenItIsWritte
     EXPECT_TRUE((*reader)->sessions("r1")->empty());
     EXPECT_TRUE((*reader)->events("r1", 0, 10)->empty());
     EXPECT_EQ(*(*reader)->fact("noise"), std::nullopt);
-    EXPECT_EQ(*(*reader)->status("r1"), "running");
+    EXPECT_EQ(*(*reader)->status("r1"), model::RunStatus::running);
   }
   ASSERT_TRUE(open_journal(workspace()));
   control_ = std::move(*open_control(workspace(), Access::read_write));

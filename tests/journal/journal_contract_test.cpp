@@ -61,7 +61,7 @@ TEST_P(JournalContract, ARunIsKeptWhole) {
   EXPECT_EQ(found->settings, run.settings);
   EXPECT_EQ(found->seed, run.seed);
   EXPECT_EQ(found->created, run.created);
-  EXPECT_EQ(found->status, "running");
+  EXPECT_EQ(found->status, model::RunStatus::running);
   EXPECT_EQ(found->result, run.result);
   EXPECT_EQ(found->decision_hash, "");
   EXPECT_EQ(found->program_version, "0.1.0");
@@ -103,18 +103,18 @@ TEST_P(JournalContract, RunsAreFoundByPrefixAndLast) {
 TEST_P(JournalContract, RunsAreListedNewestFirstAndFinished) {
   make_run("r1");
   make_run("r2");
-  ASSERT_TRUE(
-      journal().finish_run("r1", "done", std::optional<Json>(std::in_place, Json{{"outcome", "improved"}}), "abc"));
+  ASSERT_TRUE(journal().finish_run("r1", model::RunStatus::done,
+                                   std::optional<Json>(std::in_place, Json{{"outcome", "improved"}}), "abc"));
   const auto runs = journal().list_runs();
   ASSERT_TRUE(runs);
   ASSERT_EQ(runs->size(), 2U);
   EXPECT_EQ((*runs)[0].id, "r2");
-  EXPECT_EQ((*runs)[0].status, "running");
+  EXPECT_EQ((*runs)[0].status, model::RunStatus::running);
   EXPECT_EQ((*runs)[0].result, std::nullopt);
-  EXPECT_EQ((*runs)[1].status, "done");
+  EXPECT_EQ((*runs)[1].status, model::RunStatus::done);
   EXPECT_EQ((*runs)[1].result, (Json{{"outcome", "improved"}}));
   EXPECT_EQ((*runs)[1].decision_hash, "abc");
-  EXPECT_EQ(journal().finish_run("r3", "done", std::nullopt, "").error().code, ErrorCode::not_found);
+  EXPECT_EQ(journal().finish_run("r3", model::RunStatus::done, std::nullopt, "").error().code, ErrorCode::not_found);
 }
 
 TEST_P(JournalContract, SettingsAreReplacedAndNothingElse) {

@@ -237,7 +237,7 @@ TEST_F(JournalFile, AFolderThatMayNotBeWrittenIsRefused) {
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(JournalFile, AFileThatMayBeWrittenInAFolderThatMayNotIsRefusedWithTheNextStep) {
+TEST_F(JournalFile, WritableFileInReadOnlyFolder_IsRefused) {
   make_journal();
   ASSERT_EQ(::chmod(workspace().parent_path().c_str(), 0755), 0);
   ASSERT_EQ(::chmod(file().c_str(), 0666), 0);

@@ -25,7 +25,7 @@ RunInfo sample_run(const std::string& id) {
   run.settings = {{"beam", 3}};
   run.seed = 0xFEDCBA9876543210;
   run.created = "2025-01-17T10:00:00Z";
-  run.status = "running";
+  run.status = model::RunStatus::running;
   run.program_version = "0.1.0";
   return run;
 }

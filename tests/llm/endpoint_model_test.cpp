@@ -64,7 +64,7 @@ struct Fixture {
     options.key_source = "OPENAI_API_KEY";
     options.retry.max_tries = 3;
   }
-  base::Result<ChatReply> chat(std::stop_token stop = {}) {
+  base::Outcome<ChatReply> chat(std::stop_token stop = {}) {
     if (!model) {
       auto made = make_endpoint_model(options, client, clock);
       EXPECT_TRUE(made.has_value()) << made.error().message;
@@ -82,7 +82,7 @@ struct Fixture {
     if (reply) return {};
     EXPECT_TRUE(holds(reply.error().message, "127.0.0.1:" + std::to_string(server.port()))) << reply.error().message;
     EXPECT_FALSE(holds(reply.error().message, "secret")) << reply.error().message;
-    return reply.error();
+    return reply.error().as_error();
   }
 };
 

@@ -42,12 +42,12 @@ class ProviderContract : public testing::TestWithParam<Api> {
     for (const std::string& body : bodies) answers.push_back(http_answer(200, body, "text/event-stream"));
     serve(answers_in_turn(answers));
   }
-  base::Result<ChatReply> chat(const ChatRequest& request) {
+  base::Outcome<ChatReply> chat(const ChatRequest& request) {
     auto model = make_endpoint_model(options_, client_, clock_);
     EXPECT_TRUE(model.has_value()) << model.error().message;
     return (*model)->chat(request, {});
   }
-  base::Result<ChatReply> chat() { return chat(question()); }
+  base::Outcome<ChatReply> chat() { return chat(question()); }
   static ChatRequest question() {
     ChatRequest request;
     request.label = "planner i0.b0.p0 try0";
@@ -132,7 +132,7 @@ TEST_P(ProviderContract, SaysHowAnAnswerEnded) {
   EXPECT_EQ(chat()->finish, Finish::filtered);
 }
 
-TEST_P(ProviderContract, AStreamThatEndsEarlyIsAskedForAgainAndItsTokensAreCounted) {
+TEST_P(ProviderContract, CutStream_IsAskedForAgainAndCounted) {
   const std::string whole = stream();
   // After the last piece of text, before the word that it is done.
   const std::string half = whole.substr(0, whole.find("world") + 12);

@@ -40,7 +40,7 @@ class RecordedAnswers : public testing::Test {
     ASSERT_TRUE(reply.has_value()) << reply.error().message;
     EXPECT_EQ(reply->text, answer) << "the run gets it as it came";
   }
-  base::Result<ChatReply> replay(const ChatRequest& request) {
+  base::Outcome<ChatReply> replay(const ChatRequest& request) {
     auto recording = Recording::load(folder_.path());
     if (!recording) return tl::make_unexpected(recording.error());
     const auto shared = std::make_shared<const Recording>(std::move(*recording));

@@ -53,7 +53,7 @@ struct RetryFixture {
   explicit RetryFixture(std::vector<Outcome> outcomes, RetryPolicy policy = {}) {
     model = make_retrying_model(std::make_unique<FakeProvider>(std::move(outcomes), asked), policy, clock);
   }
-  base::Result<ChatReply> chat(std::string label = "planner i0.b0.p0 try0", std::stop_token stop = {}) {
+  base::Outcome<ChatReply> chat(std::string label = "planner i0.b0.p0 try0", std::stop_token stop = {}) {
     ChatRequest request;
     request.label = std::move(label);
     return model->chat(request, std::move(stop));
@@ -117,14 +117,14 @@ TEST(RetryingModel, CountsWhatBrokenAnswersTook) {
 TEST(RetryingModel, TellsWhatAQuestionTookThatIsGivenUp) {
   std::vector<std::pair<std::string, std::int64_t>> told;
   RetryFixture fixture({broken_off(7)},
-                       {.max_tries = 3, .took_in_vain = [&](const ChatRequest& request, const model::Usage& usage) {
+                       {.max_tries = 3, .spent_unanswered = [&](const ChatRequest& request, const model::Usage& usage) {
                           told.emplace_back(request.label, usage.output_tokens);
                         }});
   EXPECT_FALSE(fixture.chat("fixer i0 try0").has_value());
   EXPECT_EQ(told, (std::vector<std::pair<std::string, std::int64_t>>{{"fixer i0 try0", 21}}));
   RetryFixture nothing(
       {failure(Again::yes)},
-      {.max_tries = 3, .took_in_vain = [&](const ChatRequest&, const model::Usage&) { told.clear(); }});
+      {.max_tries = 3, .spent_unanswered = [&](const ChatRequest&, const model::Usage&) { told.clear(); }});
   EXPECT_FALSE(nothing.chat().has_value());
   EXPECT_EQ(told.size(), 1U) << "nothing was taken, so nothing is told";
 }

@@ -17,7 +17,7 @@
 #include "base/hash.hpp"
 #include "base/sqlite.hpp"
 #include "journal/held_locks.hpp"
-#include "memory/hygiene.hpp"
+#include "memory/sanitation.hpp"
 #include "memory/store_contract.hpp"
 
 namespace accelopt::memory {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
-#include "memory/hygiene.hpp"
 #include "memory/knowledge_file.hpp"
+#include "memory/sanitation.hpp"
 #include "memory/store_contract.hpp"
 
 namespace accelopt::memory {
@@ -76,7 +76,7 @@ TEST_F(KnowledgeTest, WhatIsLearnedArrivesOnceHoweverOftenItIsGiven) {
   EXPECT_TRUE(journal_->waiting_for("the store", 10)->empty());
 }
 
-TEST_F(KnowledgeTest, AStoreThatIsDownCostsNothingAndGetsAllInOrderWhenItIsBack) {
+TEST_F(KnowledgeTest, DownStore_GetsAllInOrderLater) {
   Knowledge it = knowledge();
   ASSERT_TRUE(it.contribute("r1", "i0", lesson(1)));
   down_ = true;

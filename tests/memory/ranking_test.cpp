@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "memory/store_contract.hpp"
-#include "memory/worth.hpp"
+#include "memory/utility.hpp"
 
 namespace accelopt::memory {
 namespace {
@@ -33,21 +33,21 @@ std::vector<std::string> titles(const std::vector<model::Experience>& experience
 TEST(Worth, GrowsWithEffectAndConfirmationAndFallsWithRefutation) {
   model::Experience it = sample_experience(1);
   it.effect = model::Interval{1.5, 1.4, 1.6};
-  const double plain = worth_of(it);
+  const double plain = utility_of(it);
   it.credit.confirmed = 3;
-  const double confirmed = worth_of(it);
+  const double confirmed = utility_of(it);
   it.credit = {.refuted = 3};
-  const double refuted = worth_of(it);
+  const double refuted = utility_of(it);
   EXPECT_GT(confirmed, plain);
   EXPECT_LT(refuted, plain);
   EXPECT_DOUBLE_EQ(posterior_mean({}), 0.5);
   it.credit = {};
   it.effect = model::Interval{1 / 1.5, 0.6, 0.7};  // a loss teaches as much as a gain of the same size
-  EXPECT_NEAR(worth_of(it), plain, 1e-9);
+  EXPECT_NEAR(utility_of(it), plain, 1e-9);
   it.effect.reset();
-  EXPECT_GT(worth_of(it), 0);
+  EXPECT_GT(utility_of(it), 0);
   it.effect = model::Interval{0, 0, 0};
-  EXPECT_GT(worth_of(it), 0);
+  EXPECT_GT(utility_of(it), 0);
 }
 
 TEST(ValueOf, HalvesWithTheHalfLife) {

@@ -8,7 +8,7 @@
 #include <span>
 #include <thread>
 
-#include "memory/hygiene.hpp"
+#include "memory/sanitation.hpp"
 
 namespace accelopt::memory {
 
@@ -381,7 +381,7 @@ TEST_P(StoreContract, WhatIsForgottenStaysAwayUntilAUserBringsItBack) {
   EXPECT_EQ(store().forget("0123456789abcdef").error().code, ErrorCode::not_found);
 }
 
-TEST_P(StoreContract, WithAnExperienceItsKernelsAreForgottenUnlessOthersSpeakOfThem) {
+TEST_P(StoreContract, ForgottenExperience_TakesItsOwnKernelsAlong) {
   std::vector<model::Experience> two{sample_experience(1), sample_experience(2)};
   two[1].slow = two[0].fast;
   ASSERT_TRUE(store().insert(two, Forgotten::stays));

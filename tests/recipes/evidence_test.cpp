@@ -66,7 +66,7 @@ TEST(Evidence, ShapesThatAreAlikeCountLessAndOthersNotAtAll) {
   EXPECT_EQ(likeness("d1.map.unit", "d2.reduction.strided"), 0);
 }
 
-TEST(Evidence, WhatOneSetOfParametersDidBetterThanAnotherHoldsForOtherShapes) {
+TEST(Evidence, BetterParameters_HoldForOtherShapes) {
   std::vector<model::Experience> memory;
   for (int kernel = 0; kernel < 4; ++kernel) {
     memory.push_back(measured(tile("6", 5), 8));

@@ -19,11 +19,20 @@ base::Result<ScaffoldReport> made(const syntax::Clang& clang, const Repository& 
   return scaffold_task(clang, options);
 }
 
+/// The headers that the code names: each takes a compiler longer to read than all the rest.
+std::string headers_of(const std::string& code) {
+  std::string out = "#include <cstdio>\n";
+  for (const char* name : {"span", "vector"}) {
+    if (code.find(std::string("std::") + name) != std::string::npos) out += std::string("#include <") + name + ">\n";
+  }
+  return out;
+}
+
 /// The task that `init` makes of f, after the program was patched with its baseline and still says the same.
 model::Task patched(const std::string& function, const std::string& main, const StatedTexts& stated) {
   const auto clang = load_clang();
   if (!clang) return {};
-  const Repository repository("kinds.cpp", "#include <cstdio>\n#include <span>\n#include <vector>\n" + function + "\n");
+  const Repository repository("kinds.cpp", headers_of(function + main) + function + "\n");
   repository.write("src/main.cpp", "#include \"kinds.cpp\"\n" + main + "\n");
   const auto report = made(*clang, repository, stated);
   EXPECT_TRUE(report.has_value()) << report.error().message;

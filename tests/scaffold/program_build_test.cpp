@@ -54,7 +54,7 @@ TEST_F(ProgramBuildTest, BuildsWithCMakeBesideABuildOfTheUser) {
   EXPECT_EQ(built.flags->flags, (std::vector<std::string>{"-march=x86-64", "-O1"}));
 }
 
-TEST_F(ProgramBuildTest, ThePatchIsBuiltInItsPlaceAndAFailureIsSaidWithItsFirstError) {
+TEST_F(ProgramBuildTest, PatchedProgram_IsBuiltInItsPlace) {
   const auto file = std::filesystem::canonical(repository_.file());
   const std::string command = "g++ src/main.cpp -o program && ./program";
   const WinnerPatch wrong{{{file, kProgram, "int main() { return 3; }\n"}}};

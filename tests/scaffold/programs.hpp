@@ -19,10 +19,9 @@ namespace accelopt::scaffold {
 /// Several functions in one file, another argument order than a task's, int sizes, constants of its own, doc comments.
 inline constexpr const char* kUserProgram = R"(// The model's host code.
 #include "settings.h"
+#include <clocale>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
-#include <vector>
 
 namespace {
 constexpr int K = 48;
@@ -56,15 +55,16 @@ void rms_product(float* out, int rows, const float* weights, float eps, const fl
 }
 
 int main() {
+  std::setlocale(LC_ALL, "C");
   const int rows = 13 + SETTINGS_EXTRA;
-  std::vector<float> x(rows * K), w(K * N), y(rows * N);
+  static float x[rows * K], w[K * N], y[rows * N];
   for (int i = 0; i < rows * K; ++i) x[i] = static_cast<float>(i % 17) - 8;
   for (int i = 0; i < K * N; ++i) w[i] = static_cast<float>(i % 23) * 0.125f - 1;
-  rms_product(y.data(), rows, w.data(), 1e-6f, x.data());
+  rms_product(y, rows, w, 1e-6f, x);
   count_call();
   double total = 0;
   for (float v : y) total += std::floor(v * 1000 + 0.5);
-  std::cout << total << " " << calls << "\n";
+  std::printf("%g %d\n", total, calls);
   return 0;
 }
 )";

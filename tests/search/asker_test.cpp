@@ -59,7 +59,7 @@ TEST_F(AskerTest, OtherMemory_IsAnotherQuestion) {
 TEST_F(AskerTest, EndedBudget_RefusesOnlyNewQuestions) {
   Session first(*this);
   ASSERT_TRUE(first.asker.plan(plan_question(), {}));
-  first.budget.end("stop");
+  first.budget.end(model::EndReason::stop);
   EXPECT_TRUE(first.asker.plan(plan_question(), {}));
   agents::PlanQuestion other = plan_question();
   other.context.identity.plan = 1;
@@ -78,8 +78,8 @@ TEST_F(AskerTest, BadLuck_LosesTheAnswerOnly) {
     ASSERT_TRUE(answer) << base::to_string(code);
     EXPECT_FALSE(answer->value);
     EXPECT_EQ(answer->lost, "the server said no");
-    ASSERT_TRUE(session.asker.asked_in_vain());
-    EXPECT_EQ(session.asker.asked_in_vain()->code, code);
+    ASSERT_TRUE(session.asker.unanswered());
+    EXPECT_EQ(session.asker.unanswered()->code, code);
   }
 }
 
@@ -91,7 +91,7 @@ TEST_F(AskerTest, LostAnswer_StaysLostOnceSettled) {
   ASSERT_TRUE(settled.asker.plan(plan_question(), {}));
   EXPECT_EQ(team_.plans.size(), 2U) << "what was not settled is asked again";
   ASSERT_TRUE(settled.asker.settle());
-  EXPECT_FALSE(settled.asker.asked_in_vain());
+  EXPECT_FALSE(settled.asker.unanswered());
   team_.on_plan = [](const auto&) -> FakeTeam::PlanResult { return answered(model::Plan{"late", {}, ""}); };
   Session resumed(*this);
   const auto answer = resumed.asker.plan(plan_question(), {});
@@ -118,7 +118,7 @@ TEST_F(AskerTest, RefusalForGood_EndsTheRun) {
   planner_fails(ErrorCode::invalid_argument);
   EXPECT_EQ(session.asker.plan(plan_question(), {}).error().code, ErrorCode::permission_denied)
       << "not the command line's fault";
-  EXPECT_FALSE(session.asker.asked_in_vain());
+  EXPECT_FALSE(session.asker.unanswered());
 }
 
 TEST_F(AskerTest, EveryRole_IsRecordedAndCharged) {

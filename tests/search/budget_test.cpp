@@ -47,7 +47,7 @@ TEST(Budget, ARaceThatWouldOutlastTheTimeIsNotBegun) {
   EXPECT_FALSE(budget.ended_by());
   const auto too_long = budget.reserve({.device_seconds = 6}, {});
   ASSERT_FALSE(too_long);
-  EXPECT_EQ(budget.ended_by(), "max_seconds");
+  EXPECT_EQ(budget.ended_by(), model::EndReason::max_seconds);
   EXPECT_EQ(budget.explanation(), "80 of 100 s were used, and the rest is kept for the confirmation");
 }
 
@@ -57,7 +57,7 @@ TEST(Budget, ATimeThatIsTooShortForOneCandidateSaysWhatWouldBeEnough) {
   budget.expect_conclusion(9);
   clock.pass(3.5);
   EXPECT_FALSE(budget.reserve({.device_seconds = 1}, {}));
-  EXPECT_EQ(budget.ended_by(), "max_seconds");
+  EXPECT_EQ(budget.ended_by(), model::EndReason::max_seconds);
   const std::string said = budget.explanation();
   EXPECT_NE(said.find("none was left for a candidate; give at least 26 s"), std::string::npos) << said;
 }
@@ -80,7 +80,7 @@ TEST(Budget, WhatIsReservedIsNobodyElsesUntilItIsSettled) {
   auto third = budget.reserve({.tokens = 201}, {});
   ASSERT_FALSE(third);
   EXPECT_EQ(third.error().code, ErrorCode::cancelled);
-  EXPECT_EQ(budget.ended_by(), "max_tokens");
+  EXPECT_EQ(budget.ended_by(), model::EndReason::max_tokens);
   EXPECT_NE(budget.explanation().find("800 of 1000"), std::string::npos) << budget.explanation();
   EXPECT_TRUE(budget.may_measure()) << "what was answered is measured";
   EXPECT_TRUE(budget.reserve({.device_seconds = 1}, {}));
@@ -116,7 +116,7 @@ TEST(Budget, AShareOfTheTimeIsKeptForTheConfirmation) {
   EXPECT_TRUE(budget.may_ask());
   budget.expect_conclusion(30);
   EXPECT_FALSE(budget.may_ask());
-  EXPECT_EQ(budget.ended_by(), "max_seconds");
+  EXPECT_EQ(budget.ended_by(), model::EndReason::max_seconds);
   EXPECT_FALSE(budget.may_measure());
   EXPECT_TRUE(budget.time_is_up().stop_requested());
   EXPECT_FALSE(budget.exhausted());
@@ -141,7 +141,7 @@ TEST(Budget, TimeThatRunsOutAfterTheTokensDidIsHeardToo) {
   EXPECT_FALSE(budget.time_is_up().stop_requested());
   clock.pass(90);
   budget.tick();
-  EXPECT_EQ(budget.ended_by(), "max_seconds");
+  EXPECT_EQ(budget.ended_by(), model::EndReason::max_seconds);
   EXPECT_TRUE(budget.time_is_up().stop_requested());
 }
 
@@ -164,16 +164,16 @@ TEST(Budget, EarlierSessionsCount) {
   EXPECT_TRUE(evaluations.take_evaluation(OnRecord::yes));
   EXPECT_TRUE(evaluations.take_evaluation());
   EXPECT_FALSE(evaluations.take_evaluation()) << "four were made before, though only one of them was met again so far";
-  EXPECT_EQ(evaluations.ended_by(), "max_evaluations");
+  EXPECT_EQ(evaluations.ended_by(), model::EndReason::max_evaluations);
   EXPECT_DOUBLE_EQ(time.elapsed_seconds(), 80);
 }
 
 TEST(Budget, ARequestToEndBeginsNothingNew) {
   Budget budget({});
-  budget.end("stop");
+  budget.end(model::EndReason::stop);
   EXPECT_FALSE(budget.may_ask());
   EXPECT_FALSE(budget.may_measure());
-  EXPECT_EQ(budget.ended_by(), "stop");
+  EXPECT_EQ(budget.ended_by(), model::EndReason::stop);
 }
 
 llm::ChatRequest question(const std::string& label, std::size_t bytes = 3000) {
@@ -190,7 +190,7 @@ TEST(BudgetedChat, ReservesThePromptAndTheLimitOfTheAnswer) {
   EXPECT_TRUE(chat->chat(question("planner i0"), {}));  // 1008 + 900 fit
   EXPECT_FALSE(chat->chat(question("planner i1", 60'000), {}));
   EXPECT_EQ(model.calls("planner"), 1U) << "what might not fit is not asked";
-  EXPECT_EQ(budget.ended_by(), "max_tokens");
+  EXPECT_EQ(budget.ended_by(), model::EndReason::max_tokens);
 }
 
 TEST(BudgetedChat, ExpectsAnswersAsLongAsThoseOfTheRoleWere) {
@@ -219,12 +219,12 @@ TEST(BudgetedChat, WhereTheServerTellsNoTokensTheyAreEstimatedAndSaidToBe) {
   EXPECT_DOUBLE_EQ(*reply->usage.usd, (1008 + 2 * 100) / 1e6);
 }
 
-TEST(BudgetedChat, AQuestionInFlightIsBrokenOffWhenTheTimeIsUpAndItsPromptIsPaid) {
+TEST(BudgetedChat, EndedTime_BreaksOffThePaidQuestion) {
   Budget budget({.max_tokens = 100'000});
   ScriptedChatModel model([](const llm::ChatRequest&, std::size_t) { return ScriptedChatModel::text_reply("late"); });
   class Waiting : public llm::ChatModel {
    public:
-    base::Result<llm::ChatReply> chat(const llm::ChatRequest&, std::stop_token stop) override {
+    base::Outcome<llm::ChatReply> chat(const llm::ChatRequest&, std::stop_token stop) override {
       asked.request_stop();
       std::mutex mutex;
       std::unique_lock lock(mutex);
@@ -237,7 +237,7 @@ TEST(BudgetedChat, AQuestionInFlightIsBrokenOffWhenTheTimeIsUpAndItsPromptIsPaid
   } waiting;
   const auto chat = make_budgeted_chat(waiting, {}, budget);
   const std::stop_callback on_asked(waiting.asked.get_token(),
-                                    [&] { std::thread([&] { budget.end("stop"); }).detach(); });
+                                    [&] { std::thread([&] { budget.end(model::EndReason::stop); }).detach(); });
   const auto reply = chat->chat(question("planner i0"), {});
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, ErrorCode::cancelled);
@@ -248,7 +248,7 @@ class RandomModel final : public llm::ChatModel {
  public:
   RandomModel(std::uint64_t seed, TestClock& clock) : seed_(seed), clock_(clock) {}
 
-  base::Result<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
+  base::Outcome<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
     if (stop.stop_requested()) return base::fail(ErrorCode::cancelled, "stopped");
     std::mt19937_64 random(base::derive_seed(seed_, request.label));
     const auto draw = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
@@ -382,13 +382,13 @@ struct BudgetRun {
 
 constexpr int kRuns = 10;
 
-void expect_confirmed_end(const BudgetRun& run, const RunResult& result, const std::string& limit) {
+void expect_confirmed_end(const BudgetRun& run, const RunResult& result, model::EndReason limit) {
   EXPECT_EQ(result.stopped_by, limit) << base::Json(result.counts) << " " << run.events.last;
   if (result.gains > 0) {
-    EXPECT_EQ(result.outcome, Outcome::improved);
+    EXPECT_EQ(result.outcome, RunOutcome::improved);
     EXPECT_EQ(run.evaluator.confirms, 1);
   } else {
-    EXPECT_EQ(result.outcome, Outcome::budget);
+    EXPECT_EQ(result.outcome, RunOutcome::budget);
     EXPECT_NE(result.reason.find("the budget ended it"), std::string::npos) << result.reason;
   }
 }
@@ -400,11 +400,11 @@ TEST(BudgetedRun, TenRunsNeverExceedTheirTokens) {
     BudgetRun run(seed);
     run.settings.max_tokens = 60'000 + 9'000 * static_cast<std::int64_t>(seed);
     const RunResult result = run.go();
-    expect_confirmed_end(run, result, "max_tokens");
+    expect_confirmed_end(run, result, model::EndReason::max_tokens);
     // An answer may be half as long again as any before it at most, or its reservation is exceeded by what it is over.
     EXPECT_LE(run.model.tokens, *run.settings.max_tokens + run.model.longest);
     EXPECT_GE(static_cast<double>(run.model.tokens), 0.7 * static_cast<double>(*run.settings.max_tokens));
-    improved += result.outcome == Outcome::improved ? 1 : 0;
+    improved += result.outcome == RunOutcome::improved ? 1 : 0;
   }
   EXPECT_GE(improved, 5);
 }
@@ -415,7 +415,7 @@ TEST(BudgetedRun, TenRunsNeverExceedTheirDollars) {
     BudgetRun run(seed);
     run.settings.max_usd = 0.10 + 0.01 * static_cast<double>(seed);
     const RunResult result = run.go();
-    expect_confirmed_end(run, result, "max_usd");
+    expect_confirmed_end(run, result, model::EndReason::max_usd);
     model::Usage total;
     for (const auto& [role, usage] : result.usage) total += usage;
     ASSERT_TRUE(total.total_usd());
@@ -430,7 +430,7 @@ TEST(BudgetedRun, TenRunsNeverExceedTheirEvaluations) {
     BudgetRun run(seed);
     run.settings.max_evaluations = 3 + static_cast<int>(seed);
     const RunResult result = run.go();
-    expect_confirmed_end(run, result, "max_evaluations");
+    expect_confirmed_end(run, result, model::EndReason::max_evaluations);
     EXPECT_LE(run.evaluator.builds, *run.settings.max_evaluations);
     EXPECT_EQ(result.evaluations, *run.settings.max_evaluations);
   }
@@ -442,7 +442,7 @@ TEST(BudgetedRun, TenRunsNeverExceedTheirDeviceTime) {
     BudgetRun run(seed);
     run.settings.max_device_seconds = 4 + static_cast<double>(seed);
     const RunResult result = run.go();
-    expect_confirmed_end(run, result, "max_device_seconds");
+    expect_confirmed_end(run, result, model::EndReason::max_device_seconds);
     EXPECT_LE(run.device_seconds, *run.settings.max_device_seconds);
     EXPECT_GE(run.device_seconds, 0.3 * *run.settings.max_device_seconds);
   }
@@ -454,7 +454,7 @@ TEST(BudgetedRun, TenRunsKeepToTheirTime) {
     BudgetRun run(seed);
     run.settings.max_seconds = 60 + 10 * static_cast<double>(seed);
     const RunResult result = run.go();
-    expect_confirmed_end(run, result, "max_seconds");
+    expect_confirmed_end(run, result, model::EndReason::max_seconds);
     // What was in flight when the time for searching was up may still pass: twelve questions of 3 s on this clock, on
     // which all of them are as if one after the other.
     EXPECT_LE(run.elapsed_seconds, *run.settings.max_seconds + 12 * 3.0);
@@ -466,7 +466,7 @@ TEST(BudgetedRun, ABudgetThatHoldsNoQuestionEndsWithTheReason) {
   BudgetRun run(1);
   run.settings.max_tokens = 100;
   const RunResult result = run.go();
-  EXPECT_EQ(result.outcome, Outcome::budget);
+  EXPECT_EQ(result.outcome, RunOutcome::budget);
   EXPECT_EQ(run.model.calls, 0);
   EXPECT_NE(result.reason.find("0 of 100 tokens"), std::string::npos) << result.reason;
 }

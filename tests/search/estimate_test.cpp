@@ -9,7 +9,7 @@ namespace {
 EstimateFacts facts_with_model(const SearchSettings& settings) {
   EstimateFacts facts = facts_of_settings(settings);
   facts.models = true;
-  for (const char* role : {"planner", "executor", "fixer", "summarizer"}) {
+  for (const auto& [role, name] : model::Names<model::AgentRole>::table) {
     facts.roles[role] = {.input_tokens = exactly(1000),
                          .output_tokens = exactly(100),
                          .seconds = exactly(2),
@@ -31,8 +31,8 @@ TEST(Estimate, CountsTheCallsThatTheMethodMakes) {
   settings.attempts = 2;
   const Estimate out = estimate(settings, facts_with_model(settings));
   // 4 plans of the baseline, then 4 of each of two members, twice.
-  EXPECT_DOUBLE_EQ(out.calls.at("planner").expected, 20);
-  EXPECT_DOUBLE_EQ(out.calls.at("executor").low, 40);
+  EXPECT_DOUBLE_EQ(out.calls.at(model::AgentRole::planner).expected, 20);
+  EXPECT_DOUBLE_EQ(out.calls.at(model::AgentRole::executor).low, 40);
   EXPECT_DOUBLE_EQ(out.all_calls.high, 60);
   EXPECT_DOUBLE_EQ(out.tokens.expected, 60 * 1100);
   ASSERT_TRUE(out.usd);
@@ -44,7 +44,7 @@ TEST(Estimate, CountsTheCallsThatTheMethodMakes) {
 TEST(Estimate, AnUnknownPriceIsNoPrice) {
   SearchSettings settings;
   EstimateFacts facts = facts_with_model(settings);
-  facts.roles["fixer"].price.reset();
+  facts.roles[model::AgentRole::fixer].price.reset();
   const Estimate out = estimate(settings, facts);
   EXPECT_FALSE(out.usd);
   EXPECT_TRUE(base::Json(out)["usd"].is_null());
@@ -100,7 +100,7 @@ TEST(Estimate, LowExpectedAndHighStandInThisOrder) {
         facts.roles = facts_with_model(settings).roles;
         const Estimate out = estimate(settings, facts);
         for (const Range& range : {out.all_calls, out.tokens, *out.usd, out.evaluations, out.device_seconds,
-                                   out.wall_seconds, out.calls.at("fixer")}) {
+                                   out.wall_seconds, out.calls.at(model::AgentRole::fixer)}) {
           EXPECT_LE(0, range.low);
           EXPECT_LE(range.low, range.expected);
           EXPECT_LE(range.expected, range.high);

@@ -139,7 +139,7 @@ TEST_F(LearningTest, SummarizerError_EndsTheRun) {
 
 TEST_F(LearningTest, EndedBudget_TeachesNothing) {
   child(2.0);
-  parts.budget.end("stop");
+  parts.budget.end(model::EndReason::stop);
   const auto lessons = learn();
   ASSERT_TRUE(lessons) << lessons.error().message;
   EXPECT_EQ(lessons->asked, 0);

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
-#include "memory/hygiene.hpp"
 #include "memory/knowledge_file.hpp"
+#include "memory/sanitation.hpp"
 #include "search/fake_run.hpp"
 
 namespace accelopt::search {

@@ -239,7 +239,7 @@ TEST(Schedule, InAPipelineTheLessonsAreWrittenDuringThePlayOff) {
   EXPECT_EQ(report->result.experiences, 2);
 }
 
-TEST(Schedule, ABusyDeviceHoldsBackTheQuestionsAndABoundHoldsTheAttempts) {
+TEST(Schedule, BusyDevice_HoldsQuestionsBack) {
   constexpr int kAttempts = 6;
   constexpr int kWaiting = 3;
   WatchedRun run;
@@ -310,7 +310,7 @@ TEST(Schedule, NoQuestionIsAskedWhileTooManySolutionsWaitForTheDevice) {
   EXPECT_EQ(run.evaluator.triages, kPlans);
 }
 
-TEST(Schedule, AFixThatCouldNotWaitIsDroppedWhenTheEarlierAnswerTurnsOutEqual) {
+TEST(Schedule, ImpatientFix_IsDroppedForAnEqualAnswer) {
   // Plan 0 answers last and fails like plan 1 did, whose fix was asked by then.
   const auto play = [](FakeRun& run, Latch* fixed) {
     run.request.settings.iterations = 1;

@@ -19,8 +19,8 @@ TEST(Search, FindsConfirmsAndReportsTheFastestKernel) {
   const auto report = run.go();
 
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->result.outcome, Outcome::improved);
-  EXPECT_EQ(report->result.stopped_by, "iterations");
+  EXPECT_EQ(report->result.outcome, RunOutcome::improved);
+  EXPECT_EQ(report->result.stopped_by, model::EndReason::iterations);
   EXPECT_DOUBLE_EQ(report->result.confirmation->ratio->estimate, 4.0);
   EXPECT_EQ(model::main_text(*report->result.solution), "speed=4.000000\n");
   EXPECT_EQ(run.evaluator.confirms, 1);
@@ -110,7 +110,7 @@ TEST(Search, MendsABrokenSolutionAndGivesTheFixerItsDiagnostics) {
   ASSERT_EQ(run.team.fixes.size(), 1U);
   EXPECT_EQ(run.team.fixes[0].diagnostics, "line 1: compile_error");
   EXPECT_EQ(run.team.fixes[0].status, model::Status::compile_error);
-  EXPECT_EQ(report->result.outcome, Outcome::improved);
+  EXPECT_EQ(report->result.outcome, RunOutcome::improved);
 }
 
 TEST(Search, FixesAtMostFTimesAndStopsAtAFixThatFailedBefore) {
@@ -129,7 +129,7 @@ TEST(Search, FixesAtMostFTimesAndStopsAtAFixThatFailedBefore) {
 
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(run.team.fixes.size(), 1U + 3U);
-  EXPECT_EQ(report->result.outcome, Outcome::no_gain);
+  EXPECT_EQ(report->result.outcome, RunOutcome::no_gain);
   EXPECT_EQ(report->result.counts.at("RUNTIME_ERROR"), 2);
 }
 
@@ -141,7 +141,7 @@ TEST(Search, AnOpenSolutionGoesOnAsTheConfigurationThatWasChosen) {
   const auto report = run.go();
 
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->result.outcome, Outcome::improved);
+  EXPECT_EQ(report->result.outcome, RunOutcome::improved);
   const std::string chosen = "//@ tune A in {2}\nspeed=4\n";
   ASSERT_TRUE(report->result.solution);
   EXPECT_EQ(model::main_text(*report->result.solution), chosen);
@@ -206,7 +206,7 @@ TEST(Search, ASolutionEqualToItsParentCostsNothingAndTeachesNothing) {
   EXPECT_EQ(run.evaluator.builds, 0);
   EXPECT_EQ(run.evaluator.triages, 0);
   EXPECT_TRUE(run.team.summaries.empty());
-  EXPECT_EQ(report->result.outcome, Outcome::no_gain);
+  EXPECT_EQ(report->result.outcome, RunOutcome::no_gain);
 }
 
 TEST(Search, ACandidateThatFailsHeldOutWorkloadsNeverWins) {
@@ -233,7 +233,7 @@ TEST(Search, FallsBackWhenTheWinnerDoesNotConfirm) {
   const auto report = run.go();
 
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->result.outcome, Outcome::improved);
+  EXPECT_EQ(report->result.outcome, RunOutcome::improved);
   EXPECT_DOUBLE_EQ(report->result.confirmation->ratio->estimate, 2.0);
   EXPECT_EQ(run.evaluator.confirms, 2);
 }
@@ -258,7 +258,7 @@ TEST(Search, StopsWhenNothingNewIsFoundForTwoRounds) {
   const auto report = run.go();
 
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->result.stopped_by, "patience");
+  EXPECT_EQ(report->result.stopped_by, model::EndReason::patience);
   EXPECT_EQ(report->result.iterations, 2);
 }
 
@@ -271,7 +271,7 @@ TEST(Search, APlayOffThatMeasuredNothingKeepsTheBestSoFar) {
 
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(run.evaluator.playoffs, 2);
-  EXPECT_EQ(report->result.outcome, Outcome::improved);
+  EXPECT_EQ(report->result.outcome, RunOutcome::improved);
   ASSERT_TRUE(report->result.confirmation);
   EXPECT_EQ(report->result.confirmation->ratio->estimate, 2);
 }
@@ -296,7 +296,7 @@ TEST(Search, StopsNearTheRoofline) {
   const auto report = run.go();
 
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->result.stopped_by, "near_roofline");
+  EXPECT_EQ(report->result.stopped_by, model::EndReason::near_roofline);
   EXPECT_NE(report->result.stopped_because.find("the best candidate: workload"), std::string::npos)
       << report->result.stopped_because;
   EXPECT_NE(report->result.stopped_because.find("runs at 98 % of what this machine's measured arithmetic allows"),
@@ -315,7 +315,7 @@ TEST(Search, WithoutThatRuleItSearchesOnAtTheRoofline) {
   const auto report = run.go();
 
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->result.stopped_by, "iterations");
+  EXPECT_EQ(report->result.stopped_by, model::EndReason::iterations);
   EXPECT_TRUE(report->result.stopped_because.empty());
 }
 
@@ -326,8 +326,8 @@ TEST(Search, ABaselineNearTheRooflineIsAnHonestNoGain) {
   const auto report = run.go();
 
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->result.outcome, Outcome::no_gain);
-  EXPECT_EQ(report->result.stopped_by, "near_roofline");
+  EXPECT_EQ(report->result.outcome, RunOutcome::no_gain);
+  EXPECT_EQ(report->result.stopped_by, model::EndReason::near_roofline);
   EXPECT_NE(report->result.reason.find("97 %"), std::string::npos) << report->result.reason;
   EXPECT_TRUE(run.team.plans.empty());
 }
@@ -345,8 +345,8 @@ TEST(Search, AnEvaluationBudgetIsNeverExceededAndStillConfirms) {
   const auto report = run.go();
 
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->result.stopped_by, "max_evaluations");
-  EXPECT_EQ(report->result.outcome, Outcome::improved);
+  EXPECT_EQ(report->result.stopped_by, model::EndReason::max_evaluations);
+  EXPECT_EQ(report->result.outcome, RunOutcome::improved);
   EXPECT_EQ(run.evaluator.triages, 5);
 }
 
@@ -362,11 +362,11 @@ TEST(Search, ALostAnswerIsCountedAndTheRunGoesOn) {
   const auto report = run.go();
 
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->result.outcome, Outcome::improved);
+  EXPECT_EQ(report->result.outcome, RunOutcome::improved);
   EXPECT_EQ(report->result.counts.at("NO_ANSWER"), 1);
 }
 
-TEST(Search, WhenNoQuestionIsAnsweredTheRunEndsWithTheReasonAndCanBeResumed) {
+TEST(Search, NoAnswers_EndTheRunResumably) {
   FakeRun run;
   run.team.on_plan = [](const auto&) -> FakeTeam::PlanResult {
     return base::fail(ErrorCode::unavailable, "no route to host");
@@ -381,7 +381,7 @@ TEST(Search, WhenNoQuestionIsAnsweredTheRunEndsWithTheReasonAndCanBeResumed) {
   const auto report = run.go();
 
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->result.outcome, Outcome::improved);
+  EXPECT_EQ(report->result.outcome, RunOutcome::improved);
   EXPECT_EQ(run.evaluator.opens, 2);  // the verified baseline was on record; the device is opened again to measure on
 }
 
@@ -395,7 +395,7 @@ TEST(Search, ARefusedKeyEndsTheRun) {
   EXPECT_EQ(report.error().code, ErrorCode::unauthenticated);
 }
 
-TEST(Search, AnInterruptedRunResumesToTheSameDecisionsAndAsksNothingTwice) {
+TEST(Search, InterruptedRun_ResumesToTheSameDecisions) {
   FakeRun whole;
   whole.request.settings.iterations = 3;
   whole.request.settings.attempts = 2;
@@ -413,7 +413,7 @@ TEST(Search, AnInterruptedRunResumesToTheSameDecisionsAndAsksNothingTwice) {
     };
     const auto interrupted = run.go();
     ASSERT_TRUE(interrupted) << interrupted.error().message;
-    EXPECT_EQ(interrupted->result.outcome, Outcome::interrupted);
+    EXPECT_EQ(interrupted->result.outcome, RunOutcome::interrupted);
 
     run.wind_down = std::stop_source();
     run.team.on_execute = double_or_halve;

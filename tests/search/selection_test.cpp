@@ -25,7 +25,7 @@ AttemptOutcome attempt(int parent, int plan, int number, double ratio) {
     candidate.evaluation.ratio = model::Interval{ratio, ratio * 0.995, ratio * 1.005};
     candidate.evaluation.verdict = ratio > 1.005 ? model::Verdict::faster : model::Verdict::slower;
     model::WorkloadTiming timing;
-    timing.role = "race";
+    timing.role = model::Role::race;
     timing.time_ns = kBaselineNs / ratio;
     candidate.evaluation.workloads = {timing};
   }

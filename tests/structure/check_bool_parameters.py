@@ -15,8 +15,8 @@ KNOWN = {
     "cli/command_line.hpp": ["target"],
     "targets/cpu/flush.hpp": ["by_line"],
     "targets/cpu/timed_call.hpp": ["one_core"],
-    "targets/cuda/card_slots.hpp": ["in_float", "perturbed"],
-    "targets/cuda/sanitizer_report.hpp": ["ended_well"],
+    "devices/cuda/slots.hpp": ["in_float", "perturbed"],
+    "devices/cuda/sanitizer_report.hpp": ["ended_well"],
 }
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)

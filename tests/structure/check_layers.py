@@ -22,8 +22,11 @@ LAYERS = {
     "memory": ["base", "model", "journal"],
     "memory/surreal": ["base", "model", "http", "memory"],
     "evaluation": ["base", "model", "stats", "sandbox"],
+    "worker": ["base", "model", "evaluation"],
+    "bundles": ["base", "model", "evaluation", "worker"],
+    "devices/cuda": ["base", "model", "sandbox", "stats", "evaluation"],
     "targets/cpu": ["base", "model", "sandbox", "syntax", "evaluation", "stats"],
-    "targets/cuda": ["base", "model", "sandbox", "syntax", "evaluation", "stats"],
+    "targets/cuda": ["base", "model", "sandbox", "syntax", "evaluation", "stats", "devices/cuda"],
     "targets": ["base", "model", "evaluation", "targets/cpu", "targets/cuda"],
     "agents": ["base", "model", "llm"],
     "recipes": ["base", "model", "syntax", "agents"],
@@ -37,7 +40,7 @@ LAYERS = {
 
 LONGEST_FILE = 600
 # Trusted kernels that one compilation on the device takes as one text.
-LONGER_FILES = {"src/targets/cuda/kernels/check_kernels.cu": 700}
+LONGER_FILES = {"src/devices/cuda/kernels/check_kernels.cu": 700}
 SOURCE_SUFFIXES = {".cpp", ".hpp", ".c", ".h", ".cu", ".py", ".sh", ".cmake"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

@@ -280,7 +280,7 @@ TEST(CudaMutants, ScratchAndTensorMapsAreNotSharedByTheTwoRuns) {
   for (const auto& launch : directives->launches) EXPECT_NE(launch.kernel, "never");
 }
 
-TEST(Mutants, OfTheBundledTasksApplyButForReductionsOfElementwiseOperators) {
+TEST(Mutants, BundledTasks_TakeAllButElementwiseReductions) {
   for (const auto* name : {"adamw", "bmm_softmax", "mamba", "matmul", "silu"}) {
     const auto task = load_task(std::filesystem::path(ACCELOPT_SUITES) / "nkibench-cpu" / name);
     ASSERT_TRUE(task) << task.error().message;

@@ -6,11 +6,11 @@
 #include <array>
 #include <set>
 
-#include "evaluation/worker_pool.hpp"
 #include "fakes/fake_team.hpp"
 #include "search/search.hpp"
 #include "toy_target/toy_target.hpp"
 #include "toy_target/toy_task.hpp"
+#include "worker/pool.hpp"
 
 namespace accelopt::toy {
 namespace {
@@ -37,13 +37,13 @@ struct Searched {
 
 class ToyPool : public testing::Test {
  protected:
-  static evaluation::WorkerCommand worker(const std::string& name, std::vector<std::string> mortal = {}) {
+  static worker::WorkerCommand worker(const std::string& name, std::vector<std::string> mortal = {}) {
     mortal.insert(mortal.begin(), ACCELOPT_TOY_WORKER);
     return {std::move(mortal), name};
   }
 
-  static Searched search_through(std::vector<evaluation::WorkerCommand> workers) {
-    const auto evaluator = evaluation::make_worker_pool({.workers = std::move(workers)});
+  static Searched search_through(std::vector<worker::WorkerCommand> workers) {
+    const auto evaluator = worker::make_worker_pool({.workers = std::move(workers)});
     const model::Task task = toy_task(kEightfold);
     fakes::FakeTeam team;
     fakes::KeptNotes events;

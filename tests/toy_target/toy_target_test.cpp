@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "evaluation/local_evaluator.hpp"
-#include "evaluation/recompute.hpp"
+#include "evaluation/race/recompute.hpp"
 #include "fakes/fake_team.hpp"
 #include "search/search.hpp"
 #include "suites/lint.hpp"
@@ -75,7 +75,7 @@ TEST_F(Toy, Search_WholeLoop_ConfirmsTheFastestRightKernel) {
   const auto report = search::run_search(request, {team.team(), evaluator.get(), journal.get(), &events}, {});
 
   ASSERT_TRUE(report) << report.error().message;
-  EXPECT_EQ(report->result.outcome, search::Outcome::improved);
+  EXPECT_EQ(report->result.outcome, search::RunOutcome::improved);
   EXPECT_EQ(model::main_text(*report->result.solution), kFaster);
   EXPECT_NEAR(report->result.confirmation->ratio->estimate, 5.0 / 3.0, 1e-12);
   const std::map<std::string, int> counts{{"COMPILE_ERROR", 1}, {"INCORRECT_NUMERICAL", 1}, {"PASSED", 1}};

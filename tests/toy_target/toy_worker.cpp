@@ -10,12 +10,13 @@
 
 #include "evaluation/local_evaluator.hpp"
 #include "evaluation/requests.hpp"
-#include "evaluation/worker.hpp"
 #include "toy_target/toy_target.hpp"
+#include "worker/serve.hpp"
 
 namespace {
 
 namespace evaluation = accelopt::evaluation;
+namespace worker = accelopt::worker;
 
 class MortalEvaluator final : public evaluation::Evaluator {
  public:
@@ -25,7 +26,7 @@ class MortalEvaluator final : public evaluation::Evaluator {
         number_(number),
         file_(std::move(file)) {}
 
-  accelopt::base::Result<evaluation::Reply> answer(const evaluation::Request& request, std::stop_token stop) override {
+  accelopt::base::Outcome<evaluation::Reply> answer(const evaluation::Request& request, std::stop_token stop) override {
     if (evaluation::operation(request) == operation_ && ++asked_ == number_ && !std::ifstream(file_)) {
       std::ofstream(file_) << operation_;
       std::raise(SIGKILL);
@@ -47,8 +48,8 @@ int main(int argc, char** argv) {
   const auto target = accelopt::toy::make_toy_target();
   const bool mortal = argc > 3;
   MortalEvaluator evaluator(*target, mortal ? argv[1] : "", mortal ? std::stoi(argv[2]) : 0, mortal ? argv[3] : "");
-  evaluation::Hello hello;
+  worker::Hello hello;
   hello.target = "toy";
   hello.device = "toy";
-  return evaluation::serve_evaluator(evaluator, {.target = target.get(), .hello = hello}, 0, 1) ? 0 : 1;
+  return worker::serve_evaluator(evaluator, {.target = target.get(), .hello = hello}, 0, 1) ? 0 : 1;
 }

@@ -9,18 +9,18 @@
 #include "app/knowledge_import.hpp"
 #include "app/team.hpp"
 #include "base/files.hpp"
-#include "evaluation/bundle.hpp"
-#include "evaluation/bundle_files.hpp"
-#include "evaluation/bundle_runner.hpp"
-#include "evaluation/deferred_evaluator.hpp"
+#include "bundles/bundle.hpp"
+#include "bundles/deferred_evaluator.hpp"
+#include "bundles/files.hpp"
+#include "bundles/runner.hpp"
 #include "evaluation/fake_task.hpp"
-#include "evaluation/worker_pool.hpp"
 #include "fakes/fake_evaluator.hpp"
 #include "fakes/scripted_chat_model.hpp"
 #include "llm/recording.hpp"
 #include "suites/task_folder.hpp"
 #include "versions/fixtures.hpp"
 #include "versions/samples.hpp"
+#include "worker/pool.hpp"
 
 namespace accelopt::versions {
 namespace {
@@ -66,13 +66,11 @@ void ask_all(evaluation::Evaluator& evaluator) {
 // Bundles -------------------------------------------------------------------------------------------------------------
 
 TEST_F(Exchanged, Bundle_EveryRequest_KeepsItsBytes) {
-  std::atomic<int> waiting = 0;
-  const auto deferred = evaluation::make_deferred_evaluator(
-      {.answer = [](const std::string&) -> base::Result<std::optional<evaluation::TakenIn>> { return std::nullopt; },
-       .under_way = [](const std::string&) { return false; },
-       .waiting = &waiting});
+  const auto deferred = bundles::make_deferred_evaluator(
+      {.answer = [](const std::string&) -> base::Result<std::optional<bundles::TakenIn>> { return std::nullopt; },
+       .under_way = [](const std::string&) { return false; }});
   ask_all(*deferred);
-  evaluation::Bundle bundle;
+  bundles::Bundle bundle;
   bundle.run = "20260102-0304-abcd";
   bundle.number = 3;
   bundle.program_version = "0.1.0";
@@ -87,23 +85,23 @@ TEST_F(Exchanged, Bundle_EveryRequest_KeepsItsBytes) {
   ASSERT_TRUE(made) << made.error().message;
   for (const auto& [name, text] : files_below(*made)) expect_fixture("bundle-1/" + name, text);
   if (!writes_fixtures() || fs::exists(fixture_path("bundle-1/results.json"))) return;
-  const evaluation::BundleExecution machine{
-      .make_evaluator = [](const evaluation::Bundle&) -> base::Result<std::unique_ptr<evaluation::Evaluator>> {
+  const bundles::BundleExecution machine{
+      .make_evaluator = [](const bundles::Bundle&) -> base::Result<std::unique_ptr<evaluation::Evaluator>> {
         return std::make_unique<fakes::FakeEvaluator>();
       },
-      .machine = [] { return evaluation::Hello{}; },
+      .machine = [] { return worker::Hello{}; },
       .now = [] { return std::string("2026-01-02T03:04:05Z"); },
       .notice = {},
       .program_version = "0.1.0"};
-  ASSERT_TRUE(evaluation::execute_bundle(*made, machine, {}));
+  ASSERT_TRUE(bundles::execute_bundle(*made, machine, {}));
   for (const auto& [name, text] : files_below(*made)) expect_fixture("bundle-1/" + name, text);
 }
 
 TEST_F(Exchanged, Bundle_WithResults_IsRead) {
-  const auto bundle = evaluation::read_bundle(fixture_path("bundle-1"));
+  const auto bundle = bundles::read_bundle(fixture_path("bundle-1"));
   ASSERT_TRUE(bundle) << bundle.error().message;
   EXPECT_EQ(bundle->items.size(), 7U);
-  const auto results = evaluation::read_results(fixture_path("bundle-1"), *bundle);
+  const auto results = bundles::read_results(fixture_path("bundle-1"), *bundle);
   ASSERT_TRUE(results) << results.error().message;
   EXPECT_EQ(results->outcomes.size(), 7U);
   EXPECT_EQ(results->sessions.at(0).device, "fake");
@@ -111,7 +109,7 @@ TEST_F(Exchanged, Bundle_WithResults_IsRead) {
 
 TEST_F(Exchanged, Bundle_NewerSchema_Refused) {
   const fs::path copy = changed("bundle-1", "\"schema\":1", "\"schema\":2");
-  const auto bundle = evaluation::read_bundle(copy);
+  const auto bundle = bundles::read_bundle(copy);
   ASSERT_FALSE(bundle);
   expect_refused(bundle.error(), ErrorCode::unsupported,
                  {"schema 2 is newer", "reads up to 1", "use a newer accelopt"});
@@ -126,7 +124,7 @@ TEST_F(Exchanged, Worker_EveryLine_KeepsItsBytes) {
   {
     const std::string between =
         "tee '" + asked + "' | '" + ACCELOPT_FAKE_WORKER + "' /dev/null | tee '" + answered + "'";
-    const auto pool = evaluation::make_worker_pool({.workers = {{{"/bin/sh", "-c", between}}}});
+    const auto pool = worker::make_worker_pool({.workers = {{{"/bin/sh", "-c", between}}}});
     ask_all(*pool);
   }
   expect_fixture("worker-asked-1.jsonl", base::read_file(asked).value());

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "base/json.hpp"
-#include "evaluation/bundle.hpp"
+#include "bundles/bundle.hpp"
 #include "llm/mailbox_model.hpp"
 #include "llm/recording.hpp"
-#include "memory/hygiene.hpp"
+#include "memory/sanitation.hpp"
 #include "search/fake_run.hpp"
 #include "versions/fixtures.hpp"
 #include "versions/samples.hpp"

@@ -22,7 +22,7 @@ model::TensorSpec tensor(const std::string& name, const std::vector<std::string>
 
 model::WorkloadTiming full_timing() {
   return {.name = "large",
-          .role = "race",
+          .role = model::Role::race,
           .time_ns = 1250.5,
           .reference_ns = 2500.25,
           .ratio = kGain,
@@ -139,7 +139,7 @@ model::Evaluation full_evaluation() {
   it.kind = "triage";
   it.decided_by = "race";
   it.blocks = 8;
-  it.workloads = {full_timing(), {"odd", "check", 10, std::nullopt, std::nullopt, std::nullopt}};
+  it.workloads = {full_timing(), {"odd", model::Role::check, 10, std::nullopt, std::nullopt, std::nullopt}};
   it.stages = {{"build", 0.5}, {"verify", 0.25}};
   it.notes = {"the counters agree"};
   it.samples = {{{2500, 10}, {1250, 9}, 3, true, {1260}, {1980}, {1975}, {1970}, {40}, {41}, {42}},
@@ -179,7 +179,7 @@ evaluation::MeasureSettings full_settings() {
   it.confirm_half_width = 0.02;
   it.allow_regression = 0.25;
   it.call_limit_seconds = 11;
-  it.protocol = "paper";
+  it.protocol = model::Protocol::paper;
   it.known_peaks = full_open_report().device.peaks;
   return it;
 }
@@ -210,8 +210,8 @@ search::RunResult full_result() {
   search::RunResult it;
   it.run = "r1";
   it.task = "scale";
-  it.outcome = search::Outcome::improved;
-  it.stopped_by = "near_roofline";
+  it.outcome = search::RunOutcome::improved;
+  it.stopped_by = model::EndReason::near_roofline;
   it.stopped_because = "large is at 95 % of memory";
   it.confirmation = full_evaluation();
   it.confirmation->kind = "confirm";

@@ -6,8 +6,8 @@
 #include "journal/control.hpp"
 #include "journal/journal.hpp"
 #include "journal/suite_log.hpp"
-#include "memory/hygiene.hpp"
 #include "memory/knowledge_file.hpp"
+#include "memory/sanitation.hpp"
 #include "versions/fixtures.hpp"
 #include "versions/samples.hpp"
 
@@ -46,7 +46,7 @@ journal::RunInfo sample_run() {
   run.settings = {{"beam", 3}};
   run.seed = 0xFEDCBA9876543210;
   run.created = "2026-01-02T03:04:05Z";
-  run.status = "running";
+  run.status = model::RunStatus::running;
   run.program_version = "0.1.0";
   return run;
 }
@@ -78,7 +78,7 @@ void fill_journal(const fs::path& folder) {
   ASSERT_TRUE(journal->record_experience("r1", full_experience()));
   ASSERT_TRUE(journal->post("r1", "k1", "/knowledge.db", {{"kind", "experience"}}));
   const std::optional<Json> result(std::in_place, Json{{"type", "result"}, {"schema", 1}});
-  ASSERT_TRUE(journal->finish_run("r1", "done", result, "hash"));
+  ASSERT_TRUE(journal->finish_run("r1", model::RunStatus::done, result, "hash"));
   const auto control = journal::open_control(folder, Access::read_write).value();
   ASSERT_TRUE(control->begin_session("r1", {.pid = 7, .host = "h", .born = "b", .started_ms = 1000, .beat_ms = 2000}));
   ASSERT_TRUE(control->set_fact("noise", {{"sd", 0.02}}));
@@ -100,7 +100,7 @@ void expect_run(journal::Journal& journal) {
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_EQ(run->seed, sample_run().seed);
   EXPECT_EQ(model::task_id(run->task), model::task_id(full_task()));
-  EXPECT_EQ(run->status, "done");
+  EXPECT_EQ(run->status, model::RunStatus::done);
   EXPECT_EQ(run->decision_hash, "hash");
   const auto step = journal.find_step("r1", sample_step().key, "input");
   ASSERT_TRUE(step && *step);

@@ -4,10 +4,10 @@
 
 #include "base/json.hpp"
 #include "evaluation/evaluator_json.hpp"
-#include "evaluation/protocol.hpp"
 #include "report/event_json.hpp"
 #include "versions/fixtures.hpp"
 #include "versions/samples.hpp"
+#include "worker/protocol.hpp"
 
 namespace accelopt::versions {
 namespace {
@@ -49,14 +49,14 @@ TEST(Values, Measuring_EveryField_KeepsItsBytes) {
   expect_value("open", full_open_report());
   expect_value("playoff", full_playoff_report());
   expect_value("arm", evaluation::Arm{sample_solution(model::Language("cuda"), "kernel.cu")});
-  expect_value("hello", evaluation::Hello{.protocol = 1,
-                                          .version = "0.1.0",
-                                          .target = "cpu",
-                                          .device = "cpu:1",
-                                          .host = "ann-pc",
-                                          .system = "Linux 6.1.0 x86_64",
-                                          .machine = "a processor",
-                                          .cores = 8});
+  expect_value("hello", worker::Hello{.protocol = 1,
+                                      .version = "0.1.0",
+                                      .target = "cpu",
+                                      .device = "cpu:1",
+                                      .host = "ann-pc",
+                                      .system = "Linux 6.1.0 x86_64",
+                                      .machine = "a processor",
+                                      .cores = 8});
 }
 
 TEST(Values, Result_EveryField_KeepsItsBytes) {

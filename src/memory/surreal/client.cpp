@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "http/url.hpp"
 
 namespace accelopt::memory::surreal {
@@ -75,12 +76,9 @@ std::string repeated(std::string text, std::string_view secret) {
 
 }  // namespace
 
-std::string Client::tame(std::string_view words) const {
-  std::string out = repeated(repeated(std::string(words.substr(0, 4 * kLongestQuotation)), password_), token_);
-  std::ranges::replace_if(
-      out, [](char c) { return c < ' ' || c > '~'; }, ' ');
-  if (out.size() > kLongestQuotation) out.resize(kLongestQuotation);
-  return out;
+std::string Client::sanitized(std::string_view words) const {
+  const std::string shown = repeated(repeated(std::string(words.substr(0, 4 * kLongestQuotation)), password_), token_);
+  return base::ascii_line(shown, kLongestQuotation, ' ');
 }
 
 Error Client::error(ErrorCode code, std::string words) const {
@@ -108,7 +106,7 @@ Result<http::Response> Client::send(http::Method method, std::string_view path, 
 /// For an answer whose status says that the request as a whole was not done.
 Error Client::refused(const http::Response& response) const {
   const int status = response.head.status;
-  const std::string words = tame(response.body);
+  const std::string words = sanitized(response.body);
   switch (status) {
     case 401:
       return error(ErrorCode::unauthenticated,
@@ -156,7 +154,7 @@ Result<void> Client::check_version() {
   }
   if (major < kOldestMajor) {
     return tl::make_unexpected(
-        error(ErrorCode::unsupported, "the server is " + tame(body) + "; SurrealDB 3 or later is needed"));
+        error(ErrorCode::unsupported, "the server is " + sanitized(body) + "; SurrealDB 3 or later is needed"));
   }
   return {};
 }
@@ -204,21 +202,22 @@ Error Client::statement_error(const Json& failure) const {
                      address_.database + "; or check the address");
   }
   if (outer == "Auth" || holds(words, "problem with authentication"))
-    return error(ErrorCode::unauthenticated, "the server refuses the user " + address_.user + " (" + tame(words) + ")");
+    return error(ErrorCode::unauthenticated,
+                 "the server refuses the user " + address_.user + " (" + sanitized(words) + ")");
   if (outer == "Method" || holds(words, "Method not allowed")) {
     return error(ErrorCode::unauthenticated,
                  "the server lets nobody query without a user; write the address as "
                  "surreal://user@host:8000/namespace/database, or allow it (" +
-                     tame(words) + ")");
+                     sanitized(words) + ")");
   }
   if (kind == "NotAllowed" || holds(words, "Not enough permissions") || holds(words, "IAM error")) {
     return error(ErrorCode::permission_denied,
-                 "the user " + address_.user + " may not do this; give it the role EDITOR (" + tame(words) + ")");
+                 "the user " + address_.user + " may not do this; give it the role EDITOR (" + sanitized(words) + ")");
   }
-  if (kind == "NotFound") return error(ErrorCode::not_found, tame(words));
-  if (outer == "TimedOut" || holds(words, "timed out")) return error(ErrorCode::timed_out, tame(words));
+  if (kind == "NotFound") return error(ErrorCode::not_found, sanitized(words));
+  if (outer == "TimedOut" || holds(words, "timed out")) return error(ErrorCode::timed_out, sanitized(words));
   if (holds(words, "No space left")) return error(ErrorCode::exhausted, "the server's disk is full; make room on it");
-  return error(ErrorCode::internal, "the server refuses a statement: " + tame(words));
+  return error(ErrorCode::internal, "the server refuses a statement: " + sanitized(words));
 }
 
 Result<Client::Attempt> Client::ask_once(const std::string& body, std::vector<Json>& results) {

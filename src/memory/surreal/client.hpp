@@ -27,7 +27,7 @@ struct Options {
   /// How far back changes are read again, of the server's clock: a transaction's changes carry the time of its
   /// statements and are seen when it ends.
   std::chrono::microseconds overlap{3'000'000};
-  std::size_t worth_a_digest = 2'000;  ///< cards read one by one in a first reading
+  std::size_t worth_a_digest = 2'000;  ///< entries read one by one in a first reading
   std::string ca_file{};               ///< certificates to trust in place of the machine's; empty: the machine's
 };
 
@@ -71,7 +71,7 @@ class Client {
                                     std::string body);
   base::Error refused(const http::Response& response) const;
   base::Error statement_error(const base::Json& failure) const;
-  [[nodiscard]] std::string tame(std::string_view words) const;
+  [[nodiscard]] std::string sanitized(std::string_view words) const;
   [[nodiscard]] base::Error error(base::ErrorCode code, std::string words) const;
 
   Address address_;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "memory/surreal/records.hpp"
 #include "memory/surreal/schema.hpp"
 #include "memory/words.hpp"
@@ -26,8 +27,8 @@ Json first_of(const std::vector<Json>& results) {
   return !results.empty() && results[0].is_array() && !results[0].empty() ? results[0][0] : Json();
 }
 
-/// The rows of one part that are this pile's.
-bool take_part(const Json& text, const PileName& name, std::vector<Json>& rows) {
+/// The rows of one part that are this index's.
+bool take_part(const Json& text, const IndexName& name, std::vector<Json>& rows) {
   if (!text.is_string()) return false;
   const Json part = Json::parse(text.get_ref<const std::string&>(), nullptr, false);
   if (!part.is_array()) return false;
@@ -44,14 +45,12 @@ bool take_part(const Json& text, const PileName& name, std::vector<Json>& rows) 
 }  // namespace
 
 Json digested(Json row) {
-  std::string words;
-  for (const std::string& word : words_of(base::text_at(row, "w"), kMostWords))
-    words += (words.empty() ? "" : " ") + word;
+  std::string words = base::joined(words_of(base::text_at(row, "w"), kMostWords), " ");
   row["w"] = words;
   return row;
 }
 
-Result<std::optional<Digest>> read_digest(Client& client, const PileName& name) {
+Result<std::optional<Digest>> read_digest(Client& client, const IndexName& name) {
   const Json place = Json::array({name.first, name.second});
   const auto answer = client.ask(kReadDigest, clean({{"name", place}}));
   if (!answer && answer.error().code == ErrorCode::not_found) return std::nullopt;  // no table: nobody has written one
@@ -73,7 +72,7 @@ Result<std::optional<Digest>> read_digest(Client& client, const PileName& name) 
   return digest;
 }
 
-Result<void> write_digest(Client& client, const PileName& name, const Digest& digest) {
+Result<void> write_digest(Client& client, const IndexName& name, const Digest& digest) {
   const std::string generation = fmt::format("{:016x}", base::random_seed());
   std::int64_t parts = 0;
   std::string text;

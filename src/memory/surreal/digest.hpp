@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cards of a pile as one client has read them, kept in a few records for the next one's first reading: a scan takes
-// the server 0.2 ms a card, and most cards never change. Whatever changed since is read as always.
+// The entries of an index as one client has read them, kept in a few records for the next one's first reading: a scan
+// takes the server 0.2 ms an entry, and most entries never change. Whatever changed since is read as always.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace accelopt::memory::surreal {
 
-using PileName = std::pair<std::string, std::string>;  ///< language and target
+using IndexName = std::pair<std::string, std::string>;  ///< language and target
 
 struct Digest {
   std::vector<base::Json> rows;  ///< as kReadCards gives them, of texts the different words alone
-  base::Json stamp = 0;          ///< all cards up to this stamp and key are among the rows, as far as they still count
+  base::Json stamp = 0;  ///< all entries up to this stamp and key are among the rows, as far as they still count
   base::Json key = "";
 };
 
@@ -27,14 +27,14 @@ struct Digest {
 base::Json digested(base::Json row);
 
 /// None: nobody has written one, or others are writing it, or it is of a form that cannot be used, which is read again
-/// from the cards.
+/// from the entries.
 /// @error as Client::ask, but for a table that is not there.
-base::Result<std::optional<Digest>> read_digest(Client& client, const PileName& name);
+base::Result<std::optional<Digest>> read_digest(Client& client, const IndexName& name);
 
 /// Replaces what is there. @error as Client::ask; permission_denied where the user may only read.
-base::Result<void> write_digest(Client& client, const PileName& name, const Digest& digest);
+base::Result<void> write_digest(Client& client, const IndexName& name, const Digest& digest);
 
-/// Removes the digests of all piles: what is forgotten stands in none. @error as Client::ask.
+/// Removes the digests of all indexes: what is forgotten stands in none. @error as Client::ask.
 base::Result<void> remove_digests(Client& client);
 
 }  // namespace accelopt::memory::surreal

@@ -12,8 +12,8 @@
 
 #include "base/json.hpp"
 #include "base/result.hpp"
-#include "memory/hygiene.hpp"
 #include "memory/knowledge_store.hpp"
+#include "memory/sanitation.hpp"
 
 namespace accelopt::memory::surreal {
 

@@ -42,14 +42,14 @@ extern const std::string_view kListKeys;
 /// Keys in order of insertion after [$inserted, $key], at most $count, each as [inserted, key].
 extern const std::string_view kNextKeys;
 
-/// The cards of kPiles piles at once, each of $languageN and $targetN after [$stampN, $keyN], at most $count of each;
-/// and the server's time, microseconds.
-inline constexpr int kPiles = 6;
+/// The entries of kIndexNames indexes at once, each of $languageN and $targetN after [$stampN, $keyN], at most $count
+/// of each; and the server's time, microseconds.
+inline constexpr int kIndexNames = 6;
 extern const std::string_view kReadCards;
-/// The cards of all after [$language, $target, $stamp, $key], at most $count.
+/// The entries of all after [$language, $target, $stamp, $key], at most $count.
 extern const std::string_view kReadAllCards;
 
-/// What a client keeps of a pile for others (digest.hpp): the head of $name, a list of language and target, and the
+/// What a client keeps of an index for others (digest.hpp): the head of $name, a list of language and target, and the
 /// server's time; the rows of the part with $id.
 extern const std::string_view kReadDigest;
 extern const std::string_view kReadDigestPart;

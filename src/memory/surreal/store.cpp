@@ -8,10 +8,11 @@
 #include <unordered_map>
 
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "base/utc.hpp"
-#include "memory/hygiene.hpp"
-#include "memory/surreal/cards.hpp"
-#include "memory/surreal/piles.hpp"
+#include "memory/sanitation.hpp"
+#include "memory/surreal/index.hpp"
+#include "memory/surreal/index_refresh.hpp"
 #include "memory/surreal/prepare.hpp"
 #include "memory/surreal/records.hpp"
 #include "memory/surreal/schema.hpp"
@@ -30,7 +31,7 @@ constexpr std::size_t kRowsAtOnce = 250;
 constexpr std::size_t kBytesAtOnce = std::size_t{2} << 20U;
 /// Records whose credit is written in one transaction: others write to the same ones.
 constexpr std::size_t kCountsAtOnce = 25;
-/// Items that are read at once: their texts are bounded (hygiene.hpp), so an answer stays below 32 MB.
+/// Items that are read at once: their texts are bounded (sanitation.hpp), so an answer stays below 32 MB.
 constexpr std::size_t kItemsAtOnce = 256;
 /// Most items that are kept of what was read, without their code.
 constexpr std::size_t kMostRead = 20'000;
@@ -41,7 +42,7 @@ constexpr std::size_t kSolutionsAtOnce = 16;
 constexpr std::size_t kMostWordsOfASearch = 40;
 /// How often an edit is tried again that others got in the way of.
 constexpr int kMostTries = 50;
-/// The target of cards whose record has none.
+/// The target of entries whose record has none.
 constexpr const char* kAnyTarget = "*";
 
 std::string short_hash(const std::string& text) {
@@ -72,7 +73,7 @@ class SurrealStore final : public KnowledgeStore {
   [[nodiscard]] const std::vector<Unreadable>& unreadable() const override { return unreadable_; }
 
  private:
-  using Hit = CardPile::Hit;
+  using Hit = Index::Hit;
   struct Keyed {
     Json key;
     Item item;
@@ -102,7 +103,7 @@ class SurrealStore final : public KnowledgeStore {
   Result<Keyed> found(std::string_view id);
 
   std::unique_ptr<Client> client_;
-  std::map<PileName, CardPile> piles_;
+  std::map<IndexName, Index> indexes_;
   std::unordered_map<std::string, Keyed> read_;  ///< without code, by the key's text
   std::vector<Unreadable> unreadable_;
 };
@@ -211,7 +212,7 @@ Result<Removal> SurrealStore::forget(std::string_view id) {
   TRY_ASSIGN(const auto results, client_->ask(kForget, {{"key", old.key}}));
   const std::int64_t solutions = last_number(results).value_or(-1);
   if (solutions < 0) return failed(ErrorCode::not_found, "no experience " + it.id);
-  for (auto& [place, pile] : piles_) pile.drop(old.key);
+  for (auto& [place, index] : indexes_) index.drop(old.key);
   return Removal{it.id, it.title, solutions};
 }
 
@@ -241,8 +242,7 @@ Result<int> SurrealStore::credit(std::span<const CreditEvent> events) {
     const CreditEvent& event = events[i];
     if (!known.insert(event.id).second) continue;
     const bool shown = event.kind == CreditEvent::Kind::shown;
-    const bool confirmed = event.kind == CreditEvent::Kind::confirmed;
-    const char* const kind = shown ? "shown" : confirmed ? "confirmed" : "refuted";
+    const std::string_view kind = base::name_in(kCreditKinds, event.kind);
     rows.push_back(clean({{"key", Json::array({event.experience, kind, short_hash(event.id)})},
                           {"plan_key", shown ? "" : short_hash(event.run + "\n" + event.plan)},
                           {"fields",
@@ -403,8 +403,7 @@ Result<SurrealStore::Keyed> SurrealStore::found(std::string_view id) {
   const Json& keys = at(results, 0);
   if (!keys.is_array() || keys.empty()) return failed(ErrorCode::not_found, "no experience " + text);
   if (keys.size() > 1) {
-    std::string some;
-    for (const Json& key : keys) some += (some.empty() ? "" : ", ") + text_of_key(key);
+    std::string some = base::joined(keys, ", ", [&](const Json& key) { return text_of_key(key); });
     return failed(ErrorCode::invalid_argument, text + " fits several experiences, " + some + "; give more of the id");
   }
   TRY_ASSIGN(items, fetch(keys));
@@ -483,27 +482,27 @@ Result<std::vector<std::string>> SurrealStore::hidden(std::span<const std::strin
 Result<std::vector<Match>> SurrealStore::retrieve(const Query& query) {
   unreadable_.clear();
   // Where a record says nothing of its language or target, or says "", it holds for any.
-  std::vector<PileName> names;
+  std::vector<IndexName> names;
   for (const std::string& language : {query.language, std::string()}) {
     for (const std::string& target : {query.target, std::string(), std::string(kAnyTarget)})
       names.emplace_back(language, target);
   }
-  static_assert(kPiles == 6);
-  TRY(refresh(*client_, piles_, names));
-  std::set<const CardPile*> different;
-  for (const PileName& name : names) different.insert(&piles_[name]);
-  const auto hits = chosen_cards({different.begin(), different.end()}, query);
+  static_assert(kIndexNames == 6);
+  TRY(refresh(*client_, indexes_, names));
+  std::set<const Index*> different;
+  for (const IndexName& name : names) different.insert(&indexes_[name]);
+  const auto hits = chosen_entries({different.begin(), different.end()}, query);
   Json keys = Json::array();
   std::map<std::string, double> similarity;
-  // One whose language or target was changed may still have its older card in another pile.
+  // One whose language or target was changed may still have its older entry in another index.
   for (const Hit& hit : hits)
-    if (similarity.emplace(text_of_key(hit.card->key), hit.score).second) keys.push_back(hit.card->key);
+    if (similarity.emplace(text_of_key(hit.entry->key), hit.score).second) keys.push_back(hit.entry->key);
   TRY_ASSIGN(auto items, query.alike == Alike::each ? fetch_without_code(keys) : fetch(keys));
   std::vector<Match> matches;
   std::set<std::string> there;
   for (Keyed& one : items) {
     const model::Experience& it = one.item.experience;
-    // What changed hands since its card was read is no longer the pile's.
+    // What changed hands since its entry was read is no longer the index's.
     const bool still = !one.item.quarantined && (it.language == query.language || it.language.empty()) &&
                        (it.target == query.target || it.target.empty());
     if (!still) continue;
@@ -512,7 +511,7 @@ Result<std::vector<Match>> SurrealStore::retrieve(const Query& query) {
   }
   for (const Json& key : keys) {
     if (there.contains(text_of_key(key))) continue;
-    for (const PileName& name : names) piles_[name].drop(key);
+    for (const IndexName& name : names) indexes_[name].drop(key);
   }
   return matches;
 }
@@ -521,17 +520,18 @@ Result<std::vector<Item>> SurrealStore::search(std::string_view text, const Filt
   unreadable_.clear();
   const auto words = search_words(text, kMostWordsOfASearch);
   if (words.empty()) return std::vector<Item>();
-  CardPile pile(CardPile::Words::all);
-  TRY(read_all(*client_, pile));
-  auto hits = pile.find(words, [](const Card&) { return true; });
+  Index index(Index::Words::all);
+  TRY(read_all(*client_, index));
+  auto hits = index.find(words, [](const IndexEntry&) { return true; });
   std::ranges::sort(hits, [](const Hit& a, const Hit& b) {
-    return a.score != b.score ? a.score > b.score : a.card->inserted_us > b.card->inserted_us;
+    return a.score != b.score ? a.score > b.score : a.entry->inserted_us > b.entry->inserted_us;
   });
   std::vector<Item> items;
   int left_out = std::max(0, filter.offset);
   for (std::size_t start = 0; start < hits.size(); start += kItemsAtOnce) {
     Json keys = Json::array();
-    for (std::size_t i = start; i < std::min(hits.size(), start + kItemsAtOnce); ++i) keys.push_back(hits[i].card->key);
+    for (std::size_t i = start; i < std::min(hits.size(), start + kItemsAtOnce); ++i)
+      keys.push_back(hits[i].entry->key);
     TRY_ASSIGN(auto some, fetch(keys));
     for (Keyed& one : some) {
       if (!passes(one.item, filter) || left_out-- > 0) continue;

@@ -231,11 +231,11 @@ base::Result<void> ArenaProcess::await_loading() {
   while (state() == ArenaState::starting) {
     if (const auto ended = process_.try_wait()) {
       if (state() == ArenaState::failed) break;
-      bury(*ended);
+      reap(*ended);
       return {};
     }
     if (Clock::now() > deadline) {
-      bury(std::string("did not load within its time limit"));
+      reap(std::string("did not load within its time limit"));
       return {};
     }
     const timespec pause{0, 20'000};
@@ -243,7 +243,7 @@ base::Result<void> ArenaProcess::await_loading() {
   }
   if (state() == ArenaState::failed) {
     control_->message[sizeof control_->message - 1] = '\0';
-    bury(std::string("could not be loaded: ") + control_->message);
+    reap(std::string("could not be loaded: ") + control_->message);
     return {};
   }
   const std::string path = "/proc/" + std::to_string(process_.pid()) + "/schedstat";
@@ -256,7 +256,7 @@ base::Result<void> ArenaProcess::await_loading() {
   constexpr int kFilters = 2;
   const std::string altered = altered_by_loading(process_.pid(), sandbox::capabilities().filters ? kFilters : 0);
   if (!altered.empty()) {
-    bury("could not be loaded: " + altered);
+    reap("could not be loaded: " + altered);
     return {};
   }
   if (home_begin_ == 0) return {};
@@ -283,12 +283,12 @@ ArenaProcess::~ArenaProcess() {
   if (control_ != nullptr) munmap(control_, sizeof(ArenaControl));
 }
 
-void ArenaProcess::bury(std::string reason) {
+void ArenaProcess::reap(std::string reason) {
   process_.end();
   death_ = std::move(reason);
 }
 
-void ArenaProcess::bury(const sandbox::ExitState& state) {
+void ArenaProcess::reap(const sandbox::ExitState& state) {
   process_.end();
   const int refused = control_->refused_system_call;
   const int fault = control_->fatal_signal.load(std::memory_order_acquire);
@@ -310,7 +310,7 @@ void ArenaProcess::bury(const sandbox::ExitState& state) {
 
 bool ArenaProcess::stop() {
   if (const auto ended = process_.stop()) {
-    bury(*ended);
+    reap(*ended);
     return false;
   }
   return true;
@@ -353,7 +353,7 @@ bool ArenaProcess::at_home() const {
   return at && *at >= home_begin_ && *at < home_end_;
 }
 
-bool ArenaProcess::comes_home() {
+bool ArenaProcess::is_at_wait() {
   return settles([this] { return at_home(); });
 }
 

@@ -47,15 +47,15 @@ class ArenaProcess {
   /// Why it is dead; empty while it lives.
   [[nodiscard]] const std::string& death() const { return death_; }
   /// Ends it, if it has not ended, and keeps the reason.
-  void bury(std::string reason);
-  void bury(const sandbox::ExitState& state);
+  void reap(std::string reason);
+  void reap(const sandbox::ExitState& state);
   /// Stops it; false when it turned out dead.
   bool stop();
   /// Whether the stopped arena stands in the loop in which arenas wait for their next call, so that nothing but the
   /// arena's own code runs until then. True as well where the machine does not tell (see watched).
   [[nodiscard]] bool at_home() const;
   /// The same, but one that is on its way there is given a little time; it may turn out dead.
-  bool comes_home();
+  bool is_at_wait();
   /// Whether every helper thread of the stopped arena is gone, or blocked in a futex without a time limit on a word of
   /// its own memory that still has the awaited value, so that continuing the process wakes none. Those that are on
   /// their way there are given a little time; it may turn out dead. True as well where the machine does not tell.

@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "model/directives.hpp"
 #include "model/tuning.hpp"
 #include "model/user_flags.hpp"
@@ -144,11 +145,7 @@ base::Result<std::string> KernelBuilder::compile_glue(const std::string& header,
 }
 
 std::string KernelBuilder::flags_text() const {
-  std::string out;
-  for (const std::string& flag : compile_flags(options_.compiler, task_.baseline.language, task_.cpu.threads)) {
-    out += (out.empty() ? "" : " ") + flag;
-  }
-  return out;
+  return base::joined(compile_flags(options_.compiler, task_.baseline.language, task_.cpu.threads), " ");
 }
 
 std::string KernelBuilder::build_id(const model::Solution& solution) const {

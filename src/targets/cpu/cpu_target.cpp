@@ -61,7 +61,7 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
   base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) override {
     if (!arena_.death().empty()) return dead();
     const Layout layout(bench_.definition, bench_.buffers,
-                        options.cache == model::Cache::cold ? Past::caches : Past::nothing);
+                        options.cache == model::Cache::cold ? Bypass::caches : Bypass::nothing);
     lay_out(layout, invocation, options);
     const auto touched = bench_.concealment.lines();
     LateWrites late_writes(layout.outputs(invocation), options.poison_seed);
@@ -112,7 +112,7 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
 
   /// What proves that the kernel cheated in this call; empty: nothing.
   [[nodiscard]] std::string caught_at(const Bracket& bracket, const LateWrites& late_writes) const {
-    if (bracket.astray) {
+    if (bracket.escaped) {
       return "said that it was done and did not return: it kept its process to itself, to begin before it is told to";
     }
     if (worked_on_ > kMostInterrupted) {

@@ -18,8 +18,7 @@ model::LanguageDescription c_family(model::Language language, std::string title,
   out.prompts = "cpp";  // C and C++ share their contract
   out.fence = language.key();
   out.header_fence = "c";
-  for (const std::string_view flag : model::allowed_flags())
-    out.allowed_flags += (out.allowed_flags.empty() ? "" : " ") + std::string(flag);
+  out.allowed_flags = model::allowed_flags();
   out.cold_caches = "The caches are cold: inputs and outputs are flushed from all caches before each timed call.";
   out.warm_caches = "The caches are warm: the tensors were touched just before each timed call.";
   return out;

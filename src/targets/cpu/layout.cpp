@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/hash.hpp"
-#include "evaluation/dtype_codec.hpp"
+#include "evaluation/verify/dtype_codec.hpp"
 
 namespace accelopt::targets::cpu {
 namespace {
@@ -232,7 +232,7 @@ void Layout::flush(const Invocation& invocation, Flusher& flusher) const {
   for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
     if (has_region(definition_.inputs[i])) flusher.flush(buffers_.here(region++, invocation.inputs[i].size()));
   }
-  if (past_ == Past::nothing || !streams()) {  // else the poison is in no cache
+  if (past_ == Bypass::nothing || !streams()) {  // else the poison is in no cache
     for (const std::size_t bytes : invocation.output_bytes) flusher.flush(buffers_.here(region++, bytes));
   }
   flusher.finish();

@@ -22,7 +22,7 @@ std::vector<BufferPlan> plan_buffers(const model::Task& task, std::size_t (*elem
 /// Lays one call's tensors and values into the buffers and the arena's argument list.
 class Layout {
  public:
-  Layout(const model::Definition& definition, Buffers& buffers, Past past)
+  Layout(const model::Definition& definition, Buffers& buffers, Bypass past)
       : definition_(definition), buffers_(buffers), past_(past) {}
 
   /// Points the arena's arguments at the tensors, and sets its scalars and axes.
@@ -46,7 +46,7 @@ class Layout {
 
   const model::Definition& definition_;
   Buffers& buffers_;
-  Past past_;
+  Bypass past_;
 };
 
 }  // namespace accelopt::targets::cpu

@@ -121,7 +121,7 @@ base::Result<std::vector<ReferenceTensor>> Reference::run(Precision precision,
     live.emplace(std::move(started));
   }
   const Invocation call = converted(precision, inputs, shape);
-  const Layout layout(definition_, buffers_, Past::nothing);
+  const Layout layout(definition_, buffers_, Bypass::nothing);
   layout.set_arguments(live->control(), call);
   layout.place_inputs(call);
   layout.poison_outputs(call, {});

@@ -30,10 +30,10 @@ bool streams() {
 #endif
 }
 
-void fill(std::span<std::byte> bytes, std::uint64_t word, [[maybe_unused]] Past past) {
+void fill(std::span<std::byte> bytes, std::uint64_t word, [[maybe_unused]] Bypass past) {
   std::size_t at = 0;
 #if defined(__x86_64__)
-  if (past == Past::caches) {
+  if (past == Bypass::caches) {
     ACCELOPT_ASSERT(aligned(bytes.data()), "memory to be streamed to begins at a multiple of 16");
     const __m128i vector = _mm_set1_epi64x(static_cast<long long>(word));
     for (; at + kVector <= bytes.size(); at += kVector)
@@ -45,11 +45,11 @@ void fill(std::span<std::byte> bytes, std::uint64_t word, [[maybe_unused]] Past 
   if (at < bytes.size()) std::memcpy(bytes.data() + at, &word, bytes.size() - at);
 }
 
-void copy(std::span<const std::byte> from, std::span<std::byte> to, [[maybe_unused]] Past past) {
+void copy(std::span<const std::byte> from, std::span<std::byte> to, [[maybe_unused]] Bypass past) {
   ACCELOPT_ASSERT(from.size() == to.size(), "a copy is as long as what is copied");
   std::size_t at = 0;
 #if defined(__x86_64__)
-  if (past == Past::caches) {
+  if (past == Bypass::caches) {
     ACCELOPT_ASSERT(aligned(to.data()), "memory to be streamed to begins at a multiple of 16");
     for (; at + kVector <= to.size(); at += kVector) {
       _mm_stream_si128(reinterpret_cast<__m128i*>(to.data() + at),

@@ -9,15 +9,15 @@
 
 namespace accelopt::targets::cpu {
 
-enum class Past { nothing, caches };
+enum class Bypass { nothing, caches };
 
-/// Whether memory can be written past the caches on this machine's kind of processor; where it cannot, Past::caches
+/// Whether memory can be written past the caches on this machine's kind of processor; where it cannot, Bypass::caches
 /// writes as usual.
 bool streams();
 
 /// Repeats `word` over `bytes`. To go past the caches they must begin at a multiple of 16.
-void fill(std::span<std::byte> bytes, std::uint64_t word, Past past);
+void fill(std::span<std::byte> bytes, std::uint64_t word, Bypass past);
 /// Copies to `to`, as long as `from`; to go past the caches it must begin at a multiple of 16.
-void copy(std::span<const std::byte> from, std::span<std::byte> to, Past past);
+void copy(std::span<const std::byte> from, std::span<std::byte> to, Bypass past);
 
 }  // namespace accelopt::targets::cpu

@@ -100,7 +100,7 @@ bool await_helpers(const ArenaProcess& arena) {
 }
 
 /// Finds out why there is no answer: the arena ended, is ending, or still runs.
-Bracket::End bury(ArenaProcess& arena, const Wait& wait) {
+Bracket::End reap(ArenaProcess& arena, const Wait& wait) {
   std::optional<sandbox::ExitState> ended = wait.ended;
   // The end of a process in namespaces of its own takes a while, in which it looks as if it ran.
   for (const auto began = Clock::now(); !ended && !wait.faulted && Clock::now() - began < kMostDying;) {
@@ -110,10 +110,10 @@ Bracket::End bury(ArenaProcess& arena, const Wait& wait) {
     if (!arena.process().is_ending()) break;
   }
   if (wait.faulted || ended) {
-    arena.bury(ended.value_or(sandbox::ExitState{}));
+    arena.reap(ended.value_or(sandbox::ExitState{}));
     return Bracket::End::died;
   }
-  arena.bury(std::string("did not return within its time limit"));
+  arena.reap(std::string("did not return within its time limit"));
   return Bracket::End::timed_out;
 }
 
@@ -140,7 +140,7 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
   const Wait running = waking.reached ? await(control.done, call, arena, limit, one_core, kNap) : waking;
   if (!waking.reached || !running.reached) {
     urgent.reset();
-    out.end = bury(arena, running);
+    out.end = reap(arena, running);
     return out;
   }
   out.time = running.at - go;
@@ -152,8 +152,8 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
   }
   const ArenaProcess::Schedule after = arena.schedule();
   out.at_home = arena.at_home();
-  out.astray = !arena.comes_home();
-  if (arena.death().empty() && !out.astray) out.helper_awake = !arena.helpers_parked();
+  out.escaped = !arena.is_at_wait();
+  if (arena.death().empty() && !out.escaped) out.helper_awake = !arena.helpers_parked();
   if (!arena.death().empty()) {
     out.end = Bracket::End::died;
     return out;

@@ -20,7 +20,7 @@ struct Bracket {
   std::chrono::nanoseconds most_work{0};  ///< of that, beyond what an idle call takes: more could be the kernel's work
   bool helper_awake = false;  ///< when it was stopped a helper thread could have gone on as soon as it is continued
   bool at_home = true;        ///< when it was stopped it stood there already
-  bool astray = false;        ///< when it was stopped it did not stand where an arena waits for its next call
+  bool escaped = false;       ///< when it was stopped it did not stand where an arena waits for its next call
 };
 
 /// Times one call. `reveal` runs when the arena is ready, just before the go; what it does counts as time between the

@@ -8,14 +8,15 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/once_map.hpp"
+#include "devices/cuda/cubin.hpp"
 #include "model/tuning.hpp"
 #include "targets/cuda/candidate_check.hpp"
-#include "targets/cuda/cubin.hpp"
 #include "targets/cuda/description.hpp"
 #include "targets/cuda/diagnostics.hpp"
 #include "targets/cuda/nvrtc.hpp"
 #include "targets/cuda/plan_text.hpp"
 #include "targets/cuda/precompiled.hpp"
+#include "targets/cuda/program.hpp"
 #include "targets/cuda/resources.hpp"
 #include "targets/cuda/task_header.hpp"
 
@@ -24,6 +25,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::ErrorCode;
+using devices::cuda::Cubin;
+using devices::cuda::CubinKernel;
+using devices::cuda::DeviceLimits;
+using devices::cuda::KernelResources;
 using model::LaunchPlan;
 
 constexpr const char* kMainName = "kernel.cu";
@@ -65,6 +70,7 @@ std::string tuned_macros(const model::TuneDirectives& directives) {
 /// A plan and the workload that it is of.
 struct WorkloadPlan {
   const model::Workload* workload = nullptr;
+  std::string name;  ///< of the plan in the program
   LaunchPlan plan;
 };
 
@@ -91,7 +97,8 @@ struct Source {
   const model::Definition& definition;  ///< as its kernels see it
   std::string header;
   std::vector<std::string> options;  ///< besides the common ones and those of its directives
-  bool trusted = false;              ///< a reference: may keep what it likes
+  /// Of a reference, which may keep what it likes: the type of its floating scratch tensors.
+  std::optional<model::DType> real{};
 };
 
 class NvrtcBuilder final : public CudaBuilder {
@@ -111,7 +118,7 @@ class NvrtcBuilder final : public CudaBuilder {
     for (const model::SourceFile& file : solution.sources)
       key += base::sha256_hex(file.name) + base::sha256_hex(file.text);
     return built_.get(key, [&]() -> base::Result<BuiltCudaPtr> {
-      TRY_ASSIGN(const auto built, build_source({kMainName, solution, task_.definition, header_, {}, false}, stop));
+      TRY_ASSIGN(const auto built, build_source({kMainName, solution, task_.definition, header_, {}}, stop));
       built->report.build_id = id;
       return BuiltCudaPtr(built);
     });
@@ -121,12 +128,12 @@ class NvrtcBuilder final : public CudaBuilder {
     TRY_ASSIGN(const BuiltCudaPtr built, build(solution, stop));
     if (!built->report.built)
       return base::fail(ErrorCode::invalid_argument, "a solution that does not build has no machine code");
-    const Source source{kMainName, solution, task_.definition, header_, {"--generate-line-info"}, false};
+    const Source source{kMainName, solution, task_.definition, header_, {"--generate-line-info"}};
     TRY_ASSIGN(const NvrtcOutcome outcome, compile_source(source, *built, stop));
-    if (!outcome.compiled) return built->cubin;
-    std::vector<std::string> launched;
-    for (const model::LaunchDirective& launch : built->directives.launches) launched.push_back(launch.kernel);
-    return is_same_code(outcome.cubin, built->cubin, launched) ? outcome.cubin : built->cubin;
+    const std::string& measured = built->program.cubins.at(0).bytes;
+    if (!outcome.compiled) return measured;
+    return devices::cuda::is_same_code(outcome.cubin, measured, launched_kernels(built->program)) ? outcome.cubin
+                                                                                                  : measured;
   }
 
   base::Result<BuiltCudaPtr> build_reference(const std::string& real, std::stop_token stop) override {
@@ -142,14 +149,11 @@ class NvrtcBuilder final : public CudaBuilder {
     // Contraction would make the runs in double and in float differ in more than rounding.
     const std::vector<std::string> options{"-DACCELOPT_REAL=" + real, "--fmad=false"};
     TRY_ASSIGN(const auto built,
-               build_source({kReferenceName, reference, definition, device_reference_header(definition), options, true},
-                            stop));
+               build_source(
+                   {kReferenceName, reference, definition, device_reference_header(definition), options, dtype}, stop));
     if (!built->report.built) {
       return base::fail(ErrorCode::invalid_argument, "the task's reference.cu does not build with real = " + real +
                                                          ":\n" + built->report.diagnostics);
-    }
-    for (model::ScratchDirective& scratch : built->directives.scratch) {
-      if (model::is_floating(scratch.dtype)) scratch.dtype = dtype;
     }
     return BuiltCudaPtr(built);
   }
@@ -249,12 +253,19 @@ class NvrtcBuilder final : public CudaBuilder {
                      std::to_string(space->configurations.size()) +
                          " configurations are left open; a baseline needs one value a tuned name");
     }
-    for (const model::TunedName& tuned : directives->tuned) out.tuned_values.push_back(tuned.values.front());
+    for (model::ScratchDirective& scratch : directives->scratch) {
+      if (source.real && model::is_floating(scratch.dtype)) scratch.dtype = *source.real;
+    }
+    std::vector<std::int64_t> tuned_values;
+    for (const model::TunedName& tuned : directives->tuned) tuned_values.push_back(tuned.values.front());
     for (const model::Workload& workload : task_.workloads) {
-      auto plan = model::bind_launch_plan(*directives, source.definition, model::bind_axes(source.definition, workload),
-                                          out.tuned_values, description().launch_limits);
+      const model::AxisValues axes = model::bind_axes(source.definition, workload);
+      auto plan =
+          model::bind_launch_plan(*directives, source.definition, axes, tuned_values, description().launch_limits);
       if (!plan) return refusal(plan.error().line, plan.error().column, for_workload(workload, plan.error().message));
-      plans.push_back({&workload, std::move(*plan)});
+      const std::string name = plan_name(source.definition, axes);
+      out.program.plans.insert_or_assign(name, device_plan(*plan, source.definition));
+      plans.push_back({&workload, name, std::move(*plan)});
     }
     out.directives = std::move(*directives);
     return {};
@@ -264,7 +275,7 @@ class NvrtcBuilder final : public CudaBuilder {
     auto out = std::make_shared<BuiltCuda>();
     std::string& problem = out->report.diagnostics;
     std::vector<WorkloadPlan> plans;
-    problem = source.trusted ? std::string() : refused_sources(source);
+    problem = source.real ? std::string() : refused_sources(source);
     if (problem.empty()) problem = bind_plans(source, *out, plans);
     if (!problem.empty()) return out;
     TRY_ASSIGN(NvrtcOutcome outcome, compile_source(source, *out, stop));
@@ -273,7 +284,7 @@ class NvrtcBuilder final : public CudaBuilder {
       problem = failure_text(source, outcome, *out);
       return out;
     }
-    out->cubin = std::move(outcome.cubin);
+    out->program.cubins.push_back({std::move(outcome.cubin), {}});
     TRY(judge(source, outcome.log, plans, *out));
     return out;
   }
@@ -334,8 +345,9 @@ class NvrtcBuilder final : public CudaBuilder {
   /// Looks at the cubin: kernels that are there, state that would last, launches that fit. Fills in the report.
   base::Result<void> judge(const Source& source, const std::string& log, const std::vector<WorkloadPlan>& plans,
                            BuiltCuda& out) const {
-    TRY_ASSIGN(const Cubin cubin, read_cubin(out.cubin));
-    if (!source.trusted) out.report.diagnostics = refused_cubin(cubin, source.solution);
+    devices::cuda::ProgramCubin& built = out.program.cubins.at(0);
+    TRY_ASSIGN(const Cubin cubin, devices::cuda::read_cubin(built.bytes));
+    if (!source.real) out.report.diagnostics = refused_cubin(cubin, source.solution);
     std::vector<const CubinKernel*> kernels;  // a launch each
     for (const model::LaunchDirective& launch : out.directives.launches) {
       if (!out.report.diagnostics.empty()) return {};
@@ -343,20 +355,21 @@ class NvrtcBuilder final : public CudaBuilder {
       if (kernels.back() == nullptr) out.report.diagnostics = missing_kernel(source, launch, cubin);
     }
     if (!out.report.diagnostics.empty()) return {};
-    add_resources(parse_resources(log), kernels, out);
-    out.report.diagnostics = refused_plans(source, plans, kernels, out);
+    const std::vector<KernelResources> resources = resources_of_launches(parse_resources(log), kernels);
+    out.report.diagnostics = refused_plans(source, plans, kernels, resources, out.directives);
     if (!out.report.diagnostics.empty()) return {};
     std::vector<std::string> launched;
-    for (const CubinKernel* kernel : kernels) {
-      const bool first = std::find(launched.begin(), launched.end(), kernel->name) == launched.end();
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const bool first = std::find(launched.begin(), launched.end(), kernels[i]->name) == launched.end();
       if (!first) continue;
-      launched.push_back(kernel->name);
-      out.report.code_bytes += kernel->code_bytes;
+      launched.push_back(kernels[i]->name);
+      built.kernels.push_back(resources[i]);
+      out.report.code_bytes += kernels[i]->code_bytes;
     }
-    TRY_ASSIGN(std::string identity, cubin_code_id(out.cubin, launched));
+    TRY_ASSIGN(std::string identity, devices::cuda::cubin_code_id(built.bytes, launched));
     for (const WorkloadPlan& bound : plans) identity += '\n' + plan_text(bound.plan, launched);
     out.report.machine_code_id = base::sha256_hex(identity);
-    add_remarks(log, plans, out);
+    add_remarks(log, plans, resources, out);
     out.report.built = true;
     return {};
   }
@@ -381,39 +394,45 @@ class NvrtcBuilder final : public CudaBuilder {
     return out;
   }
 
-  static void add_resources(const std::vector<KernelResources>& parsed, const std::vector<const CubinKernel*>& kernels,
-                            BuiltCuda& out) {
+  /// What each launch's kernel takes.
+  static std::vector<KernelResources> resources_of_launches(const std::vector<KernelResources>& parsed,
+                                                            const std::vector<const CubinKernel*>& kernels) {
+    std::vector<KernelResources> out;
     for (const CubinKernel* kernel : kernels) {
-      KernelResources resources;
+      KernelResources& resources = out.emplace_back();
       for (const KernelResources& known : parsed) {
         if (known.kernel == kernel->name) resources = known;
       }
       resources.kernel = kernel->name;
       const auto& most = kernel->max_threads;
       resources.max_threads = static_cast<int>(most[0] * std::max(most[1], 1U) * std::max(most[2], 1U));
-      out.resources.push_back(std::move(resources));
     }
+    return out;
   }
 
   std::string refused_plans(const Source& source, const std::vector<WorkloadPlan>& plans,
-                            const std::vector<const CubinKernel*>& kernels, const BuiltCuda& out) const {
+                            const std::vector<const CubinKernel*>& kernels,
+                            const std::vector<KernelResources>& resources,
+                            const model::DeviceDirectives& directives) const {
     for (const WorkloadPlan& bound : plans) {
       for (std::size_t i = 0; i < bound.plan.launches.size(); ++i) {
         const auto reason =
-            refused_launch(bound.plan.launches[i], out.resources[i], *kernels[i], source.definition, options_.limits);
+            refused_launch(bound.plan.launches[i], resources[i], *kernels[i], source.definition, options_.limits);
         if (!reason) continue;
-        const model::LaunchDirective& launch = out.directives.launches[i];
+        const model::LaunchDirective& launch = directives.launches[i];
         return place_text(source.name, launch.line, launch.column) + for_workload(*bound.workload, *reason);
       }
     }
     return {};
   }
 
-  void add_remarks(const std::string& log, const std::vector<WorkloadPlan>& plans, BuiltCuda& out) const {
+  void add_remarks(const std::string& log, const std::vector<WorkloadPlan>& plans,
+                   const std::vector<KernelResources>& resources, BuiltCuda& out) const {
     for (const WorkloadPlan& bound : plans) {
       if (bound.workload->role == model::Role::held_out) continue;
-      for (std::size_t i = 0; i < bound.plan.launches.size(); ++i) {
-        std::string remark = resource_remark(out.resources[i], bound.plan.launches[i], options_.limits);
+      const std::vector<devices::cuda::Launch>& launches = out.program.plans.at(bound.name).launches;
+      for (std::size_t i = 0; i < launches.size(); ++i) {
+        std::string remark = resource_remark(resources[i], launches[i], options_.limits);
         auto& remarks = out.report.remarks;
         if (std::find(remarks.begin(), remarks.end(), remark) == remarks.end() && remarks.size() < 16)
           remarks.push_back(std::move(remark));

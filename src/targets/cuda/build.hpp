@@ -2,7 +2,6 @@
 // From CUDA source to cubin, in a sandboxed process, with NVRTC loaded at run time. Needs no device.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -11,6 +10,8 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "devices/cuda/program.hpp"
+#include "devices/cuda/residency.hpp"
 #include "model/evaluation.hpp"
 #include "model/launch_plan.hpp"
 #include "model/solution.hpp"
@@ -19,36 +20,11 @@
 
 namespace accelopt::targets::cuda {
 
-/// What one kernel of a cubin takes, as ptxas reports it.
-struct KernelResources {
-  std::string kernel;
-  int registers = 0;            ///< a thread
-  int spill_bytes = 0;          ///< stored and loaded, a thread
-  int stack_bytes = 0;          ///< a thread
-  int static_shared_bytes = 0;  ///< a block
-  int max_threads = 0;          ///< of __launch_bounds__; 0: not stated
-};
-
-/// Limits of a device that launches are checked against before anything runs.
-struct DeviceLimits {
-  std::string architecture = "sm_90a";  ///< what is compiled for
-  int registers_per_block = 65536;
-  int shared_bytes_per_block = 232448;  ///< the most that a block may opt in to
-  int threads_per_block = 1024;
-  int multiprocessors = 132;
-  int threads_per_multiprocessor = 2048;
-  int registers_per_multiprocessor = 65536;
-  int shared_bytes_per_multiprocessor = 233472;
-  int blocks_per_multiprocessor = 32;
-};
-
 /// A built solution: the report, and when it was built what a device needs to run it.
 struct BuiltCuda {
-  model::BuildReport report;  ///< machine_code_id: hash of the cubin with its launch plan
-  std::string cubin;
+  model::BuildReport report;       ///< machine_code_id: hash of the cubin with its launch plans
+  devices::cuda::Program program;  ///< of one cubin; its plans are named as `plan_name` does
   model::DeviceDirectives directives;
-  std::vector<std::int64_t> tuned_values;
-  std::vector<KernelResources> resources;  ///< those that the plan launches, in its order
 };
 using BuiltCudaPtr = std::shared_ptr<const BuiltCuda>;
 
@@ -60,7 +36,7 @@ struct CudaBuildOptions {
   std::filesystem::path cache;                     ///< for precompiled headers; empty: none are kept
   std::vector<int> cores;                          ///< where compilers may run; empty: anywhere
   sandbox::PauseGate* gate = nullptr;              ///< stops builds while something is measured
-  DeviceLimits limits;
+  devices::cuda::DeviceLimits limits;
 };
 
 /// Name and version of the NVRTC that would be used, e.g. "NVRTC 13.0". @error unsupported: there is none; says where
@@ -101,8 +77,5 @@ class CudaBuilder {
 
 base::Result<std::unique_ptr<CudaBuilder>> make_cuda_builder(const model::Task& task, CudaBuildOptions options,
                                                              const std::stop_token& stop);
-
-/// Threads of the plan's launches that fit on a multiprocessor at once over what it can hold, 0..1.
-double occupancy(const KernelResources& resources, const model::KernelLaunch& launch, const DeviceLimits& limits);
 
 }  // namespace accelopt::targets::cuda

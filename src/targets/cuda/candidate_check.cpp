@@ -16,6 +16,9 @@
 namespace accelopt::targets::cuda {
 namespace {
 
+using devices::cuda::Cubin;
+using devices::cuda::CubinVariable;
+
 /// Redefined, these would make a declaration read as something that it is not.
 constexpr std::array kKeptWords =
     std::to_array<std::string_view>({"const", "constexpr", "static", "extern", "volatile", "namespace", "__device__",

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "devices/cuda/cubin.hpp"
 #include "model/solution.hpp"
-#include "targets/cuda/cubin.hpp"
 
 namespace accelopt::targets::cuda {
 
@@ -18,6 +18,6 @@ std::string refused_device_text(std::string_view source);
 /// Why the cubin may not run: variables that keep their value from call to call, device-side printf, malloc, assert or
 /// launches. Constants of the candidate's own (`const` or `constexpr`), of CUDA's headers and of its mathematical
 /// functions are no such variables. Empty when it may.
-std::string refused_cubin(const Cubin& cubin, const model::Solution& solution);
+std::string refused_cubin(const devices::cuda::Cubin& cubin, const model::Solution& solution);
 
 }  // namespace accelopt::targets::cuda

@@ -4,41 +4,38 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <iterator>
 #include <optional>
 #include <thread>
 
-#include "base/hash.hpp"
 #include "base/utc.hpp"
+#include "devices/cuda/builtin_kernels.hpp"
+#include "devices/cuda/host_outputs.hpp"
+#include "devices/cuda/open_task.hpp"
+#include "devices/cuda/peaks.hpp"
+#include "devices/cuda/sass_loops.hpp"
 #include "evaluation/device_lock.hpp"
 #include "evaluation/roofline.hpp"
-#include "targets/cuda/builtin_kernels.hpp"
-#include "targets/cuda/card_client.hpp"
 #include "targets/cuda/description.hpp"
-#include "targets/cuda/device_tools.hpp"
-#include "targets/cuda/host_outputs.hpp"
-#include "targets/cuda/peaks.hpp"
 #include "targets/cuda/placement.hpp"
-#include "targets/cuda/sass_loops.hpp"
+#include "targets/cuda/program.hpp"
 #include "targets/cuda/task_header.hpp"
 
 namespace accelopt::targets::cuda {
 namespace {
 
 using base::ErrorCode;
-using evaluation::CallEnd;
-using evaluation::CallOptions;
-using evaluation::CallOutcome;
+using devices::cuda::DeviceClient;
+using devices::cuda::DeviceFacts;
+using devices::cuda::DeviceTools;
+using devices::cuda::OneCall;
+using devices::cuda::OpenTask;
+using devices::cuda::ProgramPtr;
+using devices::cuda::ServerProcess;
+using devices::cuda::SlotRecipe;
+using devices::cuda::ToolOptions;
 using evaluation::InputDraw;
 using evaluation::Invocation;
-using model::InitKind;
 
-/// A call shorter than this is repeated over so many sets of inputs that they take as long: events tick every half
-/// microsecond, and the first kernel of a queue starts less evenly than the next ones.
-constexpr double kLeastTimedNs = 60e3;
-constexpr int kMostVariants = 16;
 constexpr std::uint64_t kSlotsPart = 4;          ///< of the device's memory: more of it slots do not keep
 constexpr std::uint64_t kPerturbationsASet = 4;  ///< as many seeds, as on the device
 
@@ -52,153 +49,12 @@ model::AxisValues axes_of(const model::Definition& definition, const Invocation&
   return out;
 }
 
-base::Result<model::LaunchPlan> plan_of(const BuiltCuda& built, const model::Definition& definition,
-                                        const model::AxisValues& axes) {
-  auto plan =
-      model::bind_launch_plan(built.directives, definition, axes, built.tuned_values, description().launch_limits);
-  if (!plan) {
-    return base::fail(ErrorCode::invalid_argument,
-                      fmt::format("{}:{}: {}", plan.error().line, plan.error().column, plan.error().message));
-  }
-  return std::move(*plan);
+/// The program, as long as somebody holds it.
+ProgramPtr program_of(const BuiltCudaPtr& built) {
+  return {built, &built->program};
 }
-
-/// What the measuring side of one open task shares between its live kernels.
-struct OpenTask {
-  model::Definition definition;
-  CardClient card;
-  /// Sets of inputs a call, by workload's axes: found at its first call, the same for all kernels from then on.
-  std::map<std::vector<std::int64_t>, int> variants;
-};
-
-class CudaLiveKernel final : public evaluation::LiveKernel {
- public:
-  CudaLiveKernel(OpenTask& bench, BuiltCudaPtr built, std::string cubin)
-      : bench_(bench), built_(std::move(built)), live_(bench.card.new_live(cubin)) {}
-  CudaLiveKernel(const CudaLiveKernel&) = delete;
-  CudaLiveKernel& operator=(const CudaLiveKernel&) = delete;
-  ~CudaLiveKernel() override { bench_.card.end_live(live_); }
-
-  base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) override {
-    if (dead_) return *dead_;
-    CallRequest request;
-    TRY_ASSIGN(request.plan, plan_of(*built_, bench_.definition, axes_of(bench_.definition, invocation)));
-    request.live = live_;
-    request.slot = invocation.number;
-    request.limit_ns = options.limit.count();
-    request.cold = options.cache == model::Cache::cold;
-    request.poison_seed = options.poison_seed;
-    request.repeat = options.repeat;
-    request.count = options.count;
-    request.poison = options.poison;
-    request.alone = options.alone;
-    if (!options.alone) widen(invocation);
-    TRY_ASSIGN(CallReply reply, bench_.card.call(request));
-    CallOutcome& outcome = reply.outcome;
-    if (outcome.end != CallEnd::returned) {
-      dead_ = outcome;
-      return outcome;
-    }
-    const bool right = std::all_of(outcome.comparisons.begin(), outcome.comparisons.end(),
-                                   [](const auto& one) { return one.passed(); });
-    if (right && outcome.time_ns > 0 && !options.alone) {
-      const double sets = std::ceil(kLeastTimedNs / outcome.time_ns);
-      bench_.variants.try_emplace(invocation.axes, std::clamp(static_cast<int>(sets), 1, kMostVariants));
-    }
-    return outcome;
-  }
-
- private:
-  /// Gives the slot as many sets of inputs as its workload's calls take.
-  void widen(const Invocation& invocation) {
-    const auto wanted = bench_.variants.find(invocation.axes);
-    SlotRecipe* const recipe = bench_.card.find(invocation.number);
-    if (wanted == bench_.variants.end() || recipe == nullptr) return;
-    auto& sets = recipe->request.variants;
-    while (sets.size() < static_cast<std::size_t>(wanted->second)) {
-      std::vector<SlotInput> more = sets.front();
-      std::vector<InputDraw> draws = recipe->draws.front();
-      for (std::size_t i = 0; i < more.size(); ++i) {
-        if (more[i].scalar) continue;  // they are the same in all sets
-        draws[i].seed = base::derive_seed(draws[i].seed, std::to_string(sets.size()));
-        more[i].seed = draws[i].seed;
-      }
-      sets.push_back(std::move(more));
-      recipe->draws.push_back(std::move(draws));
-    }
-  }
-
-  OpenTask& bench_;
-  BuiltCudaPtr built_;
-  std::uint64_t live_;
-  std::optional<CallOutcome> dead_;
-};
 
 class NoHold final : public evaluation::Hold {};
-
-DeviceLimits limits_of(const DeviceFacts& facts) {
-  DeviceLimits out;
-  out.architecture =
-      fmt::format("sm_{}{}{}", facts.compute_major, facts.compute_minor, facts.compute_major >= 9 ? "a" : "");
-  out.registers_per_block = facts.registers_per_block;
-  out.shared_bytes_per_block = facts.shared_bytes_per_block;
-  out.threads_per_block = facts.threads_per_block;
-  out.multiprocessors = facts.multiprocessors;
-  out.threads_per_multiprocessor = facts.threads_per_multiprocessor;
-  out.registers_per_multiprocessor = facts.registers_per_multiprocessor;
-  out.shared_bytes_per_multiprocessor = facts.shared_bytes_per_multiprocessor;
-  return out;
-}
-
-/// An input as the device is told to draw it; scalars, and what needs a sort, are drawn here.
-base::Result<SlotInput> slot_input(const InputDraw& draw, bool scalar, const model::Numerics& numerics) {
-  SlotInput out;
-  out.dtype = draw.dtype;
-  out.scalar = scalar;
-  for (const std::int64_t axis : draw.shape) out.count *= static_cast<std::uint64_t>(std::max<std::int64_t>(axis, 0));
-  out.row_length = draw.shape.empty() ? 1 : static_cast<std::uint64_t>(std::max<std::int64_t>(draw.shape.back(), 1));
-  TRY(evaluation::check_draw(draw, out.count * model::size_of(draw.dtype)));
-  if (scalar) {
-    TRY(evaluation::draw_input(
-        draw, std::as_writable_bytes(std::span(&out.scalar_bits, 1)).first(model::size_of(draw.dtype))));
-  }
-  out.bulk = !scalar && (draw.init.kind == InitKind::permutation || draw.init.kind == InitKind::indptr ||
-                         draw.init.kind == InitKind::sorted);
-  out.kind = static_cast<int>(draw.init.kind);
-  out.first = draw.init.first;
-  out.second = draw.init.second;
-  out.family = static_cast<int>(evaluation::drawn_family(draw));
-  out.seed = draw.seed;
-  out.perturbation_step = model::is_floating(draw.dtype) ? evaluation::perturbation_step(draw.dtype, numerics) : 0;
-  return out;
-}
-
-/// What each launch takes of a multiprocessor.
-std::vector<model::ProfileItem> describe_launches(const BuiltCuda& built, const model::LaunchPlan& plan,
-                                                  const DeviceLimits& limits) {
-  std::vector<model::ProfileItem> out;
-  for (std::size_t i = 0; i < plan.launches.size() && i < built.resources.size(); ++i) {
-    const model::KernelLaunch& launch = plan.launches[i];
-    const KernelResources& takes = built.resources[i];
-    const auto add = [&](const char* name, double value, const char* unit, const char* meaning) {
-      out.push_back({launch.kernel + ": " + name, value, unit, meaning});
-    };
-    const double threads = static_cast<double>(launch.block[0]) * launch.block[1] * launch.block[2];
-    const double blocks = static_cast<double>(launch.grid[0]) * launch.grid[1] * launch.grid[2];
-    const double resident = occupancy(takes, launch, limits) * limits.threads_per_multiprocessor / threads;
-    add("registers", takes.registers, "", "a thread");
-    if (takes.spill_bytes > 0) add("spills", takes.spill_bytes, "bytes", "of registers to memory, a thread");
-    const double shared = takes.static_shared_bytes + static_cast<double>(launch.shared_bytes);
-    if (shared > 0) add("shared memory", shared, "bytes", "a block");
-    add("occupancy", 100 * occupancy(takes, launch, limits), "%", "threads on a multiprocessor at once / most");
-    add("blocks", blocks, "", "of the grid");
-    if (resident > 0) {
-      add("waves", blocks / (resident * limits.multiprocessors), "",
-          "blocks / those that the device holds at once; a little over a whole number leaves it idle at the end");
-    }
-  }
-  return out;
-}
 
 class CudaTarget final : public evaluation::Target {
  public:
@@ -206,39 +62,40 @@ class CudaTarget final : public evaluation::Target {
 
   base::Result<evaluation::DeviceInfo> open(const model::Task& task, const evaluation::MeasureSettings&,
                                             std::stop_token stop) override {
-    if (task.target != "cuda") {
+    if (const std::string& own = description().name; task.target != own) {
       return base::fail(ErrorCode::unsupported, "the task is of target \"" + task.target +
-                                                    "\"; on a CUDA device kernels of target \"cuda\" are measured");
+                                                    "\"; on a CUDA device kernels of target \"" + own +
+                                                    "\" are measured");
     }
-    if (options_.card.empty()) {
-      TRY_ASSIGN(options_.card, find_helper("accelopt-card"));
+    if (options_.server.empty()) {
+      TRY_ASSIGN(options_.server, devices::cuda::find_server());
     }
-    TRY_ASSIGN(CardProcess process, CardProcess::create(options_.card));
+    TRY_ASSIGN(ServerProcess process, ServerProcess::create(options_.server));
     workloads_ = task.workloads;
-    bench_.emplace(OpenTask{task.definition,
-                            CardClient(std::move(process), {options_.device, options_.driver, options_.management, 0}),
-                            {}});
-    auto facts = bench_->card.facts();
+    bench_.emplace(OpenTask{
+        task.definition, DeviceClient(std::move(process), {options_.device, options_.driver, options_.management, 0}),
+        [definition = task.definition](const Invocation& invocation) {
+          return plan_name(definition, axes_of(definition, invocation));
+        }});
+    auto facts = bench_->device.facts();
     if (!facts && facts.error().code == ErrorCode::unsupported)
       return open_for_builds(task, std::move(facts.error().message), stop);
     TRY_ASSIGN(facts_, std::move(facts));
-    bench_->card.keep_at_most(facts_.memory_bytes / kSlotsPart);
+    bench_->device.keep_at_most(facts_.memory_bytes / kSlotsPart);
     TRY_ASSIGN(auto lock, evaluation::DeviceLock::open("/tmp/accelopt-cuda-" + facts_.uuid + ".lock"));
     lock_.emplace(std::move(lock));
-    tools_.emplace(ToolOptions{options_.card, options_.build.environment, options_.counting_limit,
-                               options_.sanitizing_limit, [this] { return bench_->card.give_way(); }});
+    tools_.emplace(ToolOptions{options_.server, options_.build.environment, options_.counting_limit,
+                               options_.sanitizing_limit, [this] { return bench_->device.release_memory(); }});
     options_.build.limits = limits_of(facts_);
     TRY_ASSIGN(builder_, options_.make_builder ? options_.make_builder(task, options_.build, stop)
                                                : make_cuda_builder(task, options_.build, stop));
     TRY_ASSIGN(const std::string checks,
-               builder_->build_trusted("check_kernels.cu", std::string(check_kernels_text()), {"--fmad=false"}, stop));
-    bench_->card.set_check_kernels(checks);
-    TRY(bench_->card.facts());
+               builder_->build_trusted("check_kernels.cu", std::string(devices::cuda::check_kernels_text()),
+                                       {"--fmad=false"}, stop));
+    bench_->device.set_check_kernels(checks);
+    TRY(bench_->device.facts());
     TRY_ASSIGN(peaks_, find_peaks(stop));
     TRY(open_reference(task, stop));
-    for (const BuiltCudaPtr& built : {in_double_, in_float_}) {
-      if (built) bench_->card.add_cubin(base::sha256_hex(built->cubin), built->cubin);
-    }
     return evaluation::DeviceInfo{facts_.name, summary(), builder_->compiler_name(), "none", peaks_};
   }
 
@@ -273,40 +130,22 @@ class CudaTarget final : public evaluation::Target {
 
   base::Result<std::vector<evaluation::Bounds>> prepare_slot(const evaluation::SlotPlan& plan) override {
     const model::Definition& definition = bench_->definition;
-    const model::AxisValues axes = axes_of(definition, plan.invocation);
-    SlotRecipe recipe;
-    SlotRequest& request = recipe.request;
-    request.number = plan.invocation.number;
-    request.numerics = definition.numerics;
-    request.perturbation = plan.perturbation;
-    std::vector<SlotInput> inputs;
-    for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
-      auto input = slot_input(plan.inputs[i], !definition.inputs[i].shape, definition.numerics);
-      if (!input) return tl::make_unexpected(base::with_context(input.error(), "input " + definition.inputs[i].name));
-      inputs.push_back(*input);
-    }
-    request.variants.push_back(std::move(inputs));
-    recipe.draws.push_back(plan.inputs);
-    for (const model::TensorSpec& output : definition.outputs) {
-      request.outputs.push_back({output.dtype,
-                                 output.shape ? model::shape_of(output, axes) : std::vector<std::int64_t>{},
-                                 static_cast<std::uint64_t>(model::element_count(output, axes))});
-    }
+    const model::AxisValues axes = model::bind_axes(definition, plan.workload);
+    TRY_ASSIGN(SlotRecipe recipe, devices::cuda::slot_recipe(definition, plan));
     if (host_reference_) {
       recipe.host = host_of(plan.invocation, axes, plan.perturbation);
-      TRY(ask_host(recipe));  // before the device is anybody's: it takes its time on the processor
+      TRY(devices::cuda::ask_host(recipe));  // before the device is anybody's: it takes its time on the processor
     } else {
-      request.in_double.cubin = base::sha256_hex(in_double_->cubin);
-      request.in_float.cubin = base::sha256_hex(in_float_->cubin);
-      TRY_ASSIGN(request.in_double.plan, reference_plan(*in_double_, model::DType::float64, axes));
-      TRY_ASSIGN(request.in_float.plan, reference_plan(*in_float_, model::DType::float32, axes));
+      const std::string name = plan_name(definition, axes);
+      recipe.request.in_double = {bench_->device.add(program_of(in_double_)), name};
+      recipe.request.in_float = {bench_->device.add(program_of(in_float_)), name};
     }
     TRY_ASSIGN(const auto lock, lock_machine());  // the device may be somebody's who measures
-    return bench_->card.prepare(plan.invocation.number, std::move(recipe));
+    return bench_->device.prepare(plan.invocation.number, std::move(recipe));
   }
 
   void forget_slot(std::uint64_t invocation) override {
-    if (bench_) bench_->card.forget(invocation);
+    if (bench_) bench_->device.forget(invocation);
   }
 
   base::Result<std::vector<evaluation::ReferenceTensor>> reference(evaluation::Precision,
@@ -328,9 +167,7 @@ class CudaTarget final : public evaluation::Target {
       TRY_ASSIGN(const bool elsewhere, lies_elsewhere(*built, *copy));
       if (elsewhere) built = std::move(copy);
     }
-    const std::string id = base::sha256_hex(built->cubin);
-    bench_->card.add_cubin(id, built->cubin);
-    return std::make_unique<CudaLiveKernel>(*bench_, built, id);
+    return start_program(*bench_, program_of(built));
   }
 
   std::vector<model::ProfileItem> machine_code_profile(const model::Solution& solution, std::stop_token stop) override {
@@ -338,9 +175,10 @@ class CudaTarget final : public evaluation::Target {
     if (!built || !(*built)->report.built || !bench_) return {};
     std::vector<model::ProfileItem> out;
     for (const model::Workload& workload : workloads_) {
-      const auto plan = plan_of(**built, bench_->definition, model::bind_axes(bench_->definition, workload));
-      if (!plan || workload.role != model::Role::race) continue;
-      const auto items = describe_launches(**built, *plan, options_.build.limits);
+      if (workload.role != model::Role::race) continue;
+      const devices::cuda::Program& program = (*built)->program;
+      const std::string name = plan_name(bench_->definition, model::bind_axes(bench_->definition, workload));
+      const auto items = describe_launches(program, program.plans.at(name), options_.build.limits);
       out.insert(out.end(), items.begin(), items.end());
       break;  // the others launch the same kernels
     }
@@ -379,16 +217,17 @@ class CudaTarget final : public evaluation::Target {
 
   base::Result<evaluation::Peaks> probe_peaks_again(std::stop_token stop) override {
     TRY_ASSIGN(const evaluation::Peaks again, measure(stop));
-    peaks_ = store_peaks(peaks_file(options_.cache, facts_), facts_, evaluation::larger_peaks(peaks_, again));
+    peaks_ = devices::cuda::store_peaks(devices::cuda::peaks_file(options_.cache, facts_), facts_,
+                                        evaluation::larger_peaks(peaks_, again));
     return peaks_;
   }
 
  private:
   base::Result<evaluation::Peaks> measure(const std::stop_token& stop) {
     TRY_ASSIGN(const std::string cubin,
-               builder_->build_trusted("peak_kernels.cu", std::string(peak_kernels_text()), {}, stop));
+               builder_->build_trusted("peak_kernels.cu", std::string(devices::cuda::peak_kernels_text()), {}, stop));
     TRY_ASSIGN(const auto lock, lock_machine());
-    TRY_ASSIGN(evaluation::Peaks peaks, bench_->card.measure_peaks(cubin));
+    TRY_ASSIGN(evaluation::Peaks peaks, bench_->device.measure_peaks(cubin));
     peaks.measured = base::utc("%Y-%m-%d");
     return peaks;
   }
@@ -402,38 +241,23 @@ class CudaTarget final : public evaluation::Target {
     if (!cubin) return {};
     const auto text = tools_->disassembly(*cubin, stop);
     if (!text) return {};
-    std::vector<std::string> kernels;
-    for (const model::LaunchDirective& launch : built.directives.launches) kernels.push_back(launch.kernel);
-    return describe_sass_loops(*text, kernels);
+    return devices::cuda::describe_sass_loops(*text, launched_kernels(built.program));
   }
 
   /// A call of the solution on a slot's first set of inputs, for a process of its own.
   base::Result<OneCall> one_call(const model::Solution& solution, const Invocation& invocation,
                                  const std::stop_token& stop) {
     TRY_ASSIGN(const BuiltCudaPtr built, builder_->build(solution, stop));
-    const SlotRecipe* const recipe = bench_->card.find(invocation.number);
-    if (!built->report.built || recipe == nullptr)
-      return base::fail(ErrorCode::invalid_argument, "a call needs a kernel that builds and a slot that is there");
-    OneCall out;
-    OneCallRequest& request = out.request;
-    TRY_ASSIGN(request.plan, plan_of(*built, bench_->definition, axes_of(bench_->definition, invocation)));
-    request.open = bench_->card.open_request();
-    request.open.check_bytes = bench_->card.check_kernels().size();
-    request.cubin_bytes = built->cubin.size();
-    request.inputs = recipe->request.variants.front();
-    request.outputs = recipe->request.outputs;
-    out.bulk = {bench_->card.check_kernels(), built->cubin};
-    TRY_ASSIGN(auto drawn, drawn_here(request.inputs, recipe->draws.front()));
-    std::move(drawn.begin(), drawn.end(), std::back_inserter(out.bulk));
-    return out;
+    if (!built->report.built) return base::fail(ErrorCode::invalid_argument, "a call needs a kernel that builds");
+    return devices::cuda::one_call(*bench_, built->program, invocation);
   }
 
   base::Result<evaluation::Peaks> find_peaks(const std::stop_token& stop) {
     if (options_.peaks) return *options_.peaks;
-    const std::filesystem::path file = peaks_file(options_.cache, facts_);
-    if (const auto known = stored_peaks(file)) return *known;
+    const std::filesystem::path file = devices::cuda::peaks_file(options_.cache, facts_);
+    if (const auto known = devices::cuda::stored_peaks(file)) return *known;
     TRY_ASSIGN(const evaluation::Peaks peaks, measure(stop));
-    return store_peaks(file, facts_, peaks);
+    return devices::cuda::store_peaks(file, facts_, peaks);
   }
 
   /// Without a driver or a device: everything up to the cubin, for the device that the limits name by default.
@@ -473,16 +297,9 @@ class CudaTarget final : public evaluation::Target {
     shape.output_bytes = slot.output_bytes;
     shape.axes = slot.axes;
     return [this, shape, axes, perturbation](std::size_t variant, const std::vector<InputDraw>& draws) {
-      return host_outputs(bench_->definition, axes, host_reference_, shape, draws,
-                          perturbation + kPerturbationsASet * variant);
+      return devices::cuda::host_outputs(bench_->definition, axes, host_reference_, shape, draws,
+                                         perturbation + kPerturbationsASet * variant);
     };
-  }
-
-  [[nodiscard]] base::Result<model::LaunchPlan> reference_plan(const BuiltCuda& built, model::DType real,
-                                                               const model::AxisValues& axes) const {
-    auto plan = plan_of(built, reference_definition(bench_->definition, real), axes);
-    if (!plan) return tl::make_unexpected(base::with_context(plan.error(), "the task's reference"));
-    return plan;
   }
 
   [[nodiscard]] std::string summary() const {

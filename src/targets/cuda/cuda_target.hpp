@@ -20,7 +20,7 @@ struct CudaOptions {
   int device = 0;                             ///< "cuda:<device>", as the driver counts
   std::string driver;                         ///< library to load; empty: libcuda.so.1
   std::string management;                     ///< likewise; empty: libnvidia-ml.so.1
-  std::string card;                           ///< path of accelopt-card; empty: beside this program
+  std::string server;                         ///< path of accelopt-device; empty: beside this program
   std::filesystem::path cache;                ///< where measured peaks are kept; empty: nowhere
   std::optional<evaluation::Peaks> peaks;     ///< that are known; none: from the cache, or measured
   CudaBuildOptions build;                     ///< its environment tells too where NVIDIA's tools are

@@ -16,13 +16,20 @@
 #include <fmt/format.h>
 
 #include "base/files.hpp"
-#include "targets/cuda/driver.hpp"
-#include "targets/cuda/find_tool.hpp"
+#include "devices/cuda/driver.hpp"
+#include "devices/cuda/find_tool.hpp"
 #include "targets/cuda/nvrtc.hpp"
 
 namespace accelopt::targets::cuda {
 namespace {
 
+using devices::cuda::kComputeMajorAttribute;
+using devices::cuda::kComputeMinorAttribute;
+using devices::cuda::kLeastComputeMajor;
+using devices::cuda::kLeastDriverVersion;
+using devices::cuda::kMappingAttribute;
+using devices::cuda::kTriedComputeMajor;
+using devices::cuda::ToolName;
 using evaluation::Finding;
 using State = Finding::State;
 
@@ -189,7 +196,7 @@ void add_driver(std::vector<Finding>& out) {
 
 void add_tool(std::vector<Finding>& out, const std::string& name, const ToolName& tool, const std::string& without,
               const evaluation::Environment& environment) {
-  const auto found = find_tool(tool, environment, {});
+  const auto found = devices::cuda::find_tool(tool, environment, {});
   if (found) {
     out.push_back(
         {name, State::ok, fmt::format("{}{}{}", found->version, found->version.empty() ? "" : ", ", found->path), ""});
@@ -205,12 +212,12 @@ int examine(const evaluation::Environment& environment, const evaluation::Report
   std::vector<Finding> out;
   add_nvrtc(out, environment);
   add_driver(out);
-  add_tool(out, "nsight compute", nsight_compute(), "without it, profiles of CUDA kernels have no hardware counters",
-           environment);
-  add_tool(out, "compute-sanitizer", compute_sanitizer(),
+  add_tool(out, "nsight compute", devices::cuda::nsight_compute(),
+           "without it, profiles of CUDA kernels have no hardware counters", environment);
+  add_tool(out, "compute-sanitizer", devices::cuda::compute_sanitizer(),
            "without it, confirmed CUDA kernels are not checked for memory errors and races", environment);
-  add_tool(out, "nvdisasm", disassembler(), "without it, profiles of CUDA kernels do not show their hot loops",
-           environment);
+  add_tool(out, "nvdisasm", devices::cuda::disassembler(),
+           "without it, profiles of CUDA kernels do not show their hot loops", environment);
   for (const Finding& finding : out) report(finding);
   return 0;
 }

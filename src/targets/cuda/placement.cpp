@@ -3,10 +3,14 @@
 
 #include <algorithm>
 
-#include "targets/cuda/cubin.hpp"
+#include "devices/cuda/cubin.hpp"
 
 namespace accelopt::targets::cuda {
 namespace {
+
+using devices::cuda::Cubin;
+using devices::cuda::CubinKernel;
+using devices::cuda::KernelResources;
 
 /// 16 bytes each: with what every kernel has around them, nine of the 128 bytes to which functions are aligned, so that
 /// neither one of these kernels nor two of them take a multiple of 512 bytes.
@@ -31,9 +35,10 @@ model::Solution with_padding(const model::Solution& solution) {
 
 base::Result<bool> lies_elsewhere(const BuiltCuda& built, const BuiltCuda& copy) {
   if (!copy.report.built || copy.report.machine_code_id != built.report.machine_code_id) return false;
-  TRY_ASSIGN(const Cubin one, read_cubin(built.cubin));
-  TRY_ASSIGN(const Cubin other, read_cubin(copy.cubin));
-  return std::all_of(built.resources.begin(), built.resources.end(), [&](const KernelResources& launched) {
+  TRY_ASSIGN(const Cubin one, devices::cuda::read_cubin(built.program.cubins.at(0).bytes));
+  TRY_ASSIGN(const Cubin other, devices::cuda::read_cubin(copy.program.cubins.at(0).bytes));
+  const std::vector<KernelResources>& kernels = built.program.cubins[0].kernels;
+  return std::all_of(kernels.begin(), kernels.end(), [&](const KernelResources& launched) {
     const auto offset_in = [&](const Cubin& cubin) {
       const auto found = std::find_if(cubin.kernels.begin(), cubin.kernels.end(),
                                       [&](const CubinKernel& kernel) { return kernel.name == launched.kernel; });

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 
 #include "syntax/diagnostic_text.hpp"
@@ -12,18 +11,11 @@
 namespace accelopt::targets::cuda {
 namespace {
 
-// How a multiprocessor hands out what it has, on every device since compute capability 9.0 (as
-// cuda_occupancy.h counts).
-constexpr int kWarpThreads = 32;
-constexpr int kRegistersAWarpUnit = 256;
-constexpr int kSchedulers = 4;                 ///< of a multiprocessor, with a quarter of the registers each
-constexpr int kSharedUnit = 128;               ///< bytes
-constexpr int kReservedSharedBytes = 1024;     ///< a block, for the system
-constexpr int kMostStaticSharedBytes = 49152;  ///< more must be dynamic
+using devices::cuda::CubinKernel;
+using devices::cuda::DeviceLimits;
+using devices::cuda::KernelResources;
 
-std::int64_t rounded_up(std::int64_t value, std::int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
+constexpr int kMostStaticSharedBytes = 49152;  ///< more must be dynamic
 
 /// The number before the words; none where they do not stand in the line.
 std::optional<int> number_before(std::string_view line, std::string_view words) {
@@ -55,43 +47,6 @@ KernelResources& resources_of(std::string_view name, std::vector<KernelResources
 
 std::int64_t threads_of(const model::KernelLaunch& launch) {
   return std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-}
-
-std::int64_t warps_of(std::int64_t threads) {
-  return (threads + kWarpThreads - 1) / kWarpThreads;
-}
-
-std::int64_t registers_of_warp(const KernelResources& resources) {
-  return std::max<std::int64_t>(rounded_up(std::int64_t{resources.registers} * kWarpThreads, kRegistersAWarpUnit), 1);
-}
-
-/// As the hardware counts them when it decides whether a block can run at all.
-std::int64_t registers_of_block(const KernelResources& resources, std::int64_t threads) {
-  return rounded_up(warps_of(threads), kSchedulers) * registers_of_warp(resources);
-}
-
-/// Blocks that fit on a multiprocessor at once, and what keeps more of them out.
-struct Residency {
-  std::int64_t blocks = 0;
-  const char* limit = "";
-};
-
-Residency residency(const KernelResources& resources, const model::KernelLaunch& launch, const DeviceLimits& limits) {
-  const std::int64_t threads = std::max<std::int64_t>(threads_of(launch), 1);
-  const std::int64_t warps = warps_of(threads);
-  const std::int64_t warps_by_registers =
-      limits.registers_per_multiprocessor / kSchedulers / registers_of_warp(resources) * kSchedulers;
-  const std::int64_t shared =
-      rounded_up(std::int64_t{resources.static_shared_bytes} + launch.shared_bytes + kReservedSharedBytes, kSharedUnit);
-  Residency out{limits.blocks_per_multiprocessor, "the number of blocks"};
-  const auto limit = [&](std::int64_t blocks, const char* what) {
-    if (blocks < out.blocks) out = {blocks, what};
-  };
-  limit(limits.threads_per_multiprocessor / kWarpThreads / warps, "threads");
-  limit(warps_by_registers / warps, "registers");
-  if (registers_of_block(resources, threads) > limits.registers_per_block) out = {0, "registers"};
-  limit(limits.shared_bytes_per_multiprocessor / shared, "shared memory");
-  return out;
 }
 
 std::string list_of(const std::array<std::uint32_t, 3>& extents) {
@@ -148,7 +103,7 @@ std::optional<std::string> refused_threads(const model::KernelLaunch& launch, co
     return "the block is (" + list_of(launch.block) + "), and " + launch.kernel + " is compiled for (" +
            list_of(kernel.required_threads) + ")";
   }
-  const std::int64_t registers = registers_of_block(resources, threads);
+  const std::int64_t registers = devices::cuda::registers_of_block(resources, threads);
   if (registers <= limits.registers_per_block) return std::nullopt;
   return block + " needs " + std::to_string(registers) + " registers (" + std::to_string(resources.registers) +
          " a thread), and a block has " + std::to_string(limits.registers_per_block) + "; write __launch_bounds__(" +
@@ -208,27 +163,6 @@ std::optional<std::string> refused_launch(const model::KernelLaunch& launch, con
   if (auto reason = refused_threads(launch, resources, kernel, limits)) return reason;
   if (auto reason = refused_memory(launch, resources, limits)) return reason;
   return refused_cluster(launch, kernel);
-}
-
-double occupancy(const KernelResources& resources, const model::KernelLaunch& launch, const DeviceLimits& limits) {
-  const std::int64_t threads =
-      rounded_up(threads_of(launch), kWarpThreads) * residency(resources, launch, limits).blocks;
-  return std::min(1.0, static_cast<double>(threads) / std::max(limits.threads_per_multiprocessor, 1));
-}
-
-std::string resource_remark(const KernelResources& resources, const model::KernelLaunch& launch,
-                            const DeviceLimits& limits) {
-  std::string out = resources.kernel + ": " + std::to_string(resources.registers) + " registers a thread, ";
-  out += resources.spill_bytes > 0 ? std::to_string(resources.spill_bytes) + " bytes spilled" : "no spills";
-  if (resources.stack_bytes > 0) out += ", " + std::to_string(resources.stack_bytes) + " bytes of stack";
-  if (resources.static_shared_bytes + static_cast<std::int64_t>(launch.shared_bytes) > 0) {
-    out += ", " + std::to_string(resources.static_shared_bytes) + " + " + std::to_string(launch.shared_bytes) +
-           " bytes of static and dynamic shared memory";
-  }
-  const long percent = std::lround(100 * occupancy(resources, launch, limits));
-  out += "; " + std::to_string(percent) + " % occupancy";
-  if (percent < 100) out += std::string(", limited by ") + residency(resources, launch, limits).limit;
-  return out;
 }
 
 }  // namespace accelopt::targets::cuda

@@ -2,7 +2,7 @@
 // The trusted kernels as the fake driver runs them.
 #include "fakes/cuda/shim.hpp"
 
-#include "targets/cuda/kernels/check_kernels.cu"
+#include "devices/cuda/kernels/check_kernels.cu"
 
 ACCELOPT_FAKE_KERNEL(accelopt_draw)
 ACCELOPT_FAKE_KERNEL(accelopt_to_real)

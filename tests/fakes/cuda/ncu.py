@@ -37,7 +37,7 @@ def row(cells: list[str]) -> None:
 
 
 def profile(metrics: list[str], command: list[str], most: int | None) -> int:
-    print("==PROF== Connected to process 4711 (/somewhere/accelopt-card)", flush=True)
+    print("==PROF== Connected to process 4711 (/somewhere/accelopt-device)", flush=True)
     code, trace = tool_support.run(command)
     counted: list[str] = []
     on = False
@@ -58,7 +58,7 @@ def profile(metrics: list[str], command: list[str], most: int | None) -> int:
     row(HEADER + metrics)
     row([""] * len(HEADER) + ["%"] * len(metrics))
     for number, kernel in enumerate(counted[:most]):
-        row([str(number), "4711", "accelopt-card", "127.0.0.1", kernel, "1", "7", "(64, 1, 1)", "(47, 1, 1)", "0", "9.0"] +
+        row([str(number), "4711", "accelopt-device", "127.0.0.1", kernel, "1", "7", "(64, 1, 1)", "(47, 1, 1)", "0", "9.0"] +
             [VALUES.get(metric, "n/a") for metric in metrics])
     if most is not None and most < len(counted):
         print("==ERROR== The application returned an error code (11).")
@@ -91,7 +91,7 @@ def main() -> int:
     if mode == "full":
         with open(log, encoding="utf-8") as file:
             if len(file.readlines()) == 1:
-                print("accelopt-card: allocating 12 MiB of device memory: CUDA_ERROR_OUT_OF_MEMORY: out of memory")
+                print("accelopt-device: allocating 12 MiB of device memory: CUDA_ERROR_OUT_OF_MEMORY: out of memory")
                 return 1
     if mode == "refused":
         print("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on "

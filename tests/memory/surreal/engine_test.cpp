@@ -14,7 +14,7 @@
 
 #include "fakes/surreal/surreal_server.hpp"
 #include "http/client.hpp"
-#include "memory/hygiene.hpp"
+#include "memory/sanitation.hpp"
 #include "memory/store_contract.hpp"
 #include "memory/surreal/store.hpp"
 

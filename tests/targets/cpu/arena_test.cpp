@@ -35,7 +35,7 @@ Bracket threaded_call(const std::string& text) {
   invocation.inputs = {evaluation::Bytes(4096), evaluation::Bytes(4096), evaluation::Bytes(sizeof(float))};
   invocation.output_bytes = {100 * sizeof(float)};
   invocation.axes = {100};
-  Layout(task.definition, *buffers, Past::nothing).set_arguments(arena->control(), invocation);
+  Layout(task.definition, *buffers, Bypass::nothing).set_arguments(arena->control(), invocation);
   const Bracket bracket = timed_call(*arena, std::chrono::seconds(5), one_core);
   EXPECT_EQ(bracket.end, Bracket::End::returned) << arena->death();
   return bracket;

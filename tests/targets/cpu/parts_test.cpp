@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/files.hpp"
-#include "evaluation/dtype_codec.hpp"
+#include "evaluation/verify/dtype_codec.hpp"
 #include "model/tuning.hpp"
 #include "small_task.hpp"
 #include "syntax/source_check.hpp"
@@ -380,8 +380,8 @@ TEST(Stream, WritesTheSameBytesWhicheverWay) {
   for (const std::size_t size : {0U, 1U, 8U, 15U, 16U, 63U, 64U, 1000U}) {
     alignas(64) std::array<std::byte, 1024> usual{};
     alignas(64) std::array<std::byte, 1024> streamed{};
-    fill(std::span(usual).first(size), kWord, Past::nothing);
-    fill(std::span(streamed).first(size), kWord, Past::caches);
+    fill(std::span(usual).first(size), kWord, Bypass::nothing);
+    fill(std::span(streamed).first(size), kWord, Bypass::caches);
     EXPECT_EQ(usual, streamed) << size;
     std::uint64_t first = 0;
     std::memcpy(&first, streamed.data(), std::min(size, sizeof first));
@@ -390,7 +390,7 @@ TEST(Stream, WritesTheSameBytesWhicheverWay) {
     }
     EXPECT_EQ(streamed[size], std::byte{0}) << size;  // and not one more
     alignas(64) std::array<std::byte, 1024> copied{};
-    copy(std::span<const std::byte>(usual).first(size), std::span(copied).first(size), Past::caches);
+    copy(std::span<const std::byte>(usual).first(size), std::span(copied).first(size), Bypass::caches);
     EXPECT_EQ(copied, usual) << size;
   }
 }

@@ -333,7 +333,7 @@ TEST_F(Verdicts, ConfirmationReportsEveryTimedWorkload) {
   EXPECT_EQ(good->verdict, Verdict::faster) << good->reason;
   EXPECT_GE(good->blocks, 32);
   ASSERT_EQ(good->workloads.size(), 2U);
-  EXPECT_EQ(good->workloads[1].role, "held_out");
+  EXPECT_EQ(good->workloads[1].role, model::Role::held_out);
   const auto same = evaluator_->ask(evaluation::Confirm{small_task().baseline}, {});
   ASSERT_TRUE(same);
   EXPECT_NE(same->verdict, Verdict::faster);

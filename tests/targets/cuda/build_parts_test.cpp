@@ -2,8 +2,8 @@
 // The builder's parts that need neither NVRTC nor a device.
 #include <gtest/gtest.h>
 
+#include "devices/cuda/cubin.hpp"
 #include "targets/cuda/candidate_check.hpp"
-#include "targets/cuda/cubin.hpp"
 #include "targets/cuda/cuda_task.hpp"
 #include "targets/cuda/diagnostics.hpp"
 #include "targets/cuda/nvrtc_protocol.hpp"
@@ -12,6 +12,8 @@
 
 namespace accelopt::targets::cuda {
 namespace {
+
+using namespace devices::cuda;
 
 TEST(NvrtcProtocol, GivesBackWhatWasPacked) {
   NvrtcRequest request{"lib.so", "kernel.cu", std::string("a\0b:3", 5), {"-x", ""}, {{"h", "text"}}};
@@ -115,17 +117,6 @@ KernelResources taking(int registers, int static_shared = 0) {
   out.registers = registers;
   out.static_shared_bytes = static_shared;
   return out;
-}
-
-TEST(Occupancy, IsWhatTheScarcestResourceAllows) {
-  const DeviceLimits limits;
-  EXPECT_DOUBLE_EQ(occupancy(taking(32), launch_of(256), limits), 1.0);
-  EXPECT_DOUBLE_EQ(occupancy(taking(64), launch_of(256), limits), 0.5);
-  EXPECT_DOUBLE_EQ(occupancy(taking(32), launch_of(32), limits), 0.5);  // 32 blocks at most
-  EXPECT_DOUBLE_EQ(occupancy(taking(32), launch_of(256, 100000), limits), 0.25);
-  EXPECT_DOUBLE_EQ(occupancy(taking(255), launch_of(1024), limits), 0.0);
-  EXPECT_NE(resource_remark(taking(64), launch_of(256), limits).find("50 % occupancy, limited by registers"),
-            std::string::npos);
 }
 
 TEST(RefusedLaunch, TooManyRegistersForTheBlock) {

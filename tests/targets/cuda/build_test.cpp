@@ -7,19 +7,21 @@
 #include <set>
 
 #include "base/files.hpp"
-#include "targets/cuda/builtin_kernels.hpp"
-#include "targets/cuda/cubin.hpp"
+#include "devices/cuda/builtin_kernels.hpp"
+#include "devices/cuda/cubin.hpp"
+#include "devices/cuda/disassembler.hpp"
+#include "devices/cuda/find_tool.hpp"
+#include "devices/cuda/sass_loops.hpp"
 #include "targets/cuda/cuda_task.hpp"
 #include "targets/cuda/diagnostics.hpp"
-#include "targets/cuda/disassembler.hpp"
-#include "targets/cuda/find_tool.hpp"
 #include "targets/cuda/nvrtc.hpp"
 #include "targets/cuda/placement.hpp"
-#include "targets/cuda/sass_loops.hpp"
 #include "targets/cuda/task_header.hpp"
 
 namespace accelopt::targets::cuda {
 namespace {
+
+using namespace devices::cuda;
 
 class CudaBuild : public testing::Test {
  protected:
@@ -57,12 +59,13 @@ TEST_F(CudaBuild, GivesACubinWithItsResources) {
   const auto built = build(scale_kernel(kScaleBody));
   ASSERT_TRUE(built->report.built) << built->report.diagnostics;
   EXPECT_TRUE(
-      built->cubin.starts_with("\x7f"
-                               "ELF"));
-  ASSERT_EQ(built->resources.size(), 1U);
-  EXPECT_EQ(built->resources[0].kernel, "scale_rows");
-  EXPECT_GT(built->resources[0].registers, 4);
-  EXPECT_EQ(built->resources[0].spill_bytes, 0);
+      built->program.cubins.at(0).bytes.starts_with("\x7f"
+                                                    "ELF"));
+  const std::vector<KernelResources>& kernels = built->program.cubins[0].kernels;
+  ASSERT_EQ(kernels.size(), 1U);
+  EXPECT_EQ(kernels[0].kernel, "scale_rows");
+  EXPECT_GT(kernels[0].registers, 4);
+  EXPECT_EQ(kernels[0].spill_bytes, 0);
   EXPECT_GT(built->report.code_bytes, 0);
   ASSERT_FALSE(built->report.remarks.empty());
   expect_contains(built->report.remarks[0], "scale_rows: ");
@@ -258,7 +261,7 @@ TEST_F(CudaBuild, FloodsOfRemarksHideNoResources) {
   for (int i = 0; i < 3000; ++i) flood += "#pragma message \"" + std::string(400, 'x') + "\"\n";
   const auto built = build(scale_kernel(kScaleBody, flood));
   ASSERT_TRUE(built->report.built) << built->report.diagnostics;
-  EXPECT_GT(built->resources.at(0).registers, 4);
+  EXPECT_GT(built->program.cubins.at(0).kernels.at(0).registers, 4);
 }
 
 TEST_F(CudaBuild, UsualHeadersAreThere) {
@@ -290,7 +293,7 @@ TEST_F(CudaBuild, TunedValuesAreMacrosAndNumbersOfThePlan) {
   text = "//@ tune BLOCK in {64}  NEGATIVE in {-2}\n" + kernel;
   const auto built = build(tuned);
   ASSERT_TRUE(built->report.built) << built->report.diagnostics;
-  EXPECT_EQ(built->tuned_values, (std::vector<std::int64_t>{64, -2}));
+  EXPECT_EQ(built->program.plans.at("M=64").launches.at(0).block, (std::array<std::uint32_t, 3>{64, 1, 1}));
   text = "//@ tune BLOCK in {64, 128}  NEGATIVE in {-2}\n" + kernel;
   expect_contains(diagnostics(tuned), "kernel.cu:1:10: error: 2 configurations are left open");
 }
@@ -329,8 +332,10 @@ TEST_F(CudaBuild, AReferenceIsBuiltInBothPrecisions) {
   const auto in_float = (*builder)->build_reference("float", {});
   ASSERT_TRUE(in_double) << in_double.error().message;
   ASSERT_TRUE(in_float) << in_float.error().message;
-  EXPECT_NE((*in_double)->cubin, (*in_float)->cubin);
-  EXPECT_EQ((*in_double)->directives.scratch[0].dtype, model::DType::float64);
+  EXPECT_NE((*in_double)->program.cubins.at(0).bytes, (*in_float)->program.cubins.at(0).bytes);
+  const devices::cuda::ScratchBuffer& kept = (*in_double)->program.plans.at("M=64").scratch.at(0);
+  EXPECT_EQ(kept.dtype, model::DType::float64);
+  EXPECT_EQ(kept.bytes, 64 * sizeof(double));
   EXPECT_EQ(reference_definition(task.definition, model::DType::float64).inputs[0].dtype, model::DType::float64);
 
   task.reference.text += "broken\n";
@@ -392,9 +397,10 @@ TEST_F(CudaBuild, LinesOfTheSourceLeaveTheCodeAsItIs) {
   ASSERT_TRUE(cubin) << cubin.error().message;
   const auto measured = build(kernel);
   expect_contains(*cubin, ".debug_line");
-  EXPECT_EQ(measured->cubin.find(".debug_line"), std::string::npos);
-  EXPECT_TRUE(is_same_code(*cubin, measured->cubin, {"scale_rows"}));
-  EXPECT_FALSE(is_same_code(*cubin, build(scale_kernel("y[blockIdx.x] = x[0];"))->cubin, {"scale_rows"}));
+  EXPECT_EQ(measured->program.cubins.at(0).bytes.find(".debug_line"), std::string::npos);
+  EXPECT_TRUE(is_same_code(*cubin, measured->program.cubins.at(0).bytes, {"scale_rows"}));
+  EXPECT_FALSE(
+      is_same_code(*cubin, build(scale_kernel("y[blockIdx.x] = x[0];"))->program.cubins.at(0).bytes, {"scale_rows"}));
   EXPECT_FALSE(is_same_code(*cubin, cubin->substr(0, cubin->size() / 2), {"scale_rows"}));
   const auto broken = shared_->cubin_with_lines(scale_kernel("nonsense"), {});
   ASSERT_FALSE(broken);

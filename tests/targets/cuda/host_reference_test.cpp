@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "evaluation/local_evaluator.hpp"
-#include "evaluation/slots.hpp"
+#include "evaluation/verify/slots.hpp"
 #include "targets/cpu/reference.hpp"
-#include "targets/cuda/fake_card.hpp"
+#include "targets/cuda/fake_cuda.hpp"
 
 namespace accelopt::targets::cuda {
 namespace {
@@ -37,7 +37,7 @@ evaluation::MeasureSettings host_settings() {
   evaluation::MeasureSettings settings;
   settings.seed = 20261123;
   settings.slots = 3;
-  settings.protocol = "verify";
+  settings.protocol = model::Protocol::verify;
   return settings;
 }
 

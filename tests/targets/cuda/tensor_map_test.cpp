@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor maps and barriers, from the directive over worker, card and driver to the kernel's shared memory.
+// Tensor maps and barriers, from the directive over worker, device server and driver to the kernel's shared memory.
 #include <gtest/gtest.h>
 
 #include "evaluation/local_evaluator.hpp"
-#include "evaluation/slots.hpp"
-#include "fakes/cuda/encode.hpp"
-#include "targets/cuda/card_device.hpp"
-#include "targets/cuda/card_launch.hpp"
-#include "targets/cuda/fake_card.hpp"
+#include "evaluation/verify/slots.hpp"
+#include "targets/cuda/fake_cuda.hpp"
 
 namespace accelopt::targets::cuda {
 namespace {
@@ -66,7 +63,7 @@ class TensorMaps : public testing::Test {
     evaluation::MeasureSettings settings;
     settings.seed = 20261122;
     settings.slots = 3;
-    settings.protocol = "verify";
+    settings.protocol = model::Protocol::verify;
     settings.call_limit_seconds = 0.5;
     const auto opened = evaluator_->ask(evaluation::Open{task_, settings}, {});
     ASSERT_TRUE(opened) << opened.error().message;
@@ -79,12 +76,8 @@ class TensorMaps : public testing::Test {
   }
   /// Why a plan of this kernel is refused.
   std::string refusal(const std::string& text) {
-    evaluation::Slots slots(*target_, task_, 1, 2);
-    const auto slot = slots.get(0, 0);
     const auto live = target_->start(cuda_solution(text), evaluation::Placement::usual, {});
-    if (!slot || !live) return "";
-    const auto outcome = (*live)->call((*slot)->invocation, {});
-    return outcome ? "" : outcome.error().message;
+    return live ? "" : live.error().message;
   }
 
   /// The baseline waits as the kernels do: nothing of them may take many times its time.
@@ -151,102 +144,6 @@ TEST_F(TensorMaps, HalvesOfABlockMeetAtBarriersOfTheirOwn) {
   // One that nobody else comes to.
   EXPECT_EQ(judge(replaced(text, "__barrier_sync_count(2, 32)", "__barrier_sync_count(2, 33)")).status,
             Status::timeout);
-}
-
-/// A map of a float32 tensor of 100 x 32 elements, and what the driver says of it after a change.
-struct Given {
-  std::uint64_t extents[5] = {32, 100, 1, 1, 1};
-  std::uint64_t strides[5] = {128, 12800, 12800, 12800, 12800};
-  std::uint32_t box[5] = {32, 64, 1, 1, 1};
-  std::uint32_t steps[5] = {1, 1, 2, 3, 8};
-  accelopt_shim::TiledArguments arguments{7, 2, 4096, extents, strides, box, steps, 0, 3, 2, 0};
-  [[nodiscard]] bool taken() const { return accelopt_shim::encode_tiled(arguments).has_value(); }
-};
-
-TEST(TensorMapOfTheDriver, EveryArgumentIsChecked) {
-  EXPECT_TRUE(Given().taken());
-  const auto taken_with = [](const auto& change) {
-    Given given;
-    change(given);
-    return given.taken();
-  };
-  EXPECT_FALSE(taken_with([](Given& given) { given.arguments.address = 4104; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.arguments.rank = 0; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.arguments.rank = 6; }));
-  EXPECT_TRUE(taken_with([](Given& given) { given.arguments.rank = 5; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.arguments.type = 17; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.extents[1] = 0; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.extents[1] = (std::uint64_t{1} << 32) + 1; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.strides[0] = 136; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.strides[0] = std::uint64_t{1} << 40; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.strides[0] = 112; }));  // shorter than a row
-  EXPECT_FALSE(taken_with([](Given& given) { given.box[1] = 0; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.box[1] = 257; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.box[0] = 30; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.arguments.swizzle = 2; }));  // a box of 128 bytes
-  EXPECT_FALSE(taken_with([](Given& given) { given.arguments.swizzle = 4; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.steps[1] = 0; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.steps[1] = 9; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.arguments.interleave = 1; }));  // of two axes
-  EXPECT_TRUE(taken_with([](Given& given) {
-    given.arguments.interleave = 1;
-    given.arguments.rank = 3;
-  }));
-  EXPECT_FALSE(taken_with([](Given& given) {  // asks for a swizzle of 32 bytes
-    given.arguments.interleave = 2;
-    given.arguments.rank = 3;
-  }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.arguments.promotion = 4; }));
-  EXPECT_FALSE(taken_with([](Given& given) { given.arguments.fill = 2; }));
-  EXPECT_TRUE(taken_with([](Given& given) { given.arguments.fill = 1; }));
-  EXPECT_FALSE(taken_with([](Given& given) {  // no NaN among integers
-    given.arguments.fill = 1;
-    given.arguments.type = 3;
-  }));
-}
-
-TEST(TensorMapOfTheCard, WhatTheDriverRefusesIsToldWithTheMapsName) {
-  const auto device = CardDevice::open(0, ACCELOPT_FAKE_DRIVER);
-  ASSERT_TRUE(device) << device.error().message;
-  const auto shop = fake_options().make_builder(squares_task(), {}, {});
-  ASSERT_TRUE(shop);
-  const auto built = (*shop)->build(cuda_solution(kSquares), {});
-  ASSERT_TRUE(built) << built.error().message;
-  const auto module = (*device)->load((*built)->cubin);
-  ASSERT_TRUE(module);
-  const auto memory = (*device)->allocate(1 << 20);
-  ASSERT_TRUE(memory);
-  const auto refusal = [&](const model::TensorMap& map, std::uint64_t offset) {
-    model::LaunchPlan plan;
-    plan.tensor_maps.push_back(map);
-    model::KernelLaunch launch;
-    launch.kernel = "squares";
-    launch.arguments.push_back({model::LaunchArgument::Kind::tensor_map, 0, 0});
-    plan.launches.push_back(launch);
-    PlanBinding binding;
-    binding.inputs.push_back({memory->address() + offset, false, 0, 8});
-    const auto prepared = PreparedPlan::prepare(**device, *module, plan, binding);
-    return prepared ? std::string() : prepared.error().message;
-  };
-  const model::TensorMap good{
-      "tile", {model::LaunchArgument::Kind::input, 0, 0}, model::DType::float32, {32, 100}, {32, 64}, 128};
-  const std::string expected =
-      "tensor map tile is refused: CUDA_ERROR_INVALID_VALUE: invalid argument (rows of a multiple of 16 bytes, a box "
-      "of at most 256 elements an axis, its inner extent within the swizzle)";
-  EXPECT_NE(refusal(good, 0), expected);  // its kernel takes other parameters
-  EXPECT_EQ(refusal(good, 8), expected);
-  model::TensorMap bad = good;
-  bad.box = {32, 257};
-  EXPECT_EQ(refusal(bad, 0), expected);
-  bad = good;
-  bad.swizzle_bytes = 64;
-  EXPECT_EQ(refusal(bad, 0), expected);
-  bad = good;
-  bad.shape = {33, 100};
-  EXPECT_EQ(refusal(bad, 0), expected);
-  bad = good;
-  bad.box = {3, 64};
-  EXPECT_EQ(refusal(bad, 0), expected);
 }
 
 }  // namespace

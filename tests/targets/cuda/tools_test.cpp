@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nsight Compute and compute-sanitizer over one call: fakes of both run the real accelopt-card over the fake driver.
+// Nsight Compute and compute-sanitizer over one call: fakes of both run the real accelopt-device over the fake driver.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -13,15 +13,15 @@
 #include <thread>
 
 #include "base/files.hpp"
+#include "devices/cuda/protocol.hpp"
 #include "evaluation/local_evaluator.hpp"
 #include "sandbox/run.hpp"
-#include "targets/cuda/card_protocol.hpp"
-#include "targets/cuda/description.hpp"
-#include "targets/cuda/fake_card.hpp"
-#include "targets/cuda/find_tool.hpp"
+#include "targets/cuda/fake_cuda.hpp"
 
 namespace accelopt::targets::cuda {
 namespace {
+
+using namespace devices::cuda;
 
 using model::Status;
 
@@ -123,7 +123,7 @@ class Tools : public testing::Test {
     evaluation::MeasureSettings settings;
     settings.seed = 20261122;
     settings.slots = 2;
-    settings.protocol = "verify";
+    settings.protocol = model::Protocol::verify;
     settings.confirm_restarts = 1;
     settings.confirm_min_blocks = 2;
     settings.confirm_max_blocks = 2;
@@ -412,87 +412,14 @@ TEST_F(Tools, AWarningIsNoFinding) {
   EXPECT_EQ(confirm(kSquares).status, Status::passed);
 }
 
-TEST_F(Tools, AreFoundWhereTheEnvironmentSays) {
-  const std::string path = fake("ncu", "usual");
-  const auto named = find_tool(nsight_compute(), {{"ACCELOPT_NCU", path}}, {});
-  ASSERT_TRUE(named) << named.error().message;
-  EXPECT_EQ(named->path, path);
-  EXPECT_EQ(named->version, "2025.3.1.0");
-  const auto on_path = find_tool(nsight_compute(), {{"PATH", "/nowhere:" + folder_->path().string()}}, {});
-  ASSERT_TRUE(on_path) << on_path.error().message;
-  EXPECT_EQ(on_path->path, path);
-  std::filesystem::create_directory(folder_->path() / "bin");
-  std::filesystem::copy(path, folder_->path() / "bin" / "ncu");
-  const auto in_home = find_tool(nsight_compute(), {{"CUDA_HOME", folder_->path().string()}}, {});
-  ASSERT_TRUE(in_home) << in_home.error().message;
-  EXPECT_EQ(in_home->path, (folder_->path() / "bin" / "ncu").string());
-  for (const char* wrong : {"/nowhere/ncu", "ncu", "/"}) {
-    const auto missing = find_tool(nsight_compute(), {{"ACCELOPT_NCU", wrong}}, {});
-    ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().code, base::ErrorCode::not_found);
-  }
-  EXPECT_EQ(find_tool(nsight_compute(), {{"ACCELOPT_NCU", "off"}}, {}).error().code, base::ErrorCode::unsupported);
-}
-
-TEST_F(Tools, ThatDoNotTellTheirVersionAreNotTaken) {
-  const auto program = [&](const std::string& folder, const std::string& does) {
-    const auto path = folder_->path() / folder / "ncu";
-    std::filesystem::create_directories(path.parent_path());
-    EXPECT_TRUE(base::write_file(path, "#!/bin/sh\n" + does + "\n"));
-    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-    return path.string();
-  };
-  const std::string fails = program("fails", "echo 'ERROR : install Nsight Compute' >&2; exit 1");
-  const std::string hangs = program("hangs", "exec sleep 60");
-  const std::string good = program("good", "echo Version 7.5");
-  const auto find_at = [](const std::string& variable, const std::string& value) {
-    return find_tool(nsight_compute(), {{variable, value}}, {}, std::chrono::milliseconds(1000));
-  };
-  EXPECT_EQ(find_at("ACCELOPT_NCU", fails).error().message,
-            "Nsight Compute (ncu) does not run: " + fails +
-                " --version ended with exit code 1 and said: ERROR : install Nsight Compute");
-  EXPECT_EQ(find_at("ACCELOPT_NCU", hangs).error().message,
-            "Nsight Compute (ncu) does not run: " + hangs + " --version did not end within 1 s");
-  EXPECT_NE(
-      find_at("ACCELOPT_NCU", "ncu\n").error().message.find("ACCELOPT_NCU is \"ncu\\x0a\", which names no program"),
-      std::string::npos);
-  const auto folder = [&](const char* name) { return (folder_->path() / name).string(); };
-  const auto found = find_at("PATH", folder("hangs") + ":" + folder("fails") + ":" + folder("good"));
-  ASSERT_TRUE(found) << found.error().message;
-  EXPECT_EQ(found->path, good);
-  EXPECT_EQ(found->version, "7.5");
-  const std::filesystem::path here = std::filesystem::current_path();
-  std::filesystem::current_path(folder_->path());
-  const auto relative = find_at("PATH", "good");
-  std::filesystem::current_path(here);
-  EXPECT_NE(relative ? relative->path : "", "good/ncu");
-  EXPECT_EQ(find_at("ACCELOPT_NCU", program("odd", "echo Version 8.1; exit 1"))->version, "8.1");
-  EXPECT_LE(find_at("ACCELOPT_NCU", program("long", "echo Version $(printf '%05000d' 1)"))->version.size(), 40);
-}
-
-TEST_F(Tools, OfTheHighestVersionAreTaken) {
-  ToolName name = nsight_compute();
-  name.program = "counter-of-this-test";
-  name.own_root = folder_->path().string();
-  for (const char* version : {"2024.3.2", "2024.10.0", "9.2", "latest"}) {
-    const auto path = folder_->path() / version / name.program;
-    std::filesystem::create_directories(path.parent_path());
-    EXPECT_TRUE(base::write_file(path, "#!/bin/sh\necho Version " + std::string(version) + "\n"));
-    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-  }
-  const auto found = find_tool(name, {}, {});
-  ASSERT_TRUE(found) << found.error().message;
-  EXPECT_EQ(found->version, "2024.10.0");
-}
-
-/// Runs `accelopt-card --one-call` on a file of these bytes.
+/// Runs `accelopt-device --one-call` on a file of these bytes.
 class OneCallProcess : public Tools {
  protected:
   sandbox::RunResult run(const std::string& bytes) {
     const auto file = folder_->path() / "call";
     EXPECT_TRUE(base::write_file(file, bytes));
     sandbox::SpawnOptions options;
-    options.program = ACCELOPT_CARD_PATH;
+    options.program = ACCELOPT_DEVICE_PATH;
     options.arguments = {"--one-call", file.string()};
     options.own_namespaces = false;
     auto ran = sandbox::run(options, {}, nullptr, {});
@@ -505,24 +432,23 @@ class OneCallProcess : public Tools {
     task.definition.axes = {{"M", 8}};
     task.definition.inputs = {spec_of("x", std::vector<std::string>{"M"})};
     task.definition.outputs = {spec_of("y", std::vector<std::string>{"M"})};
+    task.workloads = {{"eight", {}, model::Role::race, 1.0}};
     const auto built = FakeBuilder(task).build(cuda_solution(text), {});
     EXPECT_TRUE(built) << built.error().message;
-    const auto plan =
-        model::bind_launch_plan((*built)->directives, task.definition, {{"M", 8}}, {}, description().launch_limits);
-    EXPECT_TRUE(plan) << plan.error().message;
+    const std::string& cubin = (*built)->program.cubins.at(0).bytes;
     const auto checks = base::read_file(ACCELOPT_FAKE_CHECK_KERNELS);
     OneCallRequest request;
     request.open.driver = ACCELOPT_FAKE_DRIVER;
     request.open.check_bytes = checks->size();
-    request.cubin_bytes = (*built)->cubin.size();
-    request.plan = *plan;
-    request.outputs = {{model::DType::float32, {8}, 8}};
-    request.inputs.emplace_back().count = 8;
+    request.cubin_bytes = {cubin.size()};
+    request.plan = (*built)->program.plans.at("");
+    request.outputs = {{"y", model::DType::float32, {8}, 8}};
+    request.inputs.emplace_back().name = "x";
+    request.inputs.back().count = 8;
     request.inputs.back().bulk = true;
     request.layout = layout;
     request.limit_seconds = limit_seconds;
-    return base::canonical(base::Json(request)) + "\n" + *checks + (*built)->cubin +
-           std::string(8 * sizeof(float), '\0');
+    return base::canonical(base::Json(request)) + "\n" + *checks + cubin + std::string(8 * sizeof(float), '\0');
   }
 };
 
@@ -570,7 +496,7 @@ TEST_F(OneCallProcess, EndsWithTheLockOfWhoWantsIt) {
   ASSERT_EQ(flock(lock.get(), LOCK_EX), 0);
   const std::string trace = (folder_->path() / "trace").string();
   sandbox::SpawnOptions options;
-  options.program = ACCELOPT_CARD_PATH;
+  options.program = ACCELOPT_DEVICE_PATH;
   options.arguments = {"--one-call", file.string()};
   options.environment = {"ACCELOPT_FAKE_TRACE=" + trace};
   options.own_namespaces = false;

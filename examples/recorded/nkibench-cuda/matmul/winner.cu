@@ -1,442 +1,341 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef BN
-#define BN 128
+#ifndef THREADS
+#define THREADS 512
 #endif
 #ifndef STAGES
-#define STAGES 6
+#define STAGES 5
 #endif
-//@ tune BN in {128}  STAGES in {6}
-//@ require (BN == 192 && STAGES == 5) || (BN == 128 && STAGES == 6)
-//@ scratch a_split float16 [cdiv(M, 256) * 256, K * 2]
-//@ scratch b_split float16 [N, K * 2]
-//@ scratch a_max float32 [cdiv(M, 256) * 256]
-//@ scratch b_max float32 [N]
-//@ tensormap a_map of a_split box=(64, 128) swizzle=128B
-//@ tensormap b_map of b_split box=(64, BN) swizzle=128B
-//@ launch split_lhs grid=(cdiv(M, 256) * 256) block=(256) args=(lhs, a_split, a_max, M)
-//@ launch split_rhs grid=(8, N / 32) cluster=(8) block=(512) smem=84560 args=(rhs, b_max, b_split)
-//@ launch product grid=(min(132, cdiv(M, 128) * (N / BN))) block=(384) smem=STAGES * (128 + BN) * 128 + 1024 args=(a_map, b_map, a_max, b_max, y, M)
+//@ tune THREADS in {512}  STAGES in {5}
+//@ scratch left_image float32 [cdiv(M, 256)*256, K]
+//@ scratch right_image float32 [K, N]
+//@ scratch left_inverse float32 [cdiv(M, 256)*256, K/64]
+//@ scratch right_inverse float32 [N/192, K/64]
+//@ launch split grid=(cdiv(M, 256)*2*(K/64)+(K/64)*(N/192)) block=(THREADS) smem=49152*2 args=(lhs, rhs, left_image, right_image, left_inverse, right_inverse, M)
+//@ launch matmul grid=(132) block=(384) smem=STAGES*40960+1280 args=(left_image, right_image, left_inverse, right_inverse, y, M)
 
 #include <cuda_fp16.h>
 
-// Each float32 is split into hi + lo (fp16 halves of a value that was scaled by a power of two). The scratch tensors are K-major and hold, for every
-// 32 values along K, 32 hi and then 32 lo: one 128-byte row of the swizzle.
-constexpr int BM = 128;
-constexpr int PIECE = 32;  // values along K a stage
-constexpr int STEPS = K / (2 * PIECE);  // float32 promotions
-constexpr int STAGE_A = BM * 128;
-constexpr int STAGE_BYTES = (BM + BN) * 128;
-constexpr int RHS_K = K / 8;  // values along K a block of split_rhs
-constexpr int GROUP = 8;  // row tiles a group
-constexpr int REGS = BN / 2;
+// A float32 number times a power of two is hi + lo, two float16 numbers; products leave out lo * lo, 2^-24 of the whole. The tensor cores
+// add up chunks of 64 along K; chunks are added in float32 with their scales.
+enum {
+  BM = 128,                     // rows of a tile
+  BN = 192,                     // columns of a tile
+  SCALED = 192,                 // columns that share a scale in a chunk
+  CHUNKS = K / 64,
+  A_STAGE = BM * 128,           // bytes: 32 along K, hi and lo
+  B_BLOB = SCALED * 128,
+  B_STAGE = BN * 128,
+  STAGE = A_STAGE + B_STAGE,
+  TILES = N / BN,
+  WORKERS = 132,
+  GROUP = 16                    // rows of tiles that are worked on together
+};
 
-__device__ __forceinline__ uint32_t shared_address(const void* p) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+/// The biased exponent that stands for a group with this largest absolute value.
+__device__ __forceinline__ uint32_t exponent_of(float largest) {
+  const uint32_t e = __float_as_uint(largest) >> 23;
+  return e < 15u ? 15u : e;
 }
 
-__device__ __forceinline__ void cluster_arrive() {
-  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+/// hi in the lower, lo in the upper half.
+__device__ __forceinline__ uint32_t halves_of(float x, float scale) {
+  const float scaled = x * scale;
+  const __half hi = __float2half_rn(scaled);
+  const __half lo = __float2half_rn(scaled - __half2float(hi));
+  return static_cast<uint32_t>(__half_as_ushort(hi)) | (static_cast<uint32_t>(__half_as_ushort(lo)) << 16);
 }
 
-__device__ __forceinline__ void cluster_wait() {
-  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
-}
-
-// The scale 2^s of a row or column whose largest finite |x| is `largest`: the scaled maximum is in [2^14, 2^15).
-__device__ __forceinline__ int scale_exponent(float largest) {
-  const int s = 141 - static_cast<int>(__float_as_uint(largest) >> 23);
-  return s < 126 ? s : 126;
-}
-
-__device__ __forceinline__ float power_of_two(int e) {  // e in [-126, 127]
-  return __uint_as_float(static_cast<uint32_t>(e + 127) << 23);
-}
-
-__device__ __forceinline__ uint32_t finite_magnitude(float x) {
-  const uint32_t bits = __float_as_uint(x) & 0x7fffffffu;
-  return bits < 0x7f800000u ? bits : 0u;
-}
-
-__device__ __forceinline__ void split(float x, float scale, uint32_t& high, uint32_t& low) {
-  const float v = x * scale;
-  const __half h = __float2half_rn(v);
-  const bool finite = (__float_as_uint(x) & 0x7f800000u) != 0x7f800000u;
-  const __half l = __float2half_rn(finite ? v - __half2float(h) : 0.0f);
-  high = __half_as_ushort(h);
-  low = __half_as_ushort(l);
-}
-
-// Four neighbouring values along K: `to` is the place of the hi halves, the lo halves are PIECE on.
-__device__ __forceinline__ void split_four(__half* to, float x0, float x1, float x2, float x3, float scale) {
-  uint32_t h0, h1, h2, h3, l0, l1, l2, l3;
-  split(x0, scale, h0, l0);
-  split(x1, scale, h1, l1);
-  split(x2, scale, h2, l2);
-  split(x3, scale, h3, l3);
-  *reinterpret_cast<uint2*>(to) = make_uint2(h0 | (h1 << 16), h2 | (h3 << 16));
-  *reinterpret_cast<uint2*>(to + PIECE) = make_uint2(l0 | (l1 << 16), l2 | (l3 << 16));
-}
-
-extern "C" __global__ void __launch_bounds__(256) split_lhs(const float* lhs, __half* a_split, float* a_max, int64_t M) {
-  __shared__ uint32_t found[8];
-  const int64_t row = blockIdx.x;
-  const int thread = static_cast<int>(threadIdx.x);
-  float4 x[5];
-#pragma unroll
-  for (int i = 0; i < 5; ++i) {
-    x[i] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (row < M) x[i] = *reinterpret_cast<const float4*>(lhs + row * K + (i * 256 + thread) * 4);
-  }
-  uint32_t most = 0;
-#pragma unroll
-  for (int i = 0; i < 5; ++i) {
-    most = max(most, max(max(finite_magnitude(x[i].x), finite_magnitude(x[i].y)),
-                         max(finite_magnitude(x[i].z), finite_magnitude(x[i].w))));
-  }
-#pragma unroll
-  for (int d = 16; d > 0; d /= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, d));
-  if (thread % 32 == 0) found[thread / 32] = most;
+/// Writes an image that the block has built in shared memory to memory, whole lines at a time; all of the block's threads call it.
+__device__ __forceinline__ void send(unsigned char* to, const void* from, int bytes) {
   __syncthreads();
-#pragma unroll
-  for (int i = 0; i < 8; ++i) most = max(most, found[i]);
-  const float largest = __uint_as_float(most);
-  if (thread == 0) a_max[row] = largest;
-  const float scale = power_of_two(scale_exponent(largest));
-#pragma unroll
-  for (int i = 0; i < 5; ++i) {
-    const int k = (i * 256 + thread) * 4;
-    split_four(a_split + row * (2 * K) + (k / PIECE) * (2 * PIECE) + k % PIECE, x[i].x, x[i].y, x[i].z, x[i].w, scale);
-  }
+  for (int at = threadIdx.x * 16; at < bytes; at += THREADS * 16)
+    *reinterpret_cast<uint4*>(to + at) = *reinterpret_cast<const uint4*>(static_cast<const unsigned char*>(from) + at);
 }
 
-// A cluster of eight blocks holds 32 whole columns: rank r has RHS_K values along K of each. The maxima are exchanged over the cluster, rhs is read once.
-extern "C" __global__ void __launch_bounds__(512, 2) split_rhs(const float* rhs, float* b_max, __half* b_split) {
-  extern __shared__ float panel[];  // (k, n) at k * 33 + k / 32 + n: no conflicts when written or read
-  __shared__ uint32_t found[16][32];
-  __shared__ uint32_t mine[32];
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int k0 = static_cast<int>(blockIdx.x) * RHS_K;
-  const int n0 = static_cast<int>(blockIdx.y) * 32;
-  const int c = lane % 8 * 4;
-  const int r = warp * 4 + lane / 8;
-  const float* source = rhs + static_cast<int64_t>(k0 + r) * N + n0 + c;
-  float4 x[RHS_K / 64];
+/// Writes the images of shared memory: a row of 128 bytes holds 32 hi and 32 lo, its 16-byte pieces swizzled.
+extern "C" __global__ void __launch_bounds__(THREADS) split(const float* lhs, const float* rhs, float* left_image, float* right_image,
+                                                            float* left_inverse, float* right_inverse, int64_t M) {
+  extern __shared__ __align__(128) uint32_t words[];
+  __shared__ uint32_t found[THREADS / 32];
+  const int t = threadIdx.x;
+  const int left_blocks = static_cast<int>((M + 255) / 256) * 2 * CHUNKS;
+  if (static_cast<int>(blockIdx.x) < left_blocks) {
+    const int item = blockIdx.x;
+    const int tile = item / CHUNKS, chunk = item % CHUNKS;
+    unsigned char* const whole = reinterpret_cast<unsigned char*>(left_image) + static_cast<int64_t>(item) * (2 * A_STAGE);
+    unsigned char* const image = reinterpret_cast<unsigned char*>(words);
+    float4 v[2048 / THREADS];
 #pragma unroll
-  for (int i = 0; i < RHS_K / 64; ++i) x[i] = *reinterpret_cast<const float4*>(source + static_cast<int64_t>(i) * 64 * N);
-  uint32_t m0 = 0, m1 = 0, m2 = 0, m3 = 0;
-#pragma unroll
-  for (int i = 0; i < RHS_K / 64; ++i) {
-    m0 = max(m0, finite_magnitude(x[i].x));
-    m1 = max(m1, finite_magnitude(x[i].y));
-    m2 = max(m2, finite_magnitude(x[i].z));
-    m3 = max(m3, finite_magnitude(x[i].w));
-    const int k = r + i * 64;
-    float* to = panel + k * 33 + k / 32 + c;
-    to[0] = x[i].x;
-    to[1] = x[i].y;
-    to[2] = x[i].z;
-    to[3] = x[i].w;
-  }
-#pragma unroll
-  for (int d = 8; d < 32; d *= 2) {
-    m0 = max(m0, __shfl_xor_sync(0xffffffffu, m0, d));
-    m1 = max(m1, __shfl_xor_sync(0xffffffffu, m1, d));
-    m2 = max(m2, __shfl_xor_sync(0xffffffffu, m2, d));
-    m3 = max(m3, __shfl_xor_sync(0xffffffffu, m3, d));
-  }
-  if (lane < 8) {
-    found[warp][c] = m0;
-    found[warp][c + 1] = m1;
-    found[warp][c + 2] = m2;
-    found[warp][c + 3] = m3;
-  }
-  __syncthreads();
-  if (warp == 0) {
-    uint32_t most = 0;
-#pragma unroll
-    for (int i = 0; i < 16; ++i) most = max(most, found[i][lane]);
-    mine[lane] = most;
-  }
-  cluster_arrive();
-  cluster_wait();
-
-  // Columns warp and warp + 16: lanes 0 to 7 and 8 to 15 read the maxima of the eight ranks.
-  uint32_t most = 0;
-  if (lane < 16) {
-    const uint32_t local = shared_address(&mine[warp + lane / 8 * 16]);
-    asm volatile(
-        "{\n.reg .b32 remote;\n"
-        "mapa.shared::cluster.u32 remote, %1, %2;\n"
-        "ld.shared::cluster.u32 %0, [remote];\n}\n"
-        : "=r"(most)
-        : "r"(local), "r"(lane % 8)
-        : "memory");
-  }
-#pragma unroll
-  for (int d = 1; d < 8; d *= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, d));
-  float largest[2];
-  largest[0] = __uint_as_float(__shfl_sync(0xffffffffu, most, 0));
-  largest[1] = __uint_as_float(__shfl_sync(0xffffffffu, most, 8));
-  cluster_arrive();  // the other blocks' maxima have been read
-  if (blockIdx.x == 0 && lane == 0) {
-    b_max[n0 + warp] = largest[0];
-    b_max[n0 + warp + 16] = largest[1];
-  }
-#pragma unroll
-  for (int h = 0; h < 2; ++h) {
-    const int n = warp + h * 16;
-    const float scale = power_of_two(scale_exponent(largest[h]));
-    __half* column = b_split + static_cast<int64_t>(n0 + n) * (2 * K) + k0 * 2;
-#pragma unroll
-    for (int i = 0; i < RHS_K / 128; ++i) {
-      const int k = i * 128 + lane * 4;
-      const float* from = panel + k * 33 + k / 32 + n;
-      split_four(column + (k / PIECE) * (2 * PIECE) + k % PIECE, from[0], from[33], from[66], from[99], scale);
+    for (int i = 0; i < 2048 / THREADS; ++i) {
+      const int row = (i * THREADS + t) >> 4, vector = t & 15;
+      const int64_t m = static_cast<int64_t>(tile) * BM + row;
+      v[i] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+      if (m < M) v[i] = __ldcs(reinterpret_cast<const float4*>(lhs + m * K + chunk * 64) + vector);
     }
+#pragma unroll
+    for (int i = 0; i < 2048 / THREADS; ++i) {
+      const int row = (i * THREADS + t) >> 4, vector = t & 15;
+      float largest = fmaxf(fmaxf(fabsf(v[i].x), fabsf(v[i].y)), fmaxf(fabsf(v[i].z), fabsf(v[i].w)));
+#pragma unroll
+      for (int step = 8; step > 0; step /= 2) largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, step));
+      const uint32_t e = exponent_of(largest);
+      const float scale = __uint_as_float((268u - e) << 23);
+      const uint32_t w0 = halves_of(v[i].x, scale), w1 = halves_of(v[i].y, scale), w2 = halves_of(v[i].z, scale), w3 = halves_of(v[i].w, scale);
+      const int piece = ((vector & 7) >> 1) ^ (row & 7);
+      unsigned char* const to = image + (vector >> 3) * A_STAGE + row * 128 + (vector & 1) * 8;
+      *reinterpret_cast<uint2*>(to + piece * 16) = make_uint2(__byte_perm(w0, w1, 0x5410), __byte_perm(w2, w3, 0x5410));
+      *reinterpret_cast<uint2*>(to + (piece ^ 4) * 16) = make_uint2(__byte_perm(w0, w1, 0x7632), __byte_perm(w2, w3, 0x7632));
+      if (vector == 0) {
+        left_inverse[static_cast<int64_t>(item) * BM + row] = __uint_as_float((e - 14u) << 23);
+      }
+    }
+    send(whole, words, 2 * A_STAGE);
+    return;
   }
-  cluster_wait();
+  const int place = static_cast<int>(blockIdx.x) - left_blocks;
+  const int tile = place / CHUNKS, chunk = place % CHUNKS;
+  const int item = tile * CHUNKS + chunk;
+  unsigned char* const whole = reinterpret_cast<unsigned char*>(right_image) + static_cast<int64_t>(item) * (2 * B_BLOB);
+  unsigned char* const image = reinterpret_cast<unsigned char*>(words + 64 * SCALED);
+  float4 v[3072 / THREADS];
+  float largest = 0.0f;
+#pragma unroll
+  for (int i = 0; i < 3072 / THREADS; ++i) {
+    const int k = (i * THREADS + t) / 48, vector = (i * THREADS + t) % 48;
+    v[i] = __ldcs(reinterpret_cast<const float4*>(rhs + static_cast<int64_t>(chunk * 64 + k) * N + tile * SCALED) + vector);
+  }
+#pragma unroll
+  for (int i = 0; i < 3072 / THREADS; ++i)
+    largest = fmaxf(largest, fmaxf(fmaxf(fabsf(v[i].x), fabsf(v[i].y)), fmaxf(fabsf(v[i].z), fabsf(v[i].w))));
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, step));
+  if ((t & 31) == 0) found[t >> 5] = __float_as_uint(largest);
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < THREADS / 32; ++i) largest = fmaxf(largest, __uint_as_float(found[i]));
+  const uint32_t e = exponent_of(largest);
+  const float scale = __uint_as_float((268u - e) << 23);
+#pragma unroll
+  for (int i = 0; i < 3072 / THREADS; ++i) {
+    const int k = (i * THREADS + t) / 48, vector = (i * THREADS + t) % 48;
+    reinterpret_cast<uint4*>(words)[k * 48 + (vector ^ (((k >> 3) & 3) * 2))] =
+        make_uint4(halves_of(v[i].x, scale), halves_of(v[i].y, scale), halves_of(v[i].z, scale), halves_of(v[i].w, scale));
+  }
+  __syncthreads();
+  const int c = t & 3;  // of the four pieces of eight along K
+#pragma unroll
+  for (int i = 0; i < 1536 / THREADS; ++i) {
+    const int position = (i * THREADS + t) >> 2;
+    const int column = position % SCALED, stage = position / SCALED;
+    const int at = (stage * 32 + c * 8) * SCALED + ((((column >> 2) ^ (c * 2)) << 2) | (column & 3));
+    uint32_t w[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) w[j] = words[at + j * SCALED];
+    unsigned char* const to = image + stage * B_BLOB + column * 128;
+    const int piece = c ^ (column & 7);
+    *reinterpret_cast<uint4*>(to + piece * 16) = make_uint4(__byte_perm(w[0], w[1], 0x5410), __byte_perm(w[2], w[3], 0x5410),
+                                                            __byte_perm(w[4], w[5], 0x5410), __byte_perm(w[6], w[7], 0x5410));
+    *reinterpret_cast<uint4*>(to + (piece ^ 4) * 16) = make_uint4(__byte_perm(w[0], w[1], 0x7632), __byte_perm(w[2], w[3], 0x7632),
+                                                                  __byte_perm(w[4], w[5], 0x7632), __byte_perm(w[6], w[7], 0x7632));
+  }
+  send(whole, words + 64 * SCALED, 2 * B_BLOB);
+  if (t == 0) right_inverse[item] = __uint_as_float((e - 14u) << 23);
 }
 
-__device__ __forceinline__ void barrier_init(uint32_t barrier, uint32_t count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
-
-__device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-
-__device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-__device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) {
+__device__ __forceinline__ void wait(uint32_t barrier, uint32_t parity) {
   uint32_t done;
   do {
     asm volatile(
-        "{\n.reg .pred p;\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-        "selp.u32 %0, 1, 0, p;\n}\n"
-        : "=r"(done)
-        : "r"(barrier), "r"(parity)
-        : "memory");
+        "{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\tselp.u32 %0, 1, 0, p;\n\t}"
+        : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
   } while (done == 0);
 }
 
-__device__ __forceinline__ void load_tile(uint32_t to, const CUtensorMap* map, int inner, int outer, uint32_t barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(to),
-      "l"(reinterpret_cast<uint64_t>(map)), "r"(barrier), "r"(inner), "r"(outer)
-      : "memory");
+/// Tells the producer that this warp has read a stage.
+__device__ __forceinline__ void release(uint32_t barrier) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory"); }
+
+__device__ __forceinline__ void copy(uint32_t to, const unsigned char* from, uint32_t bytes, uint32_t barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes),
+               "r"(barrier)
+               : "memory");
 }
 
-__device__ __forceinline__ void store_pair(float* to, float x, float y) {  // streaming
-  asm volatile("st.global.cs.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(x), "f"(y) : "memory");
+__device__ __forceinline__ float read(const float* from) {
+  float value;
+  asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(value) : "l"(from));
+  return value;
 }
 
-// K-major, 128-byte swizzle, 8 rows are 1024 bytes.
+/// K-major, 128-byte swizzle, 1024 bytes between groups of eight rows.
 __device__ __forceinline__ uint64_t descriptor(uint32_t address) {
-  return (static_cast<uint64_t>(1) << 62) | (static_cast<uint64_t>(1024 >> 4) << 32) | (static_cast<uint64_t>(1) << 16) |
-         static_cast<uint64_t>((address & 0x3ffffu) >> 4);
+  return (1ull << 62) | (64ull << 32) | (1ull << 16) | static_cast<uint64_t>((address & 0x3ffffu) >> 4);
 }
 
-// d (64 x BN) = a * b + (keep ? d : 0)
-__device__ __forceinline__ void multiply(float (&d)[REGS], uint64_t a, uint64_t b, int keep) {
-#if BN == 128
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "%64, %65, p, 1, 1, 0, 0;\n}\n"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-      : "l"(a), "l"(b), "r"(keep));
-#elif BN == 192
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
-      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, "
-      "%96, %97, p, 1, 1, 0, 0;\n}\n"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
-        "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
-        "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]),
-        "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]),
-        "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95])
-      : "l"(a), "l"(b), "r"(keep));
-#else
-#error "BN has to be 128 or 192"
-#endif
+/// part[96] (+)= 64x16 of the left times 16x192 of the right operand, both K-major in shared memory.
+__device__ __forceinline__ void multiply_add(float (&d)[96], uint64_t a, uint64_t b, int add) {
+  asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %98, 0;\n\t"
+               "wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 {"
+               "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+               "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+               "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+               "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+               "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+               "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+               "}, %96, %97, p, 1, 1, 0, 0;\n\t}\n"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+                 "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+                 "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+                 "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
+                 "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
+                 "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
+                 "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
+                 "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
+                 "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
+                 "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]),
+                 "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]),
+                 "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95])
+               : "l"(a), "l"(b), "r"(add));
 }
 
-// One stage, the small products first. Byte offsets in a row of 128: hi at 0 and 32, lo at 64 and 96.
-__device__ __forceinline__ void multiply_stage(float (&d)[REGS], uint64_t a, uint64_t b, int keep) {
-  multiply(d, a + 4, b, keep);
-  multiply(d, a + 6, b + 2, 1);
-  multiply(d, a, b + 4, 1);
-  multiply(d, a + 2, b + 6, 1);
-  multiply(d, a, b, 1);
-  multiply(d, a + 2, b + 2, 1);
-  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+/// Ends the products that are under way; what they wrote may be read from here on.
+__device__ __forceinline__ void finish(float (&d)[96]) {
+  asm volatile("wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;\n"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+                 "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+                 "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
+                 "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
+                 "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
+                 "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
+                 "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
+                 "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
+                 "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
+                 "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]),
+                 "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]),
+                 "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95])
+               :: "memory");
 }
 
-__device__ __forceinline__ void hold(float (&d)[REGS]) {
-#pragma unroll
-  for (int i = 0; i < REGS; ++i) asm volatile("" : "+f"(d[i])::"memory");
-}
-
-__device__ __forceinline__ void release_stage(uint32_t barrier, uint32_t lane) {
-  if (lane == 0) barrier_arrive(barrier);
-}
-
-__device__ __forceinline__ float unscale(float x, int t) {  // x * 2^t for t in [-252, 226]
-  const int first = t / 2;
-  return x * power_of_two(first) * power_of_two(t - first);
+/// The tile of a unit of work: rows of tiles in groups, within a group column by column.
+__device__ __forceinline__ void place_of(int unit, int rows, int& row, int& column) {
+  const int first = unit / (GROUP * TILES) * GROUP;
+  const int size = rows - first < GROUP ? rows - first : GROUP;
+  const int rest = unit % (GROUP * TILES);
+  row = first + rest % size;
+  column = rest / size;
 }
 
 extern "C" __global__ void __launch_bounds__(384, 1)
-    product(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map, const float* a_max, const float* b_max, float* y,
-            int64_t M) {
-  extern __shared__ unsigned char dynamic_memory[];
-  __shared__ alignas(8) uint64_t full[STAGES];
-  __shared__ alignas(8) uint64_t empty[STAGES];
-
-  const uint32_t stages = (shared_address(dynamic_memory) + 1023u) & ~1023u;
-  const uint32_t full0 = shared_address(full);
-  const uint32_t empty0 = shared_address(empty);
-  const int warpgroup = static_cast<int>(threadIdx.x) / 128;
-
-  // Tiles: groups of GROUP row tiles, the row tile fastest.
-  constexpr int column_tiles = N / BN;
-  const int row_tiles = static_cast<int>((M + BM - 1) / BM);
-  const int tiles = row_tiles * column_tiles;
-
+    matmul(const float* left_image, const float* right_image, const float* left_inverse, const float* right_inverse, float* y, int64_t M) {
+  extern __shared__ __align__(128) uint32_t words[];
+  const uint32_t stages = (static_cast<uint32_t>(__cvta_generic_to_shared(words)) + 1023u) & ~1023u;
+  const uint32_t full = stages + STAGES * STAGE;
+  const uint32_t empty = full + 8 * STAGES;
+  const int worker = static_cast<int>(blockIdx.x);
+  const int rows = static_cast<int>((M + 255) / 256) * 2;
+  const int units = rows * TILES;
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) {
-      barrier_init(full0 + s * 8, 1);
-      barrier_init(empty0 + s * 8, 8);
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(full + 8 * s) : "memory");
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(empty + 8 * s), "r"(8) : "memory");
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
   __syncthreads();
-
-  if (warpgroup == 0) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+  if (threadIdx.x < 128) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
     if (threadIdx.x == 0) {
-      int stage = 0;
-      uint32_t phase = 0;
-      for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
-        const int first = tile / (GROUP * column_tiles) * GROUP;
-        const int high = row_tiles - first < GROUP ? row_tiles - first : GROUP;
-        const int within = tile - first * column_tiles;
-        const int row0 = (first + within % high) * BM;
-        const int column0 = within / high * BN;
-        for (int piece = 0; piece < K / PIECE; ++piece) {
-          barrier_wait(empty0 + stage * 8, phase ^ 1u);
-          const uint32_t barrier = full0 + stage * 8;
-          const uint32_t base = stages + stage * STAGE_BYTES;
-          barrier_expect(barrier, STAGE_BYTES);
-          load_tile(base, &a_map, piece * 2 * PIECE, row0, barrier);
-          load_tile(base + STAGE_A, &b_map, piece * 2 * PIECE, column0, barrier);
+      uint32_t stage = 0, phase = 1;
+      for (int unit = worker; unit < units; unit += WORKERS) {
+        int row, column_tile;
+        place_of(unit, rows, row, column_tile);
+        const int row_tile = row;
+        const unsigned char* left = reinterpret_cast<const unsigned char*>(left_image) + static_cast<int64_t>(row_tile) * (2 * CHUNKS * A_STAGE);
+        const unsigned char* right = reinterpret_cast<const unsigned char*>(right_image) + static_cast<int64_t>(column_tile) * (2 * CHUNKS * B_STAGE);
+        for (int k = 0; k < 2 * CHUNKS; ++k) {
+          const uint32_t ready = full + 8 * stage, to = stages + stage * STAGE;
+          wait(empty + 8 * stage, phase);
+          asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(ready), "r"(STAGE) : "memory");
+          copy(to, left, A_STAGE, ready);
+          copy(to + A_STAGE, right, B_BLOB, ready);
+          left += A_STAGE;
+          right += B_BLOB;
           if (++stage == STAGES) {
             stage = 0;
-            phase ^= 1u;
+            phase ^= 1;
           }
         }
       }
     }
   } else {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
-    const int consumer = warpgroup - 1;
-    const int thread = static_cast<int>(threadIdx.x) % 128;
-    const uint32_t lane = threadIdx.x % 32;
-
-    float sum[REGS];
-    float part[REGS];
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+    const int group = static_cast<int>(threadIdx.x) / 128 - 1;
+    const int lane = threadIdx.x & 31;
+    const int row = group * 64 + ((threadIdx.x & 127) >> 5) * 16 + (lane >> 2);
+    float part[96];
+    float sum[96];
 #pragma unroll
-    for (int i = 0; i < REGS; ++i) part[i] = 0.0f;
-
-    const uint64_t a0 = descriptor(stages + consumer * (64 * 128));
-    const uint64_t b0 = descriptor(stages + STAGE_A);
-    int stage = 0;
-    uint32_t phase = 0;
-    for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
-        const int first = tile / (GROUP * column_tiles) * GROUP;
-        const int high = row_tiles - first < GROUP ? row_tiles - first : GROUP;
-        const int within = tile - first * column_tiles;
-        const int row0 = (first + within % high) * BM;
-        const int column0 = within / high * BN;
-
+    for (int j = 0; j < 96; ++j) part[j] = 0.0f;
+    uint32_t stage = 0, phase = 0;
+    for (int unit = worker; unit < units; unit += WORKERS) {
+      int unit_row, column_tile;
+      place_of(unit, rows, unit_row, column_tile);
+      const int row_tile = unit_row;
 #pragma unroll
-      for (int i = 0; i < REGS; ++i) sum[i] = 0.0f;
-
+      for (int j = 0; j < 96; ++j) sum[j] = 0.0f;
 #pragma unroll 1
-      for (int step = 0; step < STEPS; ++step) {
-        const int stage1 = stage;
-        barrier_wait(full0 + stage1 * 8, phase);
+      for (int chunk = 0; chunk < CHUNKS; ++chunk) {
+        const float upper_scale = read(left_inverse + (row_tile * CHUNKS + chunk) * BM + row);
+        const float lower_scale = read(left_inverse + (row_tile * CHUNKS + chunk) * BM + row + 8);
+        const float right_scale = read(right_inverse + column_tile * CHUNKS + chunk);
+        const uint32_t first = stage;
+        wait(full + 8 * stage, phase);
         if (++stage == STAGES) {
           stage = 0;
-          phase ^= 1u;
+          phase ^= 1;
         }
-        hold(part);
+        const uint32_t second = stage;
+        wait(full + 8 * stage, phase);
+        if (++stage == STAGES) {
+          stage = 0;
+          phase ^= 1;
+        }
+        const uint64_t left0 = descriptor(stages + first * STAGE + group * (64 * 128)), left1 = descriptor(stages + second * STAGE + group * (64 * 128));
+        const uint64_t right0 = descriptor(stages + first * STAGE + A_STAGE), right1 = descriptor(stages + second * STAGE + A_STAGE);
+        const uint64_t a0 = left0, a1 = left1, b0 = right0, b1 = right1;
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-        const uint64_t offset1 = static_cast<uint64_t>(stage1 * (STAGE_BYTES / 16));
-        multiply_stage(part, a0 + offset1, b0 + offset1, 0);
-
-        const int stage2 = stage;
-        barrier_wait(full0 + stage2 * 8, phase);
-        if (++stage == STAGES) {
-          stage = 0;
-          phase ^= 1u;
+        multiply_add(part, a0 + 0, b0 + 4, 0);  // hi * lo
+        multiply_add(part, a0 + 4, b0 + 0, 1);  // lo * hi
+        multiply_add(part, a0 + 2, b0 + 6, 1);  // hi * lo
+        multiply_add(part, a0 + 6, b0 + 2, 1);  // lo * hi
+        multiply_add(part, a1 + 0, b1 + 4, 1);  // hi * lo
+        multiply_add(part, a1 + 4, b1 + 0, 1);  // lo * hi
+        multiply_add(part, a1 + 2, b1 + 6, 1);  // hi * lo
+        multiply_add(part, a1 + 6, b1 + 2, 1);  // lo * hi
+        multiply_add(part, a0 + 0, b0 + 0, 1);  // hi * hi
+        multiply_add(part, a0 + 2, b0 + 2, 1);  // hi * hi
+        multiply_add(part, a1 + 0, b1 + 0, 1);  // hi * hi
+        multiply_add(part, a1 + 2, b1 + 2, 1);  // hi * hi
+        finish(part);
+        if (lane == 0) {
+          release(empty + 8 * first);
+          release(empty + 8 * second);
         }
-        const uint64_t offset2 = static_cast<uint64_t>(stage2 * (STAGE_BYTES / 16));
-        multiply_stage(part, a0 + offset2, b0 + offset2, 1);
-
-        asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-        release_stage(empty0 + stage1 * 8, lane);
-        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-        release_stage(empty0 + stage2 * 8, lane);
-        hold(part);
+        const float upper = upper_scale * right_scale, lower = lower_scale * right_scale;
 #pragma unroll
-        for (int i = 0; i < REGS; ++i) sum[i] += part[i];
+        for (int j = 0; j < 24; ++j) {
+          sum[4 * j] = fmaf(part[4 * j], upper, sum[4 * j]);
+          sum[4 * j + 1] = fmaf(part[4 * j + 1], upper, sum[4 * j + 1]);
+          sum[4 * j + 2] = fmaf(part[4 * j + 2], lower, sum[4 * j + 2]);
+          sum[4 * j + 3] = fmaf(part[4 * j + 3], lower, sum[4 * j + 3]);
+        }
       }
-
-      const int64_t row = static_cast<int64_t>(row0) + consumer * 64 + thread / 32 * 16 + static_cast<int>(lane) / 4;
-      const int column = column0 + static_cast<int>(lane % 4) * 2;
-      float* to = y + row * N + column;
-      float* below = to + static_cast<int64_t>(8) * N;
-      const int s0 = row < M ? scale_exponent(a_max[row]) : 0;
-      const int s1 = row + 8 < M ? scale_exponent(a_max[row + 8]) : 0;
+      const int64_t m = static_cast<int64_t>(row_tile) * BM + row;
+      float* const out = y + m * N + column_tile * BN + (lane & 3) * 2;
 #pragma unroll
-      for (int i = 0; i < REGS / 4; ++i) {
-        const float2 most = *reinterpret_cast<const float2*>(b_max + column + i * 8);
-        const int c0 = scale_exponent(most.x);
-        const int c1 = scale_exponent(most.y);
-        if (row < M) store_pair(to + i * 8, unscale(sum[i * 4], -(s0 + c0)), unscale(sum[i * 4 + 1], -(s0 + c1)));
-        if (row + 8 < M) {
-          store_pair(below + i * 8, unscale(sum[i * 4 + 2], -(s1 + c0)), unscale(sum[i * 4 + 3], -(s1 + c1)));
-        }
+      for (int j = 0; j < 24; ++j) {
+        if (m < M) __stcs(reinterpret_cast<float2*>(out + 8 * j), make_float2(sum[4 * j], sum[4 * j + 1]));
+        if (m + 8 < M) __stcs(reinterpret_cast<float2*>(out + 8 * N + 8 * j), make_float2(sum[4 * j + 2], sum[4 * j + 3]));
       }
     }
   }

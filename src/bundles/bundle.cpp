@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bundles/bundle.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <functional>
+#include <set>
+
+#include "base/hash.hpp"
+#include "bundles/files.hpp"
+#include "evaluation/evaluator_json.hpp"
+#include "evaluation/requests.hpp"
+#include "model/kernel.hpp"
+
+namespace accelopt::bundles {
+
+using base::ErrorCode;
+using base::fail;
+using base::Json;
+using base::Result;
+
+namespace {
+
+constexpr const char* kManifest = "bundle.json";
+constexpr const char* kTask = "task.json";
+constexpr const char* kSolutions = "solutions";
+
+// Bounds on what is read: far above what a search writes.
+constexpr std::size_t kMostManifestBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostTaskBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostSolutionBytes = std::size_t{8} << 20;
+constexpr std::size_t kMostItems = 100'000;
+
+constexpr std::size_t kIdInName = 8;  ///< digits of the id in the folder's name
+
+/// Calls `change` with every solution of a request in turn.
+Result<void> each_solution(Json& request, const std::function<Result<void>(Json&)>& change) {
+  for (const char* key : {"candidate", "opponent", "solution"}) {
+    if (const auto found = request.find(key); found != request.end()) TRY(change(*found));
+  }
+  const auto arms = request.find("arms");
+  if (arms == request.end()) return {};
+  if (!arms->is_array()) return fail(ErrorCode::corrupt, "arms are no list");
+  for (Json& arm : *arms) {
+    if (!arm.is_object() || !arm.contains("solution")) return fail(ErrorCode::corrupt, "an arm has no solution");
+    TRY(change(arm["solution"]));
+  }
+  return {};
+}
+
+Result<When> parse_when(const std::string& name) {
+  for (const When when : {When::built, When::passed, When::promising, When::unconfirmed}) {
+    if (to_string(when) == name) return when;
+  }
+  return fail(ErrorCode::corrupt, "unknown condition " + name);
+}
+
+Json manifest_of(const Bundle& bundle, const std::string& task_hash, std::map<std::string, std::string>& solutions) {
+  Json items = Json::array();
+  for (const BundleItem& item : bundle.items) {
+    Json packed = item.request;
+    std::ignore = each_solution(packed, [&](Json& solution) -> Result<void> {
+                    const std::string text = base::canonical(solution);
+                    const std::string hash = base::sha256_hex(text);
+                    solutions[hash] = text;
+                    solution = hash;
+                    return {};
+                  }).has_value();
+    Json line = {{"id", item.id}, {"request", std::move(packed)}};
+    if (item.only_if) {
+      line["only_if"] = {{"item", item.only_if->item}, {"when", std::string(to_string(item.only_if->when))}};
+      if (!item.only_if->unlike.empty()) line["only_if"]["unlike"] = item.only_if->unlike;
+    }
+    items.push_back(std::move(line));
+  }
+  return {{"run", bundle.run},
+          {"number", bundle.number},
+          {"program_version", bundle.program_version},
+          {"target", bundle.task.target},
+          {"device", bundle.device},
+          {"compiler", bundle.compiler},
+          {"expected_device", bundle.expected_device},
+          {"expected_compiler", bundle.expected_compiler},
+          {"task", bundle.task_id},
+          {"task_name", bundle.task.definition.name},
+          {"task_file", task_hash},
+          {"settings", bundle.settings},
+          {"items", std::move(items)}};
+}
+
+Result<Json> read_solution(const std::filesystem::path& folder, const Json& hash) {
+  if (!hash.is_string() || !is_hash(hash.get<std::string>()))
+    return fail(ErrorCode::corrupt, "a solution is not named by its hash");
+  const std::string name = hash.get<std::string>() + ".json";
+  TRY_ASSIGN(const std::string text, read_plain_file(folder, std::string(kSolutions) + "/" + name, kMostSolutionBytes));
+  if (base::sha256_hex(text) != hash) return fail(ErrorCode::corrupt, "solution " + name + " is damaged");
+  return parse_distrusted(text, name);
+}
+
+Result<BundleItem> read_item(const std::filesystem::path& folder, const Json& line,
+                             const std::set<std::string>& before) {
+  BundleItem item;
+  TRY_ASSIGN(item.id, base::decode<std::string>(line.value("id", Json()), "an item's id"));
+  item.request = line.value("request", Json());
+  if (!item.request.is_object()) return fail(ErrorCode::corrupt, "an item is no request");
+  TRY(each_solution(item.request, [&](Json& solution) -> Result<void> {
+    TRY_ASSIGN(solution, read_solution(folder, Json(solution)));
+    TRY_ASSIGN(const auto decoded, base::decode<model::Solution>(solution, "a solution"));
+    if (decoded.sources.empty()) return fail(ErrorCode::corrupt, "a solution has no source");
+    return {};
+  }));
+  if (const auto known = evaluation::parse_bundled(item.request); !known)
+    return fail(ErrorCode::corrupt, "an item asks for what this accelopt does not know: " + known.error().message);
+  if (request_id(item.request) != item.id) return fail(ErrorCode::corrupt, "an item is not what its id says");
+  if (before.contains(item.id)) return fail(ErrorCode::corrupt, "an item stands there twice");
+  if (!line.contains("only_if")) return item;
+  Condition condition;
+  const Json& only_if = line["only_if"];
+  if (!only_if.is_object()) return fail(ErrorCode::corrupt, "a condition is no object");
+  TRY_ASSIGN(condition.item, base::decode<std::string>(only_if.value("item", Json()), "a condition"));
+  TRY_ASSIGN(const auto when, base::decode<std::string>(only_if.value("when", Json()), "a condition"));
+  TRY_ASSIGN(condition.when, parse_when(when));
+  TRY_ASSIGN(condition.unlike, base::decode<std::string>(only_if.value("unlike", Json("")), "a condition"));
+  if (!before.contains(condition.item)) return fail(ErrorCode::corrupt, "an item depends on none that comes before it");
+  item.only_if = std::move(condition);
+  return item;
+}
+
+/// Settings that would keep a machine busy for ever or use up its memory are not a search's.
+Result<void> check_bounds(const evaluation::MeasureSettings& settings) {
+  constexpr int kMostCount = 100'000;
+  constexpr int kMostSlots = 1024;
+  constexpr double kMostSeconds = 86'400;
+  constexpr double kMostPerSecond = 1e18;
+  const auto count = [](int value) { return value >= 0 && value <= kMostCount; };
+  const auto seconds = [](double value) { return value >= 0 && value <= kMostSeconds; };
+  const auto rate = [](double value) { return value >= 0 && value <= kMostPerSecond; };
+  const bool good =
+      settings.slots >= 1 && settings.slots <= kMostSlots && count(settings.playoff_min_blocks) &&
+      count(settings.playoff_max_blocks) && count(settings.confirm_min_blocks) && count(settings.confirm_max_blocks) &&
+      count(settings.confirm_restarts) && seconds(settings.max_seconds_per_workload) &&
+      seconds(settings.max_tuning_seconds) && seconds(settings.call_limit_seconds) &&
+      (!settings.known_peaks ||
+       (rate(settings.known_peaks->flops_per_second) && rate(settings.known_peaks->flops_per_second_float64) &&
+        rate(settings.known_peaks->bytes_per_second) && rate(settings.known_peaks->last_level_bytes_per_second) &&
+        rate(settings.known_peaks->tensor_flops_per_second) &&
+        rate(settings.known_peaks->tensor_tf32_flops_per_second)));
+  if (!good) return fail(ErrorCode::corrupt, "its settings are out of bounds");
+  return {};
+}
+
+Result<Bundle> decode_manifest(const std::filesystem::path& folder, const Json& manifest) {
+  Bundle bundle;
+  const auto text = [&](const char* key, std::string& out) -> Result<void> {
+    TRY_ASSIGN(out, base::decode<std::string>(manifest.value(key, Json()), key));
+    return {};
+  };
+  TRY(text("bundle", bundle.id));
+  TRY(text("run", bundle.run));
+  TRY(text("program_version", bundle.program_version));
+  TRY(text("device", bundle.device));
+  TRY(text("compiler", bundle.compiler));
+  TRY(text("expected_device", bundle.expected_device));
+  TRY(text("expected_compiler", bundle.expected_compiler));
+  TRY(text("task", bundle.task_id));
+  TRY_ASSIGN(bundle.number, base::decode<int>(manifest.value("number", Json()), "number"));
+  TRY_ASSIGN(bundle.settings,
+             base::decode<evaluation::MeasureSettings>(manifest.value("settings", Json()), "settings"));
+  TRY(check_bounds(bundle.settings));
+  TRY_ASSIGN(const std::string task, read_plain_file(folder, kTask, kMostTaskBytes));
+  if (base::sha256_hex(task) != manifest.value("task_file", Json()))
+    return fail(ErrorCode::corrupt, "task.json is damaged");
+  TRY_ASSIGN(const Json task_json, parse_distrusted(task, kTask));
+  TRY_ASSIGN(bundle.task, base::decode<model::Task>(task_json, kTask));
+  if (bundle.task.baseline.sources.empty()) return fail(ErrorCode::corrupt, "the task has no baseline");
+  if (model::task_id(bundle.task) != bundle.task_id) return fail(ErrorCode::corrupt, "task.json is another task");
+  const Json items = manifest.value("items", Json());
+  if (!items.is_array() || items.empty() || items.size() > kMostItems)
+    return fail(ErrorCode::corrupt, "it has no list of items");
+  std::set<std::string> before;
+  for (const Json& line : items) {
+    if (!line.is_object()) return fail(ErrorCode::corrupt, "an item is no object");
+    TRY_ASSIGN(auto item, read_item(folder, line, before));
+    before.insert(item.id);
+    bundle.items.push_back(std::move(item));
+  }
+  return bundle;
+}
+
+}  // namespace
+
+std::string_view to_string(When when) {
+  switch (when) {
+    case When::built:
+      return "built";
+    case When::passed:
+      return "passed";
+    case When::promising:
+      return "promising";
+    case When::unconfirmed:
+      return "unconfirmed";
+  }
+  return "built";
+}
+
+std::string request_id(const Json& request) {
+  return base::sha256_hex(base::canonical(request));
+}
+
+Result<std::filesystem::path> write_bundle(const std::filesystem::path& parent, Bundle& bundle) {
+  const std::string task = base::canonical(bundle.task) + "\n";
+  std::map<std::string, std::string> solutions;
+  const std::string manifest =
+      sealed(manifest_of(bundle, base::sha256_hex(task), solutions), "accelopt-bundle", "bundle");
+  TRY_ASSIGN(const Json parsed, base::parse_json(manifest, kManifest));
+  bundle.id = parsed["bundle"].get<std::string>();
+  char number[16];
+  std::snprintf(number, sizeof number, "%04d-", bundle.number);
+  const std::filesystem::path folder = parent / (number + bundle.id.substr(0, kIdInName));
+  std::error_code problem;
+  if (std::filesystem::exists(folder / kManifest, problem)) return folder;
+
+  const std::filesystem::path unfinished = folder.string() + ".part";
+  std::filesystem::remove_all(unfinished, problem);
+  TRY(base::make_folders(unfinished / kSolutions));
+  for (const auto& [hash, text] : solutions) TRY(base::write_file(unfinished / kSolutions / (hash + ".json"), text));
+  TRY(base::write_file(unfinished / kTask, task));
+  TRY(base::write_file(unfinished / kManifest, manifest));
+  std::filesystem::rename(unfinished, folder, problem);
+  if (problem) return base::fail_errno(problem.value(), "cannot write " + folder.string());
+  return folder;
+}
+
+Result<Bundle> read_bundle(const std::filesystem::path& folder) {
+  const std::string name = folder.string();
+  auto text = read_plain_file(folder, kManifest, kMostManifestBytes);
+  if (!text && text.error().code == ErrorCode::not_found)
+    return fail(ErrorCode::not_found, name + " is no bundle: it holds no " + kManifest);
+  if (!text) return tl::make_unexpected(text.error());
+  TRY_ASSIGN(const Json manifest, unseal(*text, "accelopt-bundle", "bundle", (folder / kManifest).string()));
+  auto bundle = decode_manifest(folder, manifest);
+  if (bundle) return bundle;
+  // A file that is missing is damage here, whatever the operating system calls it.
+  const ErrorCode code = bundle.error().code;
+  const bool damage = code == ErrorCode::not_found || code == ErrorCode::parse || code == ErrorCode::corrupt;
+  return fail(damage ? ErrorCode::corrupt : code,
+              "bundle " + name + ": " + bundle.error().message + "; copy the bundle again, whole");
+}
+
+Result<std::vector<std::filesystem::path>> find_bundles(const std::filesystem::path& folder) {
+  std::error_code problem;
+  if (std::filesystem::exists(folder / kManifest, problem)) return std::vector{folder};
+  std::vector<std::filesystem::path> found;
+  for (std::filesystem::directory_iterator at(folder, problem), end; !problem && at != end; at.increment(problem)) {
+    if (at->path().extension() != ".part" && std::filesystem::exists(at->path() / kManifest, problem))
+      found.push_back(at->path());
+  }
+  if (found.empty())
+    return fail(ErrorCode::not_found, folder.string() + " is no bundle and holds none (a bundle has a bundle.json)");
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+namespace {
+
+Resolved wanted(Json request) {
+  Resolved resolved;
+  resolved.request.emplace(std::move(request));
+  return resolved;
+}
+
+Resolved skipped(std::string why) {
+  return {std::nullopt, std::move(why), {}};
+}
+
+/// The candidate's machine code, as its build in this bundle said; empty: it did not.
+std::string built_code(const Json& candidate, const Outcomes& outcomes) {
+  const Json build = {{"op", "build"}, {"solution", candidate}};
+  const auto found = outcomes.find(request_id(build));
+  if (found == outcomes.end() || !found->second.result) return {};
+  const auto report = base::decode<model::BuildReport>(*found->second.result, "build");
+  return report && report->built ? report->machine_code_id : std::string();
+}
+
+/// Another race of this very program against the same opponent, before this one.
+std::string same_race(const Bundle& bundle, std::size_t item, const std::string& code, const Outcomes& outcomes) {
+  const Json& request = bundle.items[item].request;
+  for (std::size_t i = 0; i < item; ++i) {
+    const Json& other = bundle.items[i].request;
+    if (other.value("op", "") != "triage" || other["opponent"] != request["opponent"]) continue;
+    const auto found = outcomes.find(bundle.items[i].id);
+    const bool carried_out = found != outcomes.end() && found->second.result;
+    if (carried_out && built_code(other["candidate"], outcomes) == code) return bundle.items[i].id;
+  }
+  return {};
+}
+
+Resolved resolve_race(const Bundle& bundle, std::size_t item, const Outcomes& before) {
+  const BundleItem& race = bundle.items[item];
+  const std::string code = built_code(race.request["candidate"], before);
+  if (code.empty()) return skipped("it does not build");
+  if (code == race.only_if->unlike) return skipped("it is the same program as its opponent");
+  if (auto same = same_race(bundle, item, code, before); !same.empty()) return {std::nullopt, {}, std::move(same)};
+  return wanted(race.request);
+}
+
+/// What follows a race, or the opening of the task: of a candidate that left values open, its chosen configuration.
+Resolved resolve_after_race(const BundleItem& item, const Json& result) {
+  const auto evaluation =
+      base::decode<model::Evaluation>(result.contains("baseline") ? result["baseline"] : result, "race");
+  if (!evaluation || evaluation->status != model::Status::passed) return skipped("it did not pass");
+  const bool promising = evaluation->ratio && evaluation->ratio->estimate > 1 &&
+                         (evaluation->verdict == model::Verdict::faster ||
+                          (evaluation->verdict == model::Verdict::undecided && evaluation->decided_by != "futility"));
+  if (item.only_if->when == When::promising && !promising) return skipped("it is not faster");
+  Json request = item.request;
+  if (evaluation->tuning && evaluation->tuning->chosen) {
+    const auto open = base::decode<model::Solution>(request["solution"], "solution");
+    if (!open) return skipped("no configuration was chosen");
+    const auto chosen = model::Kernel(*open).with_values(*evaluation->tuning->chosen);
+    if (!chosen) return skipped("no configuration was chosen");
+    request["solution"] = chosen->solution();
+  }
+  return wanted(std::move(request));
+}
+
+bool held(const Outcome& outcome) {
+  if (!outcome.result) return false;
+  const auto evaluation = base::decode<model::Evaluation>(*outcome.result, "confirmation");
+  return evaluation && evaluation->status == model::Status::passed && evaluation->verdict == model::Verdict::faster;
+}
+
+}  // namespace
+
+Resolved resolve(const Bundle& bundle, std::size_t item, const Outcomes& before) {
+  const BundleItem& asked = bundle.items[item];
+  if (!asked.only_if) return wanted(asked.request);
+  const std::string op = asked.request.value("op", "");
+  const When when = asked.only_if->when;
+  const auto found = before.find(asked.only_if->item);
+  if (found == before.end()) return skipped("what it depends on is not known");
+  const auto twin = found->second.same_as.empty() ? found : before.find(found->second.same_as);
+  if (twin == before.end()) return skipped("what it depends on is not known");
+  const Outcome& cause = twin->second;
+  if (when == When::unconfirmed) {
+    if (!cause.result || held(cause)) return skipped("one before it is confirmed");
+    return wanted(asked.request);
+  }
+  if (!cause.result) return skipped("what it depends on has no result of its own");
+  if (when == When::built && op == "triage") return resolve_race(bundle, item, before);
+  if (asked.request.contains("solution") && when != When::built) return resolve_after_race(asked, *cause.result);
+  return skipped("its condition does not fit it");
+}
+
+Result<base::FileDescriptor> lock_bundle(const std::filesystem::path& folder) {
+  base::FileDescriptor lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!lock.valid()) return base::fail_errno(errno, "cannot open " + folder.string());
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+    return fail(ErrorCode::unavailable, "bundle " + folder.string() + " is being executed by another process");
+  return lock;
+}
+
+}  // namespace accelopt::bundles

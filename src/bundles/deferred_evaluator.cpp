@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bundles/deferred_evaluator.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <set>
+
+#include "evaluation/evaluator_json.hpp"
+#include "evaluation/requests.hpp"
+#include "model/target_description.hpp"
+
+namespace accelopt::bundles {
+namespace {
+
+using base::ErrorCode;
+using base::Json;
+using base::Result;
+using model::Solution;
+
+/// Cheap and independent first; what depends on another stands after it.
+constexpr std::array<std::string_view, 7> kOrder{"open",    "build",  "triage", "profile", "verify_held_out",
+                                                 "playoff", "confirm"};
+
+/// An opening in a bundle: the task and the settings are the bundle's.
+Json open_of_bundle() {
+  return {{"op", "open"}};
+}
+
+std::size_t rank(const BundleItem& item) {
+  const auto found = std::find(kOrder.begin(), kOrder.end(), item.request.value("op", ""));
+  return static_cast<std::size_t>(found - kOrder.begin());
+}
+
+class Deferred final : public DeferredEvaluator {
+ public:
+  explicit Deferred(DeferredPorts ports) : ports_(std::move(ports)) {}
+
+  base::Outcome<evaluation::Reply> answer(const evaluation::Request& request, std::stop_token) override {
+    const auto* const open = std::get_if<evaluation::Open>(&request);
+    // The first plan asks for the baseline's profile: where opening a task leaves it out, it goes along.
+    if (open != nullptr && model::target_of(open->task).profiles_on_demand)
+      collect(to_json(evaluation::Profile{open->task.baseline}), Condition{request_id(open_of_bundle()), When::passed});
+    TRY_ASSIGN(const Json known, taken_in(open != nullptr ? open_of_bundle() : to_json(request)));
+    TRY_ASSIGN(evaluation::Reply reply, evaluation::parse_reply(request, known, "a bundle's"));
+    if (open != nullptr) {
+      const std::lock_guard lock(mutex_);
+      device_ = std::get<evaluation::OpenReport>(reply).device;
+    }
+    return reply;
+  }
+
+  void expect_race(const Solution& candidate, const Solution& opponent,
+                   const std::string& opponent_machine_code_id) override {
+    const Json race = to_json(evaluation::Race{candidate, opponent});
+    const std::string race_id = request_id(race);
+    collect(race, Condition{request_id(to_json(evaluation::Build{candidate})), When::built, opponent_machine_code_id});
+    collect(to_json(evaluation::Profile{candidate}), Condition{race_id, When::passed});
+    collect(to_json(evaluation::HeldOut{candidate}), Condition{race_id, When::promising});
+  }
+
+  void expect_confirmations(const std::vector<Solution>& finalists) override {
+    for (std::size_t i = 0; i < finalists.size(); ++i) {
+      const Json request = to_json(evaluation::Confirm{finalists[i]});
+      if (i == 0)
+        collect(request, std::nullopt);
+      else
+        collect(request, Condition{request_id(to_json(evaluation::Confirm{finalists[i - 1]})), When::unconfirmed});
+    }
+  }
+
+  bool put_off_before(const Solution& solution) override {
+    const std::string id = request_id(to_json(evaluation::Build{solution}));
+    if (ports_.under_way(id)) return true;
+    const auto known = ports_.answer(id);
+    return known && known->has_value();
+  }
+
+  [[nodiscard]] std::vector<BundleItem> collected() const override {
+    std::vector<std::pair<std::size_t, BundleItem>> found;  // with the place in which it was collected
+    {
+      const std::lock_guard lock(mutex_);
+      for (const std::string& id : order_) found.emplace_back(found.size(), items_.at(id));
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      if (rank(a.second) != rank(b.second)) return rank(a.second) < rank(b.second);
+      // Threads collect in any order; confirmations depend on one another and come from one.
+      return rank(a.second) + 1 == kOrder.size() ? a.first < b.first : a.second.id < b.second.id;
+    });
+    std::vector<BundleItem> out;
+    for (auto& [place, item] : found) out.push_back(std::move(item));
+    drop_orphans(out);
+    return out;
+  }
+
+  [[nodiscard]] std::optional<evaluation::DeviceInfo> device() const override {
+    const std::lock_guard lock(mutex_);
+    return device_;
+  }
+
+ private:
+  /// The answer that came back; put off: there is none yet.
+  base::Outcome<Json> taken_in(const Json& request) {
+    TRY_ASSIGN(const auto known, ports_.answer(request_id(request)));
+    if (known) return *known;
+    collect(request, std::nullopt);
+    return base::put_off("it waits for a bundle's results");
+  }
+
+  /// For the next bundle, unless it is known or on its way. Without a condition it is certain to be wanted.
+  void collect(const Json& request, std::optional<Condition> only_if) {
+    const std::string id = request_id(request);
+    if (ports_.under_way(id)) return;
+    const auto known = ports_.answer(id);
+    if (known && *known) return;
+    const std::lock_guard lock(mutex_);
+    const auto [place, fresh] = items_.try_emplace(id, BundleItem{id, request, only_if});
+    if (fresh) order_.push_back(id);
+    if (!only_if) place->second.only_if.reset();
+  }
+
+  /// What depends on a request that is not in the bundle (it is under way) will be asked for again if it is wanted.
+  static void drop_orphans(std::vector<BundleItem>& items) {
+    std::set<std::string> present;
+    std::erase_if(items, [&](const BundleItem& item) {
+      const bool orphan = item.only_if && !present.contains(item.only_if->item);
+      if (!orphan) present.insert(item.id);
+      return orphan;
+    });
+  }
+
+  DeferredPorts ports_;
+  mutable std::mutex mutex_;
+  std::map<std::string, BundleItem> items_;
+  std::vector<std::string> order_;
+  std::optional<evaluation::DeviceInfo> device_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeferredEvaluator> make_deferred_evaluator(DeferredPorts ports) {
+  return std::make_unique<Deferred>(std::move(ports));
+}
+
+}  // namespace accelopt::bundles

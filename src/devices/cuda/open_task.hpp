@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of one open task on the device, as the evaluation calls them; the same for every front end.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "devices/cuda/client.hpp"
+#include "devices/cuda/device_tools.hpp"
+#include "devices/cuda/program.hpp"
+#include "evaluation/bench.hpp"
+#include "model/task.hpp"
+
+namespace accelopt::devices::cuda {
+
+/// What the programs of one open task share.
+struct OpenTask {
+  model::Definition definition;
+  DeviceClient device;
+  /// Which plan of a program an invocation takes.
+  std::function<std::string(const evaluation::Invocation&)> plan_name;
+  /// Sets of inputs per call, by workload's axes: found at its first call, the same for all programs from then on.
+  std::map<std::vector<std::int64_t>, int> variants{};
+};
+
+/// The program, loaded anew, to be called on slots that `task.device` prepared. `task` must outlive it.
+std::unique_ptr<evaluation::LiveKernel> start_program(OpenTask& task, ProgramPtr program);
+
+/// A slot's inputs and outputs as the device is told of them; which reference runs is left open.
+/// @error invalid_argument: an input cannot be drawn.
+base::Result<SlotRecipe> slot_recipe(const model::Definition& definition, const evaluation::SlotPlan& plan);
+
+/// A call of the program on a slot's first set of inputs, for a process of its own.
+/// @error invalid_argument: the slot or the program's plan is not there, or an input cannot be drawn.
+base::Result<OneCall> one_call(OpenTask& task, const Program& program, const evaluation::Invocation& invocation);
+
+}  // namespace accelopt::devices::cuda

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The baseline's own evaluation, before anything is asked of anyone: it must pass everything.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include "evaluation/measuring.hpp"
+#include "model/target_description.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+/// Which of reference, baseline or bound is the likely mend of a wrong baseline.
+std::string likely_mend(const Failure& failure) {
+  if (!failure.mismatch) {
+    return failure.status == model::Status::timeout
+               ? "; mend the baseline, or make the workload smaller"
+               : "; mend the baseline: check its sizes and the order of its arguments against task.h";
+  }
+  const model::Mismatch& wrong = *failure.mismatch;
+  if (!std::isfinite(wrong.actual) || !std::isfinite(wrong.expected)) {
+    return wrong.family == "as_declared" ? "; likely to mend: the baseline (it leaves an element unwritten, or "
+                                           "overflows where the reference does not)"
+                                         : "; likely to mend: the family " + wrong.family +
+                                               ", if the operator is not defined for it (families in the task)";
+  }
+  // Rounding alone stays within some dozens of the bound; another formula is far beyond.
+  constexpr double kStillRounding = 100;
+  constexpr double kOtherFormula = 1e-2;
+  if (wrong.normwise_error < kStillRounding * wrong.normwise_bound && wrong.normwise_error < kOtherFormula) {
+    return "; likely to mend: the bound (the baseline rounds more than the reference in float does: sum in another "
+           "order, or state "
+           "numerics.normwise)";
+  }
+  return "; likely to mend: the reference or the baseline, which do not compute the same";
+}
+
+/// Verifies the baseline, again while others are on the device, for as long as the target has patience. `disturbance`:
+/// who stayed; empty: the times are the baseline's own.
+base::Result<std::optional<Failure>> verify_alone_on_device(Measuring& measuring, std::vector<double>& times,
+                                                            std::string& disturbance, const std::stop_token& stop) {
+  const auto deadline = std::chrono::steady_clock::now() + measuring.target.patience_with_neighbours();
+  const bool counts = measuring.settings.protocol != model::Protocol::verify;
+  for (;;) {
+    disturbance.clear();
+    TRY_ASSIGN(auto failure, verify(measuring, *measuring.slots, measuring.task.baseline,
+                                    {.workloads = measuring.workloads(kEverything),
+                                     .median_ns = &times,
+                                     .disturbance = counts ? &disturbance : nullptr},
+                                    stop));
+    if (failure || disturbance.empty() || std::chrono::steady_clock::now() > deadline) return failure;
+  }
+}
+
+}  // namespace
+
+base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, const std::stop_token& stop) {
+  const model::Solution& baseline = measuring.task.baseline;
+  model::Evaluation evaluation = blank_evaluation(measuring, baseline, "baseline");
+  measuring.baseline_ns.assign(measuring.task.workloads.size(), 0.0);
+  TRY_ASSIGN(const bool built, build_stage(measuring, baseline, evaluation, stop));
+  if (!built || !can_run(measuring, evaluation)) return evaluation;
+  std::vector<double> times(measuring.task.workloads.size(), 0.0);
+  {
+    const auto quiet = measuring.target.quiet();
+    const StageClock clock(measuring, evaluation, "verify");
+    std::string disturbance;
+    TRY_ASSIGN(const auto failure, verify_alone_on_device(measuring, times, disturbance, stop));
+    if (failure) {
+      set_failure(evaluation, *failure);
+      evaluation.reason += likely_mend(*failure);
+      return evaluation;
+    }
+    if (!disturbance.empty()) {
+      evaluation.status = model::Status::not_measured;
+      evaluation.reason = disturbance + ", and times taken then do not count";
+      return evaluation;
+    }
+  }
+  measuring.baseline_ns = times;
+  evaluation.status = model::Status::passed;
+  if (measuring.settings.protocol == model::Protocol::verify) return evaluation;
+  for (const std::size_t workload : measuring.workloads(kEverything)) {
+    evaluation.workloads.push_back(workload_timing(measuring, workload, {}, {times[workload]}));
+  }
+  TRY(reject_incredible(measuring, evaluation, stop));
+  if (evaluation.status != model::Status::passed) return evaluation;
+  if (model::target_of(measuring.task).profiles_on_demand) return evaluation;
+  TRY_ASSIGN(evaluation.profile, run_profile(measuring, baseline, stop));
+  model::take_failure(evaluation);
+  return evaluation;
+}
+
+}  // namespace accelopt::evaluation

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "evaluation/race/recompute.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "stats/triage.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+model::Interval plain(const stats::Interval& log_ratio) {
+  const stats::Interval ratio = stats::as_ratio(log_ratio);
+  return {ratio.estimate, ratio.low, ratio.high};
+}
+
+/// Of the workloads whose times are in a sample, in the task's order; those that are not raced weigh nothing.
+std::vector<double> weights_of(const model::Task& task, bool with_held_out) {
+  std::vector<double> out;
+  for (const model::Workload& workload : task.workloads) {
+    if (workload.role == model::Role::race) out.push_back(workload.weight);
+    if (workload.role == model::Role::held_out && with_held_out) out.push_back(0);
+  }
+  return out;
+}
+
+bool fit(const std::vector<model::BlockSample>& samples, std::size_t workloads, bool twins) {
+  return !samples.empty() && std::all_of(samples.begin(), samples.end(), [&](const model::BlockSample& sample) {
+    return sample.reference_ns.size() == workloads && sample.candidate_ns.size() == workloads &&
+           (!twins || sample.shifted_ns.size() == workloads);
+  });
+}
+
+stats::Samples samples_of(const model::Evaluation& evaluation) {
+  const bool exact = evaluation.environment.clock == model::kDeterministicClock;
+  return exact ? stats::Samples::exact : stats::Samples::noisy;
+}
+
+std::optional<Recomputed> triage_again(const model::Task& task, const model::Evaluation& evaluation) {
+  const std::vector<double> weights = weights_of(task, false);
+  if (!fit(evaluation.samples, weights.size(), false)) return std::nullopt;
+  std::vector<double> blocks;
+  for (const model::BlockSample& sample : evaluation.samples) {
+    blocks.push_back(stats::block_log_ratio(sample.reference_ns, sample.candidate_ns, weights));
+  }
+  // A race whose time was up looked once more at the end.
+  const auto decision =
+      stats::decide_triage(blocks, stats::triage_rules(samples_of(evaluation)), stats::Clock::expired);
+  return Recomputed{model::parse_verdict(stats::to_string(decision.verdict)), plain(decision.log_ratio),
+                    decision.blocks};
+}
+
+std::optional<Recomputed> confirm_again(const model::Task& task, const MeasureSettings& settings,
+                                        const model::Evaluation& evaluation) {
+  const std::vector<double> weights = weights_of(task, true);
+  if (!fit(evaluation.samples, weights.size(), true)) return std::nullopt;
+  stats::TwinConfirmation copies(weights, confirmation_rules(settings, samples_of(evaluation)));
+  std::size_t at = 0;
+  for (int blocks = copies.next_restart_blocks(); blocks > 0 && at < evaluation.samples.size();
+       blocks = copies.next_restart_blocks()) {
+    std::array<std::vector<std::vector<double>>, 2> restart;
+    for (int i = 0; i < blocks && at < evaluation.samples.size(); ++i, ++at) {
+      const model::BlockSample& sample = evaluation.samples[at];
+      restart[0].push_back(log_ratios(sample.reference_ns, sample.candidate_ns));
+      restart[1].push_back(log_ratios(sample.reference_ns, sample.shifted_ns));
+    }
+    copies.add_restart(restart);
+  }
+  const stats::ConfirmationDecision& decision = copies.decision();
+  return Recomputed{verdict_of(decision), plain(decision.log_ratio), decision.blocks};
+}
+
+}  // namespace
+
+std::optional<Recomputed> recompute(const model::Task& task, const MeasureSettings& settings,
+                                    const model::Evaluation& evaluation) {
+  if (evaluation.status != model::Status::passed || settings.protocol != model::Protocol::blocks) return std::nullopt;
+  const auto kind = model::step_kind(evaluation.kind);
+  if (kind == model::StepKind::triage) return triage_again(task, evaluation);
+  if (kind == model::StepKind::confirm) return confirm_again(task, settings, evaluation);
+  return std::nullopt;
+}
+
+stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings, stats::Samples samples) {
+  stats::ConfirmationRules rules;
+  rules.min_restarts = settings.confirm_restarts;
+  rules.min_blocks = settings.confirm_min_blocks;
+  rules.max_blocks = settings.confirm_max_blocks;
+  rules.half_width = settings.confirm_half_width;
+  rules.allow_regression = settings.allow_regression;
+  rules.samples = samples;
+  if (samples == stats::Samples::exact) rules.min_restarts = rules.min_blocks = rules.max_blocks = 1;
+  return rules;
+}
+
+std::vector<double> log_ratios(const std::vector<double>& reference_ns, const std::vector<double>& candidate_ns) {
+  std::vector<double> out;
+  for (std::size_t i = 0; i < reference_ns.size(); ++i) {
+    out.push_back(stats::block_log_ratio({&reference_ns[i], 1}, {&candidate_ns[i], 1}, std::vector<double>{1.0}));
+  }
+  return out;
+}
+
+model::Verdict verdict_of(const stats::ConfirmationDecision& decision) {
+  if (decision.confirmed) return model::Verdict::faster;
+  if (decision.regressed) return model::Verdict::undecided;
+  const stats::Interval& ratio = decision.log_ratio;
+  return ratio.high < 0 ? model::Verdict::slower : ratio.low > 0 ? model::Verdict::undecided : model::Verdict::tie;
+}
+
+}  // namespace accelopt::evaluation

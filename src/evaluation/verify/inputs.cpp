@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+// Built with -ffp-contract=off: a fused multiply-add would change last bits from machine to machine.
+#include "evaluation/verify/inputs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "evaluation/verify/dtype_codec.hpp"
+#include "evaluation/verify/lanes.hpp"
+
+namespace accelopt::evaluation {
+namespace {
+
+using model::DType;
+using model::Family;
+using model::InitKind;
+
+/// Independent streams of one seed.
+enum class Stream : std::uint64_t { value = 1, angle, heavy, sparse, shuffle, perturbation, late, sign, tie };
+
+/// Elements drawn at a time: small enough for the first-level cache, even so that normals come in pairs.
+constexpr std::size_t kChunk = 1024;
+constexpr double kHeavyFloor = 0x1p-8;
+constexpr double kScale = 1000;
+constexpr std::uint64_t kShortestBlock = 4;
+constexpr std::uint64_t kBlockLengths = 5;  ///< each twice the one before it
+
+constexpr std::uint64_t mix(std::uint64_t bits) {
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+  return bits ^ (bits >> 31);
+}
+
+/// 64 random bits for every index of one stream.
+class Bits {
+ public:
+  Bits(std::uint64_t seed, Stream stream)
+      : key_(mix(mix(seed) + static_cast<std::uint64_t>(stream) * 0x9e3779b97f4a7c15)) {}
+  std::uint64_t operator()(std::uint64_t index) const { return mix(key_ + (index + 1) * 0x9e3779b97f4a7c15); }
+  /// Uniform in (0, 1), never an end: 52 bits and a half.
+  double uniform(std::uint64_t index) const {
+    const std::uint64_t bits = (operator()(index) >> 12) | 0x3ff0000000000000;
+    return (std::bit_cast<double>(bits) - 1) + 0x1p-53;
+  }
+
+ private:
+  std::uint64_t key_;
+};
+
+/// Natural logarithm of a normal number, to about 1e-14; only exact operations and a fixed polynomial, so the same
+/// everywhere.
+inline double portable_log(double x) {
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  // Moves the mantissa into [sqrt(1/2), sqrt(2)).
+  const std::uint64_t shifted = bits + (0x3ff0000000000000 - 0x3fe6a09e667f3bcd);
+  const double exponent = std::bit_cast<double>((shifted >> 52) | 0x4330000000000000) - 0x1p52 - 1023;
+  const double m = std::bit_cast<double>((shifted & 0x000fffffffffffff) + 0x3fe6a09e667f3bcd);
+  const double f = (m - 1) / (m + 1);
+  const double s = f * f;
+  const double series =
+      1 + s * (1.0 / 3 + s * (1.0 / 5 + s * (1.0 / 7 + s * (1.0 / 9 + s * (1.0 / 11 + s * (1.0 / 13 + s / 15))))));
+  return exponent * 0.69314718055994530942 + 2 * f * series;
+}
+
+/// Two independent normal numbers (Box and Muller) from a uniform number and 64 random bits. Free of branches: a loop
+/// over it becomes vector code.
+inline void normal_pair(double radius_uniform, std::uint64_t angle_bits, double& first, double& second) {
+  const double radius = std::sqrt(-2 * portable_log(radius_uniform));
+  // Two bits say how many quarter turns, the others where in the quarter.
+  const std::uint64_t quarter = angle_bits >> 62;
+  const double within = std::bit_cast<double>(((angle_bits << 2) >> 12) | 0x3ff0000000000000) - 1.5;
+  const double x = (within + 0x1p-53) * 1.57079632679489661923;
+  const double s = x * x;
+  const double sine =
+      x * (1 + s * (-1.0 / 6 + s * (1.0 / 120 + s * (-1.0 / 5040 + s * (1.0 / 362880 + s * (-1.0 / 39916800))))));
+  const double cosine =
+      1 + s * (-1.0 / 2 + s * (1.0 / 24 + s * (-1.0 / 720 + s * (1.0 / 40320 + s * (-1.0 / 3628800 + s / 479001600)))));
+  // The turns: (c, s), (-s, c), (-c, -s), (s, -c).
+  const auto sine_bits = std::bit_cast<std::uint64_t>(sine);
+  const auto cosine_bits = std::bit_cast<std::uint64_t>(cosine);
+  const std::uint64_t swapped = (sine_bits ^ cosine_bits) & (0 - (quarter & 1));
+  const std::uint64_t first_sign = ((quarter + 1) & 2) << 62;
+  const std::uint64_t second_sign = (quarter & 2) << 62;
+  first = radius * std::bit_cast<double>(cosine_bits ^ swapped ^ first_sign);
+  second = radius * std::bit_cast<double>(sine_bits ^ swapped ^ second_sign);
+}
+
+/// Pairs [first, first + count).
+ACCELOPT_WITH_AVX2 void draw_normal_pairs(const Bits& radius_bits, const Bits& angle_bits, std::uint64_t first,
+                                          std::size_t count, double* cosines, double* sines) {
+  for (std::size_t i = 0; i < count; ++i)
+    normal_pair(radius_bits.uniform(first + i), angle_bits(first + i), cosines[i], sines[i]);
+}
+
+/// Standard normal numbers of indices [first, first + out.size()); element i comes from pair i / 2.
+void draw_normals(std::uint64_t seed, std::uint64_t first, std::span<double> out) {
+  constexpr std::size_t kPairs = kChunk / 2 + 1;
+  const Bits radius_bits(seed, Stream::value);
+  const Bits angle_bits(seed, Stream::angle);
+  const std::uint64_t first_pair = first / 2;
+  const auto count = static_cast<std::size_t>((first + out.size() + 1) / 2 - first_pair);
+  double cosines[kPairs];
+  double sines[kPairs];
+  draw_normal_pairs(radius_bits, angle_bits, first_pair, count, cosines, sines);
+  const auto skip = static_cast<std::size_t>(first % 2);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::size_t place = i + skip;
+    out[i] = place % 2 == 0 ? cosines[place / 2] : sines[place / 2];
+  }
+}
+
+/// Elements [first, first + out.size()) as declared; at most kChunk of them.
+void draw_declared(const model::InitSpec& init, std::uint64_t seed, std::uint64_t first, std::span<double> out) {
+  const Bits bits(seed, Stream::value);
+  switch (init.kind) {
+    case InitKind::normal:
+    case InitKind::abs_normal:
+      draw_normals(seed, first, out);
+      for (double& value : out) value = init.first + init.second * value;
+      if (init.kind == InitKind::abs_normal) {
+        for (double& value : out) value = std::abs(value);
+      }
+      return;
+    case InitKind::uniform:
+    case InitKind::sorted:
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        out[i] = init.first + (init.second - init.first) * bits.uniform(first + i);
+      }
+      return;
+    case InitKind::integers:
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        out[i] = init.first + std::floor((init.second - init.first) * bits.uniform(first + i));
+      }
+      return;
+    case InitKind::zeros:
+      std::fill(out.begin(), out.end(), 0.0);
+      return;
+    case InitKind::ones:
+      std::fill(out.begin(), out.end(), 1.0);
+      return;
+    default:
+      std::fill(out.begin(), out.end(), init.first);
+  }
+}
+
+/// The families that leave an input's meaning intact; see draw_input.
+bool applies(InitKind kind, Family family) {
+  const bool scales = family == Family::scaled_up || family == Family::scaled_down;
+  switch (kind) {
+    case InitKind::permutation:
+    case InitKind::indptr:
+      return false;
+    case InitKind::sorted:
+      return scales;
+    case InitKind::integers:
+      return !scales && family != Family::heavy && family != Family::near_ties;
+    default:
+      return true;
+  }
+}
+
+void transform(Family family, std::uint64_t seed, std::uint64_t first, std::span<double> values) {
+  switch (family) {
+    case Family::as_declared:
+    case Family::rows:
+    case Family::late:
+    case Family::blocks:
+    case Family::near_ties:
+      return;
+    case Family::positive:
+      for (double& value : values) value = std::abs(value);
+      return;
+    case Family::scaled_up:
+      for (double& value : values) value *= kScale;
+      return;
+    case Family::scaled_down:
+      for (double& value : values) value /= kScale;
+      return;
+    case Family::heavy: {
+      const Bits bits(seed, Stream::heavy);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] /= kHeavyFloor + (1 - kHeavyFloor) * bits.uniform(first + i);
+      }
+      return;
+    }
+    case Family::sparse: {
+      const Bits bits(seed, Stream::sparse);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = bits(first + i) >> 61 == 0 ? values[i] : 0;
+      return;
+    }
+    case Family::signed_zeros: {
+      const Bits bits(seed, Stream::sign);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::uint64_t drawn = bits(first + i) >> 62;
+        if (drawn < 2) values[i] = drawn == 0 ? 0.0 : -0.0;
+      }
+      return;
+    }
+  }
+}
+
+struct Rows {
+  std::size_t count = 1;
+  std::size_t length = 1;  ///< of the last axis
+};
+
+Rows rows_of(const std::vector<std::int64_t>& shape) {
+  Rows rows;
+  if (shape.empty()) return rows;
+  rows.length = static_cast<std::size_t>(shape.back());
+  for (std::size_t i = 0; i + 1 < shape.size(); ++i) rows.count *= static_cast<std::size_t>(shape[i]);
+  return rows;
+}
+
+bool is_drawn_by_row(Family family) {
+  return family == Family::rows || family == Family::late || family == Family::blocks || family == Family::near_ties;
+}
+
+/// Where a row departs from its pattern: somewhere in its second half.
+std::size_t late_place(const Bits& bits, std::size_t row, std::size_t length) {
+  return length / 2 + static_cast<std::size_t>(bits(2 * row + 1) % (length - length / 2));
+}
+
+/// Levels of near_ties: one unit in the last place apart.
+std::uint64_t tie_levels(DType dtype) {
+  return model::size_of(dtype) >= 4 ? 64 : 8;
+}
+
+/// One row of a family that is_drawn_by_row; `row` numbers it.
+void draw_patterned_row(const InputDraw& draw, std::size_t row, std::span<double> out) {
+  const Bits bits(draw.seed, Stream::late);
+  const bool blocks = draw.family == Family::blocks;
+  // Odd rows repeat the row before them.
+  const std::size_t shown = blocks ? row / 2 * 2 : row;
+  const std::size_t length = blocks ? std::size_t{kShortestBlock} << bits(2 * shown) % kBlockLengths : 1;
+  draw_declared(draw.init, draw.seed, shown * out.size(), out.first(std::min(length, out.size())));
+  for (std::size_t i = length; i < out.size(); ++i) out[i] = out[i - length];
+  if (draw.family == Family::near_ties) {
+    const Bits level(draw.seed, Stream::tie);
+    const double step = 2 * model::unit_roundoff(draw.dtype);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] *= 1 + step * static_cast<double>(level(row * out.size() + i) % tie_levels(draw.dtype));
+    }
+  }
+  if (draw.family != Family::late && !blocks) return;
+  for (const std::size_t departing : {shown, row}) {
+    const std::size_t place = late_place(bits, departing, out.size());
+    draw_declared(draw.init, draw.seed, departing * out.size() + place, out.subspan(place, 1));
+  }
+}
+
+/// Largest integer up to which the dtype holds every integer exactly.
+double largest_index(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+    case DType::int64:
+    case DType::uint64:
+      return 0x1p53;
+    case DType::float32:
+      return 0x1p24;
+    case DType::int32:
+      return 0x1p31 - 1;
+    case DType::uint32:
+      return 0x1p32 - 1;
+    case DType::uint16:
+      return 0x1p16 - 1;
+    case DType::int16:
+      return 0x1p15 - 1;
+    case DType::int8:
+      return 127;
+    case DType::uint8:
+      return 255;
+    case DType::boolean:
+      return 1;
+    default:
+      return 2 / model::unit_roundoff(dtype) / 2;
+  }
+}
+
+/// One row of permutation, indptr or sorted; `row` numbers it.
+void draw_structured_row(const InputDraw& draw, std::size_t row, std::span<double> out) {
+  const Bits bits(draw.seed, Stream::shuffle);
+  const std::uint64_t first = static_cast<std::uint64_t>(row) * out.size();
+  if (draw.init.kind == InitKind::permutation) {
+    std::iota(out.begin(), out.end(), 0.0);
+    for (std::size_t i = out.size(); i > 1; --i) {
+      std::swap(out[i - 1], out[static_cast<std::size_t>(bits.uniform(first + i) * static_cast<double>(i))]);
+    }
+    return;
+  }
+  if (draw.init.kind == InitKind::indptr) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::floor(bits.uniform(first + i) * (draw.init.first + 1));
+    out.front() = 0;
+    out.back() = draw.init.first;
+  } else {
+    for (std::size_t i = 0; i < out.size(); i += kChunk) {
+      draw_declared(draw.init, draw.seed, first + i, out.subspan(i, std::min(kChunk, out.size() - i)));
+    }
+  }
+  std::sort(out.begin(), out.end());
+}
+
+}  // namespace
+
+base::Result<void> check_draw(const InputDraw& draw, std::size_t bytes) {
+  for (const std::int64_t axis : draw.shape) {
+    if (axis < 0) return base::fail(base::ErrorCode::invalid_argument, "an axis of an input is negative");
+  }
+  const Rows rows = rows_of(draw.shape);
+  const std::size_t wanted = rows.count * rows.length * model::size_of(draw.dtype);
+  if (bytes != wanted) {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "an input of " + std::to_string(wanted) + " bytes cannot be drawn into " + std::to_string(bytes));
+  }
+  const model::InitSpec& init = draw.init;
+  const std::string spec = model::to_string(init);
+  const bool is_interval = init.kind == InitKind::uniform || init.kind == InitKind::sorted;
+  const bool no_integer = init.kind == InitKind::integers && !(std::ceil(init.first) < std::ceil(init.second));
+  if ((is_interval && !(init.first <= init.second)) || no_integer) {
+    return base::fail(base::ErrorCode::invalid_argument, spec + ": the low end must be below the high end");
+  }
+  double largest = 0;
+  if (init.kind == InitKind::permutation) largest = static_cast<double>(rows.length) - 1;
+  if (init.kind == InitKind::indptr) largest = init.first;
+  if (largest > largest_index(draw.dtype)) {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      spec + ": an index does not fit in " + std::string(model::to_string(draw.dtype)));
+  }
+  if (init.kind == InitKind::indptr && (init.first < 0 || init.first != std::floor(init.first) || rows.length < 2)) {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      spec + ": needs a whole number of 0 or more and at least two entries along the last axis");
+  }
+  return {};
+}
+
+Family drawn_family(const InputDraw& draw) {
+  return applies(draw.init.kind, draw.family) ? draw.family : Family::as_declared;
+}
+
+base::Result<void> draw_input(const InputDraw& draw, std::span<std::byte> out) {
+  TRY(check_draw(draw, out.size()));
+  const Rows rows = rows_of(draw.shape);
+  const std::size_t size = model::size_of(draw.dtype);
+  const Family family = drawn_family(draw);
+  const bool structured = draw.init.kind == InitKind::permutation || draw.init.kind == InitKind::indptr ||
+                          draw.init.kind == InitKind::sorted;
+  if (structured || is_drawn_by_row(family)) {
+    std::vector<double> row(rows.length);
+    for (std::size_t i = 0; i < rows.count && rows.length > 0; ++i) {
+      if (structured) {
+        draw_structured_row(draw, i, row);
+        transform(family, draw.seed, i * rows.length, row);
+      } else {
+        draw_patterned_row(draw, i, row);
+      }
+      encode(draw.dtype, row, out.subspan(i * rows.length * size, rows.length * size));
+    }
+    return {};
+  }
+  std::array<double, kChunk> chunk;
+  const std::size_t elements = rows.count * rows.length;
+  for (std::size_t first = 0; first < elements; first += kChunk) {
+    const std::span<double> values = std::span(chunk).first(std::min(kChunk, elements - first));
+    draw_declared(draw.init, draw.seed, first, values);
+    transform(family, draw.seed, first, values);
+    encode(draw.dtype, values, out.subspan(first * size, values.size() * size));
+  }
+  return {};
+}
+
+std::vector<Family> families_of_task(const model::Task& task) {
+  std::vector<Family> families{Family::as_declared};
+  for (const Family family : model::kTransformations) {
+    const bool permitted =
+        std::any_of(task.definition.inputs.begin(), task.definition.inputs.end(),
+                    [&](const model::TensorSpec& input) { return family_of_input(input, family) == family; });
+    if (permitted) families.push_back(family);
+  }
+  return families;
+}
+
+Family family_of_slot(const model::Task& task, int slot) {
+  const std::vector<Family> families = families_of_task(task);
+  return families[static_cast<std::size_t>(slot) % families.size()];
+}
+
+Family family_of_input(const model::TensorSpec& input, Family slot_family) {
+  const bool permitted = std::find(input.families.begin(), input.families.end(), slot_family) != input.families.end();
+  return permitted ? slot_family : Family::as_declared;
+}
+
+std::uint64_t input_seed(std::uint64_t run_seed, std::string_view workload, int slot, std::string_view input) {
+  std::uint64_t seed = mix(run_seed + 0x9e3779b97f4a7c15);
+  const auto absorb = [&](std::string_view text) {
+    seed = mix(seed ^ (text.size() + 0x9e3779b97f4a7c15));
+    for (const char letter : text) seed = mix(seed ^ static_cast<unsigned char>(letter));
+  };
+  absorb(workload);
+  seed = mix(seed + static_cast<std::uint64_t>(slot) * 0x9e3779b97f4a7c15);
+  absorb(input);
+  return seed;
+}
+
+double perturbation_step(DType dtype, const model::Numerics& numerics) {
+  DType computed = dtype;
+  if (numerics.lower_precision) {
+    computed = dtype == DType::float64      ? DType::float32
+               : dtype == DType::float32    ? DType::bfloat16
+               : model::size_of(dtype) == 2 ? DType::float8_e4m3fn
+                                            : dtype;
+  }
+  return 2 * model::unit_roundoff(computed);
+}
+
+void perturb(std::span<double> values, DType dtype, const model::Numerics& numerics, std::uint64_t seed) {
+  if (!model::is_floating(dtype)) return;
+  const double step = perturbation_step(dtype, numerics);
+  const Bits bits(seed, Stream::perturbation);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] *= bits(i) >> 63 == 0 ? 1 + step : 1 - step;
+}
+
+}  // namespace accelopt::evaluation

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/pool.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "base/hash.hpp"
+#include "evaluation/evaluator_json.hpp"
+#include "evaluation/requests.hpp"
+
+namespace accelopt::worker {
+namespace {
+
+using base::ErrorCode;
+using base::Json;
+
+constexpr int kDeathsOfASolution = 2;  ///< with the same solution being measured: its own fault
+
+/// One worker of the pool, and what it has to do.
+struct Member {
+  explicit Member(WorkerCommand command, const ConnectionOptions& options)
+      : connection(std::move(command), options), name(connection.name()) {}
+
+  enum class State {
+    down,      ///< has no process; the next request starts it
+    starting,  ///< on its own thread
+    ready,     ///< the task is open in it
+    stopped,   ///< its start was called off
+    lost       ///< given up, or refused
+  } state = State::down;
+  WorkerConnection connection;
+  std::string name;                              ///< unlike any other's
+  std::optional<std::uint64_t> seed{};           ///< of its inputs; none: the run's
+  std::optional<evaluation::OpenReport> opened;  ///< what it said last of its device
+  base::Error error{};                           ///< why it is stopped or lost
+  int deaths = 0;                                ///< of nobody, since its last answer
+  int building = 0;                              ///< requests in flight
+  int measuring = 0;
+  std::set<std::string> built;  ///< source ids
+  std::jthread starter;
+};
+
+/// The solution that is to be blamed for a death while it is measured; null: none.
+const model::Solution* blamed(const evaluation::Request& request) {
+  if (const auto* const race = std::get_if<evaluation::Race>(&request)) return &race->candidate;
+  if (const auto* const held_out = std::get_if<evaluation::HeldOut>(&request)) return &held_out->solution;
+  if (const auto* const confirm = std::get_if<evaluation::Confirm>(&request)) return &confirm->solution;
+  return nullptr;
+}
+
+/// What a solution is said to be that workers died of.
+evaluation::Reply death_by(const evaluation::Request& request, const model::Solution& solution,
+                           const std::string& reason) {
+  if (std::holds_alternative<evaluation::HeldOut>(request)) return model::Status::runtime_error;
+  model::Evaluation evaluation;
+  evaluation.kind = evaluation::operation(request);
+  evaluation.status = model::Status::runtime_error;
+  evaluation.source_id = model::source_id(solution);
+  evaluation.reason = "measuring it ended the worker twice: " + reason;
+  return evaluation;
+}
+
+/// The source that a request builds, or would rather find built; empty: none in particular.
+std::string built_source(const evaluation::Request& request) {
+  if (const auto* const build = std::get_if<evaluation::Build>(&request)) return model::source_id(build->solution);
+  if (const auto* const race = std::get_if<evaluation::Race>(&request)) return model::source_id(race->candidate);
+  return {};
+}
+
+class WorkerPool final : public evaluation::Evaluator {
+ public:
+  explicit WorkerPool(PoolOptions options) : options_(std::move(options.connection)) {
+    ACCELOPT_ASSERT(!options.workers.empty(), "a pool has a worker");
+    one_at_a_time(options_.waiting);
+    one_at_a_time(options_.progressed);
+    for (WorkerCommand& command : options.workers) {
+      members_.emplace_back(std::move(command), options_);
+      Member& member = members_.back();
+      const auto namesakes = std::count_if(members_.begin(), members_.end(), [&](const Member& other) {
+        return other.connection.name() == member.connection.name();
+      });
+      if (namesakes > 1) member.name += " (" + std::to_string(namesakes) + ")";
+    }
+  }
+
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+  ~WorkerPool() override {
+    for (Member& member : members_) member.starter.request_stop();
+  }
+
+  base::Outcome<evaluation::Reply> answer(const evaluation::Request& request, std::stop_token stop) override {
+    if (const auto* const open = std::get_if<evaluation::Open>(&request)) return open_task(*open, stop);
+    const Json json = to_json(request);
+    int deaths_of_solution = 0;
+    int deaths_of_nobody = 0;
+    std::set<const Member*> fled;  // where it was in vain
+    while (true) {
+      TRY_ASSIGN(Member* const member, take(request, fled, stop));
+      Answer answer = member->connection.ask(json, stop);
+      const model::Solution* const culprit = answer.started ? blamed(request) : nullptr;
+      give_back(*member, request, answer, culprit == nullptr ? Fault::nobodys : Fault::solutions);
+      if (answer.end == Answer::End::cancelled) return tl::make_unexpected(cancelled());
+      if (answer.end == Answer::End::answered) return reply_of(*member, request, std::move(answer.result));
+      fled.insert(member);
+      if (culprit != nullptr && ++deaths_of_solution == kDeathsOfASolution)
+        return death_by(request, *culprit, answer.reason);
+      if (culprit == nullptr && ++deaths_of_nobody == kDeathsOfNobody)
+        return tl::make_unexpected(member->connection.too_many_deaths(answer.reason + answer.last_words));
+    }
+  }
+
+  double waited_seconds() const override {
+    double sum = 0;
+    for (const Member& member : members_) sum += member.connection.waited_seconds();
+    return sum;
+  }
+
+ private:
+  using State = Member::State;
+  using Texts = std::vector<std::string>;
+  enum class Fault { solutions, nobodys };
+
+  static base::Error cancelled() { return {ErrorCode::cancelled, "stopped as asked"}; }
+
+  template <class Value>
+  void one_at_a_time(std::function<void(const Value&)>& told) {
+    if (!told) return;
+    told = [this, whom = std::move(told)](const Value& value) {
+      const std::lock_guard lock(telling_);
+      whom(value);
+    };
+  }
+
+  [[nodiscard]] bool several() const { return members_.size() > 1; }
+
+  static std::string title(const Member& member) { return "the worker \"" + member.name + "\""; }
+
+  void tell(const Texts& texts) const {
+    for (const std::string& text : texts) {
+      if (options_.notice) options_.notice(text);
+    }
+  }
+
+  [[nodiscard]] long count(State state) const {
+    return std::count_if(members_.begin(), members_.end(), [&](const Member& m) { return m.state == state; });
+  }
+
+  /// "; 2 of 3 workers are left".
+  [[nodiscard]] std::string left() const {
+    const long lost = count(State::lost);
+    const auto all = static_cast<long>(members_.size());
+    return "; " + std::to_string(all - lost) + " of " + std::to_string(all) + " workers are left";
+  }
+
+  base::Result<evaluation::Reply> reply_of(const Member& member, const evaluation::Request& request,
+                                           base::Result<Json> result) const {
+    if (!result) return tl::make_unexpected(result.error());
+    TRY_ASSIGN(evaluation::Reply reply, evaluation::parse_reply(request, *result, "the worker's"));
+    auto* const evaluation = std::get_if<model::Evaluation>(&reply);
+    if (several() && evaluation != nullptr) evaluation->environment.worker = member.name;
+    return reply;
+  }
+
+  base::Result<evaluation::Reply> open_task(const evaluation::Open& open, const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    if (reference_) return base::fail(ErrorCode::invalid_argument, "a task is open already; make another pool");
+    if (count(State::starting) == 0) {
+      target_ = open.task.target;
+      open_request_ = to_json(evaluation::Request(open));
+      // No candidate meets the same inputs on two workers.
+      for (std::size_t i = 1; i < members_.size(); ++i)
+        members_[i].seed = base::derive_seed(open.settings.seed, "worker " + std::to_string(i));
+    }
+    for (Member& member : members_) {
+      if (member.state != State::starting && member.state != State::ready) start(member);
+    }
+    if (!changed_.wait(lock, stop, [this] { return count(State::starting) == 0; }))
+      return tl::make_unexpected(cancelled());
+    Texts texts;
+    auto reply = settle_on_a_kind(texts);
+    lock.unlock();
+    tell(texts);
+    return reply;
+  }
+
+  /// Every worker has opened the task or cannot: the kind of device that the run is on, and who is of it.
+  base::Result<evaluation::Reply> settle_on_a_kind(Texts& texts) {
+    for (Member& member : members_) {
+      if (member.state != State::ready) continue;
+      if (reference_ == nullptr) reference_ = &member;
+      if (reference_->opened->baseline.status == model::Status::passed) break;
+      if (member.opened->baseline.status == model::Status::passed) reference_ = &member;
+    }
+    if (reference_ == nullptr) return tl::make_unexpected(nobody_left(members_.front()));
+    kind_ = *reference_->opened;
+    for (Member& member : members_) {
+      if (member.state == State::ready) refuse_another_kind(member);
+      if (member.state != State::ready) texts.push_back(member.error.message);
+    }
+    if (!texts.empty()) texts.back() += left();
+    evaluation::OpenReport report = kind_;
+    if (several()) report.baseline.environment.worker = reference_->name;
+    return report;
+  }
+
+  /// A worker on whose device the run's times would be other ones is lost: at the beginning, or when it comes again, as
+  /// a scheduler may have put it elsewhere.
+  void refuse_another_kind(Member& member) const {
+    const evaluation::OpenReport& its = *member.opened;
+    const auto differs = [&](const char* what, const std::string& here, const std::string& there) {
+      return std::string("its ") + what + " \"" + here + "\", and that of " + title(*reference_) + " was \"" + there +
+             "\"; one run measures on one kind of device";
+    };
+    const std::string& its_driver = its.baseline.environment.device;  // of an evaluation that got that far
+    const std::string& runs_driver = kind_.baseline.environment.device;
+    std::string why;
+    if (its.device.name != kind_.device.name)
+      why = differs("device is", its.device.name, kind_.device.name);
+    else if (its_driver != runs_driver && its.baseline.status == kind_.baseline.status)
+      why = differs("device and driver are", its_driver, runs_driver);
+    else if (its.device.compiler != kind_.device.compiler)
+      why = differs("compiler is", its.device.compiler, kind_.device.compiler);
+    else if (several() && its.baseline.status != kind_.baseline.status)
+      why = "the baseline, which " + std::string(model::to_string(kind_.baseline.status)) + " on " +
+            title(*reference_) + ", does not on it: " + its.baseline.reason;
+    if (why.empty()) return;
+    lose(member, {ErrorCode::unsupported, title(member) + " is refused: " + why});
+    member.connection.close();
+  }
+
+  static void lose(Member& member, base::Error error) {
+    member.state = error.code == ErrorCode::cancelled ? State::stopped : State::lost;
+    member.error = std::move(error);
+  }
+
+  [[nodiscard]] base::Error nobody_left(const Member& last) const {
+    if (!several()) return last.error;
+    return base::with_context(last.error, "no worker is left");
+  }
+
+  /// Under the lock. Its own thread starts it.
+  void start(Member& member) {
+    member.state = State::starting;
+    member.starter = std::jthread([this, &member](const std::stop_token& stop) {
+      auto opened = opened_in(member, stop);
+      Texts texts;
+      {
+        const std::lock_guard lock(mutex_);
+        member.built.clear();
+        if (opened) {
+          member.opened = std::move(*opened);
+          member.state = State::ready;
+          if (reference_ != nullptr) refuse_another_kind(member);
+        } else {
+          lose(member, opened.error());
+        }
+        if (reference_ != nullptr && several() && member.state == State::lost)
+          texts.push_back(member.error.message + left());
+      }
+      changed_.notify_all();
+      tell(texts);
+    });
+  }
+
+  base::Result<evaluation::OpenReport> opened_in(Member& member, const std::stop_token& stop) {
+    Json request = open_request_;
+    if (member.seed) request["settings"]["seed"] = *member.seed;
+    auto opened = member.connection.open(request, target_, stop);
+    if (opened) return base::decode<evaluation::OpenReport>(*opened, "the worker's answer to open");
+    const bool named = !several() || opened.error().message.starts_with("the worker");
+    return tl::make_unexpected(named ? opened.error() : base::with_context(opened.error(), title(member)));
+  }
+
+  /// The ready worker with the least to do. Those that are down are started, and waited for while none is ready.
+  base::Result<Member*> take(const evaluation::Request& request, const std::set<const Member*>& fled,
+                             const std::stop_token& stop) {
+    Texts texts;
+    std::unique_lock lock(mutex_);
+    if (reference_ == nullptr) return base::fail(ErrorCode::invalid_argument, "no task is open; call open first");
+    for (Member& member : members_) {
+      if (member.state == State::stopped) member.state = State::down;
+      if (member.state == State::ready && !member.connection.alive())
+        note_death(member, Fault::nobodys, "it ended", texts);
+    }
+    Member* taken = nullptr;
+    bool called_off = false;
+    while (true) {
+      for (Member& member : members_) {
+        if (member.state == State::down) start_again(member, texts);
+      }
+      taken = least_busy(request, fled);
+      if (taken != nullptr || count(State::starting) == 0) break;
+      called_off =
+          !changed_.wait(lock, stop, [this] { return count(State::ready) > 0 || count(State::starting) == 0; });
+      if (called_off) break;
+    }
+    if (taken != nullptr) ++in_flight(*taken, request);
+    base::Error error = cancelled();
+    if (taken == nullptr && !called_off) error = nobody_left(last_lost());
+    lock.unlock();
+    tell(texts);
+    if (taken == nullptr) return tl::make_unexpected(std::move(error));
+    return taken;
+  }
+
+  [[nodiscard]] const Member& last_lost() const {
+    const Member* last = &members_.front();
+    for (const Member& member : members_) {
+      if (member.state == State::stopped) return member;
+      if (last->error.message.empty()) last = &member;
+    }
+    return *last;
+  }
+
+  /// Under the lock.
+  void start_again(Member& member, Texts& texts) {
+    const auto others = static_cast<long>(members_.size()) - count(State::lost) - 1;
+    if (member.deaths < kDeathsOfNobody || others == 0) return start(member);
+    lose(member, {ErrorCode::unavailable, title(member) + " is given up: it died " + std::to_string(kDeathsOfNobody) +
+                                              " times between two answers"});
+    texts.push_back(member.error.message + left());
+  }
+
+  static int& in_flight(Member& member, const evaluation::Request& request) {
+    return std::holds_alternative<evaluation::Build>(request) ? member.building : member.measuring;
+  }
+
+  /// Of equals the one that has built the request's source, then the first. Where the request was in vain is the last
+  /// resort. Null: none is ready.
+  Member* least_busy(const evaluation::Request& request, const std::set<const Member*>& fled) {
+    const std::string source = several() ? built_source(request) : std::string();
+    const auto load = [&](Member& member) {
+      return std::make_tuple(fled.contains(&member), in_flight(member, request), !member.built.contains(source));
+    };
+    Member* best = nullptr;
+    for (Member& member : members_) {
+      if (member.state == State::ready && (best == nullptr || load(member) < load(*best))) best = &member;
+    }
+    return best;
+  }
+
+  /// Under the lock: its process has ended, and nobody has noticed before.
+  void note_death(Member& member, Fault fault, const std::string& how, Texts& texts) {
+    member.state = State::down;
+    if (fault == Fault::nobodys) ++member.deaths;
+    const bool others = count(State::ready) > 0;
+    if (several())
+      texts.push_back(title(member) + " was lost (" + how + "); it is started again" +
+                      (others ? ", and the others do its work meanwhile" : ""));
+  }
+
+  void give_back(Member& member, const evaluation::Request& request, const Answer& answer, Fault fault) {
+    Texts texts;
+    {
+      const std::lock_guard lock(mutex_);
+      --in_flight(member, request);
+      if (answer.end == Answer::End::answered) {
+        member.deaths = 0;
+        if (several() && std::holds_alternative<evaluation::Build>(request)) member.built.insert(built_source(request));
+      }
+      const bool first_to_know = member.state == State::ready && !member.connection.alive();
+      if (answer.end == Answer::End::died && first_to_know) {
+        note_death(member, fault, answer.reason + answer.last_words, texts);
+      }
+    }
+    tell(texts);
+  }
+
+  ConnectionOptions options_;
+  std::mutex telling_;
+  mutable std::mutex mutex_;  ///< guards what follows; a member's connection guards itself
+  std::condition_variable_any changed_;
+  std::string target_;                 ///< of the task; set before the first worker starts
+  Json open_request_;                  ///< likewise
+  const Member* reference_ = nullptr;  ///< whose device is the run's kind; null: no task is open
+  evaluation::OpenReport kind_;        ///< what it said of it at the run's beginning
+  std::deque<Member> members_;         ///< last: their threads use the rest
+};
+
+}  // namespace
+
+std::unique_ptr<evaluation::Evaluator> make_worker_pool(PoolOptions options) {
+  return std::make_unique<WorkerPool>(std::move(options));
+}
+
+}  // namespace accelopt::worker

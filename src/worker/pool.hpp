@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "evaluation/evaluator.hpp"
+#include "worker/connection.hpp"
+
+namespace accelopt::worker {
+
+struct PoolOptions {
+  std::vector<WorkerCommand> workers;  ///< one at least
+  ConnectionOptions connection{};
+};
+
+/// An evaluator that measures in worker processes, started by `open`. Any thread may call any function.
+///
+/// `open` waits until every worker has opened the task or cannot. The first of them, in their order, on which the
+/// baseline passes says which kind of device the run is on; a worker whose device, driver or compiler is another is
+/// refused. From then on a request goes to the worker with the least to do, whole: the arms of a race meet on one
+/// device. Every worker but the first draws inputs from a seed of its own. `environment.worker` of an evaluation names
+/// who made it, where there are several.
+///
+/// What a worker was asked when it died is asked of another one. The dead one is started again, opens the task and
+/// takes part again; one that cannot be is given up. The second death while the same solution is measured is that
+/// solution's RUNTIME_ERROR; the third death of which no solution can be blamed is an error (unavailable), for the
+/// request that met them. An error too is that no worker is left.
+std::unique_ptr<evaluation::Evaluator> make_worker_pool(PoolOptions options);
+
+}  // namespace accelopt::worker

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs made by hand, without a front end: two cubins, arguments of every kind, a plan for each workload.
+#include "devices/cuda/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/files.hpp"
+#include "devices/cuda/open_task.hpp"
+#include "fakes/cuda/compile.hpp"
+
+namespace accelopt::devices::cuda {
+namespace {
+
+using evaluation::CallEnd;
+
+/// sums[i] = x[i] * factor + shift
+constexpr const char* kScale = R"(
+extern "C" __global__ void scale(const float* x, float factor, double shift, int count, float* sums) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) sums[i] = x[i] * factor + shift;
+}
+)";
+/// y[i] = s + wide - sums[i]
+constexpr const char* kFinish = R"(
+extern "C" __global__ void finish(const float* sums, float s, bool negative, long long wide, int count, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) y[i] = (negative ? -sums[i] : sums[i]) + s + wide;
+}
+)";
+constexpr const char* kReference = R"(
+extern "C" __global__ void right(const real* x, real s, long long count, real* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) y[i] = s + 3 - (x[i] * 2 + 0.5);
+}
+)";
+
+std::string cubin_of(const std::string& text, const std::string& option = "") {
+  const auto out = fakes::compile_cubin(text, "", option);
+  EXPECT_TRUE(out) << out.error().message;
+  return out.value_or("");
+}
+
+Launch launch_of(std::size_t cubin, const std::string& kernel, std::uint32_t blocks, std::vector<Argument> arguments) {
+  Launch out;
+  out.cubin = cubin;
+  out.kernel = kernel;
+  out.grid = {blocks, 1, 1};
+  out.block = {64, 1, 1};
+  out.arguments = std::move(arguments);
+  return out;
+}
+
+/// For workloads "64" and "100", of so many elements.
+Program by_hand() {
+  Program out;
+  out.cubins = {{cubin_of(kScale), {}}, {cubin_of(kFinish), {}}};
+  for (const std::int32_t count : {64, 100}) {
+    LaunchPlan plan;
+    plan.scratch.push_back({"room", model::DType::float32, 256 + 4 * static_cast<std::uint64_t>(count), false});
+    const Argument sums = tensor_argument("room", 256);
+    plan.launches = {launch_of(0, "scale", 2,
+                               {tensor_argument("x"), constant_argument(2.0F), constant_argument(0.5),
+                                constant_argument(count), sums}),
+                     launch_of(1, "finish", 2,
+                               {sums, scalar_argument("s", model::DType::float32), constant_argument(true),
+                                constant_argument(std::int64_t{3}), constant_argument(count), tensor_argument("y")})};
+    out.plans[std::to_string(count)] = plan;
+  }
+  return out;
+}
+
+ProgramPtr reference_of(const std::string& real, model::DType dtype) {
+  auto out = std::make_shared<Program>();
+  out->cubins = {{cubin_of(kReference, "-Dreal=" + real), {}}};
+  for (const std::int64_t count : {64, 100}) {
+    out->plans[std::to_string(count)].launches = {
+        launch_of(0, "right", 2,
+                  {tensor_argument("x"), scalar_argument("s", dtype), constant_argument(count), tensor_argument("y")})};
+  }
+  return out;
+}
+
+/// y[M] of x[M] and s, in float32.
+model::Definition definition() {
+  model::Definition out;
+  out.axes = {{"M", std::nullopt}};
+  for (const char* name : {"x", "s"}) out.inputs.emplace_back().name = name;
+  out.outputs.emplace_back().name = "y";
+  for (model::TensorSpec* tensor : {&out.inputs[0], &out.outputs[0]}) tensor->shape = std::vector<std::string>{"M"};
+  return out;
+}
+
+class Programs : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto process = ServerProcess::create(ACCELOPT_DEVICE_PATH);
+    ASSERT_TRUE(process) << process.error().message;
+    task_.emplace(OpenTask{definition(), DeviceClient(std::move(*process), {0, ACCELOPT_FAKE_DRIVER, "", 0}),
+                           [this](const evaluation::Invocation&) { return plan_; }});
+    const auto checks = base::read_file(ACCELOPT_FAKE_CHECK_KERNELS);
+    ASSERT_TRUE(checks) << checks.error().message;
+    task_->device.set_check_kernels(*checks);
+    in_double_ = task_->device.add(reference_of("double", model::DType::float64));
+    in_float_ = task_->device.add(reference_of("float", model::DType::float32));
+    for (const std::int64_t count : {64, 100}) prepare(count);
+  }
+
+  /// The slot of so many elements, which is its number too.
+  void prepare(std::int64_t count) {
+    const model::Workload workload{std::to_string(count), {{"M", count}}, model::Role::race, 1.0};
+    const evaluation::Invocation invocation{static_cast<std::uint64_t>(count), {}, {}, {count}};
+    evaluation::SlotPlan plan{workload, invocation, {}, 7};
+    for (const model::TensorSpec& input : task_->definition.inputs) {
+      const auto shape = input.shape ? std::vector<std::int64_t>{count} : std::vector<std::int64_t>{};
+      const model::InitSpec init{input.shape ? model::InitKind::normal : model::InitKind::constant, 0.25, 1};
+      plan.inputs.push_back({init, input.dtype, shape, model::Family::as_declared, 11});
+    }
+    auto recipe = slot_recipe(task_->definition, plan);
+    ASSERT_TRUE(recipe) << recipe.error().message;
+    recipe->request.in_double = {in_double_, workload.name};
+    recipe->request.in_float = {in_float_, workload.name};
+    const auto bounds = task_->device.prepare(invocation.number, std::move(*recipe));
+    ASSERT_TRUE(bounds) << bounds.error().message;
+  }
+
+  base::Result<evaluation::CallOutcome> call(const Program& program, std::int64_t slot, const std::string& plan) {
+    plan_ = plan;
+    evaluation::CallOptions options;
+    options.limit = std::chrono::seconds(10);
+    options.alone = true;
+    return start_program(*task_, std::make_shared<Program>(program))
+        ->call({static_cast<std::uint64_t>(slot), {}, {}, {slot}}, options);
+  }
+  /// "right", "wrong", or why the call did not end.
+  std::string outcome_of(const Program& program, std::int64_t slot = 64, const std::string& plan = "64") {
+    const auto outcome = call(program, slot, plan);
+    if (!outcome) return outcome.error().message;
+    if (outcome->end != CallEnd::returned) return outcome->reason;
+    return outcome->comparisons.at(0).passed() ? "right" : "wrong";
+  }
+  /// The same of a program whose plan for 64 elements is changed.
+  std::string outcome_with(const std::function<void(LaunchPlan&)>& change) {
+    Program program = by_hand();
+    change(program.plans.at("64"));
+    return outcome_of(program);
+  }
+
+  std::optional<OpenTask> task_;
+  std::string plan_;
+  std::string in_double_;
+  std::string in_float_;
+};
+
+TEST_F(Programs, EachWorkload_HasItsPlan) {
+  EXPECT_EQ(outcome_of(by_hand(), 64, "64"), "right");
+  EXPECT_EQ(outcome_of(by_hand(), 100, "100"), "right");
+  EXPECT_EQ(outcome_of(by_hand(), 100, "64"), "wrong");
+}
+
+TEST_F(Programs, Arguments_ReachTheKernelAsTyped) {
+  const auto with = [&](std::size_t launch, std::size_t argument, const Argument& given) {
+    return outcome_with([&](LaunchPlan& plan) { plan.launches.at(launch).arguments.at(argument) = given; });
+  };
+  EXPECT_EQ(with(0, 1, constant_argument(3.0F)), "wrong");
+  EXPECT_EQ(with(0, 2, constant_argument(0.75)), "wrong");
+  EXPECT_EQ(with(0, 3, constant_argument(63)), "wrong");
+  EXPECT_EQ(with(1, 0, tensor_argument("room")), "wrong");
+  EXPECT_EQ(with(1, 1, constant_argument(0.0F)), "wrong");
+  EXPECT_EQ(with(1, 1, constant_argument(0.25F)), "right");
+  EXPECT_EQ(with(1, 2, constant_argument(false)), "wrong");
+  EXPECT_EQ(with(1, 2, constant_argument(model::DType::uint8, 1)), "right");
+  EXPECT_EQ(with(1, 3, constant_argument(std::int64_t{1} << 32)), "wrong");
+  EXPECT_EQ(with(1, 4, constant_argument(std::int64_t{64})), "right");  // as a shorter integer
+}
+
+TEST_F(Programs, WrongArguments_AreRefusedByName) {
+  const auto with = [&](std::size_t argument, const Argument& given) {
+    return outcome_with([&](LaunchPlan& plan) { plan.launches.at(0).arguments.at(argument) = given; });
+  };
+  EXPECT_EQ(
+      with(1, constant_argument(2.0)),
+      "could not be launched: parameter 2 of kernel scale has 4 bytes, its launch gives 8 (an axis is an int64_t or "
+      "an int)");
+  EXPECT_EQ(with(0, tensor_argument("z")), "could not be launched: the plan names z, which is no tensor of this call");
+  EXPECT_EQ(with(0, tensor_argument("s")), "could not be launched: the plan names s, which is no tensor of this call");
+  EXPECT_EQ(with(0, tensor_argument("x", 257)),
+            "could not be launched: the plan has an address 257 bytes behind the beginning of x, which has 256");
+  EXPECT_EQ(with(1, scalar_argument("s", model::DType::float64)),
+            "could not be launched: the plan names s, which is no scalar of type float64");
+  EXPECT_EQ(outcome_with([](LaunchPlan& plan) { plan.scratch.at(0).name = "x"; }),
+            "could not be launched: the plan has a scratch buffer named like the tensor x");
+  EXPECT_EQ(outcome_with([](LaunchPlan& plan) { plan.launches.at(0).arguments.pop_back(); }),
+            "could not be launched: kernel scale takes more parameters than the 4 that its launch gives");
+  EXPECT_EQ(outcome_with([](LaunchPlan& plan) { plan.launches.at(0).cubin = 1; }).substr(0, 44),
+            "could not be launched: kernel scale: CUDA_ER");
+}
+
+TEST_F(Programs, UnknownPlan_IsAnError) {
+  const auto outcome = call(by_hand(), 64, "65");
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, base::ErrorCode::not_found);
+  EXPECT_EQ(outcome.error().message, "the program has no plan \"65\"");
+}
+
+TEST_F(Programs, PlanWithoutSense_IsAnError) {
+  Program program = by_hand();
+  program.plans["100"].launches[0].cubin = 2;
+  const auto outcome = call(program, 64, "64");
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, base::ErrorCode::invalid_argument);
+}
+
+TEST_F(Programs, OneCall_HasBothCubinsAndThePlan) {
+  const Program program = by_hand();
+  plan_ = "100";
+  const auto made = one_call(*task_, program, {100, {}, {}, {100}});
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->request.plan.launches.size(), 2U);
+  EXPECT_EQ(made->request.cubin_bytes,
+            (std::vector<std::uint64_t>{program.cubins[0].bytes.size(), program.cubins[1].bytes.size()}));
+  ASSERT_EQ(made->bulk.size(), 3U);
+  EXPECT_EQ(made->bulk[2], program.cubins[1].bytes);
+  plan_ = "none";
+  EXPECT_EQ(one_call(*task_, program, {100, {}, {}, {100}}).error().code, base::ErrorCode::invalid_argument);
+}
+
+TEST_F(Programs, LostServer_IsGivenItAgain) {
+  const Program program = by_hand();
+  EXPECT_EQ(outcome_of(program), "right");
+  Program crashing = program;
+  crashing.cubins[0].bytes =
+      cubin_of("extern \"C\" __global__ void scale(const float*, float, double, int, float*) { __trap(); }\n");
+  EXPECT_NE(outcome_of(crashing), "right");
+  EXPECT_EQ(outcome_of(program), "right");
+}
+
+TEST_F(Programs, CubinThatDoesNotLoad_IsAnOutcome) {
+  Program program = by_hand();
+  program.cubins[1].bytes = "no machine code";
+  EXPECT_NE(outcome_of(program).find("the machine code does not load"), std::string::npos) << outcome_of(program);
+}
+
+TEST(ProgramNames, DifferingPrograms_HaveDifferentNames) {
+  auto process = ServerProcess::create("/nowhere");
+  ASSERT_TRUE(process);
+  DeviceClient client(std::move(*process), {});
+  Program one;
+  one.cubins = {{"code", {}}};
+  one.plans["w"].launches = {launch_of(0, "k", 1, {})};
+  Program plan = one;
+  plan.plans["w"].launches[0].grid = {2, 1, 1};
+  Program code = one;
+  code.cubins[0].bytes = "other";
+  const auto name = [&](const Program& program) { return client.add(std::make_shared<Program>(program)); };
+  EXPECT_EQ(name(one), name(one));
+  EXPECT_NE(name(one), name(plan));
+  EXPECT_NE(name(one), name(code));
+}
+
+TEST(CheckPlan, NamesWhatIsWrong) {
+  LaunchPlan good;
+  good.scratch = {{"a", model::DType::float32, 4, false}};
+  good.tensor_maps = {{"m", "a", 0, model::DType::float32, {1}, {1}, 0}};
+  good.launches = {launch_of(0, "k", 1, {tensor_map_argument("m")})};
+  EXPECT_TRUE(check_plan(good, 1));
+  const auto refusal = [&](const std::function<void(LaunchPlan&)>& change) {
+    LaunchPlan bad = good;
+    change(bad);
+    const auto checked = check_plan(bad, 1);
+    return checked ? "" : checked.error().message;
+  };
+  EXPECT_EQ(refusal([](LaunchPlan& plan) { plan.launches[0].cubin = 1; }),
+            "the launch plan launches k of a cubin that is not there");
+  EXPECT_EQ(refusal([](LaunchPlan& plan) { plan.launches[0].grid[2] = 0; }),
+            "the launch plan launches no blocks or no threads of k");
+  EXPECT_EQ(refusal([](LaunchPlan& plan) { plan.launches[0].arguments[0].name = "n"; }),
+            "the launch plan gives k a tensor map n, which it does not have");
+  EXPECT_EQ(refusal([](LaunchPlan& plan) { plan.scratch.push_back(plan.scratch[0]); }),
+            "the launch plan has two scratch buffers named a");
+  EXPECT_EQ(refusal([](LaunchPlan& plan) { plan.tensor_maps.push_back(plan.tensor_maps[0]); }),
+            "the launch plan has two tensor maps named m");
+  EXPECT_EQ(refusal([](LaunchPlan& plan) { plan.tensor_maps[0].box.clear(); }),
+            "the launch plan has a tensor map m without axes, or with a box of other axes");
+}
+
+TEST(LaunchedKernels, AreNamedOnce) {
+  Program program;
+  program.plans["a"].launches = {launch_of(0, "first", 1, {}), launch_of(0, "second", 1, {})};
+  program.plans["b"].launches = {launch_of(0, "first", 1, {}), launch_of(0, "third", 1, {})};
+  EXPECT_EQ(launched_kernels(program), (std::vector<std::string>{"first", "second", "third"}));
+}
+
+}  // namespace
+}  // namespace accelopt::devices::cuda
