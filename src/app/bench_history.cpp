@@ -121,7 +121,7 @@ Result<Json> suite_settings(const RunSettings& settings, const Config& config) {
         settings.agents.replay.empty() ? description_of(role.config) : "recorded answers in " + settings.agents.replay;
   }
   if (recipes)
-    for (const auto& [role, name] : model::Names<model::AgentRole>::table) agents[std::string(name)] = "recipes";
+    for (const auto& [role, name] : model::Names<model::AgentRole>::kTable) agents[std::string(name)] = "recipes";
   out["agents"] = std::move(agents);
   out["prompts"] = settings.agents.prompts;
   out["schedule"] = search::to_string(settings.schedule);

@@ -175,7 +175,7 @@ Config read_config(const base::TomlNode& root, std::vector<base::Problem>& probl
   }
   if (const base::TomlNode* roles = table.table("roles", "a table: [roles]")) {
     base::TableReader reader(*roles, "roles", problems);
-    for (const auto& [known, name_of_role] : model::Names<model::AgentRole>::table) {
+    for (const auto& [known, name_of_role] : model::Names<model::AgentRole>::kTable) {
       const std::string role(name_of_role);
       if (const auto name = reader.string(role, "the name of a model")) config.roles[role] = *name;
     }

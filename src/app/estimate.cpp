@@ -159,7 +159,7 @@ Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings
       facts.concurrency = std::max(facts.concurrency, role.config.max_concurrency);
     }
   } else {
-    for (const auto& [role, name] : model::Names<AgentRole>::table) authors[role] = "recipes";
+    for (const auto& [role, name] : model::Names<AgentRole>::kTable) authors[role] = "recipes";
     // Recipes run out of plans, and many lead to the same program.
     facts.answered = {0.3, 0.9, 1};
     facts.built = {0.1, 0.7, 1};

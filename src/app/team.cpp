@@ -311,7 +311,7 @@ base::Result<std::vector<RoleModel>> models_of_roles(const AgentFlags& flags, co
   std::vector<RoleModel> roles;
   TRY_ASSIGN(const bool recipes, plays_recipes(flags, config));
   if (recipes) return roles;
-  for (const auto& [role, name] : model::Names<AgentRole>::table) {
+  for (const auto& [role, name] : model::Names<AgentRole>::kTable) {
     TRY_ASSIGN(RoleModel chosen, model_for(role, flags, config));
     find_list_price(chosen.config);
     roles.push_back(std::move(chosen));

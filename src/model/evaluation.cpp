@@ -69,7 +69,7 @@ ACCELOPT_JSON(RooflinePoint) {
 
 ACCELOPT_JSON(WorkloadTiming) {
   field.required("name", it.name);
-  field.optional_name("role", it.role, Names<Role>::table);
+  field.optional_name("role", it.role, Names<Role>::kTable);
   field.required("time_ns", it.time_ns);
   field.optional("reference_ns", it.reference_ns, "ratio", it.ratio, "roofline", it.roofline);
 }

@@ -186,7 +186,7 @@ ACCELOPT_JSON(Definition) {
 
 ACCELOPT_JSON(Workload) {
   field.required("name", it.name, "axes", it.axes);
-  field.optional_name("role", it.role, Names<Role>::table);
+  field.optional_name("role", it.role, Names<Role>::kTable);
   field.optional("weight", it.weight);
 }
 

@@ -80,7 +80,7 @@ struct Names;
 
 template <>
 struct Names<Role> {
-  static constexpr std::array<std::pair<Role, std::string_view>, 3> table{{
+  static constexpr std::array<std::pair<Role, std::string_view>, 3> kTable{{
       {Role::race, "race"},
       {Role::check, "check"},
       {Role::held_out, "held_out"},
@@ -89,7 +89,7 @@ struct Names<Role> {
 
 template <>
 struct Names<AgentRole> {
-  static constexpr std::array<std::pair<AgentRole, std::string_view>, 4> table{{
+  static constexpr std::array<std::pair<AgentRole, std::string_view>, 4> kTable{{
       {AgentRole::planner, "planner"},
       {AgentRole::executor, "executor"},
       {AgentRole::fixer, "fixer"},
@@ -99,7 +99,7 @@ struct Names<AgentRole> {
 
 template <>
 struct Names<StepKind> {
-  static constexpr std::array<std::pair<StepKind, std::string_view>, 24> table{{
+  static constexpr std::array<std::pair<StepKind, std::string_view>, 24> kTable{{
       {StepKind::open, "open"},
       {StepKind::plan, "plan"},
       {StepKind::plans, "plans"},
@@ -129,7 +129,7 @@ struct Names<StepKind> {
 
 template <>
 struct Names<RunStatus> {
-  static constexpr std::array<std::pair<RunStatus, std::string_view>, 6> table{{
+  static constexpr std::array<std::pair<RunStatus, std::string_view>, 6> kTable{{
       {RunStatus::running, "running"},
       {RunStatus::waiting, "waiting"},
       {RunStatus::interrupted, "interrupted"},
@@ -141,7 +141,7 @@ struct Names<RunStatus> {
 
 template <>
 struct Names<EndReason> {
-  static constexpr std::array<std::pair<EndReason, std::string_view>, 11> table{{
+  static constexpr std::array<std::pair<EndReason, std::string_view>, 11> kTable{{
       {EndReason::iterations, "iterations"},
       {EndReason::patience, "patience"},
       {EndReason::near_roofline, "near_roofline"},
@@ -158,7 +158,7 @@ struct Names<EndReason> {
 
 template <>
 struct Names<Protocol> {
-  static constexpr std::array<std::pair<Protocol, std::string_view>, 3> table{{
+  static constexpr std::array<std::pair<Protocol, std::string_view>, 3> kTable{{
       {Protocol::blocks, "blocks"},
       {Protocol::paper, "paper"},
       {Protocol::verify, "verify"},
@@ -167,12 +167,12 @@ struct Names<Protocol> {
 
 template <class E>
 concept Named = requires {
-  Names<E>::table;
+  Names<E>::kTable;
 };
 
 template <Named E>
 constexpr std::string_view to_string(E value) {
-  for (const auto& [known, name] : Names<E>::table) {
+  for (const auto& [known, name] : Names<E>::kTable) {
     if (known == value) return name;
   }
   return {};
@@ -181,7 +181,7 @@ constexpr std::string_view to_string(E value) {
 /// The value of that name; none: there is no such name.
 template <Named E>
 constexpr std::optional<E> named(std::string_view name) {
-  for (const auto& [known, its] : Names<E>::table) {
+  for (const auto& [known, its] : Names<E>::kTable) {
     if (its == name) return known;
   }
   return std::nullopt;

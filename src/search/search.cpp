@@ -499,7 +499,7 @@ class Search {
     result.counts = counts_;
     result.known = known_;
     result.usage = budget_.by_role();
-    for (const auto& [role, name] : model::Names<model::AgentRole>::table) result.usage.try_emplace(std::string(name));
+    for (const auto& [role, name] : model::Names<model::AgentRole>::kTable) result.usage.try_emplace(std::string(name));
     result.evaluations = budget_.evaluations();
     result.iterations = iteration_;
     result.experiences = experiences_;

@@ -153,7 +153,7 @@ bool read_binding(TableReader& table, const model::Definition& definition, model
 
 void read_role(TableReader& table, model::Workload& workload) {
   std::vector<std::string> known;
-  for (const auto& [role, its] : model::Names<model::Role>::table) known.emplace_back(its);
+  for (const auto& [role, its] : model::Names<model::Role>::kTable) known.emplace_back(its);
   const auto name = table.string("role", "one of race, check, held_out");
   if (!name && !table.has("role")) table.require("role", "one of race, check, held_out");
   if (!name) return;

@@ -9,7 +9,7 @@ namespace {
 EstimateFacts facts_with_model(const SearchSettings& settings) {
   EstimateFacts facts = facts_of_settings(settings);
   facts.models = true;
-  for (const auto& [role, name] : model::Names<model::AgentRole>::table) {
+  for (const auto& [role, name] : model::Names<model::AgentRole>::kTable) {
     facts.roles[role] = {.input_tokens = exactly(1000),
                          .output_tokens = exactly(100),
                          .seconds = exactly(2),
