@@ -103,14 +103,14 @@ base::Result<Tally> race(Opened& opened, const Race& race, int sessions) {
   const auto opponent = solution(race.opponent_wait);
   if (!candidate || !opponent) return base::fail(base::ErrorCode::unsupported, "the baseline has no plain kernel head");
   for (const auto& arm : {*candidate, *opponent}) {
-    TRY_ASSIGN(const auto built, base::as_result(opened.evaluator->ask(evaluation::Build{arm}, {})));
+    TRY_ASSIGN(const auto built, base::as_result(opened.evaluator->ask(evaluation::Build{model::Kernel(arm)}, {})));
     if (!built.built) return base::fail(base::ErrorCode::invalid_argument, built.diagnostics);
   }
   Tally tally;
   for (int i = 0; i < sessions; ++i) {
     const auto begin = Clock::now();
-    TRY_ASSIGN(const auto evaluation,
-               base::as_result(opened.evaluator->ask(evaluation::Race{*candidate, *opponent}, {})));
+    TRY_ASSIGN(const auto evaluation, base::as_result(opened.evaluator->ask(
+                                          evaluation::Race{model::Kernel(*candidate), model::Kernel(*opponent)}, {})));
     if (evaluation.status != model::Status::passed) {
       return base::fail(base::ErrorCode::invalid_argument, "an arm failed: " + evaluation.reason);
     }

@@ -169,8 +169,8 @@ double deviation(const std::vector<double>& values) {
 base::Result<void> race(Opened& opened, const model::Solution& candidate, const model::Solution& opponent, int sessions,
                         Tally& tally, Agreement& agreement) {
   for (int i = 0; i < sessions; ++i) {
-    TRY_ASSIGN(const auto evaluation,
-               base::as_result(opened.evaluator->ask(evaluation::Race{candidate, opponent}, {})));
+    TRY_ASSIGN(const auto evaluation, base::as_result(opened.evaluator->ask(
+                                          evaluation::Race{model::Kernel(candidate), model::Kernel(opponent)}, {})));
     if (evaluation.status != model::Status::passed)
       return base::fail(base::ErrorCode::invalid_argument, "an arm failed: " + evaluation.reason);
     ++tally.sessions;
@@ -194,7 +194,8 @@ base::Result<void> race(Opened& opened, const model::Solution& candidate, const 
 /// How long an arm takes, and at which clock: what a share of it is in cycles.
 base::Result<void> measure_arm(Opened& opened) {
   TRY_ASSIGN(const auto evaluation,
-             base::as_result(opened.evaluator->ask(evaluation::Race{opened.with_wait(0), opened.with_wait(0)}, {})));
+             base::as_result(opened.evaluator->ask(
+                 evaluation::Race{model::Kernel(opened.with_wait(0)), model::Kernel(opened.with_wait(0))}, {})));
   std::vector<double> times;
   std::vector<double> clocks;
   for (const model::BlockSample& block : evaluation.samples) {
@@ -209,8 +210,11 @@ base::Result<void> measure_arm(Opened& opened) {
 
 /// The planted difference of 2 %, by a race whose length does not depend on what it finds.
 base::Result<model::Interval> planted(Opened& opened) {
-  TRY_ASSIGN(const auto report, base::as_result(opened.evaluator->ask(
-                                    evaluation::PlayOff{{{opened.with_wait(0.02)}, {opened.with_wait(0)}}, 1}, {})));
+  TRY_ASSIGN(
+      const auto report,
+      base::as_result(opened.evaluator->ask(
+          evaluation::PlayOff{{{model::Kernel(opened.with_wait(0.02))}, {model::Kernel(opened.with_wait(0))}}, 1},
+          {})));
   if (!report.arms[1].measured)
     return base::fail(base::ErrorCode::invalid_argument, "an arm failed: " + report.arms[1].reason);
   return report.arms[1].score;
@@ -219,13 +223,15 @@ base::Result<model::Interval> planted(Opened& opened) {
 /// A clear loser from source to verdict, nothing of it known; the worst of some.
 base::Result<double> loser_seconds(Opened& opened) {
   double worst = 0;
-  TRY(base::as_result(opened.evaluator->ask(evaluation::Race{opened.with_wait(0.31), opened.task.baseline},
-                                            {})));  // slots are drawn from now on
+  TRY(base::as_result(opened.evaluator->ask(
+      evaluation::Race{model::Kernel(opened.with_wait(0.31)), model::Kernel(opened.task.baseline)},
+      {})));  // slots are drawn from now on
   for (int i = 0; i < 5; ++i) {
     const auto begin = Clock::now();
     TRY_ASSIGN(const auto evaluation,
-               base::as_result(opened.evaluator->ask(
-                   evaluation::Race{opened.with_wait(0.32 + 0.01 * i), opened.task.baseline}, {})));
+               base::as_result(opened.evaluator->ask(evaluation::Race{model::Kernel(opened.with_wait(0.32 + 0.01 * i)),
+                                                                      model::Kernel(opened.task.baseline)},
+                                                     {})));
     const double seconds = seconds_since(begin);
     if (evaluation.verdict != model::Verdict::slower) {
       return base::fail(base::ErrorCode::invalid_argument, "a loser of 30 % was not called SLOWER but " +
@@ -254,8 +260,9 @@ base::Result<Sustained> sustained(Opened& opened) {
     for (int thread = 0; thread < kBuilders; ++thread) {
       threads.emplace_back([&] {
         for (int i = next++; i < kSustained; i = next++) {
-          const auto evaluation = base::as_result(
-              opened.evaluator->ask(evaluation::Race{opened.with_wait(0.4 + 0.002 * i), opened.task.baseline}, {}));
+          const auto evaluation = base::as_result(opened.evaluator->ask(
+              evaluation::Race{model::Kernel(opened.with_wait(0.4 + 0.002 * i)), model::Kernel(opened.task.baseline)},
+              {}));
           if (!evaluation || evaluation->status != model::Status::passed) {
             ++failed;
             continue;
@@ -274,8 +281,10 @@ base::Result<Sustained> sustained(Opened& opened) {
 
 /// Seconds from the verdict on something that takes the device's process with it to the verdict on the next candidate.
 base::Result<double> recovery_seconds(Opened& opened, const std::string& body, model::Status expected, int number) {
-  TRY_ASSIGN(const auto broken, base::as_result(opened.evaluator->ask(
-                                    evaluation::Race{followed_by(opened.task, body), opened.task.baseline}, {})));
+  TRY_ASSIGN(
+      const auto broken,
+      base::as_result(opened.evaluator->ask(
+          evaluation::Race{model::Kernel(followed_by(opened.task, body)), model::Kernel(opened.task.baseline)}, {})));
   if (broken.status != expected) {
     return base::fail(base::ErrorCode::invalid_argument, "expected " + std::string(model::to_string(expected)) +
                                                              ", got " + std::string(model::to_string(broken.status)) +
@@ -283,8 +292,11 @@ base::Result<double> recovery_seconds(Opened& opened, const std::string& body, m
   }
   std::printf("# %s\n", broken.reason.c_str());
   const auto begin = Clock::now();
-  TRY_ASSIGN(const auto after, base::as_result(opened.evaluator->ask(
-                                   evaluation::Race{opened.with_wait(0.6 + 0.01 * number), opened.task.baseline}, {})));
+  TRY_ASSIGN(
+      const auto after,
+      base::as_result(opened.evaluator->ask(
+          evaluation::Race{model::Kernel(opened.with_wait(0.6 + 0.01 * number)), model::Kernel(opened.task.baseline)},
+          {})));
   if (after.status != model::Status::passed)
     return base::fail(base::ErrorCode::invalid_argument, "the next candidate failed: " + after.reason);
   return seconds_since(begin);

@@ -236,11 +236,13 @@ base::Result<void> compare(const Options& options, const fs::path& folder, Sums&
   double calls_ns = 0;
   for (const Candidate& candidate : candidates) {
     const model::Solution later = another(candidate.solution, 0);
-    TRY(base::as_result(evaluator->ask(evaluation::Build{candidate.parent}, {})));
+    TRY(base::as_result(evaluator->ask(evaluation::Build{model::Kernel(candidate.parent)}, {})));
     for (const model::Solution* const one : {&candidate.solution, &later}) {
-      TRY(base::as_result(evaluator->ask(evaluation::Build{*one}, {})));
+      TRY(base::as_result(evaluator->ask(evaluation::Build{model::Kernel(*one)}, {})));
       const auto begin = Clock::now();
-      TRY_ASSIGN(const auto evaluation, base::as_result(evaluator->ask(evaluation::Race{*one, candidate.parent}, {})));
+      TRY_ASSIGN(
+          const auto evaluation,
+          base::as_result(evaluator->ask(evaluation::Race{model::Kernel(*one), model::Kernel(candidate.parent)}, {})));
       (one == &later ? own.ours : own.first) += seconds_since(begin);
       if (one == &later) blocks += evaluation.blocks;
       if (one == &later) calls_ns += race_calls_ns(evaluation);
@@ -291,10 +293,11 @@ base::Result<void> dismiss(const Options& options, const fs::path& folder, doubl
   // Candidates of their own, as in a search: each meets slots whose expected outputs are there since the first.
   for (int i = 0; i < 8; ++i) {
     const model::Solution loser = another(*slower, i);
-    TRY_ASSIGN(const auto built, base::as_result(evaluator->ask(evaluation::Build{loser}, {})));
+    TRY_ASSIGN(const auto built, base::as_result(evaluator->ask(evaluation::Build{model::Kernel(loser)}, {})));
     if (!built.built) return base::fail(base::ErrorCode::invalid_argument, built.diagnostics);
     const auto begin = Clock::now();
-    TRY_ASSIGN(const auto evaluation, base::as_result(evaluator->ask(evaluation::Race{loser, task.baseline}, {})));
+    TRY_ASSIGN(const auto evaluation, base::as_result(evaluator->ask(
+                                          evaluation::Race{model::Kernel(loser), model::Kernel(task.baseline)}, {})));
     const double seconds = seconds_since(begin);
     if (i == 0) continue;
     blocks.push_back(evaluation.verdict == model::Verdict::slower ? evaluation.blocks : 1000);
@@ -320,11 +323,12 @@ base::Result<double> start_ms(const Options& options, const fs::path& folder) {
   cpu.arena = (options.accelopt.parent_path() / "accelopt-arena").string();
   const auto target = targets::cpu::make_cpu_target(cpu);
   TRY(target->open(task, {}, {}));
-  TRY(target->start(task.baseline, evaluation::Placement::usual, {}));
+  const model::Kernel baseline(task.baseline);
+  TRY(target->start(baseline, evaluation::Placement::usual, {}));
   std::vector<double> times;
   for (int i = 0; i < 50; ++i) {
     const auto begin = Clock::now();
-    TRY_ASSIGN(const auto live, target->start(task.baseline, evaluation::Placement::usual, {}));
+    TRY_ASSIGN(const auto live, target->start(baseline, evaluation::Placement::usual, {}));
     times.push_back(seconds_since(begin) * 1e3);
   }
   std::nth_element(times.begin(), times.begin() + 25, times.end());

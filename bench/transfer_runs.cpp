@@ -83,11 +83,11 @@ class TableEvaluator final : public fakes::NamedEvaluator {
   Result<PlayoffReport> playoff(const std::vector<Arm>& arms, int, std::stop_token) override {
     PlayoffReport report;
     for (const Arm& arm : arms) {
-      TRY_ASSIGN(const std::vector<double> samples, drawn(arm.solution));
+      TRY_ASSIGN(const std::vector<double> samples, drawn(arm.kernel.solution()));
       evaluation::ArmScore score{.measured = true, .dropped = false, .reason = {}, .score = {}, .workloads = {}};
       score.blocks = static_cast<int>(samples.size());
       if (!samples.empty()) score.score = of(stats::trimmed_interval(samples, kAlpha));
-      TRY_ASSIGN(score.workloads, timings(arm.solution));
+      TRY_ASSIGN(score.workloads, timings(arm.kernel.solution()));
       report.arms.push_back(std::move(score));
     }
     return report;
@@ -215,14 +215,13 @@ class OrderedPlanner final : public agents::Planner {
  private:
   /// The places of the plans that are left for a kernel, shuffled.
   Result<const std::vector<int>*> order_of(const agents::PlanQuestion& question) {
-    const std::string key =
-        model::source_id(question.kernel) + " " + std::to_string(question.context.identity.iteration);
+    const std::string key = question.kernel.id() + " " + std::to_string(question.context.identity.iteration);
     const auto [found, fresh] = orders_.try_emplace(key);
     if (!fresh) return &found->second;
     recipes::KernelSource source;
-    source.source = model::main_text(question.kernel);
+    source.source = model::main_text(question.kernel.solution());
     source.task_header = question.context.task_header;
-    source.language = question.kernel.language;
+    source.language = question.kernel.solution().language;
     source.threads = question.context.task->cpu.threads;
     const auto applications = recipes::enumerate(clang_, source);
     if (applications) {
@@ -245,9 +244,10 @@ class RememberingExecutor final : public agents::Executor {
  public:
   explicit RememberingExecutor(agents::Executor& executor) : executor_(executor) {}
 
-  base::Outcome<agents::Answer<Solution>> execute(const agents::ExecuteQuestion& question,
-                                                  std::stop_token stop) override {
-    const std::string key = model::main_text(question.kernel) + question.plan.text + question.context.task_header;
+  base::Outcome<agents::Answer<model::Kernel>> execute(const agents::ExecuteQuestion& question,
+                                                       std::stop_token stop) override {
+    const std::string key =
+        model::main_text(question.kernel.solution()) + question.plan.text + question.context.task_header;
     if (const auto known = known_.find(base::sha256_hex(key)); known != known_.end()) return known->second;
     TRY_ASSIGN(const auto answer, executor_.execute(question, stop));
     known_.emplace(base::sha256_hex(key), answer);
@@ -256,7 +256,7 @@ class RememberingExecutor final : public agents::Executor {
 
  private:
   agents::Executor& executor_;
-  std::map<std::string, agents::Answer<Solution>> known_;
+  std::map<std::string, agents::Answer<model::Kernel>> known_;
 };
 
 search::SearchSettings settings_of(const Search& search) {

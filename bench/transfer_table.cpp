@@ -61,6 +61,7 @@ struct Table::Device {
     measuring = std::make_unique<evaluation::Measuring>(
         evaluation::Measuring{.target = *target,
                               .task = task,
+                              .baseline = model::Kernel(task.baseline),
                               .settings = measure_settings(),
                               .peaks = {},
                               .slots = nullptr,
@@ -84,7 +85,7 @@ struct Table::Device {
   }
 
   /// The first failure, or none.
-  Result<std::optional<evaluation::Failure>> verify(const model::Solution& solution,
+  Result<std::optional<evaluation::Failure>> verify(const model::Kernel& solution,
                                                     const std::vector<std::size_t>& workloads, int slots) {
     TRY(target->build(solution, {}));  // before the quiet, in which a compiler stands still
     const auto quiet = target->quiet();
@@ -93,7 +94,7 @@ struct Table::Device {
 
   /// Adds a session's blocks of baseline and solution; sets the status where the solution fails in one. A session in
   /// which the baseline fails, because the machine stood still, is made again.
-  Result<void> race(const model::Solution& solution, int blocks, Measured& result) {
+  Result<void> race(const model::Kernel& solution, int blocks, Measured& result) {
     for (int tries = 1;; ++tries) {
       const std::size_t before = result.log_ratios.size();
       const auto raced = race_once(solution, blocks, result);
@@ -102,12 +103,12 @@ struct Table::Device {
     }
   }
 
-  Result<void> race_once(const model::Solution& solution, int blocks, Measured& result) {
+  Result<void> race_once(const model::Kernel& solution, int blocks, Measured& result) {
     TRY(target->build(solution, {}));
     const auto quiet = target->quiet();
     const std::vector<std::size_t> raced = measuring->workloads(evaluation::kRaced);
     evaluation::BlockRunner runner(*target, measuring->task, *measuring->slots,
-                                   {.arms = {&measuring->task.baseline, &solution},
+                                   {.arms = {&measuring->baseline, &solution},
                                     .workloads = raced,
                                     .expected_ns = measuring->expected_ns(raced),
                                     .hard_limit = measuring->hard_limit(),
@@ -210,7 +211,7 @@ Result<model::BuildReport> Table::build(const model::Solution& solution) {
   const std::string id = model::source_id(solution);
   if (const auto known = builds_.find(id); known != builds_.end()) return known->second;
   TRY_ASSIGN(Device* const device, this->device());
-  TRY_ASSIGN(const model::BuildReport report, device->target->build(solution, {}));
+  TRY_ASSIGN(const model::BuildReport report, device->target->build(model::Kernel(solution), {}));
   builds_[id] = report;
   TRY(write({{"source", id}, {"build", report}}));
   return report;
@@ -222,16 +223,17 @@ Result<Measured> Table::measured(const model::Solution& solution) {
   Measured& entry = measured_[report.machine_code_id];
   if (entry.status != model::Status::not_measured) return entry;
   TRY_ASSIGN(Device* const device, this->device());
-  TRY_ASSIGN(const auto failure,
-             device->verify(solution, device->measuring->workloads(evaluation::kVerified), kVerifiedSlots));
+  TRY_ASSIGN(const auto failure, device->verify(model::Kernel(solution),
+                                                device->measuring->workloads(evaluation::kVerified), kVerifiedSlots));
   if (failure) {
     entry.status = failure->status;
     entry.reason = failure->reason;
   } else {
     entry.status = model::Status::passed;
-    TRY(device->race(solution, kBlocks, entry));
+    TRY(device->race(model::Kernel(solution), kBlocks, entry));
     const bool more = entry.status == model::Status::passed && deserves_more(entry, best_);
-    for (int session = 1; more && session < kMoreSessions; ++session) TRY(device->race(solution, kBlocks, entry));
+    for (int session = 1; more && session < kMoreSessions; ++session)
+      TRY(device->race(model::Kernel(solution), kBlocks, entry));
     if (entry.status != model::Status::passed) entry.log_ratios.clear();
     best_ = std::max(best_, speedup_of(entry));
   }
@@ -249,8 +251,8 @@ Result<model::Status> Table::held_out(const model::Solution& solution) {
   Measured& entry = measured_[report.machine_code_id];
   if (entry.held_out) return *entry.held_out;
   TRY_ASSIGN(Device* const device, this->device());
-  TRY_ASSIGN(const auto failure,
-             device->verify(solution, device->measuring->workloads(evaluation::kHeldOut), kVerifiedSlots));
+  TRY_ASSIGN(const auto failure, device->verify(model::Kernel(solution),
+                                                device->measuring->workloads(evaluation::kHeldOut), kVerifiedSlots));
   entry.held_out = failure ? failure->status : model::Status::passed;
   TRY(write({{"code", report.machine_code_id}, {"held_out", model::to_string(*entry.held_out)}}));
   return *entry.held_out;
@@ -262,7 +264,8 @@ Result<double> Table::confirmed(const model::Solution& solution) {
   if (entry.confirmed.empty()) {
     TRY_ASSIGN(Device* const device, this->device());
     Measured again{.status = entry.status, .reason = {}, .log_ratios = {}, .held_out = {}, .confirmed = {}};
-    for (int session = 0; session < kMoreSessions; ++session) TRY(device->race(solution, kBlocks, again));
+    for (int session = 0; session < kMoreSessions; ++session)
+      TRY(device->race(model::Kernel(solution), kBlocks, again));
     if (again.status != model::Status::passed || again.log_ratios.empty())
       return base::fail(base::ErrorCode::internal, "what had passed fails: " + again.reason);
     entry.confirmed = again.log_ratios;

@@ -63,7 +63,7 @@ struct Tuned {
 };
 
 /// The whole evaluation of the open kernel: builds, race of the configurations, verification, triage.
-Result<Tuned> tune(const model::Task& task, const Solution& open) {
+Result<Tuned> tune(const model::Task& task, const model::Kernel& open) {
   const auto target = targets::cpu::make_cpu_target(cpu_options());
   const auto evaluator = evaluation::make_local_evaluator(*target);
   TRY_ASSIGN(const auto opened, base::as_result(evaluator->ask(evaluation::Open{task, settings()}, {})));
@@ -72,7 +72,7 @@ Result<Tuned> tune(const model::Task& task, const Solution& open) {
   }
   const auto began = Clock::now();
   Tuned out;
-  TRY_ASSIGN(out.evaluation, base::as_result(evaluator->ask(evaluation::Race{open, task.baseline}, {})));
+  TRY_ASSIGN(out.evaluation, base::as_result(evaluator->ask(evaluation::Race{open, model::Kernel(task.baseline)}, {})));
   out.seconds = seconds_since(began);
   if (out.evaluation.status != model::Status::passed || !out.evaluation.tuning) {
     return base::fail(base::ErrorCode::invalid_argument, "the kernel fails: " + out.evaluation.reason);
@@ -83,7 +83,7 @@ Result<Tuned> tune(const model::Task& task, const Solution& open) {
 /// Every configuration, timed beside the chosen one.
 class Exhaustive {
  public:
-  Exhaustive(const model::Task& task, const Solution& open, const model::TuningSpace& space)
+  Exhaustive(const model::Task& task, const model::Kernel& open, const model::TuningSpace& space)
       : task_(task), open_(open), space_(space), target_(targets::cpu::make_cpu_target(cpu_options())) {}
 
   Result<void> open() {
@@ -100,19 +100,19 @@ class Exhaustive {
   }
 
   /// log(the chosen one's time / its time) of each configuration; lowest for one that fails.
-  Result<std::vector<double>> run(const Solution& chosen, int blocks) {
+  Result<std::vector<double>> run(const model::Kernel& chosen, int blocks) {
     const auto began = Clock::now();
-    std::vector<Solution> all;
+    std::vector<model::Kernel> all;
     {
       const auto no_limit = std::make_shared<evaluation::CompileBudget>(std::numeric_limits<double>::infinity());
       evaluation::BuildAhead builds(*target_, no_limit, {});
       for (const model::TuningValues& values : space_.configurations) {
-        all.push_back(model::with_values(open_, values));
+        all.push_back(*open_.with_values(values));
         builds.add(all.back());
       }
       for (std::size_t i = 0; i < all.size(); ++i) {
         TRY_ASSIGN(const model::BuildReport report, builds.wait(i));
-        if (!report.built) all[i].sources.clear();
+        if (!report.built) all[i] = {};
       }
     }
     std::printf("all built after %.1f s\n", seconds_since(began));
@@ -120,9 +120,9 @@ class Exhaustive {
     for (std::size_t at = 0; at < all.size(); at += kHeat) {
       std::vector<std::size_t> heat;
       for (std::size_t i = at; i < std::min(at + kHeat, all.size()); ++i) {
-        if (!all[i].sources.empty()) heat.push_back(i);
+        if (!all[i].id().empty()) heat.push_back(i);
       }
-      std::vector<const Solution*> arms{&chosen};
+      std::vector<const model::Kernel*> arms{&chosen};
       for (const std::size_t i : heat) arms.push_back(&all[i]);
       TRY_ASSIGN(const auto samples, race(arms, blocks));
       for (std::size_t arm = 1; arm < arms.size(); ++arm) {
@@ -133,7 +133,7 @@ class Exhaustive {
   }
 
   /// By arm: log(the first one's time / its time) a block; empty for one that failed.
-  Result<std::vector<std::vector<double>>> race(const std::vector<const Solution*>& arms, int blocks) {
+  Result<std::vector<std::vector<double>>> race(const std::vector<const model::Kernel*>& arms, int blocks) {
     const auto quiet = target_->quiet();
     BlockRunner runner(*target_, task_, *slots_,
                        {.arms = arms, .workloads = raced_, .expected_ns = {}, .seed = base::random_seed()});
@@ -157,7 +157,7 @@ class Exhaustive {
 
  private:
   const model::Task& task_;
-  const Solution& open_;
+  const model::Kernel& open_;
   const model::TuningSpace& space_;
   std::unique_ptr<evaluation::Target> target_;
   std::unique_ptr<evaluation::Slots> slots_;
@@ -167,18 +167,19 @@ class Exhaustive {
 
 Result<int> run(const std::filesystem::path& kernel, const std::filesystem::path& task_folder) {
   TRY_ASSIGN(const model::Task task, suites::load_task(task_folder));
-  Solution open;
-  TRY_ASSIGN(open.language, model::language_of_file(kernel.filename().string()));
+  Solution solution;
+  TRY_ASSIGN(solution.language, model::language_of_file(kernel.filename().string()));
   TRY_ASSIGN(std::string text, base::read_file(kernel));
-  open.sources.push_back({kernel.filename().string(), std::move(text)});
-  const auto space = model::tuning_space(open, task.definition);
+  solution.sources.push_back({kernel.filename().string(), std::move(text)});
+  const model::Kernel open(std::move(solution));
+  const auto space = open.space(task.definition);
   if (!space) return base::fail(base::ErrorCode::parse, space.error().message);
 
   TRY_ASSIGN(const Tuned tuned, tune(task, open));
   const model::Tuning& tuning = *tuned.evaluation.tuning;
   const auto chosen_entry = std::find_if(tuning.field.begin(), tuning.field.end(),
                                          [](const auto& configuration) { return configuration.fate == "chosen"; });
-  const Solution chosen = model::with_values(open, *tuning.chosen);
+  const model::Kernel chosen = *open.with_values(*tuning.chosen);
   std::printf("tuned in %.1f s: %s, %d blocks, %zu configurations tried; %.1fx of the baseline\n", tuned.seconds,
               model::configuration_text(tuning.names, *tuning.chosen).c_str(), chosen_entry->blocks,
               tuning.field.size(), tuned.evaluation.ratio->estimate);
@@ -189,7 +190,7 @@ Result<int> run(const std::filesystem::path& kernel, const std::filesystem::path
   TRY_ASSIGN(const std::vector<double> scores, exhaustive.run(chosen, chosen_entry->blocks));
   const double all_seconds = seconds_since(began);
   const auto best = static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
-  const Solution best_of_all = model::with_values(open, space->configurations[best]);
+  const model::Kernel best_of_all = *open.with_values(space->configurations[best]);
   TRY_ASSIGN(const auto final_samples, exhaustive.race({&chosen, &best_of_all}, kFinalBlocks));
   const auto final_ratio = stats::as_ratio(stats::trimmed_interval(final_samples[1], 0.05));
   const auto within = std::count_if(scores.begin(), scores.end(),

@@ -55,8 +55,8 @@ std::string effect_text(const SummarizeQuestion& question) {
 std::string change_text(const SummarizeQuestion& question, std::size_t number) {
   const bool mends = question.polarity == model::Polarity::mends;
   const bool slower = question.polarity == model::Polarity::regresses;
-  const model::Solution& before = mends ? question.slow : question.parent;
-  const model::Solution& after = slower ? question.slow : question.fast;
+  const model::Solution& before = mends ? question.slow.solution() : question.parent.solution();
+  const model::Solution& after = slower ? question.slow.solution() : question.fast.solution();
   const model::Evaluation& measured = slower ? question.slow_evaluation : question.fast_evaluation;
   std::string out = fmt::format("Change {}\n| {}\n{}\n", number, clean_line(question.plan.title, kTitleBytes),
                                 quoted(question.plan.text, kShownPlanBytes));

@@ -131,7 +131,7 @@ class ModelPlanner final : public Planner, ModelAgent {
     return only(std::move(answer));
   }
   base::Outcome<Answer<std::vector<model::Plan>>> plans(const PlanQuestion& question, std::stop_token stop) override {
-    TRY_ASSIGN(auto chat, request(Role::planner, question.kernel.language, place_values(question)));
+    TRY_ASSIGN(auto chat, request(Role::planner, question.kernel.solution().language, place_values(question)));
     return ask<std::vector<model::Plan>>(
         {model(), Role::planner, question.context.identity, form_of(question)}, std::move(chat), stop,
         [&](const std::string& text) { return parse_plans(text, question.memory, question.plans); });
@@ -139,34 +139,35 @@ class ModelPlanner final : public Planner, ModelAgent {
 };
 
 /// What executor and fixer answer: `start` with its main file replaced, or edited where it is long.
-Parsed<model::Solution> parse_solution(const std::string& text, const model::Solution& start) {
+Parsed<model::Kernel> parse_solution(const std::string& text, const model::Solution& start) {
   const std::string_view answer = without_thoughts(text);
   const bool edits = may_be_edited(start) && has_edits(answer);
   TRY_ASSIGN(std::string file,
              edits ? edited(answer, model::main_text(start)) : parse_kernel_file(text, start.language));
-  return model::with_main_text(start, std::move(file));
+  return model::Kernel(model::with_main_text(start, std::move(file)));
 }
 
 class ModelExecutor final : public Executor, ModelAgent {
  public:
   using ModelAgent::ModelAgent;
-  base::Outcome<Answer<model::Solution>> execute(const ExecuteQuestion& question, std::stop_token stop) override {
-    TRY_ASSIGN(auto chat, request(Role::executor, question.kernel.language, place_values(question)));
-    return ask<model::Solution>({model(), Role::executor, question.context.identity, form_of_file(question.kernel)},
-                                std::move(chat), stop,
-                                [&](const std::string& text) { return parse_solution(text, question.kernel); });
+  base::Outcome<Answer<model::Kernel>> execute(const ExecuteQuestion& question, std::stop_token stop) override {
+    TRY_ASSIGN(auto chat, request(Role::executor, question.kernel.solution().language, place_values(question)));
+    return ask<model::Kernel>(
+        {model(), Role::executor, question.context.identity, form_of_file(question.kernel.solution())}, std::move(chat),
+        stop, [&](const std::string& text) { return parse_solution(text, question.kernel.solution()); });
   }
 };
 
 class ModelFixer final : public Fixer, ModelAgent {
  public:
   using ModelAgent::ModelAgent;
-  base::Outcome<Answer<model::Solution>> fix(const FixQuestion& question, std::stop_token stop) override {
-    TRY_ASSIGN(auto chat, request(Role::fixer, question.broken.language, place_values(question)));
-    TRY_ASSIGN(auto answer,
-               ask<model::Solution>({model(), Role::fixer, question.context.identity, form_of_file(question.broken)},
-                                    std::move(chat), stop,
-                                    [&](const std::string& text) { return parse_solution(text, question.broken); }));
+  base::Outcome<Answer<model::Kernel>> fix(const FixQuestion& question, std::stop_token stop) override {
+    TRY_ASSIGN(auto chat, request(Role::fixer, question.broken.solution().language, place_values(question)));
+    TRY_ASSIGN(
+        auto answer,
+        ask<model::Kernel>({model(), Role::fixer, question.context.identity, form_of_file(question.broken.solution())},
+                           std::move(chat), stop,
+                           [&](const std::string& text) { return parse_solution(text, question.broken.solution()); }));
     answer.title = title_before_file(answer.raw);
     return answer;
   }
@@ -182,7 +183,8 @@ class ModelSummarizer final : public Summarizer, ModelAgent {
   }
   base::Outcome<Answer<std::vector<std::optional<Lesson>>>> summarize_all(
       const std::vector<SummarizeQuestion>& questions, std::stop_token stop) override {
-    TRY_ASSIGN(auto chat, request(Role::summarizer, questions.front().slow.language, place_values(questions)));
+    TRY_ASSIGN(auto chat,
+               request(Role::summarizer, questions.front().slow.solution().language, place_values(questions)));
     return ask<std::vector<std::optional<Lesson>>>(
         {model(), Role::summarizer, questions.front().context.identity, form_of_lessons()}, std::move(chat), stop,
         [&](const std::string& text) { return parse_lessons(text, questions.size()); });

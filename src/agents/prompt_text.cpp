@@ -181,15 +181,15 @@ std::string plans_wanted(int plans) {
 std::string earlier_text(const FixQuestion& question) {
   if (question.earlier.empty()) return "";
   std::string out = "# What failed before, oldest first\n";
-  const model::Solution* before = &question.parent;
+  const model::Solution* before = &question.parent.solution();
   for (std::size_t i = 0; i < question.earlier.size(); ++i) {
     const FailedTry& failed = question.earlier[i];
     out += fmt::format("{} failed with {}:\n{}\n", i == 0 ? "The first file" : "A fix", model::to_string(failed.status),
                        quoted(failed.diagnostics, kEarlierBytes));
-    if (i > 0) out += "It had changed:\n" + changed_text(*before, failed.solution) + "\n";
-    before = &failed.solution;
+    if (i > 0) out += "It had changed:\n" + changed_text(*before, failed.kernel.solution()) + "\n";
+    before = &failed.kernel.solution();
   }
-  const std::string difference = short_difference(*before, question.broken);
+  const std::string difference = short_difference(*before, question.broken.solution());
   return out + (difference.empty() ? "Most of the file below is new.\n\n"
                                    : "The file below changed:\n" + difference + "\n\n");
 }
@@ -198,7 +198,7 @@ std::string earlier_text(const FixQuestion& question) {
 /// tells.
 std::string better_text(const model::Solution& kernel, const std::optional<BetterKernel>& better) {
   if (!better) return "";
-  const std::string difference = short_difference(kernel, better->solution);
+  const std::string difference = short_difference(kernel, better->kernel.solution());
   if (difference.empty() || difference.size() > std::min(kBetterBytes, model::main_text(kernel).size() / 2)) return "";
   return fmt::format(
       "# A better kernel\nThis difference makes the kernel above run {:.2f}x as fast. Take over what fits the plan:\n"
@@ -278,8 +278,8 @@ std::string definition_text(const Task& task) {
 }
 
 PlaceValues place_values(const PlanQuestion& question) {
-  PlaceValues values = common_values(question.context, question.kernel.language);
-  values["kernel"] = solution_text(question.kernel);
+  PlaceValues values = common_values(question.context, question.kernel.solution().language);
+  values["kernel"] = solution_text(question.kernel.solution());
   values["timing"] = timing_text(question.evaluation);
   values["profile"] = profile_or_none(question.evaluation);
   values["lineage"] = lineage_text(question.lineage, question.tie);
@@ -290,32 +290,32 @@ PlaceValues place_values(const PlanQuestion& question) {
 }
 
 PlaceValues place_values(const ExecuteQuestion& question) {
-  PlaceValues values = common_values(question.context, question.kernel.language);
-  values["kernel"] = solution_text(question.kernel);
+  PlaceValues values = common_values(question.context, question.kernel.solution().language);
+  values["kernel"] = solution_text(question.kernel.solution());
   values["plan"] = plan_text(question.plan);
-  values["better"] = better_text(question.kernel, question.better);
-  values["answer_form"] = answer_form(question.kernel);
+  values["better"] = better_text(question.kernel.solution(), question.better);
+  values["answer_form"] = answer_form(question.kernel.solution());
   return values;
 }
 
 PlaceValues place_values(const FixQuestion& question) {
-  PlaceValues values = common_values(question.context, question.broken.language);
-  values["parent"] = solution_text(question.parent);
-  values["broken"] = solution_text(question.broken);
+  PlaceValues values = common_values(question.context, question.broken.solution().language);
+  values["parent"] = solution_text(question.parent.solution());
+  values["broken"] = solution_text(question.broken.solution());
   values["plan"] = plan_text(question.plan);
   values["status"] = std::string(model::to_string(question.status));
   values["diagnostics"] = quoted(question.diagnostics, kDiagnosticsBytes);
-  values["better"] = better_text(question.parent, question.better);
+  values["better"] = better_text(question.parent.solution(), question.better);
   values["earlier"] = earlier_text(question);
-  values["answer_form"] = answer_form(question.broken);
+  values["answer_form"] = answer_form(question.broken.solution());
   return values;
 }
 
 PlaceValues place_values(const std::vector<SummarizeQuestion>& questions) {
   ACCELOPT_ASSERT(!questions.empty(), "a summarizer is asked about no change");
   const SummarizeQuestion& first = questions.front();
-  PlaceValues values = common_values(first.context, first.parent.language);
-  values["kernel"] = solution_text(first.parent);
+  PlaceValues values = common_values(first.context, first.parent.solution().language);
+  values["kernel"] = solution_text(first.parent.solution());
   values["timing"] = timing_text(first.parent_evaluation);
   values["profile"] = profile_or_none(first.parent_evaluation);
   values["changes"] = changes_text(questions);

@@ -14,7 +14,7 @@
 #include "model/evaluation.hpp"
 #include "model/experience.hpp"
 #include "model/identity.hpp"
-#include "model/solution.hpp"
+#include "model/kernel.hpp"
 #include "model/task.hpp"
 #include "model/usage.hpp"
 
@@ -63,7 +63,7 @@ struct Lineage {
 
 struct PlanQuestion {
   Context context;
-  model::Solution kernel;
+  model::Kernel kernel;
   model::Evaluation evaluation;           ///< of the kernel, with its profile
   std::vector<model::Experience> memory;  ///< newest first
   std::vector<TriedPlan> tried;
@@ -74,28 +74,28 @@ struct PlanQuestion {
 
 /// The best kernel of the beam, where a question is about another one.
 struct BetterKernel {
-  model::Solution solution;
+  model::Kernel kernel;
   double speedup = 1;  ///< over the kernel of the question
 };
 
 struct ExecuteQuestion {
   Context context;
-  model::Solution kernel;
+  model::Kernel kernel;
   model::Plan plan;
   std::optional<BetterKernel> better{};
 };
 
 /// A file that failed before the one that a fixer is asked about.
 struct FailedTry {
-  model::Solution solution;
+  model::Kernel kernel;
   model::Status status = model::Status::compile_error;
   std::string diagnostics;
 };
 
 struct FixQuestion {
   Context context;
-  model::Solution parent;  ///< correct
-  model::Solution broken;
+  model::Kernel parent;  ///< correct
+  model::Kernel broken;
   model::Plan plan;
   model::Status status = model::Status::compile_error;
   std::string diagnostics;         ///< trimmed, free of paths
@@ -105,9 +105,9 @@ struct FixQuestion {
 
 struct SummarizeQuestion {
   Context context;
-  model::Solution parent;  ///< what the plan was made for
-  model::Solution slow;
-  model::Solution fast;
+  model::Kernel parent;  ///< what the plan was made for
+  model::Kernel slow;
+  model::Kernel fast;
   std::string diff;  ///< unified, slow to fast
   model::Plan plan;
   model::Evaluation parent_evaluation;  ///< with its profile
@@ -137,13 +137,13 @@ class Planner {
 class Executor {
  public:
   virtual ~Executor() = default;
-  virtual base::Outcome<Answer<model::Solution>> execute(const ExecuteQuestion& question, std::stop_token stop) = 0;
+  virtual base::Outcome<Answer<model::Kernel>> execute(const ExecuteQuestion& question, std::stop_token stop) = 0;
 };
 
 class Fixer {
  public:
   virtual ~Fixer() = default;
-  virtual base::Outcome<Answer<model::Solution>> fix(const FixQuestion& question, std::stop_token stop) = 0;
+  virtual base::Outcome<Answer<model::Kernel>> fix(const FixQuestion& question, std::stop_token stop) = 0;
 };
 
 class Summarizer {

@@ -59,6 +59,7 @@ Result<std::map<AgentRole, double>> prompt_sizes(const model::Task& task, const 
                                 std::string(kHeaderBytes, 'h'),
                                 std::string(160, 'd'),
                                 0};
+  const model::Kernel baseline(task.baseline);
   const model::Plan plan{"a plan", {}, std::string(kPlanBytes, 'p')};
   PromptSizer sizer;
   std::map<AgentRole, double> bytes;
@@ -66,13 +67,12 @@ Result<std::map<AgentRole, double>> prompt_sizes(const model::Task& task, const 
     if (answer || answer.error().why == base::Why::put_off) bytes[role] = sizer.bytes;
   };
   take_size(AgentRole::planner,
-            agents::make_model_planner(sizer, prompts)->plan({context, task.baseline, {}, {}, {}, {}, {}, 1}, {}));
-  take_size(AgentRole::executor,
-            agents::make_model_executor(sizer, prompts)->execute({context, task.baseline, plan}, {}));
+            agents::make_model_planner(sizer, prompts)->plan({context, baseline, {}, {}, {}, {}, {}, 1}, {}));
+  take_size(AgentRole::executor, agents::make_model_executor(sizer, prompts)->execute({context, baseline, plan}, {}));
   take_size(AgentRole::fixer, agents::make_model_fixer(sizer, prompts)
                                   ->fix({context,
-                                         task.baseline,
-                                         task.baseline,
+                                         baseline,
+                                         baseline,
                                          plan,
                                          model::Status::compile_error,
                                          std::string(kDiagnosticsBytes, 'e'),
@@ -80,7 +80,7 @@ Result<std::map<AgentRole, double>> prompt_sizes(const model::Task& task, const 
                                         {}));
   agents::SummarizeQuestion pair;
   pair.context = context;
-  pair.parent = pair.slow = pair.fast = task.baseline;
+  pair.parent = pair.slow = pair.fast = baseline;
   pair.diff = model::main_text(task.baseline);
   pair.plan = plan;
   take_size(AgentRole::summarizer, agents::make_model_summarizer(sizer, prompts)->summarize(pair, {}));

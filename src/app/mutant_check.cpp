@@ -38,12 +38,12 @@ class Bench {
   [[nodiscard]] const evaluation::OpenReport& report() const { return report_; }
 
   Result<model::BuildReport> build(const Mutant& mutant) const {
-    return base::as_result(evaluator_->ask(evaluation::Build{mutant.solution}, abort_));
+    return base::as_result(evaluator_->ask(evaluation::Build{model::Kernel(mutant.solution)}, abort_));
   }
 
   /// Any thread: what is to be verified waits, what is to be built does not.
   Result<model::Evaluation> verify(const Mutant& mutant) const {
-    return base::as_result(evaluator_->ask(evaluation::Race{mutant.solution, baseline_}, abort_));
+    return base::as_result(evaluator_->ask(evaluation::Race{model::Kernel(mutant.solution), baseline_}, abort_));
   }
 
  private:
@@ -51,7 +51,7 @@ class Bench {
       : evaluator_(std::move(evaluator)), baseline_(task.baseline), abort_(shell.stops.abort) {}
 
   std::unique_ptr<Evaluator> evaluator_;
-  model::Solution baseline_;
+  model::Kernel baseline_;
   std::stop_token abort_;
   evaluation::OpenReport report_;
 };

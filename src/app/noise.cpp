@@ -145,8 +145,8 @@ struct Blocks {
   }
 };
 
-Result<model::Evaluation> race(evaluation::Evaluator& evaluator, const model::Solution& candidate,
-                               const model::Solution& opponent, const std::stop_token& stop) {
+Result<model::Evaluation> race(evaluation::Evaluator& evaluator, const model::Kernel& candidate,
+                               const model::Kernel& opponent, const std::stop_token& stop) {
   TRY_ASSIGN(auto evaluation, base::as_result(evaluator.ask(evaluation::Race{candidate, opponent}, stop)));
   if (evaluation.status == model::Status::passed) return evaluation;
   return base::fail(base::ErrorCode::unsupported, "the noise cannot be measured: " + evaluation.reason);
@@ -176,6 +176,7 @@ Result<NoiseReport> measure_noise(const Shell& shell, const DeviceFlags& device,
   TRY_ASSIGN(const auto opened, base::as_result(evaluator->ask(evaluation::Open{task, settings}, stop)));
   if (opened.baseline.status != model::Status::passed)
     return base::fail(base::ErrorCode::unsupported, "the noise cannot be measured: " + opened.baseline.reason);
+  const model::Kernel baseline(task.baseline);
   NoiseReport report;
   report.device = opened.device.name;
   report.measured = base::utc_now();
@@ -183,7 +184,7 @@ Result<NoiseReport> measure_noise(const Shell& shell, const DeviceFlags& device,
   const auto deadline = Clock::now() + kTimeForRaces;
   Blocks identical;
   for (int i = 0; i < kIdenticalRaces && Clock::now() < deadline; ++i) {
-    TRY_ASSIGN(const auto evaluation, race(*evaluator, task.baseline, task.baseline, stop));
+    TRY_ASSIGN(const auto evaluation, race(*evaluator, baseline, baseline, stop));
     identical.add(evaluation);
     ++report.races;
     const bool told_apart =
@@ -196,11 +197,11 @@ Result<NoiseReport> measure_noise(const Shell& shell, const DeviceFlags& device,
   double squares = 0;
   int with_blocks = 0;
   for (const double difference : kDifferences) {
-    const model::Solution copy = model::with_main_text(task.baseline, kernel_that_waits(difference));
+    const model::Kernel copy(model::with_main_text(task.baseline, kernel_that_waits(difference)));
     NoiseLevel level{difference, 0, 0};
     Blocks blocks;
     for (int i = 0; i < kDelayedRaces && Clock::now() < deadline; ++i) {
-      TRY_ASSIGN(const auto evaluation, race(*evaluator, task.baseline, copy, stop));
+      TRY_ASSIGN(const auto evaluation, race(*evaluator, baseline, copy, stop));
       blocks.add(evaluation);
       ++level.races;
       level.found += evaluation.verdict == model::Verdict::faster ? 1 : 0;

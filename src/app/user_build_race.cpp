@@ -72,16 +72,16 @@ Solution built_as(const scaffold::PatchForm& form, const Solution& winner, const
 }
 
 /// The ratio, or why there is none.
-Result<model::Evaluation> confirmed(evaluation::Evaluator& evaluator, const Solution& solution,
+Result<model::Evaluation> confirmed(evaluation::Evaluator& evaluator, const model::Kernel& kernel,
                                     const std::stop_token& stop) {
-  TRY_ASSIGN(const auto report, base::as_result(evaluator.ask(evaluation::Build{solution}, stop)));
+  TRY_ASSIGN(const auto report, base::as_result(evaluator.ask(evaluation::Build{kernel}, stop)));
   if (!report.built) {
     model::Evaluation failed;
     failed.status = model::Status::compile_error;
     failed.reason = base::first_line(report.diagnostics);
     return failed;
   }
-  return base::as_result(evaluator.ask(evaluation::Confirm{solution}, stop));
+  return base::as_result(evaluator.ask(evaluation::Confirm{kernel}, stop));
 }
 
 }  // namespace
@@ -112,7 +112,8 @@ Result<BuildRace> race_in_user_build(const Shell& shell, const DeviceFlags& devi
   std::string reasons;
   const auto race = [&](scaffold::FlagsBy by) -> Result<std::optional<BuildRace>> {
     const scaffold::PatchForm form = form_of(by, winner);
-    TRY_ASSIGN(const auto evaluation, confirmed(*evaluator, built_as(form, winner, build), shell.stops.abort));
+    TRY_ASSIGN(const auto evaluation,
+               confirmed(*evaluator, model::Kernel(built_as(form, winner, build)), shell.stops.abort));
     if (evaluation.status == model::Status::passed && evaluation.ratio) {
       return std::optional(BuildRace{form, *evaluation.ratio});
     }

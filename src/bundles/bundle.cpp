@@ -319,11 +319,11 @@ Resolved resolve_after_race(const BundleItem& item, const Json& result) {
   if (item.only_if->when == When::promising && !promising) return skipped("it is not faster");
   Json request = item.request;
   if (evaluation->tuning && evaluation->tuning->chosen) {
-    const auto open = base::decode<model::Solution>(request["solution"], "solution");
+    const auto open = base::decode<model::Kernel>(request["solution"], "solution");
     if (!open) return skipped("no configuration was chosen");
-    const auto chosen = model::Kernel(*open).with_values(*evaluation->tuning->chosen);
+    const auto chosen = open->with_values(*evaluation->tuning->chosen);
     if (!chosen) return skipped("no configuration was chosen");
-    request["solution"] = chosen->solution();
+    request["solution"] = *chosen;
   }
   return wanted(std::move(request));
 }

@@ -16,7 +16,7 @@ namespace {
 using base::ErrorCode;
 using base::Json;
 using base::Result;
-using model::Solution;
+using model::Kernel;
 
 /// Cheap and independent first; what depends on another stands after it.
 constexpr std::array<std::string_view, 7> kOrder{"open",    "build",  "triage", "profile", "verify_held_out",
@@ -40,7 +40,8 @@ class Deferred final : public DeferredEvaluator {
     const auto* const open = std::get_if<evaluation::Open>(&request);
     // The first plan asks for the baseline's profile: where opening a task leaves it out, it goes along.
     if (open != nullptr && model::target_of(open->task).profiles_on_demand)
-      collect(to_json(evaluation::Profile{open->task.baseline}), Condition{request_id(open_of_bundle()), When::passed});
+      collect(to_json(evaluation::Profile{model::Kernel(open->task.baseline)}),
+              Condition{request_id(open_of_bundle()), When::passed});
     TRY_ASSIGN(const Json known, taken_in(open != nullptr ? open_of_bundle() : to_json(request)));
     TRY_ASSIGN(evaluation::Reply reply, evaluation::parse_reply(request, known, "a bundle's"));
     if (open != nullptr) {
@@ -50,7 +51,7 @@ class Deferred final : public DeferredEvaluator {
     return reply;
   }
 
-  void expect_race(const Solution& candidate, const Solution& opponent,
+  void expect_race(const Kernel& candidate, const Kernel& opponent,
                    const std::string& opponent_machine_code_id) override {
     const Json race = to_json(evaluation::Race{candidate, opponent});
     const std::string race_id = request_id(race);
@@ -59,7 +60,7 @@ class Deferred final : public DeferredEvaluator {
     collect(to_json(evaluation::HeldOut{candidate}), Condition{race_id, When::promising});
   }
 
-  void expect_confirmations(const std::vector<Solution>& finalists) override {
+  void expect_confirmations(const std::vector<Kernel>& finalists) override {
     for (std::size_t i = 0; i < finalists.size(); ++i) {
       const Json request = to_json(evaluation::Confirm{finalists[i]});
       if (i == 0)
@@ -69,8 +70,8 @@ class Deferred final : public DeferredEvaluator {
     }
   }
 
-  bool put_off_before(const Solution& solution) override {
-    const std::string id = request_id(to_json(evaluation::Build{solution}));
+  bool put_off_before(const Kernel& kernel) override {
+    const std::string id = request_id(to_json(evaluation::Build{kernel}));
     if (ports_.under_way(id)) return true;
     const auto known = ports_.answer(id);
     return known && known->has_value();

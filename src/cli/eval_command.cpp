@@ -84,13 +84,13 @@ base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& option
     steps.begin(std::string(words_of(step)));
     return {};
   };
-  TRY_ASSIGN(auto judged,
-             base::as_result(evaluation::judge(*evaluator, model::Kernel(std::move(candidate)), task.baseline,
-                                               {.opened = &opened.baseline,
-                                                .begin = begin,
-                                                .confirm = options.confirm,
-                                                .profile = true,
-                                                .stop = shell.stops.abort})));
+  TRY_ASSIGN(auto judged, base::as_result(evaluation::judge(*evaluator, model::Kernel(std::move(candidate)),
+                                                            model::Kernel(task.baseline),
+                                                            {.opened = &opened.baseline,
+                                                             .begin = begin,
+                                                             .confirm = options.confirm,
+                                                             .profile = true,
+                                                             .stop = shell.stops.abort})));
   return std::move(judged.evaluation);
 }
 

@@ -171,7 +171,7 @@ class BuildAhead {
         if (next_ >= kernels_.size()) return;
         index = next_++;
       }
-      auto report = base::as_result(evaluator_.ask(evaluation::Build{kernels_[index]->solution}, stop_));
+      auto report = base::as_result(evaluator_.ask(evaluation::Build{kernels_[index]->kernel}, stop_));
       const std::lock_guard lock(mutex_);
       done_[index] = std::move(report);
       changed_.notify_all();
@@ -236,7 +236,7 @@ class Selftest {
       Outcome outcome{kernels[i], {}, false, false, {}};
       TRY_ASSIGN(const auto built, builds.get(i));
       TRY_ASSIGN(auto judged, base::as_result(evaluation::judge(
-                                  *evaluator, model::Kernel(kernels[i]->solution), task.baseline,
+                                  *evaluator, kernels[i]->kernel, model::Kernel(task.baseline),
                                   {.opened = &opened.baseline, .build = built, .stop = shell_.stops.abort})));
       outcome.evaluation = std::move(judged.evaluation);
       judge(outcome);

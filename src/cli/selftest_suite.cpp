@@ -93,8 +93,10 @@ base::Result<SelftestKernel> parse_selftest_kernel(const std::string& file_name,
                       file_name + ": its header must name " +
                           (out.attack ? "exploit, tries, task and expect" : "honest, shows and task"));
   }
-  TRY_ASSIGN(out.solution.language, model::language_of_file(file_name));
-  out.solution.sources = {{file_name, text}};
+  model::Solution solution;
+  TRY_ASSIGN(solution.language, model::language_of_file(file_name));
+  solution.sources = {{file_name, text}};
+  out.kernel = model::Kernel(std::move(solution));
   return out;
 }
 

@@ -25,7 +25,7 @@ struct SelftestKernel {
   std::string reason;                 ///< must occur in the evaluation's reason, in any case; empty: anything
   std::string hides;                  ///< must not occur there: a file's text that must not leak; empty: nothing
   int cores = 1;                      ///< of the machine, that it needs
-  model::Solution solution;
+  model::Kernel kernel;
 };
 
 struct SelftestSuite {

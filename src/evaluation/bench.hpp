@@ -21,7 +21,7 @@
 #include "evaluation/verify/inputs.hpp"
 #include "evaluation/verify/numerics.hpp"
 #include "model/evaluation.hpp"
-#include "model/solution.hpp"
+#include "model/kernel.hpp"
 #include "model/task.hpp"
 
 namespace accelopt::evaluation {
@@ -180,7 +180,7 @@ class Bench {
   /// Starts a process with the solution loaded. Builds it when it is not built. One that does not load tells so when
   /// called.
   /// @error invalid_argument: it does not build; io.
-  virtual base::Result<std::unique_ptr<LiveKernel>> start(const model::Solution& solution, Placement placement,
+  virtual base::Result<std::unique_ptr<LiveKernel>> start(const model::Kernel& kernel, Placement placement,
                                                           std::stop_token stop) = 0;
   /// Builds pause while this is held, where the machine has no cores to spare.
   virtual std::unique_ptr<Hold> quiet() = 0;

@@ -10,14 +10,14 @@ bool CompileBudget::spent() const {
   return left_ <= 0;
 }
 
-bool CompileBudget::permits(const model::Solution& configuration) const {
+bool CompileBudget::permits(const model::Kernel& configuration) const {
   const std::lock_guard lock(mutex_);
-  return left_ > 0 || charged_.contains(model::source_id(configuration));
+  return left_ > 0 || charged_.contains(configuration.id());
 }
 
-void CompileBudget::charge(const model::Solution& configuration, double seconds) {
+void CompileBudget::charge(const model::Kernel& configuration, double seconds) {
   const std::lock_guard lock(mutex_);
-  if (charged_.insert(model::source_id(configuration)).second) left_ -= seconds;
+  if (charged_.insert(configuration.id()).second) left_ -= seconds;
 }
 
 std::string CompileBudget::text() const {
@@ -25,9 +25,9 @@ std::string CompileBudget::text() const {
          std::to_string(static_cast<std::int64_t>(limit_)) + " s";
 }
 
-std::shared_ptr<CompileBudget> CompileBudgets::of(const model::Solution& open, double seconds) {
+std::shared_ptr<CompileBudget> CompileBudgets::of(const model::Kernel& open, double seconds) {
   const std::lock_guard lock(mutex_);
-  auto& budget = by_source_[model::source_id(open)];
+  auto& budget = by_source_[open.id()];
   if (!budget) budget = std::make_shared<CompileBudget>(seconds);
   return budget;
 }
@@ -43,9 +43,9 @@ BuildAhead::~BuildAhead() {
   changed_.notify_all();
 }
 
-std::size_t BuildAhead::add(const model::Solution& solution) {
+std::size_t BuildAhead::add(const model::Kernel& kernel) {
   const std::lock_guard lock(mutex_);
-  jobs_.push_back({solution, std::nullopt});
+  jobs_.push_back({kernel, std::nullopt});
   const auto wanted = static_cast<std::size_t>(std::max(toolchain_.build_threads(), 1));
   if (threads_.size() < std::min(wanted, jobs_.size())) threads_.emplace_back([this] { serve(); });
   changed_.notify_all();
@@ -58,14 +58,14 @@ base::Result<model::BuildReport> BuildAhead::wait(std::size_t number) {
   return *jobs_[number].report;
 }
 
-base::Result<model::BuildReport> BuildAhead::build(const model::Solution& solution) {
-  if (!budget_->permits(solution)) {
+base::Result<model::BuildReport> BuildAhead::build(const model::Kernel& kernel) {
+  if (!budget_->permits(kernel)) {
     model::BuildReport report;
     report.diagnostics = "not compiled: " + budget_->text();
     return report;
   }
-  auto report = toolchain_.build(solution, stop_);
-  if (report) budget_->charge(solution, report->seconds);
+  auto report = toolchain_.build(kernel, stop_);
+  if (report) budget_->charge(kernel, report->seconds);
   return report;
 }
 
@@ -77,7 +77,7 @@ void BuildAhead::serve() {
     if (closed_) return;
     Job& job = jobs_[begun_++];
     lock.unlock();
-    auto report = build(job.solution);
+    auto report = build(job.kernel);
     lock.lock();
     job.report = std::move(report);
     changed_.notify_all();

@@ -25,9 +25,9 @@ class CompileBudget {
   explicit CompileBudget(double seconds) : limit_(seconds), left_(seconds) {}
   [[nodiscard]] bool spent() const;
   /// It is built already, or there is something left to build it with.
-  [[nodiscard]] bool permits(const model::Solution& configuration) const;
+  [[nodiscard]] bool permits(const model::Kernel& configuration) const;
   /// A configuration counts once: whoever asks again is given what was built.
-  void charge(const model::Solution& configuration, double seconds);
+  void charge(const model::Kernel& configuration, double seconds);
   /// "the compilers of all configurations together have had their 300 s".
   [[nodiscard]] std::string text() const;
 
@@ -41,7 +41,7 @@ class CompileBudget {
 /// A budget for every source with open values that was built so far. Any thread.
 class CompileBudgets {
  public:
-  std::shared_ptr<CompileBudget> of(const model::Solution& open, double seconds);
+  std::shared_ptr<CompileBudget> of(const model::Kernel& open, double seconds);
 
  private:
   std::mutex mutex_;
@@ -59,16 +59,16 @@ class BuildAhead {
   ~BuildAhead();
 
   /// Its number, for `wait`.
-  std::size_t add(const model::Solution& solution);
+  std::size_t add(const model::Kernel& kernel);
   /// Must not be called while the machine is kept quiet: builds may be at rest then. @error as Toolchain::build.
   base::Result<model::BuildReport> wait(std::size_t number);
 
  private:
   void serve();
-  base::Result<model::BuildReport> build(const model::Solution& solution);
+  base::Result<model::BuildReport> build(const model::Kernel& kernel);
 
   struct Job {
-    model::Solution solution;
+    model::Kernel kernel;
     std::optional<base::Result<model::BuildReport>> report;
   };
   Toolchain& toolchain_;

@@ -109,10 +109,10 @@ void from_json(const Json& in, OpenReport& value) {
 }
 
 void to_json(Json& out, const Arm& value) {
-  out = {{"solution", value.solution}};
+  out = {{"solution", value.kernel}};
 }
 void from_json(const Json& in, Arm& value) {
-  in.at("solution").get_to(value.solution);
+  in.at("solution").get_to(value.kernel);
 }
 
 void to_json(Json& out, const ArmScore& value) {

@@ -41,26 +41,26 @@ class Instruments {
   virtual ~Instruments() = default;
 
   /// What the machine code of a solution that was built tells a planner; empty where it cannot be read.
-  virtual std::vector<model::ProfileItem> machine_code_profile(const model::Solution& /*solution*/,
+  virtual std::vector<model::ProfileItem> machine_code_profile(const model::Kernel& /*kernel*/,
                                                                std::stop_token /*stop*/) {
     return {};
   }
   /// Reads the machine's counters over one call, on the inputs of a slot that was called with; nothing where the
   /// machine has none to offer. The machine's lock is held. @error cancelled; io.
-  virtual base::Result<HardwareCounts> hardware_counts(const model::Solution& /*solution*/,
+  virtual base::Result<HardwareCounts> hardware_counts(const model::Kernel& /*kernel*/,
                                                        const Invocation& /*invocation*/, model::Cache /*cache*/,
                                                        std::stop_token /*stop*/) {
     return HardwareCounts();
   }
   /// Where in a kernel's machine code calls on these inputs spend their time; none where the machine does not let that
   /// be seen. The machine's lock is held. @error cancelled; io.
-  virtual base::Result<std::optional<CodeSamples>> sample(const model::Solution& /*solution*/,
+  virtual base::Result<std::optional<CodeSamples>> sample(const model::Kernel& /*kernel*/,
                                                           const Invocation& /*invocation*/, model::Cache /*cache*/,
                                                           std::stop_token /*stop*/) {
     return std::nullopt;
   }
   /// What these samples say of the kernel's loops; empty where they are too few to say anything.
-  virtual std::vector<model::ProfileItem> hot_loops(const model::Solution& /*solution*/, const CodeSamples& /*samples*/,
+  virtual std::vector<model::ProfileItem> hot_loops(const model::Kernel& /*kernel*/, const CodeSamples& /*samples*/,
                                                     std::stop_token /*stop*/) {
     return {};
   }
@@ -68,7 +68,7 @@ class Instruments {
   [[nodiscard]] virtual bool inspects() const { return false; }
   /// Watches one call for what a right result does not show: reads beside tensors or of what nobody wrote, races.
   /// Nothing where the machine has no such program. The machine's lock is held. @error as hardware_counts.
-  virtual base::Result<Inspection> inspect(const model::Solution& /*solution*/, const Invocation& /*invocation*/,
+  virtual base::Result<Inspection> inspect(const model::Kernel& /*kernel*/, const Invocation& /*invocation*/,
                                            std::stop_token /*stop*/) {
     return Inspection();
   }

@@ -25,7 +25,7 @@ std::string refuse_text(const std::string& text) {
 
 class Judging {
  public:
-  Judging(Evaluator& evaluator, const model::Kernel& candidate, const model::Solution& opponent,
+  Judging(Evaluator& evaluator, const model::Kernel& candidate, const model::Kernel& opponent,
           const JudgeOptions& options)
       : evaluator_(evaluator), candidate_(candidate), opponent_(opponent), options_(options) {}
 
@@ -45,7 +45,7 @@ class Judging {
     TRY(begin(JudgeStep::build));
     out_.build = options_.build;
     if (!out_.build) {
-      TRY_ASSIGN(out_.build, evaluator_.ask(Build{candidate_.solution()}, options_.stop));
+      TRY_ASSIGN(out_.build, evaluator_.ask(Build{candidate_}, options_.stop));
     }
     if (!out_.build->built) return does_not_compile(out_.build->diagnostics);
     if (options_.opened != nullptr && options_.opened->status == Status::not_measured) return built_alone();
@@ -78,7 +78,7 @@ class Judging {
 
   Outcome<void> race() {
     TRY(begin(JudgeStep::race));
-    TRY_ASSIGN(out_.evaluation, evaluator_.ask(Race{candidate_.solution(), opponent_}, options_.stop));
+    TRY_ASSIGN(out_.evaluation, evaluator_.ask(Race{candidate_, opponent_}, options_.stop));
     Evaluation& raced = out_.evaluation;
     if (!raced.tuning) raced.machine_code_id = out_.build->machine_code_id;
     TRY(choose());
@@ -95,7 +95,7 @@ class Judging {
   Outcome<void> confirm() {
     TRY(begin(JudgeStep::confirm));
     Evaluation raced = std::move(out_.evaluation);
-    TRY_ASSIGN(out_.evaluation, evaluator_.ask(Confirm{kernel().solution()}, options_.stop));
+    TRY_ASSIGN(out_.evaluation, evaluator_.ask(Confirm{kernel()}, options_.stop));
     out_.evaluation.tuning = std::move(raced.tuning);
     out_.evaluation.stages.insert(out_.evaluation.stages.begin(), raced.stages.begin(), raced.stages.end());
     return {};
@@ -103,7 +103,7 @@ class Judging {
 
   Outcome<void> profile() {
     TRY(begin(JudgeStep::profile));
-    TRY_ASSIGN(out_.evaluation.profile, evaluator_.ask(Profile{kernel().solution()}, options_.stop));
+    TRY_ASSIGN(out_.evaluation.profile, evaluator_.ask(Profile{kernel()}, options_.stop));
     model::take_failure(out_.evaluation);
     return {};
   }
@@ -166,14 +166,14 @@ class Judging {
 
   Evaluator& evaluator_;
   const model::Kernel& candidate_;
-  const model::Solution& opponent_;
+  const model::Kernel& opponent_;
   const JudgeOptions& options_;
   Judgement out_;
 };
 
 }  // namespace
 
-Outcome<Judgement> judge(Evaluator& evaluator, const model::Kernel& candidate, const model::Solution& opponent,
+Outcome<Judgement> judge(Evaluator& evaluator, const model::Kernel& candidate, const model::Kernel& opponent,
                          const JudgeOptions& options) {
   return Judging(evaluator, candidate, opponent, options).run();
 }

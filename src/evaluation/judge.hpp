@@ -49,7 +49,7 @@ struct Judgement {
 
 /// Builds, verifies and races a candidate against the opponent: the cheapest first, the first failure ends it.
 /// @error as the evaluator and `begin` say; parse: the values that were chosen are not the candidate's.
-base::Outcome<Judgement> judge(Evaluator& evaluator, const model::Kernel& candidate, const model::Solution& opponent,
+base::Outcome<Judgement> judge(Evaluator& evaluator, const model::Kernel& candidate, const model::Kernel& opponent,
                                const JudgeOptions& options);
 
 }  // namespace accelopt::evaluation

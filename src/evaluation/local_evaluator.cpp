@@ -57,6 +57,7 @@ class LocalEvaluator final : public Evaluator {
     auto opened =
         std::make_unique<Measuring>(Measuring{.target = target_,
                                               .task = task,
+                                              .baseline = model::Kernel(task.baseline),
                                               .settings = settings,
                                               .peaks = report.device.peaks,
                                               .slots = nullptr,
@@ -81,7 +82,7 @@ class LocalEvaluator final : public Evaluator {
 
   base::Result<model::BuildReport> carry_out(const Build& build, const std::stop_token& stop) {
     TRY(opened());
-    return build_candidate(*measuring_, build.solution, stop);
+    return build_candidate(*measuring_, build.kernel, stop);
   }
 
   base::Result<model::Evaluation> carry_out(const Race& race, const std::stop_token& stop) {
@@ -99,7 +100,7 @@ class LocalEvaluator final : public Evaluator {
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
     target_.use().begin(stop);
-    return run_profile(*measuring_, profile.solution, stop);
+    return run_profile(*measuring_, profile.kernel, stop);
   }
 
   base::Result<PlayoffReport> carry_out(const PlayOff& all, const std::stop_token& stop) {
@@ -112,15 +113,15 @@ class LocalEvaluator final : public Evaluator {
   }
 
   base::Result<model::Status> carry_out(const HeldOut& held_out, const std::stop_token& stop) {
-    const model::Solution& solution = held_out.solution;
+    const model::Kernel& kernel = held_out.kernel;
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
     target_.use().begin(stop);
-    TRY_ASSIGN(const model::BuildReport built, target_.build(solution, stop));
+    TRY_ASSIGN(const model::BuildReport built, target_.build(kernel, stop));
     if (!built.built) return model::Status::compile_error;
     const auto quiet = target_.quiet();
     TRY_ASSIGN(const auto failure,
-               verify(*measuring_, *measuring_->slots, solution, {measuring_->workloads(kHeldOut), 0, nullptr}, stop));
+               verify(*measuring_, *measuring_->slots, kernel, {measuring_->workloads(kHeldOut), 0, nullptr}, stop));
     return failure ? failure->status : model::Status::passed;
   }
 
@@ -128,7 +129,7 @@ class LocalEvaluator final : public Evaluator {
     TRY(opened());
     const std::lock_guard exclusive(mutex_);
     target_.use().begin(stop);
-    TRY_ASSIGN(auto evaluation, run_confirmation(*measuring_, confirm.solution, stop));
+    TRY_ASSIGN(auto evaluation, run_confirmation(*measuring_, confirm.kernel, stop));
     mark(evaluation);
     return evaluation;
   }

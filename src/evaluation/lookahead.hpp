@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/solution.hpp"
+#include "model/kernel.hpp"
 
 namespace accelopt::evaluation {
 
@@ -16,14 +16,14 @@ class Lookahead {
 
   /// The candidate's build was put off. If it builds, and is another program than the opponent, it will be raced
   /// against it.
-  virtual void expect_race(const model::Solution& candidate, const model::Solution& opponent,
+  virtual void expect_race(const model::Kernel& candidate, const model::Kernel& opponent,
                            const std::string& opponent_machine_code_id) = 0;
 
   /// The finalists will be confirmed in this order until one holds.
-  virtual void expect_confirmations(const std::vector<model::Solution>& finalists) = 0;
+  virtual void expect_confirmations(const std::vector<model::Kernel>& finalists) = 0;
 
   /// Whether the solution's build was put off before, in an earlier part of the run: it is paid for.
-  virtual bool put_off_before(const model::Solution& solution) = 0;
+  virtual bool put_off_before(const model::Kernel& kernel) = 0;
 };
 
 }  // namespace accelopt::evaluation

@@ -49,9 +49,9 @@ std::optional<Disagreement> disagreement_of(const Slot& slot, const std::vector<
 
 /// Runs a call again in a fresh process, over poison of another kind. A failure when the outputs do not agree with what
 /// was kept: the kernel then depends on memory that it did not write, or on the moment.
-base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& slots, const model::Solution& solution,
+base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& slots, const model::Kernel& kernel,
                                                   const Kept& kept, const std::stop_token& stop) {
-  TRY_ASSIGN(const auto live, measuring.target.start(solution, Placement::usual, stop));
+  TRY_ASSIGN(const auto live, measuring.target.start(kernel, Placement::usual, stop));
   TRY_ASSIGN(Slot * slot, slots.get(kept.workload, kept.slot));
   TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
   const auto other = static_cast<std::size_t>(kept.poison) + 1 + measuring.random() % (kPoisons.size() - 1);
@@ -161,14 +161,14 @@ StageClock::~StageClock() {
   evaluation_.stages.push_back({name_, std::chrono::duration<double>(measured).count()});
 }
 
-model::Evaluation blank_evaluation(const Measuring& measuring, const model::Solution& solution, std::string kind) {
+model::Evaluation blank_evaluation(const Measuring& measuring, const model::Kernel& kernel, std::string kind) {
   model::Evaluation out;
   out.kind = std::move(kind);
   out.environment = measuring.target.environment();
   out.environment.seed = measuring.settings.seed;
   if (measuring.samples() == stats::Samples::exact) out.environment.clock = model::kDeterministicClock;
   out.trust = measuring.target.trust();
-  out.source_id = model::source_id(solution);
+  out.source_id = kernel.id();
   return out;
 }
 
@@ -217,22 +217,22 @@ bool take_build(const model::BuildReport& report, model::Evaluation& evaluation)
   return false;
 }
 
-base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solution, model::Evaluation& evaluation,
+base::Result<bool> build_stage(Measuring& measuring, const model::Kernel& kernel, model::Evaluation& evaluation,
                                const std::stop_token& stop) {
   const StageClock clock(measuring, evaluation, std::string(model::kBuildStage));
-  TRY_ASSIGN(const model::BuildReport report, measuring.target.build(solution, stop));
+  TRY_ASSIGN(const model::BuildReport report, measuring.target.build(kernel, stop));
   return take_build(report, evaluation);
 }
 
-base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Solution& solution,
+base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Kernel& kernel,
                                             const VerifyPlan& plan, const std::stop_token& stop) {
   std::vector<std::size_t> workloads = plan.workloads;
   const model::Definition& definition = measuring.task.definition;
   std::sort(workloads.begin(), workloads.end(), [&](std::size_t a, std::size_t b) {
     return bytes_of(definition, measuring.task.workloads[a]) < bytes_of(definition, measuring.task.workloads[b]);
   });
-  TRY_ASSIGN(auto live, measuring.target.start(solution, Placement::usual, stop));
-  const std::string source_id = model::source_id(solution);
+  TRY_ASSIGN(auto live, measuring.target.start(kernel, Placement::usual, stop));
+  const std::string source_id = kernel.id();
   std::size_t poisons = measuring.random() % kPoisons.size();
   std::optional<Kept> kept;
   std::string right;  // calls before the one that fails
@@ -289,7 +289,7 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
   }
   if (!kept) return std::optional<Failure>();
   live.reset();
-  return check_repeat(measuring, slots, solution, *kept, stop);
+  return check_repeat(measuring, slots, kernel, *kept, stop);
 }
 
 model::Interval to_model(const stats::Interval& interval) {

@@ -34,6 +34,7 @@ inline constexpr std::array kEverything{model::Role::race, model::Role::check, m
 struct Measuring {
   Target& target;
   model::Task task;
+  model::Kernel baseline;  ///< the task's
   MeasureSettings settings;
   Peaks peaks;
   std::unique_ptr<Slots> slots;
@@ -69,13 +70,13 @@ class StageClock {
 };
 
 /// An evaluation with environment, trust and ids filled in.
-model::Evaluation blank_evaluation(const Measuring& measuring, const model::Solution& solution, std::string kind);
+model::Evaluation blank_evaluation(const Measuring& measuring, const model::Kernel& kernel, std::string kind);
 void set_failure(model::Evaluation& evaluation, const Failure& failure);
 
 /// The machine code that was built; false: the evaluation says COMPILE_ERROR.
 bool take_build(const model::BuildReport& report, model::Evaluation& evaluation);
 /// The same of a build made now, as a stage. @error as Target::build.
-base::Result<bool> build_stage(Measuring& measuring, const model::Solution& solution, model::Evaluation& evaluation,
+base::Result<bool> build_stage(Measuring& measuring, const model::Kernel& kernel, model::Evaluation& evaluation,
                                const std::stop_token& stop);
 
 /// Bytes of a workload's inputs and outputs.
@@ -115,12 +116,12 @@ struct VerifyPlan {
 /// Calls the solution in a fresh process, the smallest workload first, on slots that it has not met, over poison of
 /// every kind in turn; then once more on the first inputs in another process, over poison of another kind: both must
 /// agree. The first failure, or none.
-base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Solution& solution,
+base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Kernel& kernel,
                                             const VerifyPlan& plan, const std::stop_token& stop);
 
 /// Has the target watch a candidate's calls on the smallest raced and the smallest checked workload, as a stage
 /// "inspect"; its notes come to the evaluation. The finding, or none. @error as Target::inspect.
-base::Result<std::optional<Failure>> inspect_calls(Measuring& measuring, Slots& slots, const model::Solution& candidate,
+base::Result<std::optional<Failure>> inspect_calls(Measuring& measuring, Slots& slots, const model::Kernel& candidate,
                                                    model::Evaluation& evaluation, const std::stop_token& stop);
 
 /// The median time, the opponent's, the ratio and the roofline of one workload, from the blocks' times of two arms.
@@ -135,13 +136,13 @@ model::Interval to_model(const stats::Interval& interval);
 
 // The flows. Each holds the machine quiet and is one exclusive use of the device.
 base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, const std::stop_token& stop);
-base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Solution& candidate,
-                                           const model::Solution& opponent, const std::stop_token& stop);
+base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Kernel& candidate,
+                                           const model::Kernel& opponent, const std::stop_token& stop);
 base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<Arm>& arms, int places,
                                         const std::stop_token& stop);
-base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const model::Solution& candidate,
+base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const model::Kernel& candidate,
                                                  const std::stop_token& stop);
-base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solution& solution,
+base::Result<model::Profile> run_profile(Measuring& measuring, const model::Kernel& kernel,
                                          const std::stop_token& stop);
 
 /// The `paper` protocol: mean of ten calls a raced workload, repeated while it is not calm. A failure, or the
@@ -151,10 +152,10 @@ struct PaperLatency {
   std::vector<double> mean_ns;  ///< a raced workload
   int calls = 0;
 };
-base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solution& solution,
+base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Kernel& kernel,
                                          const std::stop_token& stop);
-base::Result<model::Evaluation> paper_triage(Measuring& measuring, const model::Solution& candidate,
-                                             const model::Solution& opponent, model::Evaluation evaluation,
+base::Result<model::Evaluation> paper_triage(Measuring& measuring, const model::Kernel& candidate,
+                                             const model::Kernel& opponent, model::Evaluation evaluation,
                                              const std::stop_token& stop);
 base::Result<PlayoffReport> paper_playoff(Measuring& measuring, const std::vector<Arm>& arms,
                                           const std::stop_token& stop);

@@ -64,9 +64,9 @@ base::Result<std::vector<model::ProfileItem>> counted_calls(Measuring& measuring
 }
 
 /// Each half in a process of its own, on slots that the kernel has not met.
-base::Result<Times> time_workload(Measuring& measuring, const model::Solution& solution, std::size_t workload,
+base::Result<Times> time_workload(Measuring& measuring, const model::Kernel& kernel, std::size_t workload,
                                   const std::stop_token& stop) {
-  const std::string source_id = model::source_id(solution);
+  const std::string source_id = kernel.id();
   Times out;
   for (const auto& [cache, time] :
        {std::pair{model::Cache::cold, &out.cold_ns}, std::pair{model::Cache::warm, &out.warm_ns}}) {
@@ -78,7 +78,7 @@ base::Result<Times> time_workload(Measuring& measuring, const model::Solution& s
       if (i > kTimedCalls && i <= kTimedCalls + kCountedCalls) others.push_back(first + i);
     }
     measuring.slots->meet(source_id, workload, first + measuring.slots->count());
-    TRY_ASSIGN(const auto live, measuring.target.start(solution, Placement::usual, stop));
+    TRY_ASSIGN(const auto live, measuring.target.start(kernel, Placement::usual, stop));
     Times warm_up;
     TRY(median_call(measuring, *live, workload, cache, {first}, warm_up));
     out.failure = warm_up.failure;
@@ -127,12 +127,12 @@ void describe(const Measuring& measuring, std::size_t index, const Times& times,
 }
 
 /// What the machine's counters say of the workload on which the kernel spends most.
-base::Result<void> add_hardware_counts(Measuring& measuring, const model::Solution& solution, std::size_t workload,
+base::Result<void> add_hardware_counts(Measuring& measuring, const model::Kernel& kernel, std::size_t workload,
                                        bool several, model::Profile& profile, const std::stop_token& stop) {
   TRY_ASSIGN(Slot * slot, measuring.slots->get(workload, 0));
   TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
   TRY_ASSIGN(const HardwareCounts counts,
-             measuring.target.hardware_counts(solution, slot->invocation, measuring.task.cpu.cache, stop));
+             measuring.target.hardware_counts(kernel, slot->invocation, measuring.task.cpu.cache, stop));
   const std::string prefix = several ? measuring.task.workloads[workload].name + ": " : "";
   for (model::ProfileItem item : counts.items) {
     item.name = prefix + item.name;
@@ -144,7 +144,7 @@ base::Result<void> add_hardware_counts(Measuring& measuring, const model::Soluti
 
 /// Times and counts of the raced workloads, and samples of the one on which the kernel spends most. With a failure, the
 /// rest of the profile says nothing.
-base::Result<std::optional<CodeSamples>> measure(Measuring& measuring, const model::Solution& solution,
+base::Result<std::optional<CodeSamples>> measure(Measuring& measuring, const model::Kernel& kernel,
                                                  model::Profile& profile, const std::stop_token& stop) {
   const auto quiet = measuring.target.quiet();
   const std::vector<std::size_t> raced = measuring.workloads(kRaced);
@@ -152,7 +152,7 @@ base::Result<std::optional<CodeSamples>> measure(Measuring& measuring, const mod
   double longest_ns = 0;
   for (const std::size_t workload : raced) {
     TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
-    TRY_ASSIGN(const Times times, time_workload(measuring, solution, workload, stop));
+    TRY_ASSIGN(const Times times, time_workload(measuring, kernel, workload, stop));
     if (times.failure) {
       profile.failed_as = times.failure->status;
       profile.failure = "while it was profiled: " + times.failure->reason;
@@ -167,10 +167,10 @@ base::Result<std::optional<CodeSamples>> measure(Measuring& measuring, const mod
       longest_ns = times.cold_ns;
     }
   }
-  TRY(add_hardware_counts(measuring, solution, longest, raced.size() > 1, profile, stop));
+  TRY(add_hardware_counts(measuring, kernel, longest, raced.size() > 1, profile, stop));
   TRY_ASSIGN(Slot * slot, measuring.slots->get(longest, 0));
   TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
-  return measuring.target.sample(solution, slot->invocation, measuring.task.cpu.cache, stop);
+  return measuring.target.sample(kernel, slot->invocation, measuring.task.cpu.cache, stop);
 }
 
 }  // namespace
@@ -181,18 +181,18 @@ int CodeSamples::count() const {
   return all;
 }
 
-base::Result<model::Profile> run_profile(Measuring& measuring, const model::Solution& solution,
+base::Result<model::Profile> run_profile(Measuring& measuring, const model::Kernel& kernel,
                                          const std::stop_token& stop) {
-  TRY_ASSIGN(const model::BuildReport report, measuring.target.build(solution, stop));
+  TRY_ASSIGN(const model::BuildReport report, measuring.target.build(kernel, stop));
   if (!report.built)
-    return base::fail(base::ErrorCode::invalid_argument, "a solution that does not build cannot be profiled");
+    return base::fail(base::ErrorCode::invalid_argument, "a kernel that does not build cannot be profiled");
   model::Profile profile;
-  TRY_ASSIGN(const auto samples, measure(measuring, solution, profile, stop));
+  TRY_ASSIGN(const auto samples, measure(measuring, kernel, profile, stop));
   if (profile.failed_as != model::Status::passed) return profile;
   profile.items.push_back(
       {"code size", static_cast<double>(report.code_bytes), "bytes", "machine code of the kernel's file"});
-  const std::vector<model::ProfileItem> code = samples ? measuring.target.hot_loops(solution, *samples, stop)
-                                                       : measuring.target.machine_code_profile(solution, stop);
+  const std::vector<model::ProfileItem> code = samples ? measuring.target.hot_loops(kernel, *samples, stop)
+                                                       : measuring.target.machine_code_profile(kernel, stop);
   profile.items.insert(profile.items.end(), code.begin(), code.end());
   profile.remarks = report.remarks;
   return profile;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/evaluation.hpp"
-#include "model/solution.hpp"
+#include "model/kernel.hpp"
 #include "model/task.hpp"
 #include "model/vocabulary.hpp"
 
@@ -77,7 +77,7 @@ struct OpenReport {
 
 /// One arm of a play-off. The first is the baseline.
 struct Arm {
-  model::Solution solution;
+  model::Kernel kernel;
 };
 
 struct ArmScore {

@@ -8,7 +8,7 @@
 
 #include "evaluation/reports.hpp"
 #include "model/evaluation.hpp"
-#include "model/solution.hpp"
+#include "model/kernel.hpp"
 #include "model/task.hpp"
 
 namespace accelopt::evaluation {
@@ -24,21 +24,21 @@ struct Open {
 /// Compiles only. A solution that does not build is a report, not an error. May be asked from many threads at once.
 struct Build {
   using Reply = model::BuildReport;
-  model::Solution solution;
+  model::Kernel kernel;
 };
 
 /// Verifies on race and check workloads, then races against the opponent (triage); the evaluation's kind is "triage". A
 /// failure is a status.
 struct Race {
   using Reply = model::Evaluation;
-  model::Solution candidate;
-  model::Solution opponent;
+  model::Kernel candidate;
+  model::Kernel opponent;
 };
 
 /// The profile (cold time, rates, intensity, bound, remarks, code size) of a solution that passed.
 struct Profile {
   using Reply = model::Profile;
-  model::Solution solution;
+  model::Kernel kernel;
 };
 
 /// Races all arms side by side until places `places` and `places` + 1 separate. The first arm is the baseline.
@@ -51,14 +51,14 @@ struct PlayOff {
 /// Verifies on the held-out workloads; the status is all that may be told to anyone.
 struct HeldOut {
   using Reply = model::Status;
-  model::Solution solution;
+  model::Kernel kernel;
 };
 
 /// Fresh processes, fresh inputs, all workloads; the evaluation's kind is "confirm"; its verdict is FASTER iff it is
 /// confirmed, `reason` says why not.
 struct Confirm {
   using Reply = model::Evaluation;
-  model::Solution solution;
+  model::Kernel kernel;
 };
 
 using Request = std::variant<Open, Build, Race, Profile, PlayOff, HeldOut, Confirm>;

@@ -13,7 +13,7 @@ namespace {
 
 using base::ErrorCode;
 using base::Json;
-using model::Solution;
+using model::Kernel;
 
 template <class T>
 base::Result<T> argument(const Json& request, const char* name) {
@@ -69,7 +69,7 @@ struct FormCheck {
   base::Result<void> operator()(const Race& race, const model::Evaluation& evaluation) const {
     TRY(check_evaluation(evaluation, result, Raced::yes));
     const auto& tuning = evaluation.tuning;
-    if (!tuning || !tuning->chosen || model::Kernel(race.candidate).with_values(*tuning->chosen)) return {};
+    if (!tuning || !tuning->chosen || race.candidate.with_values(*tuning->chosen)) return {};
     return refuse("as many values must be chosen as the candidate leaves open");
   }
   base::Result<void> operator()(const Profile&, const model::Profile&) const { return {}; }
@@ -101,8 +101,8 @@ struct ArgumentReader {
     return {};
   }
   base::Result<void> operator()(Race& race) const {
-    TRY_ASSIGN(race.candidate, argument<Solution>(json, "candidate"));
-    TRY_ASSIGN(race.opponent, argument<Solution>(json, "opponent"));
+    TRY_ASSIGN(race.candidate, argument<Kernel>(json, "candidate"));
+    TRY_ASSIGN(race.opponent, argument<Kernel>(json, "opponent"));
     return {};
   }
   base::Result<void> operator()(PlayOff& all) const {
@@ -112,7 +112,7 @@ struct ArgumentReader {
   }
   template <class OfOneSolution>
   base::Result<void> operator()(OfOneSolution& one) const {
-    TRY_ASSIGN(one.solution, argument<Solution>(json, "solution"));
+    TRY_ASSIGN(one.kernel, argument<Kernel>(json, "solution"));
     return {};
   }
 };
@@ -147,10 +147,10 @@ Json to_json(const Request& request) {
     Json operator()(const Open& open) const { return {{"task", open.task}, {"settings", open.settings}}; }
     Json operator()(const Race& race) const { return {{"candidate", race.candidate}, {"opponent", race.opponent}}; }
     Json operator()(const PlayOff& all) const { return {{"arms", all.arms}, {"places", all.places}}; }
-    Json operator()(const Build& one) const { return {{"solution", one.solution}}; }
-    Json operator()(const Profile& one) const { return {{"solution", one.solution}}; }
-    Json operator()(const HeldOut& one) const { return {{"solution", one.solution}}; }
-    Json operator()(const Confirm& one) const { return {{"solution", one.solution}}; }
+    Json operator()(const Build& one) const { return {{"solution", one.kernel}}; }
+    Json operator()(const Profile& one) const { return {{"solution", one.kernel}}; }
+    Json operator()(const HeldOut& one) const { return {{"solution", one.kernel}}; }
+    Json operator()(const Confirm& one) const { return {{"solution", one.kernel}}; }
   };
   Json out = std::visit(Arguments(), request);
   out["op"] = operation(request);

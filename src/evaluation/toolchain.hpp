@@ -6,7 +6,7 @@
 
 #include "base/result.hpp"
 #include "model/evaluation.hpp"
-#include "model/solution.hpp"
+#include "model/kernel.hpp"
 
 namespace accelopt::evaluation {
 
@@ -18,7 +18,7 @@ class Toolchain {
   /// What a kernel of the open task may include as "task.h".
   [[nodiscard]] virtual const std::string& task_header() const = 0;
   /// Builds, or returns what was built before.
-  virtual base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) = 0;
+  virtual base::Result<model::BuildReport> build(const model::Kernel& kernel, std::stop_token stop) = 0;
   /// Keeps the calling thread off the cores that measure.
   virtual void settle_helper_thread() = 0;
   virtual int build_threads() const = 0;

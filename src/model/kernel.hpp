@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -9,19 +10,30 @@
 
 namespace accelopt::model {
 
-/// A solution with its source id, made once where it comes in; neither changes afterwards.
+/// A solution with what is read off its text, its source id and its tuned names: made once, where it comes in. Nothing
+/// of it changes afterwards, and copies share it.
 class Kernel {
  public:
-  explicit Kernel(Solution solution) : solution_(std::move(solution)), id_(source_id(solution_)) {}
+  Kernel() = default;  ///< of no source, and with an empty id
+  explicit Kernel(Solution solution);
 
-  [[nodiscard]] const Solution& solution() const { return solution_; }
-  [[nodiscard]] const std::string& id() const { return id_; }
+  [[nodiscard]] const Solution& solution() const;
+  [[nodiscard]] const std::string& id() const;
+  /// Its configurations, as model::tuning_space.
+  [[nodiscard]] tl::expected<TuningSpace, DirectiveProblem> space(const Definition& definition) const;
   /// With one value for each tuned name. None: it has no such directives, or not as many names.
   [[nodiscard]] std::optional<Kernel> with_values(const TuningValues& values) const;
 
+  /// Whether both are of the same text.
+  bool operator==(const Kernel& other) const { return solution() == other.solution(); }
+
  private:
-  Solution solution_;
-  std::string id_;
+  struct Read;
+  std::shared_ptr<const Read> read_;  ///< none: of no source
 };
+
+/// As its solution.
+void to_json(base::Json& out, const Kernel& kernel);
+void from_json(const base::Json& in, Kernel& kernel);
 
 }  // namespace accelopt::model

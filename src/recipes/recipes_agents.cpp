@@ -122,7 +122,7 @@ class RecipesPlanner final : public Planner {
  private:
   /// All plans of one kernel ask for the same list.
   Result<std::vector<Route>> routes_of(const PlanQuestion& question) {
-    const KernelSource kernel = source_of(question.context, question.kernel);
+    const KernelSource kernel = source_of(question.context, question.kernel.solution());
     const std::string kernel_key = key_of(kernel);
     const std::string key = kernel_key + key_of(question);
     if (auto known = routes_.find(key)) return std::move(*known);
@@ -146,13 +146,13 @@ class RecipesExecutor final : public Executor {
  public:
   explicit RecipesExecutor(syntax::Clang clang) : clang_(std::move(clang)) {}
 
-  base::Outcome<Answer<model::Solution>> execute(const ExecuteQuestion& question, std::stop_token) override {
+  base::Outcome<Answer<model::Kernel>> execute(const ExecuteQuestion& question, std::stop_token) override {
     const std::vector<Application> steps = route_from_text(question.plan.text);
-    if (steps.empty()) return lost<model::Solution>("the plan names no recipe");
-    auto text = apply_all(clang_, source_of(question.context, question.kernel), steps);
-    if (!text) return lost<model::Solution>(text.error().message);
+    if (steps.empty()) return lost<model::Kernel>("the plan names no recipe");
+    auto text = apply_all(clang_, source_of(question.context, question.kernel.solution()), steps);
+    if (!text) return lost<model::Kernel>(text.error().message);
     const std::string raw = *text;
-    return given(model::with_main_text(question.kernel, std::move(*text)), raw);
+    return given(model::Kernel(model::with_main_text(question.kernel.solution(), std::move(*text))), raw);
   }
 
  private:
@@ -163,19 +163,19 @@ class RecipesFixer final : public Fixer {
  public:
   explicit RecipesFixer(syntax::Clang clang) : clang_(std::move(clang)) {}
 
-  base::Outcome<Answer<model::Solution>> fix(const FixQuestion& question, std::stop_token) override {
+  base::Outcome<Answer<model::Kernel>> fix(const FixQuestion& question, std::stop_token) override {
     const std::vector<Application> steps = route_from_text(question.plan.text);
-    if (steps.empty()) return lost<model::Solution>("the plan names no recipe");
+    if (steps.empty()) return lost<model::Kernel>("the plan names no recipe");
     const std::vector<std::vector<Application>> forms = safer_routes(steps);
-    const KernelSource kernel = source_of(question.context, question.parent);
+    const KernelSource kernel = source_of(question.context, question.parent.solution());
     for (auto place = static_cast<std::size_t>(std::max(1, question.context.identity.fix) - 1); place < forms.size();
          ++place) {
       auto text = apply_all(clang_, kernel, forms[place]);
-      if (!text || *text == model::main_text(question.broken)) continue;
+      if (!text || *text == model::main_text(question.broken.solution())) continue;
       const std::string raw = *text;
-      return given(model::with_main_text(question.parent, std::move(*text)), raw);
+      return given(model::Kernel(model::with_main_text(question.parent.solution(), std::move(*text))), raw);
     }
-    return lost<model::Solution>("the recipe " + steps.front().recipe + " has no safer form");
+    return lost<model::Kernel>("the recipe " + steps.front().recipe + " has no safer form");
   }
 
  private:
@@ -269,7 +269,8 @@ class RecipesSummarizer final : public Summarizer {
                                                 const std::vector<Application>& planned) const {
     const bool improves = question.polarity == model::Polarity::improves;
     const bool mended = question.context.identity.fix > 0;
-    auto lesson = of_steps(mended ? made_by(question, improves ? question.fast : question.slow, planned) : planned);
+    auto lesson = of_steps(
+        mended ? made_by(question, improves ? question.fast.solution() : question.slow.solution(), planned) : planned);
     if (!lesson) return std::nullopt;
     const std::string what = mended ? lesson->title : question.plan.title;
     if (!improves) lesson->title.insert(0, question.effect.high < 1 ? "Avoid: " : "No gain: ");
@@ -280,8 +281,8 @@ class RecipesSummarizer final : public Summarizer {
 
   [[nodiscard]] std::optional<Lesson> of_mend(const SummarizeQuestion& question,
                                               const std::vector<Application>& planned) const {
-    const std::vector<Application> failed = made_by(question, question.slow, planned);
-    const std::vector<Application> works = made_by(question, question.fast, planned);
+    const std::vector<Application> failed = made_by(question, question.slow.solution(), planned);
+    const std::vector<Application> works = made_by(question, question.fast.solution(), planned);
     auto lesson = of_steps(failed);
     if (!lesson || works.empty()) return std::nullopt;
     const model::Evaluation& judged = question.slow_evaluation;
@@ -298,7 +299,7 @@ class RecipesSummarizer final : public Summarizer {
                                                  const std::vector<Application>& planned) const {
     std::vector<std::vector<Application>> forms = safer_routes(planned);
     forms.insert(forms.begin(), planned);
-    const KernelSource kernel = source_of(question.context, question.parent);
+    const KernelSource kernel = source_of(question.context, question.parent.solution());
     for (std::vector<Application>& form : forms) {
       const auto text = apply_all(clang_, kernel, form);
       if (text && *text == model::main_text(solution)) return std::move(form);

@@ -25,17 +25,17 @@ std::string speedup_of(const Candidate& candidate) {
 void Ancestry::add(const AttemptOutcome& outcome, const std::string& outcome_text) {
   if (!outcome.candidate || outcome.candidate->evaluation.status != model::Status::passed) return;
   const Candidate& candidate = *outcome.candidate;
-  origins_.try_emplace(candidate.source_id,
+  origins_.try_emplace(candidate.kernel.id(),
                        Origin{{candidate.plan.title, outcome_text}, outcome.plan.title, candidate.parent_source_id});
 }
 
 std::vector<agents::Lineage> Ancestry::lineages(const std::vector<Candidate>& beam, const TriedPlans& tried) const {
   std::vector<agents::Lineage> all;
   for (std::size_t place = 0; place < beam.size(); ++place) {
-    const Candidate& kernel = beam[place];
+    const Candidate& candidate = beam[place];
     agents::Lineage lineage;
-    if (!is_baseline(kernel)) lineage.standing = speedup_of(kernel);
-    auto origin = origins_.find(kernel.source_id);
+    if (!is_baseline(candidate)) lineage.standing = speedup_of(candidate);
+    auto origin = origins_.find(candidate.kernel.id());
     if (origin != origins_.end()) {
       if (const auto beside = tried.find(origin->second.parent); beside != tried.end()) {
         std::ranges::copy_if(beside->second, std::back_inserter(lineage.siblings),
@@ -45,7 +45,7 @@ std::vector<agents::Lineage> Ancestry::lineages(const std::vector<Candidate>& be
     for (; origin != origins_.end() && lineage.steps.size() < kMostSteps; origin = origins_.find(origin->second.parent))
       lineage.steps.insert(lineage.steps.begin(), origin->second.plan);
     for (std::size_t other = 0; other < beam.size(); ++other) {
-      if (other == place || beam[other].source_id == kernel.source_id) continue;
+      if (other == place || beam[other].kernel.id() == candidate.kernel.id()) continue;
       lineage.beam.push_back(
           {is_baseline(beam[other]) ? "the baseline" : beam[other].plan.title, speedup_of(beam[other])});
     }

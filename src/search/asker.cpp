@@ -99,13 +99,13 @@ namespace {
 /// What a plan depends on; lineage follows from earlier decisions, and of the plans that were given a replay may take
 /// fewer.
 Json input_of(const agents::PlanQuestion& question) {
-  Json input = {{"kernel", model::source_id(question.kernel)}, {"memory", question.memory}, {"tried", Json::array()}};
+  Json input = {{"kernel", question.kernel.id()}, {"memory", question.memory}, {"tried", Json::array()}};
   for (const agents::TriedPlan& tried : question.tried) input["tried"].push_back({tried.title, tried.outcome});
   return input;
 }
 
 Json input_of(const agents::SummarizeQuestion& question) {
-  return {{"slow", model::source_id(question.slow)}, {"fast", model::source_id(question.fast)}};
+  return {{"slow", question.slow.id()}, {"fast", question.fast.id()}};
 }
 
 }  // namespace
@@ -121,16 +121,16 @@ base::Outcome<Answer<std::vector<model::Plan>>> Asker::plans(const agents::PlanQ
                                        input_of(question), [&] { return team_.planner->plans(question, stop); });
 }
 
-base::Outcome<Answer<model::Solution>> Asker::execute(const agents::ExecuteQuestion& question, std::stop_token stop) {
-  const Json input = {{"kernel", model::source_id(question.kernel)}, {"plan", question.plan}};
-  return ask<model::Solution>(AgentRole::executor, {question.context.identity, step_name(StepKind::execute)}, input,
-                              [&] { return team_.executor->execute(question, stop); });
+base::Outcome<Answer<model::Kernel>> Asker::execute(const agents::ExecuteQuestion& question, std::stop_token stop) {
+  const Json input = {{"kernel", question.kernel.id()}, {"plan", question.plan}};
+  return ask<model::Kernel>(AgentRole::executor, {question.context.identity, step_name(StepKind::execute)}, input,
+                            [&] { return team_.executor->execute(question, stop); });
 }
 
-base::Outcome<Answer<model::Solution>> Asker::fix(const agents::FixQuestion& question, std::stop_token stop) {
-  const Json input = {{"broken", model::source_id(question.broken)}, {"diagnostics", question.diagnostics}};
-  return ask<model::Solution>(AgentRole::fixer, {question.context.identity, step_name(StepKind::fix)}, input,
-                              [&] { return team_.fixer->fix(question, stop); });
+base::Outcome<Answer<model::Kernel>> Asker::fix(const agents::FixQuestion& question, std::stop_token stop) {
+  const Json input = {{"broken", question.broken.id()}, {"diagnostics", question.diagnostics}};
+  return ask<model::Kernel>(AgentRole::fixer, {question.context.identity, step_name(StepKind::fix)}, input,
+                            [&] { return team_.fixer->fix(question, stop); });
 }
 
 base::Outcome<Answer<std::optional<agents::Lesson>>> Asker::summarize(const agents::SummarizeQuestion& question,

@@ -25,8 +25,8 @@ class Asker {
   /// Several plans from one question.
   base::Outcome<agents::Answer<std::vector<model::Plan>>> plans(const agents::PlanQuestion& question,
                                                                 std::stop_token stop);
-  base::Outcome<agents::Answer<model::Solution>> execute(const agents::ExecuteQuestion& question, std::stop_token stop);
-  base::Outcome<agents::Answer<model::Solution>> fix(const agents::FixQuestion& question, std::stop_token stop);
+  base::Outcome<agents::Answer<model::Kernel>> execute(const agents::ExecuteQuestion& question, std::stop_token stop);
+  base::Outcome<agents::Answer<model::Kernel>> fix(const agents::FixQuestion& question, std::stop_token stop);
   base::Outcome<agents::Answer<std::optional<agents::Lesson>>> summarize(const agents::SummarizeQuestion& question,
                                                                          std::stop_token stop);
   /// Lessons on several changes from one question; not empty.

@@ -51,15 +51,14 @@ class RecordedEvaluator final : public evaluation::Evaluator {
   base::Outcome<evaluation::Reply> answer(const evaluation::Request& request, std::stop_token stop) override {
     if (std::holds_alternative<evaluation::Build>(request)) return build(std::move(stop));
     ACCELOPT_ASSERT(std::holds_alternative<evaluation::Race>(request), "an attempt builds and races");
-    return measurer_.triage(identity_, candidate_.solution(), machine_code_id_, parent_.solution, parent_.source_id,
-                            std::move(stop));
+    return measurer_.triage(identity_, candidate_, machine_code_id_, parent_.kernel, std::move(stop));
   }
 
  private:
   base::Outcome<evaluation::Reply> build(std::stop_token stop) {
-    const auto built = measurer_.build(candidate_.solution(), candidate_.id(), std::move(stop));
+    const auto built = measurer_.build(candidate_, std::move(stop));
     if (!built && built.error().why == Why::put_off)
-      measurer_.expect_race(candidate_.solution(), parent_.solution, parent_.machine_code_id);
+      measurer_.expect_race(candidate_, parent_.kernel, parent_.machine_code_id);
     if (built) machine_code_id_ = built->machine_code_id;
     return built;
   }
@@ -111,9 +110,9 @@ class Attempt {
       if (fix == shared_.fixes || outcome_.duplicate || !can_be_fixed(evaluation.status)) return finish();
       if (fix == 0 && given_before()) return finish();
       if (fix == 0) outcome_.first_failure = outcome_.candidate;
-      failed_.insert(outcome_.candidate->source_id);
-      answer = mend(kernel.solution(), evaluation, fix + 1);
-      earlier_.push_back({kernel.solution(), evaluation.status, evaluation.reason});
+      failed_.insert(outcome_.candidate->kernel.id());
+      answer = mend(kernel, evaluation, fix + 1);
+      earlier_.push_back({kernel, evaluation.status, evaluation.reason});
       if (!answer) return give_up(answer.error());
       if (!*answer) return finish();
     }
@@ -128,12 +127,12 @@ class Attempt {
     move_to(AttemptState::executing);
     context_.identity.fix = 0;
     TRY_ASSIGN(const auto answer,
-               shared_.asker.execute({context_, parent_.solution, plan_, better()}, shared_.stops.wind_down));
+               shared_.asker.execute({context_, parent_.kernel, plan_, better()}, shared_.stops.wind_down));
     if (!answer.value) {
       outcome_.note = "no answer: " + answer.lost;
       return std::nullopt;
     }
-    Kernel kernel(*answer.value);
+    Kernel kernel = *answer.value;
     announce(kernel.id());
     return kernel;
   }
@@ -141,19 +140,19 @@ class Attempt {
   /// The best kernel of the beam, where it is faster than the parent beyond doubt.
   [[nodiscard]] std::optional<agents::BetterKernel> better() const {
     const Candidate& best = shared_.best;
-    if (best.source_id == parent_.source_id || best.score.low <= parent_.score.high) return std::nullopt;
-    return agents::BetterKernel{best.solution, best.score.estimate / parent_.score.estimate};
+    if (best.kernel.id() == parent_.kernel.id() || best.score.low <= parent_.score.high) return std::nullopt;
+    return agents::BetterKernel{best.kernel, best.score.estimate / parent_.score.estimate};
   }
 
   /// The fixer's solution; nothing when there is none, or when it is one that has failed already.
-  base::Outcome<std::optional<Kernel>> mend(const model::Solution& broken, const Evaluation& judged, int fix) {
+  base::Outcome<std::optional<Kernel>> mend(const Kernel& broken, const Evaluation& judged, int fix) {
     seat_.enter(Flow::Stage::fix(fix));
     shared_.flow.before_question(shared_.stops.wind_down);
     if (ending()) return std::nullopt;  // the failed solution stands
     move_to(AttemptState::fixing);
     context_.identity.fix = fix;
-    const agents::FixQuestion question{context_,      parent_.solution, broken,   plan_,
-                                       judged.status, judged.reason,    earlier_, better()};
+    const agents::FixQuestion question{context_,      parent_.kernel, broken,   plan_,
+                                       judged.status, judged.reason,  earlier_, better()};
     const auto answer = shared_.asker.fix(question, shared_.stops.wind_down);
     if (!answer && answer.error().why == Why::failed) return tl::make_unexpected(answer.error());
     if (!answer) {
@@ -164,7 +163,7 @@ class Attempt {
       outcome_.note = "no fix: " + answer->lost;
       return std::nullopt;
     }
-    Kernel kernel(*answer->value);
+    Kernel kernel = *answer->value;
     if (failed_.contains(kernel.id())) {
       outcome_.note = "the fix is a solution that has failed already";
       return std::nullopt;
@@ -174,7 +173,7 @@ class Attempt {
   }
 
   base::Outcome<evaluation::Judgement> judge(const Kernel& kernel) {
-    const evaluation::KnownPrograms known{parent_.source_id, parent_.machine_code_id, shared_.known_sources,
+    const evaluation::KnownPrograms known{parent_.kernel.id(), parent_.machine_code_id, shared_.known_sources,
                                           shared_.known_machine_code};
     std::optional<Flow::Judging> judging;
     const auto begin = [&](evaluation::JudgeStep step) -> base::Outcome<void> {
@@ -186,12 +185,12 @@ class Attempt {
       return {};
     };
     RecordedEvaluator evaluator(shared_.measurer, context_.identity, kernel, parent_);
-    return evaluation::judge(evaluator, kernel, parent_.solution,
+    return evaluation::judge(evaluator, kernel, parent_.kernel,
                              {.known = &known, .begin = begin, .stop = shared_.stops.abort});
   }
 
   base::Outcome<void> take_evaluation(const Kernel& kernel) {
-    TRY_ASSIGN(const OnRecord on_record, shared_.measurer.build_on_record(kernel.solution(), kernel.id()));
+    TRY_ASSIGN(const OnRecord on_record, shared_.measurer.build_on_record(kernel));
     if (shared_.budget.take_evaluation(on_record)) return {};
     return base::ending("no evaluation is left in the budget");
   }
@@ -201,20 +200,19 @@ class Attempt {
     model::Plan plan = plan_;
     if (!title_.empty()) plan.title = title_;
     outcome_.candidate = Candidate{.identity = context_.identity,
-                                   .solution = (judged.chosen ? *judged.chosen : answer).solution(),
-                                   .source_id = judged.evaluation.source_id,
+                                   .kernel = judged.chosen ? *judged.chosen : answer,
                                    .machine_code_id = judged.evaluation.machine_code_id,
                                    .plan = plan,
-                                   .parent_source_id = parent_.source_id,
+                                   .parent_source_id = parent_.kernel.id(),
                                    .evaluation = judged.evaluation,
                                    .score = {},
                                    .workloads = {},
-                                   .open = judged.chosen ? std::optional(answer.solution()) : std::nullopt};
+                                   .open = judged.chosen ? std::optional(answer) : std::nullopt};
   }
 
   bool given_before() {
     const Identity& id = context_.identity;
-    const bool before = shared_.first_answers.given_before(first_identity(), outcome_.candidate->source_id,
+    const bool before = shared_.first_answers.given_before(first_identity(), outcome_.candidate->kernel.id(),
                                                            id.plan * shared_.attempts + id.attempt,
                                                            shared_.flow.limits().equal_answers);
     outcome_.duplicate = outcome_.duplicate || before;

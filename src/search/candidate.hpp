@@ -10,22 +10,21 @@
 #include "model/evaluation.hpp"
 #include "model/experience.hpp"
 #include "model/identity.hpp"
-#include "model/solution.hpp"
+#include "model/kernel.hpp"
 
 namespace accelopt::search {
 
 /// A solution that the search knows.
 struct Candidate {
   model::Identity identity;  ///< all -1: the baseline
-  model::Solution solution;
-  std::string source_id;
+  model::Kernel kernel;
   std::string machine_code_id;
   model::Plan plan;              ///< empty for the baseline
   std::string parent_source_id;  ///< empty for the baseline
   model::Evaluation evaluation;  ///< triage against its parent; for the baseline its own
   model::Interval score;  ///< baseline time / its time, from the last play-off it was in; exactly 1 for the baseline
   std::vector<model::WorkloadTiming> workloads;  ///< from that play-off
-  std::optional<model::Solution> open{};  ///< as it was written, where it left values open that tuning has chosen
+  std::optional<model::Kernel> open{};  ///< as it was written, where it left values open that tuning has chosen
 };
 
 /// Faster than its parent with certainty, or probably so and worth another look: a place in the play-off.

@@ -146,33 +146,32 @@ class Explorer {
   base::Outcome<agents::PlanQuestion> question_of(const Identity& identity) {
     flow_.before_question(x_.stops.wind_down);
     if (x_.stops.wind_down.stop_requested()) return base::ending("the run is ending");
-    const Candidate& kernel = x_.beam[static_cast<std::size_t>(identity.parent)];
+    const Candidate& parent = x_.beam[static_cast<std::size_t>(identity.parent)];
     x_.events.on(model::AttemptMoved{identity, model::AttemptState::planning, "", model::Status::not_measured,
                                      std::nullopt, ""});
     agents::PlanQuestion question{context(identity),
-                                  kernel.solution,
-                                  kernel.evaluation,
+                                  parent.kernel,
+                                  parent.evaluation,
                                   x_.memory[static_cast<std::size_t>(identity.parent)],
                                   {},
                                   x_.lineages[static_cast<std::size_t>(identity.parent)]};
-    if (!kernel.workloads.empty()) question.evaluation.workloads = kernel.workloads;
+    if (!parent.workloads.empty()) question.evaluation.workloads = parent.workloads;
     question.evaluation.samples.clear();
     if (!question.evaluation.profile) {
-      TRY_ASSIGN(question.evaluation.profile, profile_of(kernel.solution, kernel.source_id));
+      TRY_ASSIGN(question.evaluation.profile, profile_of(parent.kernel));
     }
     if (model::failed_in_profile(question.evaluation)) {
       return base::ending("its parent failed " + question.evaluation.profile->failure);
     }
     if (question.evaluation.tuning) question.evaluation.tuning->heats.clear();
-    if (const auto tried = x_.tried.find(kernel.source_id); tried != x_.tried.end()) question.tried = tried->second;
-    TRY_ASSIGN(question.tie, tie_beside(kernel));
+    if (const auto tried = x_.tried.find(parent.kernel.id()); tried != x_.tried.end()) question.tried = tried->second;
+    TRY_ASSIGN(question.tie, tie_beside(parent));
     return question;
   }
 
   /// Recorded once a kernel: whichever question comes first has it measured. None where the run or its record ends.
-  base::Outcome<std::optional<model::Profile>> profile_of(const model::Solution& solution,
-                                                          const std::string& source_id) {
-    auto profile = x_.measurer.profile(solution, source_id, x_.stops.abort);
+  base::Outcome<std::optional<model::Profile>> profile_of(const model::Kernel& kernel) {
+    auto profile = x_.measurer.profile(kernel, x_.stops.abort);
     if (profile) return std::optional(std::move(*profile));
     const Why why = profile.error().why;
     if (why == Why::ending || why == Why::not_on_record) return std::nullopt;
@@ -180,10 +179,10 @@ class Explorer {
   }
 
   /// Only models read what did not change.
-  base::Outcome<std::optional<agents::MeasuredTie>> tie_beside(const Candidate& kernel) {
-    const Ties::Tie* const tie = x_.settings.asking == Asking::together ? x_.ties.beside(kernel) : nullptr;
+  base::Outcome<std::optional<agents::MeasuredTie>> tie_beside(const Candidate& parent) {
+    const Ties::Tie* const tie = x_.settings.asking == Asking::together ? x_.ties.beside(parent) : nullptr;
     if (tie == nullptr) return std::nullopt;
-    TRY_ASSIGN(auto profile, profile_of(tie->solution, tie->source_id));
+    TRY_ASSIGN(auto profile, profile_of(tie->kernel));
     if (!profile) return std::nullopt;
     return agents::MeasuredTie{tie->plan, tie->before, std::move(*profile)};
   }
@@ -221,7 +220,7 @@ class Explorer {
       const Candidate& first = *outcome.first_failure;
       Identity identity = first.identity;
       identity.fix = -1;
-      if (!first_answers_.given_before(identity, first.source_id, 0, std::chrono::milliseconds(0))) continue;
+      if (!first_answers_.given_before(identity, first.kernel.id(), 0, std::chrono::milliseconds(0))) continue;
       outcome.identity = first.identity;
       outcome.candidate = first;
       outcome.broken.reset();
@@ -237,7 +236,7 @@ class Explorer {
     for (AttemptOutcome& outcome : outcomes_) {
       if (!outcome.candidate || outcome.duplicate) continue;
       const Candidate& candidate = *outcome.candidate;
-      const bool fresh_source = seen.insert({outcome.parent, candidate.source_id}).second;
+      const bool fresh_source = seen.insert({outcome.parent, candidate.kernel.id()}).second;
       const bool fresh_code =
           candidate.machine_code_id.empty() || seen.insert({outcome.parent, candidate.machine_code_id}).second;
       if (!fresh_source || !fresh_code) outcome.duplicate = true;

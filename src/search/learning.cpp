@@ -40,10 +40,11 @@ agents::SummarizeQuestion question_for(const Learning& learning, const AttemptOu
   const model::Identity& identity = polarity == Polarity::mends ? outcome.broken->identity : outcome.identity;
   question.context = {identity, &learning.task, learning.opened.task_header, device_line(learning.opened.device),
                       learning.seed};
-  question.parent = parent.solution;
-  question.slow = slow.solution;
-  question.fast = fast.solution;
-  question.diff = base::unified_diff(model::main_text(slow.solution), model::main_text(fast.solution), "slow", "fast");
+  question.parent = parent.kernel;
+  question.slow = slow.kernel;
+  question.fast = fast.kernel;
+  question.diff = base::unified_diff(model::main_text(slow.kernel.solution()), model::main_text(fast.kernel.solution()),
+                                     "slow", "fast");
   question.plan = child.plan;
   question.parent_evaluation = parent.evaluation;
   question.slow_evaluation = slow.evaluation;
@@ -62,7 +63,8 @@ model::Experience experience_from(const Learning& learning, const agents::Summar
   experience.before = lesson.before;
   experience.after = lesson.after;
   if (learning.settings.asking == Asking::apart_renamed) {
-    const std::array<std::string, 2> sources{model::main_text(question.slow), model::main_text(question.fast)};
+    const std::array<std::string, 2> sources{model::main_text(question.slow.solution()),
+                                             model::main_text(question.fast.solution())};
     experience.before = memory::without_names(lesson.before, learning.task.definition, sources);
     experience.after = memory::without_names(lesson.after, learning.task.definition, sources);
   }
@@ -83,8 +85,8 @@ model::Experience experience_from(const Learning& learning, const agents::Summar
   experience.target = learning.task.target;
   experience.device = learning.opened.device.name;
   experience.bound = bound_of(question.slow_evaluation);
-  experience.slow = model::source_id(question.slow);
-  experience.fast = model::source_id(question.fast);
+  experience.slow = question.slow.id();
+  experience.fast = question.fast.id();
   experience.run = learning.run;
   experience.iteration = learning.iteration;
   experience.model = answer.author;
@@ -126,7 +128,8 @@ class Summaries {
     std::map<int, std::pair<std::size_t, std::size_t>> open;  // by parent: place in `all`, and bytes so far
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
       const int parent = outcomes_[pairs_[i].outcome].parent;
-      const std::size_t bytes = model::main_text(questions[i].slow).size() + model::main_text(questions[i].fast).size();
+      const std::size_t bytes =
+          model::main_text(questions[i].slow.solution()).size() + model::main_text(questions[i].fast.solution()).size();
       const auto found = open.find(parent);
       if (learning_.settings.asking != Asking::together || found == open.end() ||
           found->second.second + bytes > kMostKernelBytes) {
@@ -145,7 +148,7 @@ class Summaries {
     const AttemptOutcome& outcome = outcomes_[pairs_[i].outcome];
     const Candidate& profiled =
         is_parents_program(outcome) ? learning_.beam[static_cast<std::size_t>(outcome.parent)] : *outcome.candidate;
-    const auto profile = learning_.measurer.profile(profiled.solution, profiled.source_id, learning_.stops.abort);
+    const auto profile = learning_.measurer.profile(profiled.kernel, learning_.stops.abort);
     if (profile) {
       agents::SummarizeQuestion& question = questions[i];
       (pairs_[i].polarity == Polarity::regresses ? question.slow_evaluation : question.fast_evaluation).profile =

@@ -60,40 +60,39 @@ base::Outcome<OpenReport> Measurer::open(std::stop_token stop) {
   return report;
 }
 
-base::Outcome<BuildReport> Measurer::build(const model::Solution& solution, const std::string& source_id,
-                                           std::stop_token stop) {
-  return builds_.share(source_id, [&] {
-    return recorder_.once<BuildReport>({{}, step_name(StepKind::build, source_id)},
-                                       {{"task", task_id_}, {"source", source_id}},
+base::Outcome<BuildReport> Measurer::build(const model::Kernel& kernel, std::stop_token stop) {
+  return builds_.share(kernel.id(), [&] {
+    return recorder_.once<BuildReport>({{}, step_name(StepKind::build, kernel.id())},
+                                       {{"task", task_id_}, {"source", kernel.id()}},
                                        [&]() -> base::Outcome<BuildReport> {
                                          TRY(ensure_open(stop));
-                                         return evaluator_->ask(evaluation::Build{solution}, stop);
+                                         return evaluator_->ask(evaluation::Build{kernel}, stop);
                                        });
   });
 }
 
-base::Result<OnRecord> Measurer::build_on_record(const model::Solution& solution, const std::string& source_id) {
-  if (lookahead_ != nullptr && lookahead_->put_off_before(solution)) return OnRecord::yes;
-  TRY_ASSIGN(const bool known, recorder_.on_record({{}, step_name(StepKind::build, source_id)},
-                                                   {{"task", task_id_}, {"source", source_id}}));
+base::Result<OnRecord> Measurer::build_on_record(const model::Kernel& kernel) {
+  if (lookahead_ != nullptr && lookahead_->put_off_before(kernel)) return OnRecord::yes;
+  TRY_ASSIGN(const bool known, recorder_.on_record({{}, step_name(StepKind::build, kernel.id())},
+                                                   {{"task", task_id_}, {"source", kernel.id()}}));
   return known ? OnRecord::yes : OnRecord::no;
 }
 
-void Measurer::expect_race(const model::Solution& candidate, const model::Solution& parent,
+void Measurer::expect_race(const model::Kernel& candidate, const model::Kernel& parent,
                            const std::string& parent_machine_code_id) {
   if (lookahead_ != nullptr) lookahead_->expect_race(candidate, parent, parent_machine_code_id);
 }
 
-void Measurer::expect_confirmations(const std::vector<model::Solution>& finalists) {
+void Measurer::expect_confirmations(const std::vector<model::Kernel>& finalists) {
   if (lookahead_ != nullptr) lookahead_->expect_confirmations(finalists);
 }
 
-base::Outcome<Evaluation> Measurer::triage(const model::Identity& identity, const model::Solution& candidate,
-                                           const std::string& machine_code_id, const model::Solution& parent,
-                                           const std::string& parent_source_id, std::stop_token stop) {
+base::Outcome<Evaluation> Measurer::triage(const model::Identity& identity, const model::Kernel& candidate,
+                                           const std::string& machine_code_id, const model::Kernel& parent,
+                                           std::stop_token stop) {
   const journal::StepKey key{{.iteration = identity.iteration, .parent = identity.parent},
                              step_name(StepKind::triage, machine_code_id)};
-  const Json input = {{"task", task_id_}, {"machine_code", machine_code_id}, {"parent", parent_source_id}};
+  const Json input = {{"task", task_id_}, {"machine_code", machine_code_id}, {"parent", parent.id()}};
   return triages_.share(model::to_string(key.identity) + key.kind, [&] {
     return recorder_.once<Evaluation>(key, input, [&]() -> base::Outcome<Evaluation> {
       TRY(ensure_open(stop));
@@ -102,14 +101,13 @@ base::Outcome<Evaluation> Measurer::triage(const model::Identity& identity, cons
   });
 }
 
-base::Outcome<model::Profile> Measurer::profile(const model::Solution& solution, const std::string& source_id,
-                                                std::stop_token stop) {
-  return profiles_.share(source_id, [&] {
-    return recorder_.once<model::Profile>({{}, step_name(StepKind::profile, source_id)},
-                                          {{"task", task_id_}, {"source", source_id}},
+base::Outcome<model::Profile> Measurer::profile(const model::Kernel& kernel, std::stop_token stop) {
+  return profiles_.share(kernel.id(), [&] {
+    return recorder_.once<model::Profile>({{}, step_name(StepKind::profile, kernel.id())},
+                                          {{"task", task_id_}, {"source", kernel.id()}},
                                           [&]() -> base::Outcome<model::Profile> {
                                             TRY(ensure_open(stop));
-                                            return evaluator_->ask(evaluation::Profile{solution}, stop);
+                                            return evaluator_->ask(evaluation::Profile{kernel}, stop);
                                           });
   });
 }
@@ -117,7 +115,7 @@ base::Outcome<model::Profile> Measurer::profile(const model::Solution& solution,
 base::Outcome<PlayoffReport> Measurer::playoff(int iteration, const std::vector<evaluation::Arm>& arms, int places,
                                                std::stop_token stop) {
   Json input = {{"task", task_id_}, {"places", places}, {"arms", Json::array()}};
-  for (const evaluation::Arm& arm : arms) input["arms"].push_back(model::source_id(arm.solution));
+  for (const evaluation::Arm& arm : arms) input["arms"].push_back(arm.kernel.id());
   return recorder_.once<PlayoffReport>({{.iteration = iteration}, step_name(StepKind::playoff)}, input,
                                        [&]() -> base::Outcome<PlayoffReport> {
                                          TRY(ensure_open(stop));
@@ -125,24 +123,22 @@ base::Outcome<PlayoffReport> Measurer::playoff(int iteration, const std::vector<
                                        });
 }
 
-base::Outcome<model::Status> Measurer::verify_held_out(const model::Solution& solution, const std::string& source_id,
-                                                       std::stop_token stop) {
+base::Outcome<model::Status> Measurer::verify_held_out(const model::Kernel& kernel, std::stop_token stop) {
   TRY_ASSIGN(const auto name, recorder_.once<std::string>(
-                                  {{}, step_name(StepKind::held_out, source_id)},
-                                  {{"task", task_id_}, {"source", source_id}}, [&]() -> base::Outcome<std::string> {
+                                  {{}, step_name(StepKind::held_out, kernel.id())},
+                                  {{"task", task_id_}, {"source", kernel.id()}}, [&]() -> base::Outcome<std::string> {
                                     TRY(ensure_open(stop));
-                                    TRY_ASSIGN(const auto status, evaluator_->ask(evaluation::HeldOut{solution}, stop));
+                                    TRY_ASSIGN(const auto status, evaluator_->ask(evaluation::HeldOut{kernel}, stop));
                                     return std::string(model::to_string(status));
                                   }));
   return model::parse_status(name);
 }
 
-base::Outcome<Evaluation> Measurer::confirm(const model::Solution& solution, const std::string& source_id,
-                                            std::stop_token stop) {
-  return recorder_.once<Evaluation>({{}, step_name(StepKind::confirm, source_id)},
-                                    {{"task", task_id_}, {"source", source_id}}, [&]() -> base::Outcome<Evaluation> {
+base::Outcome<Evaluation> Measurer::confirm(const model::Kernel& kernel, std::stop_token stop) {
+  return recorder_.once<Evaluation>({{}, step_name(StepKind::confirm, kernel.id())},
+                                    {{"task", task_id_}, {"source", kernel.id()}}, [&]() -> base::Outcome<Evaluation> {
                                       TRY(ensure_open(stop));
-                                      return evaluator_->ask(evaluation::Confirm{solution}, stop);
+                                      return evaluator_->ask(evaluation::Confirm{kernel}, stop);
                                     });
 }
 

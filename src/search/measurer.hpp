@@ -25,26 +25,22 @@ class Measurer {
 
   base::Outcome<evaluation::OpenReport> open(std::stop_token stop);
   /// Keyed by source: one build a source and run.
-  base::Outcome<model::BuildReport> build(const model::Solution& solution, const std::string& source_id,
-                                          std::stop_token stop);
+  base::Outcome<model::BuildReport> build(const model::Kernel& kernel, std::stop_token stop);
   /// Whether the source's build is on record, or was asked for in an earlier part of the run and put off.
-  base::Result<OnRecord> build_on_record(const model::Solution& solution, const std::string& source_id);
+  base::Result<OnRecord> build_on_record(const model::Kernel& kernel);
   /// The candidate's build was put off: it will be raced against its parent if it builds.
-  void expect_race(const model::Solution& candidate, const model::Solution& parent,
+  void expect_race(const model::Kernel& candidate, const model::Kernel& parent,
                    const std::string& parent_machine_code_id);
-  void expect_confirmations(const std::vector<model::Solution>& finalists);
+  void expect_confirmations(const std::vector<model::Kernel>& finalists);
   /// Keyed by (iteration, parent, machine code): equal code is raced once against one parent.
-  base::Outcome<model::Evaluation> triage(const model::Identity& identity, const model::Solution& candidate,
-                                          const std::string& machine_code_id, const model::Solution& parent,
-                                          const std::string& parent_source_id, std::stop_token stop);
-  base::Outcome<model::Profile> profile(const model::Solution& solution, const std::string& source_id,
-                                        std::stop_token stop);
+  base::Outcome<model::Evaluation> triage(const model::Identity& identity, const model::Kernel& candidate,
+                                          const std::string& machine_code_id, const model::Kernel& parent,
+                                          std::stop_token stop);
+  base::Outcome<model::Profile> profile(const model::Kernel& kernel, std::stop_token stop);
   base::Outcome<evaluation::PlayoffReport> playoff(int iteration, const std::vector<evaluation::Arm>& arms, int places,
                                                    std::stop_token stop);
-  base::Outcome<model::Status> verify_held_out(const model::Solution& solution, const std::string& source_id,
-                                               std::stop_token stop);
-  base::Outcome<model::Evaluation> confirm(const model::Solution& solution, const std::string& source_id,
-                                           std::stop_token stop);
+  base::Outcome<model::Status> verify_held_out(const model::Kernel& kernel, std::stop_token stop);
+  base::Outcome<model::Evaluation> confirm(const model::Kernel& kernel, std::stop_token stop);
 
  private:
   base::Outcome<void> ensure_open(std::stop_token stop);

@@ -16,16 +16,6 @@ using model::Status;
 
 namespace {
 
-Candidate baseline_of(const Selecting& selecting) {
-  Candidate candidate;
-  candidate.solution = selecting.task.baseline;
-  candidate.source_id = model::source_id(selecting.task.baseline);
-  candidate.machine_code_id = selecting.opened.baseline.machine_code_id;
-  candidate.evaluation = selecting.opened.baseline;
-  candidate.workloads = selecting.opened.baseline.workloads;
-  return candidate;
-}
-
 /// The branches' representatives that are worth a place in the race, each machine code once.
 std::vector<Candidate> new_entrants(const std::vector<AttemptOutcome>& outcomes) {
   std::vector<Candidate> children;
@@ -46,7 +36,7 @@ evaluation::PlayoffReport playoff_from_triage(const std::vector<Candidate>& fiel
     const auto parent = score_of.find(candidate.parent_source_id);
     const bool known = candidate.score.estimate != 1 || parent == score_of.end() || !candidate.evaluation.ratio;
     const double score = known ? candidate.score.estimate : parent->second * candidate.evaluation.ratio->estimate;
-    score_of[candidate.source_id] = score;
+    score_of[candidate.kernel.id()] = score;
     report.arms.push_back({.measured = true,
                            .dropped = false,
                            .reason = "",
@@ -61,7 +51,7 @@ evaluation::PlayoffReport playoff_from_triage(const std::vector<Candidate>& fiel
 class PlayOff {
  public:
   PlayOff(const Selecting& selecting, const std::vector<Candidate>& children) : selecting_(selecting) {
-    enter(baseline_of(selecting));
+    enter(selecting.baseline);
     for (const Candidate& parent : selecting.beam) enter(parent);
     for (const Candidate& finalist : selecting.finalists) enter(finalist);
     first_child_ = field_.size();
@@ -78,7 +68,7 @@ class PlayOff {
 
  private:
   void enter(const Candidate& candidate) {
-    if (arm_of_.try_emplace(candidate.source_id, field_.size()).second) field_.push_back(candidate);
+    if (arm_of_.try_emplace(candidate.kernel.id(), field_.size()).second) field_.push_back(candidate);
   }
 
   [[nodiscard]] int places() const {
@@ -87,7 +77,7 @@ class PlayOff {
 
   Outcome<void> race() {
     std::vector<evaluation::Arm> arms;
-    for (const Candidate& candidate : field_) arms.push_back({candidate.solution});
+    for (const Candidate& candidate : field_) arms.push_back({candidate.kernel});
     auto raced = selecting_.measurer.playoff(selecting_.iteration, arms, places(), selecting_.abort);
     if (!raced && raced.error().why == Why::not_on_record) raced = playoff_from_triage(field_);
     if (!raced) return tl::make_unexpected(raced.error());
@@ -116,7 +106,7 @@ class PlayOff {
   [[nodiscard]] std::vector<Entrant> entrants() const {
     std::map<std::size_t, int> parent_place;  // arm of a parent -> its place in the old beam
     for (std::size_t p = 0; p < selecting_.beam.size(); ++p)
-      parent_place.try_emplace(arm_of_.at(selecting_.beam[p].source_id), static_cast<int>(p));
+      parent_place.try_emplace(arm_of_.at(selecting_.beam[p].kernel.id()), static_cast<int>(p));
     std::vector<Entrant> entrants;
     for (std::size_t i = 0; i < field_.size(); ++i) {
       if (out_.contains(i)) continue;
@@ -139,7 +129,7 @@ class PlayOff {
     for (const std::size_t arm : chosen) {
       if (arm < first_child_) continue;
       const Candidate& child = field_[arm];
-      const auto status = selecting_.measurer.verify_held_out(child.solution, child.source_id, selecting_.abort);
+      const auto status = selecting_.measurer.verify_held_out(child.kernel, selecting_.abort);
       if (!status && status.error().why == Why::put_off) {
         put_off = status.error();  // the others can be asked for as well
         continue;
@@ -199,7 +189,7 @@ Outcome<Selection> play_off(const Selecting& selecting, const std::vector<Attemp
 }
 
 Selection select_as_published(const Selecting& selecting, const std::vector<AttemptOutcome>& outcomes) {
-  const double baseline_ns = latency_ns(selecting.opened.baseline);
+  const double baseline_ns = latency_ns(selecting.baseline.evaluation);
   Selection next{{}, selecting.finalists, {}};
   for (const PaperEntrant& entrant : fill_beam_as_published(outcomes, selecting.settings.beam)) {
     if (entrant.is_parent_code) {

@@ -16,8 +16,7 @@ namespace accelopt::search {
 
 /// What the selection of one iteration works with. Everything outlives it.
 struct Selecting {
-  const model::Task& task;
-  const evaluation::OpenReport& opened;
+  const Candidate& baseline;
   const SearchSettings& settings;
   int iteration = 0;
   const std::vector<Candidate>& beam;       ///< the iteration's parents

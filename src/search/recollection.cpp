@@ -66,11 +66,11 @@ memory::SolutionRecord record_of(const Candidate& candidate, const model::Task& 
   model::Evaluation evaluation = candidate.evaluation;
   evaluation.samples.clear();
   if (evaluation.tuning) evaluation.tuning->heats.clear();
-  return {.id = candidate.source_id,
-          .language = std::string(model::to_string(candidate.solution.language)),
+  return {.id = candidate.kernel.id(),
+          .language = std::string(model::to_string(candidate.kernel.solution().language)),
           .task = task.definition.name,
           .run = run,
-          .sources = Json(candidate.solution),
+          .sources = Json(candidate.kernel),
           .evaluation = Json(evaluation)};
 }
 
@@ -86,13 +86,13 @@ base::Outcome<std::vector<memory::Queue>> Recollection::shown(int iteration, con
   return all;
 }
 
-base::Outcome<memory::Queue> Recollection::recall(int iteration, int parent, const Candidate& kernel,
+base::Outcome<memory::Queue> Recollection::recall(int iteration, int parent, const Candidate& candidate,
                                                   const memory::Queue& own) {
   const auto capacity = static_cast<std::size_t>(settings_.memory_capacity);
   const bool wanted = settings_.recall == Recall::ranked && own.size() < capacity;
   if (!wanted || (knowledge_ == nullptr && !recorder_.replaying())) return own;
   const journal::StepKey key{{.iteration = iteration, .parent = parent}, model::step_name(model::StepKind::recall)};
-  const Json input = {{"kernel", kernel.source_id},
+  const Json input = {{"kernel", candidate.kernel.id()},
                       {"own", own.size()},
                       {"capacity", capacity},
                       {"exclude_family", settings_.exclude_family}};
@@ -102,7 +102,7 @@ base::Outcome<memory::Queue> Recollection::recall(int iteration, int parent, con
   }
   using Experiences = std::vector<model::Experience>;
   TRY_ASSIGN(const auto recalled, recorder_.once<Experiences>(key, input, [&]() -> base::Outcome<Experiences> {
-    auto found = knowledge_->recall(query_for(kernel), static_cast<int>(capacity - own.size()));
+    auto found = knowledge_->recall(query_for(candidate), static_cast<int>(capacity - own.size()));
     if (settings_.memory_everything) {
       for (model::Experience& experience : found) keep_numbers_only(experience);
     }
@@ -113,22 +113,22 @@ base::Outcome<memory::Queue> Recollection::recall(int iteration, int parent, con
   return queue;
 }
 
-memory::Query Recollection::query_for(const Candidate& kernel) const {
+memory::Query Recollection::query_for(const Candidate& candidate) const {
   memory::Query query;
   query.language = model::to_string(task_.baseline.language);
   query.target = task_.target;
   query.op_type = task_.definition.op_type;
-  query.bound = bound_of(kernel.workloads.empty() ? kernel.evaluation.workloads : kernel.workloads);
+  query.bound = bound_of(candidate.workloads.empty() ? candidate.evaluation.workloads : candidate.workloads);
   query.without_run = recorder_.run();
   if (settings_.memory_everything) {
     query.alike = memory::Alike::each;
     query.limit = std::max(query.limit, settings_.memory_capacity);
   }
   if (settings_.exclude_family) query.without_op_types = memory::family_of(query.op_type);
-  query.text = task_.definition.description + "\n" + model::main_text(kernel.solution).substr(0, kMostText);
-  if (kernel.evaluation.profile) {
-    for (const std::string& remark : kernel.evaluation.profile->remarks) query.text += "\n" + remark;
-    for (const model::ProfileItem& item : kernel.evaluation.profile->items) query.text += "\n" + item.name;
+  query.text = task_.definition.description + "\n" + model::main_text(candidate.kernel.solution()).substr(0, kMostText);
+  if (candidate.evaluation.profile) {
+    for (const std::string& remark : candidate.evaluation.profile->remarks) query.text += "\n" + remark;
+    for (const model::ProfileItem& item : candidate.evaluation.profile->items) query.text += "\n" + item.name;
   }
   return query;
 }
@@ -144,7 +144,7 @@ Result<void> Recollection::contribute(int iteration, const std::vector<model::Ex
   std::set<std::string> wanted;
   for (const model::Experience& experience : fresh) wanted.insert({experience.slow, experience.fast});
   const auto offer = [&](const Candidate& candidate) {
-    if (wanted.erase(candidate.source_id) > 0)
+    if (wanted.erase(candidate.kernel.id()) > 0)
       contribution.solutions.push_back(record_of(candidate, task_, recorder_.run()));
   };
   for (const Candidate& parent : parents) offer(parent);

@@ -34,8 +34,8 @@ class Recollection {
                                 const std::vector<memory::Queue>& shown);
 
  private:
-  base::Outcome<memory::Queue> recall(int iteration, int parent, const Candidate& kernel, const memory::Queue& own);
-  [[nodiscard]] memory::Query query_for(const Candidate& kernel) const;
+  base::Outcome<memory::Queue> recall(int iteration, int parent, const Candidate& candidate, const memory::Queue& own);
+  [[nodiscard]] memory::Query query_for(const Candidate& candidate) const;
 
   memory::Knowledge* knowledge_;
   Recorder& recorder_;

@@ -121,18 +121,6 @@ class Search {
     return recorder_.record({{}, step_name(StepKind::decisions)}, {{"hash", hash}}, decisions_);
   }
 
-  [[nodiscard]] Candidate baseline() const {
-    return {.identity = {},
-            .solution = request_.task.baseline,
-            .source_id = model::source_id(request_.task.baseline),
-            .machine_code_id = opened_.baseline.machine_code_id,
-            .plan = {},
-            .parent_source_id = {},
-            .evaluation = opened_.baseline,
-            .score = {},
-            .workloads = opened_.baseline.workloads};
-  }
-
   Outcome<void> verify_baseline() {
     TRY_ASSIGN(opened_, measurer_.open(stops_.abort));
     if (opened_.baseline.status != Status::passed) {
@@ -140,13 +128,17 @@ class Search {
                                                          std::string(model::to_string(opened_.baseline.status)) + ": " +
                                                          opened_.baseline.reason);
     }
-    const Candidate baseline = this->baseline();
-    if (!recorder_.replaying()) TRY(ports_.journal->record_solution(baseline.source_id, baseline.solution));
-    known_sources_[baseline.source_id] = baseline.evaluation;
-    known_machine_code_[baseline.machine_code_id] = baseline.evaluation;
-    beam_ = {baseline};
+    baseline_.kernel = model::Kernel(request_.task.baseline);
+    baseline_.machine_code_id = opened_.baseline.machine_code_id;
+    baseline_.evaluation = opened_.baseline;
+    baseline_.workloads = opened_.baseline.workloads;
+    const model::Kernel& kernel = baseline_.kernel;
+    if (!recorder_.replaying()) TRY(ports_.journal->record_solution(kernel.id(), kernel.solution()));
+    known_sources_[kernel.id()] = baseline_.evaluation;
+    known_machine_code_[baseline_.machine_code_id] = baseline_.evaluation;
+    beam_ = {baseline_};
     const int widest = settings_.strategy == Strategy::greedy ? 1 : settings_.beam;
-    if (settings_.strategy == Strategy::repeated_sampling) beam_.assign(static_cast<std::size_t>(widest), baseline);
+    if (settings_.strategy == Strategy::repeated_sampling) beam_.assign(static_cast<std::size_t>(widest), baseline_);
     ports_.events->on(model::RunStarted{request_.run, request_.task.definition.name, opened_.device.name,
                                         settings_.iterations, geometric_mean_ns(opened_.baseline.workloads),
                                         least_roofline(opened_.baseline.workloads),
@@ -199,7 +191,7 @@ class Search {
   Result<void> keep_profiles() {
     for (Candidate& parent : beam_) {
       if (parent.evaluation.profile || stopping()) continue;
-      auto profile = measurer_.profile(parent.solution, parent.source_id, stops_.abort);
+      auto profile = measurer_.profile(parent.kernel, stops_.abort);
       if (profile)
         parent.evaluation.profile = *profile;
       else if (profile.error().why == Why::failed)
@@ -218,7 +210,7 @@ class Search {
     for (const AttemptOutcome& outcome : outcomes) {
       const Candidate& parent = beam_[static_cast<std::size_t>(outcome.parent)];
       if (outcome.identity.attempt == 0 && !outcome.plan.title.empty()) ++plans_;
-      tried_[parent.source_id].push_back({outcome.plan.title, outcome_text(outcome)});
+      tried_[parent.kernel.id()].push_back({outcome.plan.title, outcome_text(outcome)});
       ancestry_.add(outcome, outcome_text(outcome));
       ties_.add(outcome, outcome_text(outcome), parent);
       if (!outcome.candidate) {
@@ -228,13 +220,13 @@ class Search {
       const Candidate& candidate = *outcome.candidate;
       ++counts_[std::string(model::to_string(candidate.evaluation.status))];
       if (outcome.duplicate) ++known_;
-      known_sources_.try_emplace(candidate.source_id, candidate.evaluation);
-      if (candidate.open) known_sources_.try_emplace(candidate.evaluation.tuning->source_id, candidate.evaluation);
+      known_sources_.try_emplace(candidate.kernel.id(), candidate.evaluation);
+      if (candidate.open) known_sources_.try_emplace(candidate.open->id(), candidate.evaluation);
       if (!candidate.machine_code_id.empty())
         known_machine_code_.try_emplace(candidate.machine_code_id, candidate.evaluation);
       if (recorder_.replaying()) continue;
-      TRY(ports_.journal->record_solution(candidate.source_id, candidate.solution));
-      if (candidate.open) TRY(ports_.journal->record_solution(candidate.evaluation.tuning->source_id, *candidate.open));
+      TRY(ports_.journal->record_solution(candidate.kernel.id(), candidate.kernel.solution()));
+      if (candidate.open) TRY(ports_.journal->record_solution(candidate.open->id(), candidate.open->solution()));
       TRY(ports_.journal->record_kernel(kernel_record(candidate, StepKind::triage, std::nullopt)));
     }
     return {};
@@ -244,7 +236,7 @@ class Search {
     return {request_.run,
             request_.task.definition.name,
             opened_.device.name,
-            candidate.source_id,
+            candidate.kernel.id(),
             candidate.parent_source_id,
             candidate.identity,
             candidate.evaluation.status,
@@ -332,8 +324,7 @@ class Search {
   }
 
   Outcome<void> select(const std::vector<AttemptOutcome>& outcomes) {
-    const Selecting selecting{.task = request_.task,
-                              .opened = opened_,
+    const Selecting selecting{.baseline = baseline_,
                               .settings = settings_,
                               .iteration = iteration_,
                               .beam = beam_,
@@ -361,14 +352,14 @@ class Search {
   void drop_failed(Selection& next) {
     std::set<std::string> failed;
     for (const Candidate& parent : beam_) {
-      if (model::failed_in_profile(parent.evaluation)) failed.insert(parent.source_id);
+      if (model::failed_in_profile(parent.evaluation)) failed.insert(parent.kernel.id());
     }
-    const auto is_failed = [&](const Candidate& candidate) { return failed.contains(candidate.source_id); };
+    const auto is_failed = [&](const Candidate& candidate) { return failed.contains(candidate.kernel.id()); };
     if (failed.empty()) return;
     counts_["PROFILE_FAILED"] += static_cast<int>(failed.size());
     std::erase_if(next.beam, is_failed);
     std::erase_if(next.finalists, is_failed);
-    if (next.beam.empty()) next.beam = {baseline()};
+    if (next.beam.empty()) next.beam = {baseline_};
   }
 
   void announce_selection() {
@@ -383,7 +374,7 @@ class Search {
   /// The incumbent's id, or nothing.
   [[nodiscard]] std::vector<std::string> finalist_ids() const {
     if (finalists_.empty()) return {};
-    return {finalists_.front().source_id};
+    return {finalists_.front().kernel.id()};
   }
 
   /// Recorded, because a clock or a shared budget would decide otherwise the next time.
@@ -413,7 +404,7 @@ class Search {
       const Candidate& finalist = finalists_[place];
       if (confirmation_ && budget_.exhausted()) return {};
       ports_.events->on(model::Confirming{finalist.identity, finalist.plan.title});
-      auto evaluation = measurer_.confirm(finalist.solution, finalist.source_id, stops_.abort);
+      auto evaluation = measurer_.confirm(finalist.kernel, stops_.abort);
       if (!evaluation) {
         const Why why = evaluation.error().why;
         if (why == Why::put_off) expect_confirmations(place);
@@ -422,7 +413,7 @@ class Search {
         return tl::make_unexpected(evaluation.error());
       }
       if (!confirmation_) confirmation_ = *evaluation;
-      decisions_.push_back({{"confirm", finalist.source_id},
+      decisions_.push_back({{"confirm", finalist.kernel.id()},
                             {"status", model::to_string(evaluation->status)},
                             {"verdict", model::to_string(evaluation->verdict)}});
       if (evaluation->status != Status::passed || evaluation->verdict != model::Verdict::faster) continue;
@@ -436,8 +427,8 @@ class Search {
   }
 
   void expect_confirmations(std::size_t first) {
-    std::vector<model::Solution> rest;
-    for (std::size_t place = first; place < finalists_.size(); ++place) rest.push_back(finalists_[place].solution);
+    std::vector<model::Kernel> rest;
+    for (std::size_t place = first; place < finalists_.size(); ++place) rest.push_back(finalists_[place].kernel);
     measurer_.expect_confirmations(rest);
   }
 
@@ -447,15 +438,16 @@ class Search {
     for (const AttemptOutcome& outcome : outcomes) {
       if (!outcome.candidate) continue;
       attempts.push_back({{"id", model::to_string(outcome.identity)},
-                          {"source", outcome.candidate->source_id},
+                          {"source", outcome.candidate->kernel.id()},
                           {"status", model::to_string(outcome.candidate->evaluation.status)},
                           {"verdict", model::to_string(outcome.candidate->evaluation.verdict)},
                           {"duplicate", outcome.duplicate}});
     }
     Json beam = Json::array();
     for (const Candidate& member : beam_) {
-      beam.push_back(
-          {{"id", model::to_string(member.identity)}, {"source", member.source_id}, {"score", member.score.estimate}});
+      beam.push_back({{"id", model::to_string(member.identity)},
+                      {"source", member.kernel.id()},
+                      {"score", member.score.estimate}});
     }
     Json memory = Json::array();
     for (const model::Experience& experience : memory_) memory.push_back(experience.id);
@@ -487,8 +479,8 @@ class Search {
                      : stopped_by_ && model::is_budget(*stopped_by_) ? RunOutcome::budget
                                                                      : RunOutcome::no_gain;
     if (winner_) {
-      result.solution = winner_->solution;
-      result.solution_id = winner_->source_id;
+      result.solution = winner_->kernel.solution();
+      result.solution_id = winner_->kernel.id();
     } else {
       result.reason = waiting_ ? "it waits for answers from elsewhere" : why_no_gain();
       if (result.outcome == RunOutcome::budget && !budget_.explanation().empty())
@@ -556,7 +548,8 @@ class Search {
 
   evaluation::OpenReport opened_;
   int iteration_ = 0;
-  std::vector<Candidate> beam_;       ///< best first
+  std::vector<Candidate> beam_;  ///< best first
+  Candidate baseline_;
   std::vector<Candidate> finalists_;  ///< best of the last play-off, the incumbent first; never the baseline
   memory::Queue memory_;              ///< the run's own, newest first
   std::vector<memory::Queue> shown_;  ///< to this iteration's planners, by place in the beam

@@ -15,8 +15,7 @@ class Ties {
  public:
   struct Tie {
     agents::TriedPlan plan;  ///< as it stands in the list of tried plans
-    model::Solution solution;
-    std::string source_id;
+    model::Kernel kernel;
     model::Profile before;  ///< of the parent
     int iteration = 0;
     double speedup = 0;
@@ -25,8 +24,8 @@ class Ties {
   /// Takes note of a tie; of anything else nothing. @param outcome_text as it stands in the list of tried plans.
   void add(const AttemptOutcome& outcome, const std::string& outcome_text, const Candidate& parent);
 
-  /// What was tried on the kernel, or else on the one that it was made from; nullptr where nothing tied.
-  [[nodiscard]] const Tie* beside(const Candidate& kernel) const;
+  /// What was tried on the candidate, or else on the one that it was made from; nullptr where nothing tied.
+  [[nodiscard]] const Tie* beside(const Candidate& candidate) const;
 
  private:
   std::map<std::string, Tie> by_parent_;  ///< by source id

@@ -46,29 +46,28 @@ struct Member {
 };
 
 /// The solution that is to be blamed for a death while it is measured; null: none.
-const model::Solution* blamed(const evaluation::Request& request) {
+const model::Kernel* blamed(const evaluation::Request& request) {
   if (const auto* const race = std::get_if<evaluation::Race>(&request)) return &race->candidate;
-  if (const auto* const held_out = std::get_if<evaluation::HeldOut>(&request)) return &held_out->solution;
-  if (const auto* const confirm = std::get_if<evaluation::Confirm>(&request)) return &confirm->solution;
+  if (const auto* const held_out = std::get_if<evaluation::HeldOut>(&request)) return &held_out->kernel;
+  if (const auto* const confirm = std::get_if<evaluation::Confirm>(&request)) return &confirm->kernel;
   return nullptr;
 }
 
 /// What a solution is said to be that workers died of.
-evaluation::Reply death_by(const evaluation::Request& request, const model::Solution& solution,
-                           const std::string& reason) {
+evaluation::Reply death_by(const evaluation::Request& request, const model::Kernel& kernel, const std::string& reason) {
   if (std::holds_alternative<evaluation::HeldOut>(request)) return model::Status::runtime_error;
   model::Evaluation evaluation;
   evaluation.kind = evaluation::operation(request);
   evaluation.status = model::Status::runtime_error;
-  evaluation.source_id = model::source_id(solution);
+  evaluation.source_id = kernel.id();
   evaluation.reason = "measuring it ended the worker twice: " + reason;
   return evaluation;
 }
 
 /// The source that a request builds, or would rather find built; empty: none in particular.
 std::string built_source(const evaluation::Request& request) {
-  if (const auto* const build = std::get_if<evaluation::Build>(&request)) return model::source_id(build->solution);
-  if (const auto* const race = std::get_if<evaluation::Race>(&request)) return model::source_id(race->candidate);
+  if (const auto* const build = std::get_if<evaluation::Build>(&request)) return build->kernel.id();
+  if (const auto* const race = std::get_if<evaluation::Race>(&request)) return race->candidate.id();
   return {};
 }
 
@@ -103,7 +102,7 @@ class WorkerPool final : public evaluation::Evaluator {
     while (true) {
       TRY_ASSIGN(Member* const member, take(request, fled, stop));
       Answer answer = member->connection.ask(json, stop);
-      const model::Solution* const culprit = answer.started ? blamed(request) : nullptr;
+      const model::Kernel* const culprit = answer.started ? blamed(request) : nullptr;
       give_back(*member, request, answer, culprit == nullptr ? Fault::nobodys : Fault::solutions);
       if (answer.end == Answer::End::cancelled) return tl::make_unexpected(cancelled());
       if (answer.end == Answer::End::answered) return reply_of(*member, request, std::move(answer.result));

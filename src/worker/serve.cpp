@@ -24,7 +24,7 @@ namespace {
 
 using base::ErrorCode;
 using base::Json;
-using model::Solution;
+using model::Kernel;
 
 /// Work in order of arrival for the threads that run `serve`.
 class Queue {
@@ -178,7 +178,7 @@ class Server {
     // Compiled beside other measurements; the result waits in the target, and a failure shows again when it is
     // measured.
     building_.push([this, request, stop, measure] {
-      const auto candidate = base::decode<Solution>(request.value("candidate", Json()), "candidate");
+      const auto candidate = base::decode<Kernel>(request.value("candidate", Json()), "candidate");
       if (candidate) std::ignore = evaluator_.ask(evaluation::Build{*candidate}, stop).has_value();
       measure();
     });
@@ -186,16 +186,16 @@ class Server {
   }
 
   void remember_build(const Json& solution, const Json& report) {
-    const auto built = base::decode<Solution>(solution, "solution");
+    const auto built = base::decode<Kernel>(solution, "solution");
     if (!built || !report.value("built", false)) return;
     const std::lock_guard lock(mutex_);
-    built_.insert(model::source_id(*built));
+    built_.insert(built->id());
   }
 
   bool was_built(const Json& solution) {
-    const auto candidate = base::decode<Solution>(solution, "candidate");
+    const auto candidate = base::decode<Kernel>(solution, "candidate");
     const std::lock_guard lock(mutex_);
-    return candidate && built_.contains(model::source_id(*candidate));
+    return candidate && built_.contains(candidate->id());
   }
 
   /// On the measuring thread: who is waited for in this request comes to be told.

@@ -71,12 +71,12 @@ TEST_F(ChatServerTest, PlaysAllRolesOfAnIteration) {
   const auto broken = make_model_executor(*model_, prompts())->execute(example_execute_question(task_), {});
   ASSERT_TRUE(broken.has_value()) << broken.error().message;
   ASSERT_TRUE(broken->value.has_value()) << broken->lost;
-  EXPECT_TRUE(holds(model::main_text(*broken->value), "y[i] = broken + x[i];"));
+  EXPECT_TRUE(holds(model::main_text(broken->value->solution()), "y[i] = broken + x[i];"));
 
   const auto mended = make_model_fixer(*model_, prompts())->fix(example_fix_question(task_), {});
   ASSERT_TRUE(mended.has_value()) << mended.error().message;
   ASSERT_TRUE(mended->value.has_value()) << mended->lost;
-  EXPECT_EQ(model::main_text(*mended->value), std::string(kKernel) + "// mended\n");
+  EXPECT_EQ(model::main_text(mended->value->solution()), std::string(kKernel) + "// mended\n");
 
   const auto lesson = make_model_summarizer(*model_, prompts())->summarize(example_summarize_question(task_), {});
   ASSERT_TRUE(lesson.has_value()) << lesson.error().message;
@@ -128,7 +128,7 @@ TEST_F(ChatServerTest, TellsAQuestionThatIsAskedAgain) {
   const auto answer = make_model_executor(*model_, prompts())->execute(example_execute_question(task_), {});
   ASSERT_TRUE(answer.has_value()) << answer.error().message;
   ASSERT_TRUE(answer->value.has_value()) << answer->lost;
-  EXPECT_EQ(model::main_text(*answer->value), "// it has no fenced block with the file\nvoid kernel() {}\n");
+  EXPECT_EQ(model::main_text(answer->value->solution()), "// it has no fenced block with the file\nvoid kernel() {}\n");
   EXPECT_EQ(answer->usage.calls, 2);
   EXPECT_EQ(server_->answered("executor").size(), 2U);
   EXPECT_EQ(server_->answered("executor")[1]["again"], true);

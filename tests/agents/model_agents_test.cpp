@@ -83,10 +83,10 @@ TEST(ModelExecutor, AnswersWithTheWholeSolution) {
   question.context.identity.attempt = 1;
   const auto answer = make_model_executor(model, prompts())->execute(question, {});
   ASSERT_TRUE(answer.has_value() && answer->value.has_value());
-  EXPECT_EQ(answer->value->language, model::Language::cpp);
-  ASSERT_EQ(answer->value->sources.size(), 2U);
-  EXPECT_EQ(answer->value->sources[0], (model::SourceFile{"baseline.cpp", "void kernel(int x) { }\n"}));
-  EXPECT_EQ(answer->value->sources[1], task.baseline.sources[1]);
+  EXPECT_EQ(answer->value->solution().language, model::Language::cpp);
+  ASSERT_EQ(answer->value->solution().sources.size(), 2U);
+  EXPECT_EQ(answer->value->solution().sources[0], (model::SourceFile{"baseline.cpp", "void kernel(int x) { }\n"}));
+  EXPECT_EQ(answer->value->solution().sources[1], task.baseline.sources[1]);
   const llm::ChatRequest request = model.requests().at(0);
   EXPECT_EQ(request.label, "executor i1.b0.p2.a1 try0");
   EXPECT_TRUE(holds(request.messages[1].text, "| Do it twice\n| First this,\n| then that."));
@@ -99,7 +99,7 @@ TEST(ModelFixer, IsToldHowItFailed) {
   ScriptedChatModel model(Answers{{"fixer", {kFileAnswer}}});
   const auto answer = make_model_fixer(model, prompts())->fix(example_fix_question(task), {});
   ASSERT_TRUE(answer.has_value() && answer->value.has_value());
-  EXPECT_EQ(model::main_text(*answer->value), kKernel);
+  EXPECT_EQ(model::main_text(answer->value->solution()), kKernel);
   const std::string text = model.requests().at(0).messages[1].text;
   for (const char* fact : {"How it failed: COMPILE_ERROR", "| line 2: error: 'broken' was not declared",
                            "void kernel(broken) {}", kKernel, "| Do it twice"}) {
@@ -160,7 +160,7 @@ TEST(ModelExecutor, MayEditALongFile) {
                                     "```\n<<<<<<< SEARCH\nint line_7;\n=======\nint seven;\n>>>>>>> REPLACE\n```\n"}}});
   const auto answer = make_model_executor(model, prompts())->execute(example_execute_question(task), {});
   ASSERT_TRUE(answer.has_value() && answer->value.has_value()) << answer->lost;
-  const std::string& file = model::main_text(*answer->value);
+  const std::string& file = model::main_text(answer->value->solution());
   EXPECT_TRUE(holds(file, "int line_6;\nint seven;\nint line_8;\n"));
   const auto requests = model.requests();
   EXPECT_TRUE(holds(requests.at(0).messages[0].text, "search/replace blocks"));
@@ -295,7 +295,7 @@ TEST(ModelAgents, CudaKernelsHaveAContractOfTheirOwn) {
   question.context.device = "Imaginary GPU, 132 multiprocessors, L2 cache 50 MiB";
   const auto answer = make_model_executor(model, prompts())->execute(question, {});
   ASSERT_TRUE(answer.has_value() && answer->value.has_value());
-  EXPECT_EQ(answer->value->sources[0], (model::SourceFile{"baseline.cu", faster}));
+  EXPECT_EQ(answer->value->solution().sources[0], (model::SourceFile{"baseline.cu", faster}));
   ASSERT_TRUE(make_model_planner(model, prompts())->plan(example_plan_question(task), {}).has_value());
   for (const llm::ChatRequest& request : model.requests()) {
     const std::string text = request.messages[0].text + request.messages[1].text;

@@ -249,8 +249,8 @@ TEST(Changes, ShowWhatChangedOrTheNewFileAndNeverBoth) {
       holds(changes_of({question}), "The whole file:\n```cpp\n#include \"task.h\"\nvoid kernel(/* the fast one"));
   std::string longer = kKernel;
   for (int i = 0; i < 40; ++i) longer += "// line " + std::to_string(i) + "\n";
-  question.parent = model::with_main_text(task.baseline, longer);
-  question.fast = model::with_main_text(task.baseline, longer + "// the end\n");
+  question.parent = model::Kernel(model::with_main_text(task.baseline, longer));
+  question.fast = model::Kernel(model::with_main_text(task.baseline, longer + "// the end\n"));
   const std::string text = changes_of({question});
   EXPECT_TRUE(holds(text, "```diff\n")) << text;
   EXPECT_TRUE(holds(text, "+// the end\n"));
@@ -276,9 +276,9 @@ TEST(PlaceValues, TheFixerSeesWhatFailedBefore) {
   FixQuestion question = example_fix_question(task);
   EXPECT_EQ(place_values(question).at("earlier"), "");
   const model::Solution first = model::with_main_text(task.baseline, "void kernel(first) {}\n");
-  question.earlier = {
-      {first, model::Status::compile_error, "first: not declared"},
-      {model::with_main_text(task.baseline, "void kernel(second) {}\n"), model::Status::timeout, "did not return"}};
+  question.earlier = {{model::Kernel(first), model::Status::compile_error, "first: not declared"},
+                      {model::Kernel(model::with_main_text(task.baseline, "void kernel(second) {}\n")),
+                       model::Status::timeout, "did not return"}};
   const std::string text = place_values(question).at("earlier");
   EXPECT_TRUE(
       text.starts_with("# What failed before, oldest first\nThe first file failed with COMPILE_ERROR:\n| first: "
@@ -288,8 +288,8 @@ TEST(PlaceValues, TheFixerSeesWhatFailedBefore) {
   EXPECT_TRUE(text.ends_with("Most of the file below is new.\n\n")) << "it is shown whole in its own place";
   std::string longer = kKernel;
   for (int i = 0; i < 40; ++i) longer += "// line " + std::to_string(i) + "\n";
-  question.earlier.back().solution = model::with_main_text(task.baseline, longer);
-  question.broken = model::with_main_text(task.baseline, longer + "// the end\n");
+  question.earlier.back().kernel = model::Kernel(model::with_main_text(task.baseline, longer));
+  question.broken = model::Kernel(model::with_main_text(task.baseline, longer + "// the end\n"));
   EXPECT_TRUE(holds(place_values(question).at("earlier"), "The file below changed:\n```diff\n"));
 }
 
@@ -317,23 +317,23 @@ TEST(PlaceValues, ABetterKernelIsShownWhereItIsMuchAlike) {
   std::string longer = kKernel;
   for (int i = 0; i < 40; ++i) longer += "// line " + std::to_string(i) + "\n";
   ExecuteQuestion question = example_execute_question(task);
-  question.kernel = model::with_main_text(task.baseline, longer);
+  question.kernel = model::Kernel(model::with_main_text(task.baseline, longer));
   EXPECT_EQ(place_values(question).at("better"), "");
-  question.better = BetterKernel{model::with_main_text(task.baseline, longer + "// the end\n"), 1.5};
+  question.better = BetterKernel{model::Kernel(model::with_main_text(task.baseline, longer + "// the end\n")), 1.5};
   const std::string text = place_values(question).at("better");
   EXPECT_TRUE(text.starts_with("# A better kernel\nThis difference makes the kernel above run 1.50x as fast.")) << text;
   EXPECT_TRUE(holds(text, "+// the end\n"));
   EXPECT_TRUE(text.ends_with("```\n\n"));
-  question.better->solution = model::with_main_text(task.baseline, "void kernel() {}\n");
+  question.better->kernel = model::Kernel(model::with_main_text(task.baseline, "void kernel() {}\n"));
   EXPECT_EQ(place_values(question).at("better"), "") << "another kernel altogether";
   std::string far = longer;
   for (int i = 0; i < 400; ++i) far += "// added " + std::to_string(i) + "\n";
-  question.better->solution = model::with_main_text(task.baseline, far);
+  question.better->kernel = model::Kernel(model::with_main_text(task.baseline, far));
   EXPECT_EQ(place_values(question).at("better"), "") << "too long for what it tells";
 
   FixQuestion fix = example_fix_question(task);
   fix.parent = question.kernel;
-  fix.better = BetterKernel{model::with_main_text(task.baseline, longer + "// the end\n"), 1.5};
+  fix.better = BetterKernel{model::Kernel(model::with_main_text(task.baseline, longer + "// the end\n")), 1.5};
   EXPECT_EQ(place_values(fix).at("better"), text);
 }
 

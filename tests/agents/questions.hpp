@@ -101,7 +101,7 @@ inline model::Experience example_experience() {
 inline PlanQuestion example_plan_question(const model::Task& task) {
   PlanQuestion question;
   question.context = example_context(task);
-  question.kernel = task.baseline;
+  question.kernel = model::Kernel(task.baseline);
   question.evaluation = example_evaluation();
   question.memory = {example_experience()};
   question.tried = {{"Copy the rows first", "0.91x"}};
@@ -113,14 +113,15 @@ inline model::Plan example_plan() {
 }
 
 inline ExecuteQuestion example_execute_question(const model::Task& task) {
-  return {example_context(task), task.baseline, example_plan()};
+  return {example_context(task), model::Kernel(task.baseline), example_plan()};
 }
 
 inline FixQuestion example_fix_question(const model::Task& task) {
   FixQuestion question;
   question.context = example_context(task);
-  question.parent = task.baseline;
-  question.broken = model::with_main_text(task.baseline, "#include \"task.h\"\nvoid kernel(broken) {}\n");
+  question.parent = model::Kernel(task.baseline);
+  question.broken =
+      model::Kernel(model::with_main_text(task.baseline, "#include \"task.h\"\nvoid kernel(broken) {}\n"));
   question.plan = example_plan();
   question.status = model::Status::compile_error;
   question.diagnostics = "line 2: error: 'broken' was not declared in this scope";
@@ -130,8 +131,9 @@ inline FixQuestion example_fix_question(const model::Task& task) {
 inline SummarizeQuestion example_summarize_question(const model::Task& task) {
   SummarizeQuestion question;
   question.context = example_context(task);
-  question.parent = question.slow = task.baseline;
-  question.fast = model::with_main_text(task.baseline, "#include \"task.h\"\nvoid kernel(/* the fast one */) {}\n");
+  question.parent = question.slow = model::Kernel(task.baseline);
+  question.fast =
+      model::Kernel(model::with_main_text(task.baseline, "#include \"task.h\"\nvoid kernel(/* the fast one */) {}\n"));
   question.diff = "@@ -1 +1 @@\n-slow\n+fast\n";
   question.plan = example_plan();
   question.parent_evaluation = question.slow_evaluation = example_evaluation();

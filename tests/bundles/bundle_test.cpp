@@ -146,14 +146,15 @@ TEST_F(BundleTest, PutsOffWhatItDoesNotKnowAndAnswersWhatCameBack) {
 }
 
 TEST_F(BundleTest, CarriesEveryOperation) {
-  const std::vector<evaluation::Arm> arms{{source("speed=1")}, {source("speed=4")}};
+  const std::vector<evaluation::Arm> arms{{model::Kernel(source("speed=1"))}, {model::Kernel(source("speed=4"))}};
   const auto ask_all = [&] {
-    return std::vector<bool>{ask(evaluation::Build{source("speed=2")}, {}).has_value(),
-                             ask(evaluation::Race{source("speed=2"), source("speed=1")}, {}).has_value(),
-                             ask(evaluation::Profile{source("speed=2")}, {}).has_value(),
-                             ask(evaluation::HeldOut{source("held_out_bad")}, {}).has_value(),
-                             ask(evaluation::PlayOff{arms, 1}, {}).has_value(),
-                             ask(evaluation::Confirm{source("speed=2")}, {}).has_value()};
+    return std::vector<bool>{
+        ask(evaluation::Build{model::Kernel(source("speed=2"))}, {}).has_value(),
+        ask(evaluation::Race{model::Kernel(source("speed=2")), model::Kernel(source("speed=1"))}, {}).has_value(),
+        ask(evaluation::Profile{model::Kernel(source("speed=2"))}, {}).has_value(),
+        ask(evaluation::HeldOut{model::Kernel(source("held_out_bad"))}, {}).has_value(),
+        ask(evaluation::PlayOff{arms, 1}, {}).has_value(),
+        ask(evaluation::Confirm{model::Kernel(source("speed=2"))}, {}).has_value()};
   };
   EXPECT_EQ(ask_all(), std::vector<bool>(6, false));
   EXPECT_EQ(waiting_, 6);
@@ -162,10 +163,12 @@ TEST_F(BundleTest, CarriesEveryOperation) {
   EXPECT_EQ(order, (std::vector<std::string>{"build", "triage", "profile", "verify_held_out", "playoff", "confirm"}));
   round_trip();
   EXPECT_EQ(ask_all(), std::vector<bool>(6, true));
-  EXPECT_DOUBLE_EQ(ask(evaluation::Race{source("speed=2"), source("speed=1")}, {})->ratio->estimate, 2.0);
+  EXPECT_DOUBLE_EQ(
+      ask(evaluation::Race{model::Kernel(source("speed=2")), model::Kernel(source("speed=1"))}, {})->ratio->estimate,
+      2.0);
   EXPECT_DOUBLE_EQ(ask(evaluation::PlayOff{arms, 1}, {})->arms.at(1).score.estimate, 4.0);
-  EXPECT_EQ(*ask(evaluation::HeldOut{source("held_out_bad")}, {}), model::Status::incorrect_numerical);
-  EXPECT_EQ(ask(evaluation::Confirm{source("speed=2")}, {})->verdict, model::Verdict::faster);
+  EXPECT_EQ(*ask(evaluation::HeldOut{model::Kernel(source("held_out_bad"))}, {}), model::Status::incorrect_numerical);
+  EXPECT_EQ(ask(evaluation::Confirm{model::Kernel(source("speed=2"))}, {})->verdict, model::Verdict::faster);
 }
 
 TEST_F(BundleTest, WhatIsForeseenGoesAlongAndIsCarriedOutWhereItIsWorthIt) {
@@ -173,8 +176,8 @@ TEST_F(BundleTest, WhatIsForeseenGoesAlongAndIsCarriedOutWhereItIsWorthIt) {
   const std::vector<std::string> texts{"speed=2", "speed=0.5", "compile_error", "note a\nspeed=2", "note b\nspeed=1"};
   const std::string opponents_code = fakes::FakeEvaluator().build(source("speed=1"), {})->machine_code_id;
   for (const std::string& text : texts) {
-    EXPECT_FALSE(ask(evaluation::Build{source(text)}, {}));
-    deferred_->expect_race(source(text), source("speed=1"), opponents_code);
+    EXPECT_FALSE(ask(evaluation::Build{model::Kernel(source(text))}, {}));
+    deferred_->expect_race(model::Kernel(source(text)), model::Kernel(source("speed=1")), opponents_code);
   }
   EXPECT_EQ(waiting_, 5) << "what is only foreseen is not waited for";
   EXPECT_EQ(deferred_->collected().size(), 20U);
@@ -183,61 +186,66 @@ TEST_F(BundleTest, WhatIsForeseenGoesAlongAndIsCarriedOutWhereItIsWorthIt) {
   EXPECT_EQ(work_.triages, 2) << "one of the twins, and the slow one";
   EXPECT_EQ(report.carried_out + report.left_out, 20U);
   for (const std::size_t raced : {0, 1, 3}) {
-    EXPECT_TRUE(ask(evaluation::Race{source(texts[raced]), source("speed=1")}, {})) << texts[raced];
-    EXPECT_TRUE(ask(evaluation::Profile{source(texts[raced])}, {})) << texts[raced];
+    EXPECT_TRUE(ask(evaluation::Race{model::Kernel(source(texts[raced])), model::Kernel(source("speed=1"))}, {}))
+        << texts[raced];
+    EXPECT_TRUE(ask(evaluation::Profile{model::Kernel(source(texts[raced]))}, {})) << texts[raced];
   }
-  EXPECT_TRUE(ask(evaluation::HeldOut{source("speed=2")}, {}));
+  EXPECT_TRUE(ask(evaluation::HeldOut{model::Kernel(source("speed=2"))}, {}));
   EXPECT_EQ(waiting_, 0);
-  EXPECT_FALSE(ask(evaluation::HeldOut{source("speed=0.5")}, {})) << "asked for all the same: the next bundle";
+  EXPECT_FALSE(ask(evaluation::HeldOut{model::Kernel(source("speed=0.5"))}, {}))
+      << "asked for all the same: the next bundle";
   ASSERT_EQ(deferred_->collected().size(), 1U);
   EXPECT_FALSE(deferred_->collected()[0].only_if);
   round_trip();
-  EXPECT_TRUE(ask(evaluation::HeldOut{source("speed=0.5")}, {}));
+  EXPECT_TRUE(ask(evaluation::HeldOut{model::Kernel(source("speed=0.5"))}, {}));
 }
 
 TEST_F(BundleTest, OfATunedKernelTheChosenConfigurationIsFollowed) {
   const Solution open = source("//@ tune A in {1, 2}\nspeed=3");
   const Solution chosen = model::with_values(open, {2});
-  EXPECT_FALSE(ask(evaluation::Build{open}, {}));
-  deferred_->expect_race(open, source("speed=1"), "");
+  EXPECT_FALSE(ask(evaluation::Build{model::Kernel(open)}, {}));
+  deferred_->expect_race(model::Kernel(open), model::Kernel(source("speed=1")), "");
   round_trip();
-  ASSERT_TRUE(ask(evaluation::Race{open, source("speed=1")}, {}));
-  EXPECT_TRUE(ask(evaluation::Profile{chosen}, {}));
-  EXPECT_TRUE(ask(evaluation::HeldOut{chosen}, {}));
-  EXPECT_FALSE(ask(evaluation::Profile{open}, {}));
+  ASSERT_TRUE(ask(evaluation::Race{model::Kernel(open), model::Kernel(source("speed=1"))}, {}));
+  EXPECT_TRUE(ask(evaluation::Profile{model::Kernel(chosen)}, {}));
+  EXPECT_TRUE(ask(evaluation::HeldOut{model::Kernel(chosen)}, {}));
+  EXPECT_FALSE(ask(evaluation::Profile{model::Kernel(open)}, {}));
 }
 
 TEST_F(BundleTest, FinalistsAreConfirmedUntilOneHolds) {
-  const std::vector<Solution> finalists{source("speed=4 unconfirmed"), source("speed=3"), source("speed=2")};
-  EXPECT_FALSE(ask(evaluation::Confirm{finalists[0]}, {}));
+  const std::vector<model::Kernel> finalists{model::Kernel(source("speed=4 unconfirmed")),
+                                             model::Kernel(source("speed=3")), model::Kernel(source("speed=2"))};
+  EXPECT_FALSE(ask(evaluation::Confirm{model::Kernel(finalists[0])}, {}));
   deferred_->expect_confirmations(finalists);
   round_trip();
   EXPECT_EQ(work_.confirms, 2);
-  EXPECT_EQ(ask(evaluation::Confirm{finalists[0]}, {})->verdict, model::Verdict::tie);
-  EXPECT_EQ(ask(evaluation::Confirm{finalists[1]}, {})->verdict, model::Verdict::faster);
-  EXPECT_FALSE(ask(evaluation::Confirm{finalists[2]}, {}));
+  EXPECT_EQ(ask(evaluation::Confirm{model::Kernel(finalists[0])}, {})->verdict, model::Verdict::tie);
+  EXPECT_EQ(ask(evaluation::Confirm{model::Kernel(finalists[1])}, {})->verdict, model::Verdict::faster);
+  EXPECT_FALSE(ask(evaluation::Confirm{model::Kernel(finalists[2])}, {}));
 }
 
 TEST_F(BundleTest, WhatIsUnderWayIsNotPutIntoAnotherBundle) {
   under_way_.insert(request_id(build_of("speed=2")));
-  EXPECT_FALSE(ask(evaluation::Build{source("speed=2")}, {}));
-  deferred_->expect_race(source("speed=2"), source("speed=1"), "");
+  EXPECT_FALSE(ask(evaluation::Build{model::Kernel(source("speed=2"))}, {}));
+  deferred_->expect_race(model::Kernel(source("speed=2")), model::Kernel(source("speed=1")), "");
   EXPECT_EQ(waiting_, 1);
   EXPECT_TRUE(deferred_->collected().empty()) << "nor what depends on it";
-  EXPECT_TRUE(deferred_->put_off_before(source("speed=2")));
-  EXPECT_FALSE(deferred_->put_off_before(source("speed=3")));
+  EXPECT_TRUE(deferred_->put_off_before(model::Kernel(source("speed=2"))));
+  EXPECT_FALSE(deferred_->put_off_before(model::Kernel(source("speed=3"))));
 }
 
 TEST_F(BundleTest, TheOrderOfArrivalDoesNotMatter) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < 20; ++i) {
-    threads.emplace_back(
-        [this, i] { EXPECT_FALSE(ask(evaluation::Build{source("speed=" + std::to_string(i + 1))}, {})); });
+    threads.emplace_back([this, i] {
+      EXPECT_FALSE(ask(evaluation::Build{model::Kernel(source("speed=" + std::to_string(i + 1)))}, {}));
+    });
   }
   threads.clear();
   Bundle first = bundle();
   fresh();
-  for (int i = 19; i >= 0; --i) EXPECT_FALSE(ask(evaluation::Build{source("speed=" + std::to_string(i + 1))}, {}));
+  for (int i = 19; i >= 0; --i)
+    EXPECT_FALSE(ask(evaluation::Build{model::Kernel(source("speed=" + std::to_string(i + 1)))}, {}));
   Bundle second = bundle();
   const auto at = write_bundle(folder_.path() / "a", first);
   EXPECT_EQ(write_bundle(folder_.path() / "a", second).value(), *at) << "the same bundle is left as it is";
@@ -245,7 +253,8 @@ TEST_F(BundleTest, TheOrderOfArrivalDoesNotMatter) {
 }
 
 TEST_F(BundleTest, WritesAndReadsAllOfIt) {
-  EXPECT_FALSE(ask(evaluation::Race{source("speed=\xff\x01 \"quoted\"\n"), source("speed=1")}, {}));
+  EXPECT_FALSE(ask(
+      evaluation::Race{model::Kernel(source("speed=\xff\x01 \"quoted\"\n")), model::Kernel(source("speed=1"))}, {}));
   Bundle written = bundle();
   written.number = 12;
   written.compiler = "g++-12";
@@ -270,7 +279,7 @@ TEST_F(BundleTest, WritesAndReadsAllOfIt) {
 }
 
 TEST_F(BundleTest, OtherDeviceOrBrokenBaseline_MeasuresNothing) {
-  EXPECT_FALSE(ask(evaluation::Build{source("speed=2")}, {}));
+  EXPECT_FALSE(ask(evaluation::Build{model::Kernel(source("speed=2"))}, {}));
   Bundle elsewhere = bundle();
   elsewhere.expected_device = "another";
   const auto refused = execute_bundle(write(elsewhere), machine(), {});
@@ -295,9 +304,9 @@ TEST_F(BundleTest, ABaselineThatFailsIsTheFirstBundlesAnswer) {
 }
 
 TEST_F(BundleTest, AStoppedExecutionGoesOnWhereItWas) {
-  EXPECT_FALSE(ask(evaluation::Build{source("speed=2")}, {}));
-  EXPECT_FALSE(ask(evaluation::Profile{source("speed=2")}, {}));
-  EXPECT_FALSE(ask(evaluation::Confirm{source("speed=2")}, {}));
+  EXPECT_FALSE(ask(evaluation::Build{model::Kernel(source("speed=2"))}, {}));
+  EXPECT_FALSE(ask(evaluation::Profile{model::Kernel(source("speed=2"))}, {}));
+  EXPECT_FALSE(ask(evaluation::Confirm{model::Kernel(source("speed=2"))}, {}));
   const auto folder = write(bundle());
   std::stop_source stop;
   BundleExecution stopped = machine();
@@ -322,7 +331,7 @@ TEST_F(BundleTest, AStoppedExecutionGoesOnWhereItWas) {
 }
 
 TEST_F(BundleTest, OneProcessAtATime) {
-  EXPECT_FALSE(ask(evaluation::Build{source("speed=2")}, {}));
+  EXPECT_FALSE(ask(evaluation::Build{model::Kernel(source("speed=2"))}, {}));
   const auto folder = write(bundle());
   const auto held = lock_bundle(folder);
   ASSERT_TRUE(held);
@@ -332,7 +341,7 @@ TEST_F(BundleTest, OneProcessAtATime) {
 }
 
 TEST_F(BundleTest, EveryFlippedByteOfABundleIsFound) {
-  EXPECT_FALSE(ask(evaluation::Race{source("speed=2"), source("speed=1")}, {}));
+  EXPECT_FALSE(ask(evaluation::Race{model::Kernel(source("speed=2")), model::Kernel(source("speed=1"))}, {}));
   const auto folder = write(bundle());
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -359,7 +368,7 @@ TEST_F(BundleTest, EveryFlippedByteOfABundleIsFound) {
 TEST_F(BundleTest, FindsBundlesAndNothingElse) {
   EXPECT_FALSE(find_bundles(folder_.path()));
   EXPECT_FALSE(find_bundles(folder_.path() / "nowhere"));
-  EXPECT_FALSE(ask(evaluation::Build{source("speed=2")}, {}));
+  EXPECT_FALSE(ask(evaluation::Build{model::Kernel(source("speed=2"))}, {}));
   const auto folder = write(bundle());
   std::filesystem::create_directory(folder.parent_path() / "something else");
   EXPECT_EQ(*find_bundles(folder), (std::vector<std::filesystem::path>{folder}));
@@ -400,10 +409,10 @@ TEST(CheckForm, RefusesWhatASearchCouldNotWorkWith) {
     return value;
   };
   const Json race = race_of("speed=2");
-  const Json playoff = {
-      {"op", "playoff"},
-      {"arms", std::vector<evaluation::Arm>{evaluation::Arm{source("a")}, evaluation::Arm{source("b")}}},
-      {"places", 1}};
+  const Json playoff = {{"op", "playoff"},
+                        {"arms", std::vector<evaluation::Arm>{evaluation::Arm{model::Kernel(source("a"))},
+                                                              evaluation::Arm{model::Kernel(source("b"))}}},
+                        {"places", 1}};
   const Json held_out = {{"op", "verify_held_out"}, {"solution", source("a")}};
   const Json tuned = race_of("//@ tune A in {1, 2}\nspeed=3");
   Json one_arm = answer(playoff);

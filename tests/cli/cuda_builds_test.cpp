@@ -37,7 +37,7 @@ class CudaBuilds : public testing::Test {
       for (const auto& kernel : (*built)->program.cubins.at(0).kernels)
         EXPECT_EQ(kernel.spill_bytes, 0) << kernel.kernel << " in " << real;
     }
-    const auto baseline = builder.build(task.baseline, {});
+    const auto baseline = builder.build(model::Kernel(task.baseline), {});
     ASSERT_TRUE(baseline) << baseline.error().message;
     EXPECT_TRUE((*baseline)->report.built) << (*baseline)->report.diagnostics;
   }
@@ -91,12 +91,12 @@ void expect_as_announced(const SelftestKernel& kernel, const model::BuildReport&
   EXPECT_FALSE(nothing_else) << kernel.name << " builds";
 }
 
-/// The solution itself, or one for each choice that its `//@ tune` lines leave.
-std::vector<model::Solution> configurations_of(const model::Solution& solution, const model::Definition& definition) {
-  const auto space = model::tuning_space(solution, definition);
-  if (!space || !space->open()) return {solution};
-  std::vector<model::Solution> out;
-  for (const model::TuningValues& values : space->configurations) out.push_back(with_values(solution, values));
+/// The kernel itself, or one for each choice that its `//@ tune` lines leave.
+std::vector<model::Kernel> configurations_of(const model::Kernel& kernel, const model::Definition& definition) {
+  const auto space = kernel.space(definition);
+  if (!space || !space->open()) return {kernel};
+  std::vector<model::Kernel> out;
+  for (const model::TuningValues& values : space->configurations) out.push_back(*kernel.with_values(values));
   return out;
 }
 
@@ -120,8 +120,8 @@ TEST_P(CudaSelftestBuilds, EveryKernelAsItsHeaderSays) {
   }
   ASSERT_FALSE(kernels.empty());
   for (const SelftestKernel* kernel : kernels) {
-    for (const model::Solution& solution : configurations_of(kernel->solution, task.definition)) {
-      const auto built = builder->build(solution, {});
+    for (const model::Kernel& one : configurations_of(kernel->kernel, task.definition)) {
+      const auto built = builder->build(one, {});
       ASSERT_TRUE(built) << kernel->name << ": " << built.error().message;
       expect_as_announced(*kernel, (*built)->report);
     }

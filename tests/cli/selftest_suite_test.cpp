@@ -40,8 +40,8 @@ TEST(BuiltinSelftest, HasASuiteForEachKindOfDevice) {
       EXPECT_TRUE(names.insert(kernel.name).second) << kernel.name << " stands twice";
       const model::Task& task = suite->tasks.at(kernel.task);
       EXPECT_EQ(task.target, kind) << kernel.name;
-      const bool in_c = kernel.solution.language == model::Language::c;
-      EXPECT_TRUE(in_c || kernel.solution.language == language) << kernel.name;
+      const bool in_c = kernel.kernel.solution().language == model::Language::c;
+      EXPECT_TRUE(in_c || kernel.kernel.solution().language == language) << kernel.name;
     }
     const auto attacks = std::ranges::count(suite->kernels, true, &SelftestKernel::attack);
     EXPECT_GE(attacks, 40) << kind;
@@ -59,13 +59,13 @@ TEST(BuiltinSelftest, CudaKernelsHaveLaunchPlansUnlessTheyAreMeantToHaveNone) {
   }
   for (const SelftestKernel& kernel : suite->kernels) {
     if (kernel.attack && may_fail_to_build(kernel)) continue;
-    EXPECT_EQ(plan_problem(suite->tasks.at(kernel.task), main_text(kernel.solution)), "") << kernel.name;
+    EXPECT_EQ(plan_problem(suite->tasks.at(kernel.task), main_text(kernel.kernel.solution())), "") << kernel.name;
   }
   for (const char* refused : {"unknown_directive", "no_launch", "output_not_passed", "huge_scratch", "too_many_threads",
                               "too_much_shared_memory", "too_wide_box", "flags_include"}) {
     const auto kernel = std::ranges::find(suite->kernels, refused, &SelftestKernel::name);
     ASSERT_NE(kernel, suite->kernels.end()) << refused;
-    EXPECT_NE(plan_problem(suite->tasks.at(kernel->task), main_text(kernel->solution)), "") << refused;
+    EXPECT_NE(plan_problem(suite->tasks.at(kernel->task), main_text(kernel->kernel.solution())), "") << refused;
   }
 }
 

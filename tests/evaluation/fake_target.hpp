@@ -98,18 +98,18 @@ class FakeTarget : public Target {
   model::Environment environment() const override { return {"fake", "fake++", "-O3", "none", 0, false}; }
   std::string trust() const override { return "isolated"; }
   std::int64_t last_level_bytes() const override { return 1 << 20; }
-  base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token) override {
+  base::Result<model::BuildReport> build(const model::Kernel& kernel, std::stop_token) override {
     ++builds;
     model::BuildReport report;
-    const std::string& text = main_text(solution);
-    if (const auto space = model::tuning_space(solution, fake_task().definition); !space || space->open()) {
+    const std::string& text = main_text(kernel.solution());
+    if (const auto space = kernel.space(fake_task().definition); !space || space->open()) {
       report.diagnostics =
           space ? "left open" : "kernel.cpp:" + std::to_string(space.error().line) + ": " + space.error().message;
       return report;
     }
     report.built = !fakes::claims(text, "broken") && fake_claim(text, "compiles_if", 0).value_or(1) != 0;
     if (!report.built) report.diagnostics = "kernel.cpp:1:1: error: broken";
-    report.machine_code_id = main_text(solution);
+    report.machine_code_id = main_text(kernel.solution());
     report.seconds = static_cast<double>(fake_claim(text, "compile_seconds", 0).value_or(0));
     return report;
   }
@@ -123,20 +123,20 @@ class FakeTarget : public Target {
     return std::vector<ReferenceTensor>{out};
   }
 
-  base::Result<std::unique_ptr<LiveKernel>> start(const model::Solution& solution, Placement placement,
+  base::Result<std::unique_ptr<LiveKernel>> start(const model::Kernel& kernel, Placement placement,
                                                   std::stop_token) override {
     ++starts;
-    std::string text = main_text(solution);
+    std::string text = main_text(kernel.solution());
     if (placement == Placement::shifted && fakes::claims(text, "shifted_time")) {
       text.replace(text.find("shifted_time="), 13, "time=");  // the last claim counts
       text.erase(0, text.rfind("time="));
     }
     return std::make_unique<Live>(*this, text);
   }
-  std::vector<model::ProfileItem> machine_code_profile(const model::Solution&, std::stop_token) override {
+  std::vector<model::ProfileItem> machine_code_profile(const model::Kernel&, std::stop_token) override {
     return {{"inner loop", 7, "instructions", "one turn"}};
   }
-  base::Result<HardwareCounts> hardware_counts(const model::Solution&, const Invocation& invocation, model::Cache,
+  base::Result<HardwareCounts> hardware_counts(const model::Kernel&, const Invocation& invocation, model::Cache,
                                                std::stop_token) override {
     counted.push_back(invocation.axes.at(0));
     if (held_locks == 0) ++calls_outside_lock;
@@ -145,11 +145,12 @@ class FakeTarget : public Target {
   DeviceClock clock() const override { return device_clock; }
   bool times_together() const override { return times_several; }
   bool inspects() const override { return watches; }
-  base::Result<Inspection> inspect(const model::Solution& solution, const Invocation& invocation,
+  base::Result<Inspection> inspect(const model::Kernel& kernel, const Invocation& invocation,
                                    std::stop_token) override {
     watched.push_back(invocation.axes.at(0));
     if (held_locks == 0) ++calls_outside_lock;
-    const bool leaks = main_text(solution).find("leaks_on=" + std::to_string(watched.back())) != std::string::npos;
+    const bool leaks =
+        main_text(kernel.solution()).find("leaks_on=" + std::to_string(watched.back())) != std::string::npos;
     return Inspection{leaks ? "the watcher found a leak" : "", {"watched"}};
   }
   std::unique_ptr<Hold> quiet() override { return std::make_unique<Counted>(quiets, held_quiets); }

@@ -30,7 +30,7 @@ class Flows : public testing::Test {
     return report ? *report : OpenReport{};
   }
   model::Evaluation triage(const std::string& text, const std::string& opponent = "time=1000000") {
-    auto out = evaluator_->ask(Race{fake_kernel(text), fake_kernel(opponent)}, {});
+    auto out = evaluator_->ask(Race{model::Kernel(fake_kernel(text)), model::Kernel(fake_kernel(opponent))}, {});
     EXPECT_TRUE(out) << out.error().message;
     return out ? *out : model::Evaluation{};
   }
@@ -71,7 +71,7 @@ TEST_F(Flows, WithoutADeviceKernelsAreBuiltAndNotMeasured) {
 }
 
 TEST_F(Flows, OperationsNeedAnOpenTaskAndOpenIsOnce) {
-  const auto early = evaluator_->ask(Build{fake_kernel("time=1")}, {});
+  const auto early = evaluator_->ask(Build{model::Kernel(fake_kernel("time=1"))}, {});
   ASSERT_FALSE(early);
   EXPECT_EQ(early.error().code, ErrorCode::invalid_argument);
   open();
@@ -133,7 +133,7 @@ TEST_F(Flows, ARaceTellsHowFarItIs) {
 TEST_F(Flows, AnEvaluationSaysThatTheDeviceWasPossiblyShared) {
   open();
   target_.neighbour = "process 4711 (sleep, user ann)";
-  const auto confirmed = evaluator_->ask(Confirm{fake_kernel("time=500000")}, {});
+  const auto confirmed = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=500000"))}, {});
   ASSERT_TRUE(confirmed);
   for (const model::Evaluation& evaluation : {triage("time=500000"), *confirmed}) {
     EXPECT_TRUE(evaluation.environment.noisy);
@@ -141,7 +141,8 @@ TEST_F(Flows, AnEvaluationSaysThatTheDeviceWasPossiblyShared) {
     ASSERT_FALSE(evaluation.notes.empty());
     EXPECT_NE(evaluation.notes.back().find(target_.neighbour), std::string::npos) << evaluation.notes.back();
   }
-  const std::vector<Arm> arms{{fake_kernel("time=1000000")}, {fake_kernel("time=500000")}};
+  const std::vector<Arm> arms{{model::Kernel(fake_kernel("time=1000000"))},
+                              {model::Kernel(fake_kernel("time=500000"))}};
   const auto shared = evaluator_->ask(PlayOff{arms, 1}, {});
   ASSERT_TRUE(shared && shared->notes.size() == 1);
   EXPECT_NE(shared->notes[0].find(target_.neighbour), std::string::npos) << shared->notes[0];
@@ -156,10 +157,11 @@ TEST_F(Flows, AnEvaluationSaysThatTheDeviceWasPossiblyShared) {
 TEST_F(Flows, NoProcessMeetsASlotTwice) {
   open();
   triage("time=1000000");
-  ASSERT_TRUE(evaluator_->ask(PlayOff{{{fake_kernel("time=1000000")}, {fake_kernel("time=990000")}}, 1}, {}));
-  ASSERT_TRUE(evaluator_->ask(Confirm{fake_kernel("time=990000")}, {}));
-  ASSERT_TRUE(evaluator_->ask(Profile{fake_kernel("time=990000")}, {}));
-  ASSERT_TRUE(evaluator_->ask(HeldOut{fake_kernel("time=990000")}, {}));
+  ASSERT_TRUE(evaluator_->ask(
+      PlayOff{{{model::Kernel(fake_kernel("time=1000000"))}, {model::Kernel(fake_kernel("time=990000"))}}, 1}, {}));
+  ASSERT_TRUE(evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=990000"))}, {}));
+  ASSERT_TRUE(evaluator_->ask(Profile{model::Kernel(fake_kernel("time=990000"))}, {}));
+  ASSERT_TRUE(evaluator_->ask(HeldOut{model::Kernel(fake_kernel("time=990000"))}, {}));
   EXPECT_GT(target_.calls, 100);
   EXPECT_EQ(target_.repeats, 0);
   EXPECT_EQ(target_.held_locks, 0);
@@ -182,14 +184,15 @@ TEST_F(Flows, FailuresAreStatusesAndNeverNameHeldOutWorkloads) {
   EXPECT_EQ(wrong.mismatch->workload, "check");
   const model::Evaluation hidden = triage("time=1000000 wrong_on=61");
   EXPECT_EQ(hidden.status, Status::passed);
-  const auto status = evaluator_->ask(HeldOut{fake_kernel("time=1000000 wrong_on=61")}, {});
+  const auto status = evaluator_->ask(HeldOut{model::Kernel(fake_kernel("time=1000000 wrong_on=61"))}, {});
   ASSERT_TRUE(status);
   EXPECT_EQ(*status, Status::incorrect_numerical);
 }
 
 TEST_F(Flows, AnOpponentThatDoesNotBuildIsAnError) {
   open();
-  const auto out = evaluator_->ask(Race{fake_kernel("time=1"), fake_kernel("broken")}, {});
+  const auto out =
+      evaluator_->ask(Race{model::Kernel(fake_kernel("time=1")), model::Kernel(fake_kernel("broken"))}, {});
   ASSERT_FALSE(out);
   EXPECT_EQ(out.error().code, ErrorCode::invalid_argument);
 }
@@ -257,7 +260,7 @@ TEST_F(Flows, TheDevicesClockIsKeptInEverySampleThatHasOne) {
     EXPECT_TRUE(sample.reference_mhz.empty()) << "the baseline's text has no clock";
     EXPECT_TRUE(sample.shifted_mhz.empty());
   }
-  const auto confirmed = evaluator_->ask(Confirm{fake_kernel("time=500000 clock")}, {});
+  const auto confirmed = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=500000 clock"))}, {});
   ASSERT_TRUE(confirmed);
   EXPECT_EQ(confirmed->samples.at(0).shifted_mhz, (std::vector<double>{2000, 2000}));
 }
@@ -312,18 +315,19 @@ TEST_F(Flows, AnotherProcessThatStaysLeavesNothingMeasured) {
   EXPECT_EQ(raced.reason, expected);
   EXPECT_EQ(raced.verdict, Verdict::none);
   EXPECT_TRUE(raced.samples.empty());
-  const auto confirmed = evaluator_->ask(Confirm{fake_kernel("time=500000")}, {});
+  const auto confirmed = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=500000"))}, {});
   ASSERT_TRUE(confirmed) << confirmed.error().message;
   EXPECT_EQ(confirmed->status, Status::not_measured);
   EXPECT_EQ(confirmed->reason, expected);
-  const auto raced_all = evaluator_->ask(PlayOff{{{fake_kernel("time=1000000")}, {fake_kernel("time=990000")}}, 1}, {});
+  const auto raced_all = evaluator_->ask(
+      PlayOff{{{model::Kernel(fake_kernel("time=1000000"))}, {model::Kernel(fake_kernel("time=990000"))}}, 1}, {});
   ASSERT_FALSE(raced_all);
   EXPECT_EQ(raced_all.error().code, ErrorCode::unavailable);
   EXPECT_NE(raced_all.error().message.find(expected), std::string::npos) << raced_all.error().message;
   const model::Evaluation tuned = triage("//@ tune T in {1, 2, 3}\ncost=1000000*T;");
   EXPECT_EQ(tuned.status, Status::not_measured);
   EXPECT_EQ(tuned.reason, expected);
-  const auto profile = evaluator_->ask(Profile{fake_kernel("time=500000")}, {});
+  const auto profile = evaluator_->ask(Profile{model::Kernel(fake_kernel("time=500000"))}, {});
   ASSERT_TRUE(profile);
   EXPECT_EQ(profile->notes,
             std::vector<std::string>{"times of workload race: process 7 (other) was on the device at the same time"});
@@ -361,11 +365,11 @@ TEST_F(Flows, TimesOnWhichTwoClocksDisagreeNeverCount) {
 
 TEST_F(Flows, PlayoffScoresAgainstTheBaselineAndKeepsReasons) {
   open();
-  const auto report = evaluator_->ask(PlayOff{{{fake_kernel("time=1000000")},
-                                               {fake_kernel("time=400000")},
-                                               {fake_kernel("time=500000")},
-                                               {fake_kernel("broken")},
-                                               {fake_kernel("time=1 crash")}},
+  const auto report = evaluator_->ask(PlayOff{{{model::Kernel(fake_kernel("time=1000000"))},
+                                               {model::Kernel(fake_kernel("time=400000"))},
+                                               {model::Kernel(fake_kernel("time=500000"))},
+                                               {model::Kernel(fake_kernel("broken"))},
+                                               {model::Kernel(fake_kernel("time=1 crash"))}},
                                               1},
                                       {});
   ASSERT_TRUE(report) << report.error().message;
@@ -383,29 +387,29 @@ TEST_F(Flows, PlayoffScoresAgainstTheBaselineAndKeepsReasons) {
 
 TEST_F(Flows, ConfirmationWantsCertaintyAndHeldOutWorkloads) {
   open();
-  const auto good = evaluator_->ask(Confirm{fake_kernel("time=800000")}, {});
+  const auto good = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=800000"))}, {});
   ASSERT_TRUE(good) << good.error().message;
   EXPECT_EQ(good->verdict, Verdict::faster);
   EXPECT_GE(good->blocks, 32);
   EXPECT_EQ(good->workloads.size(), 2U);
   EXPECT_TRUE(good->reason.empty());
-  const auto same = evaluator_->ask(Confirm{fake_kernel("time=1000000")}, {});
+  const auto same = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=1000000"))}, {});
   ASSERT_TRUE(same);
   EXPECT_NE(same->verdict, Verdict::faster);
   EXPECT_NE(same->reason.find("not confirmed"), std::string::npos);
-  const auto wrong = evaluator_->ask(Confirm{fake_kernel("time=800000 wrong_on=61")}, {});
+  const auto wrong = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=800000 wrong_on=61"))}, {});
   ASSERT_TRUE(wrong);
   EXPECT_EQ(wrong->status, Status::incorrect_numerical);
 }
 
 TEST_F(Flows, ConfirmationReportsTheWorseOfTwoPlacements) {
   open();
-  const auto lucky = evaluator_->ask(Confirm{fake_kernel("time=800000 shifted_time=990000")}, {});
+  const auto lucky = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=800000 shifted_time=990000"))}, {});
   ASSERT_TRUE(lucky) << lucky.error().message;
   EXPECT_LT(lucky->ratio->estimate, 1.1);
   ASSERT_FALSE(lucky->samples.empty());
   EXPECT_EQ(lucky->samples[0].shifted_ns.size(), 2U);
-  const auto unconfirmed = evaluator_->ask(Confirm{fake_kernel("time=800000 shifted_time=1000000")}, {});
+  const auto unconfirmed = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=800000 shifted_time=1000000"))}, {});
   ASSERT_TRUE(unconfirmed);
   EXPECT_NE(unconfirmed->verdict, Verdict::faster);
 }
@@ -413,32 +417,33 @@ TEST_F(Flows, ConfirmationReportsTheWorseOfTwoPlacements) {
 TEST_F(Flows, CallsMadeAloneCountWhereTheyContradictThoseMadeTogether) {
   open();
   target_.times_several = true;
-  const auto honest = evaluator_->ask(Confirm{fake_kernel("time=500000")}, {});
+  const auto honest = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=500000"))}, {});
   ASSERT_TRUE(honest) << honest.error().message;
   EXPECT_EQ(honest->verdict, Verdict::faster) << honest->reason;
   EXPECT_EQ(honest->notes, std::vector<std::string>{});
   EXPECT_EQ(target_.met_again["time=500000"], 0);
-  const auto cheat = evaluator_->ask(Confirm{fake_kernel("time=500000 alone=1000000")}, {});
+  const auto cheat = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=500000 alone=1000000"))}, {});
   ASSERT_TRUE(cheat && cheat->notes.size() == 1);
   EXPECT_NE(cheat->verdict, Verdict::faster);
   EXPECT_NEAR(cheat->ratio->estimate, 1, 0.02);
   EXPECT_NE(cheat->notes[0].find("calls made alone count"), std::string::npos) << cheat->notes[0];
   target_.times_several = false;
-  EXPECT_EQ(evaluator_->ask(Confirm{fake_kernel("time=500000 alone=1000000")}, {})->verdict, Verdict::faster);
+  EXPECT_EQ(evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=500000 alone=1000000"))}, {})->verdict,
+            Verdict::faster);
 }
 
 TEST_F(Flows, CountersAreAWitnessOfAConfirmationAndNoJudge) {
   open();
   target_.counters = {
       {{"first: counted time", 400, "us", ""}, {"hits", 7, "", ""}, {"second: counted time", 90, "us", ""}}, ""};
-  const auto honest = evaluator_->ask(Confirm{fake_kernel("time=500000")}, {});
+  const auto honest = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=500000"))}, {});
   ASSERT_TRUE(honest) << honest.error().message;
   ASSERT_EQ(honest->notes.size(), 1U);
   EXPECT_EQ(honest->notes[0].find("workload race: hardware counters saw kernels at work for 490.0 us, the race 50"), 0U)
       << honest->notes[0];
   EXPECT_EQ(honest->notes[0].find("far more"), std::string::npos);
   target_.counters.items = {{"counted time", 5000, "us", ""}};
-  const auto odd = evaluator_->ask(Confirm{fake_kernel("time=500000")}, {});
+  const auto odd = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=500000"))}, {});
   ASSERT_TRUE(odd && odd->notes.size() == 1);
   EXPECT_EQ(odd->verdict, Verdict::faster) << odd->reason;
   EXPECT_NE(odd->notes[0].find("far more than was raced"), std::string::npos) << odd->notes[0];
@@ -446,18 +451,18 @@ TEST_F(Flows, CountersAreAWitnessOfAConfirmationAndNoJudge) {
 
 TEST_F(Flows, WhatWatchersFindIsNotConfirmed) {
   open();
-  const auto unwatched = evaluator_->ask(Confirm{fake_kernel("time=800000 leaks_on=37")}, {});
+  const auto unwatched = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=800000 leaks_on=37"))}, {});
   ASSERT_TRUE(unwatched);
   EXPECT_EQ(unwatched->status, Status::passed);
   EXPECT_TRUE(unwatched->notes.empty());
   EXPECT_TRUE(target_.watched.empty());
   target_.watches = true;
-  const auto clean = evaluator_->ask(Confirm{fake_kernel("time=800000 leaks_on=61")}, {});
+  const auto clean = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=800000 leaks_on=61"))}, {});
   ASSERT_TRUE(clean);
   EXPECT_EQ(clean->verdict, Verdict::faster) << clean->reason;
   EXPECT_EQ(clean->notes, (std::vector<std::string>{"workload check: watched", "workload race: watched"}));
   EXPECT_EQ(target_.watched, (std::vector<std::int64_t>{37, 100}));  // never the held-out one
-  const auto leaky = evaluator_->ask(Confirm{fake_kernel("time=800000 leaks_on=37")}, {});
+  const auto leaky = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=800000 leaks_on=37"))}, {});
   ASSERT_TRUE(leaky);
   EXPECT_EQ(leaky->status, Status::runtime_error);
   EXPECT_EQ(leaky->reason, "workload check: the watcher found a leak");
@@ -491,8 +496,9 @@ TEST(MemoryNeed, CountsEverySetOfEveryWorkload) {
 TEST_F(Flows, AKernelThatFailsWhileItIsProfiledDidNotPass) {
   open();
   const model::Solution kernel = fake_kernel("time=500000 bad_when_warm");
-  EXPECT_EQ(evaluator_->ask(Race{kernel, fake_task().baseline}, {})->status, Status::passed);
-  const auto profile = evaluator_->ask(Profile{kernel}, {});
+  EXPECT_EQ(evaluator_->ask(Race{model::Kernel(kernel), model::Kernel(fake_task().baseline)}, {})->status,
+            Status::passed);
+  const auto profile = evaluator_->ask(Profile{model::Kernel(kernel)}, {});
   ASSERT_TRUE(profile) << profile.error().message;
   model::Evaluation evaluation;
   evaluation.status = Status::passed;
@@ -513,7 +519,7 @@ TEST_F(Flows, CountersOfTheLongestWorkloadStandInAProfile) {
   open(task);
   target_.counted.clear();
   target_.counters = {{{"hits", 0.5, "", "of all"}}, ""};
-  const auto profile = evaluator_->ask(Profile{task.baseline}, {});
+  const auto profile = evaluator_->ask(Profile{model::Kernel(task.baseline)}, {});
   ASSERT_TRUE(profile) << profile.error().message;
   EXPECT_EQ(target_.counted, std::vector<std::int64_t>{200});
   EXPECT_EQ(
@@ -522,7 +528,8 @@ TEST_F(Flows, CountersOfTheLongestWorkloadStandInAProfile) {
       1);
   EXPECT_TRUE(profile->notes.empty());
   target_.counters = {{}, "no counters here"};
-  EXPECT_EQ(evaluator_->ask(Profile{task.baseline}, {})->notes, std::vector<std::string>{"no counters here"});
+  EXPECT_EQ(evaluator_->ask(Profile{model::Kernel(task.baseline)}, {})->notes,
+            std::vector<std::string>{"no counters here"});
   EXPECT_EQ(target_.calls_outside_lock, 0);
 }
 
@@ -540,8 +547,8 @@ TEST_F(Flows, StoredSamplesGiveTheVerdictAgain) {
   check(triage("time=500000"));
   check(triage("time=1000000"));
   check(triage("time=1100000"));
-  check(*evaluator_->ask(Confirm{fake_kernel("time=800000 shifted_time=850000")}, {}));
-  check(*evaluator_->ask(Confirm{fake_kernel("time=1000000")}, {}));
+  check(*evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=800000 shifted_time=850000"))}, {}));
+  check(*evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=1000000"))}, {}));
   model::Evaluation damaged = triage("time=500000");
   damaged.samples.front().candidate_ns.clear();
   EXPECT_FALSE(recompute(task, {}, damaged));
@@ -558,8 +565,11 @@ TEST_F(Flows, ThePaperProtocolComparesMeans) {
   const int before = target_.calls;
   triage("time=700000");
   EXPECT_LT(target_.calls - before, 120) << "the opponent's latency is the recorded one";
-  const auto report = evaluator_->ask(
-      PlayOff{{{fake_kernel("time=1000000")}, {fake_kernel("time=500000")}, {fake_kernel("broken")}}, 1}, {});
+  const auto report = evaluator_->ask(PlayOff{{{model::Kernel(fake_kernel("time=1000000"))},
+                                               {model::Kernel(fake_kernel("time=500000"))},
+                                               {model::Kernel(fake_kernel("broken"))}},
+                                              1},
+                                      {});
   ASSERT_TRUE(report);
   EXPECT_NEAR(report->arms[1].score.estimate, 2.0, 0.05);
   EXPECT_FALSE(report->arms[2].measured);
@@ -570,8 +580,10 @@ TEST_F(Flows, AStopIsCancelled) {
   open();
   std::stop_source stop;
   stop.request_stop();
-  for (const auto& result : {evaluator_->ask(Race{fake_kernel("time=1"), fake_kernel("time=1")}, stop.get_token()),
-                             evaluator_->ask(Confirm{fake_kernel("time=1")}, stop.get_token())}) {
+  for (const auto& result :
+       {evaluator_->ask(Race{model::Kernel(fake_kernel("time=1")), model::Kernel(fake_kernel("time=1"))},
+                        stop.get_token()),
+        evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=1"))}, stop.get_token())}) {
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, ErrorCode::cancelled);
   }

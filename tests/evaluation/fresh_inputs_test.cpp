@@ -23,7 +23,7 @@ class FreshInputs : public testing::Test {
     ASSERT_TRUE(report) << report.error().message;
   }
   model::Evaluation triage(const std::string& text) {
-    auto out = evaluator_->ask(Race{fake_kernel(text), fake_kernel("time=1000000")}, {});
+    auto out = evaluator_->ask(Race{model::Kernel(fake_kernel(text)), model::Kernel(fake_kernel("time=1000000"))}, {});
     EXPECT_TRUE(out) << out.error().message;
     return out ? *out : model::Evaluation{};
   }
@@ -45,10 +45,11 @@ TEST_F(FreshInputs, NoCandidateIsTimedOnInputsThatItHasMetInAnyProcess) {
   const std::string text = "time=990000 disturbed";  // every call of its races is repeated
   triage(text);
   triage(text);
-  ASSERT_TRUE(evaluator_->ask(PlayOff{{{fake_kernel("time=1000000")}, {fake_kernel(text)}}, 1}, {}));
-  ASSERT_TRUE(evaluator_->ask(Confirm{fake_kernel(text)}, {}));
-  ASSERT_TRUE(evaluator_->ask(Profile{fake_kernel(text)}, {}));
-  ASSERT_TRUE(evaluator_->ask(HeldOut{fake_kernel(text)}, {}));
+  ASSERT_TRUE(evaluator_->ask(
+      PlayOff{{{model::Kernel(fake_kernel("time=1000000"))}, {model::Kernel(fake_kernel(text))}}, 1}, {}));
+  ASSERT_TRUE(evaluator_->ask(Confirm{model::Kernel(fake_kernel(text))}, {}));
+  ASSERT_TRUE(evaluator_->ask(Profile{model::Kernel(fake_kernel(text))}, {}));
+  ASSERT_TRUE(evaluator_->ask(HeldOut{model::Kernel(fake_kernel(text))}, {}));
   triage("//@ tune T in {1, 2, 3, 4, 5}\ncost=1000000+10000*T;");
   EXPECT_GT(target_.met.at(text).size(), 300U);
   for (const auto& [kernel, again] : target_.met_again) {
@@ -60,8 +61,9 @@ TEST_F(FreshInputs, TheBaselineIsFreshInPlayoffAndConfirmation) {
   open();
   triage("time=1010000");
   const int before = target_.met_again["time=1000000"];
-  ASSERT_TRUE(evaluator_->ask(PlayOff{{{fake_kernel("time=1000000")}, {fake_kernel("time=990000")}}, 1}, {}));
-  ASSERT_TRUE(evaluator_->ask(Confirm{fake_kernel("time=990000")}, {}));
+  ASSERT_TRUE(evaluator_->ask(
+      PlayOff{{{model::Kernel(fake_kernel("time=1000000"))}, {model::Kernel(fake_kernel("time=990000"))}}, 1}, {}));
+  ASSERT_TRUE(evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=990000"))}, {}));
   EXPECT_EQ(target_.met_again["time=1000000"], before);
 }
 
@@ -89,7 +91,8 @@ TEST_F(FreshInputs, NoTimedCallFindsTheComplementOfRightValues) {
 
 TEST_F(FreshInputs, AllArmsOfABlockFindTheSamePoison) {
   open();
-  ASSERT_TRUE(evaluator_->ask(PlayOff{{{fake_kernel("time=1010000")}, {fake_kernel("time=990000")}}, 1}, {}));
+  ASSERT_TRUE(evaluator_->ask(
+      PlayOff{{{model::Kernel(fake_kernel("time=1010000"))}, {model::Kernel(fake_kernel("time=990000"))}}, 1}, {}));
   const auto& one = target_.poison_of_slot.at("time=1010000");
   EXPECT_GE(one.size(), 12U);  // blocks
   EXPECT_EQ(one, target_.poison_of_slot.at("time=990000"));
@@ -113,10 +116,11 @@ TEST_F(FreshInputs, CallsThatAllCouldHaveBegunEarlyEndTheRace) {
   EXPECT_EQ(evaluation.status, Status::not_measured);
   EXPECT_NE(evaluation.reason.find("could have begun before they were told to"), std::string::npos)
       << evaluation.reason;
-  const auto confirmed = evaluator_->ask(Confirm{fake_kernel("time=500000")}, {});
+  const auto confirmed = evaluator_->ask(Confirm{model::Kernel(fake_kernel("time=500000"))}, {});
   ASSERT_TRUE(confirmed) << confirmed.error().message;
   EXPECT_EQ(confirmed->status, Status::not_measured);
-  const auto report = evaluator_->ask(PlayOff{{{fake_kernel("time=1000000")}, {fake_kernel("time=990000")}}, 1}, {});
+  const auto report = evaluator_->ask(
+      PlayOff{{{model::Kernel(fake_kernel("time=1000000"))}, {model::Kernel(fake_kernel("time=990000"))}}, 1}, {});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_FALSE(report->separated);
   EXPECT_FALSE(report->arms[1].measured);
@@ -125,10 +129,11 @@ TEST_F(FreshInputs, CallsThatAllCouldHaveBegunEarlyEndTheRace) {
 
 TEST_F(FreshInputs, ARaceWhoseSlotsAreUsedUpEndsWithWhatItHas) {
   const model::Task task = fake_task();
-  const model::Solution candidate = fake_kernel("time=990000");
+  const model::Kernel baseline(task.baseline);
+  const model::Kernel candidate(fake_kernel("time=990000"));
   Slots slots(target_, task, 1, 9);
   BlockRunner::Plan plan;
-  plan.arms = {&task.baseline, &candidate};
+  plan.arms = {&baseline, &candidate};
   plan.workloads = {0};
   plan.most_drawing = std::chrono::seconds(0);
   BlockRunner runner(target_, task, slots, plan);
@@ -230,15 +235,16 @@ TEST_F(FreshInputs, SlotsAreDrawnAheadFromTheLowestOn) {
 TEST_F(FreshInputs, RepeatedCallsLeaveNoGapsAmongTheSlotsOfBlocks) {
   const model::Task task = fake_task();
   Slots slots(target_, task, 1, 4);
-  const model::Solution candidate = fake_kernel("time=500000 disturbed");  // its calls are repeated
+  const model::Kernel baseline(task.baseline);
+  const model::Kernel candidate(fake_kernel("time=500000 disturbed"));  // its calls are repeated
   BlockRunner::Plan plan;
-  plan.arms = {&task.baseline, &candidate};
+  plan.arms = {&baseline, &candidate};
   plan.workloads = {0};
   plan.first_candidate = 1;
   BlockRunner runner(target_, task, slots, plan);
   const int a_generation = slots.count() - 1;  // its first slot warms up
   for (int block = 0; block < 2 * a_generation; ++block) ASSERT_TRUE(runner.next({0, 1}, {}));
-  const std::string id = model::source_id(candidate);
+  const std::string id = candidate.id();
   EXPECT_EQ(slots.unmet(id, 0), 2 * slots.count()) << "the next candidate finds all of them drawn";
   EXPECT_GT(slots.unmet(id, 0, SlotUse::repeats), 0);
 }
@@ -247,9 +253,10 @@ TEST_F(FreshInputs, AfterASlotIsDrawnACallThatDoesNotCountComesFirst) {
   const model::Task task = fake_task();
   Slots slots(target_, task, 1, 4);
   for (int number = 0; number < slots.count(); ++number) ASSERT_TRUE(slots.get(0, number));
-  const model::Solution candidate = fake_kernel("time=500000");
+  const model::Kernel baseline(task.baseline);
+  const model::Kernel candidate(fake_kernel("time=500000"));
   BlockRunner::Plan plan;
-  plan.arms = {&task.baseline, &candidate};
+  plan.arms = {&baseline, &candidate};
   plan.workloads = {0};
   plan.first_candidate = 1;
   BlockRunner runner(target_, task, slots, plan);
@@ -266,9 +273,10 @@ TEST_F(FreshInputs, CallsThatWarmUpAreNotRepeated) {
   const model::Task task = fake_task();
   Slots slots(target_, task, 1, 4);
   target_.early_calls = 2;
-  const model::Solution candidate = fake_kernel("time=500000");
+  const model::Kernel baseline(task.baseline);
+  const model::Kernel candidate(fake_kernel("time=500000"));
   BlockRunner::Plan plan;
-  plan.arms = {&task.baseline, &candidate};
+  plan.arms = {&baseline, &candidate};
   plan.workloads = {0};
   plan.first_candidate = 1;
   for (int number = 0; number < slots.count(); ++number) ASSERT_TRUE(slots.get(0, number));

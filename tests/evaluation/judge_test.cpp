@@ -41,7 +41,7 @@ using Names = std::vector<std::string>;
 class Judge : public testing::Test {
  protected:
   base::Outcome<Judgement> judge_text(const std::string& text, const JudgeOptions& options = {}) {
-    return judge(machine, model::Kernel(source(text)), baseline, options);
+    return judge(machine, model::Kernel(source(text)), model::Kernel(baseline), options);
   }
   /// As a search does, against the baseline.
   base::Outcome<Judgement> judge_known(const std::string& text) {
@@ -124,7 +124,7 @@ TEST_F(Judge, ValuesOfOtherNames_AreAnError) {
     }
   } liar;
 
-  const auto judged = judge(liar, model::Kernel(source("//@ tune A in {1, 2}\n")), baseline, {});
+  const auto judged = judge(liar, model::Kernel(source("//@ tune A in {1, 2}\n")), model::Kernel(baseline), {});
 
   ASSERT_FALSE(judged);
   EXPECT_EQ(judged.error().code, base::ErrorCode::parse);

@@ -32,7 +32,7 @@ class Tuning : public testing::Test {
     ASSERT_TRUE(report) << report.error().message;
   }
   model::Evaluation triage(const std::string& text) {
-    auto out = evaluator_->ask(Race{fake_kernel(text), fake_kernel("time=1000000")}, {});
+    auto out = evaluator_->ask(Race{model::Kernel(fake_kernel(text)), model::Kernel(fake_kernel("time=1000000"))}, {});
     EXPECT_TRUE(out) << out.error().message;
     return out ? *out : model::Evaluation{};
   }
@@ -68,7 +68,8 @@ TEST(BuildAhead, GivesEachReportHoweverOftenItIsAskedFor) {
   target.builders = 2;
   {
     BuildAhead builds(target, std::make_shared<CompileBudget>(1), {});
-    for (int i = 0; i < 20; ++i) builds.add(fake_kernel(i % 2 == 0 ? "time=" + std::to_string(i) : "broken"));
+    for (int i = 0; i < 20; ++i)
+      builds.add(model::Kernel(fake_kernel(i % 2 == 0 ? "time=" + std::to_string(i) : "broken")));
     EXPECT_FALSE(builds.wait(19)->built);
     EXPECT_EQ(builds.wait(4)->machine_code_id, "time=4");
     EXPECT_TRUE(builds.wait(4)->built) << "may be asked for again";
@@ -201,7 +202,7 @@ TEST_F(Tuning, AConfigurationThatFailsVerificationGivesWayToTheNext) {
 TEST_F(Tuning, WhereNothingCompilesFewBuildsTellIt) {
   open();
   const std::string text = "//@ tune A in {1,2,3,4,5,6,7,8} B in {1,2,3,4,5,6,7,8}\ncost=1000; compiles_if=0;";
-  const auto build = evaluator_->ask(Build{fake_kernel(text)}, {});
+  const auto build = evaluator_->ask(Build{model::Kernel(fake_kernel(text))}, {});
   ASSERT_TRUE(build);
   EXPECT_FALSE(build->built);
   EXPECT_NE(build->diagnostics.find("none of the first 8 configurations of //@ tune compiles; with A="),
@@ -235,7 +236,7 @@ TEST_F(Tuning, WhereNothingPassesVerificationFewAreTried) {
 
 TEST_F(Tuning, MalformedDirectivesAreCompileErrors) {
   open();
-  const auto build = evaluator_->ask(Build{fake_kernel("\n//@ tune A in {}\ntime=1")}, {});
+  const auto build = evaluator_->ask(Build{model::Kernel(fake_kernel("\n//@ tune A in {}\ntime=1"))}, {});
   ASSERT_TRUE(build);
   EXPECT_EQ(build->diagnostics, "kernel.cpp:2: the set of A is empty");
   const model::Evaluation result = triage("\n//@ tune A in {}\ntime=1");
@@ -264,7 +265,8 @@ TEST_F(Tuning, ValuesThatAreFixedAreNotTuned) {
 
 TEST_F(Tuning, AnOpenOpponentIsAnErrorAndAnOpenBaselineDoesNotPass) {
   open();
-  const auto out = evaluator_->ask(Race{fake_kernel("time=1"), fake_kernel("//@ tune A in {1,2}\ntime=1")}, {});
+  const auto out = evaluator_->ask(
+      Race{model::Kernel(fake_kernel("time=1")), model::Kernel(fake_kernel("//@ tune A in {1,2}\ntime=1"))}, {});
   ASSERT_FALSE(out);
   EXPECT_EQ(out.error().code, ErrorCode::invalid_argument);
   FakeTarget other;
@@ -323,8 +325,9 @@ TEST_F(Tuning, AStopIsCancelled) {
   open();
   std::stop_source stop;
   stop.request_stop();
-  const auto result = evaluator_->ask(Race{fake_kernel(std::string(kSmall) + kSmallCost), fake_kernel("time=1000000")},
-                                      stop.get_token());
+  const auto result = evaluator_->ask(
+      Race{model::Kernel(fake_kernel(std::string(kSmall) + kSmallCost)), model::Kernel(fake_kernel("time=1000000"))},
+      stop.get_token());
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::cancelled);
 }

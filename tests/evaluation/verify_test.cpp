@@ -29,8 +29,8 @@ class MoodyTarget final : public Target {
   model::Environment environment() const override { return fake_.environment(); }
   std::string trust() const override { return fake_.trust(); }
   std::int64_t last_level_bytes() const override { return fake_.last_level_bytes(); }
-  base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) override {
-    return fake_.build(solution, stop);
+  base::Result<model::BuildReport> build(const model::Kernel& kernel, std::stop_token stop) override {
+    return fake_.build(kernel, stop);
   }
   void settle_helper_thread() override {}
   int build_threads() const override { return 1; }
@@ -44,14 +44,14 @@ class MoodyTarget final : public Target {
     }
     return out;
   }
-  base::Result<std::unique_ptr<LiveKernel>> start(const model::Solution& solution, Placement placement,
+  base::Result<std::unique_ptr<LiveKernel>> start(const model::Kernel& kernel, Placement placement,
                                                   std::stop_token stop) override {
-    TRY_ASSIGN(auto live, fake_.start(solution, placement, stop));
-    const bool unsteady = fakes::claims(main_text(solution), "unsteady");
+    TRY_ASSIGN(auto live, fake_.start(kernel, placement, stop));
+    const bool unsteady = fakes::claims(main_text(kernel.solution()), "unsteady");
     return std::make_unique<Live>(std::move(live), !unsteady ? 0.0 : fake_.starts % 2 == 0 ? 0.75 : -0.75);
   }
-  std::vector<model::ProfileItem> machine_code_profile(const model::Solution& solution, std::stop_token stop) override {
-    return fake_.machine_code_profile(solution, stop);
+  std::vector<model::ProfileItem> machine_code_profile(const model::Kernel& kernel, std::stop_token stop) override {
+    return fake_.machine_code_profile(kernel, stop);
   }
   std::unique_ptr<Hold> quiet() override { return fake_.quiet(); }
   base::Result<std::unique_ptr<Hold>> lock_machine() override { return fake_.lock_machine(); }
@@ -98,7 +98,7 @@ class Verification : public testing::Test {
     return report ? *report : OpenReport{};
   }
   model::Evaluation triage(const std::string& text) {
-    auto out = evaluator_->ask(Race{fake_kernel(text), fake_kernel("time=1000000")}, {});
+    auto out = evaluator_->ask(Race{model::Kernel(fake_kernel(text)), model::Kernel(fake_kernel("time=1000000"))}, {});
     EXPECT_TRUE(out) << out.error().message;
     return out ? *out : model::Evaluation{};
   }

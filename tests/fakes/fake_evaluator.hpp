@@ -103,14 +103,14 @@ class FakeEvaluator : public NamedEvaluator {
     report.separated = true;
     report.notes = playoff_notes;
     for (const evaluation::Arm& arm : arms) {
-      const double speed = claimed_speed(model::main_text(arm.solution));
+      const double speed = claimed_speed(model::main_text(arm.kernel.solution()));
       evaluation::ArmScore score;
       score.measured = playoffs <= measured_playoffs;
       report.arms.push_back(score);
       if (!score.measured) continue;
       score.blocks = 12;
       score.score = {speed, speed * 0.99, speed * 1.01};
-      score.workloads = measured(model::main_text(arm.solution), speed).workloads;
+      score.workloads = measured(model::main_text(arm.kernel.solution()), speed).workloads;
       report.arms.back() = score;
     }
     return report;

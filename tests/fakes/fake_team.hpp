@@ -26,7 +26,7 @@ agents::Answer<T> answered(T value) {
 class FakeTeam : public agents::Planner, public agents::Executor, public agents::Fixer, public agents::Summarizer {
  public:
   using PlanResult = base::Outcome<agents::Answer<model::Plan>>;
-  using SolutionResult = base::Outcome<agents::Answer<model::Solution>>;
+  using SolutionResult = base::Outcome<agents::Answer<model::Kernel>>;
   using LessonResult = base::Outcome<agents::Answer<std::optional<agents::Lesson>>>;
 
   std::function<PlanResult(const agents::PlanQuestion&)> on_plan =
@@ -35,10 +35,10 @@ class FakeTeam : public agents::Planner, public agents::Executor, public agents:
   };
   /// The main file's text.
   std::function<std::string(const agents::ExecuteQuestion&)> on_execute = [](const agents::ExecuteQuestion& question) {
-    return model::main_text(question.kernel);
+    return model::main_text(question.kernel.solution());
   };
   std::function<std::string(const agents::FixQuestion&)> on_fix = [](const agents::FixQuestion& question) {
-    return model::main_text(question.parent);
+    return model::main_text(question.parent.solution());
   };
   std::function<LessonResult(const agents::SummarizeQuestion&)> on_summarize =
       [](const agents::SummarizeQuestion& question) -> LessonResult {
@@ -55,11 +55,11 @@ class FakeTeam : public agents::Planner, public agents::Executor, public agents:
   SolutionResult execute(const agents::ExecuteQuestion& question, std::stop_token stop) override {
     if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "stopped");
     keep(executions, question);
-    return answered(model::with_main_text(question.kernel, on_execute(question)));
+    return answered(model::Kernel(model::with_main_text(question.kernel.solution(), on_execute(question))));
   }
   SolutionResult fix(const agents::FixQuestion& question, std::stop_token) override {
     keep(fixes, question);
-    return answered(model::with_main_text(question.broken, on_fix(question)));
+    return answered(model::Kernel(model::with_main_text(question.broken.solution(), on_fix(question))));
   }
   LessonResult summarize(const agents::SummarizeQuestion& question, std::stop_token) override {
     keep(summaries, question);

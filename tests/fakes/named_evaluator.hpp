@@ -28,12 +28,16 @@ class NamedEvaluator : public evaluation::Evaluator {
 
  private:
   auto call(const evaluation::Open& one, std::stop_token stop) { return open(one.task, one.settings, stop); }
-  auto call(const evaluation::Build& one, std::stop_token stop) { return build(one.solution, stop); }
-  auto call(const evaluation::Race& one, std::stop_token stop) { return triage(one.candidate, one.opponent, stop); }
-  auto call(const evaluation::Profile& one, std::stop_token stop) { return profile(one.solution, stop); }
+  auto call(const evaluation::Build& one, std::stop_token stop) { return build(one.kernel.solution(), stop); }
+  auto call(const evaluation::Race& one, std::stop_token stop) {
+    return triage(one.candidate.solution(), one.opponent.solution(), stop);
+  }
+  auto call(const evaluation::Profile& one, std::stop_token stop) { return profile(one.kernel.solution(), stop); }
   auto call(const evaluation::PlayOff& one, std::stop_token stop) { return playoff(one.arms, one.places, stop); }
-  auto call(const evaluation::HeldOut& one, std::stop_token stop) { return verify_held_out(one.solution, stop); }
-  auto call(const evaluation::Confirm& one, std::stop_token stop) { return confirm(one.solution, stop); }
+  auto call(const evaluation::HeldOut& one, std::stop_token stop) {
+    return verify_held_out(one.kernel.solution(), stop);
+  }
+  auto call(const evaluation::Confirm& one, std::stop_token stop) { return confirm(one.kernel.solution(), stop); }
 };
 
 }  // namespace accelopt::fakes

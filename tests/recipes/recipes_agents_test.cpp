@@ -21,7 +21,7 @@ PlanQuestion question(const Sample& sample, int number) {
   PlanQuestion result;
   result.context.identity.plan = number;
   result.context.task_header = sample.kernel.task_header;
-  result.kernel = solution(sample);
+  result.kernel = model::Kernel(solution(sample));
   return result;
 }
 
@@ -46,16 +46,17 @@ TEST(RecipesPlanner, NumbersGiveDifferentPlansBestFirst) {
 TEST(RecipesPlanner, ReadsTunedValuesAsMacros) {
   const auto planner = make_recipes_planner(clang());
   PlanQuestion asked = question(matmul(), 0);
-  std::string& text = asked.kernel.sources[0].text;
+  std::string text = model::main_text(asked.kernel.solution());
   text.replace(text.find("++k"), 3, "k += STEP");
   text.insert(0, "//@ tune STEP in {1}\n");
+  asked.kernel = model::Kernel(model::with_main_text(asked.kernel.solution(), text));
   const model::Plan plan = plan_of(*planner, asked);
   ASSERT_FALSE(plan.title.empty());
   const auto executor = make_recipes_executor(clang());
   const auto answer = executor->execute({asked.context, asked.kernel, plan}, {});
   ASSERT_TRUE(answer && answer->value) << (answer ? answer->lost : answer.error().message);
-  EXPECT_NE(model::main_text(*answer->value).find("#define STEP 1\n"), std::string::npos)
-      << model::main_text(*answer->value);
+  EXPECT_NE(model::main_text(answer->value->solution()).find("#define STEP 1\n"), std::string::npos)
+      << model::main_text(answer->value->solution());
 }
 
 TEST(RecipesPlanner, TriedPlansAreLeftOut) {
@@ -117,12 +118,12 @@ TEST(RecipesExecutor, MakesTheSolutionOfThePlan) {
   const auto executor = make_recipes_executor(clang());
   ExecuteQuestion asked;
   asked.context.task_header = sample.kernel.task_header;
-  asked.kernel = solution(sample);
+  asked.kernel = model::Kernel(solution(sample));
   asked.plan = plan_of(*planner, question(sample, 0));
   const auto answer = executor->execute(asked, {});
   ASSERT_TRUE(answer.has_value() && answer->value.has_value()) << answer->lost;
-  EXPECT_EQ(answer->value->sources.at(0).name, "kernel.cpp");
-  expect_same(sample, model::main_text(*answer->value));
+  EXPECT_EQ(answer->value->solution().sources.at(0).name, "kernel.cpp");
+  expect_same(sample, model::main_text(answer->value->solution()));
   asked.plan.text = "Just make it fast.";
   const auto nothing = executor->execute(asked, {});
   ASSERT_TRUE(nothing.has_value());
@@ -133,8 +134,8 @@ FixQuestion failing(const Sample& sample, const Application& application, int fi
   FixQuestion result;
   result.context.task_header = sample.kernel.task_header;
   result.context.identity.fix = fix;
-  result.parent = solution(sample);
-  result.broken = model::with_main_text(result.parent, applied(sample, application));
+  result.parent = model::Kernel(solution(sample));
+  result.broken = model::Kernel(model::with_main_text(result.parent.solution(), applied(sample, application)));
   result.plan.text = to_line(application);
   result.status = model::Status::incorrect_numerical;
   return result;
@@ -146,11 +147,11 @@ TEST(RecipesFixer, StepsDownToMilderForms) {
   const Application fast = application("flags", "*", {{"flags", "-ffast-math"}});
   const auto first = fixer->fix(failing(sample, fast, 1), {});
   ASSERT_TRUE(first.has_value() && first->value.has_value());
-  EXPECT_NE(model::main_text(*first->value).find("-fassociative-math"), std::string::npos);
-  EXPECT_EQ(model::main_text(*first->value).find("-ffast-math"), std::string::npos);
+  EXPECT_NE(model::main_text(first->value->solution()).find("-fassociative-math"), std::string::npos);
+  EXPECT_EQ(model::main_text(first->value->solution()).find("-ffast-math"), std::string::npos);
   const auto second = fixer->fix(failing(sample, fast, 2), {});
   ASSERT_TRUE(second.has_value() && second->value.has_value());
-  EXPECT_EQ(model::main_text(*second->value).find("-fassociative-math"), std::string::npos);
+  EXPECT_EQ(model::main_text(second->value->solution()).find("-fassociative-math"), std::string::npos);
   const auto third = fixer->fix(failing(sample, fast, 3), {});
   ASSERT_TRUE(third.has_value());
   EXPECT_FALSE(third->value.has_value());
@@ -163,8 +164,8 @@ TEST(RecipesFixer, SmallerTiles) {
       application("register tile", "*", {{"rows", "6"}, {"vectors", "2"}, {"pack", "2"}, {"block", "48"}});
   const auto answer = make_recipes_fixer(clang())->fix(failing(sample, tile, 2), {});
   ASSERT_TRUE(answer.has_value() && answer->value.has_value());
-  EXPECT_NE(model::main_text(*answer->value).find("tile_rows = 4"), std::string::npos);
-  expect_same(sample, model::main_text(*answer->value));
+  EXPECT_NE(model::main_text(answer->value->solution()).find("tile_rows = 4"), std::string::npos);
+  expect_same(sample, model::main_text(answer->value->solution()));
 }
 
 /// The question after the fix's first answer, and the fixer's solution.
@@ -191,7 +192,7 @@ TEST(RecipesSummarizer, AMendedSolutionIsPutDownToWhatItHolds) {
   ASSERT_TRUE(step);
   EXPECT_TRUE(step->parameters.at("flags").find("-fassociative-math") != std::string::npos);
   EXPECT_EQ(lesson.strategy.find("-ffast-math"), std::string::npos);
-  asked.fast = model::with_main_text(asked.parent, "int somebody_elses;");
+  asked.fast = model::Kernel(model::with_main_text(asked.parent.solution(), "int somebody_elses;"));
   EXPECT_FALSE(summarizer->summarize(asked, {})->value->has_value()) << "nobody knows what made it";
 }
 

@@ -23,7 +23,7 @@ class AskerTest : public testing::Test {
     agents::PlanQuestion question;
     question.context.identity = {.iteration = 0, .parent = 0, .plan = 0};
     question.context.task = &task_;
-    question.kernel = task_.baseline;
+    question.kernel = model::Kernel(task_.baseline);
     return question;
   }
   void planner_fails(ErrorCode code) {
@@ -126,11 +126,11 @@ TEST_F(AskerTest, EveryRole_IsRecordedAndCharged) {
     Session session(*this);
     const agents::Context context = plan_question().context;
     EXPECT_EQ(session.asker.plans(plan_question(), {})->value->size(), 1U);
-    agents::ExecuteQuestion execute{context, task_.baseline, {"plan", {}, ""}};
+    agents::ExecuteQuestion execute{context, model::Kernel(task_.baseline), {"plan", {}, ""}};
     EXPECT_TRUE(session.asker.execute(execute, {})->value);
     agents::FixQuestion fix;
     fix.context = context;
-    fix.parent = fix.broken = task_.baseline;
+    fix.parent = fix.broken = model::Kernel(task_.baseline);
     EXPECT_TRUE(session.asker.fix(fix, {})->value);
     agents::SummarizeQuestion summarize;
     summarize.context = context;

@@ -91,7 +91,7 @@ TEST(Asking, ThePlannerIsToldWhereAKernelComesFrom) {
   bool seen = false;
   for (const agents::PlanQuestion& question : run.team.plans) {
     const agents::Lineage& lineage = question.lineage;
-    if (model::main_text(question.kernel) == "speed=1\n") {
+    if (model::main_text(question.kernel.solution()) == "speed=1\n") {
       EXPECT_TRUE(lineage.steps.empty() && lineage.standing.empty());
       continue;
     }
@@ -172,17 +172,17 @@ TEST(Asking, ExecutorAndFixerAreToldOfABetterKernelThanTheParent) {
 
   int told = 0;
   for (const agents::ExecuteQuestion& question : run.team.executions) {
-    const bool parent_is_best = model::main_text(question.kernel) == "speed=2.000000\n";
+    const bool parent_is_best = model::main_text(question.kernel.solution()) == "speed=2.000000\n";
     const bool first = question.context.identity.iteration == 0;
     ASSERT_EQ(question.better.has_value(), !first && !parent_is_best);
     if (!question.better) continue;
     ++told;
-    EXPECT_EQ(model::main_text(question.better->solution), "speed=2.000000\n");
+    EXPECT_EQ(model::main_text(question.better->kernel.solution()), "speed=2.000000\n");
     EXPECT_DOUBLE_EQ(question.better->speedup, 2.0);
   }
   EXPECT_GT(told, 0);
   for (const agents::FixQuestion& question : run.team.fixes)
-    EXPECT_EQ(question.better.has_value(), model::main_text(question.parent) == "speed=1\n");
+    EXPECT_EQ(question.better.has_value(), model::main_text(question.parent.solution()) == "speed=1\n");
   EXPECT_FALSE(run.team.fixes.empty());
 }
 
@@ -201,7 +201,7 @@ TEST(Asking, TheSecondFixIsToldOfTheFirst) {
   ASSERT_EQ(run.team.fixes.size(), 2U);
   EXPECT_TRUE(run.team.fixes[0].earlier.empty());
   ASSERT_EQ(run.team.fixes[1].earlier.size(), 1U);
-  EXPECT_EQ(model::main_text(run.team.fixes[1].earlier[0].solution), "compile_error speed=3\n");
+  EXPECT_EQ(model::main_text(run.team.fixes[1].earlier[0].kernel.solution()), "compile_error speed=3\n");
   EXPECT_EQ(run.team.fixes[1].earlier[0].status, model::Status::compile_error);
   EXPECT_EQ(run.team.fixes[1].earlier[0].diagnostics, "line 1: compile_error");
 }

@@ -39,8 +39,7 @@ struct ExplorationTest : testing::Test {
   }
   void add_to_beam(const std::string& text) {
     Candidate candidate = parts.baseline();
-    candidate.solution = model::with_main_text(candidate.solution, text);
-    candidate.source_id = model::source_id(candidate.solution);
+    candidate.kernel = model::Kernel(model::with_main_text(candidate.kernel.solution(), text));
     candidate.machine_code_id = text;
     parts.beam.push_back(candidate);
   }
@@ -135,7 +134,7 @@ TEST_F(ExplorationTest, EndingRun_AsksNothingNew) {
 }
 
 TEST_F(ExplorationTest, Question_HoldsWhatWasTried) {
-  tried[parts.beam[0].source_id] = {{"Unroll", "0.97x"}};
+  tried[parts.beam[0].kernel.id()] = {{"Unroll", "0.97x"}};
   ASSERT_TRUE(explore());
   const agents::PlanQuestion& question = parts.team.plans.at(0);
   ASSERT_EQ(question.tried.size(), 1U);

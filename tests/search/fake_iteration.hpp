@@ -48,8 +48,7 @@ struct FakeIteration {
 
   [[nodiscard]] Candidate baseline() const {
     Candidate candidate;
-    candidate.solution = task.baseline;
-    candidate.source_id = model::source_id(task.baseline);
+    candidate.kernel = model::Kernel(task.baseline);
     candidate.machine_code_id = opened.baseline.machine_code_id;
     candidate.evaluation = opened.baseline;
     return candidate;

@@ -64,7 +64,7 @@ using FakeRun = FakeRunOn<FakeEvaluator>;
 
 /// Doubles the parent's speed with plan 0, halves it with any other.
 inline std::string double_or_halve(const agents::ExecuteQuestion& question) {
-  const double speed = fakes::claimed_speed(model::main_text(question.kernel));
+  const double speed = fakes::claimed_speed(model::main_text(question.kernel.solution()));
   return "speed=" + std::to_string(question.context.identity.plan == 0 ? speed * 2 : speed / 2) + "\n";
 }
 

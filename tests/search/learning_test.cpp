@@ -22,11 +22,11 @@ struct LearningTest : testing::Test {
         .iteration = 0, .parent = 0, .plan = static_cast<int>(outcomes.size()) - 1, .attempt = 0, .fix = 0};
     Candidate& candidate = outcome.candidate.emplace();
     candidate.identity = outcome.identity;
-    candidate.solution = model::with_main_text(parts.task.baseline, "speed=" + std::to_string(speedup) + "\n");
-    candidate.source_id = model::source_id(candidate.solution);
+    candidate.kernel =
+        model::Kernel(model::with_main_text(parts.task.baseline, "speed=" + std::to_string(speedup) + "\n"));
     candidate.plan.title = "plan " + std::to_string(outcomes.size());
-    candidate.parent_source_id = parts.beam[0].source_id;
-    candidate.evaluation = *parts.evaluator.triage(candidate.solution, parts.task.baseline, {});
+    candidate.parent_source_id = parts.beam[0].kernel.id();
+    candidate.evaluation = *parts.evaluator.triage(candidate.kernel.solution(), parts.task.baseline, {});
     return outcome;
   }
   base::Result<Lessons> learn(int known = 0) {
@@ -55,8 +55,8 @@ TEST_F(LearningTest, Improvement_BecomesAnExperience) {
   EXPECT_DOUBLE_EQ(it.effect->estimate, 2.0);
   ASSERT_EQ(it.workloads.size(), 1U);
   EXPECT_EQ(it.workloads[0].workload, "small");
-  EXPECT_EQ(it.slow, parts.beam[0].source_id);
-  EXPECT_EQ(it.fast, outcomes[0].candidate->source_id);
+  EXPECT_EQ(it.slow, parts.beam[0].kernel.id());
+  EXPECT_EQ(it.fast, outcomes[0].candidate->kernel.id());
   EXPECT_EQ(it.bound, "compute");
   EXPECT_EQ(it.device, "fake");
   EXPECT_EQ(it.run, "r1");
@@ -70,14 +70,14 @@ TEST_F(LearningTest, Regression_ShowsTheChildAsSlow) {
   ASSERT_TRUE(lessons) << lessons.error().message;
   ASSERT_EQ(lessons->experiences.size(), 1U);
   EXPECT_EQ(lessons->experiences[0].polarity, model::Polarity::regresses);
-  EXPECT_EQ(lessons->experiences[0].slow, outcomes[0].candidate->source_id);
-  EXPECT_EQ(lessons->experiences[0].fast, parts.beam[0].source_id);
+  EXPECT_EQ(lessons->experiences[0].slow, outcomes[0].candidate->kernel.id());
+  EXPECT_EQ(lessons->experiences[0].fast, parts.beam[0].kernel.id());
 }
 
 TEST_F(LearningTest, Mend_GoesByTheBrokenSolution) {
   AttemptOutcome& mended = child(1.0);
   mended.broken = mended.candidate;
-  mended.broken->solution = model::with_main_text(parts.task.baseline, "wrong\n");
+  mended.broken->kernel = model::Kernel(model::with_main_text(parts.task.baseline, "wrong\n"));
   mended.broken->identity.fix = 0;
   mended.identity.fix = mended.candidate->identity.fix = 1;
   const auto lessons = learn();
@@ -85,7 +85,7 @@ TEST_F(LearningTest, Mend_GoesByTheBrokenSolution) {
   ASSERT_EQ(lessons->experiences.size(), 1U);
   EXPECT_EQ(lessons->experiences[0].polarity, model::Polarity::mends);
   EXPECT_EQ(parts.team.summaries.at(0).context.identity.fix, 0);
-  EXPECT_EQ(model::main_text(parts.team.summaries.at(0).slow), "wrong\n");
+  EXPECT_EQ(model::main_text(parts.team.summaries.at(0).slow.solution()), "wrong\n");
 }
 
 TEST_F(LearningTest, Question_HoldsTheChildsProfile) {

@@ -11,17 +11,16 @@ namespace {
 /// A run that has opened its device; `resumed` is a further part of it.
 struct MeasurerTest : testing::Test {
   FakeIteration parts;
-  model::Solution faster = model::with_main_text(parts.task.baseline, "speed=2\n");
-  std::string source_id = model::source_id(faster);
+  model::Kernel faster{model::with_main_text(parts.task.baseline, "speed=2\n")};
 
   base::Outcome<model::Evaluation> race(Measurer& measurer, const model::Identity& identity) {
-    return measurer.triage(identity, faster, "code", parts.task.baseline, parts.baseline().source_id, {});
+    return measurer.triage(identity, faster, "code", parts.baseline().kernel, {});
   }
 };
 
 TEST_F(MeasurerTest, EqualSource_IsBuiltOnce) {
-  ASSERT_TRUE(parts.measurer.build(faster, source_id, {}));
-  ASSERT_TRUE(parts.measurer.build(faster, source_id, {}));
+  ASSERT_TRUE(parts.measurer.build(faster, {}));
+  ASSERT_TRUE(parts.measurer.build(faster, {}));
   EXPECT_EQ(parts.evaluator.builds, 1);
 }
 
@@ -36,10 +35,10 @@ TEST_F(MeasurerTest, EqualCode_IsRacedOnceAParent) {
 }
 
 TEST_F(MeasurerTest, ResumedRun_OpensForNewMeasurements) {
-  ASSERT_TRUE(parts.measurer.build(faster, source_id, {}));
+  ASSERT_TRUE(parts.measurer.build(faster, {}));
   Measurer resumed(&parts.evaluator, parts.recorder, parts.task, parts.measure);
   ASSERT_TRUE(resumed.open({}));
-  ASSERT_TRUE(resumed.build(faster, source_id, {}));
+  ASSERT_TRUE(resumed.build(faster, {}));
   EXPECT_EQ(parts.evaluator.opens, 1) << "all is on record";
   ASSERT_TRUE(race(resumed, {0, 0, 0, 0, 0}));
   EXPECT_EQ(parts.evaluator.opens, 2);
@@ -57,7 +56,7 @@ TEST_F(MeasurerTest, OtherDevice_IsRefused) {
   } elsewhere;
   Measurer resumed(&elsewhere, parts.recorder, parts.task, parts.measure);
   ASSERT_TRUE(resumed.open({}));
-  const auto built = resumed.build(faster, source_id, {});
+  const auto built = resumed.build(faster, {});
   ASSERT_FALSE(built);
   EXPECT_EQ(built.error().code, ErrorCode::unavailable);
   EXPECT_NE(built.error().message.find("\"fake\""), std::string::npos) << built.error().message;
@@ -69,21 +68,21 @@ TEST_F(MeasurerTest, FailingBaseline_IsRefusedOnResume) {
   parts.evaluator.baseline_status = model::Status::incorrect_numerical;
   Measurer resumed(&parts.evaluator, parts.recorder, parts.task, parts.measure);
   ASSERT_TRUE(resumed.open({}));
-  const auto built = resumed.build(faster, source_id, {});
+  const auto built = resumed.build(faster, {});
   ASSERT_FALSE(built);
   EXPECT_NE(built.error().message.find("no longer passes"), std::string::npos) << built.error().message;
 }
 
 TEST_F(MeasurerTest, BuildOnRecord_IsKnown) {
-  EXPECT_EQ(*parts.measurer.build_on_record(faster, source_id), OnRecord::no);
-  ASSERT_TRUE(parts.measurer.build(faster, source_id, {}));
-  EXPECT_EQ(*parts.measurer.build_on_record(faster, source_id), OnRecord::yes);
+  EXPECT_EQ(*parts.measurer.build_on_record(faster), OnRecord::no);
+  ASSERT_TRUE(parts.measurer.build(faster, {}));
+  EXPECT_EQ(*parts.measurer.build_on_record(faster), OnRecord::yes);
 }
 
 TEST_F(MeasurerTest, HeldOutAndConfirmation_AreMadeOnce) {
   for (int time = 0; time < 2; ++time) {
-    EXPECT_EQ(*parts.measurer.verify_held_out(faster, source_id, {}), model::Status::passed);
-    ASSERT_TRUE(parts.measurer.confirm(faster, source_id, {}));
+    EXPECT_EQ(*parts.measurer.verify_held_out(faster, {}), model::Status::passed);
+    ASSERT_TRUE(parts.measurer.confirm(faster, {}));
   }
   EXPECT_EQ(parts.evaluator.confirms, 1);
 }

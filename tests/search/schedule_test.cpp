@@ -92,7 +92,7 @@ using WatchedRun = FakeRunOn<WatchedEvaluator>;
 void play_everything(FakeTeam& team) {
   team.on_execute = [](const agents::ExecuteQuestion& question) -> std::string {
     const auto& id = question.context.identity;
-    const double speed = fakes::claimed_speed(model::main_text(question.kernel));
+    const double speed = fakes::claimed_speed(model::main_text(question.kernel.solution()));
     if (id.attempt == 1 && id.plan % 2 == 0) return "compile_error shared " + std::to_string(speed) + "\n";
     if (id.plan == 1 && id.attempt == 0) return "wrong speed=" + std::to_string(speed * 2) + "\n";
     return "speed=" + std::to_string(speed * (1 + 0.25 * ((id.plan + 2 * id.attempt) % 3 - 0.5))) + "\n";

@@ -60,7 +60,7 @@ TEST(Search, ShowsTheFirstRoundsExperienceAndTriedPlansInTheSecond) {
     EXPECT_DOUBLE_EQ(question.memory[0].effect->estimate, 2.0);
     EXPECT_EQ(question.memory[1].polarity, model::Polarity::regresses);
     ASSERT_TRUE(question.evaluation.profile);
-    if (model::main_text(question.kernel) == "speed=1\n") {
+    if (model::main_text(question.kernel.solution()) == "speed=1\n") {
       seen = true;
       ASSERT_EQ(question.tried.size(), 2U);
       EXPECT_EQ(question.tried[0].outcome, "2.00x");
@@ -82,8 +82,8 @@ TEST(Search, OffersAMendedFailureToTheSummarizerAndRemembersIt) {
   for (const auto& question : run.team.summaries) {
     if (question.polarity != model::Polarity::mends) continue;
     ++mends;
-    EXPECT_EQ(model::main_text(question.slow), "compile_error speed=1.5\n");
-    EXPECT_EQ(model::main_text(question.fast), "speed=1.5\n");
+    EXPECT_EQ(model::main_text(question.slow.solution()), "compile_error speed=1.5\n");
+    EXPECT_EQ(model::main_text(question.fast.solution()), "speed=1.5\n");
     EXPECT_EQ(question.slow_evaluation.status, model::Status::compile_error);
   }
   EXPECT_EQ(mends, 1);
@@ -121,7 +121,7 @@ TEST(Search, FixesAtMostFTimesAndStopsAtAFixThatFailedBefore) {
     return "crash " + std::to_string(question.context.identity.plan) + "\n";
   };
   run.team.on_fix = [](const agents::FixQuestion& question) {
-    if (question.context.identity.plan == 0) return model::main_text(question.broken);  // the same again
+    if (question.context.identity.plan == 0) return model::main_text(question.broken.solution());  // the same again
     return "crash fix" + std::to_string(question.context.identity.fix) + "\n";
   };
 
@@ -149,7 +149,7 @@ TEST(Search, AnOpenSolutionGoesOnAsTheConfigurationThatWasChosen) {
   EXPECT_EQ(run.evaluator.triages, 1) << "the same open solution is not tuned again in the second iteration";
   const auto second =
       std::find_if(run.team.plans.begin(), run.team.plans.end(), [&](const agents::PlanQuestion& question) {
-        return question.context.identity.iteration == 1 && model::main_text(question.kernel) == chosen;
+        return question.context.identity.iteration == 1 && model::main_text(question.kernel.solution()) == chosen;
       });
   ASSERT_NE(second, run.team.plans.end());
   ASSERT_TRUE(second->evaluation.tuning);
@@ -460,7 +460,7 @@ TEST(Search, TheOrderOfArrivalDoesNotChangeTheDecisions) {
     run.team.on_execute = [&](const agents::ExecuteQuestion& question) {
       const std::scoped_lock lock(gate);  // lets the scheduler shuffle who comes first
       const auto& id = question.context.identity;
-      const double speed = fakes::claimed_speed(model::main_text(question.kernel));
+      const double speed = fakes::claimed_speed(model::main_text(question.kernel.solution()));
       if (id.attempt == 2) return std::string("compile_error shared\n");
       return "speed=" + std::to_string(speed * (1 + 0.25 * ((id.plan + id.attempt) % 3))) + "\n";
     };
@@ -482,7 +482,7 @@ TEST(Search, RepeatedSamplingAlwaysStartsFromTheBaseline) {
 
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(run.team.plans.size(), 2U * 2U * 2U);
-  for (const auto& question : run.team.plans) EXPECT_EQ(model::main_text(question.kernel), "speed=1\n");
+  for (const auto& question : run.team.plans) EXPECT_EQ(model::main_text(question.kernel.solution()), "speed=1\n");
   EXPECT_DOUBLE_EQ(report->result.confirmation->ratio->estimate, 2.0);
 }
 

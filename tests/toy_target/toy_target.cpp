@@ -83,12 +83,12 @@ class ToyTarget final : public evaluation::Target {
   std::int64_t last_level_bytes() const override { return 0; }
   evaluation::DeviceClock clock() const override { return evaluation::DeviceClock::deterministic; }
 
-  Result<model::BuildReport> build(const model::Solution& solution, std::stop_token) override {
+  Result<model::BuildReport> build(const model::Kernel& kernel, std::stop_token) override {
     model::BuildReport report;
     int operations = 0;
-    const auto tried = run(main_text(solution), 1, evaluation::Precision::float64, operations);
+    const auto tried = run(main_text(kernel.solution()), 1, evaluation::Precision::float64, operations);
     report.built = tried.has_value();
-    report.machine_code_id = main_text(solution);
+    report.machine_code_id = main_text(kernel.solution());
     if (!tried) report.diagnostics = tried.error().message;
     return report;
   }
@@ -106,9 +106,9 @@ class ToyTarget final : public evaluation::Target {
     }
     return std::vector<ReferenceTensor>{out};
   }
-  Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution, evaluation::Placement,
+  Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Kernel& kernel, evaluation::Placement,
                                                         std::stop_token) override {
-    return std::make_unique<ToyKernel>(main_text(solution));
+    return std::make_unique<ToyKernel>(main_text(kernel.solution()));
   }
   std::unique_ptr<evaluation::Hold> quiet() override { return std::make_unique<evaluation::Hold>(); }
   Result<std::unique_ptr<evaluation::Hold>> lock_machine() override { return quiet(); }

@@ -29,9 +29,11 @@ class Toy : public testing::Test {
 TEST_F(Toy, Race_DeterministicClock_OneBlockDecides) {
   ASSERT_TRUE(evaluator->ask(evaluation::Open{task}, {}));
 
-  const auto faster = evaluator->ask(evaluation::Race{kernel(kFaster), task.baseline}, {});
-  const auto tie = evaluator->ask(evaluation::Race{kernel("x x * x * x x * x *   +"), task.baseline}, {});
-  const auto wrong = evaluator->ask(evaluation::Race{kernel(kWrong), task.baseline}, {});
+  const auto faster =
+      evaluator->ask(evaluation::Race{model::Kernel(kernel(kFaster)), model::Kernel(task.baseline)}, {});
+  const auto tie = evaluator->ask(
+      evaluation::Race{model::Kernel(kernel("x x * x * x x * x *   +")), model::Kernel(task.baseline)}, {});
+  const auto wrong = evaluator->ask(evaluation::Race{model::Kernel(kernel(kWrong)), model::Kernel(task.baseline)}, {});
 
   ASSERT_TRUE(faster && tie && wrong);
   EXPECT_EQ(faster->verdict, model::Verdict::faster);
@@ -46,7 +48,7 @@ TEST_F(Toy, Race_DeterministicClock_OneBlockDecides) {
 TEST_F(Toy, Confirmation_DeterministicClock_OneBlockDecides) {
   ASSERT_TRUE(evaluator->ask(evaluation::Open{task}, {}));
 
-  const auto confirmed = evaluator->ask(evaluation::Confirm{kernel(kFaster)}, {});
+  const auto confirmed = evaluator->ask(evaluation::Confirm{model::Kernel(kernel(kFaster))}, {});
 
   ASSERT_TRUE(confirmed) << confirmed.error().message;
   EXPECT_EQ(confirmed->verdict, model::Verdict::faster) << confirmed->reason;

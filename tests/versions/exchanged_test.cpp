@@ -55,12 +55,13 @@ void expect_refused(const base::Error& error, ErrorCode code, const std::vector<
 /// Asks for everything that an evaluator can do.
 void ask_all(evaluation::Evaluator& evaluator) {
   std::ignore = evaluator.ask(evaluation::Open{evaluation::task(), full_settings()}, {});
-  std::ignore = evaluator.ask(evaluation::Build{source("speed=2")}, {});
-  std::ignore = evaluator.ask(evaluation::Race{source("speed=2"), source("speed=1")}, {});
-  std::ignore = evaluator.ask(evaluation::Profile{source("speed=2")}, {});
-  std::ignore = evaluator.ask(evaluation::HeldOut{source("held_out_bad")}, {});
-  std::ignore = evaluator.ask(evaluation::PlayOff{{{source("speed=1")}, {source("speed=4")}}, 1}, {});
-  std::ignore = evaluator.ask(evaluation::Confirm{source("speed=2")}, {});
+  std::ignore = evaluator.ask(evaluation::Build{model::Kernel(source("speed=2"))}, {});
+  std::ignore = evaluator.ask(evaluation::Race{model::Kernel(source("speed=2")), model::Kernel(source("speed=1"))}, {});
+  std::ignore = evaluator.ask(evaluation::Profile{model::Kernel(source("speed=2"))}, {});
+  std::ignore = evaluator.ask(evaluation::HeldOut{model::Kernel(source("held_out_bad"))}, {});
+  std::ignore = evaluator.ask(
+      evaluation::PlayOff{{{model::Kernel(source("speed=1"))}, {model::Kernel(source("speed=4"))}}, 1}, {});
+  std::ignore = evaluator.ask(evaluation::Confirm{model::Kernel(source("speed=2"))}, {});
 }
 
 // Bundles -------------------------------------------------------------------------------------------------------------

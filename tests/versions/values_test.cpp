@@ -48,7 +48,7 @@ TEST(Values, Measuring_EveryField_KeepsItsBytes) {
   expect_value("settings-default", evaluation::MeasureSettings());
   expect_value("open", full_open_report());
   expect_value("playoff", full_playoff_report());
-  expect_value("arm", evaluation::Arm{sample_solution(model::Language("cuda"), "kernel.cu")});
+  expect_value("arm", evaluation::Arm{model::Kernel(sample_solution(model::Language("cuda"), "kernel.cu"))});
   expect_value("hello", worker::Hello{.protocol = 1,
                                       .version = "0.1.0",
                                       .target = "cpu",

@@ -82,7 +82,8 @@ class SeveralWorkers : public testing::Test {
   std::size_t starts(const std::string& name) { return base::read_file(path(name)).value_or("").size(); }
   /// Who measures the solution against the baseline; "(error)" where nobody does.
   static std::string racer_of(evaluation::Evaluator& evaluator, const std::string& text) {
-    const auto raced = evaluator.ask(evaluation::Race{source(text), source("speed=1")}, {});
+    const auto raced =
+        evaluator.ask(evaluation::Race{model::Kernel(source(text)), model::Kernel(source("speed=1"))}, {});
     EXPECT_TRUE(raced) << raced.error().message;
     return raced ? raced->environment.worker : "(error)";
   }
@@ -119,9 +120,12 @@ TEST_F(SeveralWorkers, Inputs_DifferByWorker) {
   evaluation::MeasureSettings settings;
   settings.seed = 7;
   ASSERT_TRUE(evaluator->ask(evaluation::Open{task(), settings}, {}));
-  const auto on_the_first = evaluator->ask(evaluation::Race{source("speed=2 tells_seed"), source("speed=1")}, {});
+  const auto on_the_first = evaluator->ask(
+      evaluation::Race{model::Kernel(source("speed=2 tells_seed")), model::Kernel(source("speed=1"))}, {});
   const auto on_the_other =
-      evaluator->ask(evaluation::Race{source("speed=2 tells_seed die_once=" + path("died")), source("speed=1")}, {});
+      evaluator->ask(evaluation::Race{model::Kernel(source("speed=2 tells_seed die_once=" + path("died"))),
+                                      model::Kernel(source("speed=1"))},
+                     {});
   ASSERT_TRUE(on_the_first && on_the_other);
   EXPECT_EQ(on_the_first->environment.seed, 7U) << "as where there is one worker";
   EXPECT_EQ(on_the_other->environment.worker, "b");
@@ -153,8 +157,10 @@ TEST_F(SeveralWorkers, Death_MovesTheRaceToTheOther) {
 TEST_F(SeveralWorkers, Deaths_OneAfterTheOther_LeaveNothingUndone) {
   const auto evaluator = open_pool({worker("a"), worker("b")});
   for (int i = 0; i < 6; ++i) {
-    const auto raced = evaluator->ask(
-        evaluation::Race{source("speed=2 die_once=" + path("died" + std::to_string(i))), source("speed=1")}, {});
+    const auto raced =
+        evaluator->ask(evaluation::Race{model::Kernel(source("speed=2 die_once=" + path("died" + std::to_string(i)))),
+                                        model::Kernel(source("speed=1"))},
+                       {});
     ASSERT_TRUE(raced) << raced.error().message;
     EXPECT_EQ(raced->status, Status::passed);
   }
@@ -163,7 +169,8 @@ TEST_F(SeveralWorkers, Deaths_OneAfterTheOther_LeaveNothingUndone) {
 
 TEST_F(SeveralWorkers, SecondDeath_OnAnotherWorker_IsTheSolutions) {
   const auto evaluator = open_pool({worker("a"), worker("b")});
-  const auto raced = evaluator->ask(evaluation::Race{source("die_always"), source("speed=1")}, {});
+  const auto raced =
+      evaluator->ask(evaluation::Race{model::Kernel(source("die_always")), model::Kernel(source("speed=1"))}, {});
   ASSERT_TRUE(raced) << raced.error().message;
   EXPECT_EQ(raced->status, Status::runtime_error);
   EXPECT_NE(raced->reason.find("signal 9"), std::string::npos) << raced->reason;
@@ -173,7 +180,8 @@ TEST_F(SeveralWorkers, SecondDeath_OnAnotherWorker_IsTheSolutions) {
 }
 
 TEST_F(SeveralWorkers, ThirdDeathOfNobody_IsAnError) {
-  const auto built = open_pool({worker("a"), worker("b")})->ask(evaluation::Build{source("die_building")}, {});
+  const auto built =
+      open_pool({worker("a"), worker("b")})->ask(evaluation::Build{model::Kernel(source("die_building"))}, {});
   ASSERT_FALSE(built);
   EXPECT_EQ(built.error().code, ErrorCode::unavailable);
 }
@@ -191,8 +199,9 @@ TEST_F(SeveralWorkers, LostForGood_LeavesTheRunToTheOthers) {
 TEST_F(SeveralWorkers, AllLostForGood_IsAnError) {
   const auto evaluator = open_pool({worker("a", "once"), worker("b", "once")});
   EXPECT_EQ(racer_of(*evaluator, "speed=2 die_once=" + path("died")), "b");
-  const auto raced =
-      evaluator->ask(evaluation::Race{source("speed=3 die_once=" + path("died too")), source("speed=1")}, {});
+  const auto raced = evaluator->ask(
+      evaluation::Race{model::Kernel(source("speed=3 die_once=" + path("died too"))), model::Kernel(source("speed=1"))},
+      {});
   ASSERT_FALSE(raced);
   EXPECT_EQ(raced.error().code, ErrorCode::unavailable);
   EXPECT_NE(raced.error().message.find("no worker is left"), std::string::npos) << raced.error().message;
@@ -203,7 +212,7 @@ TEST_F(SeveralWorkers, DiesAtEveryBuild_IsGivenUp) {
   const auto evaluator = open_pool({worker("a", "dies_building"), worker("b")});
   for (int i = 0; !notices_.has("is given up"); ++i) {
     ASSERT_LT(starts("a"), 4U) << "it was started again and again";
-    const auto built = evaluator->ask(evaluation::Build{source("speed=" + std::to_string(i + 1))}, {});
+    const auto built = evaluator->ask(evaluation::Build{model::Kernel(source("speed=" + std::to_string(i + 1)))}, {});
     ASSERT_TRUE(built) << built.error().message;
     EXPECT_TRUE(built->built);
   }
@@ -266,8 +275,9 @@ TEST_F(SeveralWorkers, StartedAgainElsewhere_IsRefused) {
   ASSERT_TRUE(notices_.come("the worker \"a\" is refused: its device is \"another device\""));
   EXPECT_EQ(racer_of(*evaluator, "speed=3"), "b");
   const auto alone = open_pool({worker("c", "moves")});
-  const auto raced =
-      alone->ask(evaluation::Race{source("speed=2 die_once=" + path("died too")), source("speed=1")}, {});
+  const auto raced = alone->ask(
+      evaluation::Race{model::Kernel(source("speed=2 die_once=" + path("died too"))), model::Kernel(source("speed=1"))},
+      {});
   ASSERT_FALSE(raced) << "its times would be compared with those of another device";
   EXPECT_EQ(raced.error().code, ErrorCode::unsupported);
   EXPECT_NE(raced.error().message.find("another device"), std::string::npos) << raced.error().message;

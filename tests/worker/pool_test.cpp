@@ -47,29 +47,31 @@ TEST_F(WorkerPoolTest, CarriesEveryOperation) {
   EXPECT_EQ(opened->device.name, "fake");
   EXPECT_EQ(opened->baseline.status, Status::passed);
 
-  const auto built = evaluator->ask(evaluation::Build{source("compile_error")}, {});
+  const auto built = evaluator->ask(evaluation::Build{model::Kernel(source("compile_error"))}, {});
   ASSERT_TRUE(built);
   EXPECT_FALSE(built->built);
   EXPECT_EQ(built->diagnostics, "line 1: compile_error");
 
-  const auto raced = evaluator->ask(evaluation::Race{source("speed=2"), source("speed=1")}, {});
+  const auto raced =
+      evaluator->ask(evaluation::Race{model::Kernel(source("speed=2")), model::Kernel(source("speed=1"))}, {});
   ASSERT_TRUE(raced);
   EXPECT_EQ(raced->verdict, model::Verdict::faster);
   EXPECT_DOUBLE_EQ(raced->ratio->estimate, 2.0);
 
-  const auto profile = evaluator->ask(evaluation::Profile{source("speed=3")}, {});
+  const auto profile = evaluator->ask(evaluation::Profile{model::Kernel(source("speed=3"))}, {});
   ASSERT_TRUE(profile);
   EXPECT_DOUBLE_EQ(profile->items.at(0).value, 3.0);
 
-  const auto report = evaluator->ask(evaluation::PlayOff{{{source("speed=1")}, {source("speed=4")}}, 1}, {});
+  const auto report = evaluator->ask(
+      evaluation::PlayOff{{{model::Kernel(source("speed=1"))}, {model::Kernel(source("speed=4"))}}, 1}, {});
   ASSERT_TRUE(report);
   EXPECT_DOUBLE_EQ(report->arms.at(1).score.estimate, 4.0);
 
-  const auto held_out = evaluator->ask(evaluation::HeldOut{source("held_out_bad")}, {});
+  const auto held_out = evaluator->ask(evaluation::HeldOut{model::Kernel(source("held_out_bad"))}, {});
   ASSERT_TRUE(held_out);
   EXPECT_EQ(*held_out, Status::incorrect_numerical);
 
-  const auto confirmed = evaluator->ask(evaluation::Confirm{source("speed=2")}, {});
+  const auto confirmed = evaluator->ask(evaluation::Confirm{model::Kernel(source("speed=2"))}, {});
   ASSERT_TRUE(confirmed);
   EXPECT_EQ(confirmed->kind, "confirm");
   EXPECT_EQ(starts(), 1U);
@@ -81,14 +83,16 @@ TEST_F(WorkerPoolTest, ToldSharesArePassedOnAndUnknownEventsOver) {
       {.workers = {worker()},
        .connection = {.progressed = [&](const model::StepShare& share) { told.push_back(describe(share)); }}});
   ASSERT_TRUE(evaluator->ask(evaluation::Open{task()}, {}));
-  const auto raced = evaluator->ask(evaluation::Race{source("progress speed=2"), source("speed=1")}, {});
+  const auto raced =
+      evaluator->ask(evaluation::Race{model::Kernel(source("progress speed=2")), model::Kernel(source("speed=1"))}, {});
   ASSERT_TRUE(raced) << raced.error().message;
   EXPECT_DOUBLE_EQ(raced->ratio->estimate, 2.0);
   EXPECT_EQ(told, std::vector<std::string>{"12 of at most 100 blocks"});
 }
 
 TEST_F(WorkerPoolTest, SharesThatNobodyHearsDoNoHarm) {
-  const auto raced = open_pool()->ask(evaluation::Race{source("progress speed=2"), source("speed=1")}, {});
+  const auto raced = open_pool()->ask(
+      evaluation::Race{model::Kernel(source("progress speed=2")), model::Kernel(source("speed=1"))}, {});
   ASSERT_TRUE(raced) << raced.error().message;
   EXPECT_DOUBLE_EQ(raced->ratio->estimate, 2.0);
 }
@@ -99,8 +103,9 @@ TEST_F(WorkerPoolTest, AnswersManyThreadsAtOnce) {
   std::vector<double> speeds(16);
   for (int i = 0; i < 16; ++i) {
     threads.emplace_back([&, i] {
-      const auto raced =
-          evaluator->ask(evaluation::Race{source("speed=" + std::to_string(i + 1)), source("speed=1")}, {});
+      const auto raced = evaluator->ask(
+          evaluation::Race{model::Kernel(source("speed=" + std::to_string(i + 1))), model::Kernel(source("speed=1"))},
+          {});
       if (raced) speeds[static_cast<std::size_t>(i)] = raced->ratio->estimate;
     });
   }
@@ -110,8 +115,10 @@ TEST_F(WorkerPoolTest, AnswersManyThreadsAtOnce) {
 
 TEST_F(WorkerPoolTest, OneDeathIsRetriedInAFreshWorker) {
   const auto evaluator = open_pool();
-  const auto raced = evaluator->ask(
-      evaluation::Race{source("speed=2 die_once=" + (folder_.path() / "died").string()), source("speed=1")}, {});
+  const auto raced =
+      evaluator->ask(evaluation::Race{model::Kernel(source("speed=2 die_once=" + (folder_.path() / "died").string())),
+                                      model::Kernel(source("speed=1"))},
+                     {});
   ASSERT_TRUE(raced) << raced.error().message;
   EXPECT_EQ(raced->status, Status::passed);
   EXPECT_EQ(starts(), 2U);
@@ -119,13 +126,15 @@ TEST_F(WorkerPoolTest, OneDeathIsRetriedInAFreshWorker) {
 
 TEST_F(WorkerPoolTest, TheSecondDeathIsTheSolutionsRuntimeError) {
   const auto evaluator = open_pool();
-  const auto raced = evaluator->ask(evaluation::Race{source("die_always"), source("speed=1")}, {});
+  const auto raced =
+      evaluator->ask(evaluation::Race{model::Kernel(source("die_always")), model::Kernel(source("speed=1"))}, {});
   ASSERT_TRUE(raced) << raced.error().message;
   EXPECT_EQ(raced->status, Status::runtime_error);
   EXPECT_NE(raced->reason.find("signal 9"), std::string::npos) << raced->reason;
   EXPECT_EQ(starts(), 2U);
   // The run goes on in a third worker.
-  const auto next = evaluator->ask(evaluation::Race{source("speed=2"), source("speed=1")}, {});
+  const auto next =
+      evaluator->ask(evaluation::Race{model::Kernel(source("speed=2")), model::Kernel(source("speed=1"))}, {});
   ASSERT_TRUE(next);
   EXPECT_EQ(next->status, Status::passed);
   EXPECT_EQ(starts(), 3U);
@@ -133,7 +142,7 @@ TEST_F(WorkerPoolTest, TheSecondDeathIsTheSolutionsRuntimeError) {
 
 TEST_F(WorkerPoolTest, ThreeDeathsOfNobodyAreAnError) {
   const auto evaluator = open_pool();
-  const auto built = evaluator->ask(evaluation::Build{source("die_building")}, {});
+  const auto built = evaluator->ask(evaluation::Build{model::Kernel(source("die_building"))}, {});
   ASSERT_FALSE(built);
   EXPECT_EQ(built.error().code, ErrorCode::unavailable);
   EXPECT_EQ(starts(), 3U);
@@ -214,7 +223,8 @@ TEST_F(WorkerPoolTest, KeysStayOutOfItsEnvironment) {
   const auto evaluator = make_worker_pool({.workers = {worker()}, .connection = {.withheld = {"MY_UNUSUAL_NAME"}}});
   ASSERT_TRUE(evaluator->ask(evaluation::Open{task()}, {}));
   const std::string file = (folder_.path() / "environment").string();
-  ASSERT_TRUE(evaluator->ask(evaluation::Race{source("speed=2 environment=" + file), source("speed=1")}, {}));
+  ASSERT_TRUE(evaluator->ask(
+      evaluation::Race{model::Kernel(source("speed=2 environment=" + file)), model::Kernel(source("speed=1"))}, {}));
   const std::string seen = base::read_file(file).value_or("");
   EXPECT_NE(seen.find("PATH="), std::string::npos) << seen;
   EXPECT_NE(seen.find("these may be seen"), std::string::npos) << seen;
@@ -233,16 +243,18 @@ TEST_F(WorkerPoolTest, AStopReachesTheWorker) {
   const auto evaluator = open_pool();
   std::stop_source stop;
   std::jthread stopper([&stop] { stop.request_stop(); });
-  const auto raced = evaluator->ask(evaluation::Race{source("wait_for_stop"), source("speed=1")}, stop.get_token());
+  const auto raced = evaluator->ask(
+      evaluation::Race{model::Kernel(source("wait_for_stop")), model::Kernel(source("speed=1"))}, stop.get_token());
   ASSERT_FALSE(raced);
   EXPECT_EQ(raced.error().code, ErrorCode::cancelled);
-  EXPECT_TRUE(evaluator->ask(evaluation::Race{source("speed=2"), source("speed=1")}, {})) << "the worker measures on";
+  EXPECT_TRUE(evaluator->ask(evaluation::Race{model::Kernel(source("speed=2")), model::Kernel(source("speed=1"))}, {}))
+      << "the worker measures on";
   EXPECT_EQ(starts(), 1U);
 }
 
 TEST_F(WorkerPoolTest, NothingWorksBeforeOpenAndOpenOnlyOnce) {
   const auto closed = pool();
-  const auto early = closed->ask(evaluation::Build{source("speed=1")}, {});
+  const auto early = closed->ask(evaluation::Build{model::Kernel(source("speed=1"))}, {});
   ASSERT_FALSE(early);
   EXPECT_EQ(early.error().code, ErrorCode::invalid_argument);
   const auto evaluator = open_pool();

@@ -267,13 +267,14 @@ TEST(Requests, EachHasOneForm_WhichIsReadAgain) {
   const model::Solution two = source("speed=2");
   const std::vector<std::pair<evaluation::Request, Json>> forms = {
       {evaluation::Open{task()}, {{"op", "open"}, {"task", task()}, {"settings", evaluation::MeasureSettings()}}},
-      {evaluation::Build{one}, {{"op", "build"}, {"solution", one}}},
-      {evaluation::Race{two, one}, {{"op", "triage"}, {"candidate", two}, {"opponent", one}}},
-      {evaluation::Profile{one}, {{"op", "profile"}, {"solution", one}}},
-      {evaluation::PlayOff{{{one}, {two}}, 1},
+      {evaluation::Build{model::Kernel(one)}, {{"op", "build"}, {"solution", one}}},
+      {evaluation::Race{model::Kernel(two), model::Kernel(one)},
+       {{"op", "triage"}, {"candidate", two}, {"opponent", one}}},
+      {evaluation::Profile{model::Kernel(one)}, {{"op", "profile"}, {"solution", one}}},
+      {evaluation::PlayOff{{{model::Kernel(one)}, {model::Kernel(two)}}, 1},
        {{"op", "playoff"}, {"arms", {{{"solution", one}}, {{"solution", two}}}}, {"places", 1}}},
-      {evaluation::HeldOut{one}, {{"op", "verify_held_out"}, {"solution", one}}},
-      {evaluation::Confirm{one}, {{"op", "confirm"}, {"solution", one}}}};
+      {evaluation::HeldOut{model::Kernel(one)}, {{"op", "verify_held_out"}, {"solution", one}}},
+      {evaluation::Confirm{model::Kernel(one)}, {{"op", "confirm"}, {"solution", one}}}};
   for (const auto& [request, form] : forms) {
     EXPECT_EQ(to_json(request).dump(), form.dump());
     const auto read = evaluation::parse_request(form);
@@ -285,15 +286,16 @@ TEST(Requests, EachHasOneForm_WhichIsReadAgain) {
 
 TEST(Requests, AReplyIsOfItsRequestsType) {
   fakes::FakeEvaluator evaluator;
-  for (const evaluation::Request& request : std::vector<evaluation::Request>{
-           evaluation::Open{task()}, evaluation::Build{source("speed=2")}, evaluation::HeldOut{source("x")}}) {
+  for (const evaluation::Request& request :
+       std::vector<evaluation::Request>{evaluation::Open{task()}, evaluation::Build{model::Kernel(source("speed=2"))},
+                                        evaluation::HeldOut{model::Kernel(source("x"))}}) {
     const auto reply = evaluator.answer(request, {});
     ASSERT_TRUE(reply);
     const auto read = evaluation::parse_reply(request, to_json(*reply), "the worker's");
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(to_json(*read).dump(), to_json(*reply).dump());
   }
-  const auto other = evaluation::parse_reply(evaluation::Build{source("x")},
+  const auto other = evaluation::parse_reply(evaluation::Build{model::Kernel(source("x"))},
                                              Json(model::to_string(model::Status::passed)), "the worker's");
   ASSERT_FALSE(other);
   EXPECT_NE(other.error().message.find("the worker's answer to build"), std::string::npos) << other.error().message;

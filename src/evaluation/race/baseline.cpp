@@ -44,7 +44,7 @@ base::Result<std::optional<Failure>> verify_alone_on_device(Measuring& measuring
   const bool counts = measuring.settings.protocol != model::Protocol::verify;
   for (;;) {
     disturbance.clear();
-    TRY_ASSIGN(auto failure, verify(measuring, *measuring.slots, measuring.task.baseline,
+    TRY_ASSIGN(auto failure, verify(measuring, *measuring.slots, measuring.baseline,
                                     {.workloads = measuring.workloads(kEverything),
                                      .median_ns = &times,
                                      .disturbance = counts ? &disturbance : nullptr},
@@ -56,7 +56,7 @@ base::Result<std::optional<Failure>> verify_alone_on_device(Measuring& measuring
 }  // namespace
 
 base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, const std::stop_token& stop) {
-  const model::Solution& baseline = measuring.task.baseline;
+  const model::Kernel& baseline = measuring.baseline;
   model::Evaluation evaluation = blank_evaluation(measuring, baseline, "baseline");
   measuring.baseline_ns.assign(measuring.task.workloads.size(), 0.0);
   TRY_ASSIGN(const bool built, build_stage(measuring, baseline, evaluation, stop));

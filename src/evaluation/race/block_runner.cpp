@@ -57,10 +57,10 @@ BlockRunner::BlockRunner(Bench& bench, const model::Task& task, Slots& slots, Pl
       plan_(std::move(plan)),
       random_(plan_.seed),
       waited_before_(bench.use().waited) {
-  for (const model::Solution* solution : plan_.arms) {
+  for (const model::Kernel* kernel : plan_.arms) {
     const std::size_t arm = arms_.size();
     const Placement placement = arm < plan_.placements.size() ? plan_.placements[arm] : Placement::usual;
-    arms_.push_back({solution, model::source_id(*solution), placement, nullptr, std::nullopt});
+    arms_.push_back({kernel, kernel->id(), placement, nullptr, std::nullopt});
   }
   poisons_ = random_() % kTimedPoisons.size();
   plan_.expected_ns.resize(plan_.workloads.size(), 0);
@@ -158,7 +158,7 @@ base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active,
     ArmState& arm = arms_[static_cast<std::size_t>(index)];
     arm.met_last.reset();
     if (arm.failure) continue;
-    TRY_ASSIGN(arm.live, bench_.start(*arm.solution, arm.placement, stop));
+    TRY_ASSIGN(arm.live, bench_.start(*arm.kernel, arm.placement, stop));
   }
   if (bench_.clock() == DeviceClock::deterministic) return {};  // nothing gets warm
   const int warm_up = order_[used_++];

@@ -48,10 +48,10 @@ enum class Timing { usual, alone };
 class BlockRunner {
  public:
   struct Plan {
-    std::vector<const model::Solution*> arms;  ///< built; the first one's times limit the others
-    std::vector<Placement> placements{};       ///< an entry an arm; fewer: the rest is as usual
-    std::vector<std::size_t> workloads;        ///< indices into the task's
-    std::vector<double> expected_ns;           ///< an entry a workload: limits the first calls; 0: unknown
+    std::vector<const model::Kernel*> arms;  ///< built; the first one's times limit the others
+    std::vector<Placement> placements{};     ///< an entry an arm; fewer: the rest is as usual
+    std::vector<std::size_t> workloads;      ///< indices into the task's
+    std::vector<double> expected_ns;         ///< an entry a workload: limits the first calls; 0: unknown
     std::chrono::nanoseconds hard_limit{std::chrono::seconds(10)};
     std::uint64_t seed = 0;   ///< of orders and poison
     int first_candidate = 0;  ///< arms before this one may have met the slots: a parent in a triage
@@ -84,7 +84,7 @@ class BlockRunner {
 
  private:
   struct ArmState {
-    const model::Solution* solution = nullptr;
+    const model::Kernel* kernel = nullptr;
     std::string source_id;
     Placement placement = Placement::usual;
     std::unique_ptr<LiveKernel> live;

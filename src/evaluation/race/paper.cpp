@@ -21,18 +21,18 @@ struct Series {
 };
 
 /// Two warm-ups and ten calls on slots that the kernel has not met.
-base::Result<std::optional<Failure>> run_series(Measuring& measuring, const model::Solution& solution,
-                                                std::size_t workload, Series& series, const std::stop_token& stop) {
+base::Result<std::optional<Failure>> run_series(Measuring& measuring, const model::Kernel& kernel, std::size_t workload,
+                                                Series& series, const std::stop_token& stop) {
   std::vector<double> times;
   std::unique_ptr<LiveKernel> live;
   const int slots = measuring.slots->count();
-  const std::string source_id = model::source_id(solution);
+  const std::string source_id = kernel.id();
   const int first = measuring.slots->unmet(source_id, workload);
   measuring.slots->meet(source_id, workload, first + kWarmUps + kPaperCalls);
   for (int call = 0; call < kWarmUps + kPaperCalls; ++call) {
     if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");
     if (call % slots == 0) {
-      TRY_ASSIGN(live, measuring.target.start(solution, Placement::usual, stop));
+      TRY_ASSIGN(live, measuring.target.start(kernel, Placement::usual, stop));
     }
     TRY_ASSIGN(Slot * slot, measuring.slots->get(workload, first + call));
     const auto limit = call_limit(measuring.expected_ns({workload}).front(), measuring.hard_limit());
@@ -71,10 +71,10 @@ std::vector<model::WorkloadTiming> timings(const Measuring& measuring, const std
 
 }  // namespace
 
-base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solution& solution,
+base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Kernel& kernel,
                                          const std::stop_token& stop) {
   PaperLatency out;
-  const std::string id = model::source_id(solution);
+  const std::string id = kernel.id();
   if (const auto known = measuring.recorded_ns.find(id); known != measuring.recorded_ns.end()) {
     out.mean_ns = known->second;
     return out;
@@ -84,7 +84,7 @@ base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solu
     Series calmest{0, std::numeric_limits<double>::infinity()};
     for (int repeat = 0; repeat <= kMostRepeatsOfPaper && calmest.spread > kCalm; ++repeat) {
       Series series;
-      TRY_ASSIGN(out.failure, run_series(measuring, solution, workload, series, stop));
+      TRY_ASSIGN(out.failure, run_series(measuring, kernel, workload, series, stop));
       out.calls += kWarmUps + kPaperCalls;
       if (out.failure) return out;
       if (series.spread < calmest.spread) calmest = series;
@@ -95,8 +95,8 @@ base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Solu
   return out;
 }
 
-base::Result<model::Evaluation> paper_triage(Measuring& measuring, const model::Solution& candidate,
-                                             const model::Solution& opponent, model::Evaluation evaluation,
+base::Result<model::Evaluation> paper_triage(Measuring& measuring, const model::Kernel& candidate,
+                                             const model::Kernel& opponent, model::Evaluation evaluation,
                                              const std::stop_token& stop) {
   const StageClock clock(measuring, evaluation, "triage");
   TRY_ASSIGN(const PaperLatency parent, paper_latency(measuring, opponent, stop));
@@ -132,13 +132,13 @@ base::Result<PlayoffReport> paper_playoff(Measuring& measuring, const std::vecto
   std::vector<double> baseline;
   for (const Arm& arm : arms) {
     ArmScore score;
-    TRY_ASSIGN(const model::BuildReport built, measuring.target.build(arm.solution, stop));
+    TRY_ASSIGN(const model::BuildReport built, measuring.target.build(arm.kernel, stop));
     if (!built.built) {
       score.reason = built.diagnostics;
       report.arms.push_back(std::move(score));
       continue;
     }
-    TRY_ASSIGN(const PaperLatency latency, paper_latency(measuring, arm.solution, stop));
+    TRY_ASSIGN(const PaperLatency latency, paper_latency(measuring, arm.kernel, stop));
     if (latency.failure) {
       score.reason = latency.failure->reason;
     } else {

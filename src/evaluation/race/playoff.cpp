@@ -105,10 +105,10 @@ base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<
   stats::Playoff playoff(static_cast<int>(arms.size()), rules);
   PlayoffReport report;
   report.arms.resize(arms.size());
-  std::vector<const model::Solution*> solutions;
+  std::vector<const model::Kernel*> solutions;
   for (std::size_t i = 0; i < arms.size(); ++i) {
-    solutions.push_back(&arms[i].solution);
-    TRY_ASSIGN(const model::BuildReport built, measuring.target.build(arms[i].solution, stop));
+    solutions.push_back(&arms[i].kernel);
+    TRY_ASSIGN(const model::BuildReport built, measuring.target.build(arms[i].kernel, stop));
     if (built.built) continue;
     if (i == 0)
       return base::fail(base::ErrorCode::invalid_argument, "the baseline does not build:\n" + built.diagnostics);
@@ -153,10 +153,10 @@ void conclude(const Measuring& measuring, const std::vector<std::size_t>& worklo
 /// The candidate's two copies against the baseline, timed in one way: the second one's machine code lies elsewhere, so
 /// that a gain which hangs on where code happens to lie is not reported.
 struct RaceState {
-  RaceState(Measuring& measuring, Slots& slots, const model::Solution& candidate,
+  RaceState(Measuring& measuring, Slots& slots, const model::Kernel& candidate,
             const std::vector<std::size_t>& workloads, Timing timing)
       : runner(measuring.target, measuring.task, slots,
-               {.arms = {&measuring.task.baseline, &candidate, &candidate},
+               {.arms = {&measuring.baseline, &candidate, &candidate},
                 .placements = {Placement::usual, Placement::usual, Placement::shifted},
                 .workloads = workloads,
                 .expected_ns = measuring.expected_ns(workloads),
@@ -246,7 +246,7 @@ std::string contradiction(const Measuring& measuring, const std::vector<std::siz
 
 /// Restarts with fresh processes until the rules are content. Where the target times several short calls together,
 /// there is a second race of calls made alone, which counts where the two contradict each other.
-base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model::Solution& candidate,
+base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model::Kernel& candidate,
                                  model::Evaluation& evaluation, const std::stop_token& stop) {
   const StageClock clock(measuring, evaluation, "confirm");
   const std::vector<std::size_t> workloads = measuring.workloads(kTimed);
@@ -285,7 +285,7 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
 
 /// What hardware counters say of a call beside the race's time, as a note: they are not everywhere, and flush caches
 /// before every kernel, so they judge nothing.
-base::Result<void> ask_witness(Measuring& measuring, Slots& slots, const model::Solution& candidate,
+base::Result<void> ask_witness(Measuring& measuring, Slots& slots, const model::Kernel& candidate,
                                model::Evaluation& evaluation, const std::stop_token& stop) {
   constexpr double kFarMore = 1.5;  // honest kernels have 0.66 to 1.01
   const StageClock clock(measuring, evaluation, "profile");
@@ -319,13 +319,13 @@ base::Result<void> ask_witness(Measuring& measuring, Slots& slots, const model::
 
 }  // namespace
 
-base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const model::Solution& candidate,
+base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const model::Kernel& candidate,
                                                  const std::stop_token& stop) {
   model::Evaluation evaluation = blank_evaluation(measuring, candidate, "confirm");
-  evaluation.opponent = model::source_id(measuring.task.baseline);
+  evaluation.opponent = measuring.baseline.id();
   TRY_ASSIGN(const bool built, build_stage(measuring, candidate, evaluation, stop));
   if (!built) return evaluation;
-  TRY(measuring.target.build(measuring.task.baseline, stop));
+  TRY(measuring.target.build(measuring.baseline, stop));
   TRY(measuring.target.start(candidate, Placement::shifted, stop));  // builds the copy while compilers may run
   const auto quiet = measuring.target.quiet();
   const std::uint64_t seed =

@@ -92,7 +92,7 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
 }
 
 /// All workloads and slots, and no race. What passed says how near it came to its bound.
-base::Result<model::Evaluation> verify_alone(Measuring& measuring, const model::Solution& candidate,
+base::Result<model::Evaluation> verify_alone(Measuring& measuring, const model::Kernel& candidate,
                                              model::Evaluation evaluation, const std::stop_token& stop) {
   const auto quiet = measuring.target.quiet();
   Margin margin;
@@ -119,13 +119,13 @@ base::Result<model::Evaluation> verify_alone(Measuring& measuring, const model::
 
 }  // namespace
 
-base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Solution& candidate,
-                                           const model::Solution& opponent, const std::stop_token& stop) {
-  const auto space = model::tuning_space(candidate, measuring.task.definition);
+base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Kernel& candidate,
+                                           const model::Kernel& opponent, const std::stop_token& stop) {
+  const auto space = candidate.space(measuring.task.definition);
   if (space && space->open() && measuring.target.builds_only().empty())
     return run_tuned_triage(measuring, candidate, *space, opponent, stop);
   model::Evaluation evaluation = blank_evaluation(measuring, candidate, "triage");
-  evaluation.opponent = model::source_id(opponent);
+  evaluation.opponent = opponent.id();
   TRY_ASSIGN(const model::BuildReport report, measuring.target.build(candidate, stop));  // it was built before
   if (!take_build(report, evaluation) || !can_run(measuring, evaluation)) return evaluation;
   if (measuring.settings.protocol == model::Protocol::verify)

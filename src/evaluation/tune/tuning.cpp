@@ -42,7 +42,7 @@ Failure none_compiles(std::size_t count, const std::string& first, const std::st
 /// One configuration in the race.
 struct Entrant {
   std::size_t configuration = 0;  ///< in the space
-  model::Solution solution;
+  model::Kernel kernel;
   std::size_t build = 0;  ///< its number at the builder
   std::optional<Failure> failure;
   std::vector<std::vector<double>> samples;  ///< by rung: log-ratio to the first reference, by block
@@ -51,7 +51,7 @@ struct Entrant {
 
 class Tuner {
  public:
-  Tuner(Measuring& measuring, const model::Solution& open, const model::TuningSpace& space,
+  Tuner(Measuring& measuring, const model::Kernel& open, const model::TuningSpace& space,
         std::shared_ptr<CompileBudget> budget, std::stop_token stop)
       : measuring_(measuring),
         open_(open),
@@ -103,7 +103,7 @@ class Tuner {
   [[nodiscard]] const std::string& unmeasured() const { return unmeasured_; }
   /// Over half of the calls of some heat were disturbed.
   [[nodiscard]] bool noisy() const { return noisy_; }
-  [[nodiscard]] const model::Solution& solution(int i) const { return entrant(i).solution; }
+  [[nodiscard]] const model::Kernel& solution(int i) const { return entrant(i).kernel; }
   [[nodiscard]] std::string values_text(int i) const {
     return model::configuration_text(space_.names, space_.configurations[entrant(i).configuration]);
   }
@@ -122,7 +122,7 @@ class Tuner {
 
   [[nodiscard]] model::Tuning record(std::optional<int> chosen) const {
     model::Tuning out;
-    out.source_id = model::source_id(open_);
+    out.source_id = open_.id();
     out.names = space_.names;
     out.sets = space_.sets;
     out.combinations = space_.combinations;
@@ -178,8 +178,8 @@ class Tuner {
     for (const std::size_t configuration : configurations) {
       Entrant fresh;
       fresh.configuration = configuration;
-      fresh.solution = model::with_values(open_, space_.configurations[configuration]);
-      fresh.build = builds_.add(fresh.solution);
+      fresh.kernel = *open_.with_values(space_.configurations[configuration]);
+      fresh.build = builds_.add(fresh.kernel);
       numbers.push_back(count());
       entrants_.push_back(std::move(fresh));
     }
@@ -281,11 +281,11 @@ class Tuner {
   /// The arms side by side; false: the first one failed, and nothing was kept.
   base::Result<bool> run_blocks(int rung, const std::vector<int>& arms) {
     const int blocks = halving_.rung_blocks[static_cast<std::size_t>(rung)];
-    std::vector<const model::Solution*> solutions;
+    std::vector<const model::Kernel*> solutions;
     std::vector<int> active;
     for (const int i : arms) {
       active.push_back(static_cast<int>(solutions.size()));
-      solutions.push_back(&entrant(i).solution);
+      solutions.push_back(&entrant(i).kernel);
     }
     const auto began = now();
     const auto quiet = measuring_.target.quiet();
@@ -384,7 +384,7 @@ class Tuner {
   }
 
   Measuring& measuring_;
-  const model::Solution& open_;
+  const model::Kernel& open_;
   const model::TuningSpace& space_;
   /// A clock that stands still while the device is waited for.
   [[nodiscard]] Clock::time_point now() const { return Clock::now() - measuring_.target.use().waited; }
@@ -409,21 +409,21 @@ class Tuner {
 
 }  // namespace
 
-base::Result<model::BuildReport> build_candidate(const Measuring& measuring, const model::Solution& solution,
+base::Result<model::BuildReport> build_candidate(const Measuring& measuring, const model::Kernel& kernel,
                                                  const std::stop_token& stop) {
-  const auto space = model::tuning_space(solution, measuring.task.definition);
-  if (!space || !space->open()) return measuring.target.build(solution, stop);
+  const auto space = kernel.space(measuring.task.definition);
+  if (!space || !space->open()) return measuring.target.build(kernel, stop);
   const auto began = Clock::now();
   const TuningRules rules;
   const std::vector<stats::GridPoint> points = grid_of(*space);
-  const std::vector<std::size_t> wave = first_wave(solution, points, rules);
+  const std::vector<std::size_t> wave = first_wave(kernel, points, rules);
   model::BuildReport out;
-  const auto budget = measuring.compile_budgets->of(solution, rules.compile_seconds);
+  const auto budget = measuring.compile_budgets->of(kernel, rules.compile_seconds);
   BuildAhead builds(measuring.target, budget, stop);
   const std::size_t probes = std::min(rules.probes, wave.size());
   std::size_t added = 0;
   const auto add_up_to = [&](std::size_t count) {
-    for (; added < count; ++added) builds.add(model::with_values(solution, space->configurations[wave[added]]));
+    for (; added < count; ++added) builds.add(*kernel.with_values(space->configurations[wave[added]]));
   };
   add_up_to(probes);
   std::string first;
@@ -442,13 +442,13 @@ base::Result<model::BuildReport> build_candidate(const Measuring& measuring, con
     return out;
   }
   // There is no machine code yet: what stands for it is as the source is.
-  out.build_id = base::sha256_hex("open build " + model::source_id(solution));
-  out.machine_code_id = base::sha256_hex("open " + model::source_id(solution));
+  out.build_id = base::sha256_hex("open build " + kernel.id());
+  out.machine_code_id = base::sha256_hex("open " + kernel.id());
   return out;
 }
 
-base::Result<model::Evaluation> run_tuned_triage(Measuring& measuring, const model::Solution& candidate,
-                                                 const model::TuningSpace& space, const model::Solution& opponent,
+base::Result<model::Evaluation> run_tuned_triage(Measuring& measuring, const model::Kernel& candidate,
+                                                 const model::TuningSpace& space, const model::Kernel& opponent,
                                                  const std::stop_token& stop) {
   Tuner tuner(measuring, candidate, space, measuring.compile_budgets->of(candidate, TuningRules{}.compile_seconds),
               stop);
@@ -457,7 +457,7 @@ base::Result<model::Evaluation> run_tuned_triage(Measuring& measuring, const mod
   const double seconds = tuner.seconds();
   if (!raced) {
     model::Evaluation evaluation = blank_evaluation(measuring, candidate, "triage");
-    evaluation.opponent = model::source_id(opponent);
+    evaluation.opponent = opponent.id();
     set_failure(evaluation, {model::Status::not_measured, tuner.unmeasured(), std::nullopt});
     evaluation.stages.push_back({"tune", seconds});
     return evaluation;
@@ -481,10 +481,10 @@ base::Result<model::Evaluation> run_tuned_triage(Measuring& measuring, const mod
   }
   if (!failed) {
     failed = blank_evaluation(measuring, candidate, "triage");
-    failed->opponent = model::source_id(opponent);
+    failed->opponent = opponent.id();
     set_failure(*failed, tuner.failure());
   }
-  failed->source_id = model::source_id(candidate);
+  failed->source_id = candidate.id();
   failed->tuning = tuner.record(std::nullopt);
   failed->stages.insert(failed->stages.begin(), {"tune", seconds});
   return std::move(*failed);

@@ -27,10 +27,9 @@ std::vector<stats::GridPoint> grid_of(const model::TuningSpace& space) {
   return points;
 }
 
-std::vector<std::size_t> first_wave(const model::Solution& open, const std::vector<stats::GridPoint>& points,
+std::vector<std::size_t> first_wave(const model::Kernel& open, const std::vector<stats::GridPoint>& points,
                                     const TuningRules& rules) {
-  return stats::spread_points(points, shares_of(points.size(), rules).first,
-                              base::derive_seed(0, model::source_id(open)));
+  return stats::spread_points(points, shares_of(points.size(), rules).first, base::derive_seed(0, open.id()));
 }
 
 }  // namespace accelopt::evaluation

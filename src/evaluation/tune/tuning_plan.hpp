@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "model/solution.hpp"
+#include "model/kernel.hpp"
 #include "model/tuning.hpp"
 #include "stats/grid_search.hpp"
 
@@ -41,7 +41,7 @@ Shares shares_of(std::size_t configurations, const TuningRules& rules);
 std::vector<stats::GridPoint> grid_of(const model::TuningSpace& space);
 
 /// Which configurations are tried first. The same for the builder, which comes before, and for the race.
-std::vector<std::size_t> first_wave(const model::Solution& open, const std::vector<stats::GridPoint>& points,
+std::vector<std::size_t> first_wave(const model::Kernel& open, const std::vector<stats::GridPoint>& points,
                                     const TuningRules& rules);
 
 }  // namespace accelopt::evaluation

@@ -29,7 +29,7 @@ std::vector<std::size_t> smallest_workloads(const Measuring& measuring) {
 
 }  // namespace
 
-base::Result<std::optional<Failure>> inspect_calls(Measuring& measuring, Slots& slots, const model::Solution& candidate,
+base::Result<std::optional<Failure>> inspect_calls(Measuring& measuring, Slots& slots, const model::Kernel& candidate,
                                                    model::Evaluation& evaluation, const std::stop_token& stop) {
   if (!measuring.target.inspects()) return std::optional<Failure>();
   const StageClock clock(measuring, evaluation, "inspect");

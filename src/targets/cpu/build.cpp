@@ -148,38 +148,39 @@ std::string KernelBuilder::flags_text() const {
   return base::joined(compile_flags(options_.compiler, task_.baseline.language, task_.cpu.threads), " ");
 }
 
-std::string KernelBuilder::build_id(const model::Solution& solution) const {
-  std::string key = model::source_id(solution) + '\n' + options_.compiler.name + '\n' + header_ + '\n';
-  for (const std::string& flag : compile_flags(options_.compiler, solution.language, task_.cpu.threads))
+std::string KernelBuilder::build_id(const model::Kernel& kernel) const {
+  std::string key = kernel.id() + '\n' + options_.compiler.name + '\n' + header_ + '\n';
+  for (const std::string& flag : compile_flags(options_.compiler, kernel.solution().language, task_.cpu.threads))
     key += flag + '\n';
   // The values of a tuned kernel stand in its source, and so in the source id.
   return base::sha256_hex(key);
 }
 
-base::Result<BuiltKernelPtr> KernelBuilder::build(const model::Solution& solution, std::stop_token stop,
+base::Result<BuiltKernelPtr> KernelBuilder::build(const model::Kernel& kernel, std::stop_token stop,
                                                   evaluation::Placement placement) {
-  if (solution.sources.empty()) return base::fail(ErrorCode::invalid_argument, "a solution without a source file");
+  if (kernel.solution().sources.empty())
+    return base::fail(ErrorCode::invalid_argument, "a kernel without a source file");
   // Diagnostics name lines, which the source id does not see: the text itself is part of the key.
-  std::string key = build_id(solution);
-  for (const model::SourceFile& file : solution.sources) {
+  std::string key = build_id(kernel);
+  for (const model::SourceFile& file : kernel.solution().sources) {
     key += base::sha256_hex(file.name);
     key += base::sha256_hex(file.text);
   }
   if (placement == evaluation::Placement::shifted) key += " shifted";
-  return built_.get(key, [&] { return build_now(solution, std::move(stop), placement); });
+  return built_.get(key, [&] { return build_now(kernel, std::move(stop), placement); });
 }
 
 namespace {
 
 /// Writes the sources; the names of the translation units, the main one first. A refusal, when the text may not be
 /// compiled.
-base::Result<std::shared_ptr<BuiltKernel>> lay_out(const model::Solution& solution, const std::string& header,
+base::Result<std::shared_ptr<BuiltKernel>> lay_out(const model::Kernel& kernel, const std::string& header,
                                                    const Workshop& shop, std::vector<std::string>& names) {
   TRY(base::write_file(shop.folder / "task.h", header));
   TRY(base::write_file(shop.folder / "exports.map", kVersionScript));
-  for (std::size_t i = 0; i < solution.sources.size(); ++i) {
-    const model::SourceFile& file = solution.sources[i];
-    const std::string name = i == 0 ? main_name(solution.language) : file.name;
+  for (std::size_t i = 0; i < kernel.solution().sources.size(); ++i) {
+    const model::SourceFile& file = kernel.solution().sources[i];
+    const std::string name = i == 0 ? main_name(kernel.solution().language) : file.name;
     if (!plain_name(name)) {
       return base::fail(ErrorCode::invalid_argument, "not a plain source file name: " + file.name);
     }
@@ -294,9 +295,9 @@ base::Result<void> link_kernel(const Workshop& shop, int threads, const std::vec
 }
 
 /// What the source's directives add to the compiler's arguments: flags, and a macro a tuned name.
-tl::expected<std::vector<std::string>, model::DirectiveProblem> own_flags(const model::Solution& solution,
+tl::expected<std::vector<std::string>, model::DirectiveProblem> own_flags(const model::Kernel& kernel,
                                                                           const model::Definition& definition) {
-  auto directives = model::parse_cpu_directives(model::main_text(solution));
+  auto directives = model::parse_cpu_directives(model::main_text(kernel.solution()));
   if (!directives) return tl::make_unexpected(directives.error());
   const auto space = model::expand_tuning(*directives, definition);
   if (!space) return tl::make_unexpected(space.error());
@@ -314,24 +315,24 @@ tl::expected<std::vector<std::string>, model::DirectiveProblem> own_flags(const 
 
 }  // namespace
 
-base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Solution& solution, std::stop_token stop,
+base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Kernel& kernel, std::stop_token stop,
                                                       evaluation::Placement placement) {
-  const auto flags = own_flags(solution, task_.definition);
+  const auto flags = own_flags(kernel, task_.definition);
   if (!flags) {
     const model::DirectiveProblem& problem = flags.error();
-    return refused(main_name(solution.language) + ":" + std::to_string(problem.line) + ":" +
+    return refused(main_name(kernel.solution().language) + ":" + std::to_string(problem.line) + ":" +
                    std::to_string(problem.column) + ": error: " + problem.message);
   }
-  TRY_ASSIGN(std::vector<std::string> all_flags, model::user_flags_of(solution));
+  TRY_ASSIGN(std::vector<std::string> all_flags, model::user_flags_of(kernel.solution()));
   all_flags.insert(all_flags.end(), flags->begin(), flags->end());
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-build"));
   const Workshop shop{options_.compiler, options_.gate, options_.cores, folder.path(), std::move(stop)};
   std::vector<std::string> names;
-  TRY_ASSIGN(std::shared_ptr<BuiltKernel> refusal_of_text, lay_out(solution, header_, shop, names));
+  TRY_ASSIGN(std::shared_ptr<BuiltKernel> refusal_of_text, lay_out(kernel, header_, shop, names));
   if (refusal_of_text) return refusal_of_text;
 
   auto out = std::make_shared<BuiltKernel>();
-  out->report.build_id = build_id(solution);
+  out->report.build_id = build_id(kernel);
   Compiled compiled;
   if (placement == evaluation::Placement::shifted) {
     TRY(base::write_file(folder.path() / "shift.s", kShift));
@@ -360,16 +361,16 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Solution& sol
   return out;
 }
 
-base::Result<std::string> KernelBuilder::build_with_lines(const model::Solution& solution, std::stop_token stop) {
-  const auto flags = own_flags(solution, task_.definition);
+base::Result<std::string> KernelBuilder::build_with_lines(const model::Kernel& kernel, std::stop_token stop) {
+  const auto flags = own_flags(kernel, task_.definition);
   if (!flags) return base::fail(ErrorCode::invalid_argument, flags.error().message);
-  TRY_ASSIGN(std::vector<std::string> all_flags, model::user_flags_of(solution));
+  TRY_ASSIGN(std::vector<std::string> all_flags, model::user_flags_of(kernel.solution()));
   all_flags.insert(all_flags.end(), flags->begin(), flags->end());
   all_flags.emplace_back("-g1");
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-build"));
   const Workshop shop{options_.compiler, options_.gate, options_.cores, folder.path(), std::move(stop)};
   std::vector<std::string> names;
-  TRY_ASSIGN(const auto refusal_of_text, lay_out(solution, header_, shop, names));
+  TRY_ASSIGN(const auto refusal_of_text, lay_out(kernel, header_, shop, names));
   if (refusal_of_text) return base::fail(ErrorCode::invalid_argument, refusal_of_text->report.diagnostics);
   Compiled compiled;
   for (const std::string& name : names) {

@@ -40,13 +40,13 @@ class KernelBuilder {
   /// Builds the solution, with its code placed as said, or returns what was built before. A solution that does not
   /// build is a report.
   /// @error as compile; invalid_argument: no source or a source's name with a path in it.
-  base::Result<BuiltKernelPtr> build(const model::Solution& solution, std::stop_token stop,
+  base::Result<BuiltKernelPtr> build(const model::Kernel& kernel, std::stop_token stop,
                                      evaluation::Placement placement = evaluation::Placement::usual);
 
   /// The file with the lines of the source in it: never loaded, only read. Its code is the same, which the caller
   /// checks.
   /// @error as build; unsupported: it does not build so.
-  base::Result<std::string> build_with_lines(const model::Solution& solution, std::stop_token stop);
+  base::Result<std::string> build_with_lines(const model::Kernel& kernel, std::stop_token stop);
 
   /// Builds the reference with `real` as "double" or "float". @error invalid_argument: it does not build, with
   /// diagnostics.
@@ -58,11 +58,11 @@ class KernelBuilder {
   [[nodiscard]] const std::string& task_header() const { return header_; }
   /// The flags of every kernel, as text, for the record.
   [[nodiscard]] std::string flags_text() const;
-  [[nodiscard]] std::string build_id(const model::Solution& solution) const;
+  [[nodiscard]] std::string build_id(const model::Kernel& kernel) const;
 
  private:
   KernelBuilder(const model::Task& task, Options options);
-  base::Result<BuiltKernelPtr> build_now(const model::Solution& solution, std::stop_token stop,
+  base::Result<BuiltKernelPtr> build_now(const model::Kernel& kernel, std::stop_token stop,
                                          evaluation::Placement placement);
   base::Result<std::string> compile_glue(const std::string& header, const std::string& text,
                                          const std::string& definitions, const std::stop_token& stop);

@@ -216,8 +216,8 @@ class CpuTarget final : public evaluation::Target {
   std::string trust() const override { return "isolated"; }
   std::int64_t last_level_bytes() const override { return machine_.last_level_bytes; }
 
-  base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) override {
-    TRY_ASSIGN(const BuiltKernelPtr built, builder_->build(solution, std::move(stop)));
+  base::Result<model::BuildReport> build(const model::Kernel& kernel, std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltKernelPtr built, builder_->build(kernel, std::move(stop)));
     return built->report;
   }
 
@@ -234,31 +234,30 @@ class CpuTarget final : public evaluation::Target {
     return reference_->run(precision, inputs, invocation);
   }
 
-  base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution,
+  base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Kernel& kernel,
                                                               evaluation::Placement placement,
                                                               std::stop_token stop) override {
-    TRY_ASSIGN(const BuiltKernelPtr built, builder_->build(solution, std::move(stop), placement));
+    TRY_ASSIGN(const BuiltKernelPtr built, builder_->build(kernel, std::move(stop), placement));
     if (!built->report.built) {
       return base::fail(ErrorCode::invalid_argument,
-                        "a solution that does not build cannot be started:\n" + built->report.diagnostics);
+                        "a kernel that does not build cannot be started:\n" + built->report.diagnostics);
     }
     TRY_ASSIGN(const auto lock, lock_machine());  // loading takes the core that others may be measuring on
     TRY_ASSIGN(ArenaProcess arena, ArenaProcess::start(bench_->arena, *built, bench_->buffers));
     return std::make_unique<CpuLiveKernel>(*bench_, std::move(arena));
   }
 
-  std::vector<model::ProfileItem> machine_code_profile(const model::Solution& solution, std::stop_token stop) override {
-    const auto built = builder_->build(solution, stop);
+  std::vector<model::ProfileItem> machine_code_profile(const model::Kernel& kernel, std::stop_token stop) override {
+    const auto built = builder_->build(kernel, stop);
     if (!built || !(*built)->report.built) return {};
     const auto text = disassemble(compiler_, options_.search_path, (*built)->shared_object, Lines::hidden, stop);
     return text ? describe(loops_of(*text)) : std::vector<model::ProfileItem>();
   }
 
-  base::Result<std::optional<evaluation::CodeSamples>> sample(const model::Solution& solution,
-                                                              const Invocation& invocation, model::Cache cache,
-                                                              std::stop_token stop) override {
+  base::Result<std::optional<evaluation::CodeSamples>> sample(const model::Kernel& kernel, const Invocation& invocation,
+                                                              model::Cache cache, std::stop_token stop) override {
     if (!can_sample()) return std::nullopt;
-    TRY_ASSIGN(const BuiltKernelPtr built, builder_->build(solution, stop));
+    TRY_ASSIGN(const BuiltKernelPtr built, builder_->build(kernel, stop));
     TRY_ASSIGN(ArenaProcess arena, ArenaProcess::start(bench_->arena, *built, bench_->buffers));
     const pid_t process = arena.process().pid();
     CpuLiveKernel live(*bench_, std::move(arena));
@@ -279,13 +278,13 @@ class CpuTarget final : public evaluation::Target {
     return sampler.stop();
   }
 
-  std::vector<model::ProfileItem> hot_loops(const model::Solution& solution, const evaluation::CodeSamples& samples,
+  std::vector<model::ProfileItem> hot_loops(const model::Kernel& kernel, const evaluation::CodeSamples& samples,
                                             std::stop_token stop) override {
-    const auto built = builder_->build(solution, stop);
+    const auto built = builder_->build(kernel, stop);
     if (!built || !(*built)->report.built) return {};
     const auto text = disassemble(compiler_, options_.search_path, (*built)->shared_object, Lines::hidden, stop);
     if (!text || describe_hot_loops(*text, "", samples).empty()) return {};
-    const auto lined = builder_->build_with_lines(solution, stop);
+    const auto lined = builder_->build_with_lines(kernel, stop);
     const auto lines = lined ? disassemble(compiler_, options_.search_path, *lined, Lines::shown, stop) : text;
     return describe_hot_loops(*text, lines ? *lines : "", samples);
   }

@@ -110,25 +110,26 @@ class NvrtcBuilder final : public CudaBuilder {
         header_(device_header(task.definition)),
         precompiled_(options_.cache, nvrtc_, common_options(options_.limits)) {}
 
-  base::Result<BuiltCudaPtr> build(const model::Solution& solution, std::stop_token stop) override {
-    if (solution.sources.empty()) return base::fail(ErrorCode::invalid_argument, "a solution without a source file");
-    const std::string id = build_id(solution);
+  base::Result<BuiltCudaPtr> build(const model::Kernel& kernel, std::stop_token stop) override {
+    if (kernel.solution().sources.empty())
+      return base::fail(ErrorCode::invalid_argument, "a kernel without a source file");
+    const std::string id = build_id(kernel);
     // Diagnostics name lines, which the source id does not see: the text itself is part of the key.
     std::string key = id;
-    for (const model::SourceFile& file : solution.sources)
+    for (const model::SourceFile& file : kernel.solution().sources)
       key += base::sha256_hex(file.name) + base::sha256_hex(file.text);
     return built_.get(key, [&]() -> base::Result<BuiltCudaPtr> {
-      TRY_ASSIGN(const auto built, build_source({kMainName, solution, task_.definition, header_, {}}, stop));
+      TRY_ASSIGN(const auto built, build_source({kMainName, kernel.solution(), task_.definition, header_, {}}, stop));
       built->report.build_id = id;
       return BuiltCudaPtr(built);
     });
   }
 
-  base::Result<std::string> cubin_with_lines(const model::Solution& solution, std::stop_token stop) override {
-    TRY_ASSIGN(const BuiltCudaPtr built, build(solution, stop));
+  base::Result<std::string> cubin_with_lines(const model::Kernel& kernel, std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltCudaPtr built, build(kernel, stop));
     if (!built->report.built)
-      return base::fail(ErrorCode::invalid_argument, "a solution that does not build has no machine code");
-    const Source source{kMainName, solution, task_.definition, header_, {"--generate-line-info"}};
+      return base::fail(ErrorCode::invalid_argument, "a kernel that does not build has no machine code");
+    const Source source{kMainName, kernel.solution(), task_.definition, header_, {"--generate-line-info"}};
     TRY_ASSIGN(const NvrtcOutcome outcome, compile_source(source, *built, stop));
     const std::string& measured = built->program.cubins.at(0).bytes;
     if (!outcome.compiled) return measured;
@@ -206,9 +207,9 @@ class NvrtcBuilder final : public CudaBuilder {
  private:
   using Built = std::shared_ptr<BuiltCuda>;
 
-  [[nodiscard]] std::string build_id(const model::Solution& solution) const {
+  [[nodiscard]] std::string build_id(const model::Kernel& kernel) const {
     // The values of a tuned kernel stand in its source, and so in the source id.
-    return base::sha256_hex(model::source_id(solution) + '\n' + nvrtc_.name() + '\n' + header_ + '\n' + flags_text());
+    return base::sha256_hex(kernel.id() + '\n' + nvrtc_.name() + '\n' + header_ + '\n' + flags_text());
   }
 
   [[nodiscard]] static std::vector<std::pair<std::string, std::string>> headers_with(const std::string& task_header) {

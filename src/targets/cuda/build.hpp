@@ -13,8 +13,8 @@
 #include "devices/cuda/program.hpp"
 #include "devices/cuda/residency.hpp"
 #include "model/evaluation.hpp"
+#include "model/kernel.hpp"
 #include "model/launch_plan.hpp"
-#include "model/solution.hpp"
 #include "model/task.hpp"
 #include "sandbox/pause_gate.hpp"
 
@@ -52,11 +52,11 @@ class CudaBuilder {
   /// plan of every workload, registers, shared memory and threads against the limits. A solution that does not build is
   /// a report.
   /// @error io, cancelled; unsupported: no NVRTC.
-  virtual base::Result<BuiltCudaPtr> build(const model::Solution& solution, std::stop_token stop) = 0;
+  virtual base::Result<BuiltCudaPtr> build(const model::Kernel& kernel, std::stop_token stop) = 0;
 
   /// The cubin of a solution that builds, with lines of its source where that leaves the machine code as it is.
   /// @error invalid_argument: it does not build; as `build`.
-  virtual base::Result<std::string> cubin_with_lines(const model::Solution& solution, std::stop_token stop) = 0;
+  virtual base::Result<std::string> cubin_with_lines(const model::Kernel& kernel, std::stop_token stop) = 0;
 
   /// Builds the task's reference.cu, written over a type `real`, with `real` as "double" or "float". Its floating
   /// inputs, outputs and scratch tensors are all of that type: bind its plans with `reference_definition`

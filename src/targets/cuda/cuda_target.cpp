@@ -117,8 +117,8 @@ class CudaTarget final : public evaluation::Target {
   std::string trust() const override { return "device-code"; }
   std::int64_t last_level_bytes() const override { return facts_.l2_bytes; }
 
-  base::Result<model::BuildReport> build(const model::Solution& solution, std::stop_token stop) override {
-    TRY_ASSIGN(const BuiltCudaPtr built, builder_->build(solution, std::move(stop)));
+  base::Result<model::BuildReport> build(const model::Kernel& kernel, std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltCudaPtr built, builder_->build(kernel, std::move(stop)));
     return built->report;
   }
 
@@ -154,24 +154,24 @@ class CudaTarget final : public evaluation::Target {
     return base::fail(ErrorCode::unsupported, "the slots of a CUDA task lie on the device");
   }
 
-  base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Solution& solution,
+  base::Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Kernel& kernel,
                                                               evaluation::Placement placement,
                                                               std::stop_token stop) override {
-    TRY_ASSIGN(BuiltCudaPtr built, builder_->build(solution, stop));
+    TRY_ASSIGN(BuiltCudaPtr built, builder_->build(kernel, stop));
     if (!built->report.built) {
       return base::fail(ErrorCode::invalid_argument,
-                        "a solution that does not build cannot be started:\n" + built->report.diagnostics);
+                        "a kernel that does not build cannot be started:\n" + built->report.diagnostics);
     }
     if (placement == evaluation::Placement::shifted) {
-      TRY_ASSIGN(BuiltCudaPtr copy, builder_->build(with_padding(solution), std::move(stop)));
+      TRY_ASSIGN(BuiltCudaPtr copy, builder_->build(model::Kernel(with_padding(kernel.solution())), std::move(stop)));
       TRY_ASSIGN(const bool elsewhere, lies_elsewhere(*built, *copy));
       if (elsewhere) built = std::move(copy);
     }
     return start_program(*bench_, program_of(built));
   }
 
-  std::vector<model::ProfileItem> machine_code_profile(const model::Solution& solution, std::stop_token stop) override {
-    const auto built = builder_->build(solution, stop);
+  std::vector<model::ProfileItem> machine_code_profile(const model::Kernel& kernel, std::stop_token stop) override {
+    const auto built = builder_->build(kernel, stop);
     if (!built || !(*built)->report.built || !bench_) return {};
     std::vector<model::ProfileItem> out;
     for (const model::Workload& workload : workloads_) {
@@ -182,17 +182,16 @@ class CudaTarget final : public evaluation::Target {
       out.insert(out.end(), items.begin(), items.end());
       break;  // the others launch the same kernels
     }
-    const auto loops = describe_loops(solution, **built, stop);
+    const auto loops = describe_loops(kernel, **built, stop);
     out.insert(out.end(), loops.begin(), loops.end());
     return out;
   }
 
-  base::Result<evaluation::HardwareCounts> hardware_counts(const model::Solution& solution,
-                                                           const Invocation& invocation, model::Cache cache,
-                                                           std::stop_token stop) override {
+  base::Result<evaluation::HardwareCounts> hardware_counts(const model::Kernel& kernel, const Invocation& invocation,
+                                                           model::Cache cache, std::stop_token stop) override {
     TRY_ASSIGN(std::string why, tools_->why_no_counters(stop));
     if (!why.empty()) return evaluation::HardwareCounts{{}, std::move(why)};
-    TRY_ASSIGN(OneCall call, one_call(solution, invocation, stop));
+    TRY_ASSIGN(OneCall call, one_call(kernel, invocation, stop));
     call.request.limit_seconds = static_cast<int>(options_.counting_limit.count());
     return tools_->count(call, cache, stop);
   }
@@ -201,11 +200,11 @@ class CudaTarget final : public evaluation::Target {
 
   bool inspects() const override { return tools_.has_value(); }
 
-  base::Result<evaluation::Inspection> inspect(const model::Solution& solution, const Invocation& invocation,
+  base::Result<evaluation::Inspection> inspect(const model::Kernel& kernel, const Invocation& invocation,
                                                std::stop_token stop) override {
     TRY_ASSIGN(std::string why, tools_->why_not_inspected(stop));
     if (!why.empty()) return evaluation::Inspection{{}, {std::move(why)}};
-    TRY_ASSIGN(OneCall call, one_call(solution, invocation, stop));
+    TRY_ASSIGN(OneCall call, one_call(kernel, invocation, stop));
     call.request.poison = false;
     call.request.limit_seconds = static_cast<int>(options_.sanitizing_limit.count());
     return tools_->inspect(call, stop);
@@ -233,11 +232,11 @@ class CudaTarget final : public evaluation::Target {
   }
 
   /// Empty where there is no disassembler: what it would tell is no more than a help.
-  std::vector<model::ProfileItem> describe_loops(const model::Solution& solution, const BuiltCuda& built,
+  std::vector<model::ProfileItem> describe_loops(const model::Kernel& kernel, const BuiltCuda& built,
                                                  const std::stop_token& stop) {
     const auto missing = tools_->why_no_disassembly(stop);
     if (!missing || !missing->empty()) return {};
-    const auto cubin = builder_->cubin_with_lines(solution, stop);
+    const auto cubin = builder_->cubin_with_lines(kernel, stop);
     if (!cubin) return {};
     const auto text = tools_->disassembly(*cubin, stop);
     if (!text) return {};
@@ -245,9 +244,9 @@ class CudaTarget final : public evaluation::Target {
   }
 
   /// A call of the solution on a slot's first set of inputs, for a process of its own.
-  base::Result<OneCall> one_call(const model::Solution& solution, const Invocation& invocation,
+  base::Result<OneCall> one_call(const model::Kernel& kernel, const Invocation& invocation,
                                  const std::stop_token& stop) {
-    TRY_ASSIGN(const BuiltCudaPtr built, builder_->build(solution, stop));
+    TRY_ASSIGN(const BuiltCudaPtr built, builder_->build(kernel, stop));
     if (!built->report.built) return base::fail(ErrorCode::invalid_argument, "a call needs a kernel that builds");
     return devices::cuda::one_call(*bench_, built->program, invocation);
   }

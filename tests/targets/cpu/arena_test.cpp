@@ -24,7 +24,7 @@ Bracket threaded_call(const std::string& text) {
   task.cpu.threads = 2;
   const auto builder = KernelBuilder::create(task, {*compiler, {}, nullptr}, {});
   EXPECT_TRUE(builder) << builder.error().message;
-  const auto built = (*builder)->build(solution_of(text), {});
+  const auto built = (*builder)->build(model::Kernel(solution_of(text)), {});
   EXPECT_TRUE(built && (*built)->report.built) << (*built)->report.diagnostics;
   auto buffers = Buffers::create({{4096, false}, {4096, false}, {4096, true}}, 1);
   const Machine machine = examine_machine();
@@ -48,13 +48,13 @@ TEST(Arena, KernelsOfSeveralThreadsRun) {
   task.cpu.threads = 2;
   const auto builder = KernelBuilder::create(task, {*compiler, {}, nullptr}, {});
   ASSERT_TRUE(builder) << builder.error().message;
-  const auto built = (*builder)->build(solution_of(R"(#include "task.h"
+  const auto built = (*builder)->build(model::Kernel(solution_of(R"(#include "task.h"
 #include <omp.h>
 extern "C" void kernel(const float*, const float*, float s, float* y, int64_t M) {
 #pragma omp parallel for
   for (int64_t i = 0; i < M; ++i) y[i] = s + 100 * omp_get_num_threads();
 }
-)"),
+)")),
                                        {});
   ASSERT_TRUE(built);
   ASSERT_TRUE((*built)->report.built) << (*built)->report.diagnostics;
@@ -282,7 +282,8 @@ TEST(CpuTargetTest, OtherElementTypesGoThroughTheWholeEvaluation) {
   ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
   std::string wrong = main_text(mixed_task().baseline);
   wrong.replace(wrong.find("*total += places[i];"), 20, "*total += places[i] + (i == 76);");
-  const auto result = evaluator->ask(evaluation::Race{solution_of(wrong), mixed_task().baseline}, {});
+  const auto result =
+      evaluator->ask(evaluation::Race{model::Kernel(solution_of(wrong)), model::Kernel(mixed_task().baseline)}, {});
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->status, Status::incorrect_numerical);
   EXPECT_EQ(result->mismatch->output, "total");

@@ -81,7 +81,7 @@ TEST(InstructionMix, ReadsWhatTheCompilerMade) {
   if (find_program("objdump", kPath).empty()) GTEST_SKIP() << "objdump is not installed";
   const auto builder = KernelBuilder::create(small_task(), {*compiler, {}, nullptr}, {});
   ASSERT_TRUE(builder) << builder.error().message;
-  const auto built = (*builder)->build(small_task().baseline, {});
+  const auto built = (*builder)->build(model::Kernel(small_task().baseline), {});
   ASSERT_TRUE(built && (*built)->report.built);
   const auto text = disassemble(*compiler, kPath, (*built)->shared_object, Lines::hidden, {});
   ASSERT_TRUE(text) << text.error().message;

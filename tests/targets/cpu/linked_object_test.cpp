@@ -39,7 +39,7 @@ extern "C" void kernel(const float* x, const float* g, float s, float* y, int64_
 base::Result<BuiltKernelPtr> built(const std::string& text, const char* compiler_name = "") {
   TRY_ASSIGN(const Compiler compiler, find_compiler(compiler_name, kPath));
   TRY_ASSIGN(const auto builder, KernelBuilder::create(small_task(), {compiler, {}, nullptr}, {}));
-  return builder->build(solution_of(text), {});
+  return builder->build(model::Kernel(solution_of(text)), {});
 }
 
 std::string refusal_of(const std::string& bytes) {

@@ -228,10 +228,10 @@ TEST(Builder, ClangBuildsToo) {
   if (!compiler) GTEST_SKIP() << "clang++ is not installed";
   const auto builder = KernelBuilder::create(small_task(), {*compiler, {}, nullptr}, {});
   ASSERT_TRUE(builder) << builder.error().message;
-  const auto built = (*builder)->build(solution_of(kSmallFast), {});
+  const auto built = (*builder)->build(model::Kernel(solution_of(kSmallFast)), {});
   ASSERT_TRUE(built);
   EXPECT_TRUE((*built)->report.built) << (*built)->report.diagnostics;
-  const auto broken = (*builder)->build(solution_of("#include \"task.h\"\nint x = y;\n"), {});
+  const auto broken = (*builder)->build(model::Kernel(solution_of("#include \"task.h\"\nint x = y;\n")), {});
   ASSERT_TRUE(broken);
   EXPECT_NE((*broken)->report.diagnostics.find("kernel.cpp:2:"), std::string::npos) << (*broken)->report.diagnostics;
 }
@@ -242,11 +242,12 @@ TEST(Builder, CBuildsToo) {
   const auto builder = KernelBuilder::create(small_task(), {*compiler, {}, nullptr}, {});
   ASSERT_TRUE(builder) << builder.error().message;
   const std::string body = " { for (int64_t i = 0; i < M; ++i) y[i] = s + x[i] * g[0]; }\n";
-  const auto built = (*builder)->build(solution_of("#include \"task.h\"\nvoid kernel(const float* restrict x, const "
-                                                   "float* g, float s, float* restrict y, int64_t M)" +
-                                                       body,
-                                                   model::Language::c),
-                                       {});
+  const auto built =
+      (*builder)->build(model::Kernel(solution_of("#include \"task.h\"\nvoid kernel(const float* restrict x, const "
+                                                  "float* g, float s, float* restrict y, int64_t M)" +
+                                                      body,
+                                                  model::Language::c)),
+                        {});
   ASSERT_TRUE(built);
   EXPECT_TRUE((*built)->report.built) << (*built)->report.diagnostics;
 }
@@ -257,8 +258,8 @@ TEST(Builder, AShiftedCopyIsTheSameCodeElsewhere) {
   const auto builder = KernelBuilder::create(small_task(), {*compiler, {}, nullptr}, {});
   ASSERT_TRUE(builder) << builder.error().message;
   const model::Solution solution = small_task().baseline;
-  const auto usual = (*builder)->build(solution, {});
-  const auto shifted = (*builder)->build(solution, {}, evaluation::Placement::shifted);
+  const auto usual = (*builder)->build(model::Kernel(solution), {});
+  const auto shifted = (*builder)->build(model::Kernel(solution), {}, evaluation::Placement::shifted);
   ASSERT_TRUE(usual && shifted);
   ASSERT_TRUE((*shifted)->report.built) << (*shifted)->report.diagnostics;
   EXPECT_NE((*usual)->report.machine_code_id, (*shifted)->report.machine_code_id);
@@ -272,14 +273,14 @@ TEST(Builder, NamesDoNotReachTheMachineCode) {
   const auto builder = KernelBuilder::create(small_task(), {*compiler, {}, nullptr}, {});
   ASSERT_TRUE(builder);
   const auto with_name = [&](const std::string& name) {
-    const auto built =
-        (*builder)->build(solution_of("#include \"task.h\"\n__attribute__((noinline)) float " + name +
-                                      "(const float* r, const float* g) { float t = 0; for (int64_t k = 0; k < K; ++k) "
-                                      "t += r[k] * g[k]; return t; }\n"
-                                      "extern \"C\" void kernel(const float* x, const float* g, float s, float* y, "
-                                      "int64_t M) { for (int64_t i = 0; i < M; ++i) y[i] = " +
-                                      name + "(x + i * K, g) + s; }\n"),
-                          {});
+    const auto built = (*builder)->build(
+        model::Kernel(solution_of("#include \"task.h\"\n__attribute__((noinline)) float " + name +
+                                  "(const float* r, const float* g) { float t = 0; for (int64_t k = 0; k < K; ++k) "
+                                  "t += r[k] * g[k]; return t; }\n"
+                                  "extern \"C\" void kernel(const float* x, const float* g, float s, float* y, "
+                                  "int64_t M) { for (int64_t i = 0; i < M; ++i) y[i] = " +
+                                  name + "(x + i * K, g) + s; }\n")),
+        {});
     EXPECT_TRUE(built && (*built)->report.built) << (built ? (*built)->report.diagnostics : "");
     return built ? (*built)->report.machine_code_id : "";
   };
@@ -311,9 +312,9 @@ TEST(Builder, TunedNamesAreMacros) {
       solution_of(tuned_kernel("//@ tune WIDTH in {4, 8, 1000}\n//@ require K % WIDTH == 0\n"));
   const model::Solution four = model::with_values(open, {4});
   const model::Solution eight = model::with_values(open, {8});
-  const auto with_four = (*builder)->build(four, {});
-  const auto with_eight = (*builder)->build(eight, {});
-  const auto defined = (*builder)->build(model::standing_alone(eight), {});
+  const auto with_four = (*builder)->build(model::Kernel(four), {});
+  const auto with_eight = (*builder)->build(model::Kernel(eight), {});
+  const auto defined = (*builder)->build(model::Kernel(model::standing_alone(eight)), {});
   for (const auto& built : {with_four, with_eight, defined}) {
     ASSERT_TRUE(built);
     EXPECT_TRUE((*built)->report.built) << (*built)->report.diagnostics;
@@ -322,13 +323,13 @@ TEST(Builder, TunedNamesAreMacros) {
   EXPECT_NE((*with_four)->report.machine_code_id, (*with_eight)->report.machine_code_id);
   EXPECT_EQ((*with_eight)->report.machine_code_id, (*defined)->report.machine_code_id);
 
-  const auto undecided = (*builder)->build(open, {});
+  const auto undecided = (*builder)->build(model::Kernel(open), {});
   ASSERT_TRUE(undecided);
   EXPECT_FALSE((*undecided)->report.built);
   EXPECT_NE((*undecided)->report.diagnostics.find("kernel.cpp:1:10: error: 2 configurations are left open"),
             std::string::npos)
       << (*undecided)->report.diagnostics;
-  const auto rejected = (*builder)->build(model::with_values(open, {1000}), {});
+  const auto rejected = (*builder)->build(model::Kernel(model::with_values(open, {1000})), {});
   ASSERT_TRUE(rejected);
   EXPECT_NE((*rejected)->report.diagnostics.find("kernel.cpp:2:13: error: no configuration is left"), std::string::npos)
       << (*rejected)->report.diagnostics;

@@ -45,7 +45,8 @@ class Verdicts : public testing::Test {
   }
 
   static Evaluation triage_text(const std::string& text) {
-    auto result = evaluator_->ask(evaluation::Race{solution_of(text), small_task().baseline}, {});
+    auto result =
+        evaluator_->ask(evaluation::Race{model::Kernel(solution_of(text)), model::Kernel(small_task().baseline)}, {});
     EXPECT_TRUE(result) << result.error().message;
     return result ? *result : Evaluation{};
   }
@@ -286,16 +287,16 @@ TEST_F(Verdicts, AKernelThatTakesOverItsArenaAndStartsEarlyIsCaught) {
 }
 
 TEST_F(Verdicts, EqualMachineCodeHasEqualIds) {
-  const auto first = evaluator_->ask(evaluation::Build{solution_of(kSmallBaseline)}, {});
+  const auto first = evaluator_->ask(evaluation::Build{model::Kernel(solution_of(kSmallBaseline))}, {});
   const auto renamed = evaluator_->ask(
-      evaluation::Build{solution_of(
+      evaluation::Build{model::Kernel(solution_of(
           "// another comment\n#include \"task.h\"\nstatic float squares(const float* row, const float* gain) "
           "{\n  float total = 0.0f;\n"
           "  for (int64_t k = 0; k < K; ++k) total += row[k] * row[k] * gain[k];\n  return total;\n}\n"
           "extern \"C\" void kernel(const float* x, const float* g, float s, float* y, int64_t M) {\n"
-          "  for (int64_t i = 0; i < M; ++i) y[i] = squares(x + i * K, g) + s;\n}\n")},
+          "  for (int64_t i = 0; i < M; ++i) y[i] = squares(x + i * K, g) + s;\n}\n"))},
       {});
-  const auto other = evaluator_->ask(evaluation::Build{solution_of(kSmallFast)}, {});
+  const auto other = evaluator_->ask(evaluation::Build{model::Kernel(solution_of(kSmallFast))}, {});
   ASSERT_TRUE(first && renamed && other);
   ASSERT_TRUE(first->built && renamed->built && other->built) << renamed->diagnostics;
   EXPECT_EQ(first->machine_code_id.size(), 64U);
@@ -306,10 +307,10 @@ TEST_F(Verdicts, EqualMachineCodeHasEqualIds) {
 }
 
 TEST_F(Verdicts, PlayoffRanksTheArmsAndDropsTheFailed) {
-  const auto report = evaluator_->ask(evaluation::PlayOff{{{solution_of(kSmallBaseline)},
-                                                           {solution_of(kSmallFast)},
-                                                           {solution_of("broken")},
-                                                           {solution_of(kSmallBaseline)}},
+  const auto report = evaluator_->ask(evaluation::PlayOff{{{model::Kernel(solution_of(kSmallBaseline))},
+                                                           {model::Kernel(solution_of(kSmallFast))},
+                                                           {model::Kernel(solution_of("broken"))},
+                                                           {model::Kernel(solution_of(kSmallBaseline))}},
                                                           1},
                                       {});
   ASSERT_TRUE(report) << report.error().message;
@@ -323,9 +324,9 @@ TEST_F(Verdicts, PlayoffRanksTheArmsAndDropsTheFailed) {
 }
 
 TEST_F(Verdicts, ConfirmationReportsEveryTimedWorkload) {
-  auto good = evaluator_->ask(evaluation::Confirm{solution_of(kSmallFast)}, {});
+  auto good = evaluator_->ask(evaluation::Confirm{model::Kernel(solution_of(kSmallFast))}, {});
   for (int attempt = 1; attempt < kAttempts && good && good->verdict != Verdict::faster; ++attempt) {
-    good = evaluator_->ask(evaluation::Confirm{solution_of(kSmallFast)}, {});
+    good = evaluator_->ask(evaluation::Confirm{model::Kernel(solution_of(kSmallFast))}, {});
   }
   ASSERT_TRUE(good) << good.error().message;
   EXPECT_EQ(good->kind, "confirm");
@@ -334,14 +335,14 @@ TEST_F(Verdicts, ConfirmationReportsEveryTimedWorkload) {
   EXPECT_GE(good->blocks, 32);
   ASSERT_EQ(good->workloads.size(), 2U);
   EXPECT_EQ(good->workloads[1].role, model::Role::held_out);
-  const auto same = evaluator_->ask(evaluation::Confirm{small_task().baseline}, {});
+  const auto same = evaluator_->ask(evaluation::Confirm{model::Kernel(small_task().baseline)}, {});
   ASSERT_TRUE(same);
   EXPECT_NE(same->verdict, Verdict::faster);
   EXPECT_FALSE(same->reason.empty());
 }
 
 TEST_F(Verdicts, HeldOutWorkloadsAreVerifiedSilently) {
-  const auto good = evaluator_->ask(evaluation::HeldOut{solution_of(kSmallFast)}, {});
+  const auto good = evaluator_->ask(evaluation::HeldOut{model::Kernel(solution_of(kSmallFast))}, {});
   ASSERT_TRUE(good) << good.error().message;
   EXPECT_EQ(*good, Status::passed);
   const std::string cheat =
@@ -349,13 +350,13 @@ TEST_F(Verdicts, HeldOutWorkloadsAreVerifiedSilently) {
       "if (M == 33) { for (int64_t i = 0; i < M; ++i) y[i] = 0; return; }\n" +
       std::string(kHonest) + "}\n";
   EXPECT_EQ(triage_text(cheat).status, Status::passed);
-  const auto bad = evaluator_->ask(evaluation::HeldOut{solution_of(cheat)}, {});
+  const auto bad = evaluator_->ask(evaluation::HeldOut{model::Kernel(solution_of(cheat))}, {});
   ASSERT_TRUE(bad);
   EXPECT_EQ(*bad, Status::incorrect_numerical);
 }
 
 TEST_F(Verdicts, ProfileNamesRatesAndRemarks) {
-  const auto profile = evaluator_->ask(evaluation::Profile{solution_of(kSmallFast)}, {});
+  const auto profile = evaluator_->ask(evaluation::Profile{model::Kernel(solution_of(kSmallFast))}, {});
   ASSERT_TRUE(profile) << profile.error().message;
   const auto has = [&](const std::string& name) {
     return std::any_of(profile->items.begin(), profile->items.end(),
@@ -365,7 +366,7 @@ TEST_F(Verdicts, ProfileNamesRatesAndRemarks) {
                            "share of roofline", "code size"}) {
     EXPECT_TRUE(has(name)) << name;
   }
-  const auto broken = evaluator_->ask(evaluation::Profile{solution_of("broken")}, {});
+  const auto broken = evaluator_->ask(evaluation::Profile{model::Kernel(solution_of("broken"))}, {});
   EXPECT_FALSE(broken);
 }
 
@@ -373,7 +374,7 @@ TEST_F(Verdicts, AProfileNamesTheLinesOfTheHotLoop) {
   if (!can_sample()) GTEST_SKIP() << "this machine does not let processes be sampled";
   if (find_program("objdump", kPath).empty()) GTEST_SKIP() << "objdump is not installed";
   // The first loop is short; the sum is taken twenty times, in line 8.
-  const auto profile = evaluator_->ask(evaluation::Profile{solution_of(
+  const auto profile = evaluator_->ask(evaluation::Profile{model::Kernel(solution_of(
                                            R"(#include "task.h"
 extern "C" void kernel(const float* x, const float* g, float s, float* y, int64_t M) {
   for (int64_t i = 0; i < M; ++i) y[i] = s;
@@ -387,7 +388,7 @@ extern "C" void kernel(const float* x, const float* g, float s, float* y, int64_
     y[i] = sum + s;
   }
 }
-)")},
+)"))},
                                        {});
   ASSERT_TRUE(profile) << profile.error().message;
   const auto hot = std::ranges::find(profile->items, "hot loop 1", &model::ProfileItem::name);
@@ -406,7 +407,7 @@ TEST_F(Verdicts, ProfileCountsWhatTheMachineCounts) {
       "std::free(const_cast<char*>(fresh));\n" +
       std::string(kHonest) + "}\n";
   const auto faults = [&](const std::string& text) {
-    const auto profile = evaluator_->ask(evaluation::Profile{solution_of(text)}, {});
+    const auto profile = evaluator_->ask(evaluation::Profile{model::Kernel(solution_of(text))}, {});
     EXPECT_TRUE(profile) << profile.error().message;
     for (const auto& item : profile ? profile->items : std::vector<model::ProfileItem>()) {
       if (item.name == "page faults") return item.value;
@@ -422,7 +423,7 @@ TEST_F(Verdicts, ProfileCountsWhatTheMachineCounts) {
 TEST_F(Verdicts, AStopEndsMeasuring) {
   std::stop_source source;
   source.request_stop();
-  const auto result = evaluator_->ask(evaluation::Confirm{small_task().baseline}, source.get_token());
+  const auto result = evaluator_->ask(evaluation::Confirm{model::Kernel(small_task().baseline)}, source.get_token());
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, base::ErrorCode::cancelled);
 }

@@ -36,7 +36,7 @@ class CudaBuild : public testing::Test {
   static void TearDownTestSuite() { shared_.reset(); }
 
   static BuiltCudaPtr build(const model::Solution& solution) {
-    const auto built = shared_->build(solution, {});
+    const auto built = shared_->build(model::Kernel(solution), {});
     EXPECT_TRUE(built) << (built ? "" : built.error().message);
     return built ? *built : std::make_shared<const BuiltCuda>();
   }
@@ -184,7 +184,7 @@ TEST_F(CudaBuild, SizesOfHeldOutWorkloadsStaySecret) {
       const auto at = text.find(option.substr(0, option.find('=')) + "=(");
       text.replace(at, text.find(')', at) + 1 - at, option);
     }
-    const auto built = (*builder)->build(solution, {});
+    const auto built = (*builder)->build(model::Kernel(solution), {});
     ASSERT_TRUE(built) << built.error().message;
     const std::string told = (*built)->report.diagnostics;
     EXPECT_EQ(told.find("hidden"), std::string::npos) << told;
@@ -358,7 +358,7 @@ TEST_F(CudaBuild, HalfTypesAreCudasOwn) {
       {"kernel.cu", std::string(kScaleLaunch) +
                         "extern \"C\" __global__ void scale_rows(const __half* x, float scale, __nv_bfloat16* y, "
                         "int64_t M) { y[threadIdx.x] = __float2bfloat16(scale * __half2float(x[threadIdx.x])); }\n"});
-  const auto built = (*builder)->build(half, {});
+  const auto built = (*builder)->build(model::Kernel(half), {});
   ASSERT_TRUE(built) << built.error().message;
   EXPECT_TRUE((*built)->report.built) << (*built)->report.diagnostics;
 }
@@ -374,14 +374,14 @@ TEST_F(CudaBuild, PrecompiledHeadersGiveTheSameCode) {
       "auto tile = cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block()); "
       "y[blockIdx.x] = tile.shfl_down(x[threadIdx.x], 1);",
       "#include <cooperative_groups.h>\n");
-  const auto with = (*builder)->build(grouped, {});
+  const auto with = (*builder)->build(model::Kernel(grouped), {});
   ASSERT_TRUE(with) << with.error().message;
   ASSERT_TRUE((*with)->report.built) << (*with)->report.diagnostics;
   EXPECT_EQ((*with)->report.code_bytes, build(grouped)->report.code_bytes);
   EXPECT_EQ((*with)->report.remarks, build(grouped)->report.remarks);
   model::Solution broken = grouped;
   broken.sources[0].text += "broken\n";
-  const auto refused = (*builder)->build(broken, {});
+  const auto refused = (*builder)->build(model::Kernel(broken), {});
   ASSERT_TRUE(refused);
   EXPECT_TRUE((*refused)->report.diagnostics.starts_with("kernel.cu:6:")) << (*refused)->report.diagnostics;
   std::error_code ignored;
@@ -393,7 +393,7 @@ TEST_F(CudaBuild, PrecompiledHeadersGiveTheSameCode) {
 
 TEST_F(CudaBuild, LinesOfTheSourceLeaveTheCodeAsItIs) {
   const model::Solution kernel = scale_kernel("y[blockIdx.x] = x[threadIdx.x];");
-  const auto cubin = shared_->cubin_with_lines(kernel, {});
+  const auto cubin = shared_->cubin_with_lines(model::Kernel(kernel), {});
   ASSERT_TRUE(cubin) << cubin.error().message;
   const auto measured = build(kernel);
   expect_contains(*cubin, ".debug_line");
@@ -402,7 +402,7 @@ TEST_F(CudaBuild, LinesOfTheSourceLeaveTheCodeAsItIs) {
   EXPECT_FALSE(
       is_same_code(*cubin, build(scale_kernel("y[blockIdx.x] = x[0];"))->program.cubins.at(0).bytes, {"scale_rows"}));
   EXPECT_FALSE(is_same_code(*cubin, cubin->substr(0, cubin->size() / 2), {"scale_rows"}));
-  const auto broken = shared_->cubin_with_lines(scale_kernel("nonsense"), {});
+  const auto broken = shared_->cubin_with_lines(model::Kernel(scale_kernel("nonsense")), {});
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, base::ErrorCode::invalid_argument);
 }
@@ -415,7 +415,8 @@ TEST_F(CudaBuild, LoopsAreFoundWhereTheSourceHasThem) {
   const auto tool = find_tool(disassembler(), environment, {});
   if (!tool) GTEST_SKIP() << tool.error().message;
   const auto cubin = shared_->cubin_with_lines(
-      scale_kernel("float sum = 0;\n#pragma unroll 1\nfor (int i = 0; i < M; ++i)\nsum += x[i] * scale;\n*y = sum;"),
+      model::Kernel(scale_kernel(
+          "float sum = 0;\n#pragma unroll 1\nfor (int i = 0; i < M; ++i)\nsum += x[i] * scale;\n*y = sum;")),
       {});
   ASSERT_TRUE(cubin) << cubin.error().message;
   const auto text = disassemble(tool->path, *cubin, {});
@@ -468,7 +469,7 @@ TEST_F(CudaBuild, ThePeaksOfMatrixUnitsAreMeasuredByWgmmaWhereItIsAndNotOneByOne
 TEST_F(CudaBuild, AStopEndsACompilation) {
   std::stop_source source;
   source.request_stop();
-  const auto stopped = shared_->build(scale_kernel("y[0] = 17;"), source.get_token());
+  const auto stopped = shared_->build(model::Kernel(scale_kernel("y[0] = 17;")), source.get_token());
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, base::ErrorCode::cancelled);
   EXPECT_TRUE(build(scale_kernel("y[0] = 17;"))->report.built);  // nothing of it was kept

@@ -23,7 +23,7 @@ class CudaCalls : public testing::Test {
   evaluation::CallOutcome call(const std::string& text, int slot, evaluation::CallOptions options = {}) {
     const auto drawn = slots_->get(2, slot);
     EXPECT_TRUE(drawn) << drawn.error().message;
-    const auto live = target_->start(cuda_solution(text), evaluation::Placement::usual, {});
+    const auto live = target_->start(model::Kernel(cuda_solution(text)), evaluation::Placement::usual, {});
     auto outcome = (*live)->call((*drawn)->invocation, options);
     EXPECT_TRUE(outcome) << outcome.error().message;
     return outcome.value_or(evaluation::CallOutcome{});
@@ -115,14 +115,17 @@ TEST(CudaVariants, ShortCallsAreRepeatedOverInputsOfTheirOwn) {
   ASSERT_TRUE(opened) << opened.error().message;
   ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
   const auto honest =
-      evaluator->ask(evaluation::Race{cuda_solution(with("float sum = 0", "float sum = 0.0f")), task.baseline}, {});
+      evaluator->ask(evaluation::Race{model::Kernel(cuda_solution(with("float sum = 0", "float sum = 0.0f"))),
+                                      model::Kernel(task.baseline)},
+                     {});
   ASSERT_TRUE(honest) << honest.error().message;
   EXPECT_EQ(honest->status, Status::passed) << honest->reason;
   // Right for the first set of inputs of a call, and what it keeps from it for the others.
   const std::string text = with("y[i] = sum + s;",
                                 "static float kept[64]; static int calls; "
                                 "if (calls++ < M) kept[i] = sum + s; y[i] = kept[i];");
-  const auto caught = evaluator->ask(evaluation::Race{cuda_solution(text), task.baseline}, {});
+  const auto caught =
+      evaluator->ask(evaluation::Race{model::Kernel(cuda_solution(text)), model::Kernel(task.baseline)}, {});
   ASSERT_TRUE(caught) << caught.error().message;
   EXPECT_EQ(caught->status, Status::incorrect_numerical);
 }
@@ -135,7 +138,7 @@ TEST(CudaVariants, ACallAloneIsOneRunOfTheKernel) {
   evaluation::Slots slots(*target, task, 1, 4);
   evaluation::CallOptions options;
   const auto right = [&](const std::string& text, int slot) {
-    const auto live = target->start(cuda_solution(text), evaluation::Placement::usual, {});
+    const auto live = target->start(model::Kernel(cuda_solution(text)), evaluation::Placement::usual, {});
     const auto outcome = (*live)->call((*slots.get(0, slot))->invocation, options);
     return outcome && outcome->comparisons.size() == 2 && outcome->comparisons[1].passed();
   };

@@ -42,7 +42,7 @@ class HotLoops : public testing::Test {
     const auto evaluator = evaluation::make_local_evaluator(*target);
     const auto opened = evaluator->ask(evaluation::Open{squares_task(), quick_settings()}, {});
     EXPECT_TRUE(opened) << opened.error().message;
-    const auto out = evaluator->ask(evaluation::Profile{cuda_solution(kSquares)}, {});
+    const auto out = evaluator->ask(evaluation::Profile{model::Kernel(cuda_solution(kSquares))}, {});
     EXPECT_TRUE(out) << out.error().message;
     return out.value_or(model::Profile());
   }

@@ -27,11 +27,11 @@ class FakeBuilder final : public CudaBuilder {
     }
   }
 
-  base::Result<BuiltCudaPtr> build(const model::Solution& solution, std::stop_token) override {
-    return built(model::main_text(solution), "", task_.definition);
+  base::Result<BuiltCudaPtr> build(const model::Kernel& kernel, std::stop_token) override {
+    return built(model::main_text(kernel.solution()), "", task_.definition);
   }
-  base::Result<std::string> cubin_with_lines(const model::Solution& solution, std::stop_token stop) override {
-    TRY_ASSIGN(const BuiltCudaPtr built, build(solution, stop));
+  base::Result<std::string> cubin_with_lines(const model::Kernel& kernel, std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltCudaPtr built, build(kernel, stop));
     return built->program.cubins.at(0).bytes;
   }
   base::Result<BuiltCudaPtr> build_reference(const std::string& real, std::stop_token) override {

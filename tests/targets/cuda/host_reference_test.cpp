@@ -76,7 +76,8 @@ TEST(HostReference, KernelsAreJudgedByIt) {
   ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
   EXPECT_GT(runs, 0);
   const auto judge = [&](const std::string& text) {
-    const auto evaluation = evaluator->ask(evaluation::Race{cuda_solution(text), task.baseline}, {});
+    const auto evaluation =
+        evaluator->ask(evaluation::Race{model::Kernel(cuda_solution(text)), model::Kernel(task.baseline)}, {});
     EXPECT_TRUE(evaluation) << evaluation.error().message;
     return evaluation.value_or(model::Evaluation{});
   };
@@ -129,7 +130,7 @@ TEST(HostReference, ASlotIsMadeAgainWithoutAskingItAgain) {
   ASSERT_TRUE(slot) << slot.error().message;
   EXPECT_EQ(runs, 5);
   const auto call = [&](const std::string& text) {
-    const auto live = target->start(cuda_solution(text), evaluation::Placement::usual, {});
+    const auto live = target->start(model::Kernel(cuda_solution(text)), evaluation::Placement::usual, {});
     return (*live)->call((*slot)->invocation, {});
   };
   const auto lost = call(changed_squares("y[i] = sum + s;", "if (i == 5) __trap();"));
@@ -159,7 +160,8 @@ TEST(HostReference, ShortCallsHaveSeveralSetsOfInputsToo) {
   const std::string text = changed_squares("y[i] = sum + s;",
                                            "static float kept[64]; static int calls; "
                                            "if (calls++ < M) kept[i] = sum + s; y[i] = kept[i];");
-  const auto caught = evaluator->ask(evaluation::Race{cuda_solution(text), task.baseline}, {});
+  const auto caught =
+      evaluator->ask(evaluation::Race{model::Kernel(cuda_solution(text)), model::Kernel(task.baseline)}, {});
   ASSERT_TRUE(caught) << caught.error().message;
   EXPECT_EQ(caught->status, Status::incorrect_numerical);
 }

@@ -70,13 +70,14 @@ class TensorMaps : public testing::Test {
     ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
   }
   model::Evaluation judge(const std::string& text) {
-    const auto evaluation = evaluator_->ask(evaluation::Race{cuda_solution(text), task_.baseline}, {});
+    const auto evaluation =
+        evaluator_->ask(evaluation::Race{model::Kernel(cuda_solution(text)), model::Kernel(task_.baseline)}, {});
     EXPECT_TRUE(evaluation) << evaluation.error().message;
     return evaluation.value_or(model::Evaluation{});
   }
   /// Why a plan of this kernel is refused.
   std::string refusal(const std::string& text) {
-    const auto live = target_->start(cuda_solution(text), evaluation::Placement::usual, {});
+    const auto live = target_->start(model::Kernel(cuda_solution(text)), evaluation::Placement::usual, {});
     return live ? "" : live.error().message;
   }
 

@@ -132,7 +132,7 @@ class Tools : public testing::Test {
     ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
   }
   model::Profile profile(const std::string& text) {
-    auto out = evaluator_->ask(evaluation::Profile{cuda_solution(text)}, {});
+    auto out = evaluator_->ask(evaluation::Profile{model::Kernel(cuda_solution(text))}, {});
     EXPECT_TRUE(out) << out.error().message;
     if (!out) return {};
     // On a busy machine the fake device's clocks contradict each other, which is noted as well.
@@ -140,7 +140,7 @@ class Tools : public testing::Test {
     return *out;
   }
   model::Evaluation confirm(const std::string& text) {
-    auto out = evaluator_->ask(evaluation::Confirm{cuda_solution(text)}, {});
+    auto out = evaluator_->ask(evaluation::Confirm{model::Kernel(cuda_solution(text))}, {});
     EXPECT_TRUE(out) << out.error().message;
     if (!out) return {};
     // On a busy machine the fake device's calls take longer alone, which is noted as well.
@@ -279,12 +279,17 @@ TEST_F(Tools, AStopEndsTheToolAndTheCallAndTheDeviceIsFree) {
     EXPECT_TRUE(soon([&] { return logged("ncu").size() == 2; }));
     stop.request_stop();
   });
-  const auto stopped = evaluator_->ask(evaluation::Profile{cuda_solution(spins_when_watched())}, stop.get_token());
+  const auto stopped =
+      evaluator_->ask(evaluation::Profile{model::Kernel(cuda_solution(spins_when_watched()))}, stop.get_token());
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, base::ErrorCode::cancelled);
   EXPECT_TRUE(soon([&] { return has_ended(std::stoi(logged("ncu")[1])); }));
-  EXPECT_EQ(evaluator_->ask(evaluation::Race{cuda_solution(kTwoLaunches), squares_task().baseline}, {})->status,
-            Status::passed);
+  EXPECT_EQ(
+      evaluator_
+          ->ask(evaluation::Race{model::Kernel(cuda_solution(kTwoLaunches)), model::Kernel(squares_task().baseline)},
+                {})
+          ->status,
+      Status::passed);
 }
 
 TEST_F(Tools, SeeNoKeys) {
@@ -304,8 +309,12 @@ TEST_F(Tools, TheResidentProcessGivesWayWhereMemoryIsShort) {
   EXPECT_TRUE(find(profile(kSquares), "achieved occupancy"));
   EXPECT_EQ(logged("ncu").size(), 2);
   // Its slots are made again.
-  EXPECT_EQ(evaluator_->ask(evaluation::Race{cuda_solution(kTwoLaunches), squares_task().baseline}, {})->status,
-            Status::passed);
+  EXPECT_EQ(
+      evaluator_
+          ->ask(evaluation::Race{model::Kernel(cuda_solution(kTwoLaunches)), model::Kernel(squares_task().baseline)},
+                {})
+          ->status,
+      Status::passed);
 }
 
 TEST_F(Tools, AConfirmedKernelWasCheckedByAllTools) {
@@ -340,8 +349,12 @@ TEST_F(Tools, AReadBehindATensorIsNotConfirmed) {
   const std::string reads_behind =
       squares_with("  y[i] = sum + s;", "  if (i == M - 1 && g[K] == 12345.5f) sum += 1;\n  y[i] = sum + s;");
   // Behind g there is always some room: tensors begin at multiples of 256 bytes.
-  EXPECT_EQ(evaluator_->ask(evaluation::Race{cuda_solution(reads_behind), squares_task().baseline}, {})->status,
-            Status::passed);
+  EXPECT_EQ(
+      evaluator_
+          ->ask(evaluation::Race{model::Kernel(cuda_solution(reads_behind)), model::Kernel(squares_task().baseline)},
+                {})
+          ->status,
+      Status::passed);
   const model::Evaluation evaluation = confirm(reads_behind);
   EXPECT_EQ(evaluation.status, Status::runtime_error);
   EXPECT_EQ(evaluation.verdict, model::Verdict::none);
@@ -433,7 +446,7 @@ class OneCallProcess : public Tools {
     task.definition.inputs = {spec_of("x", std::vector<std::string>{"M"})};
     task.definition.outputs = {spec_of("y", std::vector<std::string>{"M"})};
     task.workloads = {{"eight", {}, model::Role::race, 1.0}};
-    const auto built = FakeBuilder(task).build(cuda_solution(text), {});
+    const auto built = FakeBuilder(task).build(model::Kernel(cuda_solution(text)), {});
     EXPECT_TRUE(built) << built.error().message;
     const std::string& cubin = (*built)->program.cubins.at(0).bytes;
     const auto checks = base::read_file(ACCELOPT_FAKE_CHECK_KERNELS);

@@ -32,7 +32,8 @@ class CudaVerdicts : public testing::Test {
     EXPECT_EQ(opened->device.name, "Fake H200");
   }
   model::Evaluation judge(const std::string& text) {
-    const auto evaluation = evaluator_->ask(evaluation::Race{cuda_solution(text), squares_task().baseline}, {});
+    const auto evaluation = evaluator_->ask(
+        evaluation::Race{model::Kernel(cuda_solution(text)), model::Kernel(squares_task().baseline)}, {});
     EXPECT_TRUE(evaluation) << evaluation.error().message;
     return evaluation.value_or(model::Evaluation{});
   }
@@ -201,7 +202,8 @@ TEST(CudaErrors, ATaskOfAnotherTargetIsRefused) {
 model::Evaluation race_with_itself(evaluation::Evaluator& evaluator, const std::function<void(int)>& before) {
   for (int attempt = 0;; ++attempt) {
     before(attempt);
-    const auto evaluation = evaluator.ask(evaluation::Race{squares_task().baseline, squares_task().baseline}, {});
+    const auto evaluation = evaluator.ask(
+        evaluation::Race{model::Kernel(squares_task().baseline), model::Kernel(squares_task().baseline)}, {});
     EXPECT_TRUE(evaluation) << evaluation.error().message;
     const bool late = evaluation && evaluation->reason.find("did not return") != std::string::npos;
     if (!late || attempt == 9) return evaluation.value_or(model::Evaluation{});
@@ -226,7 +228,7 @@ class CudaNeighbours : public testing::Test {
     const auto slot = slots_->get(2, 0);
     ASSERT_TRUE(slot) << slot.error().message;
     slot_ = *slot;
-    auto live = target_->start(task_.baseline, evaluation::Placement::usual, {});
+    auto live = target_->start(model::Kernel(task_.baseline), evaluation::Placement::usual, {});
     ASSERT_TRUE(live);
     live_ = std::move(*live);
   }
@@ -346,7 +348,7 @@ class CudaClock : public testing::Test {
 
 TEST_F(CudaClock, ACallTellsItsClockAndWhetherItIsLow) {
   open_a_slot();
-  const auto live = target_->start(task_.baseline, evaluation::Placement::usual, {});
+  const auto live = target_->start(model::Kernel(task_.baseline), evaluation::Placement::usual, {});
   ASSERT_TRUE(live);
   const auto call = [&] {
     const auto outcome = (*live)->call(slot_->invocation, {});
@@ -372,7 +374,7 @@ TEST_F(CudaClock, EventsThatTheHostsClockContradictsAreNotBelieved) {
   // A call of dozens of milliseconds: what events leave out shows behind what a host may be late.
   const std::string slow =
       with("sum += x[i * K + k]", "for (volatile int wait = 0; wait < 400; wait = wait + 1) {} sum += x[i * K + k]");
-  const auto live = target_->start(cuda_solution(slow), evaluation::Placement::usual, {});
+  const auto live = target_->start(model::Kernel(cuda_solution(slow)), evaluation::Placement::usual, {});
   ASSERT_TRUE(live);
   const auto fault_with = [&](const std::string& factor) {
     EXPECT_TRUE(base::write_file(folder_->path() / "events", factor));
@@ -461,7 +463,7 @@ TEST(CudaRepeats, WhatWasKeptIsMadeAgainWhenTheDevicesProcessWasLost) {
   const auto slot = slots.get(2, 0);
   ASSERT_TRUE(slot) << slot.error().message;
   const auto call = [&](const std::string& text, evaluation::Repeat repeat) {
-    const auto live = target->start(cuda_solution(text), evaluation::Placement::usual, {});
+    const auto live = target->start(model::Kernel(cuda_solution(text)), evaluation::Placement::usual, {});
     evaluation::CallOptions options;
     options.repeat = repeat;
     return (*live)->call((*slot)->invocation, options);
@@ -493,11 +495,13 @@ TEST(CudaRaces, ABlockRaceRunsToItsVerdict) {
   ASSERT_EQ(opened->baseline.status, Status::passed) << opened->baseline.reason;
   const std::string slow =
       with("sum += x[i * K + k]", "for (volatile int wait = 0; wait < 40; wait = wait + 1) {} sum += x[i * K + k]");
-  auto evaluation = evaluator->ask(evaluation::Race{cuda_solution(slow), squares_task().baseline}, {});
+  auto evaluation =
+      evaluator->ask(evaluation::Race{model::Kernel(cuda_solution(slow)), model::Kernel(squares_task().baseline)}, {});
   ASSERT_TRUE(evaluation) << evaluation.error().message;
   // The device is a thread here, which a busy machine may keep from running for longer than a call may take.
   for (int again = 0; again < 3 && evaluation->status == Status::timeout; ++again) {
-    evaluation = evaluator->ask(evaluation::Race{cuda_solution(slow), squares_task().baseline}, {});
+    evaluation = evaluator->ask(
+        evaluation::Race{model::Kernel(cuda_solution(slow)), model::Kernel(squares_task().baseline)}, {});
     ASSERT_TRUE(evaluation) << evaluation.error().message;
   }
   EXPECT_EQ(evaluation->status, Status::passed) << evaluation->reason;
