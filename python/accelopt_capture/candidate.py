@@ -11,6 +11,7 @@ import importlib.util
 import inspect
 import linecache
 import math
+import signal
 import sys
 import time
 from typing import Any, Callable
@@ -212,6 +213,7 @@ def capture(request: dict[str, Any], folder: str) -> tuple[dict[str, Any], list[
     finally:
         if errors.first_refusal is not None:  # whatever the solution has made of it
             raise errors.first_refusal
+    signal.setitimer(signal.ITIMER_REAL, 0)  # host_s ends here
     host_s = time.monotonic() - begun
     results = compile_all(jobs.jobs, limits, folder, request["device"]["shared_memory_per_block_optin"])
     answer = {"choices": current.choices, "findings": current.findings, **linked(plans, results, limits)}
