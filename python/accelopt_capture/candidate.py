@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a solution in the process that was confined for it, and says what came of it."""
+
+from __future__ import annotations
+
+import base64
+import builtins
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import inspect
+import linecache
+import math
+import signal
+import sys
+import time
+from typing import Any, Callable
+
+from . import errors, hooks, session, shapes, state
+from .compiling import Compiled, compile_all
+from .dtypes import BY_NAME, values_of
+from .errors import Failure, Refused, refuse
+from .plan import Plan, finish
+from .storage import Storage
+from .tensor import Tensor
+
+SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+
+class SolutionFiles(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Imports the solution's files from memory, under the names that they have in the request."""
+
+    def __init__(self, files: list[dict[str, str]]) -> None:
+        self.files = {file["name"]: file["content"] for file in files}
+        for name, content in self.files.items():
+            errors.solution_files.add(name)
+            linecache.cache[name] = (len(content), None, content.splitlines(keepends=True), name)
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
+        stem = fullname.replace(".", "/")
+        for name, package in ((f"{stem}.py", False), (f"{stem}/__init__.py", True)):
+            if name in self.files:
+                return self.spec(fullname, name, package)
+        if any(name.startswith(stem + "/") for name in self.files):
+            return importlib.machinery.ModuleSpec(fullname, None, is_package=True)
+        return None
+
+    def spec(self, fullname: str, name: str, package: bool) -> Any:
+        spec = importlib.machinery.ModuleSpec(fullname, self, origin=name, is_package=package)
+        spec.has_location = True
+        return spec
+
+    def exec_module(self, module: Any) -> None:
+        name = module.__spec__.origin
+        module.__file__ = name
+        exec(compile(self.files[name], name, "exec", dont_inherit=True), module.__dict__)
+
+    def get_source(self, fullname: str) -> str | None:
+        spec = self.find_spec(fullname)
+        return self.files.get(spec.origin) if spec is not None else None
+
+
+def without_numpy() -> None:
+    """Triton's interpreter has loaded numpy; a solution has none, here or elsewhere."""
+    original = builtins.__import__
+
+    def guarded(name: str, globals: Any = None, *rest: Any, **options: Any) -> Any:
+        if name.partition(".")[0] == "numpy" and (globals or {}).get("__file__") in errors.solution_files:
+            raise ModuleNotFoundError("No module named 'numpy'", name="numpy")
+        return original(name, globals, *rest, **options)
+    builtins.__import__ = guarded
+
+
+def load(request: dict[str, Any]) -> Callable:
+    """The entry. @error Failure: there is none."""
+    finder = SolutionFiles(request["files"])
+    sys.meta_path.insert(0, finder)
+    file, _, name = request["entry"].partition("::")
+    module_name = file.removesuffix(".py").replace("/", ".")
+    spec = finder.spec(module_name, file, False)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    finder.exec_module(module)
+    found: Any = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise Failure("contract", f"{file} has no {name}", file=file)
+        found = getattr(found, part)
+    if not callable(found):
+        raise Failure("contract", f"{name} in {file} is no function", file=file)
+    return found
+
+
+# Inputs and outputs.
+def make_tensor(spec: dict[str, Any], kind: str) -> Tensor:
+    dtype, shape = BY_NAME[spec["dtype"]], spec["shape"]
+    storage = Storage(dtype, shapes.numel(shape), kind, spec["name"])
+    state.session().sink.place(storage)
+    if "visible" in spec:
+        data = base64.b64decode(spec["visible"])
+        storage.counted = True
+        storage.lazy = lambda: values_of(data, dtype)
+    state.session().sink.declare(storage)
+    return Tensor(storage, 0, dtype, shape, shapes.contiguous_strides(shape))
+
+
+def arguments_of(workload: dict[str, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for spec in workload["inputs"]:
+        if "shape" in spec:
+            made[spec["name"]] = make_tensor(spec, "inout" if spec.get("inout") else "input")
+        else:
+            value = spec["value"]
+            value = SPECIAL.get(value, value) if isinstance(value, str) else value
+            made[spec["name"]] = float(value) if value is not None and BY_NAME[spec["dtype"]].floating else value
+    return made
+
+
+def by_name(entry: Callable, how: str, names: list[str]) -> bool:
+    if how != "auto":
+        return how == "names"
+    try:
+        inspect.signature(entry).bind(**dict.fromkeys(names))
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def call(entry: Callable, request: dict[str, Any], workload: dict[str, Any]) -> tuple[Any, dict[str, Tensor]]:
+    """What the entry returned, and the outputs that it was given."""
+    arguments = arguments_of(workload)
+    outputs: dict[str, Tensor] = {}
+    if request["convention"] == "destination":
+        outputs = {spec["name"]: make_tensor(spec, "output") for spec in workload["outputs"]}
+        arguments.update(outputs)
+    named = by_name(entry, request["arguments"], list(arguments))
+    try:
+        inspect.signature(entry).bind(*(() if named else arguments.values()), **(arguments if named else {}))
+    except TypeError as error:
+        raise Failure("contract", f"{request['entry']} does not take {', '.join(arguments)}: {error}") from None
+    except ValueError:
+        pass
+    return entry(**arguments) if named else entry(*arguments.values()), outputs
+
+
+def returned(value: Any, outputs: list[dict[str, Any]]) -> list[Tensor]:
+    """The returned tensors in the order of the outputs. @error Failure: they are not what the task says."""
+    names = [spec["name"] for spec in outputs]
+    if isinstance(value, dict):
+        if set(value) != set(names):
+            raise Failure("contract", f"returns {sorted(map(str, value))}, the outputs are {sorted(names)}")
+        value = [value[name] for name in names]
+    values = list(value) if isinstance(value, (tuple, list)) else [value]
+    if len(values) != len(names):
+        raise Failure("contract", f"returns {len(values)} values, the outputs are {', '.join(names)}")
+    for spec, tensor in zip(outputs, values):
+        if not isinstance(tensor, Tensor):
+            raise Failure("contract", f"returns a {type(tensor).__name__} for the output {spec['name']}")
+        if list(tensor.shape) != spec["shape"] or tensor.dtype.name != spec["dtype"]:
+            raise Failure("contract", f"returns {tensor.dtype.name} {list(tensor.shape)} for the output {spec['name']}, which is "
+                          f"{spec['dtype']} {spec['shape']}")
+        if tensor.device.type == "cpu":
+            raise Failure("contract", f"returns the output {spec['name']} on the CPU")
+    return values
+
+
+def take_outputs(plan: Any, value: Any, outputs: list[dict[str, Any]]) -> None:
+    """Makes returned tensors the outputs: a fresh buffer becomes one, of anything else there is a copy."""
+    if not outputs:
+        return
+    taken: list[tuple[dict[str, Any], Tensor]] = []
+    fresh: set[int] = set()
+    for spec, tensor in zip(outputs, returned(value, outputs)):
+        storage = tensor.storage_
+        if storage.kind == "scratch" and tensor.is_contiguous() and tensor.nbytes == storage.nbytes and tensor.numel() \
+                and id(storage) not in fresh:
+            fresh.add(id(storage))
+            storage.ready()
+            plan.rename(storage, spec["name"], spec["dtype"])
+        else:
+            taken.append((spec, tensor))
+    for spec, tensor in taken:
+        tensor.storage_.ready()
+        target = make_tensor(spec, "output")
+        if tensor.numel():
+            plan.copy(tensor.window, target.window)
+
+
+def record(request: dict[str, Any], jobs: hooks.Jobs) -> tuple[session.Session, list[tuple[Plan, dict[str, int]]]]:
+    limits = request["limits"]
+    current = session.Session(session.NoPlan(), request["device"], request["configurations"], limits["configurations"])
+    state.begin(current)
+    entry = load(request)
+    plans = []
+    for workload in request["workloads"]:
+        plan = current.sink = Plan(workload["name"], limits)
+        current.reads = {}
+        value, _ = call(entry, request, workload)
+        if request["convention"] == "value":
+            take_outputs(plan, value, workload["outputs"])
+        plans.append((plan, current.reads))
+    return current, plans
+
+
+def capture(request: dict[str, Any], folder: str) -> tuple[dict[str, Any], list[bytes]]:
+    """@error Failure, Refused, and whatever the solution raises."""
+    limits = request["limits"]
+    jobs = hooks.Jobs(limits["kernels"])
+    hooks.install(jobs, request["arch"])
+    begun = time.monotonic()
+    try:
+        current, plans = record(request, jobs)
+    finally:
+        if errors.first_refusal is not None:  # whatever the solution has made of it
+            raise errors.first_refusal
+    signal.setitimer(signal.ITIMER_REAL, 0)  # host_s ends here
+    host_s = time.monotonic() - begun
+    results = compile_all(jobs.jobs, limits, folder, request["device"]["shared_memory_per_block_optin"])
+    answer = {"choices": current.choices, "findings": current.findings, **linked(plans, results, limits)}
+    blobs = answer.pop("blobs")
+    answer["seconds"] = {"host": round(host_s, 4), "compile": round(time.monotonic() - begun - host_s, 4)}
+    return answer, blobs
+
+
+def linked(plans: list[tuple[Plan, dict[str, int]]], results: list[Compiled | Failure], limits: dict[str, int]) -> dict[str, Any]:
+    """Plans that name cubins in place of jobs, and the cubins, each once."""
+    cubins: list[dict[str, Any]] = []
+    blobs: list[bytes] = []
+    known: dict[tuple[bytes, str], int] = {}
+
+    def cubin_of(result: Compiled) -> int:
+        meta = result.metadata
+        key = (result.cubin, str(meta))
+        if key not in known:
+            known[key] = len(cubins)
+            blobs.append(result.cubin)
+            cubins.append({
+                "kernel": meta["name"], "num_warps": meta["num_warps"], "num_ctas": meta["num_ctas"], "shared_bytes": meta["shared"],
+                "global_scratch_bytes": meta["global_scratch_size"], "global_scratch_align": meta["global_scratch_align"],
+                "profile_scratch_bytes": meta["profile_scratch_size"], "profile_scratch_align": meta["profile_scratch_align"],
+                "ptxas": result.ptxas})
+        return known[key]
+
+    def link(plan: Plan, op: dict[str, Any]) -> dict[str, Any]:
+        if op["op"] != "launch":
+            return op
+        result = results[op["job"]]
+        if isinstance(result, Failure):
+            raise result
+        return finish(plan, op, cubin_of(result), result.metadata)
+
+    for plan, _ in plans:
+        plan.ops = [choose(plan, op, link) if op["op"] == "choose" else link(plan, op) for op in plan.ops]
+    if sum(map(len, blobs)) > limits["cubin_bytes"]:
+        raise Failure("limit", f"the cubins take over {limits['cubin_bytes']} bytes", call="cubin_bytes")
+    return {"cubins": cubins, "plans": [plan.json(reads) for plan, reads in plans], "blobs": blobs}
+
+
+def choose(plan: Plan, op: dict[str, Any], link: Callable) -> dict[str, Any]:
+    """Alternatives that do not compile keep their error. @error Failure: the first one's, if none compiles."""
+    alternatives: list[dict[str, Any]] = []
+    first: Failure | None = None
+    for alternative in op["alternatives"]:
+        if "ops" in alternative:
+            try:
+                ops = [link(plan, inner) for inner in alternative["ops"]]
+                alternative = {"configuration": alternative["configuration"], "ops": ops}
+            except Failure as failure:
+                first = first or failure
+                alternative = {"configuration": alternative["configuration"], "error": failure.json()}
+        alternatives.append(alternative)
+    if all("error" in alternative for alternative in alternatives):
+        raise first or Failure("compile", "no configuration can be launched")
+    return {**op, "alternatives": alternatives}
+
+
+def outcome(request: dict[str, Any], folder: str, run: Callable) -> tuple[dict[str, Any], list[bytes]]:
+    """The frame that is sent to the server: a result or an error."""
+    try:
+        value, blobs = run(request, folder)
+        return {"ok": value}, blobs
+    except Refused as refusal:
+        failure = refusal.failure
+    except Failure as error:
+        failure = error
+    except BaseException as error:  # SystemExit and KeyboardInterrupt as well: the solution's own
+        failure = errors.first_refusal.failure if errors.first_refusal else errors.from_exception(error)
+    return {"error": failure.json()}, []
+
+
+__all__ = ["capture", "outcome", "refuse"]

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fork server: reads requests, runs each in a confined child, writes answers. It runs no solution's code itself."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import contextlib
+import importlib.metadata
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from typing import Any, BinaryIO
+
+from . import answer, children, confine, frames, state
+from .errors import Failure
+from .request import ARCHITECTURES, checked
+from .session import NoPlan, Session
+
+PROTOCOL = 1
+TRITON = "3.6.0"
+MOST_LINE = 256 << 20
+STANDIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "standin")
+
+
+class Server:
+    def __init__(self, options: argparse.Namespace, source: BinaryIO, sink: BinaryIO) -> None:
+        self.options = options
+        self.source, self.sink = source, sink
+        self.isolation = confine.Isolation()
+        self.interpreting: Any = None  # another server, which has Triton's interpreter loaded
+
+    def say(self, line: dict[str, Any]) -> None:
+        self.sink.write(json.dumps(line, allow_nan=False, separators=(",", ":")).encode() + b"\n")
+        self.sink.flush()
+
+    def serve(self) -> int:
+        self.say({"ready": self.ready()})
+        while True:
+            line = self.source.readline(MOST_LINE + 1)
+            if not line:
+                return 0
+            if len(line) > MOST_LINE:
+                self.say({"id": None, "error": Failure("protocol", f"a line of over {MOST_LINE} bytes").json()})
+                return 1
+            self.say(self.answer(line))
+
+    def ready(self) -> dict[str, Any]:
+        import triton
+        from triton import knobs
+        numpy = None
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            numpy = importlib.metadata.version("numpy")
+        return {"protocol": PROTOCOL, "triton": triton.__version__, "python": sys.version.split()[0],
+                "ptxas": knobs.nvidia.ptxas.version, "numpy": numpy, "architectures": list(ARCHITECTURES),
+                "isolation": str(self.isolation)}
+
+    def answer(self, line: bytes) -> dict[str, Any]:
+        identity = None
+        try:
+            request = parsed(line)
+            identity = request.get("id")
+            if isinstance(identity, bool) or not isinstance(identity, (int, str)):
+                identity = None
+                raise Failure("request", "id: an integer or a string")
+            return {"id": identity, "ok": self.carried_out(request, line)}
+        except Failure as failure:
+            return {"id": identity, "error": failure.json()}
+        except Exception as error:  # a defect here must not end the server
+            return {"id": identity, "error": Failure("internal", f"{type(error).__name__}: {error}").json()}
+
+    def carried_out(self, request: dict[str, Any], line: bytes) -> dict[str, Any]:
+        op = request.get("op")
+        if op == "ping":
+            return {}
+        if op == "capture" and not self.options.interpreter:
+            return self.capture(checked(request, "capture"))
+        if op == "interpret":
+            from . import interpreting
+            if self.options.interpreter:
+                return interpreting.interpret(self, checked(request, "interpret"))
+            checked(json.loads(line), "interpret")
+            if self.interpreting is None:
+                self.interpreting = interpreting.Interpreter(self.options)
+            return self.interpreting.ask(line)
+        raise Failure("request", f"op: {op!r} is not known")
+
+    def capture(self, request: dict[str, Any]) -> dict[str, Any]:
+        from . import candidate
+        limits = request["limits"]
+        with private_folder(self.options.scratch) as folder:
+            confinement = confine.Confinement(self.isolation, limits, folder, confine.system_folders(self.options.triton))
+            most = limits["cubin_bytes"] + frames.MOST_JSON
+
+            def work() -> tuple[Any, list[bytes]]:
+                return timed(limits["host_s"], lambda: candidate.outcome(request, os.path.join(folder, "cache"), candidate.capture))
+            value, blobs = children.run(work, confinement, most)
+        ok = answer.opened(value)
+        answer.check_capture(ok, blobs, request)
+        for cubin, blob in zip(ok["cubins"], blobs):
+            cubin["data"] = base64.b64encode(blob).decode()
+        return ok
+
+
+def timed(seconds: float, work: Any) -> Any:
+    """The work, whose host part the alarm ends: candidate.capture turns it off before it compiles."""
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    return work()
+
+
+def parsed(line: bytes) -> dict[str, Any]:
+    try:
+        request = frames.strict_json(line)
+    except ValueError as error:
+        raise Failure("protocol", f"no JSON: {error}") from None
+    if not isinstance(request, dict):
+        raise Failure("protocol", "no JSON object")
+    return request
+
+
+@contextlib.contextmanager
+def private_folder(scratch: str | None) -> Any:
+    folder = tempfile.mkdtemp(prefix="accelopt-capture-", dir=scratch)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def load_triton(options: argparse.Namespace) -> None:
+    """@error Failure: setup."""
+    sys.path[:0] = [STANDIN]
+    sys.path.append(options.triton)
+    os.environ["TRITON_INTERPRET"] = "1" if options.interpreter else "0"
+    state.begin(Session(NoPlan()))
+    try:
+        import triton
+    except ImportError as error:
+        raise Failure("setup", f"cannot import triton from {options.triton}: {error}; pip install triton=={TRITON}") from None
+    if triton.__version__ != TRITON:
+        raise Failure("setup", f"{options.triton} has triton {triton.__version__}; this was measured with {TRITON}: "
+                      f"pip install triton=={TRITON}")
+
+
+def warm_up(options: argparse.Namespace) -> None:
+    """Loads and hashes what the first compilation would, in this process, so that children inherit it."""
+    from . import warming
+    with private_folder(options.scratch) as folder:
+        warming.warm(folder)
+
+
+def protocol_descriptors() -> tuple[BinaryIO, BinaryIO]:
+    """The standard descriptors, out of reach of anything that prints."""
+    source, sink = os.dup(0), os.dup(1)
+    null = os.open("/dev/null", os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    os.close(null)
+    return os.fdopen(source, "rb"), os.fdopen(sink, "wb")
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="accelopt_capture", description="Captures Triton solutions; the protocol is in docs/triton.md.")
+    parser.add_argument("--triton", required=True, metavar="SITE_PACKAGES", help="the folder that has triton")
+    parser.add_argument("--scratch", metavar="FOLDER", help="where private folders are made")
+    parser.add_argument("--interpreter", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    options.triton = os.path.abspath(options.triton)
+    source, sink = protocol_descriptors()
+    server = Server(options, source, sink)
+    os.environ.clear()
+    os.environ.update(PATH="/usr/bin:/bin", LANG="C.UTF-8", HOME=options.scratch or tempfile.gettempdir())
+    try:
+        load_triton(options)
+        confine.be_private()
+        with contextlib.suppress(OSError):
+            confine.reap_orphans()
+        server.isolation = confine.probe()
+        warm_up(options)
+    except Failure as failure:
+        server.say({"error": failure.json()})
+        return 1
+    return server.serve()
