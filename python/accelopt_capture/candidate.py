@@ -126,6 +126,19 @@ def by_name(entry: Callable, how: str, names: list[str]) -> bool:
     return True
 
 
+def convention_of(entry: Callable, request: dict[str, Any]) -> str:
+    """Which of both the request means by `auto`: destination passing, if the entry takes the outputs as well."""
+    if request["convention"] != "auto":
+        return request["convention"]
+    workload = request["workloads"][0]
+    names = [spec["name"] for spec in workload["inputs"] + workload["outputs"]]
+    try:
+        inspect.signature(entry).bind(*names)
+    except (TypeError, ValueError):
+        return "value"
+    return "destination"
+
+
 def call(entry: Callable, request: dict[str, Any], workload: dict[str, Any]) -> tuple[Any, dict[str, Tensor]]:
     """What the entry returned, and the outputs that it was given."""
     arguments = arguments_of(workload)
@@ -191,6 +204,7 @@ def record(request: dict[str, Any], jobs: hooks.Jobs) -> tuple[session.Session, 
     current = session.Session(session.NoPlan(), request["device"], request["configurations"], limits["configurations"])
     state.begin(current)
     entry = load(request)
+    request = {**request, "convention": convention_of(entry, request)}
     plans = []
     for workload in request["workloads"]:
         plan = current.sink = Plan(workload["name"], limits)

@@ -51,7 +51,7 @@ def checked(request: dict[str, Any], op: str) -> dict[str, Any]:
     arch = request.get("arch", 90)
     need(arch in ARCHITECTURES and not isinstance(arch, bool), f"arch: one of {', '.join(map(str, ARCHITECTURES))}")
     convention, arguments = request.get("convention", "destination"), request.get("arguments", "order")
-    need(convention in ("destination", "value"), "convention: destination or value")
+    need(convention in ("destination", "value", "auto"), "convention: destination, value or auto")
     need(arguments in ("order", "names", "auto"), "arguments: order, names or auto")
     limits = checked_limits(request.get("limits", {}), op)
     workloads = checked_workloads(request.get("workloads"), op)

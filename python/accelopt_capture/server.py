@@ -171,6 +171,8 @@ def main(arguments: list[str]) -> int:
     options.triton = os.path.abspath(options.triton)
     source, sink = protocol_descriptors()
     server = Server(options, source, sink)
+    if options.scratch:
+        tempfile.tempdir = os.path.abspath(options.scratch)
     os.environ.clear()
     os.environ.update(PATH="/usr/bin:/bin", LANG="C.UTF-8", HOME=options.scratch or tempfile.gettempdir())
     try:

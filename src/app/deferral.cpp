@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "base/utc.hpp"
 #include "evaluation/evaluator_json.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::app {
 
@@ -224,7 +225,7 @@ base::Result<void> Deferral::write(const std::filesystem::path& folder, const De
   bundle.number = static_cast<int>(written_.size()) + 1;
   bundle.program_version = kVersion;
   // A task for another target asks for a device of that kind, whichever it is.
-  bundle.device = device.device == DeviceFlags().device ? run_.task.target : device.device;
+  bundle.device = device.device == DeviceFlags().device ? model::device_kind(run_.task.target) : device.device;
   bundle.compiler = device.compiler;
   bundle.task = run_.task;
   bundle.task_id = model::task_id(run_.task);

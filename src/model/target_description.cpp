@@ -38,6 +38,12 @@ bool is_measured(const TargetDescription& target) {
   return !target.device.empty();
 }
 
+std::string device_kind(std::string_view target) {
+  const TargetDescription* const found = find_target(target);
+  if (found == nullptr || !is_measured(*found)) return std::string(target);
+  return found->device.substr(0, found->device.find(':'));
+}
+
 const LanguageDescription& describe(Language language) {
   static const LanguageDescription unknown;
   for (const TargetDescription* target : targets()) {

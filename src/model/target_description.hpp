@@ -72,6 +72,8 @@ const TargetDescription& target_of(const Task& task);
 int cores_of(const Task& task);
 /// Whether something is measured on it in this version.
 bool is_measured(const TargetDescription& target);
+/// The kind of the device that the target names, "cuda" of "cuda:0"; of an unknown or unmeasured one its own name.
+std::string device_kind(std::string_view target);
 
 /// An unknown language is a text that nobody is asked about.
 const LanguageDescription& describe(Language language);

@@ -4,6 +4,7 @@
 
 #include "targets/cpu/description.hpp"
 #include "targets/cuda/description.hpp"
+#include "targets/triton/description.hpp"
 
 namespace accelopt::model {
 namespace {
@@ -38,11 +39,10 @@ std::span<const TargetDescription* const> targets() {
     opencl.c_tokens = true;
     return planned("opencl", opencl, {".cpp", ".c", ".py"});
   }();
-  static const TargetDescription kTriton =
-      planned("triton", language(Language("python"), "Python", ".py"), {".py", ".cpp"});
   static const TargetDescription kNki = planned("nki", language(Language("python"), "Python", ".py"), {".py", ".cpp"});
-  static const std::array<const TargetDescription*, 5> kTargets{
-      &accelopt::targets::cpu::description(), &accelopt::targets::cuda::description(), &kOpencl, &kTriton, &kNki};
+  static const std::array<const TargetDescription*, 5> kTargets{&accelopt::targets::cpu::description(),
+                                                                &accelopt::targets::cuda::description(), &kOpencl,
+                                                                &accelopt::targets::triton::description(), &kNki};
   return kTargets;
 }
 

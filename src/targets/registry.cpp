@@ -11,6 +11,10 @@
 #include "targets/cuda/cuda_target.hpp"
 #include "targets/cuda/description.hpp"
 #include "targets/cuda/doctor.hpp"
+#include "targets/triton/builder.hpp"
+#include "targets/triton/description.hpp"
+#include "targets/triton/doctor.hpp"
+#include "targets/triton/interpreter_target.hpp"
 
 namespace accelopt::targets {
 namespace {
@@ -31,6 +35,20 @@ std::unique_ptr<evaluation::Target> make_cpu(const Making& making) {
   return cpu::make_cpu_target(options);
 }
 
+triton::CaptureOptions capture_options(const Making& making) {
+  triton::CaptureOptions options;
+  options.python.environment = making.environment;
+  return options;
+}
+
+/// Runs the reference of a task of another target.
+auto host_reference(const Making& making) {
+  return
+      [host = cpu_options(making)](const model::Task& task, evaluation::DeviceUse& use, const std::stop_token& stop) {
+        return cpu::make_cpu_reference(task, host, use, stop);
+      };
+}
+
 std::unique_ptr<evaluation::Target> make_cuda(const Making& making) {
   cuda::CudaOptions options;
   options.device = making.number.value_or(0);
@@ -38,24 +56,40 @@ std::unique_ptr<evaluation::Target> make_cuda(const Making& making) {
   options.build.nvrtc = making.compiler;
   options.build.cache = making.cache;
   options.build.environment = making.environment;
-  options.make_host_reference = [host = cpu_options(making)](const model::Task& task, evaluation::DeviceUse& use,
-                                                             const std::stop_token& stop) {
-    return cpu::make_cpu_reference(task, host, use, stop);
+  options.make_host_reference = host_reference(making);
+  options.builders[triton::description().name] =
+      [capture = capture_options(making)](
+          const model::Task& task, const cuda::CudaBuildOptions& build,
+          const std::stop_token& stop) -> base::Result<std::unique_ptr<cuda::CudaBuilder>> {
+    triton::CaptureOptions own = capture;
+    own.limits = build.limits;
+    own.cores = build.cores;
+    return triton::make_triton_builder(
+        task, std::move(own), [task, build] { return cuda::make_cuda_builder(task, build, {}); }, stop);
   };
   return cuda::make_cuda_target(options);
+}
+
+std::unique_ptr<evaluation::Target> make_interpreter(const Making& making) {
+  return triton::make_interpreter_target({capture_options(making), host_reference(making)});
 }
 
 }  // namespace
 
 std::span<const Entry> registry() {
-  static const std::array<Entry, 2> kEntries{
+  static const std::array<Entry, 3> kEntries{
       {{cpu::description(), {"PATH"}, make_cpu, cpu::examine, ""},
        {cuda::description(),
         {"CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "HOME", "PATH", "ACCELOPT_NCU",
          "ACCELOPT_COMPUTE_SANITIZER", "ACCELOPT_NVDISASM"},
         make_cuda,
         cuda::examine,
-        "cuda"}}};
+        "cuda"},
+       {triton::description(),
+        {"ACCELOPT_PYTHON", "VIRTUAL_ENV", "PATH"},
+        make_interpreter,
+        triton::examine,
+        "triton"}}};
   return kEntries;
 }
 

@@ -55,7 +55,8 @@ base::Result<std::shared_ptr<WorkerProcess>> WorkerConnection::start(std::string
   const auto hello = process->greet(options_.hello_limit, stop);
   if (hello) {
     if (options_.greeted) options_.greeted(*hello);
-    if (target.empty() || hello->target.empty() || hello->target == target) return process;
+    const std::string& its = hello->target;
+    if (target.empty() || its.empty() || its == target || its == model::device_kind(target)) return process;
     return base::fail(ErrorCode::unsupported,
                       "the task is for target " + target + ", and what was chosen measures on " + hello->device +
                           ": choose --device " + device_of(target) + ", or a --worker that has such a device");

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/cuda/server_process.hpp"
 
-#include <poll.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -20,8 +18,7 @@ using base::ErrorCode;
 using base::Json;
 using Clock = std::chrono::steady_clock;
 
-/// A process whose kernel hangs needs the driver to take the device from it.
-constexpr std::chrono::seconds kEndPatience{2};
+constexpr std::size_t kMostAnswerBytes = std::size_t{1} << 30;  ///< what is large lies in shared memory
 
 }  // namespace
 
@@ -57,39 +54,18 @@ base::Result<ServerProcess> ServerProcess::create(std::string program) {
 }
 
 base::Result<void> ServerProcess::start() {
-  std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return base::fail_errno(errno, "the channel to accelopt-device");
-  channel_ = base::FileDescriptor(ends[0]);
-  const base::FileDescriptor theirs(ends[1]);
   sandbox::SpawnOptions options;
   options.program = program_;
   options.environment = server_environment();
-  options.descriptors = {
-      {STDERR_FILENO, STDERR_FILENO}, {theirs.get(), kChannelDescriptor}, {bulk_.get(), kBulkDescriptor}};
+  options.descriptors = {{STDERR_FILENO, STDERR_FILENO}, {bulk_.get(), kBulkDescriptor}};
   options.own_namespaces = false;
-  TRY_ASSIGN(process_, sandbox::spawn(options));
-  buffer_.clear();
+  TRY_ASSIGN(process_, sandbox::LineProcess::start(std::move(options), {kChannelDescriptor}, "accelopt-device"));
   ++generation_;
   return {};
 }
 
 void ServerProcess::end() {
   process_.end();
-  channel_.reset();
-}
-
-std::string ServerProcess::reap() {
-  // It is ending by itself: let it, so that it can be told how.
-  std::optional<sandbox::ExitState> state;
-  for (const auto deadline = Clock::now() + kEndPatience; !state && Clock::now() < deadline;) {
-    state = process_.try_wait();
-    if (!state) poll(nullptr, 0, 1);
-  }
-  end();
-  if (!state) return "was killed";
-  if (state->exited) return "ended with exit code " + std::to_string(state->code);
-  return "was ended by signal " + std::to_string(state->signal);
 }
 
 base::Result<void> ServerProcess::lay_out(const std::vector<std::string_view>& bulk) {
@@ -113,52 +89,23 @@ base::Result<void> ServerProcess::lay_out(const std::vector<std::string_view>& b
   return {};
 }
 
-base::Result<void> ServerProcess::send_line(const Json& request) {
-  const std::string line = base::canonical(request) + "\n";
-  for (std::size_t done = 0; done < line.size();) {
-    const ssize_t sent = send(channel_.get(), line.data() + done, line.size() - done, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return base::fail_errno(errno, "asking accelopt-device");
-    done += static_cast<std::size_t>(sent);
-  }
-  return {};
-}
-
-base::Result<std::string> ServerProcess::receive_line(Clock::time_point deadline) {
-  for (;;) {
-    if (const auto end = buffer_.find('\n'); end != std::string::npos) {
-      std::string line = buffer_.substr(0, end);
-      buffer_.erase(0, end + 1);
-      return line;
-    }
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return base::fail(ErrorCode::timed_out, "accelopt-device did not answer in time");
-    pollfd wait{channel_.get(), POLLIN, 0};
-    if (poll(&wait, 1, static_cast<int>(std::min<long>(left, 1000))) <= 0) continue;
-    std::array<char, 65536> piece{};
-    const ssize_t got = recv(channel_.get(), piece.data(), piece.size(), 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return base::fail(ErrorCode::unavailable, "accelopt-device closed its channel");
-    buffer_.append(piece.data(), static_cast<std::size_t>(got));
-  }
-}
-
 base::Result<Json> ServerProcess::ask(const Json& request, const std::vector<std::string_view>& bulk,
                                       std::chrono::nanoseconds limit) {
   if (!process_.valid()) TRY(start());
   TRY(lay_out(bulk));
-  const auto sent = send_line(request);
-  auto line = sent ? receive_line(Clock::now() + std::chrono::duration_cast<Clock::duration>(limit))
-                   : base::Result<std::string>(tl::make_unexpected(sent.error()));
+  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
+  const auto sent = process_.send(base::canonical(request), deadline);
+  const auto line = sent ? process_.receive(deadline, kMostAnswerBytes)
+                         : base::Result<std::string>(tl::make_unexpected(sent.error()));
   if (!line) {
     if (line.error().code == ErrorCode::timed_out) {
       end();
       return tl::make_unexpected(line.error());
     }
-    return base::fail(ErrorCode::unavailable, "accelopt-device " + reap());
+    return base::fail(ErrorCode::unavailable, "accelopt-device " + process_.reap());
   }
   TRY_ASSIGN(const Json answer, base::parse_json(*line, "accelopt-device"));
-  if (answer.value("lost", false)) reap();
+  if (answer.value("lost", false)) process_.reap();
   if (const auto problem = answer.find("error"); problem != answer.end()) {
     TRY_ASSIGN(const auto code, base::decode<ErrorCode>(problem->value("code", Json()), "accelopt-device"));
     return base::fail(code, base::text_at(*problem, "message"));

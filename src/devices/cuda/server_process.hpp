@@ -14,7 +14,7 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/result.hpp"
-#include "sandbox/process.hpp"
+#include "sandbox/line_process.hpp"
 
 namespace accelopt::devices::cuda {
 
@@ -44,17 +44,11 @@ class ServerProcess {
   explicit ServerProcess(std::string program) : program_(std::move(program)) {}
   base::Result<void> start();
   base::Result<void> lay_out(const std::vector<std::string_view>& bulk);
-  base::Result<void> send_line(const base::Json& request);
-  base::Result<std::string> receive_line(std::chrono::steady_clock::time_point deadline);
-  /// How it ended, in words; reaps it.
-  std::string reap();
 
   std::string program_;
   base::FileDescriptor bulk_;
   std::uint64_t bulk_bytes_ = 0;
-  base::FileDescriptor channel_;
-  sandbox::Process process_;
-  std::string buffer_;
+  sandbox::LineProcess process_;
   std::uint64_t generation_ = 0;
 };
 

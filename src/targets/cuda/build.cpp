@@ -14,6 +14,7 @@
 #include "targets/cuda/description.hpp"
 #include "targets/cuda/diagnostics.hpp"
 #include "targets/cuda/nvrtc.hpp"
+#include "targets/cuda/placement.hpp"
 #include "targets/cuda/plan_text.hpp"
 #include "targets/cuda/precompiled.hpp"
 #include "targets/cuda/program.hpp"
@@ -464,6 +465,13 @@ bool compiles_for(const Nvrtc& nvrtc, const std::string& architecture) {
 base::Result<std::string> find_nvrtc(const CudaBuildOptions& options) {
   TRY_ASSIGN(const Nvrtc nvrtc, locate_nvrtc(places_of(options)));
   return nvrtc.name();
+}
+
+base::Result<BuiltCudaPtr> CudaBuilder::build_elsewhere(const model::Kernel& kernel, std::stop_token stop) {
+  TRY_ASSIGN(const BuiltCudaPtr built, build(kernel, stop));
+  TRY_ASSIGN(const BuiltCudaPtr copy, build(model::Kernel(with_padding(kernel.solution())), std::move(stop)));
+  TRY_ASSIGN(const bool elsewhere, lies_elsewhere(*built, *copy));
+  return elsewhere ? copy : built;
 }
 
 base::Result<std::unique_ptr<CudaBuilder>> make_cuda_builder(const model::Task& task, CudaBuildOptions options,

@@ -54,6 +54,10 @@ class CudaBuilder {
   /// @error io, cancelled; unsupported: no NVRTC.
   virtual base::Result<BuiltCudaPtr> build(const model::Kernel& kernel, std::stop_token stop) = 0;
 
+  /// The same with its machine code at another place, where that can be had. Of a solution that builds. @error as
+  /// `build`.
+  virtual base::Result<BuiltCudaPtr> build_elsewhere(const model::Kernel& kernel, std::stop_token stop);
+
   /// The cubin of a solution that builds, with lines of its source where that leaves the machine code as it is.
   /// @error invalid_argument: it does not build; as `build`.
   virtual base::Result<std::string> cubin_with_lines(const model::Kernel& kernel, std::stop_token stop) = 0;

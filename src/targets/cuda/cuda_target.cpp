@@ -15,8 +15,6 @@
 #include "devices/cuda/sass_loops.hpp"
 #include "evaluation/device_lock.hpp"
 #include "evaluation/roofline.hpp"
-#include "targets/cuda/description.hpp"
-#include "targets/cuda/placement.hpp"
 #include "targets/cuda/program.hpp"
 #include "targets/cuda/task_header.hpp"
 
@@ -62,10 +60,12 @@ class CudaTarget final : public evaluation::Target {
 
   base::Result<evaluation::DeviceInfo> open(const model::Task& task, const evaluation::MeasureSettings&,
                                             std::stop_token stop) override {
-    if (const std::string& own = description().name; task.target != own) {
+    if (!options_.builders.contains(task.target)) {
+      std::string known;
+      for (const auto& [target, make] : options_.builders) known += (known.empty() ? "\"" : " or \"") + target + "\"";
       return base::fail(ErrorCode::unsupported, "the task is of target \"" + task.target +
-                                                    "\"; on a CUDA device kernels of target \"" + own +
-                                                    "\" are measured");
+                                                    "\"; on a CUDA device kernels of target " + known +
+                                                    " are measured");
     }
     if (options_.server.empty()) {
       TRY_ASSIGN(options_.server, devices::cuda::find_server());
@@ -87,8 +87,7 @@ class CudaTarget final : public evaluation::Target {
     tools_.emplace(ToolOptions{options_.server, options_.build.environment, options_.counting_limit,
                                options_.sanitizing_limit, [this] { return bench_->device.release_memory(); }});
     options_.build.limits = limits_of(facts_);
-    TRY_ASSIGN(builder_, options_.make_builder ? options_.make_builder(task, options_.build, stop)
-                                               : make_cuda_builder(task, options_.build, stop));
+    TRY_ASSIGN(builder_, options_.builders.at(task.target)(task, options_.build, stop));
     TRY_ASSIGN(const std::string checks,
                builder_->build_trusted("check_kernels.cu", std::string(devices::cuda::check_kernels_text()),
                                        {"--fmad=false"}, stop));
@@ -163,9 +162,7 @@ class CudaTarget final : public evaluation::Target {
                         "a kernel that does not build cannot be started:\n" + built->report.diagnostics);
     }
     if (placement == evaluation::Placement::shifted) {
-      TRY_ASSIGN(BuiltCudaPtr copy, builder_->build(model::Kernel(with_padding(kernel.solution())), std::move(stop)));
-      TRY_ASSIGN(const bool elsewhere, lies_elsewhere(*built, *copy));
-      if (elsewhere) built = std::move(copy);
+      TRY_ASSIGN(built, builder_->build_elsewhere(kernel, std::move(stop)));
     }
     return start_program(*bench_, program_of(built));
   }
@@ -264,8 +261,7 @@ class CudaTarget final : public evaluation::Target {
                                                        const std::stop_token& stop) {
     bench_.reset();
     builds_only_ = std::move(reason);
-    TRY_ASSIGN(builder_, options_.make_builder ? options_.make_builder(task, options_.build, stop)
-                                               : make_cuda_builder(task, options_.build, stop));
+    TRY_ASSIGN(builder_, options_.builders.at(task.target)(task, options_.build, stop));
     TRY(open_reference(task, stop));
     return evaluation::DeviceInfo{
         "no CUDA device",

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -15,6 +16,10 @@
 #include "targets/cuda/build.hpp"
 
 namespace accelopt::targets::cuda {
+
+/// Makes what builds a task's candidates.
+using MakeBuilder =
+    std::function<base::Result<std::unique_ptr<CudaBuilder>>(const model::Task&, CudaBuildOptions, std::stop_token)>;
 
 struct CudaOptions {
   int device = 0;                             ///< "cuda:<device>", as the driver counts
@@ -27,9 +32,7 @@ struct CudaOptions {
   std::chrono::seconds counting_limit{180};   ///< one run of Nsight Compute
   std::chrono::seconds sanitizing_limit{60};  ///< one run of one tool of compute-sanitizer
   std::chrono::milliseconds patience{10000};  ///< with other processes on the device, an evaluation
-  /// Makes the builder; empty: the one with NVRTC.
-  std::function<base::Result<std::unique_ptr<CudaBuilder>>(const model::Task&, CudaBuildOptions, std::stop_token)>
-      make_builder;
+  std::map<std::string, MakeBuilder> builders{{"cuda", make_cuda_builder}};  ///< by the task's target
   /// Makes what runs a task's reference.cpp; empty: such a task is refused.
   std::function<base::Result<evaluation::HostReference>(const model::Task&, evaluation::DeviceUse&, std::stop_token)>
       make_host_reference;

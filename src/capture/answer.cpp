@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/answer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "base/base64.hpp"
+#include "base/text.hpp"
+
+namespace accelopt::capture {
+namespace {
+
+using base::ErrorCode;
+using base::Json;
+using base::Result;
+using devices::cuda::Argument;
+using devices::cuda::Launch;
+using devices::cuda::LaunchPlan;
+
+constexpr std::size_t kMostMessageBytes = 16U << 10;
+constexpr std::uint64_t kMostScratchBytes = 16ULL << 30;
+constexpr std::size_t kMostRefusals = 20;
+
+std::string clipped(std::string text, std::size_t most) {
+  if (text.size() > most) text.resize(most);
+  return text;
+}
+
+Result<void> damaged(const std::string& what) {
+  return base::fail(ErrorCode::corrupt, "the captured plan " + what);
+}
+
+/// A number from 0 to `most`. @error corrupt.
+Result<std::uint64_t> count_at(const Json& object, const char* key, std::uint64_t most) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > most)
+    return base::fail(ErrorCode::corrupt, std::string("the captured plan has no usable \"") + key + "\"");
+  return found->get<std::uint64_t>();
+}
+
+Result<std::array<std::uint32_t, 3>> extents_at(const Json& object, const char* key) {
+  std::array<std::uint32_t, 3> out{};
+  const auto found = object.find(key);
+  const bool three = found != object.end() && found->is_array() && found->size() == out.size();
+  for (std::size_t i = 0; three && i < out.size(); ++i) {
+    const Json& one = (*found)[i];
+    if (!one.is_number_unsigned() || one.get<std::uint64_t>() > 0x7fffffff) break;
+    out.at(i) = one.get<std::uint32_t>();
+    if (i + 1 == out.size()) return out;
+  }
+  return base::fail(ErrorCode::corrupt, std::string("the captured plan has no usable \"") + key + "\"");
+}
+
+bool is_symbol(std::string_view name) {
+  return !name.empty() && name.size() <= 512 && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '$' || c == '.';
+  });
+}
+
+std::uint64_t bytes_of(const Tensor& tensor) {
+  std::uint64_t out = model::size_of(tensor.dtype);
+  for (const std::int64_t extent : tensor.shape) out *= static_cast<std::uint64_t>(extent);
+  return out;
+}
+
+/// One plan, as it is read.
+class PlanReader {
+ public:
+  PlanReader(const Shapes& shapes, std::size_t cubins, std::vector<std::string> kernels, Captured& out)
+      : cubins_(cubins), kernels_(std::move(kernels)), out_(out) {
+    for (const auto* tensors : {&shapes.inputs, &shapes.outputs}) {
+      for (const Tensor& tensor : *tensors) bytes_[tensor.name] = bytes_of(tensor);
+    }
+  }
+
+  Result<LaunchPlan> read(const Json& plan) {
+    for (const Json& buffer : plan.at("buffers")) TRY(take_buffer(buffer));
+    TRY(take_ops(plan.at("ops")));
+    return std::move(plan_);
+  }
+
+ private:
+  Result<void> take_buffer(const Json& buffer) {
+    const auto& name = buffer.at("name").get_ref<const std::string&>();
+    if (buffer.at("kind") != "scratch") {
+      const auto known = bytes_.find(name);
+      if (known == bytes_.end() || scratch_.contains(name)) return damaged("speaks of a tensor that the task has not");
+      TRY_ASSIGN(const auto bytes, count_at(buffer, "bytes", std::numeric_limits<std::uint64_t>::max()));
+      return bytes == known->second ? Result<void>() : damaged("gives " + known->first + " another size");
+    }
+    if (!name.starts_with('%') || name.size() > 32 || bytes_.contains(name)) return damaged("has a buffer of no name");
+    TRY_ASSIGN(const auto bytes, count_at(buffer, "bytes", kMostScratchBytes));
+    const auto dtype = model::parse_dtype(base::text_at(buffer, "dtype"));
+    if (!dtype) return damaged("has a buffer of no dtype");
+    scratch_[name] = plan_.scratch.size();
+    bytes_[name] = bytes;
+    plan_.scratch.push_back({name, *dtype, bytes, false});
+    return {};
+  }
+
+  Result<void> take_ops(const Json& ops) {
+    for (const Json& op : ops) {
+      const auto& kind = op.at("op").get_ref<const std::string&>();
+      if (kind == "launch") {
+        TRY(take_launch(op));
+      } else if (kind == "choose") {
+        TRY(take_first(op));
+      } else if (!is_clearing(op)) {
+        refuse("an operation of the host: " + clipped(kind, 32));
+      }
+    }
+    return {};
+  }
+
+  /// Whether the operation clears a whole scratch buffer before anybody uses it: the device does that by itself.
+  bool is_clearing(const Json& op) {
+    if (op.at("op") != "fill" || op.at("bits") != 0) return false;
+    const Json& view = op.at("to");
+    const auto found = scratch_.find(view.at("buffer").get_ref<const std::string&>());
+    if (found == scratch_.end() || used_.contains(found->first) || view.at("offset") != 0) return false;
+    const auto dtype = model::parse_dtype(base::text_at(view, "dtype"));
+    std::uint64_t elements = 1;
+    std::uint64_t packed = 1;
+    bool whole = dtype.has_value();
+    for (std::size_t i = view.at("shape").size(); whole && i-- > 0;) {
+      const auto extent = view["shape"][i].get<std::uint64_t>();
+      whole = extent == 1 || view.at("strides").at(i).get<std::uint64_t>() == packed;
+      if (extent != 0 && elements > kMostScratchBytes / extent) return false;
+      packed *= extent;
+      elements *= extent;
+    }
+    if (!whole || elements * model::size_of(*dtype) != bytes_.at(found->first)) return false;
+    plan_.scratch[found->second].zero = true;
+    return true;
+  }
+
+  /// Of an autotuned kernel the configuration that was asked for, the only one that is there.
+  Result<void> take_first(const Json& op) {
+    for (const Json& alternative : op.at("alternatives")) {
+      if (!alternative.contains("ops")) continue;
+      for (const Json& inner : alternative["ops"]) {
+        if (inner.at("op") == "choose") return damaged("has a choice in a choice");
+      }
+      return take_ops(alternative["ops"]);
+    }
+    return damaged("has a choice of nothing");
+  }
+
+  Result<void> take_launch(const Json& op) {
+    Launch launch;
+    TRY_ASSIGN(const auto cubin, count_at(op, "cubin", cubins_ - 1));
+    launch.cubin = cubin;
+    launch.kernel = kernels_.at(cubin);
+    TRY_ASSIGN(launch.grid, extents_at(op, "grid"));
+    TRY_ASSIGN(launch.block, extents_at(op, "block"));
+    TRY_ASSIGN(launch.cluster, extents_at(op, "cluster"));
+    TRY_ASSIGN(const auto shared, count_at(op, "shared_bytes", 1U << 20));
+    launch.shared_bytes = static_cast<std::uint32_t>(shared);
+    if (op.value("cooperative", false)) refuse("a cooperative launch");
+    if (op.value("pdl", false)) refuse("a programmatic dependent launch");
+    for (const Json& argument : op.at("arguments")) {
+      TRY_ASSIGN(auto read, argument_of(argument));
+      launch.arguments.push_back(std::move(read));
+    }
+    plan_.launches.push_back(std::move(launch));
+    return {};
+  }
+
+  Result<Argument> argument_of(const Json& form) {
+    if (const auto name = form.find("tensor"); name != form.end()) {
+      const auto known = bytes_.find(name->get_ref<const std::string&>());
+      if (known == bytes_.end())
+        return tl::make_unexpected(damaged("gives a kernel a tensor that is not there").error());
+      TRY_ASSIGN(const auto offset, count_at(form, "offset", known->second));
+      used_.insert(known->first);
+      return devices::cuda::tensor_argument(known->first, offset);
+    }
+    if (form.contains("tensor_map")) {
+      refuse("a tensor descriptor that the host makes");
+      return devices::cuda::constant_argument(model::DType::int64, 0);
+    }
+    const auto dtype = model::parse_dtype(base::text_at(form, "constant"));
+    if (!dtype) return tl::make_unexpected(damaged("gives a kernel an argument of no kind").error());
+    TRY_ASSIGN(const auto bits, count_at(form, "bits", std::numeric_limits<std::uint64_t>::max()));
+    return devices::cuda::constant_argument(*dtype, bits);
+  }
+
+  void refuse(std::string what) {
+    auto& all = out_.refused;
+    if (all.size() < kMostRefusals && std::find(all.begin(), all.end(), what) == all.end())
+      all.push_back(std::move(what));
+  }
+
+  std::size_t cubins_;
+  std::vector<std::string> kernels_;
+  Captured& out_;
+  LaunchPlan plan_;
+  std::map<std::string, std::uint64_t> bytes_;  ///< of every buffer
+  std::map<std::string, std::size_t> scratch_;  ///< place in the plan
+  std::set<std::string> used_;                  ///< that a launch has been given already
+};
+
+Result<Captured> read_all(const Json& ok, const Request& request) {
+  Captured out;
+  std::vector<std::string> kernels;
+  for (const Json& cubin : ok.at("cubins")) {
+    TRY_ASSIGN(std::string bytes, base::from_base64(cubin.at("data").get_ref<const std::string&>()));
+    const auto& kernel = cubin.at("kernel").get_ref<const std::string&>();
+    if (!is_symbol(kernel)) return tl::make_unexpected(damaged("has a kernel of no name").error());
+    out.program.cubins.push_back({std::move(bytes), {}});
+    out.ptxas.push_back(clipped(base::text_at(cubin, "ptxas"), kMostMessageBytes));
+    kernels.push_back(kernel);
+  }
+  for (const Json& plan : ok.at("plans")) {
+    const auto& name = plan.at("workload").get_ref<const std::string&>();
+    const auto asked = std::find_if(request.workloads.begin(), request.workloads.end(),
+                                    [&](const Shapes& shapes) { return shapes.name == name; });
+    if (asked == request.workloads.end() || out.program.plans.contains(name))
+      return tl::make_unexpected(damaged("is of a workload that was not asked for").error());
+    TRY_ASSIGN(auto read, PlanReader(*asked, kernels.size(), kernels, out).read(plan));
+    TRY(devices::cuda::check_plan(read, kernels.size()));
+    out.program.plans[name] = std::move(read);
+  }
+  if (out.program.plans.size() != request.workloads.size())
+    return tl::make_unexpected(damaged("of a workload is missing").error());
+  for (const Json& finding : ok.value("findings", Json::array())) {
+    out.findings.push_back({clipped(base::text_at(finding, "file"), 256), finding.value("line", 0),
+                            clipped(base::text_at(finding, "message"), kMostMessageBytes)});
+  }
+  const Json seconds = ok.value("seconds", Json::object());
+  out.seconds = seconds.value("host", 0.0) + seconds.value("compile", 0.0);
+  return out;
+}
+
+}  // namespace
+
+std::string diagnostics_of(const Json& error) {
+  std::string out = clipped(base::text_at(error, "file"), 256);
+  if (const auto line = error.find("line"); !out.empty() && line != error.end() && line->is_number_integer())
+    out += ":" + std::to_string(line->get<std::int64_t>());
+  out += out.empty() ? "error: " : ": error: ";
+  const std::string call = clipped(base::text_at(error, "call"), 256);
+  const std::string kind = base::text_at(error, "kind");
+  const std::string message = clipped(base::text_at(error, "message"), kMostMessageBytes);
+  if (!call.empty() && !message.starts_with(call)) out += call + ": ";
+  out += message;
+  if (kind == "limit" || kind == "crashed" || kind == "contract") out += " (" + kind + ")";
+  const std::string text = clipped(base::text_at(error, "text"), kMostMessageBytes);
+  return text.empty() ? out : out + "\n" + text;
+}
+
+Result<Captured> read_captured(const Json& ok, const Request& request) {
+  try {
+    return read_all(ok, request);
+  } catch (const nlohmann::json::exception& problem) {
+    return base::fail(ErrorCode::corrupt, std::string("the captured plan is none: ") + problem.what());
+  }
+}
+
+}  // namespace accelopt::capture

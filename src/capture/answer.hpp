@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the capturing process answers. A solution's code has run where it comes from: every part of it is hostile.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "capture/request.hpp"
+#include "devices/cuda/program.hpp"
+
+namespace accelopt::capture {
+
+/// Something that a solution does and that has no effect, or another one than meant.
+struct Finding {
+  std::string file;
+  int line = 0;
+  std::string message;
+};
+
+struct Captured {
+  devices::cuda::Program program;    ///< its plans are named as the request's workloads
+  std::vector<std::string> ptxas;    ///< what ptxas printed, a text per cubin
+  std::vector<std::string> refused;  ///< what a plan does that a device cannot be given yet, each once
+  std::vector<Finding> findings;
+  double seconds = 0;
+};
+
+/// Why a solution is not captured, as compilers say it: "main.py:41: error: Tensor.softmax: ...".
+std::string diagnostics_of(const base::Json& error);
+
+/// Checked against what was asked: tensors, offsets, names and sizes. @error corrupt: it is not what an answer is.
+base::Result<Captured> read_captured(const base::Json& ok, const Request& request);
+
+}  // namespace accelopt::capture

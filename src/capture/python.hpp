@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which Python captures, and where its Triton lies.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "base/result.hpp"
+
+namespace accelopt::capture {
+
+struct PythonOptions {
+  /// Of ACCELOPT_PYTHON, VIRTUAL_ENV and PATH, those that are set.
+  std::map<std::string, std::string> environment;
+};
+
+struct Python {
+  std::filesystem::path program;   ///< absolute
+  std::filesystem::path packages;  ///< the folder that holds triton/ and its .dist-info
+  std::string triton;              ///< its version, "3.6.0"
+};
+
+/// The version that was measured; another one may be refused by what captures.
+inline constexpr const char* kTritonVersion = "3.6.0";
+
+/// ACCELOPT_PYTHON alone, where it is set; else the virtual environment's, else python3 on the PATH: the first that has
+/// Triton. Nothing is run.
+/// @error unsupported: there is none; says where it was looked for and what to install.
+base::Result<Python> find_python(const PythonOptions& options);
+
+}  // namespace accelopt::capture

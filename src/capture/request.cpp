@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/request.hpp"
+
+#include <utility>
+
+namespace accelopt::capture {
+namespace {
+
+using base::Json;
+
+Json form_of(const Tensor& tensor) {
+  Json out = {{"name", tensor.name}, {"dtype", model::to_string(tensor.dtype)}, {"shape", tensor.shape}};
+  if (tensor.inout) out["inout"] = true;
+  return out;
+}
+
+Json form_of(const Request& request, const char* operation) {
+  Json files = Json::array();
+  for (const model::SourceFile& file : request.solution.sources)
+    files.push_back({{"name", file.name}, {"content", file.text}});
+  Json workloads = Json::array();
+  for (const Shapes& shapes : request.workloads) {
+    Json inputs = Json::array();
+    for (const Tensor& tensor : shapes.inputs) inputs.push_back(form_of(tensor));
+    Json outputs = Json::array();
+    for (const Tensor& tensor : shapes.outputs) outputs.push_back(form_of(tensor));
+    workloads.push_back({{"name", shapes.name}, {"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}});
+  }
+  return {{"op", operation},
+          {"arch", request.architecture},
+          {"files", std::move(files)},
+          {"entry", request.solution.sources.front().name + "::" + request.function},
+          {"convention", "auto"},
+          {"configurations", "first"},
+          {"workloads", std::move(workloads)}};
+}
+
+}  // namespace
+
+Shapes shapes_of(const model::Definition& definition, const model::AxisValues& axes, std::string name) {
+  Shapes out{std::move(name), {}, {}};
+  for (const model::TensorSpec& input : definition.inputs)
+    out.inputs.push_back({input.name, input.dtype, model::shape_of(input, axes), input.inout});
+  for (const model::TensorSpec& output : definition.outputs) {
+    if (!output.inout) out.outputs.push_back({output.name, output.dtype, model::shape_of(output, axes), false});
+  }
+  return out;
+}
+
+Json capture_request(const Request& request) {
+  return form_of(request, "capture");
+}
+
+Json interpret_request(const Request& request, const std::filesystem::path& folder) {
+  Json out = form_of(request, "interpret");
+  out.erase("arch");
+  out["folder"] = folder.string();
+  return out;
+}
+
+std::string tensor_file(const Shapes& workload, const Tensor& tensor) {
+  return workload.name + "." + tensor.name + ".bin";
+}
+
+std::string output_file(const Shapes& workload, const Tensor& tensor) {
+  return workload.name + "." + tensor.name + (tensor.inout ? ".out.bin" : ".bin");
+}
+
+}  // namespace accelopt::capture

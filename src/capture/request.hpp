@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the capturing process is asked, as docs/triton.md describes it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "model/dtype.hpp"
+#include "model/solution.hpp"
+#include "model/task.hpp"
+
+namespace accelopt::capture {
+
+struct Tensor {
+  std::string name;
+  model::DType dtype = model::DType::float32;
+  std::vector<std::int64_t> shape;  ///< elements, outermost axis first
+  bool inout = false;
+};
+
+/// One set of shapes that the host function is called with.
+struct Shapes {
+  std::string name;  ///< of the plan that comes out
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> outputs;
+};
+
+/// The tensors of a workload. Requires every axis to be bound.
+Shapes shapes_of(const model::Definition& definition, const model::AxisValues& axes, std::string name);
+
+struct Request {
+  const model::Solution& solution;  ///< its first file holds the function
+  std::string function;             ///< in the first file
+  int architecture = 90;            ///< compute capability times ten
+  std::vector<Shapes> workloads;
+};
+
+/// Asks for cubins and launch plans.
+base::Json capture_request(const Request& request);
+/// Asks for the outputs of a run by the interpreter; `folder` holds the inputs and takes the outputs.
+base::Json interpret_request(const Request& request, const std::filesystem::path& folder);
+
+/// The file of a tensor in such a folder: "WORKLOAD.TENSOR.bin"; of an inout tensor as it was left, "....out.bin".
+std::string tensor_file(const Shapes& workload, const Tensor& tensor);
+std::string output_file(const Shapes& workload, const Tensor& tensor);
+
+}  // namespace accelopt::capture

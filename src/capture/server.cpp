@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/server.hpp"
+
+#include <unistd.h>
+
+#include <optional>
+#include <utility>
+
+#include "capture/package.hpp"
+#include "sandbox/landlock.hpp"
+#include "sandbox/probe.hpp"
+
+namespace accelopt::capture {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Json;
+
+constexpr std::size_t kMostAnswerBytes = 512U << 20;  ///< base64 of the largest cubins, and plans
+constexpr const char* kName = "the capturing process";
+
+/// Python's own files: its library lies beside it, or where the link to it leads.
+std::vector<fs::path> folders_of(const fs::path& program) {
+  std::error_code ignored;
+  const fs::path real = fs::canonical(program, ignored);
+  return {program.parent_path().parent_path(), real.parent_path().parent_path()};
+}
+
+}  // namespace
+
+base::Result<void> CaptureServer::start(const std::stop_token& stop) {
+  TRY_ASSIGN(files_, base::TemporaryFolder::create("accelopt-capture"));
+  const fs::path package = files_->path() / "accelopt_capture";
+  const fs::path scratch = files_->path() / "scratch";
+  for (const PackageFile& file : package_files()) {
+    const fs::path path = package / file.name;
+    TRY(base::make_folders(path.parent_path()));
+    TRY(base::write_file(path, std::string(file.text)));
+  }
+  TRY(base::make_folders(scratch));
+  sandbox::SpawnOptions options;
+  options.program = options_.python.program.string();
+  options.arguments = {
+      "-I", "-S", "-B", package.string(), "--triton", options_.python.packages.string(), "--scratch", scratch.string()};
+  options.environment = {"LC_ALL=C.UTF-8", "HOME=" + scratch.string(), "TMPDIR=" + scratch.string(),
+                         "PATH=/usr/bin:/bin"};
+  options.descriptors = {{STDERR_FILENO, STDERR_FILENO}};
+  options.cores = options_.cores;
+  base::FileDescriptor rules;
+  if (sandbox::capabilities().landlock > 0) {
+    sandbox::FileRules files{{"/lib", "/lib64", "/usr", "/bin", "/nix/store", "/etc/ld.so.cache", "/proc",
+                              "/sys/devices/system/cpu", "/dev/urandom", files_->path(), options_.python.packages},
+                             {"/dev/null", scratch}};
+    for (const fs::path& folder : folders_of(options_.python.program)) files.readable.push_back(folder);
+    if (!options_.folder.empty()) files.writable.push_back(options_.folder);
+    TRY_ASSIGN(rules, sandbox::make_rule_set(files));
+    options.file_rules = &rules;
+  }
+  TRY_ASSIGN(process_, sandbox::LineProcess::start(std::move(options), {STDIN_FILENO, STDOUT_FILENO}, kName));
+  auto first = receive(options_.start_limit, stop);
+  if (!first) return tl::make_unexpected(first.error());
+  const auto ready = first->find("ready");
+  if (ready == first->end() || !ready->is_object()) {
+    process_.end();
+    const Json error = first->value("error", Json::object());
+    return base::fail(ErrorCode::unsupported, "Triton cannot capture here: " + base::text_at(error, "message"));
+  }
+  version_ = "Triton " + base::text_at(*ready, "triton") + " (Python " + base::text_at(*ready, "python") + ", ptxas " +
+             base::text_at(*ready, "ptxas") + ")";
+  return {};
+}
+
+base::Result<Json> CaptureServer::receive(std::chrono::seconds limit, const std::stop_token& stop) {
+  auto line = process_.receive(std::chrono::steady_clock::now() + limit, kMostAnswerBytes, stop);
+  if (!line) {
+    const bool ended = line.error().code == ErrorCode::unavailable;
+    const std::string how = ended ? process_.reap() : std::string();
+    process_.end();
+    if (ended) return base::fail(ErrorCode::unavailable, std::string(kName) + " " + how);
+    return tl::make_unexpected(line.error());
+  }
+  auto parsed = base::parse_json(*line, kName);
+  if (parsed && parsed->is_object()) return parsed;
+  process_.end();
+  return base::fail(ErrorCode::corrupt, std::string(kName) + " answered what is no object");
+}
+
+base::Result<Answer> CaptureServer::ask(Json request, const std::stop_token& stop) {
+  const std::scoped_lock lock(mutex_);
+  if (!process_.valid()) TRY(start(stop));
+  request["id"] = ++last_id_;
+  const auto deadline = std::chrono::steady_clock::now() + options_.answer_limit;
+  if (const auto sent = process_.send(base::canonical(request), deadline, stop); !sent) {
+    process_.end();
+    return tl::make_unexpected(sent.error());
+  }
+  TRY_ASSIGN(Json answer, receive(options_.answer_limit, stop));
+  if (answer.value("id", Json()) != last_id_) {
+    process_.end();
+    return base::fail(ErrorCode::corrupt, std::string(kName) + " answered another request");
+  }
+  return Answer{answer.value("ok", Json()), answer.value("error", Json())};
+}
+
+base::Result<std::string> CaptureServer::version(const std::stop_token& stop) {
+  const std::scoped_lock lock(mutex_);
+  if (!process_.valid() && version_.empty()) TRY(start(stop));
+  return version_;
+}
+
+}  // namespace accelopt::capture

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/triton/builder.hpp"
+
+#include <mutex>
+#include <utility>
+
+namespace accelopt::targets::triton {
+namespace {
+
+using base::Result;
+using cuda::BuiltCudaPtr;
+
+class TritonBuilder final : public cuda::CudaBuilder {
+ public:
+  TritonBuilder(std::unique_ptr<Capturer> capturer, MakeTrusted make_trusted)
+      : capturer_(std::move(capturer)), make_trusted_(std::move(make_trusted)) {}
+
+  Result<BuiltCudaPtr> build(const model::Kernel& kernel, std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltPtr built, capturer_->build(kernel, stop));
+    return std::make_shared<cuda::BuiltCuda>(cuda::BuiltCuda{built->report, built->program, {}});
+  }
+
+  /// A captured kernel lies where Triton's ptxas put it.
+  Result<BuiltCudaPtr> build_elsewhere(const model::Kernel& kernel, std::stop_token stop) override {
+    return build(kernel, std::move(stop));
+  }
+
+  Result<std::string> cubin_with_lines(const model::Kernel& kernel, std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltPtr built, capturer_->build(kernel, stop));
+    if (!built->report.built || built->program.cubins.empty())
+      return base::fail(base::ErrorCode::invalid_argument, "a kernel that does not build has no machine code");
+    return built->program.cubins.front().bytes;  // Triton keeps lines in all of its machine code
+  }
+
+  Result<BuiltCudaPtr> build_reference(const std::string& real, std::stop_token stop) override {
+    TRY_ASSIGN(cuda::CudaBuilder* const own, trusted());
+    return own->build_reference(real, std::move(stop));
+  }
+  Result<std::string> build_trusted(const std::string& name, const std::string& text,
+                                    const std::vector<std::string>& definitions, std::stop_token stop) override {
+    TRY_ASSIGN(cuda::CudaBuilder* const own, trusted());
+    return own->build_trusted(name, text, definitions, std::move(stop));
+  }
+  const std::string& task_header() const override { return header_; }
+  std::string flags_text() const override { return {}; }
+  std::string compiler_name() const override { return capturer_->version(); }
+
+ private:
+  Result<cuda::CudaBuilder*> trusted() {
+    const std::scoped_lock lock(mutex_);
+    if (!trusted_) {
+      TRY_ASSIGN(trusted_, make_trusted_());
+    }
+    return trusted_.get();
+  }
+
+  std::unique_ptr<Capturer> capturer_;
+  MakeTrusted make_trusted_;
+  std::mutex mutex_;
+  std::unique_ptr<cuda::CudaBuilder> trusted_;
+  std::string header_;  ///< a Python file includes none
+};
+
+}  // namespace
+
+Result<std::unique_ptr<cuda::CudaBuilder>> make_triton_builder(const model::Task& task, CaptureOptions options,
+                                                               MakeTrusted trusted, const std::stop_token& stop) {
+  TRY_ASSIGN(auto capturer, Capturer::create(task, std::move(options), stop));
+  return std::make_unique<TritonBuilder>(std::move(capturer), std::move(trusted));
+}
+
+}  // namespace accelopt::targets::triton

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/triton/capturer.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "devices/cuda/cubin.hpp"
+#include "targets/cuda/program.hpp"
+#include "targets/cuda/resources.hpp"
+
+namespace accelopt::targets::triton {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using capture::Captured;
+using capture::Shapes;
+using devices::cuda::Argument;
+using devices::cuda::Cubin;
+using devices::cuda::CubinKernel;
+using devices::cuda::DeviceLimits;
+using devices::cuda::KernelResources;
+using devices::cuda::Launch;
+
+constexpr std::uint32_t kPointerBytes = 8;
+constexpr std::uint32_t kTensorMapBytes = 128;
+
+/// The plans that a task's workloads need, each once, and what the captured ones are called meanwhile: names of
+/// workloads are anybody's.
+struct Wanted {
+  std::vector<std::string> plans;
+  std::vector<Shapes> shapes;
+};
+
+Wanted wanted_of(const model::Task& task) {
+  Wanted out;
+  for (const model::Workload& workload : task.workloads) {
+    const model::AxisValues axes = model::bind_axes(task.definition, workload);
+    std::string plan = cuda::plan_name(task.definition, axes);
+    if (std::find(out.plans.begin(), out.plans.end(), plan) != out.plans.end()) continue;
+    out.shapes.push_back(capture::shapes_of(task.definition, axes, "w" + std::to_string(out.plans.size())));
+    out.plans.push_back(std::move(plan));
+  }
+  return out;
+}
+
+std::uint32_t bytes_of(const Argument& argument) {
+  if (argument.kind == Argument::Kind::tensor) return kPointerBytes;
+  if (argument.kind == Argument::Kind::tensor_map) return kTensorMapBytes;
+  return static_cast<std::uint32_t>(model::size_of(argument.dtype));
+}
+
+std::uint64_t product(const std::array<std::uint32_t, 3>& extents) {
+  return std::uint64_t{extents[0]} * extents[1] * extents[2];
+}
+
+/// Why the device would not take the launch, or should not; else "".
+std::string refused(const Launch& launch, const CubinKernel& kernel, const KernelResources& resources,
+                    const DeviceLimits& limits) {
+  if (kernel.parameters.size() != launch.arguments.size())
+    return fmt::format("{} has {} parameters, and is given {}", launch.kernel, kernel.parameters.size(),
+                       launch.arguments.size());
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const std::uint32_t given = bytes_of(launch.arguments[i]);
+    if (kernel.parameters[i].size != given)
+      return fmt::format("parameter {} of {} has {} bytes, and is given {}", i + 1, launch.kernel,
+                         kernel.parameters[i].size, given);
+  }
+  const auto threads = product(launch.block);
+  if (threads > static_cast<std::uint64_t>(limits.threads_per_block))
+    return fmt::format("{} is launched with {} threads a block; the device takes {}", launch.kernel, threads,
+                       limits.threads_per_block);
+  const auto registers = devices::cuda::registers_of_block(resources, static_cast<std::int64_t>(threads));
+  if (registers > limits.registers_per_block)
+    return fmt::format("a block of {} needs {} registers, and has {}: use smaller tiles or fewer warps", launch.kernel,
+                       registers, limits.registers_per_block);
+  const std::int64_t shared = std::int64_t{resources.static_shared_bytes} + launch.shared_bytes;
+  if (shared > limits.shared_bytes_per_block)
+    return fmt::format("{} needs {} bytes of shared memory, and a block has {}: use smaller tiles or fewer stages",
+                       launch.kernel, shared, limits.shared_bytes_per_block);
+  if (launch.grid[1] > 65535 || launch.grid[2] > 65535)
+    return fmt::format("{} is launched on a grid of ({}, {}, {}); its second and third extent may be 65535 at most",
+                       launch.kernel, launch.grid[0], launch.grid[1], launch.grid[2]);
+  return {};
+}
+
+/// What the machine code may not do, whoever compiled it; else "".
+std::string refused(const Cubin& cubin) {
+  for (const std::string& name : cubin.missing) {
+    if (name == "vprintf") return "tl.device_print prints while the clock runs, which is refused";
+    if (name == "__assertfail") return "tl.device_assert ends the program, which is refused";
+    return "the function " + name + " is called, and there is none";
+  }
+  for (const devices::cuda::CubinVariable& variable : cubin.variables) {
+    if (variable.initialised && variable.name.starts_with("$str")) continue;
+    return fmt::format("\"{}\" ({} bytes of global memory) would keep its value from call to call, which is refused",
+                       variable.name.substr(0, 256), variable.bytes);
+  }
+  return {};
+}
+
+/// Everything of a plan that decides what runs, for a hash.
+std::string identity_of(const devices::cuda::LaunchPlan& plan) {
+  std::string out;
+  for (const devices::cuda::ScratchBuffer& buffer : plan.scratch)
+    out += fmt::format("scratch {} {} {} {}\n", buffer.name, static_cast<int>(buffer.dtype), buffer.bytes, buffer.zero);
+  for (const Launch& launch : plan.launches) {
+    out += fmt::format("launch {} {} {}", launch.cubin, launch.kernel, launch.shared_bytes);
+    for (const auto* extents : {&launch.grid, &launch.block, &launch.cluster})
+      out += fmt::format(" {},{},{}", (*extents)[0], (*extents)[1], (*extents)[2]);
+    for (const Argument& argument : launch.arguments)
+      out += fmt::format(" {}:{}:{}:{}:{}", static_cast<int>(argument.kind), argument.name, argument.offset,
+                         static_cast<int>(argument.dtype), argument.bits);
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+Capturer::Capturer(const model::Task& task, CaptureOptions options, capture::Python python)
+    : task_(task),
+      options_(std::move(options)),
+      server_({.python = std::move(python), .cores = options_.cores, .folder = options_.folder}) {}
+
+Result<std::unique_ptr<Capturer>> Capturer::create(const model::Task& task, CaptureOptions options,
+                                                   const std::stop_token& stop) {
+  for (const model::TensorSpec& input : task.definition.inputs) {
+    if (!input.shape)
+      return base::fail(ErrorCode::unsupported,
+                        "the input \"" + input.name +
+                            "\" is a scalar, whose value a launch plan would hold; this version "
+                            "captures tensors alone: make it a tensor of one element");
+  }
+  TRY_ASSIGN(capture::Python python, capture::find_python(options.python));
+  std::unique_ptr<Capturer> out(new Capturer(task, std::move(options), std::move(python)));
+  TRY_ASSIGN(out->version_, out->server_.version(stop));
+  return out;
+}
+
+Result<BuiltPtr> Capturer::build(const model::Kernel& kernel, const std::stop_token& stop) {
+  if (kernel.solution().sources.empty())
+    return base::fail(ErrorCode::invalid_argument, "a kernel without a source file");
+  std::string key = kernel.id();
+  for (const model::SourceFile& file : kernel.solution().sources) key += base::sha256_hex(file.name);
+  return built_.get(key, [&] { return capture_now(kernel, stop); });
+}
+
+Result<BuiltPtr> Capturer::capture_now(const model::Kernel& kernel, const std::stop_token& stop) {
+  Wanted wanted = wanted_of(task_);
+  const capture::Request request{
+      .solution = kernel.solution(), .function = kEntry, .architecture = 90, .workloads = std::move(wanted.shapes)};
+  auto built = std::make_shared<Built>();
+  TRY_ASSIGN(const capture::Answer answer, server_.ask(capture::capture_request(request), stop));
+  std::string& problem = built->report.diagnostics;
+  if (!answer.error.is_null()) {
+    problem = capture::diagnostics_of(answer.error);
+    return built;
+  }
+  auto captured = capture::read_captured(answer.ok, request);
+  if (!captured) {
+    problem = "error: " + captured.error().message;  // a solution's code may have put it together
+    return built;
+  }
+  for (const capture::Finding& finding : captured->findings)
+    built->report.remarks.push_back(finding.file + ":" + std::to_string(finding.line) + ": " + finding.message);
+  built->report.seconds = captured->seconds;
+  const std::string& file = kernel.solution().sources.front().name;
+  if (!captured->refused.empty()) {
+    problem = file + ": error: " + captured->refused.front() + " is captured, but cannot be replayed by this version";
+    return built;
+  }
+  TRY_ASSIGN(problem, judge(*captured, *built));
+  if (!problem.empty()) {
+    problem = file + ": error: " + problem;
+    return built;
+  }
+  for (std::size_t i = 0; i < wanted.plans.size(); ++i)
+    built->program.plans[wanted.plans[i]] = std::move(captured->program.plans.at(request.workloads[i].name));
+  built->program.cubins = std::move(captured->program.cubins);
+  built->report.built = true;
+  return built;
+}
+
+Result<std::string> Capturer::judge(const Captured& captured, Built& built) const {
+  std::string identity;
+  std::vector<CubinKernel> kernels;  // an entry a cubin
+  std::vector<KernelResources> resources;
+  for (std::size_t i = 0; i < captured.program.cubins.size(); ++i) {
+    const std::string& bytes = captured.program.cubins[i].bytes;
+    const auto cubin = devices::cuda::read_cubin(bytes);
+    if (!cubin) return "a compiled kernel is damaged: " + cubin.error().message;
+    if (std::string reason = refused(*cubin); !reason.empty()) return reason;
+    std::string name;
+    for (const auto& [workload, plan] : captured.program.plans) {
+      for (const Launch& launch : plan.launches) {
+        if (launch.cubin == i) name = launch.kernel;
+      }
+    }
+    const auto found = std::find_if(cubin->kernels.begin(), cubin->kernels.end(),
+                                    [&](const CubinKernel& kernel) { return kernel.name == name; });
+    if (!name.empty() && found == cubin->kernels.end()) return "a launched kernel is not in its machine code";
+    kernels.push_back(name.empty() ? CubinKernel() : *found);
+    KernelResources& own = resources.emplace_back();
+    for (const KernelResources& known : cuda::parse_resources(captured.ptxas[i])) {
+      if (known.kernel == name) own = known;
+    }
+    own.kernel = name;
+    if (name.empty()) continue;
+    built.report.code_bytes += found->code_bytes;
+    TRY_ASSIGN(const std::string code, devices::cuda::cubin_code_id(bytes, {name}));
+    identity += code + '\n';
+  }
+  for (const auto& [workload, plan] : captured.program.plans) {
+    for (const Launch& launch : plan.launches) {
+      const std::string reason = refused(launch, kernels[launch.cubin], resources[launch.cubin], options_.limits);
+      if (!reason.empty()) return reason;
+    }
+    identity += workload + '\n' + identity_of(plan);
+  }
+  std::set<std::string> remarked;
+  for (const auto& [workload, plan] : captured.program.plans) {
+    for (const Launch& launch : plan.launches) {
+      std::string remark = devices::cuda::resource_remark(resources[launch.cubin], launch, options_.limits);
+      if (remarked.insert(remark).second) built.report.remarks.push_back(std::move(remark));
+    }
+  }
+  built.report.machine_code_id = base::sha256_hex(identity);
+  built.report.build_id = base::sha256_hex(version_ + '\n' + options_.limits.architecture + '\n' + identity);
+  return std::string();
+}
+
+Result<tl::expected<std::vector<std::string>, std::string>> Capturer::interpret(const model::Kernel& kernel,
+                                                                                const model::AxisValues& axes,
+                                                                                const std::vector<std::string>& inputs,
+                                                                                const std::stop_token& stop) {
+  using Outputs = tl::expected<std::vector<std::string>, std::string>;
+  const model::Definition& definition = task_.definition;
+  const capture::Request request{.solution = kernel.solution(),
+                                 .function = kEntry,
+                                 .architecture = 90,
+                                 .workloads = {capture::shapes_of(definition, axes, "w")}};
+  const Shapes& shapes = request.workloads.front();
+  for (std::size_t i = 0; i < shapes.inputs.size(); ++i)
+    TRY(base::write_file(options_.folder / capture::tensor_file(shapes, shapes.inputs[i]), inputs.at(i)));
+  TRY_ASSIGN(const capture::Answer answer, server_.ask(capture::interpret_request(request, options_.folder), stop));
+  if (!answer.error.is_null()) return Outputs(tl::make_unexpected(capture::diagnostics_of(answer.error)));
+  std::vector<std::string> outputs;
+  for (const model::TensorSpec& output : definition.outputs) {
+    const auto file = capture::output_file(shapes, {output.name, output.dtype, {}, output.inout});
+    const auto bytes = static_cast<std::size_t>(model::element_count(output, axes)) * model::size_of(output.dtype);
+    TRY_ASSIGN(std::string read, base::read_foreign_file(options_.folder / file, bytes));
+    if (read.size() != bytes)
+      return Outputs(tl::make_unexpected("the output " + output.name + " has " + std::to_string(read.size()) +
+                                         " bytes, and not " + std::to_string(bytes)));
+    outputs.push_back(std::move(read));
+  }
+  return Outputs(std::move(outputs));
+}
+
+}  // namespace accelopt::targets::triton

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a Triton solution to machine code and launch plans. Needs no device.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/once_map.hpp"
+#include "base/result.hpp"
+#include "capture/answer.hpp"
+#include "capture/server.hpp"
+#include "devices/cuda/program.hpp"
+#include "devices/cuda/residency.hpp"
+#include "model/evaluation.hpp"
+#include "model/kernel.hpp"
+#include "model/task.hpp"
+
+namespace accelopt::targets::triton {
+
+/// The function of a solution's first file that is called: with the inputs, or with inputs and outputs.
+inline constexpr const char* kEntry = "run";
+
+struct CaptureOptions {
+  capture::PythonOptions python;
+  std::vector<int> cores;          ///< where Python and ptxas may run; empty: anywhere
+  std::filesystem::path folder{};  ///< for interpreted tensors
+  devices::cuda::DeviceLimits limits;
+};
+
+/// A captured solution: the report, and when it was built what a device needs to run it.
+struct Built {
+  model::BuildReport report;
+  devices::cuda::Program program;  ///< a plan per workload, named as the workload's axes (plan_name)
+};
+using BuiltPtr = std::shared_ptr<const Built>;
+
+/// Captures the solutions of one task, and keeps what came out. Every function may be called from many threads.
+class Capturer {
+ public:
+  /// @error unsupported: no Python with Triton; the task has scalar inputs.
+  static base::Result<std::unique_ptr<Capturer>> create(const model::Task& task, CaptureOptions options,
+                                                        const std::stop_token& stop);
+
+  /// Captures the kernel on all workloads, or returns what came out before. Checked before it counts as built: what it
+  /// is given, the cubins, and every launch against the device's limits. A solution that is not captured is a report.
+  /// @error io, unavailable, cancelled.
+  base::Result<BuiltPtr> build(const model::Kernel& kernel, const std::stop_token& stop);
+
+  /// The outputs of a call on these inputs by Triton's interpreter, an entry a tensor of the definition's outputs.
+  /// `inputs` are the bytes of the definition's inputs. A run that fails is a message.
+  /// @error io, unavailable, cancelled.
+  base::Result<tl::expected<std::vector<std::string>, std::string>> interpret(const model::Kernel& kernel,
+                                                                              const model::AxisValues& axes,
+                                                                              const std::vector<std::string>& inputs,
+                                                                              const std::stop_token& stop);
+
+  /// "Triton 3.6.0 (Python 3.12.3, ptxas 12.8)".
+  [[nodiscard]] const std::string& version() const { return version_; }
+
+ private:
+  Capturer(const model::Task& task, CaptureOptions options, capture::Python python);
+  base::Result<BuiltPtr> capture_now(const model::Kernel& kernel, const std::stop_token& stop);
+  /// Looks at cubins and launches. Why they are refused, else "", and the report filled in. @error corrupt.
+  base::Result<std::string> judge(const capture::Captured& captured, Built& built) const;
+
+  model::Task task_;
+  CaptureOptions options_;
+  capture::CaptureServer server_;
+  std::string version_;
+  base::OnceMap<Built> built_;
+};
+
+}  // namespace accelopt::targets::triton

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/triton/description.hpp"
+
+namespace accelopt::targets::triton {
+
+const model::TargetDescription& description() {
+  static const model::TargetDescription kDescription = [] {
+    model::LanguageDescription python;
+    python.language = model::Language("python");
+    python.form = model::KernelForm::text;
+    python.title = "Triton";
+    python.standard = "Triton 3.6";
+    python.suffixes = {".py"};
+    python.fence = "python";
+    python.header_fence = "c";
+    model::TargetDescription out;
+    out.name = "triton";
+    out.languages = {python};
+    out.reference_suffixes = {".cpp", ".c", ".cu"};
+    out.device = "cuda:0";
+    out.devices = "triton for Triton's interpreter, which checks results and times nothing";
+    out.own_memory = true;
+    out.large_cache = true;
+    out.profiles_on_demand = true;
+    return out;
+  }();
+  return kDescription;
+}
+
+}  // namespace accelopt::targets::triton

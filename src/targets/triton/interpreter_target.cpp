@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/triton/interpreter_target.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/files.hpp"
+#include "targets/triton/description.hpp"
+
+namespace accelopt::targets::triton {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using evaluation::Bytes;
+using evaluation::CallOutcome;
+using evaluation::Invocation;
+using evaluation::ReferenceTensor;
+
+std::string text_of(const Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// A kernel that the interpreter runs anew at each call, in a process of its own.
+class InterpretedKernel final : public evaluation::LiveKernel {
+ public:
+  InterpretedKernel(Capturer& capturer, const model::Definition& definition, model::Kernel kernel, std::stop_token stop)
+      : capturer_(capturer), definition_(definition), kernel_(std::move(kernel)), stop_(std::move(stop)) {}
+
+  Result<CallOutcome> call(const Invocation& invocation, const evaluation::CallOptions&) override {
+    model::AxisValues axes;
+    for (const model::Axis& axis : definition_.axes) {
+      if (axis.value) axes[axis.name] = *axis.value;
+    }
+    const std::vector<std::string> variable = model::variable_axes(definition_);
+    for (std::size_t i = 0; i < variable.size(); ++i) axes[variable[i]] = invocation.axes.at(i);
+    std::vector<std::string> inputs;
+    for (const Bytes& input : invocation.inputs) inputs.push_back(text_of(input));
+    TRY_ASSIGN(auto outputs, capturer_.interpret(kernel_, axes, inputs, stop_));
+    CallOutcome out;
+    if (!outputs) {
+      out.end = evaluation::CallEnd::died;
+      out.reason = outputs.error();
+      return out;
+    }
+    outputs_ = std::move(*outputs);
+    for (const std::string& output : outputs_) out.outputs.push_back(std::as_bytes(std::span(output)));
+    return out;
+  }
+
+ private:
+  Capturer& capturer_;
+  const model::Definition& definition_;
+  model::Kernel kernel_;
+  std::stop_token stop_;
+  std::vector<std::string> outputs_;
+};
+
+class InterpreterTarget final : public evaluation::Target {
+ public:
+  explicit InterpreterTarget(InterpreterOptions options) : options_(std::move(options)) {}
+
+  Result<evaluation::DeviceInfo> open(const model::Task& task, const evaluation::MeasureSettings& settings,
+                                      std::stop_token stop) override {
+    if (task.target != description().name)
+      return base::fail(ErrorCode::unsupported, "the task is of target \"" + task.target +
+                                                    "\"; the interpreter runs kernels of target \"" +
+                                                    description().name + "\"");
+    if (settings.protocol != model::Protocol::verify)
+      return base::fail(ErrorCode::unsupported,
+                        "the interpreter times nothing: measure on a CUDA device (--device cuda:0), or verify with "
+                        "accelopt eval --interpret");
+    if (task.reference.name.ends_with(".cu"))
+      return base::fail(ErrorCode::unsupported, task.reference.name +
+                                                    ": beside the interpreter a reference runs on the processor; write "
+                                                    "reference.cpp");
+    TRY_ASSIGN(folder_, base::TemporaryFolder::create("accelopt-interpreted"));
+    definition_ = task.definition;
+    options_.capture.folder = folder_->path();
+    TRY_ASSIGN(capturer_, Capturer::create(task, options_.capture, stop));
+    TRY_ASSIGN(reference_, options_.make_host_reference(task, use(), stop));
+    return evaluation::DeviceInfo{
+        "Triton's interpreter",
+        "no device: kernels are compiled for " + options_.capture.limits.architecture + " and interpreted",
+        capturer_->version(),
+        "a sandboxed Python",
+        {}};
+  }
+
+  const std::string& task_header() const override { return header_; }
+  model::Environment environment() const override {
+    model::Environment out;
+    out.device = "Triton's interpreter";
+    out.compiler = capturer_->version();
+    return out;
+  }
+  std::string trust() const override { return "interpreted-python"; }
+  std::int64_t last_level_bytes() const override { return 0; }
+
+  Result<model::BuildReport> build(const model::Kernel& kernel, std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltPtr built, capturer_->build(kernel, stop));
+    return built->report;
+  }
+  void settle_helper_thread() override {}
+  int build_threads() const override { return 1; }
+
+  Result<std::vector<ReferenceTensor>> reference(evaluation::Precision precision,
+                                                 const std::vector<ReferenceTensor>& inputs,
+                                                 const Invocation& invocation) override {
+    return reference_(precision, inputs, invocation);
+  }
+  Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Kernel& kernel, evaluation::Placement,
+                                                        std::stop_token stop) override {
+    return std::make_unique<InterpretedKernel>(*capturer_, definition_, kernel, std::move(stop));
+  }
+  std::unique_ptr<evaluation::Hold> quiet() override { return std::make_unique<evaluation::Hold>(); }
+  Result<std::unique_ptr<evaluation::Hold>> lock_machine() override { return quiet(); }
+  Result<evaluation::Peaks> probe_peaks_again(std::stop_token) override { return evaluation::Peaks{}; }
+
+ private:
+  InterpreterOptions options_;
+  model::Definition definition_;
+  std::optional<base::TemporaryFolder> folder_;
+  std::unique_ptr<Capturer> capturer_;
+  evaluation::HostReference reference_;
+  std::string header_;
+};
+
+}  // namespace
+
+std::unique_ptr<evaluation::Target> make_interpreter_target(InterpreterOptions options) {
+  return std::make_unique<InterpreterTarget>(std::move(options));
+}
+
+}  // namespace accelopt::targets::triton
