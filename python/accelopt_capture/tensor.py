@@ -164,9 +164,10 @@ class Tensor:
     def data_ptr(self) -> int:
         if self.numel() == 0:
             return Address(0)
-        if self.storage_.on_host and sys._getframe(1).f_code.co_name == "dynamic_func":
+        caller = sys._getframe(1).f_code.co_name
+        if self.storage_.on_host and caller in ("dynamic_func", "_implicit_cvt"):
             raise ValueError("Pointer argument cannot be accessed from Triton (cpu tensor?)")
-        return Address(self.storage_.address + self.offset_ * self.dtype.itemsize)
+        return (int if caller == "_implicit_cvt" else Address)(self.storage_.address + self.offset_ * self.dtype.itemsize)
 
     def __len__(self) -> int:
         if not self.shape:
