@@ -10,7 +10,7 @@ from accelopt_capture import state
 from accelopt_capture.errors import refuse
 from accelopt_capture.tensor import Device, RefusedCall
 
-from . import amp  # noqa: F401
+import torch.amp as amp  # noqa: F401
 
 
 def is_available() -> bool:
