@@ -115,7 +115,6 @@ def run(request: dict[str, Any], private: str) -> tuple[dict[str, Any], list[byt
     from . import candidate, errors, repairs, session, state
     from .memory import Memory
     repairs.install(request["arch"])
-    candidate.without_numpy()
     begun = time.monotonic()
     configurations = "first" if request["configurations"] == "all" else request["configurations"]
     current = session.Session(session.NoPlan(), request["device"], configurations, request["limits"]["configurations"])
