@@ -60,14 +60,17 @@ class SolutionFiles(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return self.files.get(spec.origin) if spec is not None else None
 
 
-def without_numpy() -> None:
-    """Triton's interpreter has loaded numpy; a solution has none, here or elsewhere."""
+def guard_imports() -> None:
+    """What happens to lie beside Triton, numpy for one, is nothing that a solution may count on."""
     original = builtins.__import__
+    allowed = {*sys.stdlib_module_names, "torch", "triton"}
+    allowed |= {name.partition("/")[0].removesuffix(".py") for name in errors.solution_files}
 
-    def guarded(name: str, globals: Any = None, *rest: Any, **options: Any) -> Any:
-        if name.partition(".")[0] == "numpy" and (globals or {}).get("__file__") in errors.solution_files:
-            raise ModuleNotFoundError("No module named 'numpy'", name="numpy")
-        return original(name, globals, *rest, **options)
+    def guarded(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+        top = name.partition(".")[0]
+        if level == 0 and top not in allowed and (globals or {}).get("__file__") in errors.solution_files:
+            raise ModuleNotFoundError(f"No module named '{top}'", name=name)
+        return original(name, globals, locals, fromlist, level)
     builtins.__import__ = guarded
 
 
@@ -75,6 +78,7 @@ def load(request: dict[str, Any]) -> Callable:
     """The entry. @error Failure: there is none."""
     finder = SolutionFiles(request["files"])
     sys.meta_path.insert(0, finder)
+    guard_imports()
     file, _, name = request["entry"].partition("::")
     module_name = file.removesuffix(".py").replace("/", ".")
     spec = finder.spec(module_name, file, False)

@@ -101,7 +101,10 @@ class Tensor:
     layout = STRIDED
     names = ()
 
-    def __init__(self, storage: Storage, offset: int, dtype: DType, shape: Sequence[int], strides: Sequence[int]) -> None:
+    def __init__(self, storage: Any = (), offset: int = 0, dtype: Any = None, shape: Sequence[int] = (), strides: Sequence[int] = ()) -> None:
+        if not isinstance(storage, Storage):  # torch.Tensor([1, 2])
+            made = host.tensor_of(storage, dtypes.BY_NAME["float32"], True)
+            storage, offset, dtype, shape, strides = made.storage_, 0, made.dtype, made.shape, made.strides_
         self.storage_ = storage
         self.offset_ = offset  # elements of dtype
         self.dtype = dtype
@@ -164,9 +167,10 @@ class Tensor:
     def data_ptr(self) -> int:
         if self.numel() == 0:
             return Address(0)
-        if self.storage_.on_host and sys._getframe(1).f_code.co_name == "dynamic_func":
+        caller = sys._getframe(1).f_code.co_name
+        if self.storage_.on_host and caller in ("dynamic_func", "_implicit_cvt"):
             raise ValueError("Pointer argument cannot be accessed from Triton (cpu tensor?)")
-        return Address(self.storage_.address + self.offset_ * self.dtype.itemsize)
+        return (int if caller == "_implicit_cvt" else Address)(self.storage_.address + self.offset_ * self.dtype.itemsize)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -231,15 +235,15 @@ class Tensor:
         dim = shapes.normalized(dim, self.ndim)
         return self.view(*self.shape[:dim], *shapes.resolved(wanted, self.shape[dim]), *self.shape[dim + 1:])
 
-    def permute(self, *dims: Any) -> "Tensor":
-        order = [shapes.normalized(dim, self.ndim) for dim in shapes.sizes(dims)]
+    def permute(self, *order: Any, dims: Any = ()) -> "Tensor":
+        order = [shapes.normalized(dim, self.ndim) for dim in shapes.sizes(order or (dims,))]
         if sorted(order) != list(range(self.ndim)):
             raise RuntimeError("permute: the dims are no permutation")
         return self._viewed([self.shape[dim] for dim in order], [self.strides_[dim] for dim in order])
 
-    def transpose(self, first: int, second: int) -> "Tensor":
+    def transpose(self, dim0: int, dim1: int) -> "Tensor":
         order = list(range(self.ndim))
-        first, second = shapes.normalized(first, self.ndim), shapes.normalized(second, self.ndim)
+        first, second = shapes.normalized(dim0, self.ndim), shapes.normalized(dim1, self.ndim)
         order[first], order[second] = second, first
         return self.permute(order)
 
@@ -257,7 +261,8 @@ class Tensor:
     T = property(lambda self: self.permute(*reversed(range(self.ndim))))
     mT = property(lambda self: self.transpose(-1, -2))
 
-    def squeeze(self, *dims: Any) -> "Tensor":
+    def squeeze(self, *dims: Any, dim: Any = ()) -> "Tensor":
+        dims = dims or (dim if isinstance(dim, tuple) else (dim,))
         chosen = {shapes.normalized(dim, self.ndim) for dim in shapes.sizes(dims)} if dims else set(range(self.ndim))
         kept = [i for i, extent in enumerate(self.shape) if not (extent == 1 and i in chosen)]
         return self._viewed([self.shape[i] for i in kept], [self.strides_[i] for i in kept])
@@ -294,8 +299,8 @@ class Tensor:
         skipped = index % extent * self.strides_[dim]
         return self._viewed(self.shape[:dim] + self.shape[dim + 1:], self.strides_[:dim] + self.strides_[dim + 1:], skipped)
 
-    def split(self, size: Any, dim: int = 0) -> tuple["Tensor", ...]:
-        extent = self.shape[shapes.normalized(dim, self.ndim)]
+    def split(self, split_size: Any, dim: int = 0) -> tuple["Tensor", ...]:
+        size, extent = split_size, self.shape[shapes.normalized(dim, self.ndim)]
         if isinstance(size, int):
             size = [min(size, extent - start) for start in range(0, extent, size)] if extent else [0]
         starts = [sum(size[:i]) for i in range(len(size))]
@@ -534,7 +539,7 @@ class RefusedCall:
         refuse(self._name, self._reason)
         return False
 
-    __iter__ = __len__ = __int__ = __float__ = __index__ = __add__ = __sub__ = __mul__ = __call__
+    __iter__ = __len__ = __int__ = __float__ = __index__ = __add__ = __sub__ = __mul__ = __getitem__ = __call__
 
 
 def empty(shape: Sequence[int], dtype: DType, on_host: bool, strides: Sequence[int] | None = None) -> Tensor:

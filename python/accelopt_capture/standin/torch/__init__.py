@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib as _contextlib
 import functools as _functools
+import importlib as _importlib
 import math as _math
 import types as _types
 from typing import Any as _Any
@@ -163,4 +164,5 @@ def __getattr__(name: str) -> _Any:
     return _refused(name)
 
 
-from . import amp, autograd, backends, cuda, nn, utils  # noqa: E402,F401
+for _name in ("amp", "autograd", "backends", "cuda", "nn", "testing", "utils"):  # "from . import" would ask __getattr__ first
+    _importlib.import_module(f"torch.{_name}")

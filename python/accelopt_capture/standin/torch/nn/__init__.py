@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.nn: modules as containers of tensors. Layers and initializers are refused."""
 
+import importlib
 from typing import Any, Iterator
 
 from accelopt_capture.host import ARITHMETIC
 from accelopt_capture.tensor import Tensor
 
-from . import functional, init  # noqa: F401
 
 
 def Parameter(data: Tensor, requires_grad: bool = True) -> Tensor:
@@ -67,3 +67,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'torch.nn' has no attribute '{name}'")
     import torch
     return torch._RefusedType(f"nn.{name}", (), {}) if name[:1].isupper() else torch._RefusedCall(f"torch.nn.{name}", ARITHMETIC)
+
+
+for _name in ("functional", "init"):  # "from . import" would ask __getattr__ first
+    importlib.import_module(f"torch.nn.{_name}")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import types
 from typing import Any
 
@@ -10,7 +11,6 @@ from accelopt_capture import state
 from accelopt_capture.errors import refuse
 from accelopt_capture.tensor import Device, RefusedCall
 
-from . import amp  # noqa: F401
 
 
 def is_available() -> bool:
@@ -60,6 +60,9 @@ class device:
         return None
 
 
+_DeviceGuard = device
+
+
 class device_of(device):
     def __init__(self, _: Any) -> None:
         self.idx = 0
@@ -79,3 +82,6 @@ def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module 'torch.cuda' has no attribute '{name}'")
     return RefusedCall(f"torch.cuda.{name}", "streams, events, graphs and measurements are the harness's")
+
+
+importlib.import_module("torch.cuda.amp")

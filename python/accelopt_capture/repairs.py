@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Triton 3.6.0's interpreter, repaired from outside: it takes the bit patterns of bfloat16 for numbers, cuts where a GPU
+rounds, and converts arrays of one element in a way that numpy no longer allows."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+import triton.language as tl
+from triton._C.libtriton import ir
+from triton.runtime import interpreter
+
+from . import hooks, state
+from .errors import refuse
+from .hooks import make_ready
+from .numerics import TRITON, decoded, encoded
+
+Handle = interpreter.TensorHandle
+Builder = interpreter.InterpreterBuilder
+
+
+def is_small(handle: Any) -> bool:
+    return getattr(handle.dtype, "scalar", None) is not None and handle.dtype.scalar.name == "bf16"
+
+
+def widened(handle: Any) -> Any:
+    """bfloat16 as float32; everything else as it is."""
+    return Handle(decoded(handle.data, TRITON["bf16"]), tl.float32) if is_small(handle) else handle
+
+
+def narrowed(result: Any) -> Any:
+    data = result.data if result.data.dtype == np.bool_ else encoded(result.data, TRITON["bf16"])
+    return Handle(data, tl.bfloat16)
+
+
+def on_floats(original: Callable, operands: int) -> Callable:
+    """A method of the builder that computes bfloat16 in float32, and rounds."""
+    def method(self: Any, *arguments: Any) -> Any:
+        handles, rest = arguments[:operands], arguments[operands:]
+        if not any(is_small(handle) for handle in handles):
+            return original(self, *arguments)
+        return narrowed(original(self, *map(widened, handles), *rest))
+    return method
+
+
+def convert(data: np.ndarray, source: Any, target: Any, rounding: Any) -> np.ndarray:
+    """In place of _convert_float: bits to bits."""
+    if source.name not in TRITON or target.name not in TRITON:
+        raise NotImplementedError(f"conversion from {source} to {target}")
+    kind = TRITON[target.name]
+    toward_zero = rounding == ir.ROUNDING_MODE.RTZ
+    values = decoded(data, TRITON[source.name])
+    if toward_zero and kind.name == "float16":
+        near = values.astype(np.float16)
+        values = np.where(np.abs(near.astype(values.dtype)) > np.abs(values), np.nextafter(near, np.float16(0)), near)
+    bits = encoded(values, kind, toward_zero, saturate=kind.itemsize == 1)
+    return bits.view(getattr(np, f"uint{8 * kind.itemsize}")).reshape(np.shape(data))
+
+
+def cast(self: Any, source: Any, target: Any) -> Any:
+    kind = target.scalar
+    if kind.name == "bf16" and not is_small(source):
+        return Handle(encoded(source.data.astype(np.float32), TRITON["bf16"]), kind)
+    data = widened(source).data
+    with np.errstate(all="ignore"):
+        return Handle(data.astype(interpreter._get_np_dtype(target)), kind)
+
+
+def dot(original: Callable) -> Callable:
+    def create_dot(self: Any, a: Any, b: Any, d: Any, *rest: Any) -> Any:
+        a, b = widened(a), widened(b)
+        if is_small(d):
+            return narrowed(original(self, a, b, widened(d), *rest))
+        return original(self, a, b, d, *rest)
+    return create_dot
+
+
+def atomic(original: Callable) -> Callable:
+    def create_atomic_rmw(self: Any, operation: Any, pointer: Any, value: Any, *rest: Any) -> Any:
+        if is_small(value):
+            refuse("tl.atomic", "on bfloat16 is not interpreted")
+        return original(self, operation, pointer, value, *rest)
+    return create_atomic_rmw
+
+
+def patched_tensor(original: Callable) -> Callable:
+    """A scalar is an array of one element, which numpy converts only if it has no axes."""
+    def patch(tensor: Any, scope: Any) -> None:
+        original(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.reshape(-1)[0]))
+        scope.set_attr(tensor, "__int__", lambda self: int(self.handle.data.reshape(-1)[0]))
+        scope.set_attr(tensor, "__float__", lambda self: float(widened(self.handle).data.reshape(-1)[0]))
+        scope.set_attr(tensor, "__bool__", lambda self: bool(self.handle.data.reshape(-1)[0]) if self.handle.data.size == 1 else True)
+    return patch
+
+
+def arguments_here(self: Any, arguments: Any, options: Any) -> Any:
+    """Memory is the host's already: nothing is copied there and back."""
+    for value in (*arguments, *options.values()):
+        make_ready(value)
+    return arguments, options
+
+
+def arguments_written(self: Any, arguments: Any, _: Any, options: Any, __: Any) -> None:
+    for value in (*arguments, *options.values()):
+        make_ready(value, lambda tensor: tensor.storage_.forget())
+
+
+def install(arch: int) -> None:
+    """For this process. Kernels have to be decorated with TRITON_INTERPRET=1."""
+    from triton.backends.compiler import GPUTarget
+    from triton.runtime.autotuner import Autotuner
+    from triton.runtime.driver import driver
+    driver.set_active(hooks.Driver(GPUTarget("cuda", arch, 32)))
+    for name, operands in {"binary_op": 2, "ternary_op": 3, "create_fma": 3, "unary_op": 1, "create_rsqrt": 1, "create_idiv": 2}.items():
+        setattr(Builder, name, on_floats(getattr(Builder, name), operands))
+    select = lambda self, condition, a, b: Handle(np.where(condition.data, a.data, b.data), b.dtype.scalar)
+    Builder.create_select = select
+    Builder.create_dot = dot(Builder.create_dot)
+    Builder.create_atomic_rmw = atomic(Builder.create_atomic_rmw)
+    Builder.cast_impl = cast
+    Builder.get_bf16 = lambda self, value: Handle(encoded(np.array([value], np.float32), TRITON["bf16"]), tl.bfloat16)
+    interpreter._convert_float = convert
+    interpreter._patch_lang_tensor = patched_tensor(interpreter._patch_lang_tensor)
+    interpreter.GridExecutor._init_args_hst = arguments_here
+    interpreter.GridExecutor._restore_args_dev = arguments_written
+    interpreter.InterpretedFunction.run = guarded(interpreter.InterpretedFunction.run)
+    Autotuner.run = hooks.run_one
+    hooks.refuse_measuring()
+
+
+def guarded(original: Callable) -> Callable:
+    def run(self: Any, *arguments: Any, grid: Any, warmup: bool, **options: Any) -> Any:
+        state.session()
+        # As in a compiled launch, a grid's function is given the kernel's own arguments.
+        grid = tuple(grid) if isinstance(grid, list) else grid
+        if callable(grid):
+            function = grid
+            grid = lambda values: tuple(function(values))
+        return original(self, *arguments, grid=grid, warmup=warmup, **options)
+    return run
+
+
