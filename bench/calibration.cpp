@@ -64,8 +64,8 @@ struct Tally {
 /// FASTER, or undecided and probably so: what a search keeps for its play-off.
 bool kept(const model::Evaluation& evaluation) {
   return evaluation.verdict == model::Verdict::faster ||
-         (evaluation.verdict == model::Verdict::undecided && evaluation.decided_by != "futility" && evaluation.ratio &&
-          evaluation.ratio->estimate > 1);
+         (evaluation.verdict == model::Verdict::undecided && evaluation.decided_by != model::DecidedBy::futility &&
+          evaluation.ratio && evaluation.ratio->estimate > 1);
 }
 
 struct Opened {

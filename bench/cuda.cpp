@@ -268,7 +268,7 @@ base::Result<Sustained> sustained(Opened& opened) {
             continue;
           }
           for (const model::StageTime& stage : evaluation->stages) {
-            if (stage.name != "build") measuring[static_cast<std::size_t>(i)] += stage.seconds;
+            if (stage.stage != model::Stage::build) measuring[static_cast<std::size_t>(i)] += stage.seconds;
           }
         }
       });

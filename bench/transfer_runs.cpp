@@ -100,7 +100,7 @@ class TableEvaluator final : public fakes::NamedEvaluator {
   Result<Evaluation> confirm(const Solution& solution, std::stop_token) override {
     TRY_ASSIGN(const Measured measured, table_.measured(solution));
     TRY_ASSIGN(Evaluation result, raced(solution, measured, table_.task().baseline));
-    result.kind = "confirm";
+    result.kind = model::EvaluationKind::confirm;
     return result;
   }
 
@@ -130,7 +130,7 @@ class TableEvaluator final : public fakes::NamedEvaluator {
         other.empty() ? stats::trimmed_interval(own, kAlpha) : stats::compare_samples(own, other, kAlpha);
     result.ratio = of(log_ratio);
     result.blocks = static_cast<int>(own.size());
-    result.decided_by = "race";
+    result.decided_by = model::DecidedBy::race;
     result.verdict = log_ratio.low > std::log1p(kLeastGain)       ? model::Verdict::faster
                      : log_ratio.high < 0                         ? model::Verdict::slower
                      : log_ratio.high < std::log1p(kHopelessGain) ? model::Verdict::tie

@@ -177,8 +177,9 @@ Result<int> run(const std::filesystem::path& kernel, const std::filesystem::path
 
   TRY_ASSIGN(const Tuned tuned, tune(task, open));
   const model::Tuning& tuning = *tuned.evaluation.tuning;
-  const auto chosen_entry = std::find_if(tuning.field.begin(), tuning.field.end(),
-                                         [](const auto& configuration) { return configuration.fate == "chosen"; });
+  const auto chosen_entry = std::find_if(tuning.field.begin(), tuning.field.end(), [](const auto& configuration) {
+    return configuration.fate == model::TunedFate::chosen;
+  });
   const model::Kernel chosen = *open.with_values(*tuning.chosen);
   std::printf("tuned in %.1f s: %s, %d blocks, %zu configurations tried; %.1fx of the baseline\n", tuned.seconds,
               model::configuration_text(tuning.names, *tuning.chosen).c_str(), chosen_entry->blocks,

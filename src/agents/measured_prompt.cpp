@@ -33,7 +33,7 @@ std::string tuning_text(const model::Tuning& tuning) {
       tuning.field.size(), tuning.configurations, sets, model::configuration_text(tuning.names, *tuning.chosen));
   std::vector<const model::TunedConfiguration*> field;
   for (const model::TunedConfiguration& one : tuning.field) {
-    if (one.fate != "chosen") field.push_back(&one);
+    if (one.fate != model::TunedFate::chosen) field.push_back(&one);
   }
   const auto speed = [](const model::TunedConfiguration* one) { return one->ratio ? one->ratio->estimate : 0; };
   std::ranges::stable_sort(field, std::greater<>(), speed);
@@ -42,7 +42,7 @@ std::string tuning_text(const model::Tuning& tuning) {
     out += "- " + model::configuration_text(tuning.names, one.values) + ": ";
     if (one.ratio && one.ratio->estimate > 0) {
       out += fmt::format("{:.2f}\n", 1 / one.ratio->estimate);
-    } else if (one.fate == "failed") {
+    } else if (one.fate == model::TunedFate::failed) {
       out += std::string(model::to_string(one.status)) + "\n";
     } else {
       out += "not known\n";

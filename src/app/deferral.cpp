@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "base/utc.hpp"
 #include "evaluation/evaluator_json.hpp"
+#include "evaluation/requests.hpp"
 #include "model/target_description.hpp"
 
 namespace accelopt::app {
@@ -231,7 +232,7 @@ base::Result<void> Deferral::write(const std::filesystem::path& folder, const De
   bundle.task_id = model::task_id(run_.task);
   bundle.settings = settings;
   // What the run's results so far are from; the search may not have needed to open the task in this part of it.
-  if (const auto opened = answers_.find(bundles::request_id({{"op", "open"}})); opened != answers_.end()) {
+  if (const auto opened = answers_.find(bundles::request_id(bundles::bundled_open())); opened != answers_.end()) {
     if (opened->second) {
       TRY_ASSIGN(const auto report, base::decode<evaluation::OpenReport>(*opened->second, "the opened task"));
       bundle.expected_device = report.device.name;
@@ -243,7 +244,7 @@ base::Result<void> Deferral::write(const std::filesystem::path& folder, const De
   Written written{bundle.id, bundle.number, at.string(), {}, 0, false};
   for (const bundles::BundleItem& item : bundle.items) {
     written.items.push_back(item.id);
-    written.builds += item.request.value("op", "") == "build" ? 1 : 0;
+    written.builds += evaluation::operation_in(item.request) == model::Operation::build ? 1 : 0;
   }
   TRY(record(step_name(StepKind::bundle, bundle.id), {{"number", written.number},
                                                       {"folder", written.folder},

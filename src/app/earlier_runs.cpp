@@ -87,8 +87,9 @@ RunSums sums_of(const std::vector<journal::StepRecord>& steps) {
   for (const journal::StepRecord& step : steps) {
     const auto kind = step_kind(step.key.kind);
     if (kind == StepKind::deferred) {
-      const auto op = step_kind(step.output.value("op", ""));
-      if (is_looked_up(op)) sums.seconds[*op].add(step.output.value("seconds", 0.0));
+      const auto operation = model::named<model::Operation>(step.output.value("op", ""));
+      if (operation && is_looked_up(step_of(*operation)))
+        sums.seconds[step_of(*operation)].add(step.output.value("seconds", 0.0));
     }
     if (!kind || kind == StepKind::deferred || (travelled && is_looked_up(kind))) continue;
     const double seconds = std::chrono::duration<double>(step.duration).count();

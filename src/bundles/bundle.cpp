@@ -22,6 +22,7 @@ using base::ErrorCode;
 using base::fail;
 using base::Json;
 using base::Result;
+using model::Operation;
 
 namespace {
 
@@ -207,6 +208,10 @@ std::string_view to_string(When when) {
   return "built";
 }
 
+Json bundled_open() {
+  return {{"op", to_string(Operation::open)}};
+}
+
 std::string request_id(const Json& request) {
   return base::sha256_hex(base::canonical(request));
 }
@@ -279,7 +284,7 @@ Resolved skipped(std::string why) {
 
 /// The candidate's machine code, as its build in this bundle said; empty: it did not.
 std::string built_code(const Json& candidate, const Outcomes& outcomes) {
-  const Json build = {{"op", "build"}, {"solution", candidate}};
+  const Json build = {{"op", to_string(Operation::build)}, {"solution", candidate}};
   const auto found = outcomes.find(request_id(build));
   if (found == outcomes.end() || !found->second.result) return {};
   const auto report = base::decode<model::BuildReport>(*found->second.result, "build");
@@ -291,7 +296,7 @@ std::string same_race(const Bundle& bundle, std::size_t item, const std::string&
   const Json& request = bundle.items[item].request;
   for (std::size_t i = 0; i < item; ++i) {
     const Json& other = bundle.items[i].request;
-    if (other.value("op", "") != "triage" || other["opponent"] != request["opponent"]) continue;
+    if (evaluation::operation_in(other) != Operation::triage || other["opponent"] != request["opponent"]) continue;
     const auto found = outcomes.find(bundle.items[i].id);
     const bool carried_out = found != outcomes.end() && found->second.result;
     if (carried_out && built_code(other["candidate"], outcomes) == code) return bundle.items[i].id;
@@ -313,9 +318,10 @@ Resolved resolve_after_race(const BundleItem& item, const Json& result) {
   const auto evaluation =
       base::decode<model::Evaluation>(result.contains("baseline") ? result["baseline"] : result, "race");
   if (!evaluation || evaluation->status != model::Status::passed) return skipped("it did not pass");
-  const bool promising = evaluation->ratio && evaluation->ratio->estimate > 1 &&
-                         (evaluation->verdict == model::Verdict::faster ||
-                          (evaluation->verdict == model::Verdict::undecided && evaluation->decided_by != "futility"));
+  const bool promising =
+      evaluation->ratio && evaluation->ratio->estimate > 1 &&
+      (evaluation->verdict == model::Verdict::faster ||
+       (evaluation->verdict == model::Verdict::undecided && evaluation->decided_by != model::DecidedBy::futility));
   if (item.only_if->when == When::promising && !promising) return skipped("it is not faster");
   Json request = item.request;
   if (evaluation->tuning && evaluation->tuning->chosen) {
@@ -339,7 +345,6 @@ bool held(const Outcome& outcome) {
 Resolved resolve(const Bundle& bundle, std::size_t item, const Outcomes& before) {
   const BundleItem& asked = bundle.items[item];
   if (!asked.only_if) return wanted(asked.request);
-  const std::string op = asked.request.value("op", "");
   const When when = asked.only_if->when;
   const auto found = before.find(asked.only_if->item);
   if (found == before.end()) return skipped("what it depends on is not known");
@@ -351,7 +356,8 @@ Resolved resolve(const Bundle& bundle, std::size_t item, const Outcomes& before)
     return wanted(asked.request);
   }
   if (!cause.result) return skipped("what it depends on has no result of its own");
-  if (when == When::built && op == "triage") return resolve_race(bundle, item, before);
+  if (when == When::built && evaluation::operation_in(asked.request) == Operation::triage)
+    return resolve_race(bundle, item, before);
   if (asked.request.contains("solution") && when != When::built) return resolve_after_race(asked, *cause.result);
   return skipped("its condition does not fit it");
 }

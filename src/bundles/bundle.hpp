@@ -41,7 +41,7 @@ struct Condition {
 /// One request.
 struct BundleItem {
   std::string id;      ///< request_id(request)
-  base::Json request;  ///< as in requests.hpp; an open is {"op": "open"}: task and settings are the bundle's
+  base::Json request;  ///< as in requests.hpp; an open is bundled_open()
   std::optional<Condition> only_if{};
 };
 
@@ -59,6 +59,9 @@ struct Bundle {
   evaluation::MeasureSettings settings;
   std::vector<BundleItem> items;
 };
+
+/// The request to open in a bundle: task and settings are the bundle's.
+base::Json bundled_open();
 
 /// A request's identity: equal requests of one run have equal answers.
 std::string request_id(const base::Json& request);

@@ -2,7 +2,6 @@
 #include "bundles/deferred_evaluator.hpp"
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <set>
 
@@ -18,20 +17,6 @@ using base::Json;
 using base::Result;
 using model::Kernel;
 
-/// Cheap and independent first; what depends on another stands after it.
-constexpr std::array<std::string_view, 7> kOrder{"open",    "build",  "triage", "profile", "verify_held_out",
-                                                 "playoff", "confirm"};
-
-/// An opening in a bundle: the task and the settings are the bundle's.
-Json open_of_bundle() {
-  return {{"op", "open"}};
-}
-
-std::size_t rank(const BundleItem& item) {
-  const auto found = std::find(kOrder.begin(), kOrder.end(), item.request.value("op", ""));
-  return static_cast<std::size_t>(found - kOrder.begin());
-}
-
 class Deferred final : public DeferredEvaluator {
  public:
   explicit Deferred(DeferredPorts ports) : ports_(std::move(ports)) {}
@@ -41,8 +26,8 @@ class Deferred final : public DeferredEvaluator {
     // The first plan asks for the baseline's profile: where opening a task leaves it out, it goes along.
     if (open != nullptr && model::target_of(open->task).profiles_on_demand)
       collect(to_json(evaluation::Profile{model::Kernel(open->task.baseline)}),
-              Condition{request_id(open_of_bundle()), When::passed});
-    TRY_ASSIGN(const Json known, taken_in(open != nullptr ? open_of_bundle() : to_json(request)));
+              Condition{request_id(bundled_open()), When::passed});
+    TRY_ASSIGN(const Json known, taken_in(open != nullptr ? bundled_open() : to_json(request)));
     TRY_ASSIGN(evaluation::Reply reply, evaluation::parse_reply(request, known, "a bundle's"));
     if (open != nullptr) {
       const std::lock_guard lock(mutex_);
@@ -84,9 +69,11 @@ class Deferred final : public DeferredEvaluator {
       for (const std::string& id : order_) found.emplace_back(found.size(), items_.at(id));
     }
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-      if (rank(a.second) != rank(b.second)) return rank(a.second) < rank(b.second);
+      const auto operation = evaluation::operation_in(a.second.request);
+      const auto other = evaluation::operation_in(b.second.request);
+      if (operation != other) return operation < other;
       // Threads collect in any order; confirmations depend on one another and come from one.
-      return rank(a.second) + 1 == kOrder.size() ? a.first < b.first : a.second.id < b.second.id;
+      return operation == model::Operation::confirm ? a.first < b.first : a.second.id < b.second.id;
     });
     std::vector<BundleItem> out;
     for (auto& [place, item] : found) out.push_back(std::move(item));

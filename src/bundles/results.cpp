@@ -131,7 +131,7 @@ Result<void> check_outcome(const Bundle& bundle, std::size_t index, const Outcom
                                                      : Result<void>(refuse("it had no cause to be carried out"));
   }
   if (outcome.request != request_id(*resolved.request)) return refuse("it answers another request");
-  if (outcome.error && item.request.value("op", "") == "open") return {};
+  if (outcome.error && evaluation::operation_in(item.request) == model::Operation::open) return {};
   if (!outcome.result) return refuse("it was left out without cause");
   if (const auto formed = evaluation::check_form(*resolved.request, *outcome.result); !formed)
     return refuse(formed.error().message);

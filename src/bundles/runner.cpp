@@ -90,7 +90,9 @@ class Runner {
     return fail(ErrorCode::unavailable, "the baseline passed before and does not pass here: " + baseline.reason);
   }
 
-  [[nodiscard]] bool asks_for_open() const { return bundle().items.front().request.value("op", "") == "open"; }
+  [[nodiscard]] bool asks_for_open() const {
+    return evaluation::operation_in(bundle().items.front().request) == model::Operation::open;
+  }
 
   Result<void> begin_session(const evaluation::DeviceInfo& device, const model::Environment& environment) {
     BundleSession session;
@@ -155,7 +157,8 @@ class Runner {
   Result<void> build_all() {
     std::vector<const BundleItem*> builds;
     for (const BundleItem& item : bundle().items) {
-      if (item.request.value("op", "") == "build" && !outcomes_.contains(item.id)) builds.push_back(&item);
+      if (evaluation::operation_in(item.request) == model::Operation::build && !outcomes_.contains(item.id))
+        builds.push_back(&item);
     }
     if (builds.empty()) return {};
     notice("building " + std::to_string(builds.size()) + " kernels");

@@ -137,7 +137,7 @@ void add_races(report::Document& page, const std::vector<journal::StepRecord>& s
                evaluation->source_id.substr(0, 10), std::string(model::to_string(evaluation->status)),
                std::string(model::to_string(evaluation->verdict)),
                evaluation->ratio ? report::format_ratio(*evaluation->ratio) : "-", std::to_string(evaluation->blocks),
-               evaluation->decided_by});
+               std::string(to_string(evaluation->decided_by))});
   }
   page.heading("Races (triage: against its parent; confirm: against the baseline)");
   page.table(std::move(table));

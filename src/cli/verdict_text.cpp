@@ -18,7 +18,7 @@ std::string why(const model::Evaluation& evaluation) {
   using model::Verdict;
   const model::Interval& ratio = *evaluation.ratio;
   if (!evaluation.reason.empty()) return evaluation.reason;
-  const bool confirmed = model::step_kind(evaluation.kind) == model::StepKind::confirm;
+  const bool confirmed = evaluation.kind == model::EvaluationKind::confirm;
   switch (evaluation.verdict) {
     case Verdict::faster:
       return confirmed ? "confirmed in fresh processes on fresh inputs" : "the whole interval lies above 1";
@@ -27,8 +27,9 @@ std::string why(const model::Evaluation& evaluation) {
     case Verdict::tie:
       return "no difference that counts";
     case Verdict::undecided:
-      return evaluation.decided_by == "cap" ? "the time for measuring ended before a difference was certain"
-                                            : "more blocks would hardly have shown a difference";
+      return evaluation.decided_by == model::DecidedBy::cap
+                 ? "the time for measuring ended before a difference was certain"
+                 : "more blocks would hardly have shown a difference";
     case Verdict::none:
       break;
   }

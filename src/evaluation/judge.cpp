@@ -123,8 +123,8 @@ class Judging {
     if (!out_.build || out_.known) return {};
     auto& stages = out_.evaluation.stages;
     // Races and confirmations look the build up, and some workers tell that as a stage.
-    std::erase_if(stages, [](const model::StageTime& stage) { return stage.name == model::kBuildStage; });
-    stages.insert(stages.begin(), {std::string(model::kBuildStage), out_.build->seconds});
+    std::erase_if(stages, [](const model::StageTime& stage) { return stage.stage == model::Stage::build; });
+    stages.insert(stages.begin(), {model::Stage::build, out_.build->seconds});
     return {};
   }
 

@@ -149,21 +149,22 @@ std::vector<double> Measuring::expected_ns(const std::vector<std::size_t>& of) c
   return out;
 }
 
-StageClock::StageClock(const Measuring& measuring, model::Evaluation& evaluation, std::string name)
+StageClock::StageClock(const Measuring& measuring, model::Evaluation& evaluation, model::Stage stage)
     : use_(measuring.target.use()),
       evaluation_(evaluation),
-      name_(std::move(name)),
+      stage_(stage),
       began_(std::chrono::steady_clock::now()),
       waited_before_(use_.waited) {}
 
 StageClock::~StageClock() {
   const auto measured = std::chrono::steady_clock::now() - began_ - (use_.waited - waited_before_);
-  evaluation_.stages.push_back({name_, std::chrono::duration<double>(measured).count()});
+  evaluation_.stages.push_back({stage_, std::chrono::duration<double>(measured).count()});
 }
 
-model::Evaluation blank_evaluation(const Measuring& measuring, const model::Kernel& kernel, std::string kind) {
+model::Evaluation blank_evaluation(const Measuring& measuring, const model::Kernel& kernel,
+                                   model::EvaluationKind kind) {
   model::Evaluation out;
-  out.kind = std::move(kind);
+  out.kind = kind;
   out.environment = measuring.target.environment();
   out.environment.seed = measuring.settings.seed;
   if (measuring.samples() == stats::Samples::exact) out.environment.clock = model::kDeterministicClock;
@@ -219,7 +220,7 @@ bool take_build(const model::BuildReport& report, model::Evaluation& evaluation)
 
 base::Result<bool> build_stage(Measuring& measuring, const model::Kernel& kernel, model::Evaluation& evaluation,
                                const std::stop_token& stop) {
-  const StageClock clock(measuring, evaluation, std::string(model::kBuildStage));
+  const StageClock clock(measuring, evaluation, model::Stage::build);
   TRY_ASSIGN(const model::BuildReport report, measuring.target.build(kernel, stop));
   return take_build(report, evaluation);
 }

@@ -56,7 +56,7 @@ struct Measuring {
 /// Adds "name: seconds" of its own life to an evaluation, without what was waited for others to leave the device.
 class StageClock {
  public:
-  StageClock(const Measuring& measuring, model::Evaluation& evaluation, std::string name);
+  StageClock(const Measuring& measuring, model::Evaluation& evaluation, model::Stage stage);
   StageClock(const StageClock&) = delete;
   StageClock& operator=(const StageClock&) = delete;
   ~StageClock();
@@ -64,13 +64,13 @@ class StageClock {
  private:
   const DeviceUse& use_;
   model::Evaluation& evaluation_;
-  std::string name_;
+  model::Stage stage_;
   std::chrono::steady_clock::time_point began_;
   std::chrono::steady_clock::duration waited_before_;
 };
 
 /// An evaluation with environment, trust and ids filled in.
-model::Evaluation blank_evaluation(const Measuring& measuring, const model::Kernel& kernel, std::string kind);
+model::Evaluation blank_evaluation(const Measuring& measuring, const model::Kernel& kernel, model::EvaluationKind kind);
 void set_failure(model::Evaluation& evaluation, const Failure& failure);
 
 /// The machine code that was built; false: the evaluation says COMPILE_ERROR.

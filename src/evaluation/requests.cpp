@@ -122,24 +122,20 @@ base::Result<Request> named_request(const Json& json) {
   TRY_ASSIGN(const auto op, argument<std::string>(json, "op"));
   for (Request request : {Request(Open{}), Request(Build{}), Request(Race{}), Request(Profile{}), Request(PlayOff{}),
                           Request(HeldOut{}), Request(Confirm{})}) {
-    if (operation(request) == op) return request;
+    if (to_string(operation(request)) == op) return request;
   }
   return base::fail(ErrorCode::invalid_argument, "unknown operation \"" + op + "\"");
 }
 
 }  // namespace
 
-std::string_view operation(const Request& request) {
-  struct Names {
-    std::string_view operator()(const Open&) const { return "open"; }
-    std::string_view operator()(const Build&) const { return "build"; }
-    std::string_view operator()(const Race&) const { return "triage"; }
-    std::string_view operator()(const Profile&) const { return "profile"; }
-    std::string_view operator()(const PlayOff&) const { return "playoff"; }
-    std::string_view operator()(const HeldOut&) const { return "verify_held_out"; }
-    std::string_view operator()(const Confirm&) const { return "confirm"; }
-  };
-  return std::visit(Names(), request);
+model::Operation operation(const Request& request) {
+  return std::visit([]<class Own>(const Own&) { return Own::kOperation; }, request);
+}
+
+std::optional<model::Operation> operation_in(const Json& request) {
+  const auto name = argument<std::string>(request, "op");
+  return name ? model::named<model::Operation>(*name) : std::nullopt;
 }
 
 Json to_json(const Request& request) {
@@ -182,7 +178,7 @@ Json to_json(const Reply& reply) {
 }
 
 base::Result<Reply> parse_reply(const Request& request, const Json& json, std::string_view whose) {
-  const std::string what = std::string(whose) + " answer to " + std::string(operation(request));
+  const std::string what = std::string(whose) + " answer to " + std::string(to_string(operation(request)));
   const auto reply = [&](const auto& own) -> base::Result<Reply> {
     using Own = typename std::decay_t<decltype(own)>::Reply;
     if constexpr (std::is_same_v<Own, model::Status>) {

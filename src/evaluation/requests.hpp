@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -14,8 +15,9 @@
 
 namespace accelopt::evaluation {
 
-/// "open", "build", "triage", "profile", "playoff", "verify_held_out", "confirm".
-std::string_view operation(const Request& request);
+model::Operation operation(const Request& request);
+/// What a request's JSON asks for; none: nothing that is known here.
+std::optional<model::Operation> operation_in(const base::Json& request);
 
 /// An object with `op` and the operation's arguments.
 base::Json to_json(const Request& request);

@@ -111,7 +111,8 @@ ACCELOPT_JSON(Environment) {
 }
 
 ACCELOPT_JSON(TunedConfiguration) {
-  field.required("values", it.values, "fate", it.fate);
+  field.required("values", it.values);
+  field.named("fate", it.fate, Names<TunedFate>::kTable);
   field.optional_name("status", it.status, kStatusNames);
   field.optional("reason", it.reason, "blocks", it.blocks, "ratio", it.ratio);
 }
@@ -134,17 +135,19 @@ ACCELOPT_JSON(Mismatch) {
 }
 
 ACCELOPT_JSON(StageTime) {
-  field.required("name", it.name, "seconds", it.seconds);
+  field.named("name", it.stage, Names<Stage>::kTable);
+  field.required("seconds", it.seconds);
 }
 
 ACCELOPT_JSON(Evaluation) {
   field.named("status", it.status, kStatusNames);
   field.optional_name("verdict", it.verdict, kVerdictNames);
-  field.optional("reason", it.reason, "opponent", it.opponent, "kind", it.kind, "decided_by", it.decided_by, "blocks",
-                 it.blocks, "workloads", it.workloads, "samples", it.samples, "environment", it.environment, "trust",
-                 it.trust, "source_id", it.source_id, "machine_code_id", it.machine_code_id, "duplicate_of",
-                 it.duplicate_of, "mismatch", it.mismatch, "ratio", it.ratio, "profile", it.profile, "tuning",
-                 it.tuning, "stages", it.stages);
+  field.optional_name("kind", it.kind, Names<EvaluationKind>::kTable);
+  field.optional_name("decided_by", it.decided_by, Names<DecidedBy>::kTable);
+  field.optional("reason", it.reason, "opponent", it.opponent, "blocks", it.blocks, "workloads", it.workloads,
+                 "samples", it.samples, "environment", it.environment, "trust", it.trust, "source_id", it.source_id,
+                 "machine_code_id", it.machine_code_id, "duplicate_of", it.duplicate_of, "mismatch", it.mismatch,
+                 "ratio", it.ratio, "profile", it.profile, "tuning", it.tuning, "stages", it.stages);
   field.unless_empty("notes", it.notes);
 }
 

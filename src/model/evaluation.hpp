@@ -42,7 +42,7 @@ struct Interval {
 };
 
 struct StageTime {
-  std::string name;  ///< "build", "verify", "triage", ...
+  Stage stage = Stage::other;
   double seconds = 0;
 };
 
@@ -137,11 +137,11 @@ struct BuildReport {
 /// One configuration of a tuned kernel that was tried, and how far it got.
 struct TunedConfiguration {
   std::vector<std::int64_t> values;  ///< in the order of Tuning::names
-  std::string fate;                  ///< "chosen", "level", "outranked", "slower", "failed", "unfinished"
-  Status status = Status::passed;    ///< of a failed one
-  std::string reason;                ///< why it failed
-  int blocks = 0;                    ///< that it was timed in
-  std::optional<Interval> ratio;     ///< the chosen one's time / its time: under 1 is slower than the chosen one
+  TunedFate fate = TunedFate::unfinished;
+  Status status = Status::passed;  ///< of a failed one
+  std::string reason;              ///< why it failed
+  int blocks = 0;                  ///< that it was timed in
+  std::optional<Interval> ratio;   ///< the chosen one's time / its time: under 1 is slower than the chosen one
 };
 
 /// Configurations that ran side by side.
@@ -172,8 +172,8 @@ struct Evaluation {
   Verdict verdict = Verdict::none;
   std::optional<Interval> ratio;  ///< against the opponent
   std::string opponent;           ///< source id of the parent or the baseline
-  std::string kind;               ///< "triage", "playoff", "confirm"
-  std::string decided_by;         ///< "race", "futility", "cap"
+  EvaluationKind kind = EvaluationKind::none;
+  DecidedBy decided_by = DecidedBy::none;
   int blocks = 0;
   std::vector<WorkloadTiming> workloads;
   std::vector<StageTime> stages;
@@ -182,7 +182,7 @@ struct Evaluation {
   std::optional<Profile> profile;
   std::optional<Tuning> tuning;  ///< of a kernel that left values open; `source_id` is that of the chosen one
   Environment environment;
-  std::string trust;  ///< "device-code", "isolated", "shared"
+  std::string trust;  ///< how the target keeps a candidate apart, in its own word: "device-code", "isolated"
   std::string source_id;
   std::string machine_code_id;
   std::optional<std::string> duplicate_of;  ///< identity of the evaluation that this one copies

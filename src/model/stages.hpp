@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
@@ -11,14 +10,11 @@
 
 namespace accelopt::model {
 
-/// The stage in which a candidate was compiled: beside other measurements, so that it took no time of the device.
-inline constexpr std::string_view kBuildStage = "build";
-
 /// The stages in an evaluation's JSON; none where it names none.
 std::vector<StageTime> stages_in(const base::Json& evaluation);
 
-/// Seconds of the stages of that name together.
-double seconds_of(const std::vector<StageTime>& stages, std::string_view name);
+/// Seconds of all stages of a kind together.
+double seconds_of(const std::vector<StageTime>& stages, Stage kind);
 
 /// Seconds of all stages but building: what the device did for the evaluation. Journals of before may tell more than
 /// one stage of building. None: there are no stages.

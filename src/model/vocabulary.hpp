@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vocabularies of a run. Each is an enum with one table of names; names are stored, exchanged and shown, and code
-// branches on values alone.
+// The vocabularies of a run and of its evaluations. Each is an enum with one table of names; names are stored,
+// exchanged and shown, and code branches on values alone. `Evaluation::trust` is no vocabulary: it is a target's own
+// word.
 #pragma once
 
 #include <array>
@@ -74,7 +75,27 @@ constexpr bool is_budget(EndReason reason) {
 /// mean against the recorded one. verify: not at all.
 enum class Protocol { blocks, paper, verify };
 
-/// The names of a vocabulary's values, every value once.
+/// What is asked of a device (evaluation/request.hpp), in the order of a bundle: what is cheap and independent comes
+/// first, what depends on another comes after it.
+enum class Operation { open, build, triage, profile, held_out, playoff, confirm };
+
+/// What an evaluation is. triage: a race against the parent; confirm: one against the baseline, with all that a
+/// confirmation checks; verify: not timed.
+enum class EvaluationKind { none, baseline, verify, triage, confirm };
+
+/// How a race ended. futility: more blocks would hardly have shown a gain; cap: its blocks or its time were used up.
+enum class DecidedBy { none, race, futility, cap };
+
+/// How far one configuration of a tuned kernel got. level: as good as the chosen one; outranked: in the slower half,
+/// not certainly slower; unfinished: the time was up.
+enum class TunedFate { unfinished, chosen, level, outranked, slower, failed };
+
+/// What the time of an evaluation went into. build: beside other measurements, so that it took no time of the device.
+/// other: of a program that knew more.
+enum class Stage { other, build, tune, verify, inspect, triage, profile, confirm };
+
+/// The names of a vocabulary's values, every value once. A reader that must not fail takes the first for an unknown
+/// one.
 template <class E>
 struct Names;
 
@@ -165,6 +186,66 @@ struct Names<Protocol> {
   }};
 };
 
+template <>
+struct Names<Operation> {
+  static constexpr std::array<std::pair<Operation, std::string_view>, 7> kTable{{
+      {Operation::open, "open"},
+      {Operation::build, "build"},
+      {Operation::triage, "triage"},
+      {Operation::profile, "profile"},
+      {Operation::held_out, "verify_held_out"},
+      {Operation::playoff, "playoff"},
+      {Operation::confirm, "confirm"},
+  }};
+};
+
+template <>
+struct Names<EvaluationKind> {
+  static constexpr std::array<std::pair<EvaluationKind, std::string_view>, 5> kTable{{
+      {EvaluationKind::none, ""},
+      {EvaluationKind::baseline, "baseline"},
+      {EvaluationKind::verify, "verify"},
+      {EvaluationKind::triage, "triage"},
+      {EvaluationKind::confirm, "confirm"},
+  }};
+};
+
+template <>
+struct Names<DecidedBy> {
+  static constexpr std::array<std::pair<DecidedBy, std::string_view>, 4> kTable{{
+      {DecidedBy::none, ""},
+      {DecidedBy::race, "race"},
+      {DecidedBy::futility, "futility"},
+      {DecidedBy::cap, "cap"},
+  }};
+};
+
+template <>
+struct Names<TunedFate> {
+  static constexpr std::array<std::pair<TunedFate, std::string_view>, 6> kTable{{
+      {TunedFate::unfinished, "unfinished"},
+      {TunedFate::chosen, "chosen"},
+      {TunedFate::level, "level"},
+      {TunedFate::outranked, "outranked"},
+      {TunedFate::slower, "slower"},
+      {TunedFate::failed, "failed"},
+  }};
+};
+
+template <>
+struct Names<Stage> {
+  static constexpr std::array<std::pair<Stage, std::string_view>, 8> kTable{{
+      {Stage::other, "other"},
+      {Stage::build, "build"},
+      {Stage::tune, "tune"},
+      {Stage::verify, "verify"},
+      {Stage::inspect, "inspect"},
+      {Stage::triage, "triage"},
+      {Stage::profile, "profile"},
+      {Stage::confirm, "confirm"},
+  }};
+};
+
 template <class E>
 concept Named = requires {
   Names<E>::kTable;
@@ -219,6 +300,27 @@ constexpr std::optional<StepKind> step_kind(std::string_view name) {
 constexpr std::string_view step_suffix(std::string_view name) {
   const std::size_t colon = name.find(':');
   return colon == std::string_view::npos ? std::string_view() : name.substr(colon + 1);
+}
+
+/// The kind of step that records the answer to a request.
+constexpr StepKind step_of(Operation operation) {
+  switch (operation) {
+    case Operation::open:
+      return StepKind::open;
+    case Operation::build:
+      return StepKind::build;
+    case Operation::triage:
+      return StepKind::triage;
+    case Operation::profile:
+      return StepKind::profile;
+    case Operation::held_out:
+      return StepKind::held_out;
+    case Operation::playoff:
+      return StepKind::playoff;
+    case Operation::confirm:
+      break;
+  }
+  return StepKind::confirm;
 }
 
 /// The role that answers the steps of a kind; none: a device, or nobody.

@@ -51,7 +51,7 @@ double verify_seconds(const StepRecord& step) {
   if (!output.is_object()) return 0;
   const auto baseline = output.find("baseline");
   const auto& evaluation = baseline != output.end() && baseline->is_object() ? *baseline : output;
-  return model::seconds_of(model::stages_in(evaluation), "verify");
+  return model::seconds_of(model::stages_in(evaluation), model::Stage::verify);
 }
 
 struct Piece {

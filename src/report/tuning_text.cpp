@@ -28,8 +28,9 @@ std::string short_reason(const std::string& reason) {
 }  // namespace
 
 std::string tuning_line(const model::Tuning& tuning) {
-  const auto failed = std::count_if(tuning.field.begin(), tuning.field.end(),
-                                    [](const auto& configuration) { return configuration.fate == "failed"; });
+  const auto failed = std::count_if(tuning.field.begin(), tuning.field.end(), [](const auto& configuration) {
+    return configuration.fate == model::TunedFate::failed;
+  });
   const std::string failures = failed > 0 ? fmt::format(" ({} failed)", failed) : std::string();
   const std::string of = fmt::format("{} tried of {} configuration{}{}, {}", tuning.field.size(), tuning.configurations,
                                      tuning.configurations == 1 ? "" : "s", failures, format_seconds(tuning.seconds));
@@ -41,7 +42,7 @@ std::string tuning_table(const model::Tuning& tuning, int rows) {
   std::vector<const model::TunedConfiguration*> raced;
   std::map<std::string, int> failures;
   for (const model::TunedConfiguration& configuration : tuning.field) {
-    if (configuration.fate == "failed") {
+    if (configuration.fate == model::TunedFate::failed) {
       ++failures[fmt::format("{}: {}", model::to_string(configuration.status), short_reason(configuration.reason))];
     } else {
       raced.push_back(&configuration);
@@ -49,7 +50,7 @@ std::string tuning_table(const model::Tuning& tuning, int rows) {
   }
   std::stable_sort(raced.begin(), raced.end(), [](const auto* a, const auto* b) {
     const auto key = [](const auto* one) {
-      return std::pair(one->fate == "chosen", one->ratio ? one->ratio->estimate : 0);
+      return std::pair(one->fate == model::TunedFate::chosen, one->ratio ? one->ratio->estimate : 0);
     };
     return key(a) > key(b);
   });
@@ -57,7 +58,7 @@ std::string tuning_table(const model::Tuning& tuning, int rows) {
   for (std::size_t i = 0; i < raced.size() && i < static_cast<std::size_t>(std::max(rows, 0)); ++i) {
     table.add({model::configuration_text(tuning.names, raced[i]->values),
                raced[i]->ratio ? format_ratio(*raced[i]->ratio) : "-", std::to_string(raced[i]->blocks),
-               raced[i]->fate});
+               std::string(to_string(raced[i]->fate))});
   }
   std::string text = table.render();
   const auto more = static_cast<int>(raced.size()) - rows;

@@ -28,7 +28,7 @@ double effect(const AttemptOutcome& outcome) {
 
 bool kept_for_playoff(const model::Evaluation& triage) {
   if (triage.status != Status::passed || !triage.ratio) return false;
-  const bool given_up = triage.decided_by == "futility";
+  const bool given_up = triage.decided_by == model::DecidedBy::futility;
   return triage.verdict == Verdict::faster ||
          (triage.verdict == Verdict::undecided && !given_up && triage.ratio->estimate > 1);
 }

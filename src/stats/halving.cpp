@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/names.hpp"
 #include "base/result.hpp"
 
 namespace accelopt::stats {
@@ -26,17 +25,6 @@ HalvingRules halving_rules(Samples samples) {
   rules.rung_blocks = {1};
   rules.level_from = 1;
   return rules;
-}
-
-constexpr auto kRungFateNames = std::to_array<base::Named<RungFate>>({{RungFate::absent, "absent"},
-                                                                      {RungFate::leads, "leads"},
-                                                                      {RungFate::stays, "stays"},
-                                                                      {RungFate::slower, "slower"},
-                                                                      {RungFate::level, "level"},
-                                                                      {RungFate::outranked, "outranked"}});
-
-std::string_view to_string(RungFate fate) {
-  return base::name_in(kRungFateNames, fate);
 }
 
 double robust_centre(std::span<const double> samples) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "stats/estimate.hpp"
@@ -31,8 +30,6 @@ enum class RungFate {
   level,      ///< certainly as good as the leader: nothing to gain from it
   outranked,  ///< in the slower half
 };
-/// "absent", "leads", "stays", "slower", "level", "outranked".
-std::string_view to_string(RungFate fate);
 
 struct RungStanding {
   RungFate fate = RungFate::absent;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/names.hpp"
 #include "base/result.hpp"
 
 namespace accelopt::stats {
@@ -86,23 +85,6 @@ TriageRules triage_rules(Samples samples) {
   rules.looks = {1};
   rules.faster_from = 1;
   return rules;
-}
-
-constexpr auto kRaceVerdictNames = std::to_array<base::Named<RaceVerdict>>({{RaceVerdict::running, "RUNNING"},
-                                                                            {RaceVerdict::faster, "FASTER"},
-                                                                            {RaceVerdict::slower, "SLOWER"},
-                                                                            {RaceVerdict::tie, "TIE"},
-                                                                            {RaceVerdict::undecided, "UNDECIDED"}});
-
-std::string_view to_string(RaceVerdict verdict) {
-  return base::name_in(kRaceVerdictNames, verdict);
-}
-
-constexpr auto kDecidedByNames = std::to_array<base::Named<DecidedBy>>(
-    {{DecidedBy::none, ""}, {DecidedBy::race, "race"}, {DecidedBy::futility, "futility"}, {DecidedBy::cap, "cap"}});
-
-std::string_view to_string(DecidedBy decided_by) {
-  return base::name_in(kDecidedByNames, decided_by);
 }
 
 TriageDecision decide_triage(std::span<const double> log_ratios, const TriageRules& rules, Clock clock) {

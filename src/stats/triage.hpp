@@ -3,7 +3,6 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "stats/estimate.hpp"
@@ -17,12 +16,8 @@ enum class RaceVerdict {
   tie,        ///< no gain worth having
   undecided,  ///< blocks or time are used up, or more of them would hardly show a gain
 };
-/// "RUNNING", "FASTER", "SLOWER", "TIE", "UNDECIDED": but for the first as model::Verdict spells them.
-std::string_view to_string(RaceVerdict verdict);
 
 enum class DecidedBy { none, race, futility, cap };
-/// "", "race", "futility", "cap".
-std::string_view to_string(DecidedBy decided_by);
 
 /// Whether a series of samples still goes on or was cut off by the clock.
 enum class Clock { running, expired };

@@ -57,7 +57,8 @@ const model::Kernel* blamed(const evaluation::Request& request) {
 evaluation::Reply death_by(const evaluation::Request& request, const model::Kernel& kernel, const std::string& reason) {
   if (std::holds_alternative<evaluation::HeldOut>(request)) return model::Status::runtime_error;
   model::Evaluation evaluation;
-  evaluation.kind = evaluation::operation(request);
+  evaluation.kind = std::holds_alternative<evaluation::Confirm>(request) ? model::EvaluationKind::confirm
+                                                                         : model::EvaluationKind::triage;
   evaluation.status = model::Status::runtime_error;
   evaluation.source_id = kernel.id();
   evaluation.reason = "measuring it ended the worker twice: " + reason;

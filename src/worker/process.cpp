@@ -291,7 +291,7 @@ void WorkerProcess::stop_waiting() {
     for (const auto& [id, pending] : pending_) ids.push_back(id);
   }
   const std::lock_guard output(output_mutex_);
-  for (const std::int64_t id : ids) write_line(socket_.get(), {{"op", "stop_waiting"}, {"id", id}});
+  for (const std::int64_t id : ids) write_line(socket_.get(), {{"op", kStopWaiting}, {"id", id}});
 }
 
 std::string WorkerProcess::last_words() const {
@@ -359,7 +359,7 @@ Answer WorkerProcess::ask(Json request, std::chrono::seconds limit, const std::s
     lock.unlock();
     {
       const std::lock_guard output(output_mutex_);
-      write_line(socket_.get(), {{"op", "cancel"}, {"id", id}});
+      write_line(socket_.get(), {{"op", kCancel}, {"id", id}});
     }
     lock.lock();
     changed_.wait_for(lock, kCancelPatience, settled);

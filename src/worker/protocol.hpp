@@ -20,6 +20,10 @@ namespace accelopt::worker {
 /// Of the messages between coordinator and worker; both must speak the same one.
 inline constexpr int kProtocolVersion = 1;
 
+// What else `op` may be than a request's (model::Operation).
+inline constexpr std::string_view kCancel = "cancel";
+inline constexpr std::string_view kStopWaiting = "stop_waiting";
+
 /// A worker's first line: what it speaks, what it is, and what it measures on.
 struct Hello {
   int protocol = kProtocolVersion;

@@ -134,16 +134,17 @@ class Server {
     const auto op = base::decode<std::string>(request->value("op", Json()), "op");
     if (!id || !op) {
       answer({{"id", nullptr}, {"error", error_to_json(id ? op.error() : id.error())}});
-    } else if (*op == "cancel" || *op == "stop_waiting") {
+    } else if (*op == kCancel || *op == kStopWaiting) {
       const std::lock_guard lock(mutex_);
-      auto& sources = *op == "cancel" ? stops_ : stops_of_waiting_;
+      auto& sources = *op == kCancel ? stops_ : stops_of_waiting_;
       if (const auto found = sources.find(*id); found != sources.end()) found->second.request_stop();
     } else {
-      dispatch(*id, *op, *request);
+      dispatch(*id, *request);
     }
   }
 
-  void dispatch(std::int64_t id, const std::string& op, const Json& request) {
+  void dispatch(std::int64_t id, const Json& request) {
+    const auto operation = evaluation::operation_in(request);
     std::stop_token stop;
     std::stop_token stop_waiting;
     {
@@ -151,7 +152,7 @@ class Server {
       stop = stops_[id].get_token();
       stop_waiting = stops_of_waiting_[id].get_token();
     }
-    if (op == "build") {
+    if (operation == model::Operation::build) {
       building_.push([this, id, request, stop] {
         const auto result = evaluation::perform(evaluator_, request, stop);
         if (result) remember_build(request.value("solution", Json()), *result);
@@ -171,7 +172,7 @@ class Server {
       });
     };
     // What was built may be measured as soon as the device is free: it does not stand behind the builds of others.
-    if (op != "triage" || was_built(request.value("candidate", Json()))) {
+    if (operation != model::Operation::triage || was_built(request.value("candidate", Json()))) {
       measure();
       return;
     }

@@ -41,9 +41,9 @@ TEST(TimingText, TellsWhatTheOtherConfigurationsOfATunedKernelTook) {
   tuning.combinations = 4;
   tuning.configurations = 3;
   tuning.chosen = {6, 16};
-  tuning.field = {{{4, 8}, "slower", model::Status::passed, "", 3, model::Interval{0.5, 0.4, 0.6}},
-                  {{6, 16}, "chosen", model::Status::passed, "", 45, model::Interval{1, 1, 1}},
-                  {{4, 16}, "failed", model::Status::timeout, "did not return", 0, std::nullopt}};
+  tuning.field = {{{4, 8}, model::TunedFate::slower, model::Status::passed, "", 3, model::Interval{0.5, 0.4, 0.6}},
+                  {{6, 16}, model::TunedFate::chosen, model::Status::passed, "", 45, model::Interval{1, 1, 1}},
+                  {{4, 16}, model::TunedFate::failed, model::Status::timeout, "did not return", 0, std::nullopt}};
   evaluation.tuning = tuning;
   const std::string text = timing_text(evaluation);
   EXPECT_TRUE(holds(text,

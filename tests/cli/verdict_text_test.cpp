@@ -8,13 +8,13 @@ namespace {
 
 using model::Verdict;
 
-model::Evaluation raced(Verdict verdict, model::Interval ratio, std::string decided_by = "race") {
+model::Evaluation raced(Verdict verdict, model::Interval ratio, model::DecidedBy decided_by = model::DecidedBy::race) {
   model::Evaluation evaluation;
   evaluation.status = model::Status::passed;
   evaluation.verdict = verdict;
   evaluation.ratio = ratio;
   evaluation.blocks = 8;
-  evaluation.decided_by = std::move(decided_by);
+  evaluation.decided_by = decided_by;
   return evaluation;
 }
 
@@ -26,13 +26,14 @@ TEST(VerdictText, SaysWhatWasDecidedAndWhy) {
   EXPECT_NE(decision_text(raced(Verdict::slower, {0.5, 0.2, 1.2})).find("its first blocks were all clearly slower"),
             std::string::npos);
   EXPECT_NE(decision_text(raced(Verdict::tie, {1, 0.99, 1.01})).find("no difference that counts"), std::string::npos);
-  EXPECT_NE(decision_text(raced(Verdict::undecided, {1.02, 0.9, 1.2}, "cap")).find("the time for measuring ended"),
+  EXPECT_NE(decision_text(raced(Verdict::undecided, {1.02, 0.9, 1.2}, model::DecidedBy::cap))
+                .find("the time for measuring ended"),
             std::string::npos);
 }
 
 TEST(VerdictText, AConfirmationSaysWhereItWasMade) {
   model::Evaluation evaluation = raced(Verdict::faster, {2, 1.9, 2.1});
-  evaluation.kind = "confirm";
+  evaluation.kind = model::EvaluationKind::confirm;
   EXPECT_NE(decision_text(evaluation).find("confirmed in fresh processes on fresh inputs"), std::string::npos);
 }
 

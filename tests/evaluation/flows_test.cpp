@@ -92,7 +92,7 @@ TEST_F(Flows, TriageTellsFasterSlowerAndTie) {
   open();
   const model::Evaluation faster = triage("time=500000");
   EXPECT_EQ(faster.verdict, Verdict::faster);
-  EXPECT_EQ(faster.decided_by, "race");
+  EXPECT_EQ(faster.decided_by, model::DecidedBy::race);
   EXPECT_NEAR(faster.ratio->estimate, 2.0, 0.05);
   EXPECT_NEAR(*faster.workloads.at(0).reference_ns, 1e6, 2e4);
   const model::Evaluation slower = triage("time=1300000");
@@ -107,7 +107,7 @@ TEST_F(Flows, WaitingForTheDeviceIsNoTimeOfAStageOrARace) {
   open();
   target_.wait_a_lock = std::chrono::hours(1);  // said to have been waited: no time passes for it here
   const model::Evaluation raced = triage("time=500000");
-  EXPECT_EQ(raced.decided_by, "race") << "waiting does not use up the time of a race";
+  EXPECT_EQ(raced.decided_by, model::DecidedBy::race) << "waiting does not use up the time of a race";
   double counted = 0;
   for (const model::StageTime& stage : raced.stages) counted += stage.seconds;
   const double waited = target_.use().waited_seconds();
@@ -538,7 +538,7 @@ TEST_F(Flows, StoredSamplesGiveTheVerdictAgain) {
   const model::Task task = fake_task();
   const auto check = [&](const model::Evaluation& evaluation) {
     const auto again = recompute(task, {}, evaluation);
-    ASSERT_TRUE(again) << evaluation.kind;
+    ASSERT_TRUE(again) << to_string(evaluation.kind);
     EXPECT_EQ(again->verdict, evaluation.verdict);
     EXPECT_DOUBLE_EQ(again->ratio.estimate, evaluation.ratio->estimate);
     EXPECT_DOUBLE_EQ(again->ratio.low, evaluation.ratio->low);

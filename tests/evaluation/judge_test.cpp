@@ -17,22 +17,22 @@ class Machine final : public fakes::FakeEvaluator {
  public:
   base::Result<model::Evaluation> triage(const model::Solution& candidate, const model::Solution& opponent,
                                          std::stop_token stop) override {
-    return with_stages(FakeEvaluator::triage(candidate, opponent, std::move(stop)), "triage");
+    return with_stages(FakeEvaluator::triage(candidate, opponent, std::move(stop)), model::Stage::triage);
   }
   base::Result<model::Evaluation> confirm(const model::Solution& solution, std::stop_token stop) override {
-    return with_stages(FakeEvaluator::confirm(solution, std::move(stop)), "confirm");
+    return with_stages(FakeEvaluator::confirm(solution, std::move(stop)), model::Stage::confirm);
   }
 
  private:
-  static base::Result<model::Evaluation> with_stages(base::Result<model::Evaluation> made, const char* name) {
-    made->stages = {{"build", 0.001}, {"verify", 1}, {name, 2}};
+  static base::Result<model::Evaluation> with_stages(base::Result<model::Evaluation> made, model::Stage stage) {
+    made->stages = {{model::Stage::build, 0.001}, {model::Stage::verify, 1}, {stage, 2}};
     return made;
   }
 };
 
 std::vector<std::string> names_of(const std::vector<model::StageTime>& stages) {
   std::vector<std::string> names;
-  for (const model::StageTime& stage : stages) names.push_back(stage.name);
+  for (const model::StageTime& stage : stages) names.emplace_back(to_string(stage.stage));
   return names;
 }
 
@@ -133,7 +133,7 @@ TEST_F(Judge, ValuesOfOtherNames_AreAnError) {
 TEST_F(Judge, Confirmed_HasTheStagesOfBoth) {
   const auto judged = judge_text("speed=2", {.opened = &opened, .confirm = true, .profile = true});
 
-  EXPECT_EQ(judged.value().evaluation.kind, "confirm");
+  EXPECT_EQ(judged.value().evaluation.kind, model::EvaluationKind::confirm);
   EXPECT_EQ(names_of(judged->evaluation.stages), (Names{"build", "verify", "triage", "verify", "confirm"}));
   EXPECT_EQ(judged->evaluation.profile->items.front().name, "speed");
 }
@@ -210,7 +210,7 @@ TEST_F(Judge, KnownProgram_GetsItsVerdict) {
   model::Evaluation& known = by_code[machine.build(source("speed=3"), {})->machine_code_id];
   known.status = Status::incorrect_numerical;
   known.source_id = "first";
-  known.stages = {{"triage", 1}};
+  known.stages = {{model::Stage::triage, 1}};
 
   const auto judged = judge_known("speed=3\nnote");
 

@@ -15,6 +15,8 @@
 namespace accelopt::evaluation {
 namespace {
 
+using stats::RungFate;
+
 using base::ErrorCode;
 using model::Status;
 using Values = std::vector<std::int64_t>;
@@ -41,7 +43,7 @@ class Tuning : public testing::Test {
   std::unique_ptr<Evaluator> evaluator_;
 };
 
-int count_of(const model::Tuning& tuning, const std::string& fate) {
+int count_of(const model::Tuning& tuning, model::TunedFate fate) {
   return static_cast<int>(std::count_if(tuning.field.begin(), tuning.field.end(),
                                         [&](const auto& configuration) { return configuration.fate == fate; }));
 }
@@ -86,7 +88,7 @@ TEST_F(Tuning, DeterministicClock_OneBlockARungDecides) {
 
   ASSERT_TRUE(evaluation.tuning);
   EXPECT_EQ(evaluation.tuning->chosen, (Values{3, 2}));
-  EXPECT_EQ(count_of(*evaluation.tuning, "slower"), 11);
+  EXPECT_EQ(count_of(*evaluation.tuning, model::TunedFate::slower), 11);
   for (const auto& tried : evaluation.tuning->field) EXPECT_EQ(tried.blocks, 1);
   EXPECT_EQ(evaluation.blocks, 1);
   EXPECT_EQ(evaluation.verdict, model::Verdict::faster);
@@ -131,7 +133,7 @@ TEST_F(Tuning, FindsTheFastestConfigurationAndRacesItAgainstTheOpponent) {
   const model::Solution chosen = model::with_values(fake_kernel(text), {3, 2});
   EXPECT_EQ(result.source_id, model::source_id(chosen));
   EXPECT_EQ(result.machine_code_id, main_text(chosen));
-  EXPECT_EQ(result.stages.front().name, "tune");
+  EXPECT_EQ(result.stages.front().stage, model::Stage::tune);
   for (const model::TunedConfiguration& configuration : result.tuning->field) {
     ASSERT_TRUE(configuration.ratio);
     const double cost =
@@ -139,8 +141,8 @@ TEST_F(Tuning, FindsTheFastestConfigurationAndRacesItAgainstTheOpponent) {
     EXPECT_NEAR(configuration.ratio->estimate, 400 / cost, 0.03) << configuration.values[0] << configuration.values[1];
     EXPECT_GE(configuration.blocks, 3);
   }
-  EXPECT_EQ(count_of(*result.tuning, "chosen"), 1);
-  EXPECT_GE(count_of(*result.tuning, "slower"), 6) << "half of the field is over 15 % slower";
+  EXPECT_EQ(count_of(*result.tuning, model::TunedFate::chosen), 1);
+  EXPECT_GE(count_of(*result.tuning, model::TunedFate::slower), 6) << "half of the field is over 15 % slower";
   EXPECT_EQ(target_.repeats, 0) << "no process meets a slot twice";
   EXPECT_EQ(target_.held_quiets + target_.held_locks, 0);
 }
@@ -179,11 +181,11 @@ TEST_F(Tuning, RecordsWhatFailedAndChoosesAmongTheRest) {
   for (const auto& configuration : result.tuning->field) by_values[configuration.values] = &configuration;
   EXPECT_EQ(by_values[(Values{4, 1})]->status, Status::compile_error);
   EXPECT_NE(by_values[(Values{4, 1})]->reason.find("error: broken"), std::string::npos);
-  EXPECT_EQ(by_values[(Values{3, 2})]->fate, "failed");
+  EXPECT_EQ(by_values[(Values{3, 2})]->fate, model::TunedFate::failed);
   EXPECT_EQ(by_values[(Values{3, 2})]->status, Status::incorrect_numerical);
   EXPECT_FALSE(by_values[(Values{3, 2})]->ratio);
   EXPECT_EQ(by_values[(Values{1, 3})]->status, Status::runtime_error);
-  EXPECT_EQ(count_of(*result.tuning, "failed"), 3 + 3 + 2);
+  EXPECT_EQ(count_of(*result.tuning, model::TunedFate::failed), 3 + 3 + 2);
 }
 
 TEST_F(Tuning, AConfigurationThatFailsVerificationGivesWayToTheNext) {
@@ -195,7 +197,7 @@ TEST_F(Tuning, AConfigurationThatFailsVerificationGivesWayToTheNext) {
       std::find_if(result.tuning->field.begin(), result.tuning->field.end(), [](const auto& configuration) {
         return configuration.values == Values{3, 2};
       });
-  EXPECT_EQ(wrong->fate, "failed");
+  EXPECT_EQ(wrong->fate, model::TunedFate::failed);
   EXPECT_NE(wrong->reason.find("workload check"), std::string::npos) << wrong->reason;
 }
 
@@ -222,7 +224,7 @@ TEST_F(Tuning, WhereNothingIsRightTheFirstFailureIsTheReason) {
   EXPECT_NE(result.reason.find("all 12 configurations that were tried failed; with A="), std::string::npos)
       << result.reason;
   EXPECT_NE(result.reason.find("workload race"), std::string::npos);
-  EXPECT_EQ(count_of(*result.tuning, "failed"), 12);
+  EXPECT_EQ(count_of(*result.tuning, model::TunedFate::failed), 12);
 }
 
 TEST_F(Tuning, WhereNothingPassesVerificationFewAreTried) {
@@ -231,7 +233,7 @@ TEST_F(Tuning, WhereNothingPassesVerificationFewAreTried) {
   EXPECT_EQ(result.status, Status::incorrect_numerical);
   EXPECT_EQ(result.mismatch->workload, "check");
   EXPECT_NE(result.reason.find("with A="), std::string::npos) << result.reason;
-  EXPECT_EQ(count_of(*result.tuning, "failed"), 4);
+  EXPECT_EQ(count_of(*result.tuning, model::TunedFate::failed), 4);
 }
 
 TEST_F(Tuning, MalformedDirectivesAreCompileErrors) {
@@ -283,7 +285,11 @@ TEST_F(Tuning, TheRecordGivesTheDecisionsAgain) {
       triage("//@ tune A in {1,2,3,4,5} B in {1,2,3,4,5}\ncost=300000 + 3000*(A-3)*(A-3) + 2000*(B-2)*(B-2); spiky");
   ASSERT_EQ(result.status, Status::passed) << result.reason;
   const model::Tuning& tuning = *result.tuning;
-  std::vector<std::string> fates(tuning.field.size(), "unfinished");
+  std::vector<RungFate> fates(tuning.field.size(), RungFate::absent);
+  const std::map<RungFate, model::TunedFate> recorded{{RungFate::absent, model::TunedFate::unfinished},
+                                                      {RungFate::slower, model::TunedFate::slower},
+                                                      {RungFate::level, model::TunedFate::level},
+                                                      {RungFate::outranked, model::TunedFate::outranked}};
   std::size_t leader = 0;
   int last_rung = 0;
   for (int rung = 0; rung < 4; ++rung) {
@@ -299,15 +305,15 @@ TEST_F(Tuning, TheRecordGivesTheDecisionsAgain) {
     }
     const auto standings = stats::judge_rung(samples);
     for (std::size_t i = 0; i < standings.size(); ++i) {
-      if (standings[i].fate == stats::RungFate::leads) leader = i;
-      if (standings[i].fate != stats::RungFate::absent) fates[i] = std::string(to_string(standings[i].fate));
+      if (standings[i].fate == RungFate::leads) leader = i;
+      if (standings[i].fate != RungFate::absent) fates[i] = standings[i].fate;
     }
   }
   EXPECT_GE(last_rung, 1);
   EXPECT_EQ(tuning.field[leader].values, *tuning.chosen);
   for (std::size_t i = 0; i < fates.size(); ++i) {
-    if (fates[i] == "leads" || fates[i] == "stays") continue;
-    EXPECT_EQ(tuning.field[i].fate, fates[i]);
+    if (fates[i] == RungFate::leads || fates[i] == RungFate::stays) continue;
+    EXPECT_EQ(tuning.field[i].fate, recorded.at(fates[i]));
   }
 }
 

@@ -116,7 +116,7 @@ TEST_F(Verification, RacesNothingAndLooksAtEverything) {
   const int calls = target_.calls();
   const model::Evaluation right = triage("time=1000000");
   EXPECT_EQ(right.status, Status::passed) << right.reason;
-  EXPECT_EQ(right.kind, "verify");
+  EXPECT_EQ(right.kind, model::EvaluationKind::verify);
   EXPECT_EQ(right.blocks, 0);
   EXPECT_EQ(target_.calls() - calls, 3 * kSlots + 1) << "three workloads, all slots, and one call again";
   EXPECT_NE(right.reason.find("nearest to its bound in workload"), std::string::npos) << right.reason;

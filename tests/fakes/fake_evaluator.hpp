@@ -72,7 +72,7 @@ class FakeEvaluator : public NamedEvaluator {
     ++triages;
     const std::string& text = model::main_text(candidate);
     model::Evaluation evaluation;
-    evaluation.kind = "triage";
+    evaluation.kind = model::EvaluationKind::triage;
     if (claims(text, "crash")) return failed(model::Status::runtime_error, "killed by signal 11");
     if (claims(text, "wrong")) return failed(model::Status::incorrect_numerical, "y[3] is 1 instead of 2");
     const double speed = claimed_speed(text);
@@ -82,7 +82,7 @@ class FakeEvaluator : public NamedEvaluator {
       evaluation.machine_code_id = machine_code(model::main_text(model::with_values(candidate, *tuning->chosen)));
     }
     const double ratio = speed / claimed_speed(model::main_text(opponent));
-    evaluation.kind = "triage";
+    evaluation.kind = model::EvaluationKind::triage;
     evaluation.ratio = model::Interval{ratio, ratio * 0.99, ratio * 1.01};
     evaluation.verdict = ratio > 1.01   ? model::Verdict::faster
                          : ratio < 0.99 ? model::Verdict::slower
@@ -126,7 +126,7 @@ class FakeEvaluator : public NamedEvaluator {
     const std::string& text = model::main_text(solution);
     const double speed = claimed_speed(text);
     model::Evaluation evaluation = measured(text, speed);
-    evaluation.kind = "confirm";
+    evaluation.kind = model::EvaluationKind::confirm;
     evaluation.ratio = model::Interval{speed, speed * 0.99, speed * 1.01};
     evaluation.verdict = speed > 1.01 && !claims(text, "unconfirmed") ? model::Verdict::faster : model::Verdict::tie;
     if (evaluation.verdict != model::Verdict::faster) evaluation.reason = "the gain did not hold in fresh processes";

@@ -26,7 +26,7 @@ TEST(Evaluation, SurvivesJsonWithNanAndInfinity) {
   timing.roofline = RooflinePoint{1, 0.2, "memory"};
   evaluation.workloads = {timing};
   evaluation.samples = {{{1, 2}, {3, 4}, 5, true}};
-  evaluation.stages = {{"build", 0.5}};
+  evaluation.stages = {{Stage::build, 0.5}};
   evaluation.profile = Profile{{{"cold time", 1, "ns", "time with cold caches"}}, {"line 3: vectorized"}};
   evaluation.environment.seed = 0xFFFFFFFFFFFFFFFFULL;
   // What nobody has noted leaves no trace: records of before stay what they were.
@@ -62,8 +62,8 @@ TEST(Evaluation, TuningSurvivesJson) {
   tuning.combinations = 2;
   tuning.configurations = 2;
   tuning.chosen = {6, 8};
-  tuning.field = {{{4, 8}, "failed", Status::timeout, "did not return", 3, std::nullopt},
-                  {{6, 8}, "chosen", Status::passed, "", 45, Interval{1, 0.99, 1.01}}};
+  tuning.field = {{{4, 8}, model::TunedFate::failed, Status::timeout, "did not return", 3, std::nullopt},
+                  {{6, 8}, model::TunedFate::chosen, Status::passed, "", 45, Interval{1, 0.99, 1.01}}};
   tuning.heats = {{1, {1, 0}, 0.25, {{0, 0}, {-0.5, -0.25}}}};
   tuning.seconds = 1.5;
   evaluation.tuning = tuning;

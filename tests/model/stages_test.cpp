@@ -17,7 +17,15 @@ TEST(Stages, TwoBuildsOfBefore_AreNoMeasuring) {
 
   EXPECT_EQ(stages.size(), 4U);
   EXPECT_EQ(measured_seconds(stages), 3.0);
-  EXPECT_EQ(seconds_of(stages, "verify"), 1.0);
+  EXPECT_EQ(seconds_of(stages, Stage::verify), 1.0);
+}
+
+TEST(Stages, NameOfANewerProgram_IsOther) {
+  const auto stages = stages_in({{"stages", {{{"name", "levitate"}, {"seconds", 1.5}}}}});
+
+  ASSERT_EQ(stages.size(), 1U);
+  EXPECT_EQ(stages[0].stage, Stage::other);
+  EXPECT_EQ(measured_seconds(stages), 1.5);
 }
 
 TEST(Stages, NoneNamed_NothingIsKnown) {

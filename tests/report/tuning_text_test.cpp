@@ -14,10 +14,15 @@ model::Tuning tuning() {
   out.configurations = 4;
   out.chosen = {2, 3};
   out.seconds = 12.3;
-  out.field = {{{1, 3}, "slower", model::Status::passed, "", 3, model::Interval{0.5, 0.45, 0.55}},
-               {{2, 3}, "chosen", model::Status::passed, "", 45, model::Interval{1, 1, 1}},
-               {{2, 4}, "outranked", model::Status::passed, "", 9, model::Interval{1.01, 0.9, 1.1}},
-               {{1, 4}, "failed", model::Status::compile_error, "kernel.cpp:3:1: error: no\nnote: x", 0, std::nullopt}};
+  out.field = {{{1, 3}, model::TunedFate::slower, model::Status::passed, "", 3, model::Interval{0.5, 0.45, 0.55}},
+               {{2, 3}, model::TunedFate::chosen, model::Status::passed, "", 45, model::Interval{1, 1, 1}},
+               {{2, 4}, model::TunedFate::outranked, model::Status::passed, "", 9, model::Interval{1.01, 0.9, 1.1}},
+               {{1, 4},
+                model::TunedFate::failed,
+                model::Status::compile_error,
+                "kernel.cpp:3:1: error: no\nnote: x",
+                0,
+                std::nullopt}};
   return out;
 }
 

@@ -300,7 +300,7 @@ class SlowEvaluator : public fakes::FakeEvaluator {
     device_ms += static_cast<std::int64_t>(seconds * 1e3);
     // The budget looks at how long it took by its own clock as well, which stands still here.
     std::this_thread::yield();
-    evaluation.stages.push_back({"triage", seconds});
+    evaluation.stages.push_back({model::Stage::triage, seconds});
     return evaluation;
   }
   base::Result<model::Evaluation> confirm(const model::Solution& solution, std::stop_token stop) override {

@@ -160,9 +160,9 @@ TEST(KeptForPlayoff, KeepsFasterAndProbablyFaster) {
   evaluation.ratio = model::Interval{1.01, 0.99, 1.03};
   evaluation.verdict = model::Verdict::undecided;
   EXPECT_TRUE(kept_for_playoff(evaluation));
-  evaluation.decided_by = "futility";
+  evaluation.decided_by = model::DecidedBy::futility;
   EXPECT_FALSE(kept_for_playoff(evaluation));
-  evaluation.decided_by = "cap";
+  evaluation.decided_by = model::DecidedBy::cap;
   evaluation.ratio->estimate = 0.999;
   EXPECT_FALSE(kept_for_playoff(evaluation));
   evaluation.verdict = model::Verdict::faster;

@@ -27,7 +27,7 @@ class MortalEvaluator final : public evaluation::Evaluator {
         file_(std::move(file)) {}
 
   accelopt::base::Outcome<evaluation::Reply> answer(const evaluation::Request& request, std::stop_token stop) override {
-    if (evaluation::operation(request) == operation_ && ++asked_ == number_ && !std::ifstream(file_)) {
+    if (to_string(evaluation::operation(request)) == operation_ && ++asked_ == number_ && !std::ifstream(file_)) {
       std::ofstream(file_) << operation_;
       std::raise(SIGKILL);
     }

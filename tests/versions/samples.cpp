@@ -136,27 +136,28 @@ model::Evaluation full_evaluation() {
   it.verdict = model::Verdict::faster;
   it.ratio = kGain;
   it.opponent = "parent";
-  it.kind = "triage";
-  it.decided_by = "race";
+  it.kind = model::EvaluationKind::triage;
+  it.decided_by = model::DecidedBy::race;
   it.blocks = 8;
   it.workloads = {full_timing(), {"odd", model::Role::check, 10, std::nullopt, std::nullopt, std::nullopt}};
-  it.stages = {{"build", 0.5}, {"verify", 0.25}};
+  it.stages = {{model::Stage::build, 0.5}, {model::Stage::verify, 0.25}};
   it.notes = {"the counters agree"};
   it.samples = {{{2500, 10}, {1250, 9}, 3, true, {1260}, {1980}, {1975}, {1970}, {40}, {41}, {42}},
                 {{2500}, {1250}, 4, false}};
   it.profile = failed_profile();
   it.profile->failed_as = model::Status::passed;
   it.profile->failure.clear();
-  it.tuning = model::Tuning{.source_id = "open",
-                            .names = {"A", "B"},
-                            .sets = {{1, 2}, {8, 16}},
-                            .combinations = 4,
-                            .configurations = 3,
-                            .chosen = std::vector<std::int64_t>{2, 16},
-                            .field = {{{2, 16}, "chosen", model::Status::passed, "", 12, Interval{1, 1, 1}},
-                                      {{1, 8}, "failed", model::Status::timeout, "over 10 s", 0, std::nullopt}},
-                            .heats = {{1, {0, 1}, 0.5, {{0, 0}, {-0.25, -0.125}}}},
-                            .seconds = 1.5};
+  it.tuning =
+      model::Tuning{.source_id = "open",
+                    .names = {"A", "B"},
+                    .sets = {{1, 2}, {8, 16}},
+                    .combinations = 4,
+                    .configurations = 3,
+                    .chosen = std::vector<std::int64_t>{2, 16},
+                    .field = {{{2, 16}, model::TunedFate::chosen, model::Status::passed, "", 12, Interval{1, 1, 1}},
+                              {{1, 8}, model::TunedFate::failed, model::Status::timeout, "over 10 s", 0, std::nullopt}},
+                    .heats = {{1, {0, 1}, 0.5, {{0, 0}, {-0.25, -0.125}}}},
+                    .seconds = 1.5};
   it.environment = {"a processor", "g++ 12", "-O3", "namespaces+seccomp", 0xFEDCBA9876543210, true};
   it.trust = "isolated";
   it.source_id = "source";
@@ -214,7 +215,7 @@ search::RunResult full_result() {
   it.stopped_by = model::EndReason::near_roofline;
   it.stopped_because = "large is at 95 % of memory";
   it.confirmation = full_evaluation();
-  it.confirmation->kind = "confirm";
+  it.confirmation->kind = model::EvaluationKind::confirm;
   it.solution = sample_solution(model::Language::cpp, "kernel.cpp");
   it.solution_id = "source";
   it.baseline = {full_timing()};

@@ -73,7 +73,7 @@ TEST_F(WorkerPoolTest, CarriesEveryOperation) {
 
   const auto confirmed = evaluator->ask(evaluation::Confirm{model::Kernel(source("speed=2"))}, {});
   ASSERT_TRUE(confirmed);
-  EXPECT_EQ(confirmed->kind, "confirm");
+  EXPECT_EQ(confirmed->kind, model::EvaluationKind::confirm);
   EXPECT_EQ(starts(), 1U);
 }
 

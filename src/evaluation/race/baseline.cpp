@@ -57,14 +57,14 @@ base::Result<std::optional<Failure>> verify_alone_on_device(Measuring& measuring
 
 base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, const std::stop_token& stop) {
   const model::Kernel& baseline = measuring.baseline;
-  model::Evaluation evaluation = blank_evaluation(measuring, baseline, "baseline");
+  model::Evaluation evaluation = blank_evaluation(measuring, baseline, model::EvaluationKind::baseline);
   measuring.baseline_ns.assign(measuring.task.workloads.size(), 0.0);
   TRY_ASSIGN(const bool built, build_stage(measuring, baseline, evaluation, stop));
   if (!built || !can_run(measuring, evaluation)) return evaluation;
   std::vector<double> times(measuring.task.workloads.size(), 0.0);
   {
     const auto quiet = measuring.target.quiet();
-    const StageClock clock(measuring, evaluation, "verify");
+    const StageClock clock(measuring, evaluation, model::Stage::verify);
     std::string disturbance;
     TRY_ASSIGN(const auto failure, verify_alone_on_device(measuring, times, disturbance, stop));
     if (failure) {

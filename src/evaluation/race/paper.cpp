@@ -98,7 +98,7 @@ base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Kern
 base::Result<model::Evaluation> paper_triage(Measuring& measuring, const model::Kernel& candidate,
                                              const model::Kernel& opponent, model::Evaluation evaluation,
                                              const std::stop_token& stop) {
-  const StageClock clock(measuring, evaluation, "triage");
+  const StageClock clock(measuring, evaluation, model::Stage::triage);
   TRY_ASSIGN(const PaperLatency parent, paper_latency(measuring, opponent, stop));
   if (parent.failure) {
     evaluation.status = model::Status::not_measured;
@@ -116,7 +116,7 @@ base::Result<model::Evaluation> paper_triage(Measuring& measuring, const model::
   evaluation.verdict = evaluation.ratio->estimate > 1   ? model::Verdict::faster
                        : evaluation.ratio->estimate < 1 ? model::Verdict::slower
                                                         : model::Verdict::tie;
-  evaluation.decided_by = "cap";
+  evaluation.decided_by = model::DecidedBy::cap;
   evaluation.blocks = 1;
   evaluation.workloads = timings(measuring, parent.mean_ns, own.mean_ns);
   evaluation.samples.push_back({parent.mean_ns, own.mean_ns, 0, false});

@@ -133,7 +133,7 @@ void conclude(const Measuring& measuring, const std::vector<std::size_t>& worklo
   evaluation.status = model::Status::passed;
   evaluation.ratio = to_model(stats::as_ratio(decision.log_ratio));
   evaluation.blocks = decision.blocks;
-  evaluation.decided_by = decision.confirmed ? "race" : "cap";
+  evaluation.decided_by = decision.confirmed ? model::DecidedBy::race : model::DecidedBy::cap;
   evaluation.workloads = timings(measuring, workloads, times);
   for (std::size_t i = 0; i < evaluation.workloads.size() && i < decision.workloads.size(); ++i) {
     evaluation.workloads[i].ratio = to_model(stats::as_ratio(decision.workloads[i]));
@@ -248,7 +248,7 @@ std::string contradiction(const Measuring& measuring, const std::vector<std::siz
 /// there is a second race of calls made alone, which counts where the two contradict each other.
 base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model::Kernel& candidate,
                                  model::Evaluation& evaluation, const std::stop_token& stop) {
-  const StageClock clock(measuring, evaluation, "confirm");
+  const StageClock clock(measuring, evaluation, model::Stage::confirm);
   const std::vector<std::size_t> workloads = measuring.workloads(kTimed);
   RaceState together(measuring, slots, candidate, workloads, Timing::usual);
   std::optional<RaceState> alone;
@@ -288,7 +288,7 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
 base::Result<void> ask_witness(Measuring& measuring, Slots& slots, const model::Kernel& candidate,
                                model::Evaluation& evaluation, const std::stop_token& stop) {
   constexpr double kFarMore = 1.5;  // honest kernels have 0.66 to 1.01
-  const StageClock clock(measuring, evaluation, "profile");
+  const StageClock clock(measuring, evaluation, model::Stage::profile);
   const auto raced =
       std::max_element(evaluation.workloads.begin(), evaluation.workloads.end(), [](const auto& a, const auto& b) {
         return (a.role == model::Role::race ? a.time_ns : -1) < (b.role == model::Role::race ? b.time_ns : -1);
@@ -321,7 +321,7 @@ base::Result<void> ask_witness(Measuring& measuring, Slots& slots, const model::
 
 base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const model::Kernel& candidate,
                                                  const std::stop_token& stop) {
-  model::Evaluation evaluation = blank_evaluation(measuring, candidate, "confirm");
+  model::Evaluation evaluation = blank_evaluation(measuring, candidate, model::EvaluationKind::confirm);
   evaluation.opponent = measuring.baseline.id();
   TRY_ASSIGN(const bool built, build_stage(measuring, candidate, evaluation, stop));
   if (!built) return evaluation;
@@ -332,7 +332,7 @@ base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const mod
       base::derive_seed(measuring.settings.seed, "confirmation " + std::to_string(measuring.confirmations++));
   Slots fresh(measuring.target, measuring.task, seed, measuring.settings.slots);
   {
-    const StageClock clock(measuring, evaluation, "verify");
+    const StageClock clock(measuring, evaluation, model::Stage::verify);
     TRY_ASSIGN(const auto failure,
                verify(measuring, fresh, candidate, {measuring.workloads(kEverything), 0, nullptr}, stop));
     if (failure) {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "stats/triage.hpp"
-
 namespace accelopt::evaluation {
 namespace {
 
@@ -46,8 +44,7 @@ std::optional<Recomputed> triage_again(const model::Task& task, const model::Eva
   // A race whose time was up looked once more at the end.
   const auto decision =
       stats::decide_triage(blocks, stats::triage_rules(samples_of(evaluation)), stats::Clock::expired);
-  return Recomputed{model::parse_verdict(stats::to_string(decision.verdict)), plain(decision.log_ratio),
-                    decision.blocks};
+  return Recomputed{verdict_of(decision.verdict), plain(decision.log_ratio), decision.blocks};
 }
 
 std::optional<Recomputed> confirm_again(const model::Task& task, const MeasureSettings& settings,
@@ -75,9 +72,8 @@ std::optional<Recomputed> confirm_again(const model::Task& task, const MeasureSe
 std::optional<Recomputed> recompute(const model::Task& task, const MeasureSettings& settings,
                                     const model::Evaluation& evaluation) {
   if (evaluation.status != model::Status::passed || settings.protocol != model::Protocol::blocks) return std::nullopt;
-  const auto kind = model::step_kind(evaluation.kind);
-  if (kind == model::StepKind::triage) return triage_again(task, evaluation);
-  if (kind == model::StepKind::confirm) return confirm_again(task, settings, evaluation);
+  if (evaluation.kind == model::EvaluationKind::triage) return triage_again(task, evaluation);
+  if (evaluation.kind == model::EvaluationKind::confirm) return confirm_again(task, settings, evaluation);
   return std::nullopt;
 }
 
@@ -99,6 +95,22 @@ std::vector<double> log_ratios(const std::vector<double>& reference_ns, const st
     out.push_back(stats::block_log_ratio({&reference_ns[i], 1}, {&candidate_ns[i], 1}, std::vector<double>{1.0}));
   }
   return out;
+}
+
+model::Verdict verdict_of(stats::RaceVerdict verdict) {
+  switch (verdict) {
+    case stats::RaceVerdict::running:
+      break;
+    case stats::RaceVerdict::faster:
+      return model::Verdict::faster;
+    case stats::RaceVerdict::slower:
+      return model::Verdict::slower;
+    case stats::RaceVerdict::tie:
+      return model::Verdict::tie;
+    case stats::RaceVerdict::undecided:
+      return model::Verdict::undecided;
+  }
+  return model::Verdict::none;
 }
 
 model::Verdict verdict_of(const stats::ConfirmationDecision& decision) {

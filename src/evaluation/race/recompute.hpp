@@ -9,6 +9,7 @@
 #include "model/evaluation.hpp"
 #include "model/task.hpp"
 #include "stats/confirmation.hpp"
+#include "stats/triage.hpp"
 
 namespace accelopt::evaluation {
 
@@ -29,6 +30,7 @@ std::optional<Recomputed> recompute(const model::Task& task, const MeasureSettin
 stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings, stats::Samples samples);
 /// log(reference / candidate) of each workload.
 std::vector<double> log_ratios(const std::vector<double>& reference_ns, const std::vector<double>& candidate_ns);
+model::Verdict verdict_of(stats::RaceVerdict verdict);
 /// The verdict that a confirmation's decision gives.
 model::Verdict verdict_of(const stats::ConfirmationDecision& decision);
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "evaluation/measuring.hpp"
+#include "evaluation/race/recompute.hpp"
 #include "evaluation/tune/tuning.hpp"
 #include "stats/triage.hpp"
 
@@ -16,8 +17,18 @@ using Clock = std::chrono::steady_clock;
 constexpr int kPromisingTimes = 2;  ///< the time of a race in which a gain shows, and is not certain yet
 constexpr int kVerifiedSlots = 3;   ///< a workload, chosen anew each time; the race itself then verifies every call
 
-model::Verdict verdict_of(stats::RaceVerdict verdict) {
-  return model::parse_verdict(stats::to_string(verdict));
+model::DecidedBy named_as(stats::DecidedBy decided_by) {
+  switch (decided_by) {
+    case stats::DecidedBy::none:
+      break;
+    case stats::DecidedBy::race:
+      return model::DecidedBy::race;
+    case stats::DecidedBy::futility:
+      return model::DecidedBy::futility;
+    case stats::DecidedBy::cap:
+      return model::DecidedBy::cap;
+  }
+  return model::DecidedBy::none;
 }
 
 struct RaceData {
@@ -40,7 +51,7 @@ void keep(RaceData& data, const Block& block, model::Evaluation& evaluation) {
 /// Blocks until the race decides or its time is up.
 base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::vector<std::size_t>& workloads,
                         model::Evaluation& evaluation, const std::stop_token& stop) {
-  const StageClock clock(measuring, evaluation, "triage");
+  const StageClock clock(measuring, evaluation, model::Stage::triage);
   const std::vector<double> weights = measuring.weights(workloads);
   const auto begin = Clock::now();
   const auto limit = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
@@ -81,7 +92,7 @@ base::Result<void> race(Measuring& measuring, BlockRunner& runner, const std::ve
   const stats::TriageDecision& decision = triage.decision();
   evaluation.status = model::Status::passed;
   evaluation.verdict = verdict_of(decision.verdict);
-  evaluation.decided_by = std::string(stats::to_string(decision.decided_by));
+  evaluation.decided_by = named_as(decision.decided_by);
   evaluation.ratio = to_model(stats::as_ratio(decision.log_ratio));
   evaluation.blocks = decision.blocks;
   for (std::size_t i = 0; i < data.candidate_ns.size(); ++i) {
@@ -98,11 +109,11 @@ base::Result<model::Evaluation> verify_alone(Measuring& measuring, const model::
   Margin margin;
   std::optional<Failure> failure;
   {
-    const StageClock clock(measuring, evaluation, "verify");
+    const StageClock clock(measuring, evaluation, model::Stage::verify);
     TRY_ASSIGN(failure, verify(measuring, *measuring.slots, candidate,
                                {measuring.workloads(kEverything), 0, nullptr, &margin}, stop));
   }
-  evaluation.kind = "verify";
+  evaluation.kind = model::EvaluationKind::verify;
   if (failure) {
     set_failure(evaluation, *failure);
     return evaluation;
@@ -124,7 +135,7 @@ base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Ke
   const auto space = candidate.space(measuring.task.definition);
   if (space && space->open() && measuring.target.builds_only().empty())
     return run_tuned_triage(measuring, candidate, *space, opponent, stop);
-  model::Evaluation evaluation = blank_evaluation(measuring, candidate, "triage");
+  model::Evaluation evaluation = blank_evaluation(measuring, candidate, model::EvaluationKind::triage);
   evaluation.opponent = opponent.id();
   TRY_ASSIGN(const model::BuildReport report, measuring.target.build(candidate, stop));  // it was built before
   if (!take_build(report, evaluation) || !can_run(measuring, evaluation)) return evaluation;
@@ -137,7 +148,7 @@ base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Ke
   }
   const auto quiet = measuring.target.quiet();
   {
-    const StageClock clock(measuring, evaluation, "verify");
+    const StageClock clock(measuring, evaluation, model::Stage::verify);
     TRY_ASSIGN(const auto failure, verify(measuring, *measuring.slots, candidate,
                                           {measuring.workloads(kVerified), kVerifiedSlots, nullptr}, stop));
     if (failure) {

@@ -362,17 +362,17 @@ class Tuner {
     out.values = space_.configurations[one.configuration];
     for (const auto& rung : one.samples) out.blocks += static_cast<int>(rung.size());
     if (one.failure) {
-      out.fate = "failed";
+      out.fate = model::TunedFate::failed;
       out.status = one.failure->status;
       out.reason = cut(one.failure->reason);
       return out;
     }
-    const bool decided = one.fate == RungFate::slower || one.fate == RungFate::level || one.fate == RungFate::outranked;
     const bool to_the_end = static_cast<int>(one.samples.size()) == rungs();
-    out.fate = i == chosen  ? "chosen"
-               : decided    ? std::string(stats::to_string(one.fate))
-               : to_the_end ? "outranked"
-                            : "unfinished";
+    out.fate = i == chosen                                     ? model::TunedFate::chosen
+               : one.fate == RungFate::slower                  ? model::TunedFate::slower
+               : one.fate == RungFate::level                   ? model::TunedFate::level
+               : one.fate == RungFate::outranked || to_the_end ? model::TunedFate::outranked
+                                                               : model::TunedFate::unfinished;
     if (!chosen || one.samples.empty()) return out;
     const std::size_t rung = one.samples.size() - 1;
     const auto& theirs = entrant(*chosen).samples;
@@ -456,10 +456,10 @@ base::Result<model::Evaluation> run_tuned_triage(Measuring& measuring, const mod
   if (!raced && tuner.unmeasured().empty()) return tl::make_unexpected(raced.error());
   const double seconds = tuner.seconds();
   if (!raced) {
-    model::Evaluation evaluation = blank_evaluation(measuring, candidate, "triage");
+    model::Evaluation evaluation = blank_evaluation(measuring, candidate, model::EvaluationKind::triage);
     evaluation.opponent = opponent.id();
     set_failure(evaluation, {model::Status::not_measured, tuner.unmeasured(), std::nullopt});
-    evaluation.stages.push_back({"tune", seconds});
+    evaluation.stages.push_back({model::Stage::tune, seconds});
     return evaluation;
   }
   std::vector<int> ranking = tuner.ranking();
@@ -471,7 +471,7 @@ base::Result<model::Evaluation> run_tuned_triage(Measuring& measuring, const mod
     if (!ours) {
       evaluation.tuning = tuner.record(entrant);
       evaluation.environment.noisy = evaluation.environment.noisy || tuner.noisy();
-      evaluation.stages.insert(evaluation.stages.begin(), {"tune", seconds});
+      evaluation.stages.insert(evaluation.stages.begin(), {model::Stage::tune, seconds});
       return evaluation;
     }
     tuner.fail(entrant, {evaluation.status, evaluation.reason, evaluation.mismatch});
@@ -480,13 +480,13 @@ base::Result<model::Evaluation> run_tuned_triage(Measuring& measuring, const mod
     failed->reason = "with " + tuner.values_text(entrant) + ":\n" + failed->reason;
   }
   if (!failed) {
-    failed = blank_evaluation(measuring, candidate, "triage");
+    failed = blank_evaluation(measuring, candidate, model::EvaluationKind::triage);
     failed->opponent = opponent.id();
     set_failure(*failed, tuner.failure());
   }
   failed->source_id = candidate.id();
   failed->tuning = tuner.record(std::nullopt);
-  failed->stages.insert(failed->stages.begin(), {"tune", seconds});
+  failed->stages.insert(failed->stages.begin(), {model::Stage::tune, seconds});
   return std::move(*failed);
 }
 

@@ -32,7 +32,7 @@ std::vector<std::size_t> smallest_workloads(const Measuring& measuring) {
 base::Result<std::optional<Failure>> inspect_calls(Measuring& measuring, Slots& slots, const model::Kernel& candidate,
                                                    model::Evaluation& evaluation, const std::stop_token& stop) {
   if (!measuring.target.inspects()) return std::optional<Failure>();
-  const StageClock clock(measuring, evaluation, "inspect");
+  const StageClock clock(measuring, evaluation, model::Stage::inspect);
   for (const std::size_t workload : smallest_workloads(measuring)) {
     const std::string where = "workload " + measuring.task.workloads[workload].name + ": ";
     TRY_ASSIGN(Slot * slot, slots.get(workload, 0));

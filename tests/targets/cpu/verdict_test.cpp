@@ -329,7 +329,7 @@ TEST_F(Verdicts, ConfirmationReportsEveryTimedWorkload) {
     good = evaluator_->ask(evaluation::Confirm{model::Kernel(solution_of(kSmallFast))}, {});
   }
   ASSERT_TRUE(good) << good.error().message;
-  EXPECT_EQ(good->kind, "confirm");
+  EXPECT_EQ(good->kind, model::EvaluationKind::confirm);
   EXPECT_EQ(good->status, Status::passed) << good->reason;
   EXPECT_EQ(good->verdict, Verdict::faster) << good->reason;
   EXPECT_GE(good->blocks, 32);
