@@ -20,6 +20,7 @@ using Action = std::function<base::Result<Exit>(Shell&)>;
 /// Each declares one subcommand below `app`; parsing it sets `chosen`. Options live as long as the app.
 void add_init(CommandLine& app, Action& chosen);
 void add_lint(CommandLine& app, Action& chosen);
+void add_import(CommandLine& app, Action& chosen);
 void add_doctor(CommandLine& app, Action& chosen);
 void add_estimate(CommandLine& app, Action& chosen);
 void add_run(CommandLine& app, Action& chosen);
