@@ -32,6 +32,7 @@ void add_runs(CommandLine& app, Action& chosen);
 void add_show(CommandLine& app, Action& chosen);
 void add_best(CommandLine& app, Action& chosen);
 void add_diff(CommandLine& app, Action& chosen);
+void add_export(CommandLine& app, Action& chosen);
 void add_eval(CommandLine& app, Action& chosen);
 void add_bench(CommandLine& app, Action& chosen);
 void add_selftest(CommandLine& app, Action& chosen);

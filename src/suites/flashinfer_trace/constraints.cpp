@@ -79,12 +79,12 @@ std::optional<std::string> over_axes(const std::string& constraint, const Defini
     if (const auto axis = shape_axis(tokens, i, definition)) {
       out += axis->first + " ";
       i += axis->second - 1;
-    } else if (token == "and" || token == "or" || token == "not") {
-      out += token == "and" ? "&& " : token == "or" ? "|| " : "! ";
+    } else if (token == "and" || token == "or") {
+      out += token == "and" ? "&& " : "|| ";
     } else if (token == "//") {
       out += "/ ";
-    } else if (token == "/" || token == "**" || token == "max" || token == "min" || token == "cdiv") {
-      return std::nullopt;  // real division and powers; names of the other grammar
+    } else if (token == "/" || token == "**" || token == "not" || token == "max" || token == "min" || token == "cdiv") {
+      return std::nullopt;  // real division and powers; names of the other grammar, where `not` binds less than `!`
     } else if (std::isalpha(static_cast<unsigned char>(token[0])) != 0 || token[0] == '_') {
       if (!is_axis(definition, token)) return std::nullopt;
       out += token + " ";

@@ -2,6 +2,7 @@
 #include "suites/flashinfer_trace/dataset.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <system_error>
 
@@ -320,6 +321,14 @@ base::Result<fs::path> file_in(const fs::path& folder, const std::string& path) 
     if (!fs::exists(status)) return base::fail(base::ErrorCode::not_found, shown + " is not there");
   }
   return place;
+}
+
+bool is_folder_name(const std::string& name) {
+  const auto fits = [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-' || letter == '.';
+  };
+  return !name.empty() && name.size() <= 160 && name.front() != '.' && name.front() != '-' &&
+         std::all_of(name.begin(), name.end(), fits);
 }
 
 }  // namespace accelopt::suites::flashinfer_trace

@@ -40,4 +40,7 @@ base::Result<Dataset> read_dataset(const std::filesystem::path& folder, const st
 /// folder, or passes a symbolic link; not_found.
 base::Result<std::filesystem::path> file_in(const std::filesystem::path& folder, const std::string& path);
 
+/// Whether another's name can be that of a folder: letters, digits, "_", "-" and ".", and neither hidden nor an option.
+bool is_folder_name(const std::string& name);
+
 }  // namespace accelopt::suites::flashinfer_trace

@@ -2,7 +2,6 @@
 #include "suites/flashinfer_trace/import.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <system_error>
 
 #include "base/files.hpp"
@@ -18,15 +17,6 @@ namespace accelopt::suites::flashinfer_trace {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Whether the name can be a folder's: it is another's.
-bool is_folder_name(const std::string& name) {
-  const auto fits = [](char letter) {
-    return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-' || letter == '.';
-  };
-  return !name.empty() && name.size() <= 160 && name.front() != '.' && name.front() != '-' &&
-         std::all_of(name.begin(), name.end(), fits);
-}
 
 /// A workload whose axes a person has to give.
 std::string open_workload(const model::Definition& definition) {

@@ -12,12 +12,12 @@
 namespace accelopt::suites::flashinfer_trace {
 
 struct ImportOptions {
-  std::filesystem::path dataset;
-  std::vector<std::string> definitions;  ///< empty: all
-  std::string solution;                  ///< that becomes the baseline; empty: the fastest on record, else the first
-  std::filesystem::path output;          ///< gets a folder a definition
-  std::size_t most_workloads = 6;        ///< of a definition, chosen by size; 0: all
-  bool replaces = false;                 ///< writes into folders that hold files
+  std::filesystem::path dataset{};
+  std::vector<std::string> definitions{};  ///< empty: all
+  std::string solution{};                  ///< that becomes the baseline; empty: the fastest on record, else the first
+  std::filesystem::path output{};          ///< gets a folder a definition
+  std::size_t most_workloads = 6;          ///< of a definition, chosen by size; 0: all
+  bool replaces = false;                   ///< writes into folders that hold files
 };
 
 /// What became of one definition.
