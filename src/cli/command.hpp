@@ -20,6 +20,7 @@ using Action = std::function<base::Result<Exit>(Shell&)>;
 /// Each declares one subcommand below `app`; parsing it sets `chosen`. Options live as long as the app.
 void add_init(CommandLine& app, Action& chosen);
 void add_lint(CommandLine& app, Action& chosen);
+void add_import(CommandLine& app, Action& chosen);
 void add_doctor(CommandLine& app, Action& chosen);
 void add_estimate(CommandLine& app, Action& chosen);
 void add_run(CommandLine& app, Action& chosen);
@@ -31,6 +32,7 @@ void add_runs(CommandLine& app, Action& chosen);
 void add_show(CommandLine& app, Action& chosen);
 void add_best(CommandLine& app, Action& chosen);
 void add_diff(CommandLine& app, Action& chosen);
+void add_export(CommandLine& app, Action& chosen);
 void add_eval(CommandLine& app, Action& chosen);
 void add_bench(CommandLine& app, Action& chosen);
 void add_selftest(CommandLine& app, Action& chosen);

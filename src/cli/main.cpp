@@ -46,6 +46,7 @@ int run(int argc, char** argv) {
   CommandLine app("Makes a compute kernel faster, and proves it.", kFooter, kVersion);
   std::array parts{Part{add_init},
                    Part{add_lint},
+                   Part{add_import},
                    Part{add_doctor, CtrlC::winds_down},
                    Part{add_estimate},
                    Part{add_run, CtrlC::winds_down},
@@ -57,6 +58,7 @@ int run(int argc, char** argv) {
                    Part{add_show},
                    Part{add_best},
                    Part{add_diff},
+                   Part{add_export},
                    Part{add_memory},
                    Part{add_eval, CtrlC::winds_down},
                    Part{add_bench, CtrlC::winds_down},

@@ -5,11 +5,15 @@
 #include <charconv>
 #include <optional>
 
+#include "base/expression.hpp"
 #include "base/names.hpp"
 #include "base/text.hpp"
 
 namespace accelopt::model {
 namespace {
+
+/// Arguments of `values`: any number of numbers.
+constexpr std::size_t kAnyNumber = 3;
 
 struct Generator {
   InitKind kind;
@@ -23,6 +27,7 @@ constexpr std::array kGenerators{
     Generator{InitKind::zeros, "zeros", 0},       Generator{InitKind::ones, "ones", 0},
     Generator{InitKind::constant, "constant", 1}, Generator{InitKind::permutation, "permutation", 0},
     Generator{InitKind::indptr, "indptr", 1},     Generator{InitKind::sorted, "sorted", 2},
+    Generator{InitKind::distinct, "distinct", 2}, Generator{InitKind::values, "values", kAnyNumber},
 };
 
 constexpr auto kFamilies = std::to_array<base::Named<Family>>({{Family::as_declared, "as_declared"},
@@ -40,21 +45,53 @@ constexpr auto kFamilies = std::to_array<base::Named<Family>>({{Family::as_decla
 constexpr std::string_view kForms =
     "normal(mean, deviation), abs_normal(mean, deviation), uniform(low, high), integers(low, high), zeros, ones, "
     "constant(value), "
-    "permutation, indptr(total), sorted(low, high)";
+    "permutation, indptr(total), sorted(low, high), distinct(low, high), values(a, b, ...)";
 
-std::optional<std::vector<double>> parse_numbers(std::string_view text) {
-  std::vector<double> numbers;
-  while (!base::trimmed(text).empty()) {
-    const auto comma = text.find(',');
-    const std::string_view item = base::trimmed(text.substr(0, comma));
-    double value = 0;
-    const auto [end, problem] = std::from_chars(item.data(), item.data() + item.size(), value);
-    if (problem != std::errc{} || end != item.data() + item.size()) return std::nullopt;
-    numbers.push_back(value);
-    if (comma == std::string_view::npos) break;
-    text.remove_prefix(comma + 1);
+/// The arguments between the commas that stand in no parentheses; none: a parenthesis lacks its partner.
+std::optional<std::vector<std::string_view>> split_arguments(std::string_view text) {
+  std::vector<std::string_view> arguments;
+  if (base::trimmed(text).empty()) return arguments;
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] == '(') ++depth;
+    if (i < text.size() && text[i] == ')' && --depth < 0) return std::nullopt;
+    if (i < text.size() && (text[i] != ',' || depth > 0)) continue;
+    arguments.push_back(base::trimmed(text.substr(begin, i - begin)));
+    begin = i + 1;
   }
-  return numbers;
+  if (depth != 0) return std::nullopt;
+  return arguments;
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  double value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Whether all arguments could be read.
+bool read_arguments(const std::vector<std::string_view>& arguments, InitSpec& spec) {
+  if (spec.kind == InitKind::values) {
+    for (const std::string_view argument : arguments) {
+      const auto number = parse_number(argument);
+      if (!number) return false;
+      spec.values.push_back(*number);
+    }
+    return !arguments.empty() && arguments.size() <= kMostInitValues;
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    double& target = i == 0 ? spec.first : spec.second;
+    if (const auto number = parse_number(arguments[i])) {
+      target = *number;
+    } else if (!base::expression_fault(arguments[i])) {
+      spec.expressions.at(i) = arguments[i];
+    } else {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::string shortest(double value) {
@@ -73,33 +110,54 @@ base::Result<InitSpec> parse_init(std::string_view text) {
   const std::string_view whole = base::trimmed(text);
   const auto open = whole.find('(');
   const std::string_view name = base::trimmed(whole.substr(0, open));
-  std::vector<double> numbers;
+  std::vector<std::string_view> arguments;
   if (open != std::string_view::npos) {
     if (whole.back() != ')') return refuse();
-    const auto parsed = parse_numbers(whole.substr(open + 1, whole.size() - open - 2));
-    if (!parsed) return refuse();
-    numbers = *parsed;
+    const auto split = split_arguments(whole.substr(open + 1, whole.size() - open - 2));
+    if (!split) return refuse();
+    arguments = *split;
   }
   for (const Generator& generator : kGenerators) {
     if (generator.name != name) continue;
-    if (numbers.size() != generator.arguments) return refuse();
-    InitSpec spec{generator.kind, 0, 1};
-    if (!numbers.empty()) spec.first = numbers[0];
-    if (numbers.size() > 1) spec.second = numbers[1];
+    if (generator.arguments != kAnyNumber && arguments.size() != generator.arguments) return refuse();
+    InitSpec spec{generator.kind};
+    if (!read_arguments(arguments, spec)) return refuse();
     return spec;
   }
   return refuse();
 }
 
 std::string to_string(const InitSpec& spec) {
+  const auto argument = [&](std::size_t place) {
+    const std::string& expression = spec.expressions.at(place);
+    return expression.empty() ? shortest(place == 0 ? spec.first : spec.second) : expression;
+  };
   for (const Generator& generator : kGenerators) {
     if (generator.kind != spec.kind) continue;
     std::string text(generator.name);
-    if (generator.arguments == 1) text += "(" + shortest(spec.first) + ")";
-    if (generator.arguments == 2) text += "(" + shortest(spec.first) + ", " + shortest(spec.second) + ")";
+    if (generator.arguments == 1) text += "(" + argument(0) + ")";
+    if (generator.arguments == 2) text += "(" + argument(0) + ", " + argument(1) + ")";
+    if (generator.arguments == kAnyNumber) text += "(" + base::joined(spec.values, ", ", &shortest) + ")";
     return text;
   }
   ACCELOPT_ASSERT(false, "an InitKind without a generator");
+}
+
+base::Result<InitSpec> bound(const InitSpec& spec, const std::map<std::string, std::int64_t>& axes) {
+  InitSpec out = spec;
+  for (std::size_t i = 0; i < out.expressions.size(); ++i) {
+    std::string& expression = out.expressions.at(i);
+    if (expression.empty()) continue;
+    TRY_ASSIGN(const std::int64_t value, base::evaluate_expression(expression, axes));
+    (i == 0 ? out.first : out.second) = static_cast<double>(value);
+    expression.clear();
+  }
+  return out;
+}
+
+bool draws_whole_rows(InitKind kind) {
+  return kind == InitKind::permutation || kind == InitKind::indptr || kind == InitKind::sorted ||
+         kind == InitKind::distinct || kind == InitKind::values;
 }
 
 std::string_view to_string(Family family) {

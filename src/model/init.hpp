@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,20 +13,46 @@
 namespace accelopt::model {
 
 /// How the elements of an input are drawn.
-enum class InitKind { normal, abs_normal, uniform, integers, zeros, ones, constant, permutation, indptr, sorted };
+enum class InitKind {
+  normal,
+  abs_normal,
+  uniform,
+  integers,
+  zeros,
+  ones,
+  constant,
+  permutation,
+  indptr,
+  sorted,
+  distinct,
+  values
+};
 
 /// `normal(mean, deviation)`, `abs_normal(mean, deviation)` (absolute value), `uniform(low, high)`, `integers(low,
 /// high)` (low included, high not), `zeros`, `ones`, `constant(value)`, `permutation` (of 0..n-1 along the last axis),
-/// `indptr(total)` (non-decreasing from 0 to total), `sorted(low, high)` (uniform, ascending along the last axis).
+/// `indptr(total)` (non-decreasing from 0 to total), `sorted(low, high)` (uniform, ascending along the last axis),
+/// `distinct(low, high)` (as integers, none twice along the last axis), `values(a, b, ...)` (these, row-major).
+/// An argument may be an expression over the axes; `bound` gives it its value.
 struct InitSpec {
   InitKind kind = InitKind::normal;
-  double first = 0;   ///< mean, low, value or total
-  double second = 1;  ///< deviation or high
+  double first = 0;                          ///< mean, low, value or total
+  double second = 1;                         ///< deviation or high
+  std::array<std::string, 2> expressions{};  ///< in place of first and second; empty: the number holds
+  std::vector<double> values{};              ///< of `values`
+  bool operator==(const InitSpec&) const = default;
 };
 
-/// @error parse: unknown generator or wrong number of arguments; the message lists the known ones.
+/// The most numbers that `values` lists.
+inline constexpr std::size_t kMostInitValues = 4096;
+
+/// @error parse: unknown generator, wrong number of arguments, no number and no expression; the message lists the known
+/// ones.
 base::Result<InitSpec> parse_init(std::string_view text);
 std::string to_string(const InitSpec& spec);
+/// The generator with the values of its expressions. @error as base::evaluate_expression.
+base::Result<InitSpec> bound(const InitSpec& spec, const std::map<std::string, std::int64_t>& axes);
+/// Whether an element depends on the others of its row: permutation, indptr, sorted, distinct, values.
+bool draws_whole_rows(InitKind kind);
 
 /// A transformation of the declared init under which an operator is checked.
 enum class Family {

@@ -51,6 +51,11 @@ std::vector<std::string> variable_axes(const Definition& definition) {
   return names;
 }
 
+const InitSpec& init_of(const Workload& workload, const TensorSpec& input) {
+  const auto own = workload.inits.find(input.name);
+  return own == workload.inits.end() ? input.init : own->second;
+}
+
 bool is_passed_as_input(const TensorSpec& input) {
   return !input.inout;
 }
@@ -82,8 +87,23 @@ std::optional<std::size_t> ties_of(const Definition& definition, const TensorSpe
   ACCELOPT_ASSERT(false, "an output's ties tensor is there");
 }
 
+namespace {
+
+/// Whether the generator came with schema 3.
+bool is_of_third_schema(const InitSpec& init) {
+  return init.kind == InitKind::distinct || init.kind == InitKind::values || !init.expressions[0].empty() ||
+         !init.expressions[1].empty();
+}
+
+}  // namespace
+
 int schema_of(const Task& task) {
   const Definition& definition = task.definition;
+  const auto has_third = [](const TensorSpec& one) { return is_of_third_schema(one.init); };
+  const auto draws_itself = [](const Workload& one) { return !one.inits.empty(); };
+  if (std::any_of(definition.inputs.begin(), definition.inputs.end(), has_third) ||
+      std::any_of(task.workloads.begin(), task.workloads.end(), draws_itself))
+    return 3;
   const auto is_new = [](const TensorSpec& one) {
     return one.inout || !one.ties.empty() || one.dtype == DType::uint16 || one.dtype == DType::uint32 ||
            one.dtype == DType::uint64;
@@ -138,6 +158,18 @@ ACCELOPT_JSON(TensorSpec) {
 
 namespace {
 
+InitSpec init_from_text(const std::string& text) {
+  auto init = parse_init(text);
+  if (!init) refuse(init.error().message, text);
+  return *init;
+}
+
+std::map<std::string, InitSpec> inits_from_texts(const std::map<std::string, std::string>& texts) {
+  std::map<std::string, InitSpec> out;
+  for (const auto& [name, text] : texts) out.emplace(name, init_from_text(text));
+  return out;
+}
+
 /// Of an input: how it is drawn besides what an output has.
 Json inputs_to_json(const std::vector<TensorSpec>& inputs) {
   Json out = Json::array();
@@ -154,9 +186,7 @@ std::vector<TensorSpec> inputs_from_json(const Json& in) {
   auto inputs = in.get<std::vector<TensorSpec>>();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (const auto text = in[i].find("init"); text != in[i].end()) {
-      auto init = parse_init(text->get<std::string>());
-      if (!init) refuse(init.error().message, in[i]);
-      inputs[i].init = *init;
+      inputs[i].init = init_from_text(text->get<std::string>());
     }
     for (const Json& name : in[i].value("families", Json::array())) {
       auto families = parse_family(name.get<std::string>());
@@ -188,6 +218,10 @@ ACCELOPT_JSON(Workload) {
   field.required("name", it.name, "axes", it.axes);
   field.optional_name("role", it.role, Names<Role>::kTable);
   field.optional("weight", it.weight);
+  std::map<std::string, std::string> inits;
+  for (const auto& [name, init] : it.inits) inits.emplace(name, to_string(init));
+  field.unless_empty("inputs", inits);
+  if constexpr (Field::kReads) it.inits = inits_from_texts(inits);
 }
 
 ACCELOPT_JSON(Entry) {

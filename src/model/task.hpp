@@ -68,6 +68,7 @@ struct Workload {
   AxisValues axes;  ///< the variable axes
   Role role = Role::race;
   double weight = 1.0;
+  std::map<std::string, InitSpec> inits{};  ///< of inputs that this workload draws in a way of its own, by name
 };
 
 enum class Cache { cold, warm };
@@ -104,6 +105,8 @@ std::int64_t element_count(const TensorSpec& tensor, const AxisValues& axes);
 std::vector<std::int64_t> shape_of(const TensorSpec& tensor, const AxisValues& axes);
 /// Names of the variable axes, in calling order.
 std::vector<std::string> variable_axes(const Definition& definition);
+/// How the workload draws the input; its arguments may be expressions over the axes.
+const InitSpec& init_of(const Workload& workload, const TensorSpec& input);
 /// Whether a kernel is given the input as a parameter of its own: an inout tensor comes with the outputs.
 bool is_passed_as_input(const TensorSpec& input);
 /// Place of the input whose contents the output holds before a call; none: they mean nothing.

@@ -2,12 +2,11 @@
 #include "suites/definition_reader.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
 
 #include "base/expression.hpp"
 #include "suites/c_names.hpp"
+#include "suites/init_check.hpp"
 
 namespace accelopt::suites {
 
@@ -16,8 +15,6 @@ using base::TomlEntry;
 using base::TomlKind;
 using base::TomlNode;
 using model::DType;
-using model::InitKind;
-using model::InitSpec;
 using model::TensorSpec;
 
 namespace {
@@ -75,75 +72,6 @@ void read_axes(TableReader& root, model::Definition& definition, Scope& scope, s
   }
 }
 
-bool is_signed(DType dtype) {
-  return dtype == DType::int64 || dtype == DType::int32 || dtype == DType::int16 || dtype == DType::int8;
-}
-
-/// The largest value that an integer dtype holds, of 64 bits rounded up; its least is taken as -largest - 1 or 0.
-double largest_of(DType dtype) {
-  if (is_floating(dtype)) return std::numeric_limits<double>::infinity();
-  if (dtype == DType::boolean) return 1;
-  const int bits = 8 * static_cast<int>(size_of(dtype)) - (is_signed(dtype) ? 1 : 0);
-  return std::ldexp(1.0, bits) - (bits < 63 ? 1 : 0);
-}
-
-double least_of(DType dtype) {
-  return is_signed(dtype) ? -largest_of(dtype) - 1 : 0;
-}
-
-/// Why the generator's numbers make no sense; empty when they do.
-std::string refuse_arguments(const InitSpec& init) {
-  switch (init.kind) {
-    case InitKind::normal:
-    case InitKind::abs_normal:
-      return init.second >= 0 ? "" : "the deviation must not be negative";
-    case InitKind::uniform:
-    case InitKind::integers:
-      return init.first < init.second ? "" : "the low end must be under the high end";
-    case InitKind::sorted:
-      return init.first <= init.second ? "" : "the low end must not be over the high end";
-    case InitKind::indptr:
-      return init.first >= 0 && init.first == std::floor(init.first) ? ""
-                                                                     : "the total must be a whole number, 0 or more";
-    case InitKind::zeros:
-    case InitKind::ones:
-    case InitKind::constant:
-    case InitKind::permutation:
-      return "";
-  }
-  return "";
-}
-
-/// Why the generator does not fit the tensor; empty when it does.
-std::string refuse_init(const TensorSpec& tensor) {
-  const InitSpec& init = tensor.init;
-  const std::string name = to_string(init);
-  if (!std::isfinite(init.first) || !std::isfinite(init.second)) return name + ": its numbers must be finite";
-  if (std::string reason = refuse_arguments(init); !reason.empty()) return name + ": " + reason;
-  const bool floating = is_floating(tensor.dtype);
-  const bool draws_reals =
-      init.kind == InitKind::normal || init.kind == InitKind::abs_normal || init.kind == InitKind::uniform;
-  const bool draws_indices = init.kind == InitKind::permutation || init.kind == InitKind::indptr;
-  if (!floating && draws_reals) {
-    return name + " draws real numbers, but the dtype is " + std::string(to_string(tensor.dtype)) +
-           "; write integers(low, high) or another dtype";
-  }
-  if (floating && draws_indices) return name + " draws indices; the dtype must be one of integers";
-  const bool needs_axis = draws_indices || init.kind == InitKind::sorted;
-  if (needs_axis && (!tensor.shape || tensor.shape->empty())) return name + " needs a tensor with at least one axis";
-  if (floating) return "";
-  const double low = init.kind == InitKind::indptr ? 0 : init.first;
-  const double high = init.kind == InitKind::integers ? init.second - 1
-                      : init.kind == InitKind::sorted ? init.second
-                                                      : init.first;
-  const bool has_values =
-      init.kind != InitKind::zeros && init.kind != InitKind::ones && init.kind != InitKind::permutation;
-  if (has_values && (low < least_of(tensor.dtype) || high > largest_of(tensor.dtype))) {
-    return name + " draws values that " + std::string(to_string(tensor.dtype)) + " does not hold";
-  }
-  return "";
-}
-
 void read_shape(TableReader& table, TensorSpec& tensor, const model::Definition& definition) {
   const std::vector<std::string> known = axis_names(definition);
   tensor.shape = table.strings(
@@ -177,7 +105,7 @@ bool read_dtype(TableReader& table, TensorSpec& tensor) {
   return false;
 }
 
-void read_init(TableReader& table, TensorSpec& tensor, bool dtype_is_known) {
+void read_init(TableReader& table, TensorSpec& tensor, const model::Definition& definition, bool dtype_is_known) {
   const auto text = table.string("init", "how elements are drawn, like normal(0, 1) or integers(0, 10)");
   if (!text && !table.has("init")) {
     table.require("init", "how elements are drawn, like normal(0, 1) or integers(0, 10)");
@@ -186,8 +114,13 @@ void read_init(TableReader& table, TensorSpec& tensor, bool dtype_is_known) {
   const auto init = model::parse_init(*text);
   if (!init) return table.refuse("init", init.error().message);
   tensor.init = *init;
+  const std::vector<std::string> known = axis_names(definition);
+  for (const std::string& name : names_in(*init)) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      table.refuse("init", unknown_axis(name, definition));
+  }
   if (!dtype_is_known) return;
-  if (std::string reason = refuse_init(tensor); !reason.empty()) table.refuse("init", std::move(reason));
+  if (std::string reason = refuse_init(tensor, *init); !reason.empty()) table.refuse("init", std::move(reason));
 }
 
 void read_families(TableReader& table, TensorSpec& tensor) {
@@ -256,7 +189,7 @@ TensorSpec read_tensor(TableReader& table, Side side, const model::Definition& d
   tensor.inout = side == Side::inout;
   if (side == Side::output) tensor.ties = table.string("ties", "the tensor whose values its indices name").value_or("");
   if (side == Side::input || side == Side::inout) {
-    read_init(table, tensor, dtype_is_known);
+    read_init(table, tensor, definition, dtype_is_known);
     read_families(table, tensor);
   }
   table.finish();

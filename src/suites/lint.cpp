@@ -34,7 +34,8 @@ class Linter {
     check_entry();
     check_workloads();
     check_inputs();
-    check_reference_is_whole();
+    check_is_whole(task_.reference);
+    for (const model::SourceFile& source : task_.baseline.sources) check_is_whole(source);
     check_trust();
     return std::move(problems_);
   }
@@ -240,16 +241,18 @@ class Linter {
     }
   }
 
-  /// What `init` leaves open in a reference is an #error on a line of its own, before any #if.
-  void check_reference_is_whole() {
-    const std::string& text = task_.reference.text;
+  /// What `init` and `import` leave open in a file is an #error on a line of its own, before any #if.
+  void check_is_whole(const model::SourceFile& file) {
+    const auto language = model::language_of_file(file.name);
+    if (!language || !model::describe(*language).c_tokens) return;
+    const std::string& text = file.text;
     const std::size_t at = text.starts_with("#error") ? 0 : text.find("\n#error");
     if (at == std::string::npos || text.find("\n#if") < at) return;
     const std::size_t begin = at == 0 ? 0 : at + 1;
     const auto line =
         1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
     problems_.push_back({line, "", "is not complete: " + text.substr(begin, text.find('\n', begin) - begin),
-                         in_folder(task_.reference.name), Severity::error});
+                         in_folder(file.name), Severity::error});
   }
 
   void check_trust() {

@@ -357,6 +357,7 @@ model::Task with_rich_inputs(const model::Task& task) {
   for (TensorSpec& input : out.definition.inputs) {
     if (!model::is_floating(input.dtype)) continue;
     input.init = {model::InitKind::normal, 0, 1};
+    for (model::Workload& workload : out.workloads) workload.inits.erase(input.name);
     if (!input.shape) continue;
     input.families = {model::kTransformations.begin(), model::kTransformations.end()};
     if (model::has_exact_output(out.definition)) std::erase(input.families, model::Family::near_ties);

@@ -13,6 +13,7 @@
 #include "model/user_flags.hpp"
 #include "suites/c_names.hpp"
 #include "suites/definition_reader.hpp"
+#include "suites/init_check.hpp"
 
 namespace accelopt::suites {
 namespace {
@@ -22,7 +23,7 @@ using base::TableReader;
 using base::TomlEntry;
 using base::TomlNode;
 
-constexpr std::int64_t kNewestSchema = 2;
+constexpr std::int64_t kNewestSchema = 3;
 
 /// Larger tensors are a slip of the pen on any machine, and would overflow sizes further on.
 constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 40;
@@ -39,13 +40,18 @@ void read_schema(TableReader& root) {
   root.refuse("schema", *schema > kNewestSchema
                             ? "schema " + std::to_string(*schema) + " is newer than this program, which reads up to " +
                                   std::to_string(kNewestSchema) + "; use a newer accelopt"
-                            : "must be 1 or 2");
+                            : "must be from 1 to " + std::to_string(kNewestSchema));
 }
 
 /// What an older program would read as another task says so by its number.
 void check_schema(TableReader& root, const model::Task& task) {
   const auto schema = root.integer("schema", "schema = 1");
   if (!schema || *schema >= model::schema_of(task)) return;
+  if (model::schema_of(task) == 3) {
+    return root.refuse("schema",
+                       "must be 3: distinct, values, generators over axes and a workload's own inputs are not in the "
+                       "schemas before");
+  }
   root.refuse("schema", "must be 2: inout, ties, small_floats, returns, uint16, uint32 and uint64 are not in schema 1");
 }
 
@@ -108,6 +114,18 @@ void check_binding(TableReader& table, const model::Definition& definition, cons
         return table.refuse("axes", "makes " + in_quotes(tensor.name) + " larger than 1 TiB");
     }
   }
+  for (const model::TensorSpec& input : definition.inputs) {
+    // Unknown axes are reported where they stand.
+    const auto unbound = [&](const std::string& name) { return !axes.contains(name); };
+    const model::InitSpec& init = model::init_of(workload, input);
+    const std::vector<std::string> names = names_in(init);
+    const std::vector<std::string> shape = input.shape.value_or(std::vector<std::string>{});
+    if (std::any_of(names.begin(), names.end(), unbound) || std::any_of(shape.begin(), shape.end(), unbound)) continue;
+    const bool own = workload.inits.contains(input.name);
+    if (!own && !refuse_init(input, init).empty()) continue;  // reported where it stands
+    if (std::string reason = refuse_bound_init(input, init, axes); !reason.empty())
+      table.refuse(own ? "inputs" : "axes", in_quotes(input.name) + ": " + reason);
+  }
   for (const auto& [key, text] : {std::pair{"flops", definition.cost.flops}, {"bytes", definition.cost.bytes}}) {
     if (text.empty()) continue;
     const auto value = base::evaluate_expression(text, axes);
@@ -151,6 +169,35 @@ bool read_binding(TableReader& table, const model::Definition& definition, model
   return problems.size() == before;
 }
 
+/// `inputs = { x = "values(0, 3, 7)" }`: how this workload draws them.
+void read_own_inits(TableReader& table, const model::Definition& definition, model::Workload& workload,
+                    std::vector<Problem>& problems) {
+  const TomlNode* node = table.table("inputs", "inputs = { x = \"normal(0, 1)\" }");
+  if (!node) return;
+  TableReader inputs(*node, table.path("inputs"), problems);
+  std::vector<std::string> known;
+  for (const model::TensorSpec& input : definition.inputs) known.push_back(input.name);
+  for (const TomlEntry& entry : node->entries) {
+    const auto text = inputs.string(entry.key, "how its elements are drawn, like \"normal(0, 1)\"");
+    const auto place = std::find(known.begin(), known.end(), entry.key);
+    if (place == known.end()) {
+      inputs.refuse(entry.key, unknown_name("input", entry.key, known));
+    } else if (text) {
+      const auto init = model::parse_init(*text);
+      if (!init) {
+        inputs.refuse(entry.key, init.error().message);
+      } else {
+        for (const std::string& name : names_in(*init)) {
+          const std::vector<std::string> axes = axis_names(definition);
+          if (std::find(axes.begin(), axes.end(), name) == axes.end())
+            inputs.refuse(entry.key, unknown_axis(name, definition));
+        }
+        workload.inits.emplace(entry.key, *init);
+      }
+    }
+  }
+}
+
 void read_role(TableReader& table, model::Workload& workload) {
   std::vector<std::string> known;
   for (const auto& [role, its] : model::Names<model::Role>::kTable) known.emplace_back(its);
@@ -182,6 +229,7 @@ void read_workloads(TableReader& root, model::Task& task, std::vector<Problem>& 
     if (!workload.name.empty() && !names.insert(workload.name).second) {
       table.refuse("name", in_quotes(workload.name) + " is already the name of a workload; choose another name");
     }
+    read_own_inits(table, task.definition, workload, problems);
     if (read_binding(table, task.definition, workload, problems)) check_binding(table, task.definition, workload);
     read_role(table, workload);
     workload.weight = table.real("weight", "a positive number").value_or(1.0);

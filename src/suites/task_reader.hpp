@@ -21,7 +21,7 @@ struct TaskText {
   std::vector<Problem> problems;  ///< in the order of the text
 };
 
-/// Reads a task.toml of schema 1. Pure: touches no file.
+/// Reads a task.toml. Pure: touches no file.
 TaskText read_task_toml(std::string_view text);
 
 }  // namespace accelopt::suites

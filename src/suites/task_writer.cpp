@@ -72,7 +72,10 @@ std::string format_workload(const model::Workload& workload, const std::vector<s
   }
   std::string text = "\n[[workloads]]\n" + line("name", toml_string(workload.name));
   if (!axes.empty()) text += line("axes", "{ " + axes + " }");
-  return text + line("role", toml_string(to_string(workload.role))) + line("weight", real(workload.weight));
+  text += line("role", toml_string(to_string(workload.role))) + line("weight", real(workload.weight));
+  if (workload.inits.empty()) return text;
+  const auto init_text = [](const auto& own) { return own.first + " = " + toml_string(to_string(own.second)); };
+  return text + line("inputs", "{ " + base::joined(workload.inits, ", ", init_text) + " }");
 }
 
 std::string format_contract(const model::Definition& definition) {

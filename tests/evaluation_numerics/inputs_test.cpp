@@ -96,6 +96,18 @@ TEST(Inputs, StructureSurvivesEveryFamily) {
     EXPECT_EQ(pointers.front(), 0);
     EXPECT_EQ(pointers.back(), 700);
     EXPECT_TRUE(std::is_sorted(pointers.begin(), pointers.end()));
+    const auto distinct = drawn({{InitKind::distinct, 10, 70}, DType::int32, {3, 50}, family, 5});
+    for (int row = 0; row < 3; ++row) {
+      const std::set<double> seen(distinct.begin() + row * 50, distinct.begin() + (row + 1) * 50);
+      EXPECT_EQ(seen.size(), 50U);
+      EXPECT_GE(*seen.begin(), 10);
+      EXPECT_LT(*seen.rbegin(), 70);
+    }
+    EXPECT_NE(std::vector<double>(distinct.begin(), distinct.begin() + 50),
+              std::vector<double>(distinct.begin() + 50, distinct.begin() + 100));
+    InitSpec listed{InitKind::values};
+    listed.values = {0, 3, 3, 9};
+    EXPECT_EQ(drawn({listed, DType::int64, {2, 2}, family, 5}), listed.values);
     const auto ascending = drawn({{InitKind::sorted, 1, 2}, DType::float32, {2, 3000}, family, 5});
     EXPECT_TRUE(std::is_sorted(ascending.begin(), ascending.begin() + 3000));
     EXPECT_TRUE(std::is_sorted(ascending.begin() + 3000, ascending.end()));
@@ -214,6 +226,14 @@ TEST(Inputs, RefuseWhatCannotBeDrawn) {
   EXPECT_EQ(code({{InitKind::integers, 3, 3}, DType::float32, {4}, declared, 1}), base::ErrorCode::invalid_argument);
   EXPECT_EQ(code({{InitKind::indptr, 300, 1}, DType::uint8, {16}, declared, 1}), base::ErrorCode::invalid_argument);
   EXPECT_EQ(code({{InitKind::indptr, 2.5, 1}, DType::float32, {4}, declared, 1}), base::ErrorCode::invalid_argument);
+  EXPECT_EQ(code({{InitKind::distinct, 0, 15}, DType::int32, {16}, declared, 1}), base::ErrorCode::invalid_argument);
+  EXPECT_EQ(code({{InitKind::distinct, 0, 300}, DType::uint8, {16}, declared, 1}), base::ErrorCode::invalid_argument);
+  InitSpec listed{InitKind::values};
+  listed.values = {1, 2, 3};
+  EXPECT_EQ(code({listed, DType::int32, {4}, declared, 1}), base::ErrorCode::invalid_argument);
+  InitSpec open{InitKind::indptr};
+  open.expressions[0] = "total";
+  EXPECT_EQ(code({open, DType::int32, {4}, declared, 1}), base::ErrorCode::invalid_argument);
   EXPECT_EQ(code({{InitKind::permutation, 0, 1}, DType::boolean, {16}, declared, 1}),
             base::ErrorCode::invalid_argument);
 }

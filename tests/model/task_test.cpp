@@ -76,18 +76,48 @@ TEST(SourceId, IgnoresLayoutAndCommentsOnly) {
 }
 
 TEST(ParseInit, RoundTripsAndRefusesWithTheKnownForms) {
-  for (const char* text : {"normal(0, 1)", "abs_normal(0, 2)", "uniform(-1, 1)", "integers(0, 10)", "zeros", "ones",
-                           "constant(3.5)", "permutation", "indptr(100)", "sorted(0, 1)"}) {
+  for (const char* text :
+       {"normal(0, 1)", "abs_normal(0, 2)", "uniform(-1, 1)", "integers(0, 10)", "zeros", "ones", "constant(3.5)",
+        "permutation", "indptr(100)", "sorted(0, 1)", "distinct(0, 50)", "values(0, 3, 7.5)", "indptr(total)",
+        "integers(1, page_size + 1)", "distinct(0, min(a, b))"}) {
     const auto spec = parse_init(text);
     ASSERT_TRUE(spec) << text;
     EXPECT_EQ(to_string(*spec), text);
   }
-  for (const char* text : {"", "gauss(0, 1)", "normal(0)", "normal(0, 1", "zeros(1)", "uniform(a, b)"}) {
+  for (const char* text : {"", "gauss(0, 1)", "normal(0)", "normal(0, 1", "zeros(1)", "uniform(a b, 1)", "values()",
+                           "values(a)", "integers(0, cdiv(4, 2)", "indptr(x[0])"}) {
     const auto spec = parse_init(text);
     ASSERT_FALSE(spec) << text;
     EXPECT_EQ(spec.error().code, base::ErrorCode::parse);
     EXPECT_NE(spec.error().message.find("uniform(low, high)"), std::string::npos);
   }
+}
+
+TEST(ParseInit, ExpressionsHaveTheirValuesOnceTheAxesDo) {
+  const auto open = parse_init("integers(1, cdiv(n, 2) + 1)");
+  ASSERT_TRUE(open);
+  const auto spec = bound(*open, {{"n", 9}});
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(to_string(*spec), "integers(1, 6)");
+  EXPECT_EQ(bound(*open, {{"m", 9}}).error().code, base::ErrorCode::invalid_argument);
+}
+
+TEST(Workloads, DrawInputsInAWayOfTheirOwn) {
+  Workload workload{.name = "w", .axes = {{"M", 3}}};
+  TensorSpec lengths;
+  lengths.name = "lengths";
+  lengths.shape = {"M"};
+  lengths.dtype = DType::int32;
+  lengths.init = *parse_init("integers(0, 5)");
+  EXPECT_EQ(to_string(init_of(workload, lengths)), "integers(0, 5)");
+  EXPECT_FALSE(base::Json(workload).contains("inputs")) << "what has nothing new keeps its id";
+  workload.inits.emplace("lengths", *parse_init("values(0, 3, 7)"));
+  EXPECT_EQ(to_string(init_of(workload, lengths)), "values(0, 3, 7)");
+  const auto back = base::Json(workload).get<Workload>();
+  EXPECT_EQ(to_string(init_of(back, lengths)), "values(0, 3, 7)");
+  Task task;
+  task.workloads = {workload};
+  EXPECT_EQ(schema_of(task), 3);
 }
 
 TEST(Identity, OrdersAndPrintsItsParts) {

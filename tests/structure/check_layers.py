@@ -34,6 +34,7 @@ LAYERS = {
     "recipes": ["base", "model", "syntax", "agents"],
     "search": ["base", "model", "stats", "llm", "agents", "memory", "journal", "evaluation"],
     "suites": ["base", "model"],
+    "suites/flashinfer_trace": ["base", "model", "suites"],
     "scaffold": ["base", "model", "sandbox", "syntax", "evaluation", "targets/cpu", "suites"],
     "report": ["base", "model", "stats", "journal"],
     "app": None,  # everything above it in this table

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that are changed in place, indices with ties, and types: what schema 2 of task.toml adds.
+// Tensors that are changed in place, indices with ties, and types: what schema 2 of task.toml adds. Generators over
+// axes and workloads that draw in a way of their own: what schema 3 adds.
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
@@ -39,7 +40,10 @@ class TensorKinds : public testing::Test {
     folder_ = std::move(*folder);
   }
   base::Result<model::Task> load(const std::string& tensors, const std::string& head = kHead) {
-    EXPECT_TRUE(base::write_file(folder_->path() / "task.toml", head + tensors + kTail));
+    return load_text(head + tensors + kTail);
+  }
+  base::Result<model::Task> load_text(const std::string& toml) {
+    EXPECT_TRUE(base::write_file(folder_->path() / "task.toml", toml));
     EXPECT_TRUE(base::write_file(folder_->path() / "baseline.cpp", "extern \"C\" void kernel();\n"));
     EXPECT_TRUE(base::write_file(folder_->path() / "reference.cpp", "extern \"C\" void reference();\n"));
     return load_task(folder_->path());
@@ -101,6 +105,69 @@ TEST_F(TensorKinds, OldSchemasHaveNoNewKeys) {
   const auto plain = load(kInput + replaced(wide, "uint32", "int32"));
   ASSERT_TRUE(plain);
   EXPECT_EQ(model::schema_of(*plain), 1) << "what has nothing new opens everywhere";
+}
+
+const std::string kPaged = R"toml(schema = 3
+name = "t"
+target = "cpu"
+[axes]
+Q = "var"
+pages = "var"
+[[inputs]]
+name = "ids"
+shape = ["Q"]
+dtype = "int32"
+init = "GENERATOR"
+[[outputs]]
+name = "y"
+shape = ["Q"]
+dtype = "float32"
+[[workloads]]
+name = "a"
+role = "race"
+axes = { Q = 3, pages = 9 }
+)toml";
+
+TEST_F(TensorKinds, GeneratorsTakeAxes) {
+  for (const char* init : {"distinct(0, pages)", "indptr(pages)", "integers(1, pages * 2 + 1)", "values(0, 1, 2)"}) {
+    const auto task = load_text(replaced(kPaged, "GENERATOR", init));
+    ASSERT_TRUE(task) << task.error().message;
+    expect_written_back(*task);
+    EXPECT_EQ(model::schema_of(*task), 3);
+  }
+  for (const auto& [init, message] : {std::pair{"distinct(0, blocks)", "inputs[0].init: unknown axis \"blocks\""},
+                                      {"distinct(0, pages - 7)", "distinct(0, 2) holds fewer numbers than a row"},
+                                      {"integers(pages, 5)", "integers(9, 5): the low end must be under the high end"},
+                                      {"indptr(pages / 0)", "workloads[0].axes: \"ids\": "},
+                                      {"values(0, 1)", "the input has 3 elements"},
+                                      {"values(0, 1, 7.5)", "not whole"},
+                                      {"values(0, 1, 3000000000)", "int32 does not hold"}}) {
+    const auto task = load_text(replaced(kPaged, "GENERATOR", init));
+    ASSERT_FALSE(task) << init;
+    EXPECT_NE(task.error().message.find(message), std::string::npos) << task.error().message;
+  }
+}
+
+TEST_F(TensorKinds, WorkloadsDrawInputsOfTheirOwn) {
+  const std::string drawn = replaced(kPaged, "GENERATOR", "integers(0, 9)");
+  const auto with = [&](const std::string& own) { return load_text(drawn + "inputs = { " + own + " }\n"); };
+  const auto task = with("ids = \"values(2, 0, 1)\"");
+  ASSERT_TRUE(task) << task.error().message;
+  expect_written_back(*task);
+  EXPECT_EQ(to_string(model::init_of(task->workloads[0], task->definition.inputs[0])), "values(2, 0, 1)");
+  for (const auto& [own, message] :
+       {std::pair{"idz = \"ones\"", "workloads[0].inputs.idz: unknown input \"idz\"; did you mean \"ids\"?"},
+        {"ids = \"values(2, 0)\"", "workloads[0].inputs: \"ids\": values(2, 0): the input has 3 elements"},
+        {"ids = \"magic(2)\"", "workloads[0].inputs.ids: cannot read"},
+        {"ids = \"normal(0, 1)\"", "draws real numbers"},
+        {"ids = \"integers(0, rows)\"", "unknown axis \"rows\""}}) {
+    const auto refused = with(own);
+    ASSERT_FALSE(refused) << own;
+    EXPECT_NE(refused.error().message.find(message), std::string::npos) << refused.error().message;
+  }
+  const auto old = load_text(replaced(drawn, "schema = 3", "schema = 2") + "inputs = { ids = \"ones\" }\n");
+  ASSERT_FALSE(old);
+  EXPECT_NE(old.error().message.find("schema: must be 3"), std::string::npos) << old.error().message;
 }
 
 TEST_F(TensorKinds, OtherTargetsRefuseThemByName) {

@@ -136,7 +136,8 @@ TEST_F(Exchanged, Worker_EveryLine_KeepsItsBytes) {
 // ---------------------------------------------------------------------------------------------------------
 
 TEST_F(Exchanged, Task_EachSchema_IsReadAndWrittenAsBefore) {
-  const std::map<std::string, model::Task> tasks{{"task-1", plain_task()}, {"task-2", full_task()}};
+  const std::map<std::string, model::Task> tasks{
+      {"task-1", plain_task()}, {"task-2", full_task()}, {"task-3", paged_task()}};
   for (const auto& [name, task] : tasks) {
     SCOPED_TRACE(name);
     ASSERT_TRUE(suites::write_task(task, folder_.path() / name));
@@ -149,9 +150,9 @@ TEST_F(Exchanged, Task_EachSchema_IsReadAndWrittenAsBefore) {
 }
 
 TEST_F(Exchanged, Task_NewerSchema_Refused) {
-  const auto read = suites::load_task(changed("task-2", "schema = 2", "schema = 3"));
+  const auto read = suites::load_task(changed("task-3", "schema = 3", "schema = 4"));
   ASSERT_FALSE(read);
-  expect_refused(read.error(), ErrorCode::parse, {"schema 3 is newer", "reads up to 2", "use a newer accelopt"});
+  expect_refused(read.error(), ErrorCode::parse, {"schema 4 is newer", "reads up to 3", "use a newer accelopt"});
 }
 
 // Recorded answers

@@ -50,6 +50,18 @@ model::Task plain_task() {
   return task;
 }
 
+model::Task paged_task() {
+  model::Task task = plain_task();
+  task.definition.inputs.push_back(tensor("ids", {"M"}, model::DType::int32));
+  task.definition.inputs.back().init = model::parse_init("distinct(0, min(2 * M, 4096))").value();
+  task.definition.inputs.push_back(tensor("ptr", {"M"}, model::DType::int64));
+  task.definition.inputs.back().init = model::parse_init("indptr(M + 1)").value();
+  task.workloads.push_back({"small", {{"M", 3}}, model::Role::check, 1.0});
+  task.workloads.back().inits.emplace("ptr", model::parse_init("values(0, 1, 4)").value());
+  task.workloads.back().inits.emplace("a", model::parse_init("constant(0.125)").value());
+  return task;
+}
+
 model::Task full_task() {
   model::Task task = plain_task();
   model::Definition& definition = task.definition;

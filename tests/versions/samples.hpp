@@ -13,6 +13,8 @@ namespace accelopt::versions {
 model::Task full_task();
 /// Only what every task has.
 model::Task plain_task();
+/// Generators over axes, and a workload that draws in a way of its own.
+model::Task paged_task();
 model::Solution sample_solution(model::Language language, const std::string& file);
 model::Usage full_usage();
 model::Experience full_experience();

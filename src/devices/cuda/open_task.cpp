@@ -19,7 +19,6 @@ using evaluation::CallOptions;
 using evaluation::CallOutcome;
 using evaluation::InputDraw;
 using evaluation::Invocation;
-using model::InitKind;
 
 /// A call shorter than this is repeated over so many sets of inputs that they take as long: events tick every half
 /// microsecond, and the first kernel of a queue starts less evenly than the next ones.
@@ -100,8 +99,7 @@ base::Result<SlotInput> slot_input(const InputDraw& draw, bool scalar, const mod
     TRY(evaluation::draw_input(
         draw, std::as_writable_bytes(std::span(&out.scalar_bits, 1)).first(model::size_of(draw.dtype))));
   }
-  out.bulk = !scalar && (draw.init.kind == InitKind::permutation || draw.init.kind == InitKind::indptr ||
-                         draw.init.kind == InitKind::sorted);
+  out.bulk = !scalar && model::draws_whole_rows(draw.init.kind);
   out.kind = static_cast<int>(draw.init.kind);
   out.first = draw.init.first;
   out.second = draw.init.second;

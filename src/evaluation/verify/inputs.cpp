@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <unordered_map>
 
 #include "evaluation/verify/dtype_codec.hpp"
 #include "evaluation/verify/lanes.hpp"
@@ -153,6 +154,8 @@ bool applies(InitKind kind, Family family) {
   switch (kind) {
     case InitKind::permutation:
     case InitKind::indptr:
+    case InitKind::distinct:
+    case InitKind::values:
       return false;
     case InitKind::sorted:
       return scales;
@@ -281,7 +284,25 @@ double largest_index(DType dtype) {
   }
 }
 
-/// One row of permutation, indptr or sorted; `row` numbers it.
+/// The first out.size() places of a shuffle of [low, high) that keeps only what was moved.
+void draw_distinct(const model::InitSpec& init, const Bits& bits, std::uint64_t first, std::span<double> out) {
+  const double low = std::ceil(init.first);
+  const double count = std::ceil(init.second) - low;
+  std::unordered_map<std::uint64_t, double> moved;
+  const auto at = [&](std::uint64_t place) {
+    const auto found = moved.find(place);
+    return found == moved.end() ? low + static_cast<double>(place) : found->second;
+  };
+  for (std::uint64_t i = 0; i < out.size(); ++i) {
+    const auto left = count - static_cast<double>(i);
+    const std::uint64_t place = i + static_cast<std::uint64_t>(bits.uniform(first + i) * left);
+    const double taken = at(place);
+    moved[place] = at(i);
+    out[i] = taken;
+  }
+}
+
+/// One row of a generator that draws_whole_rows; `row` numbers it.
 void draw_structured_row(const InputDraw& draw, std::size_t row, std::span<double> out) {
   const Bits bits(draw.seed, Stream::shuffle);
   const std::uint64_t first = static_cast<std::uint64_t>(row) * out.size();
@@ -290,6 +311,11 @@ void draw_structured_row(const InputDraw& draw, std::size_t row, std::span<doubl
     for (std::size_t i = out.size(); i > 1; --i) {
       std::swap(out[i - 1], out[static_cast<std::size_t>(bits.uniform(first + i) * static_cast<double>(i))]);
     }
+    return;
+  }
+  if (draw.init.kind == InitKind::distinct) return draw_distinct(draw.init, bits, first, out);
+  if (draw.init.kind == InitKind::values) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = draw.init.values[first + i];
     return;
   }
   if (draw.init.kind == InitKind::indptr) {
@@ -302,6 +328,24 @@ void draw_structured_row(const InputDraw& draw, std::size_t row, std::span<doubl
     }
   }
   std::sort(out.begin(), out.end());
+}
+
+}  // namespace
+
+namespace {
+
+/// What distinct, values and unbound expressions ask of the rows.
+base::Result<void> check_rows(const model::InitSpec& init, const Rows& rows) {
+  const auto refuse = [&](const std::string& why) {
+    return base::fail(base::ErrorCode::invalid_argument, model::to_string(init) + ": " + why);
+  };
+  if (!init.expressions[0].empty() || !init.expressions[1].empty()) return refuse("its axes have no values here");
+  const double range = std::ceil(init.second) - std::ceil(init.first);
+  if (init.kind == InitKind::distinct && !(static_cast<double>(rows.length) <= range && std::abs(range) <= 0x1p53))
+    return refuse("holds fewer numbers than a row, which has " + std::to_string(rows.length));
+  if (init.kind == InitKind::values && init.values.size() != rows.count * rows.length)
+    return refuse("the input has " + std::to_string(rows.count * rows.length) + " elements");
+  return {};
 }
 
 }  // namespace
@@ -326,6 +370,7 @@ base::Result<void> check_draw(const InputDraw& draw, std::size_t bytes) {
   double largest = 0;
   if (init.kind == InitKind::permutation) largest = static_cast<double>(rows.length) - 1;
   if (init.kind == InitKind::indptr) largest = init.first;
+  if (init.kind == InitKind::distinct) largest = std::ceil(init.second) - 1;
   if (largest > largest_index(draw.dtype)) {
     return base::fail(base::ErrorCode::invalid_argument,
                       spec + ": an index does not fit in " + std::string(model::to_string(draw.dtype)));
@@ -334,7 +379,7 @@ base::Result<void> check_draw(const InputDraw& draw, std::size_t bytes) {
     return base::fail(base::ErrorCode::invalid_argument,
                       spec + ": needs a whole number of 0 or more and at least two entries along the last axis");
   }
-  return {};
+  return check_rows(init, rows);
 }
 
 Family drawn_family(const InputDraw& draw) {
@@ -346,8 +391,7 @@ base::Result<void> draw_input(const InputDraw& draw, std::span<std::byte> out) {
   const Rows rows = rows_of(draw.shape);
   const std::size_t size = model::size_of(draw.dtype);
   const Family family = drawn_family(draw);
-  const bool structured = draw.init.kind == InitKind::permutation || draw.init.kind == InitKind::indptr ||
-                          draw.init.kind == InitKind::sorted;
+  const bool structured = model::draws_whole_rows(draw.init.kind);
   if (structured || is_drawn_by_row(family)) {
     std::vector<double> row(rows.length);
     for (std::size_t i = 0; i < rows.count && rows.length > 0; ++i) {

@@ -30,10 +30,11 @@ struct InputDraw {
 /// last axis; late like rows, but for one element in the row's second half; blocks repeats a block of 4 to 64
 /// elements along the row, but for one element late in it, and odd rows repeat the row before them, but for another
 /// one; signed_zeros x with probability 1/2, else 0 or -0; near_ties the row's first element times 1 + k units in the
-/// last place, k under 64 (16 bits and less: 8). permutation and indptr stay as declared under every family; sorted
-/// takes scaled_up and scaled_down alone; integers takes all but those two, heavy and near_ties.
-/// @error invalid_argument: out has another size, an axis is negative, the generator's limits are reversed, or an index
-/// does not fit in dtype.
+/// last place, k under 64 (16 bits and less: 8). permutation, indptr, distinct and values stay as declared under every
+/// family; sorted takes scaled_up and scaled_down alone; integers takes all but those two, heavy and near_ties.
+/// @error invalid_argument: out has another size, an axis is negative, the generator's limits are reversed, an index
+/// does not fit in dtype, distinct has fewer numbers than a row, values another number than the input, or an expression
+/// is left.
 base::Result<void> draw_input(const InputDraw& draw, std::span<std::byte> out);
 /// What draw_input would refuse, for `bytes` of output; for those who draw elsewhere. @error as draw_input.
 base::Result<void> check_draw(const InputDraw& draw, std::size_t bytes);

@@ -173,7 +173,10 @@ base::Result<std::unique_ptr<Slot>> Slots::draw(std::size_t workload_index, int 
   }
   SlotPlan plan{workload, slot->invocation, {}, input_seed(seed_, workload.name, number, "\nperturbation")};
   for (const model::TensorSpec& input : task_.definition.inputs) {
-    plan.inputs.push_back({input.init, input.dtype,
+    auto init = model::bound(model::init_of(workload, input), axes);
+    if (!init)
+      return tl::make_unexpected(located(base::with_context(init.error(), "input " + input.name), workload, family));
+    plan.inputs.push_back({std::move(*init), input.dtype,
                            input.shape ? model::shape_of(input, axes) : std::vector<std::int64_t>{},
                            family_of_input(input, family), input_seed(seed_, workload.name, number, input.name)});
   }

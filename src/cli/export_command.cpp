@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// accelopt export: winners in others' forms.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/dataset_export.hpp"
+#include "app/workspace.hpp"
+#include "cli/command.hpp"
+#include "report/text_width.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+struct ExportFlags {
+  std::string run = "last";
+  std::string workspace;
+  DatasetExportOptions options;
+};
+
+base::Result<Exit> export_to_dataset(const ExportFlags& flags) {
+  TRY_ASSIGN(const auto journal, open_workspace(find_workspace(flags.workspace), journal::Access::read_only));
+  TRY_ASSIGN(const Winner winner, find_winner(*journal, flags.run));
+  TRY_ASSIGN(const auto report, export_dataset(winner, flags.options));
+  for (const std::filesystem::path& file : report.files) fmt::print("wrote {}\n", report::printable(file.string()));
+  for (const std::string& note : report.notes) fmt::print("note: {}\n", report::printable(note));
+  fmt::print("solution {}\n", report.solution);
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_export(CommandLine& app, Action& chosen) {
+  Command exports = app.add("export", "Write the winner of a run in another program's form");
+  exports.footer(
+      "Examples:\n"
+      "  accelopt export flashinfer-trace last --output dataset\n");
+  Command command = exports.add("flashinfer-trace", "As a Solution and Traces of FlashInfer Trace");
+  auto flags = std::make_shared<ExportFlags>();
+  command.option("run", &flags->run, "The run: an id, the beginning of one, or last (default: last)");
+  command
+      .option("-o,--output", &flags->options.output,
+              "The data set's folder: what is in it stays, but for an earlier export of the same winner")
+      .required();
+  command.option("--author", &flags->options.author, "Author of the Solution (default: accelopt)");
+  command.option("--workspace", &flags->workspace, "Folder of the runs (default: the nearest .accelopt here or above)");
+  command.footer(
+      "What the form cannot say is listed (docs/flashinfer-trace.md).\n"
+      "Examples:\n"
+      "  accelopt export flashinfer-trace last --output dataset\n");
+  command.chosen([&chosen, flags] { chosen = [flags](Shell&) { return export_to_dataset(*flags); }; });
+}
+
+}  // namespace accelopt::cli

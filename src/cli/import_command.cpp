@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// accelopt import: others' data sets as task folders.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "report/text_width.hpp"
+#include "suites/flashinfer_trace/import.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+namespace flashinfer_trace = suites::flashinfer_trace;
+using flashinfer_trace::ImportedTask;
+
+struct ImportFlags {
+  flashinfer_trace::ImportOptions import;
+  std::optional<int> workloads;
+};
+
+/// Texts of a dataset may hold anything: each is shown on one line, without control characters.
+std::string shown(const std::string& text) {
+  return report::printable(text);
+}
+
+void print(const ImportedTask& task) {
+  if (!task.refused.empty()) {
+    fmt::print("{}: refused: {}\n", task.definition, shown(task.refused));
+    return;
+  }
+  fmt::print("{}: wrote {}; {} of {} workloads, {} solutions\n", task.definition, task.folder.string(), task.workloads,
+             task.workloads_there, task.solutions);
+  if (task.left_out > 0)
+    fmt::print("  note: {} more workloads were left out; --workloads 0 takes all\n", task.left_out);
+  for (const std::string& lost : task.lost) fmt::print("  lost: workload {}\n", shown(lost));
+  for (const std::string& note : task.notes) fmt::print("  note: {}\n", shown(note));
+  for (const std::string& open : task.open) fmt::print("  to be filled in: {}\n", shown(open));
+}
+
+base::Result<Exit> import(const ImportFlags& flags) {
+  flashinfer_trace::ImportOptions options = flags.import;
+  if (flags.workloads) options.most_workloads = static_cast<std::size_t>(*flags.workloads);
+  TRY_ASSIGN(const flashinfer_trace::ImportReport report, flashinfer_trace::import_dataset(options));
+  for (const base::Problem& problem : report.problems) fmt::print("refused: {}\n", shown(base::to_string(problem, "")));
+  std::size_t written = 0;
+  std::size_t complete = 0;
+  std::size_t workloads = 0;
+  std::size_t workloads_there = 0;
+  for (const ImportedTask& task : report.tasks) {
+    print(task);
+    workloads_there += task.workloads_there;
+    if (!task.refused.empty()) continue;
+    ++written;
+    workloads += task.workloads + task.left_out;
+    if (task.open.empty()) ++complete;
+  }
+  fmt::print(
+      "{} of {} definitions written, {} of them complete; {} of {} workloads can be had; {} files or lines refused\n",
+      written, report.tasks.size(), complete, workloads, workloads_there, report.problems.size());
+  const auto first = std::ranges::find_if(report.tasks, [](const ImportedTask& task) { return task.refused.empty(); });
+  if (first != report.tasks.end()) fmt::print("next: accelopt lint {}\n", first->folder.string());
+  return written == report.tasks.size() && written > 0 && report.problems.empty() ? Exit::done : Exit::check_failed;
+}
+
+}  // namespace
+
+void add_import(CommandLine& app, Action& chosen) {
+  Command imports = app.add("import", "Make task folders from others' data sets");
+  imports.footer(
+      "Examples:\n"
+      "  accelopt import flashinfer-trace dataset --definition rmsnorm_h128 --output tasks\n");
+  Command command = imports.add("flashinfer-trace", "From a folder of FlashInfer Trace, or of SOL-ExecBench");
+  auto flags = std::make_shared<ImportFlags>();
+  command.option("dataset", &flags->import.dataset, "The data set's folder").required();
+  command.option("--definition", &flags->import.definitions, "Only this definition (default: all)");
+  command.option("--solution", &flags->import.solution,
+                 "The solution that becomes the baseline (default: the fastest on record, else the first)");
+  command.option("-o,--output", &flags->import.output, "Folder that gets a task folder a definition").required();
+  command
+      .option("--workloads", &flags->workloads, "At most so many of a definition, chosen by size (default 6; 0: all)")
+      .at_least(0);
+  command.flag("--force", flags->import.replaces, "Write into folders that are not empty");
+  command.footer(
+      "What cannot be had is listed; exit code 5 if anything was refused (docs/flashinfer-trace.md).\n"
+      "Examples:\n"
+      "  accelopt import flashinfer-trace dataset --definition rmsnorm_h128 --output tasks\n");
+  command.chosen([&chosen, flags] { chosen = [flags](Shell&) { return import(*flags); }; });
+}
+
+}  // namespace accelopt::cli

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/flashinfer_trace/baseline.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "model/c_tokens.hpp"
+#include "suites/flashinfer_trace/python_text.hpp"
+
+namespace accelopt::suites::flashinfer_trace {
+namespace {
+
+bool is_python(const std::string& language) {
+  return language != "cuda" && language != "cpp";
+}
+
+const model::SourceFile& entry_source(const Solution& solution) {
+  const auto found = std::find_if(solution.sources.begin(), solution.sources.end(),
+                                  [&](const model::SourceFile& file) { return file.name == solution.entry_file; });
+  ACCELOPT_ASSERT(found != solution.sources.end(), "a solution's entry file is one of its sources");
+  return *found;
+}
+
+/// Mean recorded latencies of the solutions that failed nowhere.
+std::map<std::string, double> recorded_latencies(const std::vector<Trace>& traces) {
+  std::map<std::string, std::pair<double, int>> sums;
+  for (const Trace& trace : traces) {
+    auto& [sum, count] = sums[trace.solution];
+    if (trace.status != "PASSED" || !(trace.latency_ms > 0)) count = -1'000'000'000;
+    sum += trace.latency_ms;
+    ++count;
+  }
+  std::map<std::string, double> means;
+  for (const auto& [name, sum] : sums) {
+    if (sum.second > 0) means[name] = sum.first / sum.second;
+  }
+  return means;
+}
+
+/// Languages that accelopt has a front end for come first.
+int rank_of(const Solution& solution) {
+  if (follows_contract(solution)) return 0;
+  if (solution.language == "triton") return 1;
+  return solution.language == "cuda" || solution.language == "cpp" ? 2 : 3;
+}
+
+const Solution* pick_solution(const Entry& entry) {
+  const std::map<std::string, double> latencies = recorded_latencies(entry.traces);
+  const auto key = [&](const Solution& one) {
+    const auto latency = latencies.find(one.name);
+    const bool timed = latency != latencies.end();
+    return std::tuple(rank_of(one), timed ? 0 : 1, timed ? latency->second : 0.0, one.name);
+  };
+  const auto best = std::min_element(entry.solutions.begin(), entry.solutions.end(),
+                                     [&](const Solution& a, const Solution& b) { return key(a) < key(b); });
+  return best == entry.solutions.end() ? nullptr : &*best;
+}
+
+/// Its entry, where that is Python and there.
+std::optional<PythonFunction> entry_function(const Solution& solution) {
+  if (!is_python(solution.language)) return std::nullopt;
+  return find_function(entry_source(solution).text, solution.entry_symbol);
+}
+
+void note_style(const Solution& solution, const Definition& definition, BaselineChoice& choice) {
+  if (!is_python(solution.language)) return;
+  const auto note = [&](const std::string& text) { choice.notes.push_back("solution " + solution.name + ": " + text); };
+  const auto function = entry_function(solution);
+  const std::size_t inputs = definition.inputs.size();
+  const std::size_t outputs = definition.outputs.size();
+  if (!function)
+    return note(solution.entry_file + " defines no function " + solution.entry_symbol + " at its top level");
+  const std::size_t count = function->parameters.size();
+  if (!function->takes_any && count != inputs && count != inputs + outputs) {
+    note(solution.entry_symbol + " takes " + std::to_string(count) + " parameters, but the definition has " +
+         std::to_string(inputs) + " inputs and " + std::to_string(outputs) + " outputs");
+  } else if (choice.style == CallingStyle::returns && solution.destination_passing.value_or(true)) {
+    note("returns its results, although it " +
+         std::string(solution.destination_passing ? "says that it is given the outputs" : "does not say so") + ": " +
+         (function->takes_any ? "its body has a return" : "its function takes the inputs alone"));
+  }
+}
+
+/// Where a solution cannot be a baseline: where it is kept, and what to write.
+void keep_beside(const Solution& solution, const std::string& why, BaselineChoice& choice) {
+  choice.notes.push_back("solution " + solution.name + " (" + solution.language +
+                         ") is kept in solutions/ and is no baseline: " + why);
+}
+
+}  // namespace
+
+bool follows_contract(const Solution& solution) {
+  const std::string& text = entry_source(solution).text;
+  if (solution.sources.size() != 1) return false;
+  if (solution.language == "cuda")
+    return text.starts_with("//@ launch") || text.find("\n//@ launch") != std::string::npos;
+  if (solution.language != "cpp" || solution.entry_symbol != "kernel") return false;
+  const std::vector<std::string> tokens = model::canonical_tokens(text);
+  return std::find(tokens.begin(), tokens.end(), "kernel") != tokens.end();
+}
+
+CallingStyle calling_style(const Solution& solution, const Definition& definition) {
+  const CallingStyle flagged =
+      solution.destination_passing.value_or(true) ? CallingStyle::writes : CallingStyle::returns;
+  if (!is_python(solution.language)) return flagged;
+  const auto function = entry_function(solution);
+  if (!function) return CallingStyle::unknown;
+  if (function->takes_any) {
+    if (solution.destination_passing) return flagged;
+    return function->returns_value ? CallingStyle::returns : CallingStyle::writes;
+  }
+  const std::size_t count = function->parameters.size();
+  if (count == definition.inputs.size()) return CallingStyle::returns;
+  return count == definition.inputs.size() + definition.outputs.size() ? CallingStyle::writes : CallingStyle::unknown;
+}
+
+base::Result<BaselineChoice> choose_baseline(const Entry& entry, const std::string& name) {
+  BaselineChoice choice{.target = "cuda", .file = "baseline.cu"};
+  if (name.empty()) {
+    choice.solution = pick_solution(entry);
+  } else {
+    const auto found = std::find_if(entry.solutions.begin(), entry.solutions.end(),
+                                    [&](const Solution& one) { return one.name == name; });
+    if (found == entry.solutions.end()) {
+      return base::fail(base::ErrorCode::invalid_argument, "no solution " + in_quotes(base::ascii_line(name, 100)) +
+                                                               " of " + entry.definition.name + " in the dataset");
+    }
+    choice.solution = &*found;
+  }
+  if (choice.solution == nullptr) return choice;
+  const Solution& solution = *choice.solution;
+  choice.style = calling_style(solution, entry.definition);
+  note_style(solution, entry.definition, choice);
+  if (follows_contract(solution)) {
+    if (solution.language == "cpp") choice.target = "cpu";
+    if (solution.language == "cpp") choice.file = "baseline.cpp";
+    choice.text = entry_source(solution).text;
+  } else if (solution.language == "triton" && solution.sources.size() == 1) {
+    choice.target = "triton";
+    choice.file = "baseline.py";
+    choice.text = entry_source(solution).text;
+  } else if (solution.sources.size() != 1) {
+    keep_beside(solution, "it has " + std::to_string(solution.sources.size()) + " files, a baseline is one", choice);
+  } else if (is_python(solution.language)) {
+    keep_beside(solution, "accelopt runs no host code in Python, and has no front end for " + solution.language,
+                choice);
+  } else {
+    keep_beside(solution,
+                "its function is host code for " + (solution.binding.empty() ? "tvm-ffi" : solution.binding) +
+                    "; write its kernels with //@ launch lines into " + choice.file,
+                choice);
+  }
+  return choice;
+}
+
+}  // namespace accelopt::suites::flashinfer_trace

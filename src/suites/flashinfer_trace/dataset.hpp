@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder of FlashInfer Trace (definitions/, workloads/, solutions/, traces/, with or without folders for authors), or
+// of SOL-ExecBench (a folder a problem: definition.json, reference.py, workload.jsonl, solution*.json).
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "suites/flashinfer_trace/schema.hpp"
+#include "suites/problem.hpp"
+
+namespace accelopt::suites::flashinfer_trace {
+
+/// Everything of one definition.
+struct Entry {
+  Definition definition;
+  std::string file;            ///< of the definition, as messages name it
+  std::filesystem::path root;  ///< what paths of safetensors files begin from
+  std::vector<Workload> workloads;
+  std::vector<Solution> solutions;
+  std::vector<Trace> traces;
+};
+
+struct Dataset {
+  std::map<std::string, Entry> entries;  ///< by the definition's name
+  /// What was refused, each with its file and line; `key` names the definition that it belongs to, if that is known.
+  std::vector<Problem> problems;
+  std::size_t files = 0;  ///< that were read
+};
+
+/// Reads the folder. With `names`, of the definitions that they name alone; empty: of all. One bad file is a problem
+/// and keeps nothing else from being read. @error not_found: no folder, or none of these forms; exhausted: more files
+/// or bytes than any dataset has; invalid_argument: no definition of a name that was asked for.
+base::Result<Dataset> read_dataset(const std::filesystem::path& folder, const std::vector<std::string>& names);
+
+/// The file below the folder that a path of the dataset names. @error permission_denied: it is absolute, leaves the
+/// folder, or passes a symbolic link; not_found.
+base::Result<std::filesystem::path> file_in(const std::filesystem::path& folder, const std::string& path);
+
+/// Whether another's name can be that of a folder: letters, digits, "_", "-" and ".", and neither hidden nor an option.
+bool is_folder_name(const std::string& name);
+
+}  // namespace accelopt::suites::flashinfer_trace
