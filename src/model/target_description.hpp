@@ -51,6 +51,7 @@ struct TargetDescription {
   bool takes_every_tensor = false;
   std::string device;       ///< one that it measures on, "cuda:0"; empty: nothing is measured on it in this version
   std::string devices;      ///< how all are named: "cuda:N for CUDA device N"
+  std::string interpreter;  ///< a device that verifies its kernels and times nothing; empty: there is none
   bool own_memory = false;  ///< its device has memory of its own, where inputs and outputs lie
   /// A cache as large as many outputs: what a call wrote may still lie there when it ends.
   bool large_cache = false;

@@ -18,6 +18,7 @@ const model::TargetDescription& description() {
     out.languages = {python};
     out.reference_suffixes = {".cpp", ".c", ".cu"};
     out.device = "cuda:0";
+    out.interpreter = "triton";
     out.devices = "triton for Triton's interpreter, which checks results and times nothing";
     out.own_memory = true;
     out.large_cache = true;
