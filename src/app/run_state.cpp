@@ -26,6 +26,16 @@ Result<RunState> state_of(journal::Control& control, const std::string& run) {
   return state;
 }
 
+base::Json to_json(const ListedRun& run) {
+  return {{"type", "run"},
+          {"schema", 1},
+          {"run", run.info.id},
+          {"task", run.info.task_name},
+          {"created", run.info.created},
+          {"status", to_string(run.status)},
+          {"result", run.info.result ? *run.info.result : base::Json()}};
+}
+
 Result<std::vector<ListedRun>> list_runs(const std::filesystem::path& workspace) {
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_only));
   TRY_ASSIGN(const auto runs, journal->list_runs());

@@ -25,6 +25,8 @@ struct ListedRun {
   journal::RunInfo info;
   model::RunStatus status;  ///< as RunState's
 };
+/// The line of docs/json.md.
+base::Json to_json(const ListedRun& run);
 /// All runs of a workspace, newest first. @error as open_workspace.
 base::Result<std::vector<ListedRun>> list_runs(const std::filesystem::path& workspace);
 

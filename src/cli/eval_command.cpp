@@ -5,14 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "app/run.hpp"
-#include "app/workspace.hpp"
-#include "base/files.hpp"
-#include "base/hash.hpp"
+#include "app/evaluate.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/verdict_text.hpp"
-#include "evaluation/judge.hpp"
 #include "report/step_progress.hpp"
 #include "suites/task_folder.hpp"
 
@@ -29,79 +25,21 @@ struct EvalOptions {
   DeviceFlags device;
 };
 
-/// The evaluation object of docs/json.md.
-base::Json to_output(const model::Task& task, const model::Evaluation& evaluation) {
-  base::Json out = evaluation;
-  out.erase("samples");
-  if (evaluation.tuning) out["tuning"].erase("heats");
-  out["type"] = "evaluation";
-  out["schema"] = 1;
-  out["task"] = task.definition.name;
-  return out;
-}
-
-std::string_view words_of(evaluation::JudgeStep step) {
-  switch (step) {
-    case evaluation::JudgeStep::build:
-      return "building the kernel";
-    case evaluation::JudgeStep::race:
-      return "verifying the kernel and racing it against the baseline";
-    case evaluation::JudgeStep::confirm:
-      return "confirming it in fresh processes on fresh inputs";
-    case evaluation::JudgeStep::profile:
-      return "profiling the kernel";
-  }
-  return "";
-}
-
-/// Builds, verifies and races one file against the baseline. Without a file the baseline races itself.
-base::Result<model::Evaluation> evaluate(Shell& shell, const EvalOptions& options, const model::Task& task,
-                                         report::StepProgress& steps) {
-  model::Solution candidate = task.baseline;
-  if (!options.file.empty()) {
-    TRY_ASSIGN(candidate.language, model::language_of_file(options.file));
-    TRY_ASSIGN(std::string text, base::read_file(options.file));
-    candidate.sources = {{std::filesystem::path(options.file).filename().string(), std::move(text)}};
-  }
-  DelayPorts ports;
-  ports.notice = [&](const std::string& text) { steps.note(text); };
-  ports.waiting = [&](const model::DeviceWait& wait) { steps.note("accelopt: " + model::describe(wait)); };
-  ports.progressed = [&](const model::StepShare& share) { steps.share(model::describe(share)); };
-  TRY_ASSIGN(const Config config, load_config(find_workspace(""), shell.environment));
-  TRY_ASSIGN(const auto evaluator,
-             make_evaluator(shell, with_configured_workers(options.device, config), config, std::move(ports)));
-  evaluation::MeasureSettings settings;
-  settings.seed = options.seed.value_or(base::random_seed());
-  steps.begin("drawing inputs, verifying and measuring the baseline");
-  TRY_ASSIGN(const auto opened, base::as_result(evaluator->ask(evaluation::Open{task, settings}, shell.stops.abort)));
-  if (opened.baseline.status != model::Status::passed && opened.baseline.status != model::Status::not_measured) {
-    model::Evaluation failed = opened.baseline;
-    if (!options.file.empty())
-      failed.reason = "the baseline fails, so nothing can be compared with it: " + failed.reason;
-    return failed;
-  }
-  const auto begin = [&](evaluation::JudgeStep step) -> base::Outcome<void> {
-    steps.begin(std::string(words_of(step)));
-    return {};
-  };
-  TRY_ASSIGN(auto judged, base::as_result(evaluation::judge(*evaluator, model::Kernel(std::move(candidate)),
-                                                            model::Kernel(task.baseline),
-                                                            {.opened = &opened.baseline,
-                                                             .begin = begin,
-                                                             .confirm = options.confirm,
-                                                             .profile = true,
-                                                             .stop = shell.stops.abort})));
-  return std::move(judged.evaluation);
-}
-
 base::Result<Exit> show_evaluation(Shell& shell, const EvalOptions& options) {
   if (const auto usable = check(options.device); !usable) return refuse_options(usable.error());
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
+  EvalRequest request{.task = task, .device = options.device, .seed = options.seed, .confirm = options.confirm};
+  if (!options.file.empty()) {
+    TRY_ASSIGN(request.kernel, read_kernel(options.file));
+  }
   report::StepProgress steps(stderr, {.live = !options.json && isatty(STDERR_FILENO) == 1});
-  TRY_ASSIGN(const auto evaluation, evaluate(shell, options, task, steps));
+  TRY_ASSIGN(const auto evaluation, evaluate(shell, request,
+                                             {.begin = [&](const std::string& step) { steps.begin(step); },
+                                              .share = [&](const std::string& share) { steps.share(share); },
+                                              .note = [&](const std::string& text) { steps.note(text); }}));
   steps.end();
   if (options.json)
-    fmt::print("{}\n", base::canonical(to_output(task, evaluation)));
+    fmt::print("{}\n", base::canonical(to_json(task, evaluation)));
   else
     fmt::print("{}", verdict_page(task, evaluation).to_text());
   TRY(report::export_markdown(verdict_page(task, evaluation), options.export_markdown));

@@ -25,16 +25,7 @@ std::string speedup_of(const journal::RunInfo& run) {
 base::Result<Exit> show_runs(const RunsOptions& options) {
   TRY_ASSIGN(const auto runs, list_runs(find_workspace(options.workspace)));
   if (options.json) {
-    for (const auto& [run, status] : runs) {
-      const base::Json line = {{"type", "run"},
-                               {"schema", 1},
-                               {"run", run.id},
-                               {"task", run.task_name},
-                               {"created", run.created},
-                               {"status", to_string(status)},
-                               {"result", run.result ? *run.result : base::Json()}};
-      fmt::print("{}\n", base::canonical(line));
-    }
+    for (const ListedRun& run : runs) fmt::print("{}\n", base::canonical(to_json(run)));
     return Exit::done;
   }
   report::TextTable table({{"run"}, {"task"}, {"started"}, {"status"}, {"outcome"}, {"speed-up"}});

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/run_control.hpp"
-#include "app/run_state.hpp"
+#include "app/watch.hpp"
 #include "app/workspace.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
@@ -19,27 +19,23 @@ struct StopOptions {
 };
 
 base::Result<Exit> stop(const StopOptions& options) {
-  const auto workspace = find_workspace(options.workspace);
-  TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_only));
-  TRY_ASSIGN(const auto reader, journal::open_control(workspace, journal::Access::read_only));
-  const auto run = pick_run(*journal, *reader, options.run);
+  auto run = WatchedRun::open(find_workspace(options.workspace), options.run);
   if (!run) return refuse_options(run.error());
-  TRY_ASSIGN(const RunState state, state_of(*reader, run->id));
+  const RunState& state = run->state();
   if (state.status == model::RunStatus::dead)
-    return base::fail(base::ErrorCode::unavailable, death_notice(run->id, state));
+    return base::fail(base::ErrorCode::unavailable, death_notice(run->id(), state));
   if (state.status != model::RunStatus::running) {
-    fmt::print("run {} has ended already: {}\n", run->id, to_string(state.status));
+    fmt::print("run {} has ended already: {}\n", run->id(), to_string(state.status));
     return Exit::done;
   }
-  TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_write));
-  TRY(control->ask(run->id, options.now ? journal::Request::stop_now : journal::Request::stop));
+  TRY(run->ask(options.now ? journal::Request::stop_now : journal::Request::stop));
   const std::string who = state.session ? process_of(*state.session) : std::string("its process");
   fmt::print("asked {} to {}\n", who,
              options.now
-                 ? fmt::format("end run {} at once; continue it later with: accelopt resume {}", run->id, run->id)
+                 ? fmt::format("end run {} at once; continue it later with: accelopt resume {}", run->id(), run->id())
                  : fmt::format("finish run {}: what it has is raced and confirmed; see it end with: accelopt "
                                "watch {}",
-                               run->id, run->id));
+                               run->id(), run->id()));
   if (state.alive == journal::Alive::unknown)
     fmt::print(stderr, "accelopt: {} has given no sign of life lately; it may be dead\n", who);
   return Exit::done;

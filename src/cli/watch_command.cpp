@@ -3,14 +3,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 
 #include <fmt/format.h>
 
-#include "app/run_control.hpp"
-#include "app/run_state.hpp"
+#include "app/watch.hpp"
 #include "app/workspace.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
@@ -23,12 +20,6 @@ namespace accelopt::cli {
 namespace {
 
 using base::Json;
-using journal::Alive;
-using journal::EventLine;
-
-/// How often the journal is looked at: a run writes its events down twice a second.
-constexpr std::chrono::milliseconds kPause{250};
-constexpr int kEventsAtOnce = 1000;
 
 struct WatchOptions {
   std::string run;
@@ -38,7 +29,7 @@ struct WatchOptions {
 };
 
 /// Shows events as they were told to the journal, at the time at which they happened.
-class Screen {
+class Screen final : public WatchSink {
  public:
   Screen(const WatchOptions& watching, std::int64_t began_ms) : json_(watching.json), now_ms_(began_ms) {
     if (json_) return;
@@ -52,7 +43,7 @@ class Screen {
     progress_ = report::make_terminal_progress(stdout, options);
   }
 
-  base::Result<void> show(const EventLine& line) {
+  base::Result<void> on(const journal::EventLine& line) override {
     TRY_ASSIGN(Json json, base::parse_json(line.text, "an event of the run"));
     if (json_) {
       json["at_ms"] = line.at_ms;
@@ -67,9 +58,9 @@ class Screen {
   }
 
   /// What was told before has been shown: from now on time goes by itself.
-  void catch_up() { now_ms_ = 0; }
+  void catch_up() override { now_ms_ = 0; }
 
-  void note(const std::string& text) {
+  void note(const std::string& text) override {
     if (progress_)
       progress_->on(model::Note{text});
     else
@@ -82,86 +73,30 @@ class Screen {
   std::unique_ptr<model::EventSink> progress_;
 };
 
-/// Sleeps; false when the watching is to end.
-bool pause(const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any changed;
-  std::unique_lock lock(mutex);
-  changed.wait_for(lock, stop, kPause, [] { return false; });
-  return !stop.stop_requested();
-}
-
-class Watch {
- public:
-  Watch(journal::Control& control, const std::string& run, Screen& screen, const journal::Session& session)
-      : control_(control), run_(run), screen_(screen), began_ms_(session.started_ms) {}
-
-  /// Until the run ends or the watching does. How the run stands then.
-  base::Result<RunState> follow(const std::stop_token& stop) {
-    for (;;) {
-      // In this order: what an ended run has told is there once it says that it has ended.
-      TRY_ASSIGN(const RunState state, state_of(control_, run_));
-      TRY(show_news());
-      screen_.catch_up();
-      const bool over = state.session && state.session->ended;
-      if (state.status != model::RunStatus::running && (over || state.alive == Alive::no)) return state;
-      if (state.alive == Alive::unknown && !warned_) {
-        warned_ = true;
-        screen_.note("no sign of life from " + process_of(*state.session) + "; it may be dead");
-      }
-      if (state.alive == Alive::yes) warned_ = false;
-      if (!pause(stop)) return state;
-    }
-  }
-
- private:
-  base::Result<void> show_news() {
-    for (;;) {
-      TRY_ASSIGN(const auto lines, control_.events(run_, last_, kEventsAtOnce));
-      for (const EventLine& line : lines) {
-        last_ = line.number;
-        if (line.at_ms >= began_ms_) TRY(screen_.show(line));
-      }
-      if (lines.size() < kEventsAtOnce) return {};
-    }
-  }
-
-  journal::Control& control_;
-  const std::string& run_;
-  Screen& screen_;
-  std::int64_t began_ms_;
-  std::int64_t last_ = 0;
-  bool warned_ = false;
-};
-
 base::Result<Exit> watch(Shell& shell, const WatchOptions& options) {
   say_on_stop("");
-  const auto workspace = find_workspace(options.workspace);
-  TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_only));
-  TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_only));
-  const auto run = pick_run(*journal, *control, options.run);
+  auto run = WatchedRun::open(find_workspace(options.workspace), options.run);
   if (!run) return refuse_options(run.error());
-  TRY_ASSIGN(RunState state, state_of(*control, run->id));
   {
-    const journal::Session session = state.session.value_or(journal::Session());
-    Screen screen(options, session.started_ms);
-    TRY_ASSIGN(state, Watch(*control, run->id, screen, session).follow(shell.stops.wind_down));
+    Screen screen(options, run->session_began_ms());
+    TRY(run->follow(screen, shell.stops.wind_down));
   }
+  const RunState& state = run->state();
   if (state.status == model::RunStatus::running) return Exit::done;  // the watching ended, the run goes on
   if (state.status == model::RunStatus::dead) {
     if (options.json) {
-      const Json line = {{"type", "dead"}, {"schema", 1}, {"run", run->id}, {"text", death_notice(run->id, state)}};
+      const Json line = {{"type", "dead"}, {"schema", 1}, {"run", run->id()}, {"text", death_notice(run->id(), state)}};
       fmt::print("{}\n", base::canonical(line));
     }
-    fmt::print(stderr, "accelopt: {}\n", death_notice(run->id, state));
+    fmt::print(stderr, "accelopt: {}\n", death_notice(run->id(), state));
     return Exit::error;
   }
-  TRY_ASSIGN(const journal::RunInfo ended, journal->find_run(run->id));
+  TRY_ASSIGN(const journal::RunInfo ended, run->info());
   if (options.json) {
     fmt::print("{}\n", base::canonical(ended.result ? *ended.result
-                                                    : Json{{"type", "result"}, {"schema", 1}, {"run", run->id}}));
+                                                    : Json{{"type", "result"}, {"schema", 1}, {"run", run->id()}}));
   } else {
-    fmt::print("run {}: {}; see: accelopt show {}\n", run->id, to_string(ended.status), run->id);
+    fmt::print("run {}: {}; see: accelopt show {}\n", run->id(), to_string(ended.status), run->id());
   }
   return exit_of(ended);
 }

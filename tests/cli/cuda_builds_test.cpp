@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "cli/selftest_suite.hpp"
+#include "app/selftest_suite.hpp"
 #include "model/tuning.hpp"
 #include "suites/task_folder.hpp"
 #include "targets/cuda/build.hpp"
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Tasks, CudaSelftestBuilds,
                          [](const auto& made) { return made.param; });
 
 TEST_P(CudaSelftestBuilds, EveryKernelAsItsHeaderSays) {
-  const auto suite = builtin_selftest("cuda");
+  const auto suite = app::builtin_selftest("cuda");
   ASSERT_TRUE(suite) << suite.error().message;
   const model::Task& task = suite->tasks.at(GetParam());
   const auto builder = builder_of(task);

@@ -50,7 +50,8 @@ class SteadyEvaluator final : public accelopt::fakes::FakeEvaluator {
     if (triages == 1) die_of("triage");
     auto evaluation = FakeEvaluator::triage(candidate, opponent, std::move(stop));
     const double seconds = std::chrono::duration<double>(time_).count();
-    if (evaluation) evaluation->stages = {{"verify", seconds / 4}, {"triage", seconds * 3 / 4}};
+    using accelopt::model::Stage;
+    if (evaluation) evaluation->stages = {{Stage::verify, seconds / 4}, {Stage::triage, seconds * 3 / 4}};
     return evaluation;
   }
   Result<accelopt::model::Profile> profile(const Solution& solution, std::stop_token) override {

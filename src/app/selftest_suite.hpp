@@ -13,7 +13,7 @@
 #include "model/solution.hpp"
 #include "model/task.hpp"
 
-namespace accelopt::cli {
+namespace accelopt::app {
 
 /// One kernel, as the comment at the beginning of its file describes it.
 struct SelftestKernel {
@@ -53,4 +53,4 @@ base::Result<SelftestSuite> load_selftest(const std::filesystem::path& folder);
 /// is none for the kind; io: no room for its files.
 base::Result<SelftestSuite> builtin_selftest(std::string_view kind);
 
-}  // namespace accelopt::cli
+}  // namespace accelopt::app

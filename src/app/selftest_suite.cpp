@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/selftest_suite.hpp"
+#include "app/selftest_suite.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <sstream>
 
+#include "app/builtin_exploits.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "cli/builtin_exploits.hpp"
 #include "model/evaluation.hpp"
 #include "suites/task_folder.hpp"
 #include "targets/registry.hpp"
 
-namespace accelopt::cli {
+namespace accelopt::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -156,4 +156,4 @@ base::Result<SelftestSuite> builtin_selftest(std::string_view kind) {
   return load_selftest(folder.path());
 }
 
-}  // namespace accelopt::cli
+}  // namespace accelopt::app

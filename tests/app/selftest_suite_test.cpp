@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/selftest_suite.hpp"
+#include "app/selftest_suite.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "model/launch_plan.hpp"
 #include "targets/cuda/description.hpp"
 
-namespace accelopt::cli {
+namespace accelopt::app {
 namespace {
 
 bool may_fail_to_build(const SelftestKernel& kernel) {
@@ -70,4 +70,4 @@ TEST(BuiltinSelftest, CudaKernelsHaveLaunchPlansUnlessTheyAreMeantToHaveNone) {
 }
 
 }  // namespace
-}  // namespace accelopt::cli
+}  // namespace accelopt::app

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdict on one kernel, outside of any run.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "app/device.hpp"
+#include "app/shell.hpp"
+#include "base/result.hpp"
+#include "model/evaluation.hpp"
+#include "model/task.hpp"
+
+namespace accelopt::app {
+
+/// What is to be judged, and where.
+struct EvalRequest {
+  const model::Task& task;
+  std::optional<model::Solution> kernel{};  ///< none: the baseline, against itself
+  DeviceFlags device{};
+  std::optional<std::uint64_t> seed{};  ///< of the inputs; none: drawn
+  bool confirm = false;                 ///< as a run confirms its winner
+};
+
+/// Hears, in words, what is being done; any thread.
+struct EvalPorts {
+  std::function<void(const std::string& step)> begin = [](const std::string&) {};
+  std::function<void(const std::string& share)> share = [](const std::string&) {};  ///< how far the step is
+  std::function<void(const std::string& text)> note = [](const std::string&) {};
+};
+
+/// The kernel in a file, in the language that its name tells. @error as language_of_file and read_file.
+base::Result<model::Solution> read_kernel(const std::filesystem::path& file);
+
+/// Builds, verifies and races it against the baseline, and profiles it. A failure of either is a status.
+/// @error as make_evaluator and evaluation::judge; cancelled.
+base::Result<model::Evaluation> evaluate(const Shell& shell, const EvalRequest& request, const EvalPorts& ports = {});
+
+/// The evaluation object of docs/json.md.
+base::Json to_json(const model::Task& task, const model::Evaluation& evaluation);
+
+}  // namespace accelopt::app
