@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/evaluate.hpp"
 
+#include "app/interpretation.hpp"
 #include "app/workspace.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
@@ -23,6 +24,47 @@ std::string_view words_of(evaluation::JudgeStep step) {
   return "";
 }
 
+/// The baseline passes before its opponent is looked at.
+base::Result<model::Evaluation> judge_in(evaluation::Evaluator& evaluator, const EvalRequest& request,
+                                         const evaluation::MeasureSettings& settings, const EvalPorts& ports,
+                                         const std::stop_token& stop) {
+  const model::Task& task = request.task;
+  ports.begin(request.interpret ? "drawing inputs and verifying the baseline"
+                                : "drawing inputs, verifying and measuring the baseline");
+  TRY_ASSIGN(const auto opened, base::as_result(evaluator.ask(evaluation::Open{task, settings}, stop)));
+  if (opened.baseline.status != model::Status::passed && opened.baseline.status != model::Status::not_measured) {
+    model::Evaluation failed = opened.baseline;
+    if (request.kernel) failed.reason = "the baseline fails, so nothing can be compared with it: " + failed.reason;
+    return failed;
+  }
+  const auto begin = [&](evaluation::JudgeStep step) -> base::Outcome<void> {
+    ports.begin(std::string(words_of(step)));
+    return {};
+  };
+  TRY_ASSIGN(auto judged,
+             base::as_result(evaluation::judge(evaluator, model::Kernel(request.kernel.value_or(task.baseline)),
+                                               model::Kernel(task.baseline),
+                                               {.opened = request.interpret ? nullptr : &opened.baseline,
+                                                .begin = begin,
+                                                .confirm = request.confirm,
+                                                .profile = !request.interpret,
+                                                .stop = stop})));
+  return std::move(judged.evaluation);
+}
+
+/// Verifies where nothing is timed.
+base::Result<model::Evaluation> interpret(const Shell& shell, const EvalRequest& request, const EvalPorts& ports,
+                                          evaluation::MeasureSettings settings) {
+  TRY_ASSIGN(const Interpretation interpretation, interpretation_of(request.task));
+  DeviceFlags device = request.device;
+  device.device = interpretation.device;
+  TRY_ASSIGN(const auto evaluator, make_evaluator(shell, device));
+  settings.protocol = model::Protocol::verify;
+  const EvalRequest smaller{.task = interpretation.task, .kernel = request.kernel, .interpret = true};
+  TRY_ASSIGN(auto evaluation, judge_in(*evaluator, smaller, settings, ports, shell.stops.abort));
+  return without_times(std::move(evaluation), interpretation);
+}
+
 }  // namespace
 
 base::Result<model::Solution> read_kernel(const std::filesystem::path& file) {
@@ -34,7 +76,9 @@ base::Result<model::Solution> read_kernel(const std::filesystem::path& file) {
 }
 
 base::Result<model::Evaluation> evaluate(const Shell& shell, const EvalRequest& request, const EvalPorts& ports) {
-  const model::Task& task = request.task;
+  evaluation::MeasureSettings settings;
+  settings.seed = request.seed.value_or(base::random_seed());
+  if (request.interpret) return interpret(shell, request, ports, settings);
   DelayPorts delays;
   delays.notice = ports.note;
   delays.waiting = [&](const model::DeviceWait& wait) { ports.note("accelopt: " + model::describe(wait)); };
@@ -42,28 +86,7 @@ base::Result<model::Evaluation> evaluate(const Shell& shell, const EvalRequest& 
   TRY_ASSIGN(const Config config, load_config(find_workspace(""), shell.environment));
   TRY_ASSIGN(const auto evaluator,
              make_evaluator(shell, with_configured_workers(request.device, config), config, std::move(delays)));
-  evaluation::MeasureSettings settings;
-  settings.seed = request.seed.value_or(base::random_seed());
-  ports.begin("drawing inputs, verifying and measuring the baseline");
-  TRY_ASSIGN(const auto opened, base::as_result(evaluator->ask(evaluation::Open{task, settings}, shell.stops.abort)));
-  if (opened.baseline.status != model::Status::passed && opened.baseline.status != model::Status::not_measured) {
-    model::Evaluation failed = opened.baseline;
-    if (request.kernel) failed.reason = "the baseline fails, so nothing can be compared with it: " + failed.reason;
-    return failed;
-  }
-  const auto begin = [&](evaluation::JudgeStep step) -> base::Outcome<void> {
-    ports.begin(std::string(words_of(step)));
-    return {};
-  };
-  TRY_ASSIGN(auto judged,
-             base::as_result(evaluation::judge(*evaluator, model::Kernel(request.kernel.value_or(task.baseline)),
-                                               model::Kernel(task.baseline),
-                                               {.opened = &opened.baseline,
-                                                .begin = begin,
-                                                .confirm = request.confirm,
-                                                .profile = true,
-                                                .stop = shell.stops.abort})));
-  return std::move(judged.evaluation);
+  return judge_in(*evaluator, request, settings, ports, shell.stops.abort);
 }
 
 base::Json to_json(const model::Task& task, const model::Evaluation& evaluation) {

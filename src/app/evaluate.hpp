@@ -23,6 +23,7 @@ struct EvalRequest {
   DeviceFlags device{};
   std::optional<std::uint64_t> seed{};  ///< of the inputs; none: drawn
   bool confirm = false;                 ///< as a run confirms its winner
+  bool interpret = false;               ///< by the target's interpreter: verified, never timed
 };
 
 /// Hears, in words, what is being done; any thread.
@@ -35,7 +36,8 @@ struct EvalPorts {
 /// The kernel in a file, in the language that its name tells. @error as language_of_file and read_file.
 base::Result<model::Solution> read_kernel(const std::filesystem::path& file);
 
-/// Builds, verifies and races it against the baseline, and profiles it. A failure of either is a status.
+/// Builds, verifies and races it against the baseline, and profiles it. A failure of either is a status. What an
+/// interpreter verified is NOT_MEASURED, and says so.
 /// @error as make_evaluator and evaluation::judge; cancelled.
 base::Result<model::Evaluation> evaluate(const Shell& shell, const EvalRequest& request, const EvalPorts& ports = {});
 

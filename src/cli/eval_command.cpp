@@ -20,6 +20,7 @@ struct EvalOptions {
   std::string file;
   bool json = false;
   bool confirm = false;
+  bool interpret = false;
   std::string export_markdown;
   std::optional<std::uint64_t> seed;
   DeviceFlags device;
@@ -28,7 +29,14 @@ struct EvalOptions {
 base::Result<Exit> show_evaluation(Shell& shell, const EvalOptions& options) {
   if (const auto usable = check(options.device); !usable) return refuse_options(usable.error());
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
-  EvalRequest request{.task = task, .device = options.device, .seed = options.seed, .confirm = options.confirm};
+  if (options.interpret && options.confirm)
+    return refuse_options({base::ErrorCode::invalid_argument,
+                           "--confirm races in fresh processes, and --interpret times nothing; give one of them"});
+  EvalRequest request{.task = task,
+                      .device = options.device,
+                      .seed = options.seed,
+                      .confirm = options.confirm,
+                      .interpret = options.interpret};
   if (!options.file.empty()) {
     TRY_ASSIGN(request.kernel, read_kernel(options.file));
   }
@@ -43,7 +51,8 @@ base::Result<Exit> show_evaluation(Shell& shell, const EvalOptions& options) {
   else
     fmt::print("{}", verdict_page(task, evaluation).to_text());
   TRY(report::export_markdown(verdict_page(task, evaluation), options.export_markdown));
-  return evaluation.status == model::Status::passed ? Exit::done : Exit::check_failed;
+  const auto wanted = options.interpret ? model::Status::not_measured : model::Status::passed;
+  return evaluation.status == wanted ? Exit::done : Exit::check_failed;
 }
 
 }  // namespace
@@ -55,6 +64,7 @@ void add_eval(CommandLine& app, Action& chosen) {
       "  accelopt eval my_task faster.cpp        is it correct, and is it faster?\n"
       "  accelopt eval my_task                   the baseline against itself\n"
       "  accelopt eval my_task faster.cpp --confirm   would a run report it?\n"
+      "  accelopt eval my_task faster.py --interpret  is a Triton kernel correct? Without a GPU\n"
       "  accelopt eval my_task faster.cpp --worker \"ssh host accelopt worker --device cpu:1\"\n");
   auto options = std::make_shared<EvalOptions>();
   command.option("task", &options->task, "Folder of the task").required();
@@ -62,6 +72,8 @@ void add_eval(CommandLine& app, Action& chosen) {
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
   command.flag("--confirm", options->confirm,
                "Confirm it as a run does its winner: held-out workloads, fresh processes, and what watches its calls");
+  command.flag("--interpret", options->interpret,
+               "Verify it by its language's interpreter, where there is no device: nothing is timed");
   command.option("--export-markdown", &options->export_markdown, "Also write the verdict to this file, as Markdown");
   command.option("--seed", &options->seed, "Of the inputs (default: drawn)");
   declare(command, options->device);
