@@ -52,7 +52,7 @@ class Autotune(unittest.TestCase):
         [choose] = self.captured(source)["plans"][0]["ops"]
         self.assertEqual(["ops" in alternative for alternative in choose["alternatives"]], [True, True, False])
         error = choose["alternatives"][2]["error"]
-        self.assertEqual((error["kind"], error["line"]), ("compile", 8))
+        self.assertEqual((error["kind"], error["line"]), ("compile", 9))
         self.assertIn("too large", error["message"])
         answer = self.server.capture(source.replace("BLOCK < 512", "BLOCK < 1"), [X], [Y])
         self.assertEqual(answer["error"]["kind"], "compile")
