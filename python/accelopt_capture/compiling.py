@@ -66,6 +66,9 @@ def compile_all(jobs: list[Job], limits: dict[str, int], folder: str, shared_lim
                 results[child.place] = too_slow(child, limits)
                 selector.unregister(child.pipe)
                 os.close(running.pop(child.pipe).pipe)
+    for job, result in zip(jobs, results):
+        if isinstance(result, Failure):
+            result.where = {**where(job), **result.where}
     return [result if result is not None else Failure("internal", "a kernel was not compiled") for result in results]
 
 
@@ -136,7 +139,7 @@ def compiled_frame(job: Job, cache: str, shared_limit: int) -> bytes:
         metadata = {name: getattr(kernel.metadata, name, None) for name in METADATA}
         if metadata["shared"] > shared_limit:
             raise Failure("compile", f"the kernel {metadata['name']} needs {metadata['shared']} bytes of shared memory; a block has "
-                          f"at most {shared_limit}", **where(job))
+                          f"at most {shared_limit}")
         return frames.packed({"metadata": metadata, "ptxas": without_times(printed.getvalue())[:PTXAS_CHARACTERS]}, [kernel.asm["cubin"]])
     except BaseException as error:
         text = os.pread(log, STDERR_BYTES, 0).decode("utf-8", "replace")
@@ -170,20 +173,20 @@ def compile_failure(job: Job, error: BaseException, log: str) -> Failure:
     if isinstance(error, Failure):
         return error
     if isinstance(error, MemoryError) or "bad_alloc" in log:
-        return Failure("limit", "compiling needs more memory than memory_bytes", **{**where(job), "call": "memory_bytes"})
+        return Failure("limit", "compiling needs more memory than memory_bytes", call="memory_bytes")
     innermost = error
     while isinstance(innermost.__cause__, CompilationError):
         innermost = innermost.__cause__
     if isinstance(innermost, CompilationError):
         cause = innermost.__cause__
         message = innermost.error_message or (f"{type(cause).__name__}: {cause}" if cause else type(innermost).__name__)
-        return Failure("compile", message, **{**where(job), **line_of(job, innermost)}, text=str(innermost))
+        return Failure("compile", message, **line_of(job, innermost), text=str(innermost))
     lines = [line for line in log.splitlines() if line.startswith(tuple(solution_files)) or "error" in line]
     message = str(error).split("\n`ptxas` stderr", 1)[0].split("Repro command", 1)[0]
     ptxas = str(error).partition("`ptxas` stderr:\n")[2].partition("Repro command")[0]
     if lines:
         message = f"{lines[0]} ({message})"
-    return Failure("compile", message or type(error).__name__, **where(job), text=ptxas or "\n".join(lines) or None)
+    return Failure("compile", message or type(error).__name__, text=ptxas or "\n".join(lines) or None)
 
 
 def line_of(job: Job, error: Any) -> dict[str, Any]:

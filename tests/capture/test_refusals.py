@@ -117,9 +117,9 @@ def k(x, z, N: tl.constexpr):
     a = tl.load(x + i[:, None] * N + i[None, :])
     tl.store(z + i[:, None] * N + i[None, :], tl.dot(a, a))
 def run(x, z):
-    k[(1,)](x, z, N=256)
+    k[(1,)](x, z, N=32)
 """
-        error = self.error(large, [tensor("x", 256, 256)], [tensor("z", 256, 256)])
+        error = self.error(large, [tensor("x", 32, 32)], [tensor("z", 32, 32)], device={"shared_memory_per_block_optin": 1024})
         self.assertEqual((error["kind"], error["line"]), ("compile", 4), error)
         self.assertIn("bytes of shared memory", error["message"])
 
