@@ -189,8 +189,11 @@ def resident(pid: int) -> int:
 
 
 def end(keeper: int) -> None:
-    """The keeper and everything below it. With a namespace all of it dies with its first process; elsewhere orphans become
-    the server's children, and are stopped before they are killed, or they would fork faster than they die."""
+    """The keeper and everything below it. With a namespace all of it dies with its first process; elsewhere the filter keeps
+    it in the keeper's process group. If there is neither, orphans are found as the server's own children, and stopped before
+    they are killed, or they would fork faster than they die."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(keeper, signal.SIGKILL)
     signal_to(keeper, signal.SIGKILL)
     os.waitpid(keeper, 0)
     until = time.monotonic() + END_S

@@ -40,19 +40,23 @@ class Running:
     data: bytearray = field(default_factory=bytearray)
 
 
-def compile_all(jobs: list[Job], limits: dict[str, int], folder: str, shared_limit: int) -> list[Compiled | Failure]:
-    """In the order of the jobs."""
+def compile_all(jobs: list[Job], limits: dict[str, int], folder: str, shared_limit: int, deadline: float) -> list[Compiled | Failure]:
+    """In the order of the jobs. What is not compiled by the deadline fails; the rest is kept."""
     results: list[Compiled | Failure | None] = [None] * len(jobs)
     waiting = list(range(len(jobs)))[::-1]
     running: dict[int, Running] = {}
     with selectors.DefaultSelector() as selector:
         while waiting or running:
+            if time.monotonic() > deadline:
+                for place in waiting:
+                    results[place] = Failure("limit", f"not compiled within the request's {limits['wall_s']} s", call="wall_s")
+                waiting.clear()
             while waiting and len(running) < limits["jobs"]:
                 place = waiting.pop()
-                child = start(jobs[place], place, limits, os.path.join(folder, f"{os.urandom(8).hex()}"), shared_limit)
+                child = start(jobs[place], place, limits, os.path.join(folder, f"{os.urandom(8).hex()}"), shared_limit, deadline)
                 running[child.pipe] = child
                 selector.register(child.pipe, selectors.EVENT_READ)
-            soonest = min(child.until for child in running.values())
+            soonest = min((child.until for child in running.values()), default=0.0)
             for key, _ in selector.select(max(0.0, min(soonest - time.monotonic(), 1.0))):
                 child = running[key.fd]
                 chunk = os.read(child.pipe, 1 << 20)
@@ -72,31 +76,31 @@ def compile_all(jobs: list[Job], limits: dict[str, int], folder: str, shared_lim
     return [result if result is not None else Failure("internal", "a kernel was not compiled") for result in results]
 
 
-def start(job: Job, place: int, limits: dict[str, int], cache: str, shared_limit: int) -> Running:
+def start(job: Job, place: int, limits: dict[str, int], cache: str, shared_limit: int, deadline: float) -> Running:
     reader, writer = os.pipe()
+    until = min(time.monotonic() + limits["compile_s"], deadline + 0.5)
     pid = os.fork()
     if pid == 0:
         status = 1
         try:
             os.close(reader)
-            confine(limits)
+            confine(max(until - time.monotonic(), 0.1))
             frames.write_all(writer, compiled_frame(job, cache, shared_limit))
             status = 0
         finally:
             os._exit(status)
     os.close(writer)
-    return Running(place, pid, reader, time.monotonic() + limits["compile_s"])
+    return Running(place, pid, reader, until)
 
 
-def confine(limits: dict[str, int]) -> None:
+def confine(seconds: float) -> None:
     """One kernel's share: its clock is enforced from within as well, where this process may not kill."""
     with contextlib.suppress(OSError):
         os.setpgid(0, 0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, limits["compile_s"])
-    seconds = int(limits["compile_s"]) + 1
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
 
 
 def reap(child: Running, limits: dict[str, int]) -> Compiled | Failure:

@@ -44,7 +44,7 @@ class Confinement:
     def apply(self) -> None:
         """Cannot be undone."""
         limit_resources(self.limits, self.isolation.namespaces or os.getuid() != 0)
-        with contextlib.suppress(OSError, KeyError):
+        with contextlib.suppress(OSError, KeyError):  # another machine
             drop_capabilities()
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         if self.isolation.landlock:
