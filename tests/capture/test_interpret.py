@@ -101,6 +101,26 @@ class Interpret(unittest.TestCase):
                                    {"x": encode(a), "y": encode(b)})
                 self.assertEqual(list(struct.unpack("<256f", data)), wanted)
 
+    def test_bfloat16_reductions(self):
+        source = HEAD + """
+@triton.jit
+def larger(a, b):
+    return tl.where(a > b, a, b)
+@triton.jit
+def k(x, z):
+    t = tl.load(x + tl.arange(0, 2)[:, None] * 4 + tl.arange(0, 4)[None, :])
+    row = tl.arange(0, 2)
+    tl.store(z + row, tl.sum(t, axis=1))
+    tl.store(z + 2 + row, tl.max(t, axis=1))
+    tl.store(z + 4 + row, tl.reduce(t, 1, larger))
+    tl.store(z + 6, tl.sum(tl.sum(t, axis=1), axis=0))
+def run(x, z):
+    k[(1,)](x, z)
+"""
+        data = self.output(source, [tensor("x", 2, 4, dtype="bfloat16")], [tensor("z", 7)],
+                           {"x": bf16([1.5, -2.0, 3.0, 0.5, 1.0, 1.0, -8.0, 2.0])})
+        self.assertEqual(list(struct.unpack("<7f", data)), [3.0, -4.0, 3.0, 2.0, 3.0, 2.0, -1.0])
+
     def test_float8(self):
         source = COPY + "\ndef run(x, z):\n    move[(1,)](x, z, 4, BLOCK=4)\n"
         for dtype, bits in (("float8_e4m3fn", b"\x38\x3c\x7e\x01"), ("float8_e5m2", b"\x3c\x3e\x7b\x01")):
