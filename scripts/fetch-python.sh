@@ -9,7 +9,7 @@ wanted=python/requirements-test.txt
 to=build/python
 cmp -s "$wanted" "$to/fetched.txt" && exit 0
 skip() {
-  echo "fetch-python: $1; the tests that need NVRTC will be skipped" >&2
+  echo "fetch-python: $1; the tests that need NVRTC or Triton will be skipped" >&2
   exit 0
 }
 [ -x "$to/bin/python" ] || python3 -m venv --clear "$to" || skip "python3 cannot make a virtual environment (python3-venv)"

@@ -121,7 +121,7 @@ def check_choose(op: dict[str, Any], limits: dict[str, int]) -> None:
 
 
 def check_op(op: Any) -> None:
-    need(isinstance(op, dict) and op.get("op") in OPS, "ops")
+    need(isinstance(op, dict) and isinstance(op.get("op"), str) and op["op"] in OPS, "ops")
     has_form(op, {"op": str, **OPS[op["op"]]}, f"ops.{op['op']}", optional=("line",))
     need(isinstance(op.get("line", 1), int), "ops.line")
     for argument in op.get("arguments", []):

@@ -233,7 +233,8 @@ def capture(request: dict[str, Any], folder: str) -> tuple[dict[str, Any], list[
             raise errors.first_refusal
     signal.setitimer(signal.ITIMER_REAL, 0)  # host_s ends here
     host_s = time.monotonic() - begun
-    results = compile_all(jobs.jobs, limits, folder, request["device"]["shared_memory_per_block_optin"])
+    deadline = begun + limits["wall_s"] * 0.9 - 1.0  # time to put the answer together, before the server loses patience
+    results = compile_all(jobs.jobs, limits, folder, request["device"]["shared_memory_per_block_optin"], deadline)
     answer = {"choices": current.choices, "findings": current.findings, **linked(plans, results, limits)}
     blobs = answer.pop("blobs")
     answer["seconds"] = {"host": round(host_s, 4), "compile": round(time.monotonic() - begun - host_s, 4)}

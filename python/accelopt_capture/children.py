@@ -21,6 +21,7 @@ from . import confine, frames
 from .errors import Failure
 
 WATCH_S = 0.02
+END_S = 10.0
 STATUS = struct.Struct("<i")
 
 
@@ -159,19 +160,24 @@ def too_much(child: Watched, limits: dict[str, int], most_bytes: int, counted: b
 
 
 def processes(root: int) -> tuple[int, int]:
-    """How many processes descend from this one, and the memory that they have beyond the server's."""
-    page, count, memory = resource.getpagesize(), 0, 0
+    """How many processes descend from this one, itself included, and the memory that they have beyond the server's."""
+    found = descendants([root])
     shared = resident(os.getpid())
-    waiting = [root]
-    while waiting and count < 4096:
+    return len(found), sum(max(0, resident(pid) - shared) for pid in found) * resource.getpagesize()
+
+
+def descendants(roots: list[int]) -> list[int]:
+    """These processes and all below them, as far as they are seen."""
+    found: list[int] = []
+    waiting = list(roots)
+    while waiting and len(found) < 1 << 16:
         pid = waiting.pop()
-        count += 1
-        memory += max(0, resident(pid) - shared) * page
+        found.append(pid)
         with contextlib.suppress(OSError, ValueError):
             for task in os.listdir(f"/proc/{pid}/task"):
                 with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
                     waiting += [int(number) for number in file.read().split()]
-    return count, memory
+    return found
 
 
 def resident(pid: int) -> int:
@@ -183,21 +189,34 @@ def resident(pid: int) -> int:
 
 
 def end(keeper: int) -> None:
-    """The keeper and everything below it."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(keeper, signal.SIGKILL)
+    """The keeper and everything below it. With a namespace all of it dies with its first process; elsewhere the filter keeps
+    it in the keeper's process group. If there is neither, orphans are found as the server's own children, and stopped before
+    they are killed, or they would fork faster than they die."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(keeper, signal.SIGKILL)
+    signal_to(keeper, signal.SIGKILL)
     os.waitpid(keeper, 0)
-    # Orphans have become the server's children. They die with their keeper where there is a namespace, by hand elsewhere.
-    until = time.monotonic() + 5.0
+    until = time.monotonic() + END_S
     while time.monotonic() < until:
-        for pid in orphans():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        stopped: set[int] = set()
+        while (found := set(descendants(orphans())) - stopped) and time.monotonic() < until:
+            for pid in found:
+                signal_to(pid, signal.SIGSTOP)
+            stopped |= found
+        for pid in stopped:
+            signal_to(pid, signal.SIGKILL)
         try:
-            if os.waitpid(-1, os.WNOHANG)[0] == 0 and not orphans():
-                return
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         except ChildProcessError:
             return
+        if not orphans():
+            return
+
+
+def signal_to(pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
 
 
 # Children of the server that are no orphans.

@@ -40,19 +40,23 @@ class Running:
     data: bytearray = field(default_factory=bytearray)
 
 
-def compile_all(jobs: list[Job], limits: dict[str, int], folder: str, shared_limit: int) -> list[Compiled | Failure]:
-    """In the order of the jobs."""
+def compile_all(jobs: list[Job], limits: dict[str, int], folder: str, shared_limit: int, deadline: float) -> list[Compiled | Failure]:
+    """In the order of the jobs. What is not compiled by the deadline fails; the rest is kept."""
     results: list[Compiled | Failure | None] = [None] * len(jobs)
     waiting = list(range(len(jobs)))[::-1]
     running: dict[int, Running] = {}
     with selectors.DefaultSelector() as selector:
         while waiting or running:
+            if time.monotonic() > deadline:
+                for place in waiting:
+                    results[place] = Failure("limit", f"not compiled within the request's {limits['wall_s']} s", call="wall_s")
+                waiting.clear()
             while waiting and len(running) < limits["jobs"]:
                 place = waiting.pop()
-                child = start(jobs[place], place, limits, os.path.join(folder, f"{os.urandom(8).hex()}"), shared_limit)
+                child = start(jobs[place], place, limits, os.path.join(folder, f"{os.urandom(8).hex()}"), shared_limit, deadline)
                 running[child.pipe] = child
                 selector.register(child.pipe, selectors.EVENT_READ)
-            soonest = min(child.until for child in running.values())
+            soonest = min((child.until for child in running.values()), default=0.0)
             for key, _ in selector.select(max(0.0, min(soonest - time.monotonic(), 1.0))):
                 child = running[key.fd]
                 chunk = os.read(child.pipe, 1 << 20)
@@ -66,34 +70,37 @@ def compile_all(jobs: list[Job], limits: dict[str, int], folder: str, shared_lim
                 results[child.place] = too_slow(child, limits)
                 selector.unregister(child.pipe)
                 os.close(running.pop(child.pipe).pipe)
+    for job, result in zip(jobs, results):
+        if isinstance(result, Failure):
+            result.where = {**where(job), **result.where}
     return [result if result is not None else Failure("internal", "a kernel was not compiled") for result in results]
 
 
-def start(job: Job, place: int, limits: dict[str, int], cache: str, shared_limit: int) -> Running:
+def start(job: Job, place: int, limits: dict[str, int], cache: str, shared_limit: int, deadline: float) -> Running:
     reader, writer = os.pipe()
+    until = min(time.monotonic() + limits["compile_s"], deadline + 0.5)
     pid = os.fork()
     if pid == 0:
         status = 1
         try:
             os.close(reader)
-            confine(limits)
+            confine(max(until - time.monotonic(), 0.1))
             frames.write_all(writer, compiled_frame(job, cache, shared_limit))
             status = 0
         finally:
             os._exit(status)
     os.close(writer)
-    return Running(place, pid, reader, time.monotonic() + limits["compile_s"])
+    return Running(place, pid, reader, until)
 
 
-def confine(limits: dict[str, int]) -> None:
+def confine(seconds: float) -> None:
     """One kernel's share: its clock is enforced from within as well, where this process may not kill."""
     with contextlib.suppress(OSError):
         os.setpgid(0, 0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, limits["compile_s"])
-    seconds = int(limits["compile_s"]) + 1
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))
 
 
 def reap(child: Running, limits: dict[str, int]) -> Compiled | Failure:
@@ -136,8 +143,8 @@ def compiled_frame(job: Job, cache: str, shared_limit: int) -> bytes:
         metadata = {name: getattr(kernel.metadata, name, None) for name in METADATA}
         if metadata["shared"] > shared_limit:
             raise Failure("compile", f"the kernel {metadata['name']} needs {metadata['shared']} bytes of shared memory; a block has "
-                          f"at most {shared_limit}", **where(job))
-        return frames.packed({"metadata": metadata, "ptxas": printed.getvalue()[:PTXAS_CHARACTERS]}, [kernel.asm["cubin"]])
+                          f"at most {shared_limit}")
+        return frames.packed({"metadata": metadata, "ptxas": without_times(printed.getvalue())[:PTXAS_CHARACTERS]}, [kernel.asm["cubin"]])
     except BaseException as error:
         text = os.pread(log, STDERR_BYTES, 0).decode("utf-8", "replace")
         return frames.packed({"error": compile_failure(job, error, text).json()})
@@ -154,6 +161,11 @@ def compile_job(job: Job, cache: str) -> Any:
     return triton_compile(job.source, target=job.target, options=job.options)
 
 
+def without_times(text: str) -> str:
+    """The same kernel gives the same text."""
+    return "\n".join(line for line in text.strip().splitlines() if "Compile time" not in line)
+
+
 def where(job: Job) -> dict[str, Any]:
     code = job.source.fn.fn.__code__
     return {"file": code.co_filename, "line": code.co_firstlineno, "call": job.source.fn.__name__}
@@ -165,20 +177,20 @@ def compile_failure(job: Job, error: BaseException, log: str) -> Failure:
     if isinstance(error, Failure):
         return error
     if isinstance(error, MemoryError) or "bad_alloc" in log:
-        return Failure("limit", "compiling needs more memory than memory_bytes", **{**where(job), "call": "memory_bytes"})
+        return Failure("limit", "compiling needs more memory than memory_bytes", call="memory_bytes")
     innermost = error
     while isinstance(innermost.__cause__, CompilationError):
         innermost = innermost.__cause__
     if isinstance(innermost, CompilationError):
         cause = innermost.__cause__
         message = innermost.error_message or (f"{type(cause).__name__}: {cause}" if cause else type(innermost).__name__)
-        return Failure("compile", message, **{**where(job), **line_of(job, innermost)}, text=str(innermost))
+        return Failure("compile", message, **line_of(job, innermost), text=str(innermost))
     lines = [line for line in log.splitlines() if line.startswith(tuple(solution_files)) or "error" in line]
     message = str(error).split("\n`ptxas` stderr", 1)[0].split("Repro command", 1)[0]
     ptxas = str(error).partition("`ptxas` stderr:\n")[2].partition("Repro command")[0]
     if lines:
         message = f"{lines[0]} ({message})"
-    return Failure("compile", message or type(error).__name__, **where(job), text=ptxas or "\n".join(lines) or None)
+    return Failure("compile", message or type(error).__name__, text=ptxas or "\n".join(lines) or None)
 
 
 def line_of(job: Job, error: Any) -> dict[str, Any]:

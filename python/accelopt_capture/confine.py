@@ -9,6 +9,7 @@ import resource
 import signal
 import sys
 from dataclasses import dataclass, field
+from typing import Callable, Sequence
 
 from . import landlock, seccomp
 from .kernel_calls import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, drop_capabilities, prctl, unshare
@@ -43,7 +44,7 @@ class Confinement:
     def apply(self) -> None:
         """Cannot be undone."""
         limit_resources(self.limits, self.isolation.namespaces or os.getuid() != 0)
-        with contextlib.suppress(OSError, KeyError):
+        with contextlib.suppress(OSError, KeyError):  # another machine
             drop_capabilities()
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         if self.isolation.landlock:
@@ -114,7 +115,7 @@ def close_descriptors(kept: list[int]) -> None:
     os.closerange(last + 1, 1 << 16)
 
 
-def works(trial) -> bool:
+def works(trial: Callable[[], None]) -> bool:
     """Whether this works in a process of its own."""
     pid = os.fork()
     if pid == 0:
@@ -126,7 +127,8 @@ def works(trial) -> bool:
     return os.waitpid(pid, 0)[1] == 0
 
 
-def probe() -> Isolation:
+def probe(without: Sequence[str] = ()) -> Isolation:
+    """What works here, and is wanted."""
     def namespaces() -> None:
         enter_namespaces()
         pid = os.fork()
@@ -142,7 +144,12 @@ def probe() -> Isolation:
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         seccomp.install(signals_refused=True)
 
-    return Isolation(works(namespaces), works(rules), works(filters), os.path.exists(f"/proc/self/task/{os.getpid()}/children"))
+    def wanted(layer: str, trial: Callable[[], None]) -> bool:
+        return layer not in without and works(trial)
+
+    children = f"/proc/self/task/{os.getpid()}/children"
+    return Isolation(wanted("namespaces", namespaces), wanted("landlock", rules), wanted("seccomp", filters),
+                     "watched" not in without and os.path.exists(children))
 
 
 def be_private() -> None:

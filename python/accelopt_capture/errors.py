@@ -67,6 +67,8 @@ def solution_line(frame: FrameType | None) -> dict[str, Any]:
 
 def from_exception(error: BaseException) -> Failure:
     """What the solution's exception says, cut to its own lines."""
+    while type(error).__name__ == "InterpreterError" and error.__cause__ is not None:  # Triton's, around the real one
+        error = error.__cause__
     if isinstance(error, SyntaxError) and error.filename in solution_files:
         return Failure("python", f"{type(error).__name__}: {error.msg}", file=error.filename, line=error.lineno or 1)
     frames = [frame for frame in walk(error.__traceback__) if frame[0].f_code.co_filename in solution_files]

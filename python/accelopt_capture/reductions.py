@@ -120,6 +120,11 @@ def nonzero(tensor: Any, as_tuple: bool = False) -> Any:
 
 
 def repeat_interleave(tensor: Any, repeats: Any, dim: int | None = None, output_size: int | None = None) -> Any:
+    if isinstance(repeats, int) and not tensor.storage_.is_known():  # a strided copy
+        tensor = tensor.reshape(-1) if dim is None else tensor
+        dim = shapes.normalized(dim or 0, tensor.ndim)
+        wide = tensor.unsqueeze(dim + 1).expand(*tensor.shape[:dim + 1], repeats, *tensor.shape[dim + 1:])
+        return wide.reshape(*tensor.shape[:dim], -1, *tensor.shape[dim + 1:])
     if not tensor.storage_.is_known():
         refuse("Tensor.repeat_interleave", host.ARITHMETIC)
     if tensor.ndim != 1:
@@ -129,6 +134,15 @@ def repeat_interleave(tensor: Any, repeats: Any, dim: int | None = None, output_
     counts = counts * len(values) if len(counts) == 1 else counts
     result = [value for value, count in zip(values, counts) for _ in range(count)]
     return host.made(result, tensor.dtype, (len(result),), tensor.storage_.on_host)
+
+
+def repeat(tensor: Any, *times: Any) -> Any:
+    """Whole copies beside each other: a strided copy."""
+    counts = shapes.sizes(times)
+    shape = (*[1] * (len(counts) - tensor.ndim), *tensor.shape)
+    paired = [extent for size in shape for extent in (1, size)]
+    wide = [extent for count, size in zip(counts, shape) for extent in (count, size)]
+    return tensor.reshape(paired).expand(wide).reshape([count * size for count, size in zip(counts, shape)])
 
 
 def clamp(tensor: Any, min: Any = None, max: Any = None) -> Any:
@@ -182,7 +196,7 @@ def install(tensor_class: Any) -> None:
         "count_nonzero": _plain("Tensor.count_nonzero", lambda row: sum(1 for value in row if value), "int64"),
         "mean": mean, "cumsum": cumulative("Tensor.cumsum", lambda a, b: a + b), "sort": sort,
         "argsort": lambda tensor, dim=-1, descending=False, stable=False: sort(tensor, dim, descending).indices,
-        "nonzero": nonzero, "repeat_interleave": repeat_interleave, "clamp": clamp, "abs": absolute,
+        "nonzero": nonzero, "repeat_interleave": repeat_interleave, "repeat": repeat, "tile": repeat, "clamp": clamp, "abs": absolute,
         "maximum": lambda a, b: host.elementwise("Tensor.maximum", max, (a, b)),
         "minimum": lambda a, b: host.elementwise("Tensor.minimum", min, (a, b)),
         "diff": lambda a: a[1:] - a[:-1],

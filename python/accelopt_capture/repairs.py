@@ -84,6 +84,22 @@ def atomic(original: Callable) -> Callable:
     return create_atomic_rmw
 
 
+def reduced(original: Callable) -> Callable:
+    """Sums and the like of bfloat16 in float32, rounded once."""
+    def method(self: Any, first: Any, *rest: Any, **options: Any) -> Any:
+        tensor = first[0] if isinstance(first, tuple) else first
+        if not is_small(tensor.handle):
+            return original(self, first, *rest, **options)
+        wide = tl.core.tensor(widened(tensor.handle), tl.block_type(tl.float32, list(tensor.handle.data.shape)))
+        result = original(self, wide, *rest, **options)
+        parts = result if isinstance(result, (tuple, list)) else [result]
+        shaped = lambda part: part.handle.data.shape if part.type.is_block() else ()
+        parts = [self.to_tensor(encoded(part.handle.data, TRITON["bf16"]).reshape(shaped(part)), tl.bfloat16)
+                 if part.dtype.name == "fp32" else part for part in parts]
+        return type(result)(parts) if isinstance(result, (tuple, list)) else parts[0]
+    return method
+
+
 def patched_tensor(original: Callable) -> Callable:
     """A scalar is an array of one element, which numpy converts only if it has no axes."""
     def patch(tensor: Any, scope: Any) -> None:
@@ -121,6 +137,9 @@ def install(arch: int) -> None:
     Builder.create_atomic_rmw = atomic(Builder.create_atomic_rmw)
     Builder.cast_impl = cast
     Builder.get_bf16 = lambda self, value: Handle(encoded(np.array([value], np.float32), TRITON["bf16"]), tl.bfloat16)
+    for owner, name in ((interpreter.ReduceOps, "sum"), (interpreter.ReduceOps, "min_max"), (interpreter.ScanOps, "cumsum"),
+                        (interpreter.ScanOps, "cumprod")):
+        setattr(owner, name, reduced(getattr(owner, name)))
     interpreter._convert_float = convert
     interpreter._patch_lang_tensor = patched_tensor(interpreter._patch_lang_tensor)
     interpreter.GridExecutor._init_args_hst = arguments_here

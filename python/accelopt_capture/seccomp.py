@@ -32,6 +32,7 @@ REFUSED = {
 }
 X86_ONLY = {"iopl": 172, "ioperm": 173, "mknod": 133, "modify_ldt": 154}
 SIGNALS = {"kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240)}
+GROUPS = {"setpgid": (109, 154), "setsid": (112, 157)}  # who cannot leave a process group is killed with it
 CLONE, CLONE3, PRLIMIT, IOCTL = (56, 220), (435, 435), (302, 261), (16, 29)
 NEW_NAMESPACES = 0x7E020080  # every CLONE_NEW* flag
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
@@ -50,11 +51,11 @@ def _returns(value: int) -> bytes:
 
 
 def program(machine: str, signals_refused: bool) -> bytes:
-    """The filter. @error KeyError: no such machine."""
+    """The filter; signals are refused where no namespace keeps them in. @error ValueError, KeyError: no such machine."""
     column = ("x86_64", "aarch64").index(machine)
     refused = [numbers[column] for numbers in REFUSED.values()]
     refused += list(X86_ONLY.values()) if machine == "x86_64" else []
-    refused += [numbers[column] for numbers in SIGNALS.values()] if signals_refused else []
+    refused += [numbers[column] for numbers in (*SIGNALS.values(), *GROUPS.values())] if signals_refused else []
     code = [_instruction(LOAD, ARCHITECTURE), _instruction(EQUAL, AUDIT_ARCH[machine], 1, 0), _returns(KILL), _instruction(LOAD, NUMBER)]
     if machine == "x86_64":
         code += [_instruction(AT_LEAST, X32_BIT, 0, 1), _returns(EPERM)]

@@ -166,6 +166,8 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="accelopt_capture", description="Captures Triton solutions; the protocol is in docs/triton.md.")
     parser.add_argument("--triton", required=True, metavar="SITE_PACKAGES", help="the folder that has triton")
     parser.add_argument("--scratch", metavar="FOLDER", help="where private folders are made")
+    parser.add_argument("--without", default="", metavar="LAYERS", help="layers of isolation to do without, with commas between them: "
+                        "namespaces, landlock, seccomp, watched")
     parser.add_argument("--interpreter", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     options.triton = os.path.abspath(options.triton)
@@ -180,7 +182,7 @@ def main(arguments: list[str]) -> int:
         confine.be_private()
         with contextlib.suppress(OSError):
             confine.reap_orphans()
-        server.isolation = confine.probe()
+        server.isolation = confine.probe(options.without.split(","))
         warm_up(options)
     except Failure as failure:
         server.say({"error": failure.json()})

@@ -53,7 +53,7 @@ def _method(name: str) -> _Any:
 
 for _name in ("sum max min amax amin prod any all argmax argmin count_nonzero mean cumsum sort argsort nonzero repeat_interleave clamp "
               "abs maximum minimum diff add sub mul div floor_divide remainder pow sqrt ceil floor exp log log2 logical_not neg "
-              "reshape view_as flatten permute transpose swapaxes squeeze unsqueeze split chunk unbind narrow select movedim t ravel "
+              "repeat tile reshape view_as flatten permute transpose swapaxes squeeze unsqueeze split chunk unbind narrow select movedim t ravel "
               "broadcast_to clone detach numel is_floating_point as_strided lt le gt ge eq ne diagonal unflatten").split():
     globals()[_name] = _method(_name)
 clip, subtract, multiply, divide, absolute = clamp, sub, mul, div, abs  # noqa: F821

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Solutions by Triton's interpreter: numbers, above all those that it has wrong as it is shipped."""
+
+import array
+import os
+import random
+import struct
+import tempfile
+import unittest
+
+import support
+from kernels import ADD_INTO, ADD_VALUE, COPY, HEAD, TUNED
+from support import scalar, tensor
+
+DOT = HEAD + """
+@triton.jit
+def k(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    x = tl.load(a + m[:, None] * K + k[None, :])
+    y = tl.load(b + k[:, None] * N + n[None, :])
+    tl.store(c + m[:, None] * N + n[None, :], tl.dot(x, y))
+def run(a, b, c):
+    k[(1,)](a, b, c, M=16, N=16, K=32)
+"""
+
+
+def bf16(values):
+    """Bytes of bfloat16, for numbers that it has exactly."""
+    return b"".join(struct.pack("<f", value)[2:] for value in values)
+
+
+def from_bf16(data):
+    return [struct.unpack("<f", b"\0\0" + data[i:i + 2])[0] for i in range(0, len(data), 2)]
+
+
+def floats(values):
+    return array.array("f", values).tobytes()
+
+
+class Interpret(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = support.Server()
+        if not cls.server.ready["numpy"]:
+            raise unittest.SkipTest("no numpy beside Triton")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.close()
+
+    def run_(self, source, inputs, outputs, data, **options):
+        """The answer, and the bytes of the outputs."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in data.items():
+                with open(os.path.join(folder, f"w.{name}.bin"), "wb") as file:
+                    file.write(content)
+            answer = self.server.capture(source, inputs, outputs, op="interpret", folder=folder, **options)
+            found = {}
+            for name in os.listdir(folder):
+                with open(os.path.join(folder, name), "rb") as file:
+                    found[name] = file.read()
+        return answer, found
+
+    def output(self, *arguments, name="w.z.bin", **options):
+        answer, found = self.run_(*arguments, **options)
+        self.assertIn("ok", answer, answer.get("error"))
+        return found[name]
+
+    def test_addition_both_conventions(self):
+        values = [float(i) for i in range(100)]
+        for source, convention in ((ADD_INTO, "destination"), (ADD_VALUE, "value")):
+            data = self.output(source, [tensor("x", 100), tensor("y", 100)], [tensor("z", 100)],
+                               {"x": floats(values), "y": floats(values)}, convention=convention)
+            self.assertEqual(list(struct.unpack("<100f", data)), [2 * value for value in values])
+
+    def test_bfloat16_elementwise(self):
+        kernel = ADD_INTO.replace("tl.load(x + i, mask=m) + tl.load(y + i, mask=m)",
+                                  "tl.where(tl.load(x + i, mask=m) < tl.load(y + i, mask=m), tl.load(x + i, mask=m) * tl.load(y + i, mask=m), "
+                                  "tl.load(x + i, mask=m) - tl.load(y + i, mask=m))")
+        x, y = [1.5, -2.0, 3.0, 0.25], [2.0, -4.0, 0.5, 8.0]
+        data = self.output(kernel, [tensor(n, 4, dtype="bfloat16") for n in "xy"], [tensor("z", 4, dtype="bfloat16")],
+                           {"x": bf16(x), "y": bf16(y)})
+        self.assertEqual(from_bf16(data), [3.0, 2.0, 2.5, 2.0])
+
+    def test_conversion_to_bfloat16_rounds_to_even(self):
+        values = [1.0 + 2.0**-8, 1.0 + 3 * 2.0**-8, 1.0 + 2.0**-7, -1.0 - 2.0**-9]
+        data = self.output(COPY + "\ndef run(x, z):\n    move[(1,)](x, z, 4, BLOCK=4)\n", [tensor("x", 4)],
+                           [tensor("z", 4, dtype="bfloat16")], {"x": floats(values)})
+        self.assertEqual(from_bf16(data), [1.0, 1.0 + 2.0**-6, 1.0 + 2.0**-7, -1.0])
+
+    def test_dot(self):
+        draw = random.Random(7)
+        a = [draw.randrange(-8, 8) for _ in range(16 * 32)]
+        b = [draw.randrange(-8, 8) for _ in range(32 * 16)]
+        wanted = [float(sum(a[m * 32 + k] * b[k * 16 + n] for k in range(32))) for m in range(16) for n in range(16)]
+        for dtype, encode in (("bfloat16", bf16), ("float16", lambda v: struct.pack(f"<{len(v)}e", *v)), ("float32", floats)):
+            with self.subTest(dtype):
+                data = self.output(DOT.replace("(a, b, c)", "(x, y, z)").replace("k[(1,)](a, b, c", "k[(1,)](x, y, z"),
+                                   [tensor("x", 16, 32, dtype=dtype), tensor("y", 32, 16, dtype=dtype)], [tensor("z", 16, 16)],
+                                   {"x": encode(a), "y": encode(b)})
+                self.assertEqual(list(struct.unpack("<256f", data)), wanted)
+
+    def test_bfloat16_reductions(self):
+        source = HEAD + """
+@triton.jit
+def larger(a, b):
+    return tl.where(a > b, a, b)
+@triton.jit
+def k(x, z):
+    t = tl.load(x + tl.arange(0, 2)[:, None] * 4 + tl.arange(0, 4)[None, :])
+    row = tl.arange(0, 2)
+    tl.store(z + row, tl.sum(t, axis=1))
+    tl.store(z + 2 + row, tl.max(t, axis=1))
+    tl.store(z + 4 + row, tl.reduce(t, 1, larger))
+    tl.store(z + 6, tl.sum(tl.sum(t, axis=1), axis=0))
+def run(x, z):
+    k[(1,)](x, z)
+"""
+        data = self.output(source, [tensor("x", 2, 4, dtype="bfloat16")], [tensor("z", 7)],
+                           {"x": bf16([1.5, -2.0, 3.0, 0.5, 1.0, 1.0, -8.0, 2.0])})
+        self.assertEqual(list(struct.unpack("<7f", data)), [3.0, -4.0, 3.0, 2.0, 3.0, 2.0, -1.0])
+
+    def test_float8(self):
+        source = COPY + "\ndef run(x, z):\n    move[(1,)](x, z, 4, BLOCK=4)\n"
+        for dtype, bits in (("float8_e4m3fn", b"\x38\x3c\x7e\x01"), ("float8_e5m2", b"\x3c\x3e\x7b\x01")):
+            data = self.output(source, [tensor("x", 4, dtype=dtype)], [tensor("z", 4)], {"x": bits})
+            wanted = [1.0, 1.5, 448.0, 2.0**-9] if dtype == "float8_e4m3fn" else [1.0, 1.5, 57344.0, 2.0**-16]
+            self.assertEqual(list(struct.unpack("<4f", data)), wanted)
+            back = self.output(source, [tensor("x", 4)], [tensor("z", 4, dtype=dtype)], {"x": floats(wanted)})
+            self.assertEqual(back, bits)
+
+    def test_scalars_as_indices_and_loops(self):
+        source = HEAD + """
+@triton.jit
+def k(x, z, n):
+    total = 0.0
+    for i in range(tl.load(n)):
+        if tl.load(x + i) > 1:
+            total += tl.load(x + i)
+    tl.store(z, total)
+def run(x, n, z):
+    k[(1,)](x, z, n)
+"""
+        data = self.output(source, [tensor("x", 4), tensor("n", 1, dtype="int32")], [tensor("z", 1)],
+                           {"x": floats([1, 2, 3, 4]), "n": struct.pack("<i", 3)})
+        self.assertEqual(struct.unpack("<f", data)[0], 5.0)
+
+    def test_built_in_kernels(self):
+        source = COPY + """
+def run(x, i, z):
+    rows = x.view(4, 4).t()[i.to(torch.int64)]
+    s = rows.sum(dim=1)
+    a = x.abs().amax()
+    z.fill_(a.new_zeros(()).item())
+    out = torch.stack([s[0].to(torch.float16).float(), s[1], a])
+    move[(1,)](out, z, 3, BLOCK=4)
+"""
+        data = self.output(source, [tensor("x", 16), tensor("i", 2, dtype="int32")], [tensor("z", 4)],
+                           {"x": floats(range(-15, 1)), "i": struct.pack("<2i", 3, 0)})
+        self.assertEqual(list(struct.unpack("<4f", data)), [-12 - 8 - 4 - 0, -15 - 11 - 7 - 3, 15.0, 0.0])
+
+    def test_outputs_begin_poisoned_and_inputs_are_read_only(self):
+        source = COPY + "\ndef run(x, z):\n    move[(1,)](x, z, 2, BLOCK=4)\n"
+        data = self.output(source, [tensor("x", 4)], [tensor("z", 4)], {"x": floats([1, 2, 3, 4])})
+        self.assertEqual((data[:8], data[8:]), (floats([1, 2]), b"\xff" * 8))
+        answer, _ = self.run_(source.replace("(x, z, 2", "(z, x, 2"), [tensor("x", 4)], [tensor("z", 4)], {"x": floats([1, 2, 3, 4])})
+        self.assertEqual(answer["error"]["kind"], "crashed")
+
+    def test_inout(self):
+        source = COPY + "\ndef run(x, z):\n    move[(1,)](x, z, 2, BLOCK=4)\n"
+        inputs = [tensor("x", 4), tensor("z", 4, inout=True)]
+        data = self.output(source, inputs, [], {"x": floats([1, 2, 3, 4]), "z": floats([9, 9, 9, 9])}, name="w.z.out.bin")
+        self.assertEqual(data, floats([1, 2, 9, 9]))
+
+    def test_one_configuration(self):
+        source = TUNED.replace("(x, y)", "(x, z)").replace("(x, y, n)\n", "(x, z, n)\n")
+        source = source.replace("tl.store(y + i, tl.load(x + i, mask=i < n)", "tl.store(y + i, tl.load(x + i, mask=i < n) + BLOCK")
+        for wanted, block in (("all", 128), ({"move": 2}, 512)):
+            data = self.output(source, [tensor("x", 4)], [tensor("z", 4)], {"x": floats([0] * 4)}, configurations=wanted)
+            self.assertEqual(struct.unpack("<4f", data), (block,) * 4)
+
+    def test_errors(self):
+        inputs, outputs, data = [tensor("x", 4), tensor("y", 4)], [tensor("z", 4)], {"x": floats([1] * 4), "y": floats([1] * 4)}
+        for source, kind, line in ((ADD_INTO.replace("tl.load(x", "tl.lod(x"), "python", 9), (ADD_INTO.replace("n = x", "x.exp(); n = x"), "refused", 12),
+                                   ("import numpy\n" + ADD_INTO, "refused", 1)):
+            with self.subTest(kind):
+                answer, _ = self.run_(source, inputs, outputs, data)
+                self.assertEqual((answer["error"]["kind"], answer["error"]["line"]), (kind, line), answer)
+        answer, _ = self.run_(ADD_INTO, inputs, outputs, {"x": floats([1] * 4)})
+        self.assertEqual(answer["error"]["kind"], "request")
+        answer, _ = self.run_(HEAD + "import os\ndef run(x, y, z):\n    os._exit(0)\n", inputs, outputs, data)
+        self.assertEqual(answer["error"]["kind"], "crashed")
+        loop = HEAD + "def run(x, y, z):\n    while True: pass\n"
+        answer, _ = self.run_(loop, inputs, outputs, data, limits={"host_s": 0.5})
+        self.assertEqual((answer["error"]["kind"], answer["error"]["call"]), ("limit", "host_s"))
+
+    def test_results_that_are_links(self):
+        source = HEAD + "import os\ndef run(x, z):\n    os.symlink('/etc/passwd', 'w.z.bin')\n    os.fork = 0\n    import sys\n" \
+            "    sys.modules['accelopt_capture.memory'].Memory.finish = lambda self: None\n"
+        answer, found = self.run_(source, [tensor("x", 4)], [tensor("z", 4)], {"x": floats([1] * 4)})
+        self.assertEqual(answer["error"]["kind"], "crashed")
+        self.assertNotIn("w.z.bin", found)
+
+    def test_scalars(self):
+        source = HEAD + "@triton.jit\ndef k(z, a, b):\n    tl.store(z, a * b)\ndef run(a, b, z):\n    k[(1,)](z, a, b)\n"
+        data = self.output(source, [scalar("a", 3, "int32"), scalar("b", 0.5)], [tensor("z", 1)], {})
+        self.assertEqual(struct.unpack("<f", data)[0], 1.5)
+
+
+if __name__ == "__main__":
+    support.main(__name__)
