@@ -121,6 +121,7 @@ def run(request: dict[str, Any], private: str) -> tuple[dict[str, Any], list[byt
     state.begin(current)
     try:
         entry = candidate.load(request)
+        request = {**request, "convention": candidate.convention_of(entry, request)}
         for workload in request["workloads"]:
             memory = current.sink = Memory(workload["name"], request["folder"], private)
             value, _ = candidate.call(entry, request, workload)

@@ -245,11 +245,9 @@ std::string diagnostics_of(const Json& error) {
     out += ":" + std::to_string(line->get<std::int64_t>());
   out += out.empty() ? "error: " : ": error: ";
   const std::string call = clipped(base::text_at(error, "call"), 256);
-  const std::string kind = base::text_at(error, "kind");
   const std::string message = clipped(base::text_at(error, "message"), kMostMessageBytes);
   if (!call.empty() && !message.starts_with(call)) out += call + ": ";
   out += message;
-  if (kind == "limit" || kind == "crashed" || kind == "contract") out += " (" + kind + ")";
   const std::string text = clipped(base::text_at(error, "text"), kMostMessageBytes);
   return text.empty() ? out : out + "\n" + text;
 }
