@@ -246,8 +246,8 @@ def answered(child: Watched, limits: dict[str, int], most_bytes: int) -> tuple[A
     status = STATUS.unpack(child.status_bytes)[0] if len(child.status_bytes) == STATUS.size else None
     if status is not None and os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        if number == signal.SIGALRM:
-            raise Failure("limit", f"the host function and its module take over {limits['host_s']} s", call="host_s")
+        if number in (signal.SIGALRM, signal.SIGPROF):
+            raise Failure("limit", f"the host function and its module take over {limits['host_s']} s of processor time", call="host_s")
         if number == signal.SIGXCPU:
             raise Failure("limit", f"the solution takes over {limits['wall_s']} s of processor time", call="wall_s")
         if number == signal.SIGXFSZ:

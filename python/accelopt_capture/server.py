@@ -10,7 +10,6 @@ import importlib.metadata
 import json
 import os
 import shutil
-import signal
 import sys
 import tempfile
 from typing import Any, BinaryIO
@@ -106,8 +105,9 @@ class Server:
 
 
 def timed(seconds: float, work: Any) -> Any:
-    """The work, whose host part the alarm ends: candidate.capture turns it off before it compiles."""
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    """The work, with its host part limited: candidate.capture turns that off before it compiles."""
+    from .compiling import CLOCK_FACTOR, limit_time
+    limit_time(seconds, CLOCK_FACTOR * seconds)
     return work()
 
 

@@ -12,7 +12,7 @@ from kernels import ADD_INTO, HEAD, TUNED
 from support import tensor
 
 X, Y, Z = tensor("x", 1000), tensor("y", 1000), tensor("z", 1000)
-LIMITS = {"wall_s": 15, "host_s": 5}
+LIMITS = {"wall_s": 30, "host_s": 5}
 
 
 def body(text):
@@ -102,7 +102,7 @@ class Processes(Attacks):
         source = TUNED.replace("    tl.store(", "    for k in tl.static_range(1 << 30):\n        n += k\n    tl.store(")
         begun = support.now()
         self.attack(source, "limit", "compile_s", [X], compile_s=1)
-        self.assertLess(support.now() - begun, 12)
+        self.assertLess(support.now() - begun, 60)
 
     def test_descriptors_and_environment(self):
         answer = self.attack(body("found = []\nfor fd in range(3, 1024):\n    try: os.fstat(fd); found.append(fd)\n    except OSError: pass\n"
