@@ -97,11 +97,9 @@ def keep(server: int, work: Callable, confinement: confine.Confinement, result: 
 
 def behave(work: Callable, confinement: confine.Confinement, result: int, printed: int) -> None:
     """The solution's process: confined, and then the work."""
-    null = os.open("/dev/null", os.O_RDONLY)
-    os.dup2(null, 0)
+    confine.empty_input()
     os.dup2(printed, 1)
     os.dup2(printed, 2)
-    os.close(null)
     confine.close_descriptors([result])
     for number in (signal.SIGPIPE, signal.SIGALRM, signal.SIGTERM, signal.SIGXCPU, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)

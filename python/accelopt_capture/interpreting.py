@@ -22,7 +22,7 @@ class Interpreter:
 
     def __init__(self, options: argparse.Namespace) -> None:
         command = [sys.executable, "-I", "-S", os.path.dirname(os.path.abspath(__file__)), "--triton", options.triton, "--interpreter"]
-        command += ["--without", options.without, *(["--scratch", options.scratch] if options.scratch else [])]
+        command += ["--without", options.without, "--scratch", options.scratch]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         children.known_children.add(self.process.pid)
         ready = self.read()
