@@ -97,11 +97,9 @@ def keep(server: int, work: Callable, confinement: confine.Confinement, result: 
 
 def behave(work: Callable, confinement: confine.Confinement, result: int, printed: int) -> None:
     """The solution's process: confined, and then the work."""
-    null = os.open("/dev/null", os.O_RDONLY)
-    os.dup2(null, 0)
+    confine.empty_input()
     os.dup2(printed, 1)
     os.dup2(printed, 2)
-    os.close(null)
     confine.close_descriptors([result])
     for number in (signal.SIGPIPE, signal.SIGALRM, signal.SIGTERM, signal.SIGXCPU, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
@@ -246,8 +244,8 @@ def answered(child: Watched, limits: dict[str, int], most_bytes: int) -> tuple[A
     status = STATUS.unpack(child.status_bytes)[0] if len(child.status_bytes) == STATUS.size else None
     if status is not None and os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        if number == signal.SIGALRM:
-            raise Failure("limit", f"the host function and its module take over {limits['host_s']} s", call="host_s")
+        if number in (signal.SIGALRM, signal.SIGPROF):
+            raise Failure("limit", f"the host function and its module take over {limits['host_s']} s of processor time", call="host_s")
         if number == signal.SIGXCPU:
             raise Failure("limit", f"the solution takes over {limits['wall_s']} s of processor time", call="wall_s")
         if number == signal.SIGXFSZ:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import subprocess
 import sys
 from typing import Any
@@ -23,7 +22,7 @@ class Interpreter:
 
     def __init__(self, options: argparse.Namespace) -> None:
         command = [sys.executable, "-I", "-S", os.path.dirname(os.path.abspath(__file__)), "--triton", options.triton, "--interpreter"]
-        command += ["--without", options.without, *(["--scratch", options.scratch] if options.scratch else [])]
+        command += ["--without", options.without, "--scratch", options.scratch]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         children.known_children.add(self.process.pid)
         ready = self.read()
@@ -113,6 +112,7 @@ def run(request: dict[str, Any], private: str) -> tuple[dict[str, Any], list[byt
     import time
 
     from . import candidate, errors, repairs, session, state
+    from .compiling import limit_time
     from .memory import Memory
     repairs.install(request["arch"])
     begun = time.monotonic()
@@ -131,6 +131,6 @@ def run(request: dict[str, Any], private: str) -> tuple[dict[str, Any], list[byt
     finally:
         if errors.first_refusal is not None:
             raise errors.first_refusal
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    limit_time(0, 0)
     return {"choices": current.choices, "findings": current.findings, "reads": current.reads,
             "seconds": {"host": round(time.monotonic() - begun, 4)}}, []

@@ -10,7 +10,6 @@ import importlib.metadata
 import json
 import os
 import shutil
-import signal
 import sys
 import tempfile
 from typing import Any, BinaryIO
@@ -106,8 +105,9 @@ class Server:
 
 
 def timed(seconds: float, work: Any) -> Any:
-    """The work, whose host part the alarm ends: candidate.capture turns it off before it compiles."""
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    """The work, with its host part limited: candidate.capture turns that off before it compiles."""
+    from .compiling import CLOCK_FACTOR, limit_time
+    limit_time(seconds, CLOCK_FACTOR * seconds)
     return work()
 
 
@@ -122,7 +122,7 @@ def parsed(line: bytes) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def private_folder(scratch: str | None) -> Any:
+def private_folder(scratch: str) -> Any:
     folder = tempfile.mkdtemp(prefix="accelopt-capture-", dir=scratch)
     try:
         yield folder
@@ -155,10 +155,8 @@ def warm_up(options: argparse.Namespace) -> None:
 def protocol_descriptors() -> tuple[BinaryIO, BinaryIO]:
     """The standard descriptors, out of reach of anything that prints."""
     source, sink = os.dup(0), os.dup(1)
-    null = os.open("/dev/null", os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(null, 1)
-    os.close(null)
+    confine.empty_input()
+    os.dup2(2, 1)
     return os.fdopen(source, "rb"), os.fdopen(sink, "wb")
 
 
@@ -173,11 +171,11 @@ def main(arguments: list[str]) -> int:
     options.triton = os.path.abspath(options.triton)
     source, sink = protocol_descriptors()
     server = Server(options, source, sink)
-    if options.scratch:
-        tempfile.tempdir = os.path.abspath(options.scratch)
-    os.environ.clear()
-    os.environ.update(PATH="/usr/bin:/bin", LANG="C.UTF-8", HOME=options.scratch or tempfile.gettempdir())
     try:
+        options.scratch = os.path.abspath(options.scratch or tempfile.gettempdir())
+        tempfile.tempdir = options.scratch
+        os.environ.clear()
+        os.environ.update(PATH="/usr/bin:/bin", LANG="C.UTF-8", HOME=options.scratch, TMPDIR=options.scratch)
         load_triton(options)
         confine.be_private()
         with contextlib.suppress(OSError):
@@ -186,5 +184,8 @@ def main(arguments: list[str]) -> int:
         warm_up(options)
     except Failure as failure:
         server.say({"error": failure.json()})
+        return 1
+    except Exception as error:
+        server.say({"error": Failure("setup", f"{type(error).__name__}: {error}").json()})
         return 1
     return server.serve()

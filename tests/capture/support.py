@@ -30,8 +30,8 @@ def python():
 
 
 class Server:
-    def __init__(self, *options, triton=None, **environment):
-        command = [python(), "-I", "-S", str(PACKAGE), "--triton", str(triton or site_packages()), *options]
+    def __init__(self, *options, triton=None, wrapper=(), **environment):
+        command = [*wrapper, python(), "-I", "-S", str(PACKAGE), "--triton", str(triton or site_packages()), *options]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **environment})
         self.first = json.loads(self.process.stdout.readline())
         self.ready = self.first.get("ready")

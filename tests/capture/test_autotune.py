@@ -60,10 +60,10 @@ class Autotune(unittest.TestCase):
     def test_a_configuration_that_compiles_forever_is_dropped(self):
         source = TUNED.replace("    tl.store(", "    for k in tl.static_range(30000 if BLOCK == 512 else 1):\n        n += k\n    tl.store(")
         begun = support.now()
-        [choose] = self.captured(source, limits={"compile_s": 3})["plans"][0]["ops"]
+        [choose] = self.captured(source, limits={"compile_s": 1})["plans"][0]["ops"]
         self.assertEqual(["ops" in alternative for alternative in choose["alternatives"]], [True, True, False])
         self.assertEqual((choose["alternatives"][2]["error"]["kind"], choose["alternatives"][2]["error"]["call"]), ("limit", "compile_s"))
-        self.assertLess(support.now() - begun, 20)
+        self.assertLess(support.now() - begun, 60)
 
     def test_what_is_compiled_in_time_is_kept(self):
         source = TUNED.replace("    tl.store(", "    for k in tl.static_range(30000 if BLOCK == 512 else 1):\n        n += k\n    tl.store(")

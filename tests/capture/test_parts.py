@@ -16,6 +16,14 @@ answer, dtypes, frames, seccomp, shapes = (importlib.import_module(f"accelopt_ca
                                            for name in ("answer", "dtypes", "frames", "seccomp", "shapes"))
 
 
+class Package(unittest.TestCase):
+    def test_every_file_is_built_into_the_program(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        named = (root / "src" / "capture" / "CMakeLists.txt").read_text().split("set(package_files", 1)[1].split(")", 1)[0].split()
+        folder = root / "python" / "accelopt_capture"
+        self.assertEqual(sorted(named), sorted(str(file.relative_to(folder)) for file in folder.rglob("*.py")))
+
+
 class Elements(unittest.TestCase):
     def test_every_small_value_survives(self):
         for name in dtypes.SMALL:

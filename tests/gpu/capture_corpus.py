@@ -94,7 +94,7 @@ def drawn(name):
         if name.endswith("_like"):
             return torch.empty_like(size[0], dtype=dtype)
         if name == "randint":
-            shape = options.get("size", size[-1])
+            shape = options["size"] if "size" in options else size[-1]
             low, high = (size[0], size[1]) if len(size) > 1 and isinstance(size[1], int) else (0, size[0])
             if shapes.numel(shape) <= 4096:  # lengths and the like, which wrappers read
                 values = [low + i % max(high - low, 1) for i in range(shapes.numel(shape))]
