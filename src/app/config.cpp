@@ -16,6 +16,7 @@
 
 #include "base/files.hpp"
 #include "base/shell.hpp"
+#include "base/text.hpp"
 #include "base/toml.hpp"
 #include "http/url.hpp"
 #include "worker/connection.hpp"
@@ -208,10 +209,9 @@ base::Result<Config> parse_config(std::string_view text, const std::string& file
   std::vector<base::Problem> problems;
   Config config = read_config(*root, problems);
   if (problems.empty()) return config;
-  std::string message;
-  for (const base::Problem& problem : problems)
-    message += (message.empty() ? "" : "\n") + base::to_string(problem, file);
-  return fail(ErrorCode::parse, message);
+  return fail(ErrorCode::parse, base::joined(problems, "\n", [&](const base::Problem& problem) {
+                return base::to_string(problem, file);
+              }));
 }
 
 std::vector<std::filesystem::path> config_files(const std::filesystem::path& workspace,

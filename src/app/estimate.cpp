@@ -232,9 +232,8 @@ std::vector<search::Comparison> comparisons_of(const Json& json) {
     const auto found = json.find(name);
     if (found == json.end()) continue;
     search::Comparison comparison{name, std::nullopt, std::nullopt};
-    base::read_field(*found, "predicted", comparison.predicted.emplace());
-    if (found->value("predicted", Json()).is_null()) comparison.predicted.reset();
-    if (!found->value("actual", Json()).is_null()) comparison.actual = found->at("actual").get<double>();
+    base::read_field(*found, "predicted", comparison.predicted);
+    base::read_field(*found, "actual", comparison.actual);
     list.push_back(std::move(comparison));
   }
   return list;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "suites/mutants.hpp"
 
 namespace accelopt::app {
@@ -193,9 +194,7 @@ class Checker {
               : "draw inputs on which it differs (init), or name more families";
     }
     add(mutant, MutantFate::accepted, nearest);
-    std::string workloads;
-    for (const model::Workload& workload : task_.workloads)
-      workloads += (workloads.empty() ? "" : ", ") + workload.name;
+    const std::string workloads = base::joined(task_.workloads, ", ", &model::Workload::name);
     report(Severity::error, key,
            "accepts the mutant " + base::in_quotes(mutant.name) + " (" + mutant.does + ") on all workloads (" +
                workloads + ")" + (nearest.empty() ? "" : "; " + nearest) + "; " + mend);

@@ -13,6 +13,7 @@
 #include "app/version.hpp"
 #include "app/workspace.hpp"
 #include "base/hash.hpp"
+#include "base/json_fields.hpp"
 #include "base/utc.hpp"
 #include "devices/cuda/tool_folder.hpp"
 #include "evaluation/evaluator_json.hpp"
@@ -23,23 +24,16 @@ namespace accelopt::app {
 using base::Json;
 using model::RunStatus;
 
+ACCELOPT_JSON(AgentFlags) {
+  field.optional("agents", it.agents, "model", it.model, "base_url", it.base_url, "key_env", it.key_env, "api", it.api,
+                 "mailbox", it.mailbox, "record", it.record, "replay", it.replay, "exit_when_waiting",
+                 it.exit_when_waiting, "prompts", it.prompts);
+}
+
 Json to_json(const RunSettings& settings) {
-  return {{"search", settings.search},
-          {"measure", settings.measure},
-          {"agents",
-           {{"agents", settings.agents.agents},
-            {"model", settings.agents.model},
-            {"base_url", settings.agents.base_url},
-            {"key_env", settings.agents.key_env},
-            {"api", settings.agents.api},
-            {"mailbox", settings.agents.mailbox},
-            {"record", settings.agents.record},
-            {"replay", settings.agents.replay},
-            {"exit_when_waiting", settings.agents.exit_when_waiting},
-            {"prompts", settings.agents.prompts}}},
-          {"device", to_json(settings.device)},
-          {"knowledge", settings.knowledge},
-          {"schedule", search::to_string(settings.schedule)}};
+  return {{"search", settings.search},       {"measure", settings.measure},
+          {"agents", settings.agents},       {"device", to_json(settings.device)},
+          {"knowledge", settings.knowledge}, {"schedule", search::to_string(settings.schedule)}};
 }
 
 base::Result<RunSettings> run_settings_from(const Json& json) {
@@ -48,17 +42,7 @@ base::Result<RunSettings> run_settings_from(const Json& json) {
              base::decode<search::SearchSettings>(json.value("search", Json::object()), "the run's settings"));
   TRY_ASSIGN(settings.measure,
              base::decode<evaluation::MeasureSettings>(json.value("measure", Json::object()), "the run's settings"));
-  const Json agents = json.value("agents", Json::object());
-  base::read_field(agents, "agents", settings.agents.agents);
-  base::read_field(agents, "model", settings.agents.model);
-  base::read_field(agents, "base_url", settings.agents.base_url);
-  base::read_field(agents, "key_env", settings.agents.key_env);
-  base::read_field(agents, "api", settings.agents.api);
-  base::read_field(agents, "mailbox", settings.agents.mailbox);
-  base::read_field(agents, "record", settings.agents.record);
-  base::read_field(agents, "replay", settings.agents.replay);
-  base::read_field(agents, "exit_when_waiting", settings.agents.exit_when_waiting);
-  base::read_field(agents, "prompts", settings.agents.prompts);
+  TRY_ASSIGN(settings.agents, base::decode<AgentFlags>(json.value("agents", Json::object()), "the run's settings"));
   TRY_ASSIGN(settings.device, device_flags_from(json.value("device", Json::object())));
   settings.knowledge = kNoKnowledge;  // of a run of before there was one
   base::read_field(json, "knowledge", settings.knowledge);

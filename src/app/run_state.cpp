@@ -3,6 +3,7 @@
 
 #include "app/run_control.hpp"
 #include "app/workspace.hpp"
+#include "base/text.hpp"
 #include "report/format.hpp"
 
 namespace accelopt::app {
@@ -58,10 +59,8 @@ Result<journal::RunInfo> pick_run(journal::Journal& journal, journal::Control& c
     if (state.alive != Alive::no) going.push_back(run.id);
   }
   if (going.size() <= 1) return journal.find_run(going.empty() ? "last" : going.front());
-  std::string list;
-  for (const std::string& run : going) list += (list.empty() ? "" : ", ") + run;
   return base::fail(ErrorCode::invalid_argument,
-                    std::to_string(going.size()) + " runs go on here: " + list + "; say which");
+                    std::to_string(going.size()) + " runs go on here: " + base::joined(going, ", ") + "; say which");
 }
 
 std::string death_notice(const std::string& run, const RunState& state) {

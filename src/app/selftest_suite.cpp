@@ -139,9 +139,8 @@ const targets::Entry& owner_of(std::string_view file) {
 base::Result<SelftestSuite> builtin_selftest(std::string_view kind) {
   const targets::Entry* const target = targets::find_entry(kind);
   if (target == nullptr) {
-    std::string known;
-    for (const targets::Entry& one : targets::registry())
-      known += (known.empty() ? "" : " and ") + one.description.name;
+    const std::string known =
+        base::joined(targets::registry(), " and ", [](const targets::Entry& one) { return one.description.name; });
     return base::fail(ErrorCode::unsupported, "there is no self-test for devices of the kind \"" + std::string(kind) +
                                                   "\"; there are those for " + known);
   }

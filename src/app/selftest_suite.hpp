@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "model/solution.hpp"
+#include "model/kernel.hpp"
 #include "model/task.hpp"
 
 namespace accelopt::app {

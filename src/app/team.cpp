@@ -11,6 +11,7 @@
 #include "agents/prompts.hpp"
 #include "base/files.hpp"
 #include "base/schema.hpp"
+#include "base/text.hpp"
 #include "http/client.hpp"
 #include "llm/clock.hpp"
 #include "llm/continuing_model.hpp"
@@ -198,8 +199,7 @@ class ModelTeam : public OwnedTeam {
 };
 
 std::string names_of(const Config& config) {
-  std::string names;
-  for (const auto& [name, model] : config.models) names += (names.empty() ? "" : ", ") + name;
+  std::string names = base::joined(config.models, ", ", [](const auto& one) { return one.first; });
   return names.empty() ? "none" : names;
 }
 

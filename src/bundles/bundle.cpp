@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/hash.hpp"
+#include "base/names.hpp"
 #include "bundles/files.hpp"
 #include "evaluation/evaluator_json.hpp"
 #include "evaluation/requests.hpp"
@@ -53,10 +54,13 @@ Result<void> each_solution(Json& request, const std::function<Result<void>(Json&
   return {};
 }
 
+constexpr auto kWhenNames = std::to_array<base::Named<When>>({{When::built, "built"},
+                                                              {When::passed, "passed"},
+                                                              {When::promising, "promising"},
+                                                              {When::unconfirmed, "unconfirmed"}});
+
 Result<When> parse_when(const std::string& name) {
-  for (const When when : {When::built, When::passed, When::promising, When::unconfirmed}) {
-    if (to_string(when) == name) return when;
-  }
+  if (const auto when = base::value_in(kWhenNames, name)) return *when;
   return fail(ErrorCode::corrupt, "unknown condition " + name);
 }
 
@@ -195,17 +199,7 @@ Result<Bundle> decode_manifest(const std::filesystem::path& folder, const Json& 
 }  // namespace
 
 std::string_view to_string(When when) {
-  switch (when) {
-    case When::built:
-      return "built";
-    case When::passed:
-      return "passed";
-    case When::promising:
-      return "promising";
-    case When::unconfirmed:
-      return "unconfirmed";
-  }
-  return "built";
+  return base::name_in(kWhenNames, when);
 }
 
 Json bundled_open() {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/hash.hpp"
+#include "base/json_fields.hpp"
 #include "bundles/bundle.hpp"
 #include "bundles/files.hpp"
 #include "evaluation/requests.hpp"
@@ -14,6 +15,39 @@ using base::ErrorCode;
 using base::fail;
 using base::Json;
 using base::Result;
+
+ACCELOPT_JSON(BundleSession) {
+  field.required("number", it.number, "program_version", it.program_version, "device", it.device, "compiler",
+                 it.compiler, "flags", it.flags, "isolation", it.isolation, "machine", it.machine, "started",
+                 it.started);
+}
+
+static void to_json(Json& out, const Outcome& outcome) {
+  out = {{"item", outcome.item},
+         {"request", outcome.request},
+         {"session", outcome.session},
+         {"seconds", outcome.seconds},
+         {"finished", outcome.finished}};
+  if (outcome.result) out["result"] = *outcome.result;
+  if (outcome.error) out["error"] = worker::error_to_json(*outcome.error);
+  if (!outcome.skipped.empty()) out["skipped"] = outcome.skipped;
+  if (!outcome.same_as.empty()) out["same_as"] = outcome.same_as;
+}
+
+static void from_json(const Json& in, Outcome& outcome) {
+  in.at("item").get_to(outcome.item);
+  in.at("request").get_to(outcome.request);
+  in.at("session").get_to(outcome.session);
+  in.at("seconds").get_to(outcome.seconds);
+  in.at("finished").get_to(outcome.finished);
+  if (in.contains("result")) outcome.result.emplace(in["result"]);
+  if (in.contains("error")) {
+    outcome.error = base::Error{worker::parse_error_code(in["error"].at("code").get<std::string>()),
+                                in["error"].at("message").get<std::string>()};
+  }
+  base::read_field(in, "skipped", outcome.skipped);
+  base::read_field(in, "same_as", outcome.same_as);
+}
 
 namespace {
 
@@ -35,66 +69,15 @@ std::string below(const std::string& name) {
   return std::string(kResults) + "/" + name;
 }
 
-Json to_json(const BundleSession& session) {
-  return {{"number", session.number},   {"program_version", session.program_version},
-          {"device", session.device},   {"compiler", session.compiler},
-          {"flags", session.flags},     {"isolation", session.isolation},
-          {"machine", session.machine}, {"started", session.started}};
-}
-
-BundleSession session_from(const Json& in) {
-  BundleSession session;
-  in.at("number").get_to(session.number);
-  in.at("program_version").get_to(session.program_version);
-  in.at("device").get_to(session.device);
-  in.at("compiler").get_to(session.compiler);
-  in.at("flags").get_to(session.flags);
-  in.at("isolation").get_to(session.isolation);
-  in.at("machine").get_to(session.machine);
-  in.at("started").get_to(session.started);
-  return session;
-}
-
-Json to_json(const Outcome& outcome) {
-  Json out = {{"item", outcome.item},
-              {"request", outcome.request},
-              {"session", outcome.session},
-              {"seconds", outcome.seconds},
-              {"finished", outcome.finished}};
-  if (outcome.result) out["result"] = *outcome.result;
-  if (outcome.error)
-    out["error"] = {{"code", std::string(base::to_string(outcome.error->code))}, {"message", outcome.error->message}};
-  if (!outcome.skipped.empty()) out["skipped"] = outcome.skipped;
-  if (!outcome.same_as.empty()) out["same_as"] = outcome.same_as;
-  return out;
-}
-
-Outcome outcome_from(const Json& in) {
-  Outcome outcome;
-  in.at("item").get_to(outcome.item);
-  in.at("request").get_to(outcome.request);
-  in.at("session").get_to(outcome.session);
-  in.at("seconds").get_to(outcome.seconds);
-  in.at("finished").get_to(outcome.finished);
-  if (in.contains("result")) outcome.result.emplace(in["result"]);
-  if (in.contains("error")) {
-    outcome.error = base::Error{worker::parse_error_code(in["error"].at("code").get<std::string>()),
-                                in["error"].at("message").get<std::string>()};
-  }
-  base::read_field(in, "skipped", outcome.skipped);
-  base::read_field(in, "same_as", outcome.same_as);
-  return outcome;
-}
-
 /// Reads one file of the results, which must be of this bundle.
 template <class T>
 Result<T> read_part(const std::filesystem::path& folder, const Bundle& bundle, const std::string& name,
-                    const char* type, T (*decode)(const Json&)) {
+                    const char* type) {
   TRY_ASSIGN(const std::string text, read_plain_file(folder, below(name), kMostResultBytes));
   TRY_ASSIGN(const Json part, unseal(text, type, "hash", name));
   if (part.value("bundle", Json()) != bundle.id) return fail(ErrorCode::corrupt, name + " is of another bundle");
   try {
-    return decode(part);
+    return part.get<T>();
   } catch (const nlohmann::json::exception& problem) {
     return fail(ErrorCode::corrupt, name + ": " + problem.what());
   }
@@ -174,22 +157,22 @@ Result<void> check_listed(const std::filesystem::path& folder, const Json& files
 }  // namespace
 
 Result<void> write_session(const std::filesystem::path& folder, const Bundle& bundle, const BundleSession& session) {
-  return write_part(folder, bundle, session_file(session.number), "accelopt-session", to_json(session));
+  return write_part(folder, bundle, session_file(session.number), "accelopt-session", session);
 }
 
 Result<void> write_outcome(const std::filesystem::path& folder, const Bundle& bundle, const Outcome& outcome) {
-  return write_part(folder, bundle, outcome_file(outcome.item), "accelopt-result", to_json(outcome));
+  return write_part(folder, bundle, outcome_file(outcome.item), "accelopt-result", outcome);
 }
 
 Result<BundleResults> read_unfinished(const std::filesystem::path& folder, const Bundle& bundle) {
   BundleResults results;
   for (int number = 1; number <= kMostSessions; ++number) {
-    const auto session = read_part(folder, bundle, session_file(number), "accelopt-session", session_from);
+    const auto session = read_part<BundleSession>(folder, bundle, session_file(number), "accelopt-session");
     if (!session || session->number != number || !check_environment(bundle, *session)) break;
     results.sessions.push_back(*session);
   }
   for (std::size_t i = 0; i < bundle.items.size(); ++i) {
-    auto outcome = read_part(folder, bundle, outcome_file(bundle.items[i].id), "accelopt-result", outcome_from);
+    auto outcome = read_part<Outcome>(folder, bundle, outcome_file(bundle.items[i].id), "accelopt-result");
     if (!outcome || outcome->session < 1 || outcome->session > static_cast<int>(results.sessions.size())) continue;
     if (check_outcome(bundle, i, *outcome, results.outcomes))
       results.outcomes.emplace(outcome->item, std::move(*outcome));
@@ -227,7 +210,7 @@ Result<BundleResults> read_results(const std::filesystem::path& folder, const Bu
   results.id = (*seal)["hash"].get<std::string>();
   for (int number = 1; number <= *sessions; ++number) {
     TRY(check_listed(folder, files, session_file(number)));
-    TRY_ASSIGN(auto session, read_part(folder, bundle, session_file(number), "accelopt-session", session_from));
+    TRY_ASSIGN(auto session, read_part<BundleSession>(folder, bundle, session_file(number), "accelopt-session"));
     TRY(check_environment(bundle, session));
     const bool other_part = !results.sessions.empty() && (session.device != results.sessions.front().device ||
                                                           session.compiler != results.sessions.front().compiler);
@@ -237,7 +220,7 @@ Result<BundleResults> read_results(const std::filesystem::path& folder, const Bu
   for (std::size_t i = 0; i < bundle.items.size(); ++i) {
     const std::string name = outcome_file(bundle.items[i].id);
     TRY(check_listed(folder, files, name));
-    TRY_ASSIGN(auto outcome, read_part(folder, bundle, name, "accelopt-result", outcome_from));
+    TRY_ASSIGN(auto outcome, read_part<Outcome>(folder, bundle, name, "accelopt-result"));
     if (outcome.session < 1 || outcome.session > *sessions)
       return fail(ErrorCode::corrupt, "results/" + name + " names no session");
     TRY(check_outcome(bundle, i, outcome, results.outcomes));

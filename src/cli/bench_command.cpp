@@ -27,10 +27,10 @@ struct BenchOptions {
   bool history = false;
   int jobs = 1;
   std::string export_markdown;
-  SearchFlags search;
+  app::SearchFlags search;
 };
 
-report::TextTable table_of(const std::vector<SuiteOutcome>& tasks) {
+report::TextTable table_of(const std::vector<app::SuiteOutcome>& tasks) {
   report::TextTable table({{"task"},
                            {"baseline", report::Align::right},
                            {"best", report::Align::right},
@@ -39,14 +39,14 @@ report::TextTable table_of(const std::vector<SuiteOutcome>& tasks) {
                            {"evaluations", report::Align::right},
                            {"time", report::Align::right},
                            {"outcome"}});
-  for (const SuiteOutcome& line : tasks) {
+  for (const app::SuiteOutcome& line : tasks) {
     if (!line.result) {
       table.add({line.task, "-", "-", "-", "-", "-", "-", line.error});
       continue;
     }
     const search::RunResult& result = *line.result;
     const bool improved = line.improved();
-    const SuiteTimes times = times_of(result);
+    const app::SuiteTimes times = app::times_of(result);
     table.add({line.task, report::format_ns(times.baseline_ns), improved ? report::format_ns(times.best_ns) : "-",
                improved ? report::format_ratio(*result.confirmation->ratio) : "-",
                report::format_percent(times.roofline), std::to_string(result.evaluations),
@@ -67,7 +67,7 @@ std::unique_ptr<model::EventSink> progress_for(const BenchOptions& options, cons
   return report::make_terminal_progress(stderr, std::move(terminal));
 }
 
-base::Result<void> print(const SuiteReport& suite, const BenchOptions& options) {
+base::Result<void> print(const app::SuiteReport& suite, const BenchOptions& options) {
   if (options.json) {
     fmt::print("{}\n", base::canonical(to_json(suite)));
     return {};
@@ -82,17 +82,17 @@ base::Result<void> print(const SuiteReport& suite, const BenchOptions& options) 
   return report::export_markdown(page, options.export_markdown);
 }
 
-base::Result<Exit> run_suite(Shell& shell, const BenchOptions& options) {
-  const auto plan = plan_suite(shell, {.suite = options.suite,
-                                       .only = options.only,
-                                       .workspace = find_workspace(options.workspace),
-                                       .jobs = options.jobs,
-                                       .search = options.search});
+base::Result<Exit> run_suite(app::Shell& shell, const BenchOptions& options) {
+  const auto plan = app::plan_suite(shell, {.suite = options.suite,
+                                            .only = options.only,
+                                            .workspace = app::find_workspace(options.workspace),
+                                            .jobs = options.jobs,
+                                            .search = options.search});
   if (!plan) return refuse_options(plan.error());
-  const auto show_result = [&](const SuiteOutcome& task) {
+  const auto show_result = [&](const app::SuiteOutcome& task) {
     if (options.json && task.result) fmt::print("{}\n", base::canonical(search::to_result_json(*task.result)));
   };
-  TRY_ASSIGN(const SuiteReport suite,
+  TRY_ASSIGN(const app::SuiteReport suite,
              app::run_suite(shell, *plan,
                             {.progress = [&](const std::string& task) { return progress_for(options, task); },
                              .finished = show_result}));
@@ -103,8 +103,8 @@ base::Result<Exit> run_suite(Shell& shell, const BenchOptions& options) {
 }
 
 base::Result<Exit> show_history(const BenchOptions& options) {
-  const auto workspace = find_workspace(options.workspace);
-  TRY_ASSIGN(const auto history, read_history(workspace, {.suite = options.suite, .only = options.only}));
+  const auto workspace = app::find_workspace(options.workspace);
+  TRY_ASSIGN(const auto history, app::read_history(workspace, {.suite = options.suite, .only = options.only}));
   if (options.json) {
     for (const base::Json& line : report::to_json_lines(history)) fmt::print("{}\n", base::canonical(line));
     return Exit::done;
@@ -119,7 +119,7 @@ base::Result<Exit> show_history(const BenchOptions& options) {
   return Exit::done;
 }
 
-base::Result<Exit> bench(Shell& shell, const BenchOptions& options) {
+base::Result<Exit> bench(app::Shell& shell, const BenchOptions& options) {
   if (!options.export_markdown.empty() && (options.history || options.json)) {
     return refuse_options({base::ErrorCode::invalid_argument,
                            "--export-markdown writes the table of a suite run; leave out --history and --json"});
@@ -163,7 +163,7 @@ void add_bench(CommandLine& app, Action& chosen) {
   command.option("--export-markdown", &options->export_markdown, "Also write the table to this file, as Markdown");
   command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
   declare(command, options->search);
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return bench(shell, *options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return bench(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -17,11 +17,11 @@ namespace {
 struct BestFlags {
   std::vector<std::string> runs;
   std::string workspace;
-  BestOptions best;
+  app::BestOptions best;
 };
 
 /// What it says goes to standard output; a line on standard error says what may take a minute.
-BestPorts ports_of_terminal() {
+app::BestPorts ports_of_terminal() {
   return {.say = [](const std::string& text) { fmt::print("{}\n", text); },
           .during =
               [](const std::string& step, const std::function<void()>& work) {
@@ -31,19 +31,19 @@ BestPorts ports_of_terminal() {
               }};
 }
 
-base::Result<Exit> best(const Shell& shell, const BestFlags& flags) {
-  if (const auto usable = check(flags.best.device); !usable) return refuse_options(usable.error());
-  TRY_ASSIGN(const auto journal, open_workspace(find_workspace(flags.workspace), journal::Access::read_only));
-  std::vector<Winner> winners;
+base::Result<Exit> best(const app::Shell& shell, const BestFlags& flags) {
+  if (const auto usable = app::check(flags.best.device); !usable) return refuse_options(usable.error());
+  TRY_ASSIGN(const auto journal, app::open_workspace(app::find_workspace(flags.workspace), journal::Access::read_only));
+  std::vector<app::Winner> winners;
   for (const std::string& run : flags.runs.empty() ? std::vector<std::string>{"last"} : flags.runs) {
-    TRY_ASSIGN(Winner winner, find_winner(*journal, run));
+    TRY_ASSIGN(app::Winner winner, app::find_winner(*journal, run));
     winners.push_back(std::move(winner));
   }
   if (!flags.best.output.empty()) {
-    TRY(write_winners(shell, flags.best, ports_of_terminal(), winners));
+    TRY(app::write_winners(shell, flags.best, ports_of_terminal(), winners));
     return Exit::done;
   }
-  for (const Winner& winner : winners) fmt::print("{}", model::main_text(winner.solution));
+  for (const app::Winner& winner : winners) fmt::print("{}", model::main_text(winner.solution));
   return Exit::done;
 }
 
@@ -70,7 +70,7 @@ void add_best(CommandLine& app, Action& chosen) {
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   declare(command, options->best.device);
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return best(shell, *options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return best(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -12,10 +12,7 @@
 
 namespace accelopt::cli {
 
-// A command is the face of use cases, and speaks of them as they are called there.
-using namespace app;
-
-using Action = std::function<base::Result<Exit>(Shell&)>;
+using Action = std::function<base::Result<Exit>(app::Shell&)>;
 
 /// Each declares one subcommand below `app`; parsing it sets `chosen`. Options live as long as the app.
 void add_init(CommandLine& app, Action& chosen);

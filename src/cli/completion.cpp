@@ -175,12 +175,12 @@ void add_completion(CommandLine& app, Action& chosen) {
   auto shell = std::make_shared<std::string>();
   command.option("shell", shell.get(), "bash, zsh, fish or man").required().one_of({"bash", "zsh", "fish", "man"});
   command.chosen([&app, &chosen, shell] {
-    chosen = [&app, shell](Shell&) -> base::Result<Exit> {
+    chosen = [&app, shell](app::Shell&) -> base::Result<Exit> {
       const CommandFacts program = app.facts();
       if (*shell == "bash") fmt::print("{}", bash_completion(program));
       if (*shell == "zsh") fmt::print("{}", zsh_completion(program));
       if (*shell == "fish") fmt::print("{}", fish_completion(program));
-      if (*shell == "man") fmt::print("{}", manual_page(program, kVersion));
+      if (*shell == "man") fmt::print("{}", manual_page(program, app::kVersion));
       return Exit::done;
     };
   });

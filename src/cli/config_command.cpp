@@ -18,7 +18,7 @@ namespace {
 struct ConfigOptions {
   std::string workspace;
   bool json = false;
-  SearchFlags search;
+  app::SearchFlags search;
 };
 
 /// One setting of a run that would begin now.
@@ -37,7 +37,7 @@ std::string value_text(const base::Json& value) {
 }
 
 /// The flag that said a setting of the search, by the setting's name; null: none did.
-const char* flag_of(const std::string& name, const SearchFlags& flags) {
+const char* flag_of(const std::string& name, const app::SearchFlags& flags) {
   const std::map<std::string, std::pair<bool, const char*>> given{
       {"iterations", {flags.iterations.has_value(), "--iterations"}},
       {"beam", {flags.beam.has_value(), "--beam"}},
@@ -59,7 +59,8 @@ const char* flag_of(const std::string& name, const SearchFlags& flags) {
   return found != given.end() && found->second.first ? found->second.second : nullptr;
 }
 
-void add_search(Settings& out, const SearchFlags& flags, const Config& config, const RunSettings& settings) {
+void add_search(Settings& out, const app::SearchFlags& flags, const app::Config& config,
+                const app::RunSettings& settings) {
   const base::Json usual = search::SearchSettings();
   const base::Json preset = search::preset(flags.preset).value_or(search::SearchSettings());
   const base::Json chosen = settings.search;
@@ -78,10 +79,10 @@ void add_search(Settings& out, const SearchFlags& flags, const Config& config, c
     out.push_back({"search." + name, value_text(value), from});
   }
   out.push_back(
-      {"search.schedule", flags.schedule, flags.schedule == SearchFlags().schedule ? kDefault : "--schedule"});
+      {"search.schedule", flags.schedule, flags.schedule == app::SearchFlags().schedule ? kDefault : "--schedule"});
 }
 
-void add_measuring(Settings& out, const SearchFlags& flags, const RunSettings& settings) {
+void add_measuring(Settings& out, const app::SearchFlags& flags, const app::RunSettings& settings) {
   const base::Json usual = evaluation::MeasureSettings();
   const base::Json chosen = settings.measure;
   for (const auto& [name, value] : chosen.items()) {
@@ -97,23 +98,23 @@ void add_measuring(Settings& out, const SearchFlags& flags, const RunSettings& s
 }
 
 /// Where its key comes from. A command's text may hold the key itself, and is not shown.
-std::string key_text(const ModelConfig& model, const Environment& environment) {
+std::string key_text(const app::ModelConfig& model, const app::Environment& environment) {
   if (!model.key_env.empty())
     return "in the variable " + model.key_env + (environment(model.key_env) ? " (set)" : " (not set)");
   return model.key_command.empty() ? "none" : "printed by key_command";
 }
 
-void add_model(Settings& out, const std::string& role, const RoleModel& chosen, const std::string& from,
-               const Environment& environment) {
-  const ModelConfig& model = chosen.config;
+void add_model(Settings& out, const std::string& role, const app::RoleModel& chosen, const std::string& from,
+               const app::Environment& environment) {
+  const app::ModelConfig& model = chosen.config;
   const auto add = [&](const char* name, const std::string& value) { out.push_back({role + "." + name, value, from}); };
   const auto number = [](const auto& value) { return value ? fmt::format("{}", *value) : std::string(kDefault); };
   add("api", model.api);
   add("model", model.model);
   if (model.api == "mailbox") return add("dir", model.dir);
-  add("base_url", endpoint_options(model, {}).base_url);
+  add("base_url", app::endpoint_options(model, {}).base_url);
   add("key", key_text(model, environment));
-  add("price", price_text(model));
+  add("price", app::price_text(model));
   add("max_concurrency", std::to_string(model.max_concurrency));
   add("requests_per_minute", model.requests_per_minute ? number(model.requests_per_minute) : "no limit");
   add("tokens_per_minute", model.tokens_per_minute ? number(model.tokens_per_minute) : "no limit");
@@ -124,11 +125,11 @@ void add_model(Settings& out, const std::string& role, const RoleModel& chosen, 
   add("max_output_tokens", number(model.max_output_tokens));
 }
 
-base::Result<void> add_agents(Settings& out, const AgentFlags& flags, const Config& config,
-                              const Environment& environment) {
-  TRY_ASSIGN(const auto roles, models_of_roles(flags, config));
+base::Result<void> add_agents(Settings& out, const app::AgentFlags& flags, const app::Config& config,
+                              const app::Environment& environment) {
+  TRY_ASSIGN(const auto roles, app::models_of_roles(flags, config));
   if (roles.empty()) {
-    out.push_back({"agents", "recipes", flags.agents == AgentFlags().agents ? kDefault : "--agents"});
+    out.push_back({"agents", "recipes", flags.agents == app::AgentFlags().agents ? kDefault : "--agents"});
     return {};
   }
   const char* flag = !flags.mailbox.empty()    ? "--mailbox"
@@ -137,7 +138,7 @@ base::Result<void> add_agents(Settings& out, const AgentFlags& flags, const Conf
                      : !flags.api.empty()      ? "--api"
                      : !flags.model.empty()    ? "--model"
                                                : nullptr;
-  for (const RoleModel& role : roles) {
+  for (const app::RoleModel& role : roles) {
     const auto named = config.roles.find(std::string(to_string(role.role)));
     const std::string model = named != config.roles.end() ? named->second : "default";
     const auto file = config.origins.find("models." + model);
@@ -147,45 +148,47 @@ base::Result<void> add_agents(Settings& out, const AgentFlags& flags, const Conf
   return {};
 }
 
-void add_places(Settings& out, const Shell& shell, const ConfigOptions& options, const std::filesystem::path& workspace,
-                const RunSettings& settings, const Config& config) {
-  const SearchFlags& flags = options.search;
+void add_places(Settings& out, const app::Shell& shell, const ConfigOptions& options,
+                const std::filesystem::path& workspace, const app::RunSettings& settings, const app::Config& config) {
+  const app::SearchFlags& flags = options.search;
   std::error_code ignored;
   const bool there = std::filesystem::exists(workspace, ignored);
   out.push_back({"workspace", workspace.string(),
                  !options.workspace.empty() ? "--workspace"
                  : there                    ? "the nearest .accelopt here or above"
                                             : kDefault});
-  for (const auto& file : config_files(workspace, shell.environment))
+  for (const auto& file : app::config_files(workspace, shell.environment))
     out.push_back({"file", file.string(), std::filesystem::exists(file, ignored) ? "read" : "not there"});
   const auto is_set = [&](const char* variable) { return shell.environment(variable).has_value(); };
-  const auto place = knowledge_place(settings.knowledge == kNoKnowledge ? "" : settings.knowledge, shell.environment);
+  const auto place =
+      app::knowledge_place(settings.knowledge == app::kNoKnowledge ? "" : settings.knowledge, shell.environment);
   out.push_back({"knowledge",
-                 settings.knowledge == kNoKnowledge ? std::string(kNoKnowledge)
-                 : place                            ? place->name
-                                                    : std::string("nowhere"),
+                 settings.knowledge == app::kNoKnowledge ? std::string(app::kNoKnowledge)
+                 : place                                 ? place->name
+                                                         : std::string("nowhere"),
                  !flags.knowledge.empty()       ? "--knowledge"
                  : flags.no_memory              ? "--no-memory"
                  : is_set("ACCELOPT_KNOWLEDGE") ? "ACCELOPT_KNOWLEDGE"
                                                 : kDefault});
-  out.push_back({"device", flags.device.device, flags.device.device == DeviceFlags().device ? kDefault : "--device"});
+  out.push_back(
+      {"device", flags.device.device, flags.device.device == app::DeviceFlags().device ? kDefault : "--device"});
   out.push_back({"compiler", flags.device.compiler.empty() ? "the first that there is" : flags.device.compiler,
                  flags.device.compiler.empty() ? kDefault : "--compiler"});
-  for (const WorkerConfig& worker : settings.device.workers) {
+  for (const app::WorkerConfig& worker : settings.device.workers) {
     const std::string name = worker.name.empty() ? "" : worker.name + ": ";
     const bool flag = !flags.device.workers.empty();
     out.push_back({"worker", name + worker.command, flag ? "--worker" : config.origins.at("workers")});
   }
-  out.push_back({kKnowledgePassword, is_set(kKnowledgePassword) ? "set" : "not set", "environment"});
+  out.push_back({app::kKnowledgePassword, is_set(app::kKnowledgePassword) ? "set" : "not set", "environment"});
   for (const char* variable : {"ACCELOPT_NCU", "ACCELOPT_COMPUTE_SANITIZER", "ACCELOPT_NVDISASM"})
     out.push_back({variable, is_set(variable) ? "set" : "not set", "environment"});
 }
 
-base::Result<Exit> show_config(const Shell& shell, const ConfigOptions& options) {
-  const auto workspace = find_workspace(options.workspace);
+base::Result<Exit> show_config(const app::Shell& shell, const ConfigOptions& options) {
+  const auto workspace = app::find_workspace(options.workspace);
   Settings settings;
-  TRY_ASSIGN(const Config config, load_config(workspace, shell.environment));
-  const auto chosen = settings_from(options.search, config, shell.environment);
+  TRY_ASSIGN(const app::Config config, app::load_config(workspace, shell.environment));
+  const auto chosen = app::settings_from(options.search, config, shell.environment);
   if (!chosen) return refuse_options(chosen.error());
   add_places(settings, shell, options, workspace, *chosen, config);
   TRY(add_agents(settings, options.search.agents, config, shell.environment));
@@ -218,7 +221,8 @@ void add_config(CommandLine& app, Action& chosen) {
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
   declare(command, options->search);
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return show_config(shell, *options); }; });
+  command.chosen(
+      [&chosen, options] { chosen = [options](app::Shell& shell) { return show_config(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -17,9 +17,10 @@ struct DiffOptions {
 };
 
 base::Result<Exit> diff(const DiffOptions& options) {
-  TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
+  TRY_ASSIGN(const auto journal,
+             app::open_workspace(app::find_workspace(options.workspace), journal::Access::read_only));
   TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
-  TRY_ASSIGN(const model::Solution winner, winner_of(run));
+  TRY_ASSIGN(const model::Solution winner, app::winner_of(run));
   const std::string& name = run.task.baseline.sources.front().name;
   fmt::print("{}", base::unified_diff(model::main_text(run.task.baseline), model::main_text(winner), "a/" + name,
                                       "b/" + name));
@@ -35,7 +36,7 @@ void add_diff(CommandLine& app, Action& chosen) {
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
-  command.chosen([&chosen, options] { chosen = [options](Shell&) { return diff(*options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell&) { return diff(*options); }; });
 }
 
 }  // namespace accelopt::cli

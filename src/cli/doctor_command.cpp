@@ -14,7 +14,7 @@ namespace {
 
 struct DoctorFlags {
   std::string workspace;
-  DoctorOptions doctor;
+  app::DoctorOptions doctor;
   bool json = false;
 };
 
@@ -43,15 +43,15 @@ base::Json json_of(const evaluation::Finding& finding) {
           {"detail", finding.detail}, {"advice", finding.advice}};
 }
 
-void print(const NoiseReport& noise) {
-  for (const NoiseLevel& level : noise.levels) {
+void print(const app::NoiseReport& noise) {
+  for (const app::NoiseLevel& level : noise.levels) {
     fmt::print("{:<22} a copy slower by {}: found in {} of {} races\n", "", report::format_percent(level.difference),
                level.found, level.races);
   }
   fmt::print("{:<22} identical kernels: called different in {} of {} races\n", "", noise.false_finds, noise.races);
 }
 
-base::Json json_of(const NoiseReport& noise) {
+base::Json json_of(const app::NoiseReport& noise) {
   base::Json line = noise;
   line["type"] = "noise";
   line["schema"] = 1;
@@ -59,20 +59,20 @@ base::Json json_of(const NoiseReport& noise) {
 }
 
 /// Each finding is printed as it is made.
-DoctorPorts ports_of(const DoctorFlags& flags) {
+app::DoctorPorts ports_of(const DoctorFlags& flags) {
   if (flags.json) {
     const auto line = [](const auto& value) { fmt::print("{}\n", base::canonical(json_of(value))); };
     return {.found = line, .measuring = [] {}, .measured = line};
   }
   return {.found = [](const evaluation::Finding& finding) { print(finding); },
           .measuring = [] { fmt::print(stderr, "measuring the machine's noise, up to a minute ...\n"); },
-          .measured = [](const NoiseReport& noise) { print(noise); }};
+          .measured = [](const app::NoiseReport& noise) { print(noise); }};
 }
 
-base::Result<Exit> doctor(const Shell& shell, DoctorFlags flags) {
-  if (const auto usable = check(flags.doctor.device); !usable) return refuse_options(usable.error());
-  flags.doctor.workspace = find_workspace(flags.workspace);
-  TRY_ASSIGN(const int missing, examine(shell, flags.doctor, ports_of(flags)));
+base::Result<Exit> doctor(const app::Shell& shell, DoctorFlags flags) {
+  if (const auto usable = app::check(flags.doctor.device); !usable) return refuse_options(usable.error());
+  flags.doctor.workspace = app::find_workspace(flags.workspace);
+  TRY_ASSIGN(const int missing, app::examine(shell, flags.doctor, ports_of(flags)));
   return missing == 0 ? Exit::done : Exit::check_failed;
 }
 
@@ -96,7 +96,7 @@ void add_doctor(CommandLine& app, Action& chosen) {
   declare_workers(command, options->doctor.device.workers,
                   "Command of a worker elsewhere (docs/devices.md): is greeted; may be repeated");
   command.flag("--json", options->json, "One JSON object a line (docs/json.md)");
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return doctor(shell, *options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return doctor(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -17,28 +17,28 @@ struct EstimateOptions {
   std::string task;
   std::string workspace;
   bool json = false;
-  SearchFlags search;
+  app::SearchFlags search;
 };
 
-base::Result<Exit> run_estimate(const Shell& shell, const EstimateOptions& options) {
+base::Result<Exit> run_estimate(const app::Shell& shell, const EstimateOptions& options) {
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
-  const auto workspace = find_workspace(options.workspace);
-  TRY_ASSIGN(const Config config, load_config(workspace, shell.environment));
-  const auto settings = settings_from(options.search, config, shell.environment);
+  const auto workspace = app::find_workspace(options.workspace);
+  TRY_ASSIGN(const app::Config config, app::load_config(workspace, shell.environment));
+  const auto settings = app::settings_from(options.search, config, shell.environment);
   if (!settings) return refuse_options(settings.error());
   std::unique_ptr<journal::Journal> history;
   std::error_code ignored;
   if (std::filesystem::exists(workspace / "accelopt.db", ignored)) {
-    TRY_ASSIGN(history, open_workspace(workspace, journal::Access::read_only));
+    TRY_ASSIGN(history, app::open_workspace(workspace, journal::Access::read_only));
   }
-  TRY_ASSIGN(const search::Estimate estimate, estimate_run(task, *settings, config, history.get()));
+  TRY_ASSIGN(const search::Estimate estimate, app::estimate_run(task, *settings, config, history.get()));
   if (options.json) {
-    fmt::print("{}\n", base::canonical(json_line(estimate, task)));
+    fmt::print("{}\n", base::canonical(app::json_line(estimate, task)));
     return Exit::done;
   }
-  TRY_ASSIGN(const auto roles, models_of_roles(settings->agents, config));
-  for (const RoleModel& role : roles)
-    fmt::print("{:<10} {}: {}\n", to_string(role.role), role.config.model, price_text(role.config));
+  TRY_ASSIGN(const auto roles, app::models_of_roles(settings->agents, config));
+  for (const app::RoleModel& role : roles)
+    fmt::print("{:<10} {}: {}\n", to_string(role.role), role.config.model, app::price_text(role.config));
   if (roles.empty()) fmt::print("the built-in recipes play all roles: no model is asked\n");
   fmt::print("\n{}", describe(estimate));
   return Exit::done;
@@ -59,7 +59,8 @@ void add_estimate(CommandLine& app, Action& chosen) {
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
   declare(command, options->search);
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return run_estimate(shell, *options); }; });
+  command.chosen(
+      [&chosen, options] { chosen = [options](app::Shell& shell) { return run_estimate(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

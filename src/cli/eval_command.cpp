@@ -23,31 +23,31 @@ struct EvalOptions {
   bool interpret = false;
   std::string export_markdown;
   std::optional<std::uint64_t> seed;
-  DeviceFlags device;
+  app::DeviceFlags device;
 };
 
-base::Result<Exit> show_evaluation(Shell& shell, const EvalOptions& options) {
-  if (const auto usable = check(options.device); !usable) return refuse_options(usable.error());
+base::Result<Exit> show_evaluation(app::Shell& shell, const EvalOptions& options) {
+  if (const auto usable = app::check(options.device); !usable) return refuse_options(usable.error());
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
   if (options.interpret && options.confirm)
     return refuse_options({base::ErrorCode::invalid_argument,
                            "--confirm races in fresh processes, and --interpret times nothing; give one of them"});
-  EvalRequest request{.task = task,
-                      .device = options.device,
-                      .seed = options.seed,
-                      .confirm = options.confirm,
-                      .interpret = options.interpret};
+  app::EvalRequest request{.task = task,
+                           .device = options.device,
+                           .seed = options.seed,
+                           .confirm = options.confirm,
+                           .interpret = options.interpret};
   if (!options.file.empty()) {
-    TRY_ASSIGN(request.kernel, read_kernel(options.file));
+    TRY_ASSIGN(request.kernel, app::read_kernel(options.file));
   }
   report::StepProgress steps(stderr, {.live = !options.json && isatty(STDERR_FILENO) == 1});
-  TRY_ASSIGN(const auto evaluation, evaluate(shell, request,
-                                             {.begin = [&](const std::string& step) { steps.begin(step); },
-                                              .share = [&](const std::string& share) { steps.share(share); },
-                                              .note = [&](const std::string& text) { steps.note(text); }}));
+  TRY_ASSIGN(const auto evaluation, app::evaluate(shell, request,
+                                                  {.begin = [&](const std::string& step) { steps.begin(step); },
+                                                   .share = [&](const std::string& share) { steps.share(share); },
+                                                   .note = [&](const std::string& text) { steps.note(text); }}));
   steps.end();
   if (options.json)
-    fmt::print("{}\n", base::canonical(to_json(task, evaluation)));
+    fmt::print("{}\n", base::canonical(app::to_json(task, evaluation)));
   else
     fmt::print("{}", verdict_page(task, evaluation).to_text());
   TRY(report::export_markdown(verdict_page(task, evaluation), options.export_markdown));
@@ -77,7 +77,8 @@ void add_eval(CommandLine& app, Action& chosen) {
   command.option("--export-markdown", &options->export_markdown, "Also write the verdict to this file, as Markdown");
   command.option("--seed", &options->seed, "Of the inputs (default: drawn)");
   declare(command, options->device);
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return show_evaluation(shell, *options); }; });
+  command.chosen(
+      [&chosen, options] { chosen = [options](app::Shell& shell) { return show_evaluation(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

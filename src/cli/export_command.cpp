@@ -15,13 +15,13 @@ namespace {
 struct ExportFlags {
   std::string run = "last";
   std::string workspace;
-  DatasetExportOptions options;
+  app::DatasetExportOptions options;
 };
 
 base::Result<Exit> export_to_dataset(const ExportFlags& flags) {
-  TRY_ASSIGN(const auto journal, open_workspace(find_workspace(flags.workspace), journal::Access::read_only));
-  TRY_ASSIGN(const Winner winner, find_winner(*journal, flags.run));
-  TRY_ASSIGN(const auto report, export_dataset(winner, flags.options));
+  TRY_ASSIGN(const auto journal, app::open_workspace(app::find_workspace(flags.workspace), journal::Access::read_only));
+  TRY_ASSIGN(const app::Winner winner, app::find_winner(*journal, flags.run));
+  TRY_ASSIGN(const auto report, app::export_dataset(winner, flags.options));
   for (const std::filesystem::path& file : report.files) fmt::print("wrote {}\n", report::printable(file.string()));
   for (const std::string& note : report.notes) fmt::print("note: {}\n", report::printable(note));
   fmt::print("solution {}\n", report.solution);
@@ -48,7 +48,7 @@ void add_export(CommandLine& app, Action& chosen) {
       "What the form cannot say is listed (docs/flashinfer-trace.md).\n"
       "Examples:\n"
       "  accelopt export flashinfer-trace last --output dataset\n");
-  command.chosen([&chosen, flags] { chosen = [flags](Shell&) { return export_to_dataset(*flags); }; });
+  command.chosen([&chosen, flags] { chosen = [flags](app::Shell&) { return export_to_dataset(*flags); }; });
 }
 
 }  // namespace accelopt::cli

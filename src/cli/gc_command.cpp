@@ -18,8 +18,9 @@ struct GcOptions {
 };
 
 base::Result<Exit> collect(const GcOptions& options) {
-  TRY_ASSIGN(const FreedSpace freed, free_space(find_workspace(options.workspace),
-                                                options.dry_run ? journal::Sweep::look : journal::Sweep::remove));
+  TRY_ASSIGN(const app::FreedSpace freed,
+             app::free_space(app::find_workspace(options.workspace),
+                             options.dry_run ? journal::Sweep::look : journal::Sweep::remove));
   if (options.json) {
     fmt::print("{}\n", base::canonical(to_json(freed)));
     return Exit::done;
@@ -49,7 +50,7 @@ void add_gc(CommandLine& app, Action& chosen) {
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--dry-run", options->dry_run, "Remove nothing: say what would be freed");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
-  command.chosen([&chosen, options] { chosen = [options](Shell&) { return collect(*options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell&) { return collect(*options); }; });
 }
 
 }  // namespace accelopt::cli

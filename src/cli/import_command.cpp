@@ -86,7 +86,7 @@ void add_import(CommandLine& app, Action& chosen) {
       "What cannot be had is listed; exit code 5 if anything was refused (docs/flashinfer-trace.md).\n"
       "Examples:\n"
       "  accelopt import flashinfer-trace dataset --definition rmsnorm_h128 --output tasks\n");
-  command.chosen([&chosen, flags] { chosen = [flags](Shell&) { return import(*flags); }; });
+  command.chosen([&chosen, flags] { chosen = [flags](app::Shell&) { return import(*flags); }; });
 }
 
 }  // namespace accelopt::cli

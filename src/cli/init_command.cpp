@@ -11,13 +11,13 @@
 namespace accelopt::cli {
 namespace {
 
-base::Result<Exit> init(const Shell& shell, scaffold::ScaffoldOptions options) {
+base::Result<Exit> init(const app::Shell& shell, scaffold::ScaffoldOptions options) {
   if (options.folder.empty()) options.folder = scaffold::plain_name(options.function);
   TRY_ASSIGN(const syntax::Clang clang, syntax::Clang::load());
   TRY_ASSIGN(const scaffold::ScaffoldReport report, scaffold::scaffold_task(clang, options));
   for (const std::string& file : report.files) fmt::print("wrote {}\n", (report.folder / file).string());
   for (const std::string& note : report.notes) fmt::print("note: {}\n", note);
-  TRY_ASSIGN(const scaffold::PatchCheck trial, try_patch(shell, "", report.task, report.folder));
+  TRY_ASSIGN(const scaffold::PatchCheck trial, app::try_patch(shell, "", report.task, report.folder));
   if (trial.fate == scaffold::PatchFate::broken)
     fmt::print("warning: no patch of your file is possible: {}\n", trial.reason);
   if (trial.fate == scaffold::PatchFate::unchecked)
@@ -54,7 +54,7 @@ void add_init(CommandLine& app, Action& chosen) {
                  "the reference writes (with --shape VALUES=AXIS,AXIS)");
   command.option("--op-type", &options->op_type, "The kind of operator, like matmul (default: the function's name)");
   command.option("-o,--output", &options->folder, "Folder to make (default: the function's name)");
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return init(shell, *options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return init(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -28,7 +28,7 @@ struct LintOptions {
   bool json = false;
   bool mutants = false;
   std::optional<std::uint64_t> seed;
-  DeviceFlags device;
+  app::DeviceFlags device;
 };
 
 bool is_error(const Problem& problem) {
@@ -51,7 +51,7 @@ void print(const Problem& problem, const std::string& folder, bool json) {
   fmt::print("{}\n", base::canonical(line));
 }
 
-void print(const TriedMutant& mutant, const std::string& folder, bool json) {
+void print(const app::TriedMutant& mutant, const std::string& folder, bool json) {
   if (json) {
     const base::Json line = {{"type", "mutant"},
                              {"schema", 1},
@@ -60,25 +60,25 @@ void print(const TriedMutant& mutant, const std::string& folder, bool json) {
                              {"fate", std::string(to_string(mutant.fate))},
                              {"reason", mutant.reason}};
     fmt::print("{}\n", base::canonical(line));
-  } else if (mutant.fate == MutantFate::skipped || mutant.fate == MutantFate::equivalent) {
+  } else if (mutant.fate == app::MutantFate::skipped || mutant.fate == app::MutantFate::equivalent) {
     fmt::print("note: {}: mutant \"{}\" is no mutant here: {}\n", folder, mutant.name, mutant.reason);
   }
 }
 
 /// What the task's last line says when nothing is wrong with it.
-std::string praise(const MutantCheck& check) {
+std::string praise(const app::MutantCheck& check) {
   if (check.mutants.empty()) return "ok";
   const auto refused = std::count_if(check.mutants.begin(), check.mutants.end(),
-                                     [](const TriedMutant& one) { return one.fate == MutantFate::refused; });
+                                     [](const app::TriedMutant& one) { return one.fate == app::MutantFate::refused; });
   return fmt::format("ok, {} of {} mutants apply and are refused", refused, check.mutants.size());
 }
 
 /// Whether a winner could be put into the user's file.
-base::Result<void> check_entry(const Shell& shell, const LintOptions& options, const model::Task& task,
+base::Result<void> check_entry(const app::Shell& shell, const LintOptions& options, const model::Task& task,
                                const std::string& folder, std::vector<Problem>& problems) {
   const bool patchable = model::describe(task.baseline.language).form == model::KernelForm::function;
   if (!task.entry || !patchable || std::any_of(problems.begin(), problems.end(), is_error)) return {};
-  TRY_ASSIGN(const scaffold::PatchCheck trial, try_patch(shell, options.device.compiler, task, folder));
+  TRY_ASSIGN(const scaffold::PatchCheck trial, app::try_patch(shell, options.device.compiler, task, folder));
   if (trial.fate == scaffold::PatchFate::compiles) return {};
   const bool broken = trial.fate == scaffold::PatchFate::broken;
   problems.push_back(
@@ -89,9 +89,9 @@ base::Result<void> check_entry(const Shell& shell, const LintOptions& options, c
 }
 
 /// Prints what is wrong with one task; the number of errors.
-base::Result<std::ptrdiff_t> lint_folder(Shell& shell, const LintOptions& options, const std::string& folder) {
+base::Result<std::ptrdiff_t> lint_folder(app::Shell& shell, const LintOptions& options, const std::string& folder) {
   std::vector<Problem> problems = suites::task_problems(folder);
-  MutantCheck check;
+  app::MutantCheck check;
   if (problems.empty()) {
     TRY_ASSIGN(const model::Task task, suites::load_task(folder));
     problems =
@@ -103,19 +103,19 @@ base::Result<std::ptrdiff_t> lint_folder(Shell& shell, const LintOptions& option
     }
     TRY(check_entry(shell, options, task, folder, problems));
     if (options.mutants && std::none_of(problems.begin(), problems.end(), is_error)) {
-      TRY_ASSIGN(check, check_mutants(shell, task, options.device, options.seed.value_or(base::random_seed())));
+      TRY_ASSIGN(check, app::check_mutants(shell, task, options.device, options.seed.value_or(base::random_seed())));
       problems.insert(problems.end(), check.problems.begin(), check.problems.end());
     }
   }
-  for (const TriedMutant& mutant : check.mutants) print(mutant, folder, options.json);
+  for (const app::TriedMutant& mutant : check.mutants) print(mutant, folder, options.json);
   for (const Problem& problem : problems) print(problem, folder, options.json);
   const auto errors = std::count_if(problems.begin(), problems.end(), is_error);
   if (errors == 0 && !options.json) fmt::print("{}: {}\n", folder, praise(check));
   return errors;
 }
 
-base::Result<Exit> lint(Shell& shell, const LintOptions& options) {
-  if (const auto usable = check(options.device); !usable) return refuse_options(usable.error());
+base::Result<Exit> lint(app::Shell& shell, const LintOptions& options) {
+  if (const auto usable = app::check(options.device); !usable) return refuse_options(usable.error());
   std::ptrdiff_t errors = 0;
   for (const std::string& folder : options.tasks) {
     TRY_ASSIGN(const std::ptrdiff_t own, lint_folder(shell, options, folder));
@@ -139,7 +139,7 @@ void add_lint(CommandLine& app, Action& chosen) {
   command.option("--seed", &options->seed, "Of the mutants' inputs (default: drawn)");
   command.flag("--json", options->json, "One JSON object a problem and a mutant (docs/json.md)");
   declare(command, options->device);
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return lint(shell, *options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return lint(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -43,7 +43,7 @@ int run(int argc, char** argv) {
     CtrlC at_signal = CtrlC::ends;
     Action chosen{};
   };
-  CommandLine app("Makes a compute kernel faster, and proves it.", kFooter, kVersion);
+  CommandLine app("Makes a compute kernel faster, and proves it.", kFooter, app::kVersion);
   std::array parts{Part{add_init},
                    Part{add_lint},
                    Part{add_import},
@@ -75,9 +75,10 @@ int run(int argc, char** argv) {
   if (const auto code = app.parse(argc, argv, static_cast<int>(Exit::usage))) return *code;
   const auto part = std::ranges::find_if(parts, [](const Part& it) { return it.chosen != nullptr; });
   tell_failed_writes();
-  Shell shell{.program = own_path(), .stops = {}, .environment = environment(), .warn = [](const std::string& text) {
-                fmt::print(stderr, "accelopt: {}\n", text);
-              }};
+  app::Shell shell{
+      .program = own_path(), .stops = {}, .environment = environment(), .warn = [](const std::string& text) {
+        fmt::print(stderr, "accelopt: {}\n", text);
+      }};
   if (part->at_signal == CtrlC::winds_down) shell.stops = watch_signals();
   auto exit = part->chosen(shell);
   if (exit) return static_cast<int>(*exit);

@@ -42,11 +42,11 @@ struct Options {
   bool suspicious = false;
   bool lift = false;
   std::optional<int> limit;
-  ImportDefaults defaults;
+  app::ImportDefaults defaults;
 };
 
-Result<Store> open_store(const Shell& shell, const Options& options, KnowledgeUse use) {
-  return open_knowledge(shell, options.knowledge, find_workspace(options.workspace), use);
+Result<Store> open_store(const app::Shell& shell, const Options& options, app::KnowledgeUse use) {
+  return app::open_knowledge(shell, options.knowledge, app::find_workspace(options.workspace), use);
 }
 
 memory::Filter filter_of(const Options& options) {
@@ -94,7 +94,7 @@ std::string credit_text(const model::Credit& credit) {
 
 void print_items(const std::vector<Item>& items, const Options& options) {
   if (options.json) {
-    for (const Item& item : items) fmt::print("{}\n", base::canonical(json_of(item)));
+    for (const Item& item : items) fmt::print("{}\n", base::canonical(app::json_of(item)));
     return;
   }
   report::TextTable table({{"id"},
@@ -118,16 +118,16 @@ void print_items(const std::vector<Item>& items, const Options& options) {
   fmt::print("{}", items.empty() ? "nothing\n" : table.render());
 }
 
-Result<Exit> list(const Shell& shell, const Options& options) {
-  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::reading));
+Result<Exit> list(const app::Shell& shell, const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::reading));
   TRY_ASSIGN(const auto items, store->list(filter_of(options)));
   print_items(items, options);
   tell_unreadable(*store, options);
   return Exit::done;
 }
 
-Result<Exit> search(const Shell& shell, const Options& options) {
-  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::reading));
+Result<Exit> search(const app::Shell& shell, const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::reading));
   TRY_ASSIGN(const auto items, store->search(options.text, filter_of(options)));
   print_items(items, options);
   tell_unreadable(*store, options);
@@ -145,11 +145,11 @@ std::string quoted(const std::string& text) {
   return out;
 }
 
-Result<Exit> show(const Shell& shell, const Options& options) {
-  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::reading));
+Result<Exit> show(const app::Shell& shell, const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::reading));
   TRY_ASSIGN(const Item item, store->get(options.id));
   if (options.json) {
-    fmt::print("{}\n", base::canonical(json_of(item)));
+    fmt::print("{}\n", base::canonical(app::json_of(item)));
     return Exit::done;
   }
   const model::Experience& it = item.experience;
@@ -180,11 +180,11 @@ Result<Exit> show(const Shell& shell, const Options& options) {
 }
 
 /// add and import: both take any of the known forms; a single note may come alone.
-Result<Exit> take_in(const Shell& shell, const Options& options) {
-  TRY_ASSIGN(const std::string text, read_import(options.file));
-  TRY_ASSIGN(const Imported imported, read_experiences(text, options.file, options.defaults));
-  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::writing));
-  TRY_ASSIGN(const int fresh, insert_imported(*store, imported));
+Result<Exit> take_in(const app::Shell& shell, const Options& options) {
+  TRY_ASSIGN(const std::string text, app::read_import(options.file));
+  TRY_ASSIGN(const app::Imported imported, app::read_experiences(text, options.file, options.defaults));
+  TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::writing));
+  TRY_ASSIGN(const int fresh, app::insert_imported(*store, imported));
   const auto total = static_cast<int>(imported.experiences.size());
   if (options.json) {
     const Json out = {{"type", "import"},
@@ -218,11 +218,11 @@ void print_done(const char* type, const std::string& id, const KnowledgeStore& s
   fmt::print("{}\n", base::canonical(more));
 }
 
-Result<Exit> edit(const Shell& shell, const Options& options) {
-  TRY_ASSIGN(const std::string text, read_import(options.file));
-  TRY_ASSIGN(const Json fields, read_edit(text, options.file));
-  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::writing));
-  TRY_ASSIGN(const auto made, edit_item(*store, options.id, fields, options.file));
+Result<Exit> edit(const app::Shell& shell, const Options& options) {
+  TRY_ASSIGN(const std::string text, app::read_import(options.file));
+  TRY_ASSIGN(const Json fields, app::read_edit(text, options.file));
+  TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::writing));
+  TRY_ASSIGN(const auto made, app::edit_item(*store, options.id, fields, options.file));
   const auto& [item, changed] = made;
   if (options.json) {
     print_done("edit", item.experience.id, *store, {{"title", item.experience.title}, {"changed", changed}});
@@ -234,8 +234,8 @@ Result<Exit> edit(const Shell& shell, const Options& options) {
   return Exit::done;
 }
 
-Result<Exit> forget(const Shell& shell, const Options& options) {
-  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::writing));
+Result<Exit> forget(const app::Shell& shell, const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::writing));
   TRY_ASSIGN(const memory::Removal removal, store->forget(options.id));
   if (options.json) {
     print_done("forget", removal.id, *store, {{"title", removal.title}, {"solutions", removal.solutions}});
@@ -248,8 +248,8 @@ Result<Exit> forget(const Shell& shell, const Options& options) {
   return Exit::done;
 }
 
-Result<Exit> quarantine(const Shell& shell, const Options& options) {
-  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::writing));
+Result<Exit> quarantine(const app::Shell& shell, const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::writing));
   TRY_ASSIGN(const Item item, store->get(options.id));
   TRY(store->quarantine(item.experience.id, options.lift ? memory::Visibility::shown : memory::Visibility::hidden));
   if (options.json) {
@@ -262,19 +262,19 @@ Result<Exit> quarantine(const Shell& shell, const Options& options) {
   return Exit::done;
 }
 
-Result<Exit> export_all(const Shell& shell, const Options& options) {
-  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::reading));
+Result<Exit> export_all(const app::Shell& shell, const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::reading));
   const bool to_file = !options.output.empty() && options.output != "-";
-  if (to_file && is_of_store(options.output, store->name())) {
+  if (to_file && app::is_of_store(options.output, store->name())) {
     return fail(ErrorCode::invalid_argument,
                 "--output " + options.output + " is the knowledge store itself; name another file");
   }
   std::string lines;
-  TRY(export_lines(*store, [&](std::string_view line) -> Result<void> {
+  TRY(app::export_lines(*store, [&](std::string_view line) -> Result<void> {
     to_file ? void(lines += line) : fmt::print("{}", line);
     return {};
   }));
-  if (to_file) TRY(write_output(options.output, lines));
+  if (to_file) TRY(app::write_output(options.output, lines));
   tell_unreadable(*store, store->unreadable());
   return Exit::done;
 }
@@ -285,9 +285,9 @@ Json counts_of(const std::vector<std::pair<std::string, std::int64_t>>& counts) 
   return out;
 }
 
-Result<Exit> stats(const Shell& shell, const Options& options) {
+Result<Exit> stats(const app::Shell& shell, const Options& options) {
   constexpr int kListed = 50;
-  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::reading));
+  TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::reading));
   TRY_ASSIGN(const memory::StoreStats it, store->stats());
   TRY_ASSIGN(const auto suspicious, store->list({.suspicious = true, .limit = kListed}));
   tell_unreadable(*store, it.unreadable);
@@ -348,8 +348,8 @@ std::string dot(const std::string& text) {
   return out + "\"";
 }
 
-Result<Exit> graph(const Shell& shell, const Options& options) {
-  TRY_ASSIGN(const Store store, open_store(shell, options, KnowledgeUse::reading));
+Result<Exit> graph(const app::Shell& shell, const Options& options) {
+  TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::reading));
   TRY_ASSIGN(const memory::Graph it, store->graph(options.limit.value_or(100)));
   tell_unreadable(*store, store->unreadable());
   if (options.json) {
@@ -406,7 +406,7 @@ void add_memory(CommandLine& app, Action& chosen) {
       "  accelopt memory search \"pack operand panels\"\n"
       "  accelopt memory export --output team.jsonl      and elsewhere: accelopt memory import team.jsonl\n"
       "  accelopt memory graph | dot -Tsvg > memory.svg\n");
-  using Act = Result<Exit> (*)(const Shell&, const Options&);
+  using Act = Result<Exit> (*)(const app::Shell&, const Options&);
   const auto add = [&](const char* name, const char* help, Act act, const auto& declare) {
     Command command = memory.add(name, help);
     auto options = std::make_shared<Options>();
@@ -418,7 +418,8 @@ void add_memory(CommandLine& app, Action& chosen) {
         "--workspace", &options->workspace,
         "Folder of runs whose experiences may wait for the store (default: the nearest .accelopt here or above)");
     command.flag("--json", options->json, "JSON, one object a line");
-    command.chosen([&chosen, options, act] { chosen = [options, act](Shell& shell) { return act(shell, *options); }; });
+    command.chosen(
+        [&chosen, options, act] { chosen = [options, act](app::Shell& shell) { return act(shell, *options); }; });
   };
   const auto nothing = [](Command&, Options&) {};
   const auto id = [](Command& command, Options& o) {

@@ -20,10 +20,11 @@ struct ReplayOptions {
   bool json = false;
 };
 
-base::Result<Exit> replay(Shell& shell, const ReplayOptions& options) {
-  TRY_ASSIGN(const auto journal, open_workspace(find_workspace(options.workspace), journal::Access::read_only));
+base::Result<Exit> replay(app::Shell& shell, const ReplayOptions& options) {
+  TRY_ASSIGN(const auto journal,
+             app::open_workspace(app::find_workspace(options.workspace), journal::Access::read_only));
   TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
-  TRY_ASSIGN(RunSettings settings, run_settings_from(run.settings));
+  TRY_ASSIGN(app::RunSettings settings, app::run_settings_from(run.settings));
   for (const std::string& assignment : options.set) {
     const auto equals = assignment.find('=');
     if (equals == std::string::npos) {
@@ -33,7 +34,7 @@ base::Result<Exit> replay(Shell& shell, const ReplayOptions& options) {
     const auto set = search::set_by_name(settings.search, assignment.substr(0, equals), assignment.substr(equals + 1));
     if (!set) return refuse_options(set.error());
   }
-  TRY_ASSIGN(const Replay replayed, replay_run(*journal, run, settings, shell.stops));
+  TRY_ASSIGN(const app::Replay replayed, app::replay_run(*journal, run, settings, shell.stops));
   const search::RunReport& report = replayed.report;
   const double seconds = replayed.seconds;
   const double run_seconds = run.result ? run.result->value("wall_seconds", 0.0) : 0.0;
@@ -87,7 +88,7 @@ void add_replay(CommandLine& app, Action& chosen) {
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "One JSON object");
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return replay(shell, *options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return replay(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

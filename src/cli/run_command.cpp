@@ -26,7 +26,7 @@ struct RunOptions {
   std::string defer;
   bool json = false;
   bool verbose = false;
-  SearchFlags search;
+  app::SearchFlags search;
 };
 
 /// A run may be resumed from another folder.
@@ -51,7 +51,7 @@ std::unique_ptr<model::EventSink> progress_for(const Showing& showing) {
 }
 
 /// Says how a run ended: as JSON lines or for people.
-Exit show_end(const RunEnd& end, const model::Task& task, const std::filesystem::path& workspace,
+Exit show_end(const app::RunEnd& end, const model::Task& task, const std::filesystem::path& workspace,
               const Showing& showing) {
   if (!end.result) {
     const base::ErrorCode code = end.result.error().code;
@@ -68,32 +68,32 @@ Exit show_end(const RunEnd& end, const model::Task& task, const std::filesystem:
   return exit_of(end.result->outcome);
 }
 
-base::Result<Exit> run(const Shell& shell, const RunOptions& options) {
+base::Result<Exit> run(const app::Shell& shell, const RunOptions& options) {
   TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
-  const auto workspace = find_workspace(options.workspace);
-  TRY_ASSIGN(const Config config, load_config(workspace, shell.environment));
-  SearchFlags flags = options.search;
+  const auto workspace = app::find_workspace(options.workspace);
+  TRY_ASSIGN(const app::Config config, app::load_config(workspace, shell.environment));
+  app::SearchFlags flags = options.search;
   flags.device.defer = absolute(options.defer);
-  const auto settings = settings_from(flags, config, shell.environment);
+  const auto settings = app::settings_from(flags, config, shell.environment);
   if (!settings) return refuse_options(settings.error());
-  TRY(check_language(settings->agents, config, task));
-  TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
-  TRY_ASSIGN(const bool recipes, plays_recipes(settings->agents, config));
+  TRY(app::check_language(settings->agents, config, task));
+  TRY_ASSIGN(const auto journal, app::open_workspace(workspace, journal::Access::read_write));
+  TRY_ASSIGN(const bool recipes, app::plays_recipes(settings->agents, config));
   if (!options.json) {
     fmt::print(stderr, "{}\n",
                recipes ? "no model is configured: the built-in recipes play all roles (accelopt run --help says how to "
                          "use a model)"
                        : "models: as configured");
   }
-  TRY_ASSIGN(const search::Estimate estimate, estimate_run(task, *settings, config, journal.get()));
+  TRY_ASSIGN(const search::Estimate estimate, app::estimate_run(task, *settings, config, journal.get()));
   if (options.json) {
-    fmt::print("{}\n", base::canonical(json_line(estimate, task)));
+    fmt::print("{}\n", base::canonical(app::json_line(estimate, task)));
   } else {
     fmt::print(stderr, "{}\n", options.verbose ? describe(estimate) : estimate_line(estimate));
   }
   auto progress = progress_for({options.json, options.verbose});
-  TRY_ASSIGN(const RunEnd end,
-             start_run(shell, *journal, {task, options.task, *settings, estimate}, config, *progress));
+  TRY_ASSIGN(const app::RunEnd end,
+             app::start_run(shell, *journal, {task, options.task, *settings, estimate}, config, *progress));
   progress.reset();  // its line is off the screen before anything else is written
   return show_end(end, task, journal->folder(), {options.json, options.verbose});
 }
@@ -101,23 +101,23 @@ base::Result<Exit> run(const Shell& shell, const RunOptions& options) {
 struct ResumeFlags {
   std::string run = "last";
   std::string workspace;
-  ResumeOptions change;
+  app::ResumeOptions change;
   bool json = false;
   bool verbose = false;
 };
 
-base::Result<Exit> resume(const Shell& shell, const ResumeFlags& flags) {
-  ResumeOptions change = flags.change;
+base::Result<Exit> resume(const app::Shell& shell, const ResumeFlags& flags) {
+  app::ResumeOptions change = flags.change;
   change.defer = absolute(change.defer);
-  const auto workspace = find_workspace(flags.workspace);
-  TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_write));
+  const auto workspace = app::find_workspace(flags.workspace);
+  TRY_ASSIGN(const auto journal, app::open_workspace(workspace, journal::Access::read_write));
   TRY_ASSIGN(const journal::RunInfo run, journal->find_run(flags.run));
-  if (const auto usable = resumed_settings(run, change); !usable) return refuse_options(usable.error());
-  TRY_ASSIGN(const Config config, load_config(workspace, shell.environment));
+  if (const auto usable = app::resumed_settings(run, change); !usable) return refuse_options(usable.error());
+  TRY_ASSIGN(const app::Config config, app::load_config(workspace, shell.environment));
   if (run.status == model::RunStatus::done && !flags.json)
     fmt::print(stderr, "run {} is done already; its result, from the record:\n", run.id);
   auto progress = progress_for({flags.json, flags.verbose});
-  const RunEnd end = resume_run(shell, *journal, run, config, *progress, change);
+  const app::RunEnd end = app::resume_run(shell, *journal, run, config, *progress, change);
   progress.reset();
   return show_end(end, run.task, journal->folder(), {flags.json, flags.verbose});
 }
@@ -145,7 +145,7 @@ void add_run(CommandLine& app, Action& chosen) {
   command.flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
   command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
   declare(command, options->search);
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return run(shell, *options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return run(shell, *options); }; });
 }
 
 void add_resume(CommandLine& app, Action& chosen) {
@@ -173,7 +173,7 @@ void add_resume(CommandLine& app, Action& chosen) {
                "End with exit code 6 when nothing can go on without an answer in the mailbox");
   command.flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
   command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return resume(shell, *options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return resume(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

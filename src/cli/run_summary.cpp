@@ -84,9 +84,9 @@ std::string describe(const search::RunResult& result) {
                       result.evaluations, result.iterations, report::format_seconds(result.wall_seconds),
                       search::name_of(result.stopped_by));
   if (!result.stopped_because.empty()) text += result.stopped_because + "\n";
-  if (const std::string cost = describe_cost(result.usage, result.plans, result.gains); !cost.empty())
+  if (const std::string cost = app::describe_cost(result.usage, result.plans, result.gains); !cost.empty())
     text += "\n" + cost;
-  text += beside_text(comparisons_of(result.estimate));
+  text += beside_text(app::comparisons_of(result.estimate));
   const std::string measured = result.device.empty() ? "nothing measured yet" : "measured on " + result.device;
   text += fmt::format("{}; run {}\n", measured, result.run);
   return text;

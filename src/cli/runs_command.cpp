@@ -23,9 +23,9 @@ std::string speedup_of(const journal::RunInfo& run) {
 }
 
 base::Result<Exit> show_runs(const RunsOptions& options) {
-  TRY_ASSIGN(const auto runs, list_runs(find_workspace(options.workspace)));
+  TRY_ASSIGN(const auto runs, app::list_runs(app::find_workspace(options.workspace)));
   if (options.json) {
-    for (const ListedRun& run : runs) fmt::print("{}\n", base::canonical(to_json(run)));
+    for (const app::ListedRun& run : runs) fmt::print("{}\n", base::canonical(to_json(run)));
     return Exit::done;
   }
   report::TextTable table({{"run"}, {"task"}, {"started"}, {"status"}, {"outcome"}, {"speed-up"}});
@@ -47,7 +47,7 @@ void add_runs(CommandLine& app, Action& chosen) {
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "One JSON object a line");
-  command.chosen([&chosen, options] { chosen = [options](Shell&) { return show_runs(*options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell&) { return show_runs(*options); }; });
 }
 
 }  // namespace accelopt::cli

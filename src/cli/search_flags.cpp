@@ -5,7 +5,7 @@
 
 namespace accelopt::cli {
 
-void declare(Command& command, SearchFlags& flags) {
+void declare(Command& command, app::SearchFlags& flags) {
   command.option("--preset", &flags.preset, "default, or paper: the published method to the letter").show_default();
   command.option("--iterations", &flags.iterations, "Rounds (default 6)");
   command.option("--beam", &flags.beam, "Candidates kept (default 3)");
@@ -45,7 +45,7 @@ void declare(Command& command, SearchFlags& flags) {
   declare(command, flags.device);
 }
 
-void declare(Command& command, AgentFlags& flags) {
+void declare(Command& command, app::AgentFlags& flags) {
   command
       .option("--agents", &flags.agents, "Who plays the roles: auto (models where one is configured), recipes, model")
       .one_of({"auto", "recipes", "model"})
@@ -64,8 +64,8 @@ void declare(Command& command, AgentFlags& flags) {
   command.option("--prompts", &flags.prompts, "Folder of prompts in place of the built-in ones");
 }
 
-void declare(Command& command, DeviceFlags& flags) {
-  command.option("--device", &flags.device, device_names()).show_default().when_given([&flags] {
+void declare(Command& command, app::DeviceFlags& flags) {
+  command.option("--device", &flags.device, app::device_names()).show_default().when_given([&flags] {
     flags.device_given = true;
   });
   command.option("--compiler", &flags.compiler,
@@ -75,7 +75,7 @@ void declare(Command& command, DeviceFlags& flags) {
                   "repeated (docs/devices.md)");
 }
 
-void declare_workers(Command& command, std::vector<WorkerConfig>& workers, const std::string& help) {
+void declare_workers(Command& command, std::vector<app::WorkerConfig>& workers, const std::string& help) {
   command.option(
       "--worker", [&workers](const std::string& text) { workers.push_back({text}); }, help);
 }

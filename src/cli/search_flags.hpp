@@ -7,11 +7,11 @@
 
 namespace accelopt::cli {
 
-void declare(Command& command, SearchFlags& flags);
-void declare(Command& command, AgentFlags& flags);
-void declare(Command& command, DeviceFlags& flags);
+void declare(Command& command, app::SearchFlags& flags);
+void declare(Command& command, app::AgentFlags& flags);
+void declare(Command& command, app::DeviceFlags& flags);
 /// --worker alone, which may be given more than once.
-void declare_workers(Command& command, std::vector<WorkerConfig>& workers, const std::string& help);
+void declare_workers(Command& command, std::vector<app::WorkerConfig>& workers, const std::string& help);
 
 /// Why options cannot be used: a value that is none is printed and ends in Exit::usage, any other error is passed on.
 base::Result<Exit> refuse_options(const base::Error& error);

@@ -13,7 +13,7 @@ namespace accelopt::cli {
 namespace {
 
 struct SelftestOptions {
-  SelftestRequest request;
+  app::SelftestRequest request;
   bool json = false;
 };
 
@@ -32,8 +32,8 @@ std::string verdict_text(const model::Evaluation& evaluation) {
   return text;
 }
 
-void print(const SelftestOutcome& outcome, const SelftestOptions& options) {
-  const SelftestKernel& kernel = outcome.kernel;
+void print(const app::SelftestOutcome& outcome, const SelftestOptions& options) {
+  const app::SelftestKernel& kernel = outcome.kernel;
   if (options.json) {
     fmt::print("{}\n", base::canonical(to_json(outcome)));
   } else if (outcome.skipped) {
@@ -49,9 +49,9 @@ void print(const SelftestOutcome& outcome, const SelftestOptions& options) {
   std::fflush(stdout);
 }
 
-base::Result<Exit> selftest(Shell& shell, const SelftestOptions& options) {
-  if (const auto usable = check(options.request.device); !usable) return refuse_options(usable.error());
-  TRY_ASSIGN(const SelftestSuite suite, selftest_suite(options.request));
+base::Result<Exit> selftest(app::Shell& shell, const SelftestOptions& options) {
+  if (const auto usable = app::check(options.request.device); !usable) return refuse_options(usable.error());
+  TRY_ASSIGN(const app::SelftestSuite suite, app::selftest_suite(options.request));
   if (!options.json) {
     fmt::print("sandbox: {}\n", sandbox::isolation());
     for (const sandbox::Layer& layer : sandbox::layers()) {
@@ -60,8 +60,9 @@ base::Result<Exit> selftest(Shell& shell, const SelftestOptions& options) {
     }
     fmt::print("\n");
   }
-  TRY_ASSIGN(const SelftestTally tally, run_selftest(shell, options.request, suite,
-                                                     [&](const SelftestOutcome& outcome) { print(outcome, options); }));
+  TRY_ASSIGN(const app::SelftestTally tally,
+             app::run_selftest(shell, options.request, suite,
+                               [&](const app::SelftestOutcome& outcome) { print(outcome, options); }));
   if (options.json) {
     fmt::print("{}\n", base::canonical(to_json(tally)));
   } else {
@@ -89,7 +90,7 @@ void add_selftest(CommandLine& app, Action& chosen) {
   command.flag("--json", options->json, "One JSON object a kernel, and one at the end (docs/json.md)");
   command.option("--seed", &options->request.seed, "Of the inputs (default: drawn)");
   declare(command, options->request.device);
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return selftest(shell, *options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return selftest(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -37,16 +37,16 @@ struct ShowOptions {
 };
 
 /// One line for each plan that was asked for, with what came of its candidates.
-void add_plans(report::Document& page, const RunDetail& detail) {
+void add_plans(report::Document& page, const app::RunDetail& detail) {
   const auto plans = detail.plans();
   const bool asked = std::any_of(plans.begin(), plans.end(),
-                                 [](const ShownPlan& plan) { return plan.usage && plan.usage->calls > 0; });
+                                 [](const app::ShownPlan& plan) { return plan.usage && plan.usage->calls > 0; });
   std::vector<report::Column> columns{{"id"}, {"by"}, {"plan"}};
   if (asked) columns.push_back({"cost", report::Align::right});
   report::TextTable table(columns);
-  for (const ShownPlan& plan : plans) {
+  for (const app::ShownPlan& plan : plans) {
     std::vector<std::string> cells{plan.id, plan.author, plan.text};
-    if (asked) cells.push_back(plan.usage ? cost_text(*plan.usage) : "-");
+    if (asked) cells.push_back(plan.usage ? app::cost_text(*plan.usage) : "-");
     table.add(cells);
   }
   page.heading("Plans");
@@ -58,7 +58,7 @@ std::string short_source(const model::Evaluation& evaluation) {
   return evaluation.source_id.substr(0, 10);
 }
 
-void add_races(report::Document& page, const std::vector<ShownRace>& races) {
+void add_races(report::Document& page, const std::vector<app::ShownRace>& races) {
   report::TextTable table({{"race"},
                            {"source"},
                            {"status"},
@@ -66,7 +66,7 @@ void add_races(report::Document& page, const std::vector<ShownRace>& races) {
                            {"ratio [95 %]", report::Align::right},
                            {"blocks", report::Align::right},
                            {"decided by"}});
-  for (const ShownRace& race : races) {
+  for (const app::ShownRace& race : races) {
     const model::Evaluation& evaluation = race.evaluation;
     table.add({fmt::format("{} {}", to_string(race.kind), model::to_string(race.identity)), short_source(evaluation),
                std::string(model::to_string(evaluation.status)), std::string(model::to_string(evaluation.verdict)),
@@ -78,7 +78,7 @@ void add_races(report::Document& page, const std::vector<ShownRace>& races) {
 }
 
 /// What confirmations said besides numbers: why one failed, what was checked and what could not be.
-void add_confirmations(report::Document& page, const std::vector<ShownRace>& races) {
+void add_confirmations(report::Document& page, const std::vector<app::ShownRace>& races) {
   std::string text;
   for (const auto& [step, kind, identity, evaluation] : races) {
     if (kind != model::StepKind::confirm) continue;
@@ -95,7 +95,7 @@ void add_confirmations(report::Document& page, const std::vector<ShownRace>& rac
 }
 
 /// Which model answered whom, and what it used: one line for each role and model.
-void add_models(report::Document& page, const std::vector<ModelUse>& models) {
+void add_models(report::Document& page, const std::vector<app::ModelUse>& models) {
   if (models.empty()) return;
   report::TextTable table({{"role"},
                            {"model"},
@@ -116,7 +116,7 @@ void add_models(report::Document& page, const std::vector<ModelUse>& models) {
 }
 
 /// What became of the candidates that left values open.
-void add_tuning(report::Document& page, const std::vector<ShownRace>& races) {
+void add_tuning(report::Document& page, const std::vector<app::ShownRace>& races) {
   constexpr int kRows = 5;
   bool first = true;
   for (const auto& [step, kind, identity, evaluation] : races) {
@@ -129,7 +129,7 @@ void add_tuning(report::Document& page, const std::vector<ShownRace>& races) {
 }
 
 /// Where the time went, by kind of step.
-void add_times(report::Document& page, const RunDetail& detail) {
+void add_times(report::Document& page, const app::RunDetail& detail) {
   report::TextTable table({{"step"}, {"count", report::Align::right}, {"seconds", report::Align::right}});
   for (const auto& [kind, count, seconds] : detail.times())
     table.add({kind, std::to_string(count), fmt::format("{:.2f}", seconds)});
@@ -145,8 +145,8 @@ std::string clocks_text(const model::BlockSample& sample) {
 }
 
 /// The raw times, and the verdict that they give by the rules of today.
-void add_samples(report::Document& page, const RunDetail& detail, const std::vector<ShownRace>& races) {
-  for (const ShownRace& race : races) {
+void add_samples(report::Document& page, const app::RunDetail& detail, const std::vector<app::ShownRace>& races) {
+  for (const app::ShownRace& race : races) {
     const model::Evaluation& evaluation = race.evaluation;
     if (evaluation.samples.empty()) continue;
     page.heading(fmt::format("{} {}: nanoseconds by block, opponent then candidate", race.step,
@@ -167,7 +167,7 @@ void add_samples(report::Document& page, const RunDetail& detail, const std::vec
   }
 }
 
-void show_timeline(const RunDetail& detail, const ShowOptions& options) {
+void show_timeline(const app::RunDetail& detail, const ShowOptions& options) {
   const report::Timeline timeline = report::timeline_of(detail.steps());
   if (options.json) {
     Json line = report::to_json(timeline);
@@ -182,8 +182,8 @@ void show_timeline(const RunDetail& detail, const ShowOptions& options) {
 std::string header_text(const journal::RunInfo& run) {
   std::string text =
       fmt::format("run {}: {} ({}), started {}\n", run.id, run.task_name, to_string(run.status), run.created);
-  if (const auto settings = run_settings_from(run.settings))
-    text += fmt::format("measures {}\n", place_of(settings->device));
+  if (const auto settings = app::run_settings_from(run.settings))
+    text += fmt::format("measures {}\n", app::place_of(settings->device));
   if (run.result) {
     const Json& result = *run.result;
     text += fmt::format("outcome {}, stopped by {}", result.value("outcome", "?"), result.value("stopped_by", "?"));
@@ -195,18 +195,18 @@ std::string header_text(const journal::RunInfo& run) {
 }
 
 /// All that is told about a run.
-base::Result<report::Document> page_of(const RunDetail& detail, RawSamples samples) {
+base::Result<report::Document> page_of(const app::RunDetail& detail, app::RawSamples samples) {
   const journal::RunInfo& run = detail.run();
   report::Document page("Run " + run.id + " of " + run.task_name);
   page.text(header_text(run));
-  const RoleUsage usage = usage_by_role(detail.steps());
+  const app::RoleUsage usage = app::usage_by_role(detail.steps());
   const int gains = run.result ? run.result->value("gains", 0) : 0;
-  if (std::string cost = describe_cost(usage.by_role, usage.plans, gains); !cost.empty()) {
+  if (std::string cost = app::describe_cost(usage.by_role, usage.plans, gains); !cost.empty()) {
     page.heading("Cost (plan: with its attempts and fixes)");
     page.text(std::move(cost));
   }
   if (run.result && run.result->contains("estimate"))
-    page.text("\n" + describe(comparisons_of((*run.result)["estimate"])));
+    page.text("\n" + describe(app::comparisons_of((*run.result)["estimate"])));
   const auto races = detail.races();
   add_plans(page, detail);
   add_models(page, detail.models());
@@ -220,7 +220,7 @@ base::Result<report::Document> page_of(const RunDetail& detail, RawSamples sampl
                           experience.effect ? report::format_ratio(*experience.effect) : std::string("-")));
   }
   add_times(page, detail);
-  if (samples == RawSamples::kept) add_samples(page, detail, races);
+  if (samples == app::RawSamples::kept) add_samples(page, detail, races);
   return page;
 }
 
@@ -232,8 +232,8 @@ base::Result<Exit> show(const ShowOptions& options) {
          "--export-markdown writes what `show` prints of a whole run; leave out CANDIDATE, --timeline, "
          "--decisions and --json"});
   }
-  TRY_ASSIGN(const RunDetail detail, RunDetail::read(find_workspace(options.workspace), options.run));
-  const RawSamples samples = options.samples ? RawSamples::kept : RawSamples::left_out;
+  TRY_ASSIGN(const app::RunDetail detail, app::RunDetail::read(app::find_workspace(options.workspace), options.run));
+  const app::RawSamples samples = options.samples ? app::RawSamples::kept : app::RawSamples::left_out;
   if (!options.candidate.empty()) {
     TRY_ASSIGN(const auto solution, detail.candidate(options.candidate));
     fmt::print("{}", model::main_text(solution));
@@ -274,7 +274,7 @@ void add_show(CommandLine& app, Action& chosen) {
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
   command.option("--export-markdown", &options->export_markdown, "Also write what is shown to this file, as Markdown");
-  command.chosen([&chosen, options] { chosen = [options](Shell&) { return show(*options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell&) { return show(*options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -19,17 +19,17 @@ struct StopOptions {
 };
 
 base::Result<Exit> stop(const StopOptions& options) {
-  auto run = WatchedRun::open(find_workspace(options.workspace), options.run);
+  auto run = app::WatchedRun::open(app::find_workspace(options.workspace), options.run);
   if (!run) return refuse_options(run.error());
-  const RunState& state = run->state();
+  const app::RunState& state = run->state();
   if (state.status == model::RunStatus::dead)
-    return base::fail(base::ErrorCode::unavailable, death_notice(run->id(), state));
+    return base::fail(base::ErrorCode::unavailable, app::death_notice(run->id(), state));
   if (state.status != model::RunStatus::running) {
     fmt::print("run {} has ended already: {}\n", run->id(), to_string(state.status));
     return Exit::done;
   }
   TRY(run->ask(options.now ? journal::Request::stop_now : journal::Request::stop));
-  const std::string who = state.session ? process_of(*state.session) : std::string("its process");
+  const std::string who = state.session ? app::process_of(*state.session) : std::string("its process");
   fmt::print("asked {} to {}\n", who,
              options.now
                  ? fmt::format("end run {} at once; continue it later with: accelopt resume {}", run->id(), run->id())
@@ -54,7 +54,7 @@ void add_stop(CommandLine& app, Action& chosen) {
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--now", options->now, "End at once, without a confirmation, to be resumed");
-  command.chosen([&chosen, options] { chosen = [options](Shell&) { return stop(*options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell&) { return stop(*options); }; });
 }
 
 }  // namespace accelopt::cli

@@ -29,7 +29,7 @@ struct WatchOptions {
 };
 
 /// Shows events as they were told to the journal, at the time at which they happened.
-class Screen final : public WatchSink {
+class Screen final : public app::WatchSink {
  public:
   Screen(const WatchOptions& watching, std::int64_t began_ms) : json_(watching.json), now_ms_(began_ms) {
     if (json_) return;
@@ -73,22 +73,23 @@ class Screen final : public WatchSink {
   std::unique_ptr<model::EventSink> progress_;
 };
 
-base::Result<Exit> watch(Shell& shell, const WatchOptions& options) {
+base::Result<Exit> watch(app::Shell& shell, const WatchOptions& options) {
   say_on_stop("");
-  auto run = WatchedRun::open(find_workspace(options.workspace), options.run);
+  auto run = app::WatchedRun::open(app::find_workspace(options.workspace), options.run);
   if (!run) return refuse_options(run.error());
   {
     Screen screen(options, run->session_began_ms());
     TRY(run->follow(screen, shell.stops.wind_down));
   }
-  const RunState& state = run->state();
+  const app::RunState& state = run->state();
   if (state.status == model::RunStatus::running) return Exit::done;  // the watching ended, the run goes on
   if (state.status == model::RunStatus::dead) {
     if (options.json) {
-      const Json line = {{"type", "dead"}, {"schema", 1}, {"run", run->id()}, {"text", death_notice(run->id(), state)}};
+      const Json line = {
+          {"type", "dead"}, {"schema", 1}, {"run", run->id()}, {"text", app::death_notice(run->id(), state)}};
       fmt::print("{}\n", base::canonical(line));
     }
-    fmt::print(stderr, "accelopt: {}\n", death_notice(run->id(), state));
+    fmt::print(stderr, "accelopt: {}\n", app::death_notice(run->id(), state));
     return Exit::error;
   }
   TRY_ASSIGN(const journal::RunInfo ended, run->info());
@@ -115,7 +116,7 @@ void add_watch(CommandLine& app, Action& chosen) {
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "Events and result as JSON lines (docs/events.md)");
   command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
-  command.chosen([&chosen, options] { chosen = [options](Shell& shell) { return watch(shell, *options); }; });
+  command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return watch(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

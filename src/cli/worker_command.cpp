@@ -32,7 +32,7 @@ struct WorkerOptions {
 /// What the coordinator is told of this machine before it asks for anything.
 worker::Hello introduce(const std::string& device) {
   worker::Hello hello;
-  hello.version = kVersion;
+  hello.version = app::kVersion;
   hello.target = device.substr(0, device.find(':'));
   hello.device = device;
   utsname system{};
@@ -50,9 +50,9 @@ worker::Hello introduce(const std::string& device) {
   return hello;
 }
 
-base::Result<Exit> serve(const Shell& shell, const WorkerOptions& options) {
-  const std::string device = options.device.empty() ? DeviceFlags().device : options.device;
-  TRY_ASSIGN(const auto target, make_target(shell, device, options.compiler));
+base::Result<Exit> serve(const app::Shell& shell, const WorkerOptions& options) {
+  const std::string device = options.device.empty() ? app::DeviceFlags().device : options.device;
+  TRY_ASSIGN(const auto target, app::make_target(shell, device, options.compiler));
   TRY(worker::serve_worker(*target, introduce(device), STDIN_FILENO, STDOUT_FILENO));
   return Exit::done;
 }
@@ -67,11 +67,11 @@ bool is_known_compiler(const std::string& name) {
 }
 
 /// The worker that a bundle asks for, unless the command line says otherwise.
-base::Result<DeviceFlags> device_for(const bundles::Bundle& bundle, const WorkerOptions& options) {
-  DeviceFlags flags;
+base::Result<app::DeviceFlags> device_for(const bundles::Bundle& bundle, const WorkerOptions& options) {
+  app::DeviceFlags flags;
   flags.device = options.device.empty() ? bundle.device : options.device;
   flags.compiler = options.compiler.empty() ? bundle.compiler : options.compiler;
-  if (const auto device = parse_device(flags.device); !device) {
+  if (const auto device = app::parse_device(flags.device); !device) {
     if (!options.device.empty()) return tl::make_unexpected(device.error());
     return base::fail(base::ErrorCode::invalid_argument,
                       "the bundle asks for what is no device here; name one with --device: " + device.error().message);
@@ -86,7 +86,7 @@ base::Result<DeviceFlags> device_for(const bundles::Bundle& bundle, const Worker
   return flags;
 }
 
-base::Result<void> execute(Shell& shell, const WorkerOptions& options, const std::filesystem::path& folder) {
+base::Result<void> execute(app::Shell& shell, const WorkerOptions& options, const std::filesystem::path& folder) {
   const std::string name = folder.filename().string();
   std::string device;
   bundles::BundleExecution execution;
@@ -94,12 +94,12 @@ base::Result<void> execute(Shell& shell, const WorkerOptions& options, const std
       [&](const bundles::Bundle& bundle) -> base::Result<std::unique_ptr<evaluation::Evaluator>> {
     TRY_ASSIGN(const auto flags, device_for(bundle, options));
     device = flags.device;
-    return make_evaluator(shell, flags);
+    return app::make_evaluator(shell, flags);
   };
   execution.machine = [&] { return introduce(device); };
   execution.now = base::utc_now;
   execution.notice = [&](const std::string& text) { fmt::print(stderr, "{}: {}\n", name, text); };
-  execution.program_version = kVersion;
+  execution.program_version = app::kVersion;
   auto report = bundles::execute_bundle(folder, execution, shell.stops.wind_down);
   if (!report) {
     base::Error error = base::with_context(report.error(), folder.string());
@@ -120,7 +120,7 @@ base::Result<void> execute(Shell& shell, const WorkerOptions& options, const std
   return {};
 }
 
-base::Result<Exit> execute_bundles(Shell& shell, const WorkerOptions& options) {
+base::Result<Exit> execute_bundles(app::Shell& shell, const WorkerOptions& options) {
   TRY_ASSIGN(const auto folders, bundles::find_bundles(options.bundle));
   std::optional<base::Error> first;
   for (const std::filesystem::path& folder : folders) {
@@ -154,7 +154,7 @@ void add_worker(CommandLine& app, Action& chosen) {
   command.option("--bundle", &options->bundle,
                  "Execute this bundle, or all in this folder, and write the results into it");
   command.chosen([&chosen, options] {
-    chosen = [options](Shell& shell) {
+    chosen = [options](app::Shell& shell) {
       return options->bundle.empty() ? serve(shell, *options) : execute_bundles(shell, *options);
     };
   });

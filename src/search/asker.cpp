@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/asker.hpp"
 
+#include "base/json_fields.hpp"
+
 namespace accelopt::agents {
 
 using base::Json;
 
-static void to_json(Json& out, const Lesson& value) {
-  out = {{"title", value.title}, {"strategy", value.strategy}, {"before", value.before}, {"after", value.after}};
-}
-
-static void from_json(const Json& in, Lesson& value) {
-  in.at("title").get_to(value.title);
-  in.at("strategy").get_to(value.strategy);
-  base::read_field(in, "before", value.before);
-  base::read_field(in, "after", value.after);
+ACCELOPT_JSON(Lesson) {
+  field.required("title", it.title, "strategy", it.strategy);
+  field.optional("before", it.before, "after", it.after);
 }
 
 template <class T>

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json_fields.hpp"
+
 namespace accelopt::search {
 
 using base::Json;
@@ -32,14 +34,8 @@ Range around(double expected, double below, double above) {
   return {expected / below, expected, expected * above};
 }
 
-void to_json(Json& out, const Range& value) {
-  out = {{"low", value.low}, {"expected", value.expected}, {"high", value.high}};
-}
-
-void from_json(const Json& in, Range& value) {
-  in.at("low").get_to(value.low);
-  in.at("expected").get_to(value.expected);
-  in.at("high").get_to(value.high);
+ACCELOPT_JSON(Range) {
+  field.required("low", it.low, "expected", it.expected, "high", it.high);
 }
 
 namespace {

@@ -6,30 +6,30 @@
 
 #include <fmt/format.h>
 
+#include "base/json_fields.hpp"
+
 namespace accelopt::search {
 
 using base::ErrorCode;
 using base::fail;
 using base::Json;
-using base::read_field;
 
 namespace {
 
-constexpr std::array<std::pair<Strategy, std::string_view>, 3> kStrategies{{
+constexpr auto kStrategies = std::to_array<base::Named<Strategy>>({
     {Strategy::beam, "beam"},
     {Strategy::greedy, "greedy"},
     {Strategy::repeated_sampling, "repeated-sampling"},
-}};
+});
 
-constexpr std::array<std::pair<Asking, std::string_view>, 3> kAskings{{
+constexpr auto kAskings = std::to_array<base::Named<Asking>>({
     {Asking::apart_renamed, "apart-renamed"},
     {Asking::apart, "apart"},
     {Asking::together, "together"},
-}};
+});
 
-std::string_view to_string(Asking asking) {
-  return kAskings.at(static_cast<std::size_t>(asking)).second;
-}
+constexpr auto kRules = std::to_array<base::Named<Rules>>({{Rules::standard, "standard"}, {Rules::paper, "paper"}});
+constexpr auto kRecalls = std::to_array<base::Named<Recall>>({{Recall::queue, "queue"}, {Recall::ranked, "ranked"}});
 
 struct SettingRange {
   std::string_view name;
@@ -116,27 +116,21 @@ SearchSettings without_budgets(SearchSettings settings) {
 }
 
 std::string_view to_string(Strategy strategy) {
-  for (const auto& [value, name] : kStrategies) {
-    if (value == strategy) return name;
-  }
-  return "beam";
+  return base::name_in(kStrategies, strategy);
 }
 
 base::Result<Strategy> parse_strategy(std::string_view name) {
-  for (const auto& [value, known] : kStrategies) {
-    if (known == name) return value;
-  }
+  if (const auto strategy = base::value_in(kStrategies, name)) return *strategy;
   return fail(ErrorCode::invalid_argument,
               "unknown strategy \"" + std::string(name) + "\"; known are beam, greedy and repeated-sampling");
 }
 
 std::string_view to_string(Recall recall) {
-  return recall == Recall::queue ? "queue" : "ranked";
+  return base::name_in(kRecalls, recall);
 }
 
 base::Result<Recall> parse_recall(std::string_view name) {
-  if (name == "queue") return Recall::queue;
-  if (name == "ranked") return Recall::ranked;
+  if (const auto recall = base::value_in(kRecalls, name)) return *recall;
   return fail(ErrorCode::invalid_argument,
               "unknown memory \"" + std::string(name) + "\"; known are queue and ranked, and --no-memory");
 }
@@ -164,55 +158,22 @@ base::Result<void> set_by_name(SearchSettings& settings, std::string_view name, 
   return {};
 }
 
-void to_json(Json& out, const SearchSettings& value) {
-  out = {{"iterations", value.iterations},
-         {"beam", value.beam},
-         {"plans", value.plans},
-         {"attempts", value.attempts},
-         {"fixes", value.fixes},
-         {"memory_capacity", value.memory_capacity},
-         {"memory_new", value.memory_new},
-         {"memory_positive", value.memory_positive},
-         {"memory_negative", value.memory_negative},
-         {"patience", value.patience},
-         {"near_roofline", value.near_roofline},
-         {"confirm_tries", value.confirm_tries},
-         {"strategy", to_string(value.strategy)},
-         {"rules", value.rules == Rules::paper ? "paper" : "standard"},
-         {"recall", to_string(value.recall)},
-         {"memory_everything", value.memory_everything},
-         {"exclude_family", value.exclude_family},
-         {"max_seconds", Json(value.max_seconds)},
-         {"max_device_seconds", Json(value.max_device_seconds)},
-         {"max_evaluations", Json(value.max_evaluations)},
-         {"max_tokens", Json(value.max_tokens)},
-         {"max_usd", Json(value.max_usd)}};
-  // A journal from before there was a choice has no such field, and its steps are found by what it has.
-  if (value.asking != Asking::apart_renamed) out["asking"] = to_string(value.asking);
-}
-
-void from_json(const Json& in, SearchSettings& value) {
-  for (const SettingRange& range : kRanges) read_field(in, std::string(range.name).c_str(), value.*range.field);
-  read_field(in, "memory_positive", value.memory_positive);
-  read_field(in, "memory_negative", value.memory_negative);
-  read_field(in, "near_roofline", value.near_roofline);
-  for (const auto& [strategy, name] : kStrategies) {
-    if (in.value("strategy", std::string("beam")) == name) value.strategy = strategy;
+ACCELOPT_JSON(SearchSettings) {
+  for (const SettingRange& range : kRanges) field.optional(std::string(range.name).c_str(), it.*range.field);
+  field.optional("memory_positive", it.memory_positive, "memory_negative", it.memory_negative, "near_roofline",
+                 it.near_roofline, "memory_everything", it.memory_everything, "exclude_family", it.exclude_family,
+                 "max_seconds", it.max_seconds, "max_device_seconds", it.max_device_seconds, "max_evaluations",
+                 it.max_evaluations, "max_tokens", it.max_tokens, "max_usd", it.max_usd);
+  // What a run of before there was a choice had. It has no field of how plans are asked for, and its steps are found
+  // by what it has.
+  if constexpr (Field::kReads) {
+    it.recall = Recall::queue;
+    it.asking = Asking::apart_renamed;
   }
-  value.rules = in.value("rules", std::string("standard")) == "paper" ? Rules::paper : Rules::standard;
-  // A run of before there was a choice had the queue.
-  value.recall = in.value("recall", std::string("queue")) == "ranked" ? Recall::ranked : Recall::queue;
-  value.asking = Asking::apart_renamed;
-  for (const auto& [asking, name] : kAskings) {
-    if (in.value("asking", std::string()) == name) value.asking = asking;
-  }
-  read_field(in, "memory_everything", value.memory_everything);
-  read_field(in, "exclude_family", value.exclude_family);
-  read_field(in, "max_seconds", value.max_seconds);
-  read_field(in, "max_device_seconds", value.max_device_seconds);
-  read_field(in, "max_evaluations", value.max_evaluations);
-  read_field(in, "max_tokens", value.max_tokens);
-  read_field(in, "max_usd", value.max_usd);
+  field.optional_name("strategy", it.strategy, kStrategies);
+  field.optional_name("rules", it.rules, kRules);
+  field.optional_name("recall", it.recall, kRecalls);
+  if (Field::kReads || it.asking != Asking::apart_renamed) field.optional_name("asking", it.asking, kAskings);
 }
 
 }  // namespace accelopt::search

@@ -139,17 +139,4 @@ std::vector<PlayoffArm> Playoff::arms() const {
   return result;
 }
 
-Playoff replay_playoff(int arms, const PlayoffRules& rules, std::span<const PlayoffBlock> blocks) {
-  Playoff playoff(arms, rules);
-  for (std::size_t i = 0; i < blocks.size() && !playoff.finished(); ++i) {
-    for (const int arm : playoff.active()) {
-      const auto present = [&](const PlayoffBlock& block) { return block[static_cast<std::size_t>(arm)].has_value(); };
-      const auto rest = blocks.subspan(i);
-      if (arm != 0 && std::none_of(rest.begin(), rest.end(), present)) playoff.fail(arm);
-    }
-    playoff.add(blocks[i]);
-  }
-  return playoff;
-}
-
 }  // namespace accelopt::stats

@@ -74,8 +74,4 @@ class Playoff {
   bool separated_ = false;
 };
 
-/// The play-off that saw these blocks: what a stored one decides again. An arm that is absent without having been
-/// dropped counts as failed when it is absent from every later block too.
-Playoff replay_playoff(int arms, const PlayoffRules& rules, std::span<const PlayoffBlock> blocks);
-
 }  // namespace accelopt::stats

@@ -56,36 +56,4 @@ std::string indentation_at(std::string_view source, std::size_t offset) {
   return std::string(source.substr(begin, end - begin));
 }
 
-base::Result<std::string> replace_function(const Unit& original, const FunctionReplacement& replacement) {
-  const Function* function = original.find(replacement.function);
-  if (function == nullptr) {
-    return fail(ErrorCode::not_found, "the file defines no function " + replacement.function +
-                                          "; name one that it defines, without its parameters");
-  }
-  Edits edits;
-  std::string before;
-  for (const std::string& helper : replacement.helpers) before += helper + "\n\n";
-  // In front of the definition's line, so that `extern "C"` and attributes written there stay with it.
-  const std::size_t line = original.source.rfind('\n', function->extent.begin);
-  const std::size_t start = line == std::string::npos ? 0 : line + 1;
-  if (!before.empty()) edits.insert(start, before);
-  edits.replace(function->extent, replacement.definition);
-
-  std::string includes;
-  for (const std::string& name : replacement.includes) {
-    const bool present = std::any_of(original.includes.begin(), original.includes.end(),
-                                     [&](const Include& include) { return include.name == name; });
-    if (!present) includes += "#include " + name + "\n";
-  }
-  if (!includes.empty()) {
-    if (original.includes.empty()) {
-      edits.insert(0, includes);
-    } else {
-      includes.pop_back();
-      edits.insert(original.includes.back().line.end, "\n" + includes);
-    }
-  }
-  return edits.apply(original.source);
-}
-
 }  // namespace accelopt::syntax

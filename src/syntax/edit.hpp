@@ -35,17 +35,4 @@ std::string with_names(const Unit& unit, const Function& function, const Extent&
 /// White space before the offset's line.
 std::string indentation_at(std::string_view source, std::size_t offset);
 
-/// What takes a function's place in a user's file.
-struct FunctionReplacement {
-  std::string function;               ///< in the original
-  std::string definition;             ///< the whole new definition
-  std::vector<std::string> helpers;   ///< whole definitions (functions, types), in order, put before it
-  std::vector<std::string> includes;  ///< spelled with delimiters: "<cmath>"
-};
-
-/// The original with one function's definition replaced, helpers put before it, and includes that are missing added
-/// after the last one. `extern "C"`, attributes and comments before the definition stay.
-/// @error not_found: the original defines no such function.
-base::Result<std::string> replace_function(const Unit& original, const FunctionReplacement& replacement);
-
 }  // namespace accelopt::syntax

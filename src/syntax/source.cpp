@@ -6,20 +6,6 @@
 namespace accelopt::syntax {
 namespace {
 
-void collect_helpers(const Unit& unit, const Function& function, std::vector<std::string>& visiting,
-                     std::vector<std::string>& result) {
-  visiting.push_back(function.name);
-  for (const std::string& name : function.helpers) {
-    if (std::find(visiting.begin(), visiting.end(), name) != visiting.end()) continue;
-    if (std::find(result.begin(), result.end(), name) != result.end()) continue;
-    if (const Function* helper = unit.find(name)) {
-      collect_helpers(unit, *helper, visiting, result);
-      result.push_back(name);
-    }
-  }
-  visiting.pop_back();
-}
-
 bool modifies(const Expression& expression, std::int64_t declaration) {
   const bool changes = expression.kind == ExpressionKind::assign ||
                        (expression.kind == ExpressionKind::unary &&
@@ -55,13 +41,6 @@ const Function* Unit::find(std::string_view name) const {
   const auto found =
       std::find_if(functions.begin(), functions.end(), [&](const Function& f) { return f.name == name; });
   return found == functions.end() ? nullptr : &*found;
-}
-
-std::vector<std::string> helpers_of(const Unit& unit, std::string_view function) {
-  std::vector<std::string> visiting;
-  std::vector<std::string> result;
-  if (const Function* entry = unit.find(function)) collect_helpers(unit, *entry, visiting, result);
-  return result;
 }
 
 }  // namespace accelopt::syntax

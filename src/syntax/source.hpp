@@ -171,7 +171,4 @@ base::Result<Unit> parse(const Clang& clang, const ParseInput& input);
 /// Loops whose variable is changed in their own body, inside of the statement, are no longer canonical.
 void mark_modified_loops(Statement& statement);
 
-/// The names of all helper functions that `function` needs from its own file, callees before callers.
-std::vector<std::string> helpers_of(const Unit& unit, std::string_view function);
-
 }  // namespace accelopt::syntax

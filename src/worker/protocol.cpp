@@ -7,6 +7,8 @@
 #include <array>
 #include <cerrno>
 
+#include "base/json_fields.hpp"
+
 namespace accelopt::worker {
 
 using base::ErrorCode;
@@ -19,21 +21,11 @@ constexpr std::string_view kHelloStart = R"({"accelopt":"worker")";
 
 }  // namespace
 
-void to_json(Json& out, const Hello& value) {
-  out = {{"accelopt", "worker"},   {"protocol", value.protocol}, {"version", value.version},
-         {"target", value.target}, {"device", value.device},     {"host", value.host},
-         {"system", value.system}, {"machine", value.machine},   {"cores", value.cores}};
-}
-
-void from_json(const Json& in, Hello& value) {
-  in.at("protocol").get_to(value.protocol);
-  base::read_field(in, "version", value.version);
-  base::read_field(in, "target", value.target);
-  base::read_field(in, "device", value.device);
-  base::read_field(in, "host", value.host);
-  base::read_field(in, "system", value.system);
-  base::read_field(in, "machine", value.machine);
-  base::read_field(in, "cores", value.cores);
+ACCELOPT_JSON(Hello) {
+  if constexpr (!Field::kReads) field.required("accelopt", std::string("worker"));
+  field.required("protocol", it.protocol);
+  field.optional("version", it.version, "target", it.target, "device", it.device, "host", it.host, "system", it.system,
+                 "machine", it.machine, "cores", it.cores);
 }
 
 std::optional<Hello> find_hello(std::string_view line) {

@@ -106,28 +106,6 @@ TEST(Playoff, LeavesTheBaselineOutOfThePlacesWhenAsked) {
   EXPECT_EQ(playoff.ranking(), (std::vector<int>{1, 2}));
 }
 
-TEST(Playoff, DecidesAgainFromStoredBlocks) {
-  std::printf("seed 5\n");
-  HeavyTailedNoise noise(5, 0.02);
-  const PlayoffRules rules{.places = 2};
-  Playoff playoff(6, rules);
-  const std::vector<double> truth{0, 0.4, 1.2, 1.19, 1.0, 0.8};
-  std::vector<PlayoffBlock> blocks;
-  while (!playoff.finished()) {
-    if (playoff.blocks() == 7) playoff.fail(4);
-    blocks.push_back(round_of(playoff, truth, noise));
-    playoff.add(blocks.back());
-  }
-  const Playoff again = replay_playoff(6, rules, blocks);
-  EXPECT_EQ(again.blocks(), playoff.blocks());
-  EXPECT_EQ(again.ranking(), playoff.ranking());
-  EXPECT_EQ(again.separated(), playoff.separated());
-  for (std::size_t arm = 0; arm < truth.size(); ++arm) {
-    EXPECT_EQ(again.arms()[arm].dropped, playoff.arms()[arm].dropped);
-    EXPECT_EQ(again.arms()[arm].failed, playoff.arms()[arm].failed);
-  }
-}
-
 TEST(PlayoffSimulation, HardlyEverSeparatesEqualsNorDropsTheBest) {
   constexpr unsigned kSeed = 77;
   std::printf("seed %u\n", kSeed);

@@ -38,27 +38,6 @@ TEST(Edits, NamesAreReplacedByDeclarationNotBySpelling) {
             "y[i] = i;");
 }
 
-TEST(ReplaceFunction, KeepsTheRestOfTheFile) {
-  const Unit original = read(
-      "#include <math.h>\n\nint before;\n\n/* speed matters */\nextern \"C\" void f(float* y) {\n  y[0] = 1;\n}\n\nint "
-      "after;\n");
-  const auto changed = replace_function(original, {"f",
-                                                   "void f(float* y) {\n  y[0] = helped();\n}",
-                                                   {"static float helped() { return 2; }"},
-                                                   {"<math.h>", "<stdlib.h>"}});
-  ASSERT_TRUE(changed.has_value()) << changed.error().message;
-  EXPECT_EQ(*changed,
-            "#include <math.h>\n#include <stdlib.h>\n\nint before;\n\n/* speed matters */\nstatic float helped() { "
-            "return 2; }\n\n"
-            "extern \"C\" void f(float* y) {\n  y[0] = helped();\n}\n\nint after;\n");
-}
-
-TEST(ReplaceFunction, UnknownFunctionIsNotFound) {
-  const auto changed = replace_function(read("void f() {}"), {"g", "void g() {}", {}, {}});
-  ASSERT_FALSE(changed.has_value());
-  EXPECT_EQ(changed.error().code, base::ErrorCode::not_found);
-}
-
 TEST(Indentation, OfALine) {
   EXPECT_EQ(indentation_at("a\n   b", 5), "   ");
   EXPECT_EQ(indentation_at("  a", 2), "  ");
