@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Triton kernels on a machine without a device: captured and compiled, refused by name, verified by the interpreter."""
+
+import json
+import os
+
+import support
+
+TASK = """\
+schema = 1
+name = "add"
+op_type = "add"
+description = "z = x + y"
+target = "triton"
+
+[axes]
+N = "var"
+
+[[inputs]]
+name = "x"
+shape = ["N"]
+dtype = "float32"
+init = "normal(0, 1)"
+
+[[inputs]]
+name = "y"
+shape = ["N"]
+dtype = "float32"
+init = "normal(0, 1)"
+
+[[outputs]]
+name = "z"
+shape = ["N"]
+dtype = "float32"
+
+[[workloads]]
+name = "large"
+axes = { N = 16777216 }
+role = "race"
+
+[[workloads]]
+name = "odd"
+axes = { N = 1003 }
+role = "check"
+
+[cost]
+flops = "N"
+bytes = "12*N"
+"""
+
+REFERENCE = """\
+#include "task.h"
+
+extern "C" void reference(const real* x, const real* y, real* z, int64_t N) {
+  for (int64_t i = 0; i < N; ++i) z[i] = x[i] + y[i];
+}
+"""
+
+BASELINE = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add_kernel(x, y, z, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    tl.store(z + at, tl.load(x + at, mask=mask) + tl.load(y + at, mask=mask), mask=mask)
+
+
+def run(x, y, z):
+    n = x.numel()
+    add_kernel[(triton.cdiv(n, 256),)](x, y, z, n, BLOCK=256)
+"""
+
+
+class TritonWithoutADevice(support.TestCase):
+    def setUp(self):
+        super().setUp()
+        if "VIRTUAL_ENV" in os.environ:  # where the project's own Triton is
+            self.environment["VIRTUAL_ENV"] = os.environ["VIRTUAL_ENV"]
+        self.checks = {line["name"]: line for line in self.accelopt("doctor", "--json").lines if line["type"] == "check"}
+        if self.checks["triton"]["state"] != "ok":
+            self.skipTest("no Triton: " + self.checks["triton"]["advice"])
+        self.task = self.folder / "add"
+        self.task.mkdir()
+        for name, text in (("task.toml", TASK), ("reference.cpp", REFERENCE), ("baseline.py", BASELINE)):
+            (self.task / name).write_text(text, encoding="utf-8")
+
+    def evaluation(self, *arguments, code):
+        finished = self.accelopt("eval", self.task, *arguments, "--json")
+        self.assertEqual(finished.code, code, finished)
+        return json.loads(finished.out.strip().splitlines()[-1])
+
+    def kernel(self, text):
+        path = self.folder / "kernel.py"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def test_a_kernel_is_verified_and_never_timed(self):
+        self.assertEqual(self.accelopt("lint", self.task).code, 0)
+        evaluation = self.evaluation("--interpret", code=0)
+        self.assertEqual((evaluation["status"], evaluation["verdict"]), ("NOT_MEASURED", "NONE"))
+        self.assertIn("verified by the interpreter; nothing was timed", evaluation["reason"])
+        self.assertEqual(evaluation["workloads"], [])
+        self.assertEqual(evaluation["notes"], ["not interpreted, for their size: large"])
+        self.assertIn("Triton 3.6.0", evaluation["environment"]["compiler"])
+
+    def test_a_wrong_kernel_is_found(self):
+        wrong = self.kernel(BASELINE.replace("mask = at < n", "mask = at < n - 1"))
+        evaluation = self.evaluation(wrong, "--interpret", code=5)
+        self.assertEqual(evaluation["status"], "INCORRECT_NUMERICAL", evaluation)
+        self.assertIn("index 1002", evaluation["reason"])
+
+    def test_what_breaks_the_contract_says_where(self):
+        refused = self.kernel("import torch\n\n\ndef run(x, y):\n    try:\n        return torch.add(x, y)\n    except Exception:\n        return x\n")
+        for arguments in ([refused, "--interpret"], [refused, "--device", "cuda:0"]):
+            evaluation = self.evaluation(*arguments, code=5)
+            self.assertEqual(evaluation["status"], "COMPILE_ERROR", evaluation)
+            self.assertRegex(evaluation["reason"], r"^kernel\.py:6: error: torch\.add")
+
+    def test_a_device_is_wanted_for_times(self):
+        if self.checks["cuda driver"]["state"] == "ok":
+            self.skipTest("this machine has a CUDA driver")
+        evaluation = self.evaluation("--device", "cuda:0", code=5)
+        self.assertEqual(evaluation["status"], "NOT_MEASURED", evaluation)
+        self.assertIn("no CUDA driver", evaluation["reason"])
+        self.assertTrue(any("registers a thread" in remark for remark in evaluation["profile"]["remarks"]), evaluation)
+        self.assertIn("times nothing", self.accelopt("eval", self.task, "--device", "triton").said)
+        self.assertIn("choose --device cuda:0", self.accelopt("eval", self.task).said)
+        self.assertIn("give one of them", self.accelopt("eval", self.task, "--interpret", "--confirm").said)
+
+    def test_without_triton_the_rest_works(self):
+        self.environment["ACCELOPT_PYTHON"] = "/nowhere/python3"
+        checks = {line["name"]: line for line in self.accelopt("doctor", "--json").lines if line["type"] == "check"}
+        self.assertEqual(checks["triton"]["state"], "degraded")
+        self.assertIn("pip install triton==3.6.0", checks["triton"]["advice"])
+        finished = self.accelopt("eval", self.task, "--interpret")
+        self.assertNotEqual(finished.code, 0)
+        self.assertIn("/nowhere/python3", finished.said)
+        self.succeed("lint", self.task)
+
+    def test_other_targets_have_no_interpreter(self):
+        self.assertIn("have no interpreter", self.accelopt("eval", support.SUITE / "silu", "--interpret").said)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/answer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace accelopt::capture {
+namespace {
+
+using base::Json;
+
+/// x and y of four floats, and what an honest answer says of their sum.
+struct AnswerTest : testing::Test {
+  model::Solution solution{model::Language("python"), {{"main.py", "..."}}};
+  Request request{
+      .solution = solution,
+      .function = "run",
+      .architecture = 90,
+      .workloads = {{"w0", {{"x", model::DType::float32, {4}, false}}, {{"y", model::DType::float32, {4}, false}}}}};
+  Json answer = {{"cubins", {{{"data", "AAECAw=="}, {"kernel", "add_kernel"}, {"ptxas", "ptxas info"}}}},
+                 {"plans",
+                  {{{"workload", "w0"},
+                    {"buffers",
+                     {{{"name", "x"}, {"kind", "input"}, {"dtype", "float32"}, {"bytes", 16}},
+                      {{"name", "y"}, {"kind", "output"}, {"dtype", "float32"}, {"bytes", 16}},
+                      {{"name", "%1"}, {"kind", "scratch"}, {"dtype", "float32"}, {"bytes", 64}}}},
+                    {"ops",
+                     {{{"op", "launch"},
+                       {"cubin", 0},
+                       {"grid", {1, 1, 1}},
+                       {"block", {128, 1, 1}},
+                       {"cluster", {0, 0, 0}},
+                       {"shared_bytes", 0},
+                       {"arguments",
+                        {{{"tensor", "x"}, {"offset", 0}},
+                         {{"tensor", "%1"}, {"offset", 16}},
+                         {{"constant", "int32"}, {"bits", 4}}}}}}}}}},
+                 {"findings", {{{"file", "main.py"}, {"line", 3}, {"message", "num_warps has no effect"}}}},
+                 {"seconds", {{"host", 0.25}, {"compile", 0.5}}}};
+
+  Json& plan() { return answer["plans"][0]; }
+  Json& launch() { return plan()["ops"][0]; }
+  /// The error of the answer after a change.
+  std::string refused(const std::function<void()>& change) {
+    const Json honest = answer;
+    change();
+    const auto read = read_captured(answer, request);
+    answer = honest;
+    return read ? "it was taken" : read.error().message;
+  }
+};
+
+TEST_F(AnswerTest, HonestPlan_IsAProgram) {
+  const auto read = read_captured(answer, request);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->program.cubins.at(0).bytes, std::string("\0\1\2\3", 4));
+  const devices::cuda::LaunchPlan& plan = read->program.plans.at("w0");
+  ASSERT_EQ(plan.launches.size(), 1U);
+  EXPECT_EQ(plan.launches[0].kernel, "add_kernel");
+  EXPECT_EQ(plan.launches[0].block[0], 128U);
+  ASSERT_EQ(plan.launches[0].arguments.size(), 3U);
+  EXPECT_EQ(plan.launches[0].arguments[1].name, "%1");
+  EXPECT_EQ(plan.launches[0].arguments[1].offset, 16U);
+  EXPECT_EQ(plan.launches[0].arguments[2].bits, 4U);
+  ASSERT_EQ(plan.scratch.size(), 1U);
+  EXPECT_FALSE(plan.scratch[0].zero);
+  EXPECT_EQ(read->findings.at(0).line, 3);
+  EXPECT_DOUBLE_EQ(read->seconds, 0.75);
+  EXPECT_TRUE(read->refused.empty());
+}
+
+TEST_F(AnswerTest, ClearedScratch_IsTheDevicesToClear) {
+  const Json fill = {
+      {"op", "fill"},
+      {"bits", 0},
+      {"to", {{"buffer", "%1"}, {"offset", 0}, {"dtype", "float32"}, {"shape", {4, 4}}, {"strides", {4, 1}}}}};
+  plan()["ops"].insert(plan()["ops"].begin(), fill);
+  auto read = read_captured(answer, request);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->program.plans.at("w0").scratch.at(0).zero);
+  EXPECT_TRUE(read->refused.empty());
+
+  plan()["ops"][0]["to"]["shape"] = {4, 2};  // half of it
+  read = read_captured(answer, request);
+  ASSERT_TRUE(read);
+  EXPECT_FALSE(read->program.plans.at("w0").scratch.at(0).zero);
+  EXPECT_EQ(read->refused, std::vector<std::string>{"an operation of the host: fill"});
+}
+
+TEST_F(AnswerTest, ClearingAfterUse_IsNoClearingBefore) {
+  const Json fill = {
+      {"op", "fill"},
+      {"bits", 0},
+      {"to", {{"buffer", "%1"}, {"offset", 0}, {"dtype", "float32"}, {"shape", {16}}, {"strides", {1}}}}};
+  plan()["ops"].push_back(fill);
+  const auto read = read_captured(answer, request);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_FALSE(read->program.plans.at("w0").scratch.at(0).zero);
+  EXPECT_EQ(read->refused.size(), 1U);
+}
+
+TEST_F(AnswerTest, WhatCannotBeReplayed_IsNamedOnce) {
+  launch()["cooperative"] = true;
+  plan()["ops"].push_back({{"op", "copy"}});
+  plan()["ops"].push_back({{"op", "copy"}});
+  const auto read = read_captured(answer, request);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->refused, (std::vector<std::string>{"a cooperative launch", "an operation of the host: copy"}));
+}
+
+TEST_F(AnswerTest, ForgedPlans_AreRefused) {
+  EXPECT_NE(refused([&] { launch()["cubin"] = 1; }).find("\"cubin\""), std::string::npos);
+  EXPECT_NE(refused([&] { launch()["cubin"] = -1; }).find("\"cubin\""), std::string::npos);
+  EXPECT_NE(refused([&] { launch()["grid"] = {1, 1}; }).find("\"grid\""), std::string::npos);
+  EXPECT_NE(refused([&] { launch()["grid"] = {0, 1, 1}; }).find("no blocks"), std::string::npos);
+  EXPECT_NE(refused([&] { launch()["block"] = {1e9, 1, 1}; }).find("\"block\""), std::string::npos);
+  EXPECT_NE(refused([&] { launch()["shared_bytes"] = 1U << 30; }).find("\"shared_bytes\""), std::string::npos);
+  EXPECT_NE(refused([&] { launch()["arguments"][0]["offset"] = 17; }).find("\"offset\""), std::string::npos);
+  EXPECT_NE(refused([&] { launch()["arguments"][0]["tensor"] = "expected"; }).find("not there"), std::string::npos);
+  EXPECT_NE(refused([&] { launch()["arguments"][2]["constant"] = "void"; }).find("no kind"), std::string::npos);
+  EXPECT_NE(refused([&] { plan()["buffers"][0]["bytes"] = 32; }).find("another size"), std::string::npos);
+  EXPECT_NE(refused([&] { plan()["buffers"][0]["name"] = "secret"; }).find("has not"), std::string::npos);
+  EXPECT_NE(refused([&] { plan()["buffers"][2]["name"] = "x"; }).find("no name"), std::string::npos);
+  EXPECT_NE(refused([&] { plan()["buffers"][2]["bytes"] = 1ULL << 50; }).find("\"bytes\""), std::string::npos);
+  EXPECT_NE(refused([&] { plan()["workload"] = "w1"; }).find("not asked for"), std::string::npos);
+  EXPECT_NE(refused([&] { answer["plans"].push_back(plan()); }).find("not asked for"), std::string::npos);
+  EXPECT_NE(refused([&] { answer["plans"].clear(); }).find("missing"), std::string::npos);
+  EXPECT_NE(refused([&] { answer["cubins"][0]["kernel"] = "a b"; }).find("no name"), std::string::npos);
+  EXPECT_NE(refused([&] { answer["cubins"][0]["data"] = "AAE\n"; }).find("base64"), std::string::npos);
+  EXPECT_NE(refused([&] { answer["cubins"] = 7; }).find("none"), std::string::npos);
+  EXPECT_NE(refused([&] { plan()["ops"][0] = "launch"; }).find("none"), std::string::npos);
+}
+
+TEST_F(AnswerTest, ChoiceInAChoice_IsRefused) {
+  const Json inner = {{"op", "choose"}, {"choice", 0}, {"alternatives", {{{"ops", Json::array()}}}}};
+  plan()["ops"].push_back({{"op", "choose"}, {"choice", 0}, {"alternatives", {{{"ops", {inner}}}}}});
+  EXPECT_NE(refused([] {}).find("choice in a choice"), std::string::npos);
+  plan()["ops"].back() = {{"op", "choose"}, {"choice", 0}, {"alternatives", {{{"error", Json::object()}}}}};
+  EXPECT_NE(refused([] {}).find("choice of nothing"), std::string::npos);
+}
+
+TEST(Diagnostics, SayWhere) {
+  EXPECT_EQ(diagnostics_of({{"kind", "refused"},
+                            {"file", "main.py"},
+                            {"line", 41},
+                            {"call", "Tensor.softmax"},
+                            {"message", "arithmetic on device data"},
+                            {"text", "more"}}),
+            "main.py:41: error: Tensor.softmax: arithmetic on device data\nmore");
+  EXPECT_EQ(diagnostics_of({{"message", "a process died"}}), "error: a process died");
+  EXPECT_EQ(diagnostics_of(Json()), "error: ");
+}
+
+}  // namespace
+}  // namespace accelopt::capture

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// The real Triton, where build/python has it: from a file to cubins and launch plans, and by its interpreter.
+#include "targets/triton/capturer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/files.hpp"
+#include "devices/cuda/cubin.hpp"
+
+namespace accelopt::targets::triton {
+namespace {
+
+constexpr const char* kHead = "import torch\nimport triton\nimport triton.language as tl\n\n";
+constexpr const char* kAdd = R"(
+@triton.jit
+def add_kernel(x, y, z, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    tl.store(z + at, tl.load(x + at, mask=mask) + tl.load(y + at, mask=mask), mask=mask)
+
+
+)";
+constexpr const char* kRun = R"(def run(x, y, z):
+    n = x.numel()
+    add_kernel[(triton.cdiv(n, 256),)](x, y, z, n, BLOCK=256)
+)";
+
+model::TensorSpec tensor(const std::string& name) {
+  model::TensorSpec out;
+  out.name = name;
+  out.shape = std::vector<std::string>{"N"};
+  return out;
+}
+
+model::Task add_task() {
+  model::Task task;
+  task.target = "triton";
+  task.definition.name = "add";
+  task.definition.axes = {{"N", std::nullopt}};
+  task.definition.inputs = {tensor("x"), tensor("y")};
+  task.definition.outputs = {tensor("z")};
+  task.workloads = {{"large", {{"N", 4096}}, model::Role::race, 1.0},
+                    {"large again", {{"N", 4096}}, model::Role::check, 1.0},
+                    {"odd", {{"N", 1003}}, model::Role::check, 1.0}};
+  return task;
+}
+
+model::Kernel kernel(const std::string& text) {
+  return model::Kernel(model::Solution{model::Language("python"), {{"add.py", kHead + text}}});
+}
+
+/// One server for all: it takes a second to warm up.
+class Capture : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const auto folder = base::TemporaryFolder::create("capture-test");
+    CaptureOptions options;
+    for (const char* name : {"ACCELOPT_PYTHON", "VIRTUAL_ENV", "PATH"}) {
+      if (const char* const value = std::getenv(name)) options.python.environment[name] = value;
+    }
+    if (!folder || !capture::find_python(options.python)) return;
+    folder_ = new base::TemporaryFolder(std::move(const_cast<base::TemporaryFolder&>(*folder)));
+    options.folder = folder_->path();
+    auto made = Capturer::create(add_task(), options, {});
+    ASSERT_TRUE(made) << made.error().message;
+    capturer_ = made->release();
+  }
+  static void TearDownTestSuite() {
+    delete capturer_;
+    delete folder_;
+    capturer_ = nullptr;
+    folder_ = nullptr;
+  }
+  void SetUp() override {
+    if (capturer_ == nullptr) GTEST_SKIP() << "no Triton in build/python (make fetch)";
+  }
+
+  static model::BuildReport built(const std::string& text) {
+    const auto out = capturer_->build(kernel(text), {});
+    EXPECT_TRUE(out) << out.error().message;
+    return out ? (*out)->report : model::BuildReport();
+  }
+  static void expect_refused(const std::string& text, const std::string& why) {
+    const model::BuildReport report = built(text);
+    EXPECT_FALSE(report.built);
+    EXPECT_NE(report.diagnostics.find(why), std::string::npos) << report.diagnostics;
+  }
+
+  static Capturer* capturer_;
+  static base::TemporaryFolder* folder_;
+};
+Capturer* Capture::capturer_ = nullptr;
+base::TemporaryFolder* Capture::folder_ = nullptr;
+
+TEST_F(Capture, VectorAdd_IsACubinAndAPlanPerShape) {
+  const auto out = capturer_->build(kernel(std::string(kAdd) + kRun), {});
+  ASSERT_TRUE(out) << out.error().message;
+  const Built& built = **out;
+  ASSERT_TRUE(built.report.built) << built.report.diagnostics;
+  ASSERT_EQ(built.program.plans.size(), 2U);
+  const devices::cuda::LaunchPlan& large = built.program.plans.at("N=4096");
+  ASSERT_EQ(large.launches.size(), 1U);
+  EXPECT_EQ(large.launches[0].kernel, "add_kernel");
+  EXPECT_EQ(large.launches[0].grid[0], 16U);
+  EXPECT_EQ(built.program.plans.at("N=1003").launches[0].grid[0], 4U);
+  EXPECT_EQ(built.program.cubins.size(), 2U) << "4096 is a multiple of sixteen, which is compiled in";
+  for (const auto& cubin : built.program.cubins) EXPECT_TRUE(devices::cuda::read_cubin(cubin.bytes));
+  ASSERT_FALSE(built.report.remarks.empty());
+  EXPECT_NE(built.report.remarks[0].find("registers a thread"), std::string::npos) << built.report.remarks[0];
+}
+
+TEST_F(Capture, EqualPrograms_HaveEqualIds) {
+  const model::BuildReport one = built(std::string(kAdd) + kRun);
+  const model::BuildReport other = built(std::string(kAdd) + "# another file\n" + kRun);
+  const model::BuildReport returned =
+      built(std::string(kAdd) +
+            "def run(x, y):\n    z = torch.empty_like(x)\n    n = x.numel()\n"
+            "    add_kernel[(triton.cdiv(n, 256),)](x, y, z, n, BLOCK=256)\n    return z\n");
+  EXPECT_TRUE(returned.built) << returned.diagnostics;
+  EXPECT_EQ(one.machine_code_id, other.machine_code_id);
+  EXPECT_EQ(one.machine_code_id, returned.machine_code_id) << "what is returned is the output";
+  const model::BuildReport wider =
+      built(std::string(kAdd) + "def run(x, y, z):\n    add_kernel[(8,)](x, y, z, x.numel(), BLOCK=512)\n");
+  EXPECT_NE(one.machine_code_id, wider.machine_code_id);
+}
+
+TEST_F(Capture, Contract_IsKept) {
+  expect_refused("def run(x, y):\n    return x + y\n", "add.py:6: error: Tensor.add");
+  expect_refused("def other(x, y):\n    return x\n", "run");
+  expect_refused("def run(x, y, z:\n", "add.py:5");
+  expect_refused("import numpy\ndef run(x, y, z):\n    pass\n", "numpy");
+  expect_refused(std::string(kAdd) + "def run(x, y, z):\n    raise ValueError('no')\n", "ValueError");
+  expect_refused("@triton.jit\ndef k(x):\n    tl.store(x, undefined)\n\ndef run(x, y, z):\n    k[(1,)](z)\n",
+                 "undefined");
+}
+
+TEST_F(Capture, WhatTheDeviceRefuses_IsFoundBeforehand) {
+  expect_refused(std::string(kAdd) + "def run(x, y, z):\n    add_kernel[(1, 70000)](x, y, z, 1, BLOCK=256)\n", "65535");
+  expect_refused(
+      "@triton.jit\ndef k(x):\n    tl.device_print('x', 1)\n    tl.store(x, 1.0)\n\ndef run(x, y, z):\n    "
+      "k[(1,)](z)\n",
+      "device_print");
+}
+
+TEST_F(Capture, ScalarInputs_AreNotCapturedYet) {
+  model::Task task = add_task();
+  task.definition.inputs.push_back({.name = "scale"});
+  const auto made = Capturer::create(task, {}, {});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, base::ErrorCode::unsupported);
+  EXPECT_NE(made.error().message.find("\"scale\""), std::string::npos);
+}
+
+TEST_F(Capture, Interpreter_GivesTheOutputs) {
+  std::vector<float> x(1003);
+  std::vector<float> y(1003);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<float>(i);
+    y[i] = 0.5F;
+  }
+  const auto bytes = [](const std::vector<float>& values) {
+    return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  };
+  const auto run = capturer_->interpret(kernel(std::string(kAdd) + kRun), {{"N", 1003}}, {bytes(x), bytes(y)}, {});
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_TRUE(*run) << run->error();
+  std::vector<float> z(1003);
+  ASSERT_EQ((*run)->at(0).size(), z.size() * sizeof(float));
+  std::memcpy(z.data(), (*run)->at(0).data(), (*run)->at(0).size());
+  for (std::size_t i = 0; i < z.size(); ++i) EXPECT_EQ(z[i], x[i] + y[i]) << i;
+
+  const auto failed = capturer_->interpret(kernel("def run(x, y, z):\n    raise ValueError('no')\n"), {{"N", 1003}},
+                                           {bytes(x), bytes(y)}, {});
+  ASSERT_TRUE(failed) << failed.error().message;
+  ASSERT_FALSE(*failed);
+  EXPECT_NE(failed->error().find("ValueError"), std::string::npos) << failed->error();
+}
+
+TEST(FindPython, SaysWhatToInstall) {
+  const auto found = capture::find_python({{{"ACCELOPT_PYTHON", "/nowhere/python3"}}});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, base::ErrorCode::unsupported);
+  EXPECT_NE(found.error().message.find("/nowhere/python3"), std::string::npos) << found.error().message;
+  EXPECT_NE(found.error().message.find("pip install triton==3.6.0"), std::string::npos) << found.error().message;
+}
+
+}  // namespace
+}  // namespace accelopt::targets::triton
