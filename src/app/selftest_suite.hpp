@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/kernel.hpp"
 #include "model/solution.hpp"
 #include "model/task.hpp"
 
