@@ -43,7 +43,14 @@ base::Result<Exit> import(const ImportFlags& flags) {
   flashinfer_trace::ImportOptions options = flags.import;
   if (flags.workloads) options.most_workloads = static_cast<std::size_t>(*flags.workloads);
   TRY_ASSIGN(const flashinfer_trace::ImportReport report, flashinfer_trace::import_dataset(options));
-  for (const base::Problem& problem : report.problems) fmt::print("refused: {}\n", shown(base::to_string(problem, "")));
+  const std::vector<std::string>& named = options.definitions;
+  bool refused = false;
+  for (const base::Problem& problem : report.problems) {
+    const bool counts = named.empty() || std::ranges::find(named, problem.key) != named.end();
+    refused = refused || counts;
+    fmt::print("{}: {}\n", counts ? "refused" : "refused, elsewhere in the data set",
+               shown(base::to_string(problem, "")));
+  }
   std::size_t written = 0;
   std::size_t complete = 0;
   std::size_t workloads = 0;
@@ -61,7 +68,7 @@ base::Result<Exit> import(const ImportFlags& flags) {
       written, report.tasks.size(), complete, workloads, workloads_there, report.problems.size());
   const auto first = std::ranges::find_if(report.tasks, [](const ImportedTask& task) { return task.refused.empty(); });
   if (first != report.tasks.end()) fmt::print("next: accelopt lint {}\n", first->folder.string());
-  return written == report.tasks.size() && written > 0 && report.problems.empty() ? Exit::done : Exit::check_failed;
+  return written == report.tasks.size() && written > 0 && !refused ? Exit::done : Exit::check_failed;
 }
 
 }  // namespace

@@ -17,6 +17,8 @@
 #include "fakes/fake_evaluator.hpp"
 #include "fakes/scripted_chat_model.hpp"
 #include "llm/recording.hpp"
+#include "suites/flashinfer_trace/export.hpp"
+#include "suites/flashinfer_trace/import.hpp"
 #include "suites/task_folder.hpp"
 #include "versions/fixtures.hpp"
 #include "versions/samples.hpp"
@@ -153,6 +155,39 @@ TEST_F(Exchanged, Task_NewerSchema_Refused) {
   const auto read = suites::load_task(changed("task-3", "schema = 3", "schema = 4"));
   ASSERT_FALSE(read);
   expect_refused(read.error(), ErrorCode::parse, {"schema 4 is newer", "reads up to 3", "use a newer accelopt"});
+}
+
+// Imported tasks
+// -----------------------------------------------------------------------------------------------------
+
+TEST_F(Exchanged, Origin_OfAnImportedTask_KeepsItsBytes) {
+  const fs::path data = folder_.path() / "data";
+  ASSERT_TRUE(base::make_folders(data / "definitions"));
+  ASSERT_TRUE(base::make_folders(data / "workloads"));
+  ASSERT_TRUE(base::make_folders(data / "solutions"));
+  ASSERT_TRUE(base::write_file(data / "definitions/scale.json",
+                               R"({"name": "scale", "op_type": "scale", "axes": {"M": {"type": "var"}},
+ "inputs": {"x": {"shape": ["M"], "dtype": "float32"}}, "outputs": {"y": {"shape": ["M"], "dtype": "float32"}},
+ "reference": "def run(x):\n    return 2 * x\n"})"));
+  ASSERT_TRUE(base::write_file(data / "workloads/scale.jsonl",
+                               R"({"uuid": "00000001-a", "axes": {"M": 7}, "inputs": {"x": {"type": "random"}}})"));
+  ASSERT_TRUE(base::write_file(data / "solutions/s.json",
+                               R"({"name": "s", "definition": "scale", "author": "a", "spec": {"language": "triton",
+ "target_hardware": ["any"], "entry_point": "k.py::run"}, "sources": [{"path": "k.py", "content": "def run(x): return x"}]})"));
+  namespace trace = suites::flashinfer_trace;
+  ASSERT_TRUE(trace::import_dataset({.dataset = data, .output = folder_.path() / "tasks"}));
+  const fs::path folder = folder_.path() / "tasks/scale";
+  expect_fixture("origin-1.json", base::read_file(folder / trace::kOriginFile).value());
+  // The fixture is what an export begins with.
+  ASSERT_TRUE(base::write_file(folder / trace::kOriginFile, base::read_file(fixture_path("origin-1.json")).value()));
+  trace::ExportRequest request;
+  request.task.definition.name = "scale";
+  request.task.target = "triton";
+  request.task_folder = folder;
+  request.winner = sample_solution(model::Language("python"), "k.py");
+  request.output = folder_.path() / "exported";
+  ASSERT_TRUE(trace::export_winner(request));
+  EXPECT_TRUE(fs::exists(request.output / "definitions/other/scale.json"));
 }
 
 // Recorded answers

@@ -6,13 +6,19 @@
 
 #include "base/text.hpp"
 #include "model/c_tokens.hpp"
+#include "model/target_description.hpp"
+#include "suites/c_names.hpp"
+#include "suites/flashinfer_trace/languages.hpp"
 #include "suites/flashinfer_trace/python_text.hpp"
 
 namespace accelopt::suites::flashinfer_trace {
 namespace {
 
-bool is_python(const std::string& language) {
-  return language != "cuda" && language != "cpp";
+/// What a Triton kernel's function is called.
+constexpr const char* kEntry = "run";
+
+bool is_python(const Solution& solution) {
+  return is_python(language_named(solution.language));
 }
 
 const model::SourceFile& entry_source(const Solution& solution) {
@@ -24,25 +30,30 @@ const model::SourceFile& entry_source(const Solution& solution) {
 
 /// Mean recorded latencies of the solutions that failed nowhere.
 std::map<std::string, double> recorded_latencies(const std::vector<Trace>& traces) {
-  std::map<std::string, std::pair<double, int>> sums;
+  struct Record {
+    double sum = 0;
+    int count = 0;
+    bool failed = false;
+  };
+  std::map<std::string, Record> records;
   for (const Trace& trace : traces) {
-    auto& [sum, count] = sums[trace.solution];
-    if (trace.status != "PASSED" || !(trace.latency_ms > 0)) count = -1'000'000'000;
-    sum += trace.latency_ms;
-    ++count;
+    Record& record = records[trace.solution];
+    record.failed = record.failed || trace.status != "PASSED" || !(trace.latency_ms > 0);
+    record.sum += trace.latency_ms;
+    ++record.count;
   }
   std::map<std::string, double> means;
-  for (const auto& [name, sum] : sums) {
-    if (sum.second > 0) means[name] = sum.first / sum.second;
+  for (const auto& [name, record] : records) {
+    if (!record.failed) means[name] = record.sum / record.count;
   }
   return means;
 }
 
-/// Languages that accelopt has a front end for come first.
+/// Those that accelopt can run come first.
 int rank_of(const Solution& solution) {
   if (follows_contract(solution)) return 0;
-  if (solution.language == "triton") return 1;
-  return solution.language == "cuda" || solution.language == "cpp" ? 2 : 3;
+  if (language_named(solution.language) == SourceLanguage::triton) return 1;
+  return is_python(solution) ? 3 : 2;
 }
 
 const Solution* pick_solution(const Entry& entry) {
@@ -59,12 +70,12 @@ const Solution* pick_solution(const Entry& entry) {
 
 /// Its entry, where that is Python and there.
 std::optional<PythonFunction> entry_function(const Solution& solution) {
-  if (!is_python(solution.language)) return std::nullopt;
+  if (!is_python(solution)) return std::nullopt;
   return find_function(entry_source(solution).text, solution.entry_symbol);
 }
 
 void note_style(const Solution& solution, const Definition& definition, BaselineChoice& choice) {
-  if (!is_python(solution.language)) return;
+  if (!is_python(solution)) return;
   const auto note = [&](const std::string& text) { choice.notes.push_back("solution " + solution.name + ": " + text); };
   const auto function = entry_function(solution);
   const std::size_t inputs = definition.inputs.size();
@@ -82,6 +93,14 @@ void note_style(const Solution& solution, const Definition& definition, Baseline
   }
 }
 
+/// The target of a task in that language, and its baseline's file.
+void take_target(SourceLanguage language, BaselineChoice& choice) {
+  choice.target = target_of(language);
+  const model::TargetDescription* const target = model::find_target(choice.target);
+  ACCELOPT_ASSERT(target != nullptr, "a target of a language is described");
+  choice.file = "baseline" + target->languages.front().suffixes.front();
+}
+
 /// Where a solution cannot be a baseline: where it is kept, and what to write.
 void keep_beside(const Solution& solution, const std::string& why, BaselineChoice& choice) {
   choice.notes.push_back("solution " + solution.name + " (" + solution.language +
@@ -93,9 +112,10 @@ void keep_beside(const Solution& solution, const std::string& why, BaselineChoic
 bool follows_contract(const Solution& solution) {
   const std::string& text = entry_source(solution).text;
   if (solution.sources.size() != 1) return false;
-  if (solution.language == "cuda")
+  const SourceLanguage language = language_named(solution.language);
+  if (language == SourceLanguage::cuda)
     return text.starts_with("//@ launch") || text.find("\n//@ launch") != std::string::npos;
-  if (solution.language != "cpp" || solution.entry_symbol != "kernel") return false;
+  if (language != SourceLanguage::cpp || solution.entry_symbol != "kernel") return false;
   const std::vector<std::string> tokens = model::canonical_tokens(text);
   return std::find(tokens.begin(), tokens.end(), "kernel") != tokens.end();
 }
@@ -103,7 +123,7 @@ bool follows_contract(const Solution& solution) {
 CallingStyle calling_style(const Solution& solution, const Definition& definition) {
   const CallingStyle flagged =
       solution.destination_passing.value_or(true) ? CallingStyle::writes : CallingStyle::returns;
-  if (!is_python(solution.language)) return flagged;
+  if (!is_python(solution)) return flagged;
   const auto function = entry_function(solution);
   if (!function) return CallingStyle::unknown;
   if (function->takes_any) {
@@ -116,7 +136,8 @@ CallingStyle calling_style(const Solution& solution, const Definition& definitio
 }
 
 base::Result<BaselineChoice> choose_baseline(const Entry& entry, const std::string& name) {
-  BaselineChoice choice{.target = "cuda", .file = "baseline.cu"};
+  BaselineChoice choice;
+  take_target(SourceLanguage::cuda, choice);
   if (name.empty()) {
     choice.solution = pick_solution(entry);
   } else {
@@ -132,17 +153,19 @@ base::Result<BaselineChoice> choose_baseline(const Entry& entry, const std::stri
   const Solution& solution = *choice.solution;
   choice.style = calling_style(solution, entry.definition);
   note_style(solution, entry.definition, choice);
+  const SourceLanguage language = language_named(solution.language);
+  const bool is_triton = language == SourceLanguage::triton && solution.sources.size() == 1;
   if (follows_contract(solution)) {
-    if (solution.language == "cpp") choice.target = "cpu";
-    if (solution.language == "cpp") choice.file = "baseline.cpp";
+    take_target(language, choice);
     choice.text = entry_source(solution).text;
-  } else if (solution.language == "triton" && solution.sources.size() == 1) {
-    choice.target = "triton";
-    choice.file = "baseline.py";
+  } else if (is_triton && is_identifier(solution.entry_symbol)) {
+    take_target(language, choice);
     choice.text = entry_source(solution).text;
+    if (solution.entry_symbol != kEntry)
+      *choice.text += "\n\n" + std::string(kEntry) + " = " + solution.entry_symbol + "\n";
   } else if (solution.sources.size() != 1) {
     keep_beside(solution, "it has " + std::to_string(solution.sources.size()) + " files, a baseline is one", choice);
-  } else if (is_python(solution.language)) {
+  } else if (is_python(solution)) {
     keep_beside(solution, "accelopt runs no host code in Python, and has no front end for " + solution.language,
                 choice);
   } else {

@@ -15,10 +15,21 @@
 namespace accelopt::suites::flashinfer_trace {
 namespace {
 
+/// Of a task.
+constexpr std::size_t kMostWorkloads = 1000;
 /// Of a task.toml, which may have 1 MiB.
 constexpr std::size_t kRoomForValues = std::size_t{600} << 10;
 /// A definition's axes, where it has no workloads, while it is looked at.
 constexpr std::int64_t kAnyExtent = 4;
+
+/// A task's description is one line; it is cut between characters.
+std::string cut_line(const std::string& text) {
+  constexpr std::size_t kMost = 400;
+  const std::string_view line = base::first_line(text);
+  std::size_t length = std::min(line.size(), kMost);
+  while (length > 0 && length < line.size() && (static_cast<unsigned char>(line[length]) & 0xC0) == 0x80) --length;
+  return std::string(line.substr(0, length));
+}
 
 /// One workload as a task has it.
 struct Candidate {
@@ -30,7 +41,8 @@ struct Candidate {
 
 class Converter {
  public:
-  Converter(const Entry& entry, std::size_t most_workloads) : entry_(entry), most_(most_workloads) {}
+  Converter(const Entry& entry, std::size_t most_workloads)
+      : entry_(entry), most_(most_workloads == 0 ? kMostWorkloads : std::min(most_workloads, kMostWorkloads)) {}
 
   base::Result<Converted> run() {
     TRY(convert_definition());
@@ -61,7 +73,7 @@ class Converter {
     model::Definition& definition = out_.task.definition;
     definition.name = from.name;
     definition.op_type = from.op_type;
-    definition.description = base::first_line(from.description, 400);
+    definition.description = cut_line(from.description);
     for (const Axis& axis : from.axes) {
       model::Axis one{axis.name, axis.value};
       if (!axis.expression.empty()) {
@@ -202,7 +214,7 @@ class Converter {
     std::stable_sort(candidates_.begin(), candidates_.end(),
                      [](const Candidate& a, const Candidate& b) { return a.elements > b.elements; });
     const std::size_t count = candidates_.size();
-    if (most_ > 0 && count > most_) {
+    if (count > most_) {
       std::vector<Candidate> kept;
       for (std::size_t i = 0; i < most_; ++i) {
         const std::size_t place = most_ == 1 ? 0 : i * (count - 1) / (most_ - 1);

@@ -40,11 +40,12 @@ class DatasetReader {
       return base::fail(base::ErrorCode::not_found, root_.string() + ": no such folder; give a dataset's folder");
     }
     if (fs::is_directory(root_ / "definitions", ignored)) {
+      is_dataset_ = true;
       TRY(read_parts());
     } else {
       TRY(read_problem_folders());
     }
-    if (!found_definitions_) {
+    if (!is_dataset_) {
       return base::fail(base::ErrorCode::not_found,
                         root_.string() +
                             ": no dataset; it needs definitions/ (FlashInfer Trace), or folders with a "
@@ -129,6 +130,8 @@ class DatasetReader {
     std::map<fs::path, std::string> names;  // of the problems' definitions, by folder
     for (const fs::path& file : files) {
       if (file.filename() != "definition.json") continue;
+      is_dataset_ = true;
+      last_definition_.clear();
       TRY(read_file(file, Part::definitions, file.parent_path().filename().string()));
       names[file.parent_path()] = last_definition_;
     }
@@ -188,7 +191,6 @@ class DatasetReader {
   }
 
   void take_definition(const fs::path& file, OrderedJson& json, const std::string& owner) {
-    found_definitions_ = true;
     last_definition_.clear();
     // SOL-ExecBench keeps the reference beside the definition, too.
     if (!json.contains("reference") && file.filename() == "definition.json") {
@@ -285,7 +287,7 @@ class DatasetReader {
   Dataset out_;
   std::size_t visited_ = 0;
   std::size_t bytes_ = 0;
-  bool found_definitions_ = false;
+  bool is_dataset_ = false;
   bool by_problem_ = false;  ///< a folder a problem
   std::string last_definition_;
   std::map<std::string, std::string> first_files_;

@@ -10,6 +10,8 @@
 #include "base/text.hpp"
 #include "suites/flashinfer_trace/baseline.hpp"
 #include "suites/flashinfer_trace/import.hpp"
+#include "suites/flashinfer_trace/languages.hpp"
+#include "suites/flashinfer_trace/python_text.hpp"
 
 namespace accelopt::suites::flashinfer_trace {
 namespace {
@@ -167,16 +169,16 @@ class Exporter {
   base::Result<OrderedJson> winner_solution() {
     const model::Solution& winner = request_.winner;
     if (winner.sources.empty()) return base::fail(base::ErrorCode::unsupported, "the winner has no source");
-    const std::string key(winner.language.key());
-    const bool triton = request_.task.target == "triton";
-    const std::string language = triton ? "triton" : key == "c" ? "cpp" : key;
-    if (!triton && language != "cpp" && language != "cuda" && language != "python")
-      return base::fail(base::ErrorCode::unsupported, "no Solution has the language " + key);
+    const auto source = language_of_target(request_.task.target);
+    if (!source)
+      return base::fail(base::ErrorCode::unsupported,
+                        "no Solution has the language of target " + in_quotes(request_.task.target));
+    const std::string language(to_string(*source));
     OrderedJson out;
     out["name"] = "accelopt_" + language + "_" + request_.winner_id.substr(0, 6);
     out["definition"] = definition_;
     out["author"] = request_.author;
-    const std::string symbol = triton || language == "python" ? entry_symbol() : "kernel";
+    const std::string symbol = is_python(*source) ? entry_symbol() : "kernel";
     out["spec"]["language"] = language;
     out["spec"]["target_hardware"] = OrderedJson::array({request_.device.empty() ? "unknown" : request_.device});
     out["spec"]["entry_point"] = winner.sources.front().name + "::" + symbol;
@@ -184,22 +186,23 @@ class Exporter {
       out["spec"]["destination_passing_style"] = style == CallingStyle::writes;
     for (const model::SourceFile& file : winner.sources)
       out["sources"].push_back({{"path", file.name}, {"content", file.text}});
-    if (!triton && language != "python") {
+    if (!is_python(*source)) {
       const std::string how =
           "A kernel under accelopt's contract: it has no host function that the ecosystem's builders could call.";
       out["description"] = how;
       out_.notes.push_back("the solution's schema is right, but only accelopt runs it: " +
-                           std::string(language == "cuda" ? "its launches stand in //@ launch lines"
-                                                          : "its function takes plain pointers") +
+                           std::string(*source == SourceLanguage::cuda ? "its launches stand in //@ launch lines"
+                                                                       : "its function takes plain pointers") +
                            ", and no builder of the ecosystem calls that");
     }
     return out;
   }
 
-  /// The function that the baseline's solution named.
+  /// The function that the baseline's solution named, where the winner still has it.
   [[nodiscard]] std::string entry_symbol() const {
     if (origin_.solution) {
-      if (const auto solution = read_solution(*origin_.solution)) return solution->entry_symbol;
+      const auto solution = read_solution(*origin_.solution);
+      if (solution && find_function(main_text(request_.winner), solution->entry_symbol)) return solution->entry_symbol;
     }
     return "run";
   }

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "suites/flashinfer_trace/fields.hpp"
+#include "suites/flashinfer_trace/languages.hpp"
 #include "suites/flashinfer_trace/python_text.hpp"
 
 namespace accelopt::suites::flashinfer_trace {
@@ -83,13 +84,6 @@ InputDescriptor read_descriptor(const OrderedJson& value, std::string path, std:
     fields.refuse("type", "must be random, scalar, safetensors or custom");
   }
   return out;
-}
-
-/// What SOL-ExecBench calls the languages of FlashInfer Trace.
-std::string language_name(const std::string& name) {
-  if (name == "pytorch") return "python";
-  if (name == "cuda_cpp" || name == "cutlass" || name == "cudnn" || name == "cublas") return "cuda";
-  return name;
 }
 
 /// Why the path cannot be a source's: it must stay in the folder where sources are put.
@@ -196,7 +190,7 @@ Result<Solution> read_solution(const OrderedJson& json) {
   out.author = fields.text_or("author");
   Fields spec(fields.object("spec"), "spec", problem);
   const std::vector<std::string> languages = spec.texts("languages");
-  out.language = language_name(spec.has("language") || languages.empty() ? spec.text("language") : languages.front());
+  out.language = common_name(spec.has("language") || languages.empty() ? spec.text("language") : languages.front());
   out.binding = spec.text_or("binding");
   out.destination_passing = spec.boolean("destination_passing_style");
   const std::string entry = spec.text("entry_point");

@@ -157,6 +157,30 @@ class Programs : public testing::Test {
   std::string in_float_;
 };
 
+TEST(SlotRecipes, RowsDrawnWhole_ComeFromTheWorker) {
+  model::InitSpec listed{model::InitKind::values};
+  listed.values = {0, 5, 9};
+  for (const auto& [init, bulk] : {std::pair{model::InitSpec{model::InitKind::integers, 0, 9}, false},
+                                   {{model::InitKind::indptr, 9}, true},
+                                   {{model::InitKind::distinct, 0, 9}, true},
+                                   {listed, true}}) {
+    model::Definition definition;
+    definition.axes = {{"M", std::nullopt}};
+    definition.inputs.resize(1);
+    definition.inputs[0].name = "ids";
+    definition.inputs[0].dtype = model::DType::int32;
+    definition.inputs[0].shape = std::vector<std::string>{"M"};
+    definition.outputs.resize(1);
+    definition.outputs[0].shape = std::vector<std::string>{"M"};
+    const model::Workload workload{"three", {{"M", 3}}, model::Role::race, 1.0};
+    const evaluation::SlotPlan plan{workload, {1, {}, {}, {3}}, {{init, model::DType::int32, {3}}}, 7};
+    const auto recipe = slot_recipe(definition, plan);
+    ASSERT_TRUE(recipe) << recipe.error().message;
+    EXPECT_EQ(recipe->request.variants.at(0).at(0).bulk, bulk) << to_string(init);
+    EXPECT_EQ(recipe->draws.at(0).at(0).init, init);
+  }
+}
+
 TEST_F(Programs, EachWorkload_HasItsPlan) {
   EXPECT_EQ(outcome_of(by_hand(), 64, "64"), "right");
   EXPECT_EQ(outcome_of(by_hand(), 100, "100"), "right");

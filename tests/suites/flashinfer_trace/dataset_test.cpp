@@ -173,6 +173,9 @@ TEST_F(DatasetReading, OnlyWhatWasAskedFor_IsRead) {
   EXPECT_EQ(dataset.entries.size(), 1U);
   EXPECT_EQ(read_dataset(root(), {"scales"}).error().code, base::ErrorCode::invalid_argument);
   EXPECT_EQ(read_dataset(root() / "none", {}).error().code, base::ErrorCode::not_found);
+  put("definitions/paged.json", "{");
+  put("definitions/scale.json", "{");
+  EXPECT_EQ(read().problems.size(), 3U) << "a dataset with nothing but mistakes is one";
   ASSERT_TRUE(base::make_folders(output()));
   const auto empty = read_dataset(output(), {});
   ASSERT_FALSE(empty);

@@ -200,6 +200,15 @@ TEST_F(Import, TheFastestOnRecord_IsTheBaseline) {
   EXPECT_NE(imported({.solution = "z"}).refused.find("no solution \"z\" of scale"), std::string::npos);
 }
 
+TEST_F(Import, AnotherEntry_IsCalledRun) {
+  put("definitions/scale.json", kScale);
+  put("workloads/scale.jsonl", scale_workload("u1", "9"));
+  put("solutions/s.json", solution("s", "scale", "triton", "main.py::fwd", "main.py", "def fwd(x, a, y): pass"));
+  imported();
+  EXPECT_EQ(file("scale/baseline.py"), "def fwd(x, a, y): pass\n\nrun = fwd\n");
+  EXPECT_NE(file("scale/flashinfer_trace.json").find("\"destination_passing_style\": true"), std::string::npos);
+}
+
 TEST_F(Import, SolutionsThatCannotRun_AreKeptWithTheReason) {
   put("definitions/scale.json", kScale);
   put("workloads/scale.jsonl", scale_workload("u1", "9"));
@@ -211,6 +220,30 @@ TEST_F(Import, SolutionsThatCannotRun_AreKeptWithTheReason) {
   EXPECT_NE(file("scale/baseline.cu").find("#error"), std::string::npos);
   put("solutions/s.json", solution("py", "scale", "python", "k.py::run", "k.py", "def run(x): return x"));
   EXPECT_TRUE(has(imported().notes, "takes 1 parameters, but the definition has 2 inputs and 1 outputs"));
+}
+
+TEST_F(Import, LongDescriptions_AreCutBetweenCharacters) {
+  std::string long_text = "x";
+  for (int i = 0; i < 300; ++i) long_text += "\u00e9";
+  put("definitions/scale.json", replaced(kScale, R"(y = a * x\nrow by row)", long_text));
+  put("workloads/scale.jsonl", scale_workload("u1", "9"));
+  EXPECT_EQ(imported().refused, "");
+  EXPECT_NE(file("scale/task.toml").find("description = \"x\u00e9"), std::string::npos);
+  EXPECT_TRUE(task_problems(output() / "scale").empty()) << "it can be read";
+}
+
+TEST_F(Import, ManyWorkloads_AreTakenInStepsOfSize) {
+  put("definitions/scale.json", kScale);
+  std::string lines;
+  for (int i = 1; i <= 40; ++i) lines += scale_workload("u" + std::to_string(i), std::to_string(i));
+  put("workloads/scale.jsonl", lines);
+  const ImportedTask task = imported({.most_workloads = 4});
+  EXPECT_EQ(task.workloads, 4U);
+  EXPECT_EQ(task.left_out, 36U);
+  const std::string toml = file("scale/task.toml");
+  for (const char* rows : {"{ Z = 40 }", "{ Z = 27 }", "{ Z = 14 }", "{ Z = 1 }"})
+    EXPECT_NE(toml.find(rows), std::string::npos) << toml;
+  EXPECT_EQ(imported({.most_workloads = 0}).left_out, 0U);
 }
 
 TEST_F(Import, ComputedAxes_AreBoundByTheirExpression) {
