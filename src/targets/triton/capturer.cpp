@@ -49,6 +49,15 @@ Wanted wanted_of(const model::Task& task) {
   return out;
 }
 
+/// 90 of "sm_90a".
+int number_of(const std::string& architecture) {
+  int out = 0;
+  for (const char c : architecture) {
+    if (c >= '0' && c <= '9') out = 10 * out + (c - '0');
+  }
+  return out;
+}
+
 std::uint32_t bytes_of(const Argument& argument) {
   if (argument.kind == Argument::Kind::tensor) return kPointerBytes;
   if (argument.kind == Argument::Kind::tensor_map) return kTensorMapBytes;
@@ -154,7 +163,7 @@ Result<BuiltPtr> Capturer::build(const model::Kernel& kernel, const std::stop_to
 Result<BuiltPtr> Capturer::capture_now(const model::Kernel& kernel, const std::stop_token& stop) {
   Wanted wanted = wanted_of(task_);
   const capture::Request request{
-      .solution = kernel.solution(), .function = kEntry, .architecture = 90, .workloads = std::move(wanted.shapes)};
+      .solution = kernel.solution(), .function = kEntry, .architecture = number_of(options_.limits.architecture), .workloads = std::move(wanted.shapes)};
   auto built = std::make_shared<Built>();
   TRY_ASSIGN(const capture::Answer answer, server_.ask(capture::capture_request(request), stop));
   std::string& problem = built->report.diagnostics;
@@ -243,7 +252,7 @@ Result<tl::expected<std::vector<std::string>, std::string>> Capturer::interpret(
   const model::Definition& definition = task_.definition;
   const capture::Request request{.solution = kernel.solution(),
                                  .function = kEntry,
-                                 .architecture = 90,
+                                 .architecture = number_of(options_.limits.architecture),
                                  .workloads = {capture::shapes_of(definition, axes, "w")}};
   const Shapes& shapes = request.workloads.front();
   for (std::size_t i = 0; i < shapes.inputs.size(); ++i)
