@@ -130,7 +130,15 @@ TEST(Mutants, VariantsOfTheTaskTellWhatWouldMendIt) {
   EXPECT_FALSE(measured.definition.numerics.lower_precision);
   EXPECT_FALSE(measured.definition.numerics.normwise.has_value());
   EXPECT_EQ(measured.definition.inputs[0].init.kind, model::InitKind::zeros);
+  model::Workload listing{"listing", {}, model::Role::check, 1.0};
+  for (const model::TensorSpec& input : task.definition.inputs)
+    listing.inits.emplace(input.name, model::InitSpec{model::InitKind::ones});
+  task.workloads.push_back(listing);
   const model::Task rich = with_rich_inputs(task);
+  for (const model::TensorSpec& input : rich.definition.inputs) {
+    EXPECT_EQ(rich.workloads.back().inits.contains(input.name), !model::is_floating(input.dtype))
+        << "a workload's own floating inputs become rich, too";
+  }
   EXPECT_FALSE(rich.definition.numerics.normwise.has_value());
   EXPECT_EQ(rich.definition.inputs[0].init.kind, model::InitKind::normal);
   EXPECT_EQ(rich.definition.inputs[0].families.size(), model::kTransformations.size());
