@@ -108,8 +108,16 @@ def emit_constant(storage: Storage) -> None:
         sink.upload(whole(storage), dtypes.bytes_of(storage.values, storage.dtype))
 
 
+def made_up_here(storage: Storage) -> None:
+    """From now on its contents are the host's own, whatever they were copied from."""
+    if storage.emit is not None:
+        storage.emit = lambda: emit_constant(storage)
+
+
 def write_known(storage: Storage, places: list[int], values: list) -> None:
     """Changes known contents that are not in the plan yet, or never will be."""
+    storage.known()
+    made_up_here(storage)
     if isinstance(storage.values, Uniform):
         if storage.count > MOST_KNOWN:
             refuse("assignment", f"to single elements of a tensor of {storage.count} elements")

@@ -9,7 +9,7 @@ from typing import Any, Sequence
 from . import dtypes, host, shapes, state
 from .dtypes import DType
 from .errors import Refused, refuse
-from .storage import MOST_KNOWN, Storage, Uniform, Window, allocate, constant, write_known
+from .storage import MOST_KNOWN, Storage, Uniform, Window, allocate, constant, made_up_here, write_known
 
 
 class Size(tuple):
@@ -445,7 +445,7 @@ class Tensor:
         if not isinstance(source, Tensor):
             return self.fill_(source)
         wide = source.expand(self.shape)
-        if self.storage_.pending() and source.storage_.is_known():
+        if self.storage_.pending() and self.storage_.is_known() and source.storage_.is_known():
             values = wide.values_("Tensor.copy_")
             write_known(self.storage_, list(shapes.places(self.shape, self.strides_, self.offset_)), values)
             return self
@@ -466,7 +466,8 @@ class Tensor:
         everything = self.numel() == self.storage_.count and self.dtype is self.storage_.dtype
         if self.storage_.pending() and self.storage_.is_known():
             if everything:
-                self.storage_.values = Uniform(value)
+                self.storage_.values, self.storage_.lazy = Uniform(value), None
+                made_up_here(self.storage_)
             else:
                 places = list(shapes.places(self.shape, self.strides_, self.offset_))
                 write_known(self.storage_, places, [value] * len(places))

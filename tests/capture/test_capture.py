@@ -160,6 +160,33 @@ def run(indptr, y):
         self.assertEqual(plan["reads"], {"indptr": 7})
         self.assertEqual(plan["ops"][2]["arguments"][0], {"tensor": "indptr", "offset": 0})
 
+    def test_changed_copies_of_inputs(self):
+        """A copy that waits until somebody needs it is no copy any more once it is changed."""
+        source = COPY + """
+def run(p, x, y):
+    q = p.to(torch.int64)
+    q[0] = 7
+    q[1:3] = torch.tensor([8, 9], device="cuda")
+    move[(1,)](q, y, 4, BLOCK=4)
+    z = p.to(torch.int64)
+    z.zero_()
+    move[(1,)](z, y, 4, BLOCK=4)
+    h = x.to(torch.float16)
+    h[0] = 1.0
+    h[1:2].copy_(torch.ones(1, device="cuda"))
+    move[(1,)](h, y, 4, BLOCK=4)
+"""
+        ops = self.ops(source, [visible("p", [1, 2, 3, 4]), tensor("x", 4)], [tensor("y", 4)])
+        self.assertEqual([op["op"] for op in ops], ["upload", "launch", "fill", "launch", "copy", "fill", "fill", "copy", "launch"])
+        self.assertEqual(struct.unpack("<4q", base64.b64decode(ops[0]["data"])), (7, 8, 9, 4))
+
+    def test_relative_imports(self):
+        main = "from .add import add\ndef run(x, y, z):\n    add[(1,)](x, y, z, 64, BLOCK=64)\n"
+        files = [{"name": "ops/main.py", "content": main}, {"name": "ops/add.py", "content": ADD}]
+        workload = {"name": "w", "inputs": [tensor("x", 64), tensor("y", 64)], "outputs": [tensor("z", 64)]}
+        answer = self.server.ask(op="capture", files=files, entry="ops/main.py::run", workloads=[workload])
+        self.assertIn("ok", answer, answer)
+
     def test_two_workloads_share_a_cubin(self):
         ask = support.request(ADD_INTO)
         ask["workloads"] = [{"name": f"n{n}", "inputs": [tensor("x", n), tensor("y", n)], "outputs": [tensor("z", n)]}

@@ -95,7 +95,8 @@ def drawn(name):
             return torch.empty_like(size[0], dtype=dtype)
         if name == "randint":
             shape = options["size"] if "size" in options else size[-1]
-            low, high = (size[0], size[1]) if len(size) > 1 and isinstance(size[1], int) else (0, size[0])
+            bounds = [bound for bound in size if isinstance(bound, int)] or [options.get("low", 0), options["high"]]
+            low, high = bounds if len(bounds) > 1 else (0, bounds[0])
             if shapes.numel(shape) <= 4096:  # lengths and the like, which wrappers read
                 values = [low + i % max(high - low, 1) for i in range(shapes.numel(shape))]
                 return torch.tensor(values, dtype=dtype or torch.int64, device="cuda").view(shape)
