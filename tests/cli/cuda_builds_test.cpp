@@ -16,6 +16,7 @@
 namespace accelopt::cli {
 namespace {
 
+using app::SelftestKernel;
 using targets::cuda::CudaBuilder;
 
 class CudaBuilds : public testing::Test {

@@ -9,7 +9,7 @@ namespace {
 TEST(WorkerOption, Repeated_TakesOneCommandEach) {
   CommandLine line("test", "", "0");
   Command command = line.add("run", "runs");
-  DeviceFlags flags;
+  app::DeviceFlags flags;
   std::string task;
   command.option("task", &task, "a task");
   declare(command, flags);
