@@ -74,7 +74,9 @@ class PlanReader {
   PlanReader(const Shapes& shapes, std::size_t cubins, std::vector<std::string> kernels, Captured& out)
       : cubins_(cubins), kernels_(std::move(kernels)), out_(out) {
     for (const auto* tensors : {&shapes.inputs, &shapes.outputs}) {
-      for (const Tensor& tensor : *tensors) bytes_[tensor.name] = bytes_of(tensor);
+      for (const Tensor& tensor : *tensors) {
+        if (tensor.value.is_null()) bytes_[tensor.name] = bytes_of(tensor);
+      }
     }
   }
 

@@ -9,7 +9,12 @@ namespace {
 using base::Json;
 
 Json form_of(const Tensor& tensor) {
-  Json out = {{"name", tensor.name}, {"dtype", model::to_string(tensor.dtype)}, {"shape", tensor.shape}};
+  Json out = {{"name", tensor.name}, {"dtype", model::to_string(tensor.dtype)}};
+  if (!tensor.value.is_null()) {
+    out["value"] = tensor.value;
+    return out;
+  }
+  out["shape"] = tensor.shape;
   if (tensor.inout) out["inout"] = true;
   return out;
 }
@@ -39,8 +44,10 @@ Json form_of(const Request& request, const char* operation) {
 
 Shapes shapes_of(const model::Definition& definition, const model::AxisValues& axes, std::string name) {
   Shapes out{std::move(name), {}, {}};
-  for (const model::TensorSpec& input : definition.inputs)
-    out.inputs.push_back({input.name, input.dtype, model::shape_of(input, axes), input.inout});
+  for (const model::TensorSpec& input : definition.inputs) {
+    auto shape = input.shape ? model::shape_of(input, axes) : std::vector<std::int64_t>();
+    out.inputs.push_back({input.name, input.dtype, std::move(shape), input.inout});
+  }
   for (const model::TensorSpec& output : definition.outputs) {
     if (!output.inout) out.outputs.push_back({output.name, output.dtype, model::shape_of(output, axes), false});
   }

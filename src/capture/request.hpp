@@ -14,11 +14,13 @@
 
 namespace accelopt::capture {
 
+/// A tensor, or a scalar, whose value a plan holds.
 struct Tensor {
   std::string name;
   model::DType dtype = model::DType::float32;
   std::vector<std::int64_t> shape;  ///< elements, outermost axis first
   bool inout = false;
+  base::Json value{};  ///< of a scalar: a number, "inf", "-inf" or "nan"; null: it is a tensor
 };
 
 /// One set of shapes that the host function is called with.
@@ -28,7 +30,7 @@ struct Shapes {
   std::vector<Tensor> outputs;
 };
 
-/// The tensors of a workload. Requires every axis to be bound.
+/// The tensors of a workload; scalars have no value yet. Requires every axis to be bound.
 Shapes shapes_of(const model::Definition& definition, const model::AxisValues& axes, std::string name);
 
 struct Request {

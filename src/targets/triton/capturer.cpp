@@ -2,6 +2,8 @@
 #include "targets/triton/capturer.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <optional>
 #include <set>
 
@@ -10,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "devices/cuda/cubin.hpp"
+#include "evaluation/verify/slots.hpp"
 #include "targets/cuda/program.hpp"
 #include "targets/cuda/resources.hpp"
 
@@ -17,6 +20,7 @@ namespace accelopt::targets::triton {
 namespace {
 
 using base::ErrorCode;
+using base::Json;
 using base::Result;
 using capture::Captured;
 using capture::Shapes;
@@ -30,23 +34,66 @@ using devices::cuda::Launch;
 constexpr std::uint32_t kPointerBytes = 8;
 constexpr std::uint32_t kTensorMapBytes = 128;
 
-/// The plans that a task's workloads need, each once, and what the captured ones are called meanwhile: names of
-/// workloads are anybody's.
-struct Wanted {
-  std::vector<std::string> plans;
-  std::vector<Shapes> shapes;
-};
+/// As JSON has it, which knows no infinity.
+Json json_of(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
 
-Wanted wanted_of(const model::Task& task) {
-  Wanted out;
-  for (const model::Workload& workload : task.workloads) {
-    const model::AxisValues axes = model::bind_axes(task.definition, workload);
-    std::string plan = cuda::plan_name(task.definition, axes);
-    if (std::find(out.plans.begin(), out.plans.end(), plan) != out.plans.end()) continue;
-    out.shapes.push_back(capture::shapes_of(task.definition, axes, "w" + std::to_string(out.plans.size())));
-    out.plans.push_back(std::move(plan));
-  }
+std::string_view text_of(const evaluation::Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+template <class Number>
+Json number_in(const evaluation::Bytes& bytes) {
+  Number out{};
+  std::memcpy(&out, bytes.data(), sizeof out);
   return out;
+}
+
+/// The value of a scalar input from its bytes.
+Json scalar_of(const model::TensorSpec& input, const evaluation::Bytes& bytes) {
+  using model::DType;
+  switch (input.dtype) {
+    case DType::int64:
+      return number_in<std::int64_t>(bytes);
+    case DType::int32:
+      return number_in<std::int32_t>(bytes);
+    case DType::int16:
+      return number_in<std::int16_t>(bytes);
+    case DType::int8:
+      return number_in<std::int8_t>(bytes);
+    case DType::uint64:
+      return number_in<std::uint64_t>(bytes);
+    case DType::uint32:
+      return number_in<std::uint32_t>(bytes);
+    case DType::uint16:
+      return number_in<std::uint16_t>(bytes);
+    case DType::uint8:
+    case DType::boolean:
+      return number_in<std::uint8_t>(bytes);
+    default:
+      return json_of(evaluation::seen_by_reference(input, bytes).values.at(0));
+  }
+}
+
+/// The value that a scalar input has in every slot of the workload: a plan holds it. @error unsupported: it has others.
+Result<Json> fixed_value(const model::Workload& workload, const model::TensorSpec& input,
+                         const model::AxisValues& axes) {
+  using model::InitKind;
+  TRY_ASSIGN(const model::InitSpec init, model::bound(model::init_of(workload, input), axes));
+  const bool fixed = init.kind == InitKind::constant || init.kind == InitKind::zeros || init.kind == InitKind::ones ||
+                     init.kind == InitKind::values;
+  if (!fixed || !input.families.empty())
+    return base::fail(
+        ErrorCode::unsupported,
+        "the scalar input \"" + input.name +
+            "\" is drawn anew for each set of inputs, and a captured plan "
+            "holds its value; write init = \"constant(...)\" without families, or make it a tensor of one element");
+  evaluation::Bytes bytes(model::size_of(input.dtype));
+  TRY(evaluation::draw_input({init, input.dtype, {}, model::Family::as_declared, 0}, bytes));
+  return scalar_of(input, bytes);
 }
 
 /// 90 of "sm_90a".
@@ -106,6 +153,8 @@ std::string refused(const Cubin& cubin) {
     return "the function " + name + " is called, and there is none";
   }
   for (const devices::cuda::CubinVariable& variable : cubin.variables) {
+    // The text of an assertion's message, or what libdevice asks its compiler for.
+    if (variable.initialised && variable.name.find("$_str") < 2) continue;
     if (variable.initialised && variable.name.starts_with("$str")) continue;
     return fmt::format("\"{}\" ({} bytes of global memory) would keep its value from call to call, which is refused",
                        variable.name.substr(0, 256), variable.bytes);
@@ -132,22 +181,46 @@ std::string identity_of(const devices::cuda::LaunchPlan& plan) {
 
 }  // namespace
 
-Capturer::Capturer(const model::Task& task, CaptureOptions options, capture::Python python)
-    : task_(task),
+Capturer::Capturer(model::Definition definition, Wanted wanted, CaptureOptions options, capture::Python python)
+    : definition_(std::move(definition)),
+      wanted_(std::move(wanted)),
       options_(std::move(options)),
       server_({.python = std::move(python), .cores = options_.cores, .folder = options_.folder}) {}
 
+/// Names of workloads are anybody's: the captured plans are called w0, w1, ... meanwhile.
+Result<Capturer::Wanted> Capturer::wanted_of(const model::Task& task) {
+  Wanted out;
+  for (const model::Workload& workload : task.workloads) {
+    const model::AxisValues axes = model::bind_axes(task.definition, workload);
+    Shapes shapes = capture::shapes_of(task.definition, axes, "w" + std::to_string(out.plans.size()));
+    for (std::size_t i = 0; i < shapes.inputs.size(); ++i) {
+      const model::TensorSpec& input = task.definition.inputs[i];
+      if (input.shape) continue;
+      TRY_ASSIGN(shapes.inputs[i].value, fixed_value(workload, input, axes));
+    }
+    std::string plan = cuda::plan_name(task.definition, axes);
+    const auto known = std::find(out.plans.begin(), out.plans.end(), plan);
+    if (known == out.plans.end()) {
+      out.shapes.push_back(std::move(shapes));
+      out.plans.push_back(std::move(plan));
+      continue;
+    }
+    const Shapes& before = out.shapes[static_cast<std::size_t>(known - out.plans.begin())];
+    for (std::size_t i = 0; i < shapes.inputs.size(); ++i) {
+      if (before.inputs[i].value != shapes.inputs[i].value)
+        return base::fail(ErrorCode::unsupported, "two workloads of the same axes give the scalar input \"" +
+                                                      shapes.inputs[i].name + "\" other values");
+    }
+  }
+  return out;
+}
+
 Result<std::unique_ptr<Capturer>> Capturer::create(const model::Task& task, CaptureOptions options,
                                                    const std::stop_token& stop) {
-  for (const model::TensorSpec& input : task.definition.inputs) {
-    if (!input.shape)
-      return base::fail(ErrorCode::unsupported,
-                        "the input \"" + input.name +
-                            "\" is a scalar, whose value a launch plan would hold; this version "
-                            "captures tensors alone: make it a tensor of one element");
-  }
+  TRY_ASSIGN(Wanted wanted, wanted_of(task));
   TRY_ASSIGN(capture::Python python, capture::find_python(options.python));
-  std::unique_ptr<Capturer> out(new Capturer(task, std::move(options), std::move(python)));
+  std::unique_ptr<Capturer> out(
+      new Capturer(task.definition, std::move(wanted), std::move(options), std::move(python)));
   TRY_ASSIGN(out->version_, out->server_.version(stop));
   return out;
 }
@@ -161,9 +234,10 @@ Result<BuiltPtr> Capturer::build(const model::Kernel& kernel, const std::stop_to
 }
 
 Result<BuiltPtr> Capturer::capture_now(const model::Kernel& kernel, const std::stop_token& stop) {
-  Wanted wanted = wanted_of(task_);
-  const capture::Request request{
-      .solution = kernel.solution(), .function = kEntry, .architecture = number_of(options_.limits.architecture), .workloads = std::move(wanted.shapes)};
+  const capture::Request request{.solution = kernel.solution(),
+                                 .function = kEntry,
+                                 .architecture = number_of(options_.limits.architecture),
+                                 .workloads = wanted_.shapes};
   auto built = std::make_shared<Built>();
   TRY_ASSIGN(const capture::Answer answer, server_.ask(capture::capture_request(request), stop));
   std::string& problem = built->report.diagnostics;
@@ -189,8 +263,8 @@ Result<BuiltPtr> Capturer::capture_now(const model::Kernel& kernel, const std::s
     problem = file + ": error: " + problem;
     return built;
   }
-  for (std::size_t i = 0; i < wanted.plans.size(); ++i)
-    built->program.plans[wanted.plans[i]] = std::move(captured->program.plans.at(request.workloads[i].name));
+  for (std::size_t i = 0; i < wanted_.plans.size(); ++i)
+    built->program.plans[wanted_.plans[i]] = std::move(captured->program.plans.at(request.workloads[i].name));
   built->program.cubins = std::move(captured->program.cubins);
   built->report.built = true;
   return built;
@@ -244,23 +318,28 @@ Result<std::string> Capturer::judge(const Captured& captured, Built& built) cons
   return std::string();
 }
 
-Result<tl::expected<std::vector<std::string>, std::string>> Capturer::interpret(const model::Kernel& kernel,
-                                                                                const model::AxisValues& axes,
-                                                                                const std::vector<std::string>& inputs,
-                                                                                const std::stop_token& stop) {
+Result<tl::expected<std::vector<std::string>, std::string>> Capturer::interpret(
+    const model::Kernel& kernel, const model::AxisValues& axes, const std::vector<evaluation::Bytes>& inputs,
+    const std::stop_token& stop) {
   using Outputs = tl::expected<std::vector<std::string>, std::string>;
-  const model::Definition& definition = task_.definition;
+  Shapes wanted = capture::shapes_of(definition_, axes, "w");
+  for (std::size_t i = 0; i < wanted.inputs.size(); ++i) {
+    capture::Tensor& input = wanted.inputs[i];
+    const evaluation::Bytes& bytes = inputs.at(i);
+    if (!definition_.inputs[i].shape)
+      input.value = scalar_of(definition_.inputs[i], bytes);
+    else
+      TRY(base::write_file(options_.folder / capture::tensor_file(wanted, input), text_of(bytes)));
+  }
   const capture::Request request{.solution = kernel.solution(),
                                  .function = kEntry,
                                  .architecture = number_of(options_.limits.architecture),
-                                 .workloads = {capture::shapes_of(definition, axes, "w")}};
+                                 .workloads = {std::move(wanted)}};
   const Shapes& shapes = request.workloads.front();
-  for (std::size_t i = 0; i < shapes.inputs.size(); ++i)
-    TRY(base::write_file(options_.folder / capture::tensor_file(shapes, shapes.inputs[i]), inputs.at(i)));
   TRY_ASSIGN(const capture::Answer answer, server_.ask(capture::interpret_request(request, options_.folder), stop));
   if (!answer.error.is_null()) return Outputs(tl::make_unexpected(capture::diagnostics_of(answer.error)));
   std::vector<std::string> outputs;
-  for (const model::TensorSpec& output : definition.outputs) {
+  for (const model::TensorSpec& output : definition_.outputs) {
     const auto file = capture::output_file(shapes, {output.name, output.dtype, {}, output.inout});
     const auto bytes = static_cast<std::size_t>(model::element_count(output, axes)) * model::size_of(output.dtype);
     TRY_ASSIGN(std::string read, base::read_foreign_file(options_.folder / file, bytes));

@@ -15,6 +15,7 @@
 #include "capture/server.hpp"
 #include "devices/cuda/program.hpp"
 #include "devices/cuda/residency.hpp"
+#include "evaluation/bench.hpp"
 #include "model/evaluation.hpp"
 #include "model/kernel.hpp"
 #include "model/task.hpp"
@@ -41,7 +42,7 @@ using BuiltPtr = std::shared_ptr<const Built>;
 /// Captures the solutions of one task, and keeps what came out. Every function may be called from many threads.
 class Capturer {
  public:
-  /// @error unsupported: no Python with Triton; the task has scalar inputs.
+  /// @error unsupported: no Python with Triton; a scalar input that is not the same in every slot.
   static base::Result<std::unique_ptr<Capturer>> create(const model::Task& task, CaptureOptions options,
                                                         const std::stop_token& stop);
 
@@ -53,21 +54,27 @@ class Capturer {
   /// The outputs of a call on these inputs by Triton's interpreter, an entry a tensor of the definition's outputs.
   /// `inputs` are the bytes of the definition's inputs. A run that fails is a message.
   /// @error io, unavailable, cancelled.
-  base::Result<tl::expected<std::vector<std::string>, std::string>> interpret(const model::Kernel& kernel,
-                                                                              const model::AxisValues& axes,
-                                                                              const std::vector<std::string>& inputs,
-                                                                              const std::stop_token& stop);
+  base::Result<tl::expected<std::vector<std::string>, std::string>> interpret(
+      const model::Kernel& kernel, const model::AxisValues& axes, const std::vector<evaluation::Bytes>& inputs,
+      const std::stop_token& stop);
 
   /// "Triton 3.6.0 (Python 3.12.3, ptxas 12.8)".
   [[nodiscard]] const std::string& version() const { return version_; }
 
  private:
-  Capturer(const model::Task& task, CaptureOptions options, capture::Python python);
+  /// The plans that a task's workloads need, each once.
+  struct Wanted {
+    std::vector<std::string> plans;
+    std::vector<capture::Shapes> shapes;  ///< with the values of scalar inputs
+  };
+  static base::Result<Wanted> wanted_of(const model::Task& task);
+  Capturer(model::Definition definition, Wanted wanted, CaptureOptions options, capture::Python python);
   base::Result<BuiltPtr> capture_now(const model::Kernel& kernel, const std::stop_token& stop);
   /// Looks at cubins and launches. Why they are refused, else "", and the report filled in. @error corrupt.
   base::Result<std::string> judge(const capture::Captured& captured, Built& built) const;
 
-  model::Task task_;
+  model::Definition definition_;
+  Wanted wanted_;
   CaptureOptions options_;
   capture::CaptureServer server_;
   std::string version_;

@@ -13,14 +13,9 @@ namespace {
 
 using base::ErrorCode;
 using base::Result;
-using evaluation::Bytes;
 using evaluation::CallOutcome;
 using evaluation::Invocation;
 using evaluation::ReferenceTensor;
-
-std::string text_of(const Bytes& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 /// A kernel that the interpreter runs anew at each call, in a process of its own.
 class InterpretedKernel final : public evaluation::LiveKernel {
@@ -35,9 +30,7 @@ class InterpretedKernel final : public evaluation::LiveKernel {
     }
     const std::vector<std::string> variable = model::variable_axes(definition_);
     for (std::size_t i = 0; i < variable.size(); ++i) axes[variable[i]] = invocation.axes.at(i);
-    std::vector<std::string> inputs;
-    for (const Bytes& input : invocation.inputs) inputs.push_back(text_of(input));
-    TRY_ASSIGN(auto outputs, capturer_.interpret(kernel_, axes, inputs, stop_));
+    TRY_ASSIGN(auto outputs, capturer_.interpret(kernel_, axes, invocation.inputs, stop_));
     CallOutcome out;
     if (!outputs) {
       out.end = evaluation::CallEnd::died;

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 #include "base/files.hpp"
 #include "devices/cuda/cubin.hpp"
@@ -35,6 +37,12 @@ model::TensorSpec tensor(const std::string& name) {
   return out;
 }
 
+model::TensorSpec scalar(const std::string& name) {
+  model::TensorSpec out;
+  out.name = name;
+  return out;
+}
+
 model::Task add_task() {
   model::Task task;
   task.target = "triton";
@@ -57,10 +65,7 @@ class Capture : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     const auto folder = base::TemporaryFolder::create("capture-test");
-    CaptureOptions options;
-    for (const char* name : {"ACCELOPT_PYTHON", "VIRTUAL_ENV", "PATH"}) {
-      if (const char* const value = std::getenv(name)) options.python.environment[name] = value;
-    }
+    CaptureOptions options = usual_options();
     if (!folder || !capture::find_python(options.python)) return;
     folder_ = new base::TemporaryFolder(std::move(const_cast<base::TemporaryFolder&>(*folder)));
     options.folder = folder_->path();
@@ -87,6 +92,14 @@ class Capture : public testing::Test {
     const model::BuildReport report = built(text);
     EXPECT_FALSE(report.built);
     EXPECT_NE(report.diagnostics.find(why), std::string::npos) << report.diagnostics;
+  }
+
+  static CaptureOptions usual_options() {
+    CaptureOptions options;
+    for (const char* name : {"ACCELOPT_PYTHON", "VIRTUAL_ENV", "PATH"}) {
+      if (const char* const value = std::getenv(name)) options.python.environment[name] = value;
+    }
+    return options;
   }
 
   static Capturer* capturer_;
@@ -145,13 +158,38 @@ TEST_F(Capture, WhatTheDeviceRefuses_IsFoundBeforehand) {
       "device_print");
 }
 
-TEST_F(Capture, ScalarInputs_AreNotCapturedYet) {
+TEST_F(Capture, FixedScalar_IsAConstantOfThePlan) {
   model::Task task = add_task();
-  task.definition.inputs.push_back({.name = "scale"});
+  task.definition.inputs.push_back(scalar("scale"));
+  task.definition.inputs.back().init = {model::InitKind::constant, 0.125};
+  CaptureOptions options = usual_options();
+  const auto made = Capturer::create(task, options, {});
+  ASSERT_TRUE(made) << made.error().message;
+  const auto out = (*made)->build(
+      kernel(
+          "@triton.jit\ndef k(x, z, s, n, BLOCK: tl.constexpr):\n    at = tl.program_id(0) * BLOCK + tl.arange(0, "
+          "BLOCK)\n"
+          "    tl.store(z + at, tl.load(x + at, mask=at < n) * s, mask=at < n)\n\n"
+          "def run(x, y, scale, z):\n    k[(triton.cdiv(x.numel(), 256),)](x, z, scale * 2, x.numel(), BLOCK=256)\n"),
+      {});
+  ASSERT_TRUE(out) << out.error().message;
+  ASSERT_TRUE((*out)->report.built) << (*out)->report.diagnostics;
+  const auto& arguments = (*out)->program.plans.at("N=4096").launches.at(0).arguments;
+  const float twice = 0.25F;
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &twice, sizeof bits);
+  EXPECT_TRUE(std::any_of(arguments.begin(), arguments.end(), [&](const devices::cuda::Argument& argument) {
+    return argument.kind == devices::cuda::Argument::Kind::constant && argument.bits == bits;
+  }));
+}
+
+TEST_F(Capture, DrawnScalar_IsRefused) {
+  model::Task task = add_task();
+  task.definition.inputs.push_back(scalar("scale"));
   const auto made = Capturer::create(task, {}, {});
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, base::ErrorCode::unsupported);
-  EXPECT_NE(made.error().message.find("\"scale\""), std::string::npos);
+  EXPECT_NE(made.error().message.find("\"scale\" is drawn anew"), std::string::npos) << made.error().message;
 }
 
 TEST_F(Capture, Interpreter_GivesTheOutputs) {
@@ -162,7 +200,8 @@ TEST_F(Capture, Interpreter_GivesTheOutputs) {
     y[i] = 0.5F;
   }
   const auto bytes = [](const std::vector<float>& values) {
-    return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+    const auto all = std::as_bytes(std::span(values));
+    return evaluation::Bytes(all.begin(), all.end());
   };
   const auto run = capturer_->interpret(kernel(std::string(kAdd) + kRun), {{"N", 1003}}, {bytes(x), bytes(y)}, {});
   ASSERT_TRUE(run) << run.error().message;
