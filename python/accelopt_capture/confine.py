@@ -92,7 +92,7 @@ def own_memory() -> tuple[int, int]:
 def limit_resources(limits: dict[str, int], count_processes: bool) -> None:
     space, data = own_memory()
     memory, seconds = limits["memory_bytes"], int(limits["wall_s"]) + 1
-    for name, value in ((resource.RLIMIT_AS, space + memory + (1 << 30)), (resource.RLIMIT_DATA, data + memory),
+    for name, value in ((resource.RLIMIT_AS, space + memory + (1 << 28)), (resource.RLIMIT_DATA, data + memory),
                         (resource.RLIMIT_FSIZE, limits["file_bytes"]), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0),
                         (resource.RLIMIT_NOFILE, 512), (resource.RLIMIT_MSGQUEUE, 0)):
         lower(name, value)

@@ -67,7 +67,7 @@ class Autotune(unittest.TestCase):
 
     def test_what_is_compiled_in_time_is_kept(self):
         source = TUNED.replace("    tl.store(", "    for k in tl.static_range(30000 if BLOCK == 512 else 1):\n        n += k\n    tl.store(")
-        [choose] = self.captured(source, limits={"compile_s": 100, "wall_s": 8})["plans"][0]["ops"]
+        [choose] = self.captured(source, limits={"compile_s": 100, "wall_s": 6})["plans"][0]["ops"]
         self.assertEqual(["ops" in alternative for alternative in choose["alternatives"]], [True, True, False])
 
     def test_pruning_hooks_and_reset(self):

@@ -114,9 +114,9 @@ class Processes(Attacks):
 
 class Hostile(Processes, unittest.TestCase):
     def test_memory_bomb(self):
-        self.attack(body("a = []\nwhile True: a.append(bytearray(1 << 26))"), "limit", "memory_bytes", memory_bytes=1 << 29)
+        self.attack(body("a = []\nwhile True: a.append(bytearray(1 << 26))"), "limit", "memory_bytes", memory_bytes=1 << 28)
         self.attack(body("import mmap\na = []\nwhile True:\n    m = mmap.mmap(-1, 1 << 27)\n    m[:] = bytes(1 << 27)\n    a.append(m)"),
-                    memory_bytes=1 << 29)
+                    memory_bytes=1 << 28)
 
     def test_thread_bomb(self):
         self.attack(body("while True: threading.Thread(target=time.sleep, args=(100,)).start()"))
