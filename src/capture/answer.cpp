@@ -35,10 +35,14 @@ Result<void> damaged(const std::string& what) {
   return base::fail(ErrorCode::corrupt, "the captured plan " + what);
 }
 
+bool is_count(const Json& value) {
+  return value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
+}
+
 /// A number from 0 to `most`. @error corrupt.
 Result<std::uint64_t> count_at(const Json& object, const char* key, std::uint64_t most) {
   const auto found = object.find(key);
-  if (found == object.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > most)
+  if (found == object.end() || !is_count(*found) || found->get<std::uint64_t>() > most)
     return base::fail(ErrorCode::corrupt, std::string("the captured plan has no usable \"") + key + "\"");
   return found->get<std::uint64_t>();
 }
@@ -49,7 +53,7 @@ Result<std::array<std::uint32_t, 3>> extents_at(const Json& object, const char* 
   const bool three = found != object.end() && found->is_array() && found->size() == out.size();
   for (std::size_t i = 0; three && i < out.size(); ++i) {
     const Json& one = (*found)[i];
-    if (!one.is_number_unsigned() || one.get<std::uint64_t>() > 0x7fffffff) break;
+    if (!is_count(one) || one.get<std::uint64_t>() > 0x7fffffff) break;
     out.at(i) = one.get<std::uint32_t>();
     if (i + 1 == out.size()) return out;
   }

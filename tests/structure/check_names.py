@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Nobody names a target or a language but src/targets, src/devices and src/app: whoever asks `target == "cuda"` has to be
+"""Nobody names a target or a language but src/targets, src/devices, src/capture and src/app: whoever asks `target == "cuda"` has to be
 found again for every further target. Those that were there before this check are listed; the list may only get shorter.
 Prints what is not as listed and exits with 1 if anything is not."""
 
@@ -9,7 +9,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FREE = ("targets/", "devices/", "app/")
+FREE = ("targets/", "devices/", "app/", "capture/")  # capture/ is Triton's, as its name says
 
 # What is about C and C++ by nature: it reads or writes these two, and tasks of kernels in them.
 C_FAMILY = ("syntax/", "scaffold/", "recipes/")
