@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import builtins
 import importlib.abc
@@ -12,6 +13,7 @@ import inspect
 import linecache
 import math
 import sys
+import textwrap
 import time
 from typing import Any, Callable
 
@@ -129,17 +131,40 @@ def by_name(entry: Callable, how: str, names: list[str]) -> bool:
     return True
 
 
-def convention_of(entry: Callable, request: dict[str, Any]) -> str:
-    """Which of both the request means by `auto`: destination passing, if the entry takes the outputs as well."""
-    if request["convention"] != "auto":
-        return request["convention"]
-    workload = request["workloads"][0]
-    names = [spec["name"] for spec in workload["inputs"] + workload["outputs"]]
+def takes(entry: Callable, names: list[str]) -> bool:
     try:
         inspect.signature(entry).bind(*names)
     except (TypeError, ValueError):
+        return False
+    return True
+
+
+def returns_something(entry: Callable) -> bool:
+    """Whether its own body has a `return` of a value."""
+    try:
+        todo: list[ast.AST] = list(ast.parse(textwrap.dedent(inspect.getsource(entry))).body)
+    except (OSError, SyntaxError, TypeError):
+        return False
+    todo = list(ast.iter_child_nodes(todo[0])) if todo else []
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Return) and node.value is not None:
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            todo.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def convention_of(entry: Callable, request: dict[str, Any]) -> str:
+    """What the request's `auto` means: destination passing, if the entry takes the outputs as well; where its signature
+    allows both (`*args`), whether it returns something tells."""
+    if request["convention"] != "auto":
+        return request["convention"]
+    workload = request["workloads"][0]
+    inputs, outputs = ([spec["name"] for spec in workload[kind]] for kind in ("inputs", "outputs"))
+    if not takes(entry, inputs + outputs):
         return "value"
-    return "destination"
+    return "value" if takes(entry, inputs) and returns_something(entry) else "destination"
 
 
 def call(entry: Callable, request: dict[str, Any], workload: dict[str, Any]) -> tuple[Any, dict[str, Tensor]]:

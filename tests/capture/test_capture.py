@@ -54,6 +54,14 @@ class Capture(unittest.TestCase):
         self.assertEqual([op["op"] for op in plan["ops"]], ["launch"])
         self.assertEqual(plan["ops"][0]["arguments"][2], {"tensor": "z", "offset": 0})
 
+    def test_the_convention_is_read_off_the_function(self):
+        either = ADD_VALUE.replace("def run(x, y):", "def run(*tensors):\n    x, y = tensors[:2]")
+        written = ADD_INTO.replace("def run(x, y, z):", "def run(*tensors):\n    x, y, z = tensors")
+        plans = [self.captured(source, [X, Y], [Z], convention="auto")["plans"][0] for source in (ADD_INTO, ADD_VALUE, either, written)]
+        for plan in plans:
+            self.assertEqual(constants(plan["ops"][0]), constants(plans[0]["ops"][0]))
+            self.assertEqual([argument["tensor"] for argument in plan["ops"][0]["arguments"][:3]], ["x", "y", "z"])
+
     def test_returned_views_are_copied(self):
         source = ADD_VALUE.replace("return z", "return {'a': z.view(10, 100).t(), 'b': x}")
         outputs = [tensor("a", 100, 10), tensor("b", 1000)]
