@@ -119,7 +119,7 @@ class TableEvaluator final : public fakes::NamedEvaluator {
   }
 
   Result<Evaluation> raced(const Solution& candidate, const Measured& measured, const Solution& opponent) {
-    TRY_ASSIGN(Evaluation result, evaluation_of(candidate, "triage"));
+    TRY_ASSIGN(Evaluation result, evaluation_of(candidate, model::EvaluationKind::triage));
     result.opponent = model::source_id(opponent);
     result.status = measured.status;
     result.reason = measured.reason;
@@ -174,11 +174,11 @@ class TableEvaluator final : public fakes::NamedEvaluator {
     return result;
   }
 
-  Result<Evaluation> evaluation_of(const Solution& solution, std::string kind) {
+  Result<Evaluation> evaluation_of(const Solution& solution, model::EvaluationKind kind) {
     TRY_ASSIGN(const evaluation::OpenReport opened, table_.opened());
     TRY_ASSIGN(const model::BuildReport report, table_.build(solution));
     Evaluation result;
-    result.kind = std::move(kind);
+    result.kind = kind;
     result.environment = opened.baseline.environment;
     result.trust = opened.baseline.trust;
     result.source_id = model::source_id(solution);

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "app/version.hpp"
+#include "base/problem.hpp"
 #include "base/shell.hpp"
+#include "base/text.hpp"
 #include "model/target_description.hpp"
 #include "sandbox/probe.hpp"
 
@@ -127,11 +129,9 @@ base::Result<void> check(const DeviceFlags& flags) {
 std::string place_of(const DeviceFlags& flags) {
   if (!flags.defer.empty()) return "by bundles in " + flags.defer;
   if (!flags.workers.empty()) {
-    std::string names;
-    for (const WorkerConfig& worker : flags.workers) {
-      names += names.empty() ? "\"" : ", \"";
-      names += (worker.name.empty() ? worker.command : worker.name) + "\"";
-    }
+    const std::string names = base::joined(flags.workers, ", ", [](const WorkerConfig& worker) {
+      return base::in_quotes(worker.name.empty() ? worker.command : worker.name);
+    });
     return flags.workers.size() == 1 ? "through the worker " + names
                                      : fmt::format("through {} workers: {}", flags.workers.size(), names);
   }

@@ -10,6 +10,7 @@
 #include "app/knowledge_import.hpp"
 #include "app/knowledge_place.hpp"
 #include "app/workspace.hpp"
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "memory/knowledge_file.hpp"
 #include "memory/surreal/address.hpp"
@@ -321,9 +322,9 @@ Result<Exit> stats(const app::Shell& shell, const Options& options) {
   fmt::print("{} times shown to a planner or judged by a plan's outcome\n", it.credit_events);
   for (const auto& [what, counts] :
        {std::pair{"language", &it.by_language}, {"operator", &it.by_op_type}, {"polarity", &it.by_polarity}}) {
-    std::string text;
-    for (const auto& [name, count] : *counts)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name.empty() ? "?" : report::printable(name));
+    const std::string text = base::joined(*counts, ", ", [](const auto& one) {
+      return fmt::format("{} {}", one.second, one.first.empty() ? "?" : report::printable(one.first));
+    });
     if (!text.empty()) fmt::print("by {}: {}\n", what, text);
   }
   if (suspicious.empty()) return Exit::done;
