@@ -11,8 +11,8 @@ namespace accelopt::app {
 
 /// Where kernels are verified by an interpreter.
 struct Interpretation {
-  model::Task task;    ///< with the workloads alone that an interpreter gets through; one of them stands for a race
-  std::string device;  ///< to be asked for
+  model::Task task;      ///< with the workloads alone that an interpreter gets through; one of them stands for a race
+  std::string device;    ///< to be asked for
   std::string left_out;  ///< names of the other workloads; empty: there are none
 };
 

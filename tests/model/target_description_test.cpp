@@ -17,7 +17,9 @@ TEST(TargetDescription, Targets_Described_AreUnambiguous) {
     EXPECT_TRUE(names.insert(target->name).second) << target->name;
     EXPECT_FALSE(target->languages.empty()) << target->name;
     EXPECT_FALSE(target->reference_suffixes.empty()) << target->name;
-    EXPECT_EQ(target->device.substr(0, target->device.find(':')), is_measured(*target) ? target->name : "");
+    if (is_measured(*target)) {
+      EXPECT_NE(find_target(device_kind(target->name)), nullptr) << target->device << " is of no target's kind";
+    }
     for (const LanguageDescription& language : target->languages) {
       for (const std::string& suffix : language.suffixes)
         EXPECT_EQ(of_suffix.emplace(suffix, language.language).first->second, language.language) << suffix;

@@ -88,7 +88,7 @@ inline CudaOptions fake_options() {
       {"ACCELOPT_NCU", "off"}, {"ACCELOPT_COMPUTE_SANITIZER", "off"}, {"ACCELOPT_NVDISASM", "off"}};
   options.peaks = evaluation::Peaks{1e15, 1e15, 1e15};
   options.builders["cuda"] = [](const model::Task& task, CudaBuildOptions,
-                            std::stop_token) -> base::Result<std::unique_ptr<CudaBuilder>> {
+                                std::stop_token) -> base::Result<std::unique_ptr<CudaBuilder>> {
     return std::make_unique<FakeBuilder>(task);
   };
   return options;
