@@ -26,9 +26,17 @@ constexpr std::size_t kMostMessageBytes = 16U << 10;
 constexpr std::uint64_t kMostScratchBytes = 16ULL << 30;
 constexpr std::size_t kMostRefusals = 20;
 
-std::string clipped(std::string text, std::size_t most) {
-  if (text.size() > most) text.resize(most);
-  return text;
+/// The beginning of a solution's words, without what a terminal would take for a command.
+std::string clipped(std::string_view text, std::size_t most) {
+  std::string out;
+  for (text = text.substr(0, most); !text.empty();) {
+    const base::Character c = base::first_character(text);
+    const bool harmless =
+        c.valid && !base::is_control(c.code) && !base::changes_direction(c.code) && !base::is_invisible(c.code);
+    out += harmless ? text.substr(0, c.bytes) : "?";
+    text.remove_prefix(c.bytes);
+  }
+  return out;
 }
 
 Result<void> damaged(const std::string& what) {

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using base::ErrorCode;
 using base::Json;
 
-constexpr std::size_t kMostAnswerBytes = 512U << 20;  ///< base64 of the largest cubins, and plans
+constexpr std::size_t kMostAnswerBytes = 128U << 20;  ///< base64 of the most cubins, and plans
 constexpr const char* kName = "the capturing process";
 
 /// Python's own files: its library lies beside it, or where the link to it leads.

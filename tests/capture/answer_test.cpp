@@ -149,6 +149,8 @@ TEST(Diagnostics, SayWhere) {
                             {"text", "more"}}),
             "main.py:41: error: Tensor.softmax: arithmetic on device data\nmore");
   EXPECT_EQ(diagnostics_of({{"message", "a process died"}}), "error: a process died");
+  EXPECT_EQ(diagnostics_of({{"message", "\x1b]0;x\a red \x1b[31m, h\xc3\xa9, \xff"}}),
+            "error: ?]0;x? red ?[31m, h\xc3\xa9, ?");
   EXPECT_EQ(diagnostics_of(Json()), "error: ");
 }
 

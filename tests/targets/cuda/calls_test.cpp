@@ -143,9 +143,10 @@ TEST(CudaVariants, ACallAloneIsOneRunOfTheKernel) {
     return outcome && outcome->comparisons.size() == 2 && outcome->comparisons[1].passed();
   };
   const std::string once = with("n[i] = negative;", "static int runs; runs += i == 0; n[i] = negative + (runs > 1);");
+  constexpr int kTries = 100;  // the host is late at many of them beside other programs
   // Where the host was late a short call looks like a long one, which is one run of the kernel in any case.
   bool wrong = false;
-  for (int attempt = 0; attempt < 5 && !wrong; ++attempt) {
+  for (int attempt = 0; attempt < kTries && !wrong; ++attempt) {
     EXPECT_TRUE(right(kSquares, 0));  // from here on it is known that calls are short
     wrong = !right(once, 1);
   }
@@ -154,7 +155,7 @@ TEST(CudaVariants, ACallAloneIsOneRunOfTheKernel) {
   // A call is repeated where the host was late, as on a busy machine: one of a few is not.
   const auto right_once = [&](int slot) {
     bool any = false;
-    for (int attempt = 0; attempt < 5 && !any; ++attempt) any = right(once, slot);
+    for (int attempt = 0; attempt < kTries && !any; ++attempt) any = right(once, slot);
     return any;
   };
   EXPECT_TRUE(right_once(2));
