@@ -233,7 +233,7 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
     return bytes_of(definition, measuring.task.workloads[a]) < bytes_of(definition, measuring.task.workloads[b]);
   });
   TRY_ASSIGN(auto live, measuring.target.start(kernel, Placement::usual, stop));
-  const std::string source_id = kernel.id();
+  const std::string& source_id = kernel.id();
   std::size_t poisons = measuring.random() % kPoisons.size();
   std::optional<Kept> kept;
   std::string right;  // calls before the one that fails

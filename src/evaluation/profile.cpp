@@ -66,7 +66,7 @@ base::Result<std::vector<model::ProfileItem>> counted_calls(Measuring& measuring
 /// Each half in a process of its own, on slots that the kernel has not met.
 base::Result<Times> time_workload(Measuring& measuring, const model::Kernel& kernel, std::size_t workload,
                                   const std::stop_token& stop) {
-  const std::string source_id = kernel.id();
+  const std::string& source_id = kernel.id();
   Times out;
   for (const auto& [cache, time] :
        {std::pair{model::Cache::cold, &out.cold_ns}, std::pair{model::Cache::warm, &out.warm_ns}}) {

@@ -26,7 +26,7 @@ base::Result<std::optional<Failure>> run_series(Measuring& measuring, const mode
   std::vector<double> times;
   std::unique_ptr<LiveKernel> live;
   const int slots = measuring.slots->count();
-  const std::string source_id = kernel.id();
+  const std::string& source_id = kernel.id();
   const int first = measuring.slots->unmet(source_id, workload);
   measuring.slots->meet(source_id, workload, first + kWarmUps + kPaperCalls);
   for (int call = 0; call < kWarmUps + kPaperCalls; ++call) {
@@ -74,7 +74,7 @@ std::vector<model::WorkloadTiming> timings(const Measuring& measuring, const std
 base::Result<PaperLatency> paper_latency(Measuring& measuring, const model::Kernel& kernel,
                                          const std::stop_token& stop) {
   PaperLatency out;
-  const std::string id = kernel.id();
+  const std::string& id = kernel.id();
   if (const auto known = measuring.recorded_ns.find(id); known != measuring.recorded_ns.end()) {
     out.mean_ns = known->second;
     return out;
