@@ -10,6 +10,7 @@ import os
 import resource
 import selectors
 import signal
+import tempfile
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -140,7 +141,8 @@ def too_slow(child: Running, limits: dict[str, int]) -> Failure:
 
 def compiled_frame(job: Job, cache: str, shared_limit: int) -> bytes:
     """In a process of its own: the result or the error, packed."""
-    log = os.memfd_create("stderr")
+    file = tempfile.TemporaryFile()  # in the private folder: files in memory are refused
+    log = file.fileno()
     for descriptor in (1, 2):  # MLIR and LLVM write there
         os.dup2(log, descriptor)
     printed = io.StringIO()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import struct
 from typing import Any
@@ -24,10 +25,17 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:32]} is no number of JSON's")
+    return value
+
+
 def strict_json(text: bytes) -> Any:
     """@error ValueError: no JSON, NaN or infinities, or nested too deeply."""
     try:
-        return json.loads(text.decode("utf-8"), parse_constant=_no_constant)
+        return json.loads(text.decode("utf-8"), parse_constant=_no_constant, parse_float=_finite)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

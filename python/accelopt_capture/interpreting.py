@@ -33,7 +33,7 @@ class Interpreter:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
-            raise Failure("internal", "the interpreter's server has ended")
+            raise EOFError
         return json.loads(line)
 
     def ask(self, line: bytes) -> dict[str, Any]:

@@ -12,7 +12,14 @@ from .errors import refuse
 from .numerics import converted, decoded, encoded, stored
 from .storage import ALIGNMENT, Storage, Window
 
-POISON = 0xFF
+NAN = 0xFF  # of every floating dtype
+
+
+def poisoned(size: int) -> np.ndarray:
+    """Bytes that nobody wrote: NaN, which shows, or random, which nothing can rely on."""
+    if os.urandom(1)[0] % 2:
+        return np.full(size, NAN, np.uint8)
+    return np.frombuffer(bytearray(os.urandom(size)), np.uint8)
 
 
 class Memory:
@@ -28,7 +35,7 @@ class Memory:
             path = os.path.join(self.folder, f"{self.workload}.{storage.name}.bin")
             data = np.memmap(path, np.uint8, mode, shape=(storage.nbytes,)) if storage.nbytes else np.zeros(0, np.uint8)
         else:
-            raw = np.full(storage.nbytes + ALIGNMENT, POISON, np.uint8)
+            raw = poisoned(storage.nbytes + ALIGNMENT)
             start = -raw.ctypes.data % ALIGNMENT
             data = raw[start:start + storage.nbytes]
         storage.keep[:] = [data]

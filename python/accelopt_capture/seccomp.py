@@ -29,8 +29,14 @@ REFUSED = {
     "sched_setscheduler": (144, 119), "sched_setparam": (142, 118), "sched_setattr": (314, 274), "sched_setaffinity": (203, 122),
     "ioprio_set": (251, 30), "vhangup": (153, 58), "shmget": (29, 194), "shmat": (30, 196), "semget": (64, 190), "msgget": (68, 186),
     "mq_open": (240, 180), "fanotify_init": (300, 262), "lookup_dcookie": (212, 18),
+    # What Landlock leaves free: the metadata of every file of the user's, and files in memory that no limit counts.
+    "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "fchown": (93, 55), "fchownat": (260, 54),
+    "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "setxattrat": (463, 463),
+    "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16), "removexattrat": (466, 466),
+    "file_setattr": (469, 469), "memfd_create": (319, 279), "memfd_secret": (447, 447),
 }
-X86_ONLY = {"iopl": 172, "ioperm": 173, "mknod": 133, "modify_ldt": 154}
+X86_ONLY = {"iopl": 172, "ioperm": 173, "mknod": 133, "modify_ldt": 154, "chmod": 90, "chown": 92, "lchown": 94, "utime": 132,
+            "utimes": 235, "futimesat": 261}
 SIGNALS = {"kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240)}
 GROUPS = {"setpgid": (109, 154), "setsid": (112, 157)}  # who cannot leave a process group is killed with it
 CLONE, CLONE3, PRLIMIT, IOCTL = (56, 220), (435, 435), (302, 261), (16, 29)

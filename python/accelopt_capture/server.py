@@ -10,6 +10,7 @@ import importlib.metadata
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from typing import Any, BinaryIO
@@ -33,7 +34,9 @@ class Server:
         self.interpreting: Any = None  # another server, which has Triton's interpreter loaded
 
     def say(self, line: dict[str, Any]) -> None:
-        self.sink.write(json.dumps(line, allow_nan=False, separators=(",", ":")).encode() + b"\n")
+        # A solution's words may hold halves of characters, which are no text.
+        text = json.dumps(line, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        self.sink.write(text.encode("utf-8", "replace") + b"\n")
         self.sink.flush()
 
     def serve(self) -> int:
@@ -84,7 +87,11 @@ class Server:
             checked(json.loads(line), "interpret")
             if self.interpreting is None:
                 self.interpreting = interpreting.Interpreter(self.options)
-            return self.interpreting.ask(line)
+            try:
+                return self.interpreting.ask(line)
+            except (BrokenPipeError, EOFError):
+                self.interpreting = None  # the next request starts another
+                raise Failure("internal", "the interpreter's server has ended") from None
         raise Failure("request", f"op: {op!r} is not known")
 
     def capture(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -127,7 +134,10 @@ def private_folder(scratch: str) -> Any:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+        except RecursionError:  # folders in folders in folders
+            subprocess.run(["/bin/rm", "-rf", "--", folder], capture_output=True, check=False)
 
 
 def load_triton(options: argparse.Namespace) -> None:

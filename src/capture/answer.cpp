@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <limits>
 #include <map>
 #include <optional>
@@ -166,6 +167,7 @@ class PlanReader {
   }
 
   Result<void> take_launch(const Json& op) {
+    if (cubins_ == 0) return damaged("launches kernels, and has none");
     Launch launch;
     TRY_ASSIGN(const auto cubin, count_at(op, "cubin", cubins_ - 1));
     launch.cubin = cubin;
@@ -269,7 +271,7 @@ std::string diagnostics_of(const Json& error) {
 Result<Captured> read_captured(const Json& ok, const Request& request) {
   try {
     return read_all(ok, request);
-  } catch (const nlohmann::json::exception& problem) {
+  } catch (const std::exception& problem) {  // JSON of another form, above all
     return base::fail(ErrorCode::corrupt, std::string("the captured plan is none: ") + problem.what());
   }
 }

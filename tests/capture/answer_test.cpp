@@ -128,6 +128,7 @@ TEST_F(AnswerTest, ForgedPlans_AreRefused) {
   EXPECT_NE(refused([&] { answer["plans"].clear(); }).find("missing"), std::string::npos);
   EXPECT_NE(refused([&] { answer["cubins"][0]["kernel"] = "a b"; }).find("no name"), std::string::npos);
   EXPECT_NE(refused([&] { answer["cubins"][0]["data"] = "AAE\n"; }).find("base64"), std::string::npos);
+  EXPECT_NE(refused([&] { answer["cubins"].clear(); }).find("has none"), std::string::npos);
   EXPECT_NE(refused([&] { answer["cubins"] = 7; }).find("none"), std::string::npos);
   EXPECT_NE(refused([&] { plan()["ops"][0] = "launch"; }).find("none"), std::string::npos);
 }

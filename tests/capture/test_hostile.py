@@ -125,6 +125,28 @@ class Hostile(Processes, unittest.TestCase):
         self.attack(body("while True: os.write(1, b'x' * 65536)"), "limit", "printed_bytes")
         self.attack(body("while True: print('x' * 65536, file=sys.stderr)"), "limit", "printed_bytes")
 
+    def test_metadata_of_files_elsewhere(self):
+        with tempfile.NamedTemporaryFile() as victim:
+            before = os.stat(victim.name)
+            answer = self.attack(tried(f"os.chmod({victim.name!r}, 0o4777)", f"os.utime({victim.name!r}, (0, 0))",
+                                       f"os.chown({victim.name!r}, 0, 0)", f"os.setxattr({victim.name!r}, 'user.x', b'1')",
+                                       "os.memfd_create('a')"), "python")
+            self.assertIn("worked: []", answer["error"]["message"])
+            after = os.stat(victim.name)
+            self.assertEqual((before.st_mode, before.st_mtime, before.st_uid), (after.st_mode, after.st_mtime, after.st_uid))
+
+    def test_folders_in_folders_go(self):
+        self.attack(body("for _ in range(2500):\n    os.mkdir('d')\n    os.chdir('d')\nraise ValueError('deep')"), "python")
+
+    def test_half_a_character(self):
+        answer = self.attack(body("raise ValueError('half \\ud800')"), "python")
+        self.assertIn("half ?", answer["error"]["message"])
+
+    def test_a_result_with_infinities(self):
+        forge = "import struct\nt = b'{\"ok\":{\"cubins\":[],\"choices\":[],\"findings\":[],\"plans\":[],\"seconds\":{\"host\":1e999}}}'\n" \
+                "for fd in range(3, 64):\n    try: os.write(fd, struct.pack('<4sII', b'ACp1', len(t), 0) + t)\n    except OSError: pass\nos._exit(0)"
+        self.attack(body(forge), "crashed")
+
     def test_large_files(self):
         self.attack(body("with open('f', 'wb') as f:\n    while True: f.write(bytes(1 << 20))"), file_bytes=1 << 22)
 
@@ -189,7 +211,7 @@ class Hostile(Processes, unittest.TestCase):
 
     def test_a_compiler_of_its_own(self):
         """PTXAS by the environment runs in the same confinement, and what it gives is no program."""
-        source = ADD_INTO + "    import os\n    open('p', 'w').write('#!/bin/sh\\nexit 0')\n    os.chmod('p', 0o755)\n" \
+        source = ADD_INTO + "    import os\n    os.write(os.open('p', os.O_CREAT | os.O_WRONLY, 0o755), b'#!/bin/sh\\nexit 0')\n" \
             "    os.environ['TRITON_PTXAS_PATH'] = os.path.abspath('p')\n"
         self.assertEqual(self.attack(source)["ok"]["cubins"], self.honest["ok"]["cubins"])
 

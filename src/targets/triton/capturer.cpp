@@ -179,6 +179,20 @@ std::string identity_of(const devices::cuda::LaunchPlan& plan) {
   return out;
 }
 
+/// An output that no kernel is given; none: each is given to one.
+std::optional<std::string> unwritten(const Shapes& shapes, const devices::cuda::LaunchPlan& plan) {
+  for (const capture::Tensor& output : shapes.outputs) {
+    const bool empty = std::find(output.shape.begin(), output.shape.end(), 0) != output.shape.end();
+    const bool given = std::any_of(plan.launches.begin(), plan.launches.end(), [&](const Launch& launch) {
+      return std::any_of(launch.arguments.begin(), launch.arguments.end(), [&](const Argument& argument) {
+        return argument.kind == Argument::Kind::tensor && argument.name == output.name;
+      });
+    });
+    if (!empty && !given) return output.name;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Capturer::Capturer(model::Definition definition, Wanted wanted, CaptureOptions options, capture::Python python)
@@ -271,6 +285,10 @@ Result<BuiltPtr> Capturer::capture_now(const model::Kernel& kernel, const std::s
 }
 
 Result<std::string> Capturer::judge(const Captured& captured, Built& built) const {
+  for (const Shapes& shapes : wanted_.shapes) {
+    if (const auto name = unwritten(shapes, captured.program.plans.at(shapes.name)))
+      return "no kernel is given the output " + *name + " to write";
+  }
   std::string identity;
   std::vector<CubinKernel> kernels;  // an entry a cubin
   std::vector<KernelResources> resources;

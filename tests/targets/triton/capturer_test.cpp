@@ -142,6 +142,7 @@ TEST_F(Capture, EqualPrograms_HaveEqualIds) {
 
 TEST_F(Capture, Contract_IsKept) {
   expect_refused("def run(x, y):\n    return x + y\n", "add.py:6: error: Tensor.add");
+  expect_refused("def run(x, y, z):\n    pass\n", "no kernel is given the output z");
   expect_refused("def other(x, y):\n    return x\n", "run");
   expect_refused("def run(x, y, z:\n", "add.py:5");
   expect_refused("import numpy\ndef run(x, y, z):\n    pass\n", "numpy");
