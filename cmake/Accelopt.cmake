@@ -96,3 +96,21 @@ function(accelopt_test name)
   endif()
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 ${others} PROPERTIES ${properties})
 endfunction()
+
+# accelopt_embed_files(OUTPUT builtin_prompts.cpp FOLDER prompts FILES cpp/a.txt HEADER agents/builtin_prompts.hpp NAMESPACE accelopt::agents TYPE BuiltinPrompt FUNCTION builtin_prompts)
+# A generated source of this folder, which holds the text files (cmake/embed_files.cmake).
+function(accelopt_embed_files)
+  cmake_parse_arguments(ARG "" "OUTPUT;FOLDER;HEADER;NAMESPACE;TYPE;FUNCTION" "FILES" ${ARGN})
+  set(paths ${ARG_FILES})
+  list(TRANSFORM paths PREPEND ${ARG_FOLDER}/)
+  string(REPLACE ";" "," names "${ARG_FILES}")
+  set(script ${CMAKE_SOURCE_DIR}/cmake/embed_files.cmake)
+  add_custom_command(
+    OUTPUT ${ARG_OUTPUT}
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${ARG_FOLDER} -DNAMES=${names} -DHEADER=${ARG_HEADER} -DNAMESPACE=${ARG_NAMESPACE} -DTYPE=${ARG_TYPE}
+            -DFUNCTION=${ARG_FUNCTION} -DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/${ARG_OUTPUT} -P ${script}
+    DEPENDS ${paths} ${script}
+    COMMENT "Building files into ${ARG_OUTPUT}"
+    VERBATIM)
+  set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/${ARG_OUTPUT} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()

@@ -127,9 +127,9 @@ const targets::Entry& owner_of(std::string_view file) {
   const auto all = targets::registry();
   const auto within = [&](const std::string& folder) { return file.starts_with(folder + "/"); };
   for (const targets::Entry& target : all) {
-    if (!target.selftest.empty() && within(target.selftest)) return target;
+    if (target.selftest && !target.selftest->empty() && within(*target.selftest)) return target;
   }
-  const auto found = std::find_if(all.begin(), all.end(), [](const auto& target) { return target.selftest.empty(); });
+  const auto found = std::find_if(all.begin(), all.end(), [](const auto& target) { return target.selftest == ""; });
   ACCELOPT_ASSERT(found != all.end(), "an exploit of no target");
   return *found;
 }
@@ -138,16 +138,18 @@ const targets::Entry& owner_of(std::string_view file) {
 
 base::Result<SelftestSuite> builtin_selftest(std::string_view kind) {
   const targets::Entry* const target = targets::find_entry(kind);
-  if (target == nullptr) {
-    const std::string known =
-        base::joined(targets::registry(), " and ", [](const targets::Entry& one) { return one.description.name; });
+  if (target == nullptr || !target->selftest) {
+    std::vector<std::string> known;
+    for (const targets::Entry& one : targets::registry()) {
+      if (one.selftest) known.push_back(one.description.name);
+    }
     return base::fail(ErrorCode::unsupported, "there is no self-test for devices of the kind \"" + std::string(kind) +
-                                                  "\"; there are those for " + known);
+                                                  "\"; there are those for " + base::joined(known, " and "));
   }
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-selftest"));
   for (const BuiltinExploit& file : builtin_exploits()) {
     if (&owner_of(file.name) != target) continue;
-    const std::size_t prefix = target->selftest.empty() ? 0 : target->selftest.size() + 1;
+    const std::size_t prefix = target->selftest->empty() ? 0 : target->selftest->size() + 1;
     const fs::path path = folder.path() / file.name.substr(prefix);
     TRY(base::make_folders(path.parent_path()));
     TRY(base::write_file(path, file.text));

@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/request.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <utility>
 
 namespace accelopt::capture {
 namespace {
 
 using base::Json;
+
+/// What the first file is called where its own name is no module's.
+constexpr const char* kPlainName = "kernel.py";
+
+/// The name of the first file, as the capturing process takes it.
+std::string main_name(const model::Solution& solution) {
+  const std::string& own = solution.sources.front().name;
+  const bool plain = own.size() <= 100 && own.ends_with(".py") && own.front() != '.' &&
+                     std::all_of(own.begin(), own.end(), [](unsigned char c) {
+                       return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+                     });
+  return plain ? own : kPlainName;
+}
 
 Json form_of(const Tensor& tensor) {
   Json out = {{"name", tensor.name}, {"dtype", model::to_string(tensor.dtype)}};
@@ -21,8 +36,9 @@ Json form_of(const Tensor& tensor) {
 
 Json form_of(const Request& request, const char* operation) {
   Json files = Json::array();
+  const std::string main = main_name(request.solution);
   for (const model::SourceFile& file : request.solution.sources)
-    files.push_back({{"name", file.name}, {"content", file.text}});
+    files.push_back({{"name", files.empty() ? main : file.name}, {"content", file.text}});
   Json workloads = Json::array();
   for (const Shapes& shapes : request.workloads) {
     Json inputs = Json::array();
@@ -34,7 +50,7 @@ Json form_of(const Request& request, const char* operation) {
   return {{"op", operation},
           {"arch", request.architecture},
           {"files", std::move(files)},
-          {"entry", request.solution.sources.front().name + "::" + request.function},
+          {"entry", main + "::" + request.function},
           {"convention", "auto"},
           {"configurations", "first"},
           {"workloads", std::move(workloads)}};

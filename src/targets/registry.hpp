@@ -31,7 +31,8 @@ struct Entry {
   std::unique_ptr<evaluation::Target> (*make)(const Making& making);
   /// Reports what evaluating on it needs; how much is missing without which nothing is measured.
   int (*examine)(const evaluation::Environment& environment, const evaluation::Report& report);
-  std::string selftest;  ///< folder of its self-test below exploits/; empty: exploits/ itself, without the others'
+  /// Folder of its self-test below exploits/; empty: exploits/ itself, without the others'. None: it has none yet.
+  std::optional<std::string> selftest;
 };
 
 /// Those that something is measured on, in the order of model::targets().

@@ -15,6 +15,7 @@
 #include "evaluation/verify/slots.hpp"
 #include "targets/cuda/program.hpp"
 #include "targets/cuda/resources.hpp"
+#include "targets/triton/description.hpp"
 
 namespace accelopt::targets::triton {
 namespace {
@@ -242,6 +243,11 @@ Result<std::unique_ptr<Capturer>> Capturer::create(const model::Task& task, Capt
 Result<BuiltPtr> Capturer::build(const model::Kernel& kernel, const std::stop_token& stop) {
   if (kernel.solution().sources.empty())
     return base::fail(ErrorCode::invalid_argument, "a kernel without a source file");
+  if (kernel.solution().language != description().languages.front().language) {
+    auto refused = std::make_shared<Built>();
+    refused->report.diagnostics = "error: kernels of this task are written in Python with Triton, in a .py file";
+    return BuiltPtr(std::move(refused));
+  }
   std::string key = kernel.id();
   for (const model::SourceFile& file : kernel.solution().sources) key += base::sha256_hex(file.name);
   return built_.get(key, [&] { return capture_now(kernel, stop); });

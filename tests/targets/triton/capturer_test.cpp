@@ -151,6 +151,21 @@ TEST_F(Capture, Contract_IsKept) {
                  "undefined");
 }
 
+TEST_F(Capture, FileOfAnyName_IsTaken) {
+  const std::string text = std::string(kHead) + kAdd + kRun;
+  for (const char* name : {"my kernel.py", "k\xc3\xa9.py", ".hidden.py"}) {
+    const auto out = capturer_->build(model::Kernel(model::Solution{model::Language("python"), {{name, text}}}), {});
+    ASSERT_TRUE(out) << out.error().message;
+    EXPECT_TRUE((*out)->report.built) << (*out)->report.diagnostics;
+  }
+}
+
+TEST_F(Capture, OtherLanguage_IsNamed) {
+  const auto out = capturer_->build(model::Kernel(model::Solution{model::Language::cpp, {{"k.cpp", "int x;"}}}), {});
+  ASSERT_TRUE(out) << out.error().message;
+  EXPECT_NE((*out)->report.diagnostics.find("written in Python with Triton"), std::string::npos);
+}
+
 TEST_F(Capture, WhatTheDeviceRefuses_IsFoundBeforehand) {
   expect_refused(std::string(kAdd) + "def run(x, y, z):\n    add_kernel[(1, 70000)](x, y, z, 1, BLOCK=256)\n", "65535");
   expect_refused(
