@@ -107,6 +107,12 @@ void read_sources(Fields& fields, Solution& out, std::string& problem) {
     if (!paths.insert(file.name).second) source.refuse("path", "is there twice: " + base::ascii_line(file.name, 80));
     out.sources.push_back(std::move(file));
   }
+  for (const std::string& path : paths) {
+    for (auto slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+      if (paths.contains(path.substr(0, slash)))
+        fields.refuse("sources", "has a file in a file: " + base::ascii_line(path, 80));
+    }
+  }
   if (!paths.contains(out.entry_file)) fields.refuse("spec.entry_point", "names a file that is none of the sources");
 }
 

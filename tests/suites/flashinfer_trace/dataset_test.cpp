@@ -148,6 +148,7 @@ TEST_F(DatasetReading, BadSolutions_AreRefusedByName) {
   refused("main.py::run", "main.py", "spec.entry_point must be FILE::FUNCTION");
   refused("main.py::run", "main.py::a::b", "spec.entry_point must be FILE::FUNCTION");
   refused(R"("sources": [)", R"("sources": [{"path": "main.py", "content": "x"}, )", "sources.path is there twice");
+  refused(R"("sources": [)", R"("sources": [{"path": "main.py/x", "content": "x"}, )", "sources has a file in a file");
   refused(R"("definition": "scale")", R"("definition": "gone")", "gone: speaks of a definition that is not there");
 }
 
