@@ -63,24 +63,37 @@ UPSERT accelopt_schema:current SET version = $version RETURN NONE;
 COMMIT;
 )surql";
 
-// What each version changed in the one before; the first entry makes version 2 of version 1: a language had one
-// counter, with the language as its key.
+// What each version changed in the one before. Version 1: a language had one counter, with the language as its key.
+// Version 2: of two insertions that took the same of a language's counters only the second was counted, so that later
+// ones were given places that others had.
 const std::array<std::string_view, kSchemaVersion - 1> kUpgrades{
     R"surql(
 BEGIN;
 LET $whole = (SELECT VALUE record::id(id) FROM counter WHERE type::is_string(record::id(id)));
 FOR $language IN $whole {
   LET $n = type::record('counter', $language).n ?? 0;
-  UPSERT type::record('counter', [$language, 0]) SET n = (n ?? 0) + $n RETURN NONE;
+  UPSERT type::record('counter', [$language, 0]) SET n += $n RETURN NONE;
 };
 DELETE counter WHERE type::is_string(record::id(id)) RETURN NONE;
 UPSERT accelopt_schema:current SET version = 2 RETURN NONE;
+COMMIT;
+)surql",
+    R"surql(
+BEGIN;
+LET $last = (SELECT language, math::max(seq) AS place FROM optimization WHERE type::is_int(seq) GROUP BY language);
+FOR $it IN $last {
+  LET $name = IF ($it.language ?? '') = '' { '*' } ELSE { <string>$it.language };
+  LET $counted = math::sum(SELECT VALUE n FROM counter:[$name, 0]..[$name, ..]);
+  IF $counted < $it.place { UPSERT type::record('counter', [$name, 0]) SET n += $it.place - $counted RETURN NONE };
+};
+UPSERT accelopt_schema:current SET version = 3 RETURN NONE;
 COMMIT;
 )surql",
 };
 
 // Insertions of a language are counted in 64 records, of which each takes one by chance: were it one record, every
 // insertion would meet all others. Two at the same time may take the same places, which makes their ages a little less.
+// `+=`, since the record's own fields read as none on the right-hand side of an UPSERT (engine 3.0.3).
 const std::string_view kInsert = R"surql(
 BEGIN;
 LET $there = (SELECT VALUE record::id(id) FROM $rows.map(|$r| type::record('optimization', $r.key)));
@@ -92,7 +105,7 @@ FOR $language IN array::distinct($new.map(|$r| $r.fields.language)) {
   LET $name = IF $language = '' { '*' } ELSE { $language };
   LET $last = math::sum(SELECT VALUE n FROM counter:[$name, 0]..[$name, ..]);
   LET $mine = $new.filter(|$r| $r.fields.language = $language);
-  UPSERT type::record('counter', [$name, rand::int(0, 63)]) SET n = (n ?? 0) + array::len($mine) RETURN NONE;
+  UPSERT type::record('counter', [$name, rand::int(0, 63)]) SET n += array::len($mine) RETURN NONE;
   INSERT INTO optimization $mine.map(|$r, $i| object::extend($r.fields, {
     id: type::record('optimization', $r.key), inserted: $now + $r.place, seq: $last + $i + 1 })) RETURN NONE;
 };
