@@ -163,7 +163,8 @@ def run(x, i, z):
     def test_outputs_begin_poisoned_and_inputs_are_read_only(self):
         source = COPY + "\ndef run(x, z):\n    move[(1,)](x, z, 2, BLOCK=4)\n"
         data = self.output(source, [tensor("x", 4)], [tensor("z", 4)], {"x": floats([1, 2, 3, 4])})
-        self.assertEqual((data[:8], data[8:]), (floats([1, 2]), b"\xff" * 8))
+        self.assertEqual(data[:8], floats([1, 2]))
+        self.assertNotIn(data[8:], (floats([3, 4]), bytes(8)))
         answer, _ = self.run_(source.replace("(x, z, 2", "(z, x, 2"), [tensor("x", 4)], [tensor("z", 4)], {"x": floats([1, 2, 3, 4])})
         self.assertEqual(answer["error"]["kind"], "crashed")
 

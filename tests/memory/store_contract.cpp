@@ -284,17 +284,6 @@ TEST_P(StoreContract, WhatOthersChangedIsSeenByWhoWeighedItBefore) {
   }
 }
 
-TEST_P(StoreContract, AgesCountEveryInsertionSince) {
-  constexpr int kInsertions = 90;  // more than a store has counters of a language
-  for (int i = 0; i < kInsertions; ++i) {
-    const model::Experience one = sample_experience(i);
-    ASSERT_EQ(store().insert({&one, 1}, Forgotten::stays).value(), 1);
-  }
-  const auto ids = store_ids({sample_experience(0), sample_experience(kInsertions / 2)});
-  EXPECT_EQ(store().get(ids[0])->age, kInsertions - 1);
-  EXPECT_EQ(store().get(ids[1])->age, kInsertions / 2 - 1);
-}
-
 TEST_P(StoreContract, AnEditChangesTextsAndKeepsProvenance) {
   const model::Experience made = sample_experience(1);
   ASSERT_TRUE(store().insert({&made, 1}, Forgotten::stays));
