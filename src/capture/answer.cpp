@@ -12,6 +12,7 @@
 
 #include "base/base64.hpp"
 #include "base/text.hpp"
+#include "capture/host_ops.hpp"
 
 namespace accelopt::capture {
 namespace {
@@ -22,10 +23,11 @@ using base::Result;
 using devices::cuda::Argument;
 using devices::cuda::Launch;
 using devices::cuda::LaunchPlan;
+using devices::cuda::TensorMap;
 
 constexpr std::size_t kMostMessageBytes = 16U << 10;
 constexpr std::uint64_t kMostScratchBytes = 16ULL << 30;
-constexpr std::size_t kMostRefusals = 20;
+constexpr std::size_t kMostAxesOfMap = 5;
 
 /// The beginning of a solution's words, without what a terminal would take for a command.
 std::string clipped(std::string_view text, std::size_t most) {
@@ -108,7 +110,9 @@ class PlanReader {
       TRY_ASSIGN(const auto bytes, count_at(buffer, "bytes", std::numeric_limits<std::uint64_t>::max()));
       return bytes == known->second ? Result<void>() : damaged("gives " + known->first + " another size");
     }
-    if (!name.starts_with('%') || name.size() > 32 || bytes_.contains(name)) return damaged("has a buffer of no name");
+    const bool numbered = name.size() > 1 && name.size() <= 32 && name.front() == '%' &&
+                          name.find_first_not_of("0123456789", 1) == std::string::npos;
+    if (!numbered || bytes_.contains(name)) return damaged("has a buffer of no name");
     TRY_ASSIGN(const auto bytes, count_at(buffer, "bytes", kMostScratchBytes));
     const auto dtype = model::parse_dtype(base::text_at(buffer, "dtype"));
     if (!dtype) return damaged("has a buffer of no dtype");
@@ -126,7 +130,7 @@ class PlanReader {
       } else if (kind == "choose") {
         TRY(take_first(op));
       } else if (!is_clearing(op)) {
-        refuse("an operation of the host: " + clipped(kind, 32));
+        TRY(take_host_op(op));
       }
     }
     return {};
@@ -154,6 +158,21 @@ class PlanReader {
     return true;
   }
 
+  /// By kernels of the cubin behind the solution's own.
+  Result<void> take_host_op(const Json& op) {
+    const BytesOf bytes_of = [this](const std::string& name) -> std::optional<std::uint64_t> {
+      const auto known = bytes_.find(name);
+      if (known == bytes_.end()) return std::nullopt;
+      used_.insert(name);
+      return known->second;
+    };
+    TRY_ASSIGN(HostOp own, lowered(op, bytes_of, cubins_, plan_.scratch.size()));
+    out_.host_ops = true;
+    std::ranges::move(own.launches, std::back_inserter(plan_.launches));
+    std::ranges::move(own.scratch, std::back_inserter(plan_.scratch));
+    return {};
+  }
+
   /// Of an autotuned kernel the configuration that was asked for, the only one that is there.
   Result<void> take_first(const Json& op) {
     for (const Json& alternative : op.at("alternatives")) {
@@ -177,8 +196,9 @@ class PlanReader {
     TRY_ASSIGN(launch.cluster, extents_at(op, "cluster"));
     TRY_ASSIGN(const auto shared, count_at(op, "shared_bytes", 1U << 20));
     launch.shared_bytes = static_cast<std::uint32_t>(shared);
-    if (op.value("cooperative", false)) refuse("a cooperative launch");
-    if (op.value("pdl", false)) refuse("a programmatic dependent launch");
+    launch.cooperative = op.value("cooperative", false);
+    launch.overlaps = op.value("pdl", false);
+    launch.spread = launch.cluster[0] > 1;  // as Triton asks for
     for (const Json& argument : op.at("arguments")) {
       TRY_ASSIGN(auto read, argument_of(argument));
       launch.arguments.push_back(std::move(read));
@@ -196,9 +216,10 @@ class PlanReader {
       used_.insert(known->first);
       return devices::cuda::tensor_argument(known->first, offset);
     }
-    if (form.contains("tensor_map")) {
-      refuse("a tensor descriptor that the host makes");
-      return devices::cuda::constant_argument(model::DType::int64, 0);
+    if (const auto map = form.find("tensor_map"); map != form.end()) {
+      TRY_ASSIGN(auto read, tensor_map_of(*map));
+      plan_.tensor_maps.push_back(std::move(read));
+      return devices::cuda::tensor_map_argument(plan_.tensor_maps.back().name);
     }
     const auto dtype = model::parse_dtype(base::text_at(form, "constant"));
     if (!dtype) return tl::make_unexpected(damaged("gives a kernel an argument of no kind").error());
@@ -206,10 +227,32 @@ class PlanReader {
     return devices::cuda::constant_argument(*dtype, bits);
   }
 
-  void refuse(std::string what) {
-    auto& all = out_.refused;
-    if (all.size() < kMostRefusals && std::find(all.begin(), all.end(), what) == all.end())
-      all.push_back(std::move(what));
+  /// The driver says what else it refuses of it.
+  Result<TensorMap> tensor_map_of(const Json& form) {
+    // In the order of the driver's CUtensorMapDataType; 8-bit floats travel as bytes.
+    using model::DType;
+    static constexpr std::array kTypes{DType::uint8, DType::uint16,  DType::uint32,  DType::int32,   DType::uint64,
+                                       DType::int64, DType::float16, DType::float32, DType::float64, DType::bfloat16};
+    TensorMap out;
+    out.name = "map" + std::to_string(plan_.tensor_maps.size());
+    out.tensor = form.at("buffer").get_ref<const std::string&>();
+    const auto known = bytes_.find(out.tensor);
+    if (known == bytes_.end()) return tl::make_unexpected(damaged("describes a tensor that is not there").error());
+    used_.insert(out.tensor);
+    TRY_ASSIGN(out.offset, count_at(form, "offset", known->second));
+    TRY_ASSIGN(const auto type, count_at(form, "element_type", kTypes.size() - 1));
+    out.dtype = kTypes.at(type);
+    TRY_ASSIGN(const auto swizzle, count_at(form, "swizzle_bytes", 128));
+    out.swizzle_bytes = static_cast<int>(swizzle);
+    out.nan_fill = form.value("nan_fill", false);
+    const Json& shape = form.at("dims");
+    if (shape.empty() || shape.size() > kMostAxesOfMap || form.at("box").size() != shape.size() ||
+        form.at("strides").size() + 1 != shape.size())
+      return tl::make_unexpected(damaged("has a tensor descriptor of no form").error());
+    for (const Json& extent : shape) out.shape.push_back(extent.get<std::int64_t>());
+    for (const Json& extent : form.at("box")) out.box.push_back(extent.get<std::uint32_t>());
+    for (const Json& stride : form.at("strides")) out.strides.push_back(stride.get<std::uint64_t>());
+    return out;
   }
 
   std::size_t cubins_;
@@ -218,7 +261,7 @@ class PlanReader {
   LaunchPlan plan_;
   std::map<std::string, std::uint64_t> bytes_;  ///< of every buffer
   std::map<std::string, std::size_t> scratch_;  ///< place in the plan
-  std::set<std::string> used_;                  ///< that a launch has been given already
+  std::set<std::string> used_;                  ///< that something has been given already
 };
 
 Result<Captured> read_all(const Json& ok, const Request& request) {
@@ -239,7 +282,7 @@ Result<Captured> read_all(const Json& ok, const Request& request) {
     if (asked == request.workloads.end() || out.program.plans.contains(name))
       return tl::make_unexpected(damaged("is of a workload that was not asked for").error());
     TRY_ASSIGN(auto read, PlanReader(*asked, kernels.size(), kernels, out).read(plan));
-    TRY(devices::cuda::check_plan(read, kernels.size()));
+    TRY(devices::cuda::check_plan(read, kernels.size() + (out.host_ops ? 1 : 0)));
     out.program.plans[name] = std::move(read);
   }
   if (out.program.plans.size() != request.workloads.size())

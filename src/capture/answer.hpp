@@ -20,9 +20,9 @@ struct Finding {
 };
 
 struct Captured {
-  devices::cuda::Program program;    ///< its plans are named as the request's workloads
-  std::vector<std::string> ptxas;    ///< what ptxas printed, a text per cubin
-  std::vector<std::string> refused;  ///< what a plan does that a device cannot be given yet, each once
+  devices::cuda::Program program;  ///< its plans are named as the request's workloads
+  std::vector<std::string> ptxas;  ///< what ptxas printed, a text per cubin
+  bool host_ops = false;           ///< plans launch kernels of the cubin behind the last one: host_ops.hpp's
   std::vector<Finding> findings;
   double seconds = 0;
 };

@@ -132,6 +132,12 @@ class TritonWithoutADevice(support.TestCase):
         self.assertIn("there is no self-test for devices of the kind \"triton\"", self.accelopt("selftest", "--device", "triton").said)
         self.assertIn("give one of them", self.accelopt("eval", self.task, "--interpret", "--confirm").said)
 
+    def test_operations_of_the_host_are_kernels_of_the_plan(self):
+        kernel = self.kernel(BASELINE.replace("    add_kernel[", "    x = x.to(torch.float16).float().clone()\n    y.abs().amax(), y.sum()\n    add_kernel["))
+        evaluation = self.evaluation(kernel, "--device", "cuda:0", code=5)
+        self.assertNotEqual(evaluation["status"], "COMPILE_ERROR", evaluation)
+        self.assertIn("it builds", evaluation["reason"])
+
     def test_without_triton_the_rest_works(self):
         self.environment["ACCELOPT_PYTHON"] = "/nowhere/python3"
         checks = {line["name"]: line for line in self.accelopt("doctor", "--json").lines if line["type"] == "check"}

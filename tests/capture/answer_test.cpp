@@ -67,7 +67,7 @@ TEST_F(AnswerTest, HonestPlan_IsAProgram) {
   EXPECT_FALSE(plan.scratch[0].zero);
   EXPECT_EQ(read->findings.at(0).line, 3);
   EXPECT_DOUBLE_EQ(read->seconds, 0.75);
-  EXPECT_TRUE(read->refused.empty());
+  EXPECT_FALSE(read->host_ops);
 }
 
 TEST_F(AnswerTest, ClearedScratch_IsTheDevicesToClear) {
@@ -79,13 +79,15 @@ TEST_F(AnswerTest, ClearedScratch_IsTheDevicesToClear) {
   auto read = read_captured(answer, request);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->program.plans.at("w0").scratch.at(0).zero);
-  EXPECT_TRUE(read->refused.empty());
+  EXPECT_FALSE(read->host_ops);
+  EXPECT_EQ(read->program.plans.at("w0").launches.size(), 1U);
 
   plan()["ops"][0]["to"]["shape"] = {4, 2};  // half of it
   read = read_captured(answer, request);
   ASSERT_TRUE(read);
   EXPECT_FALSE(read->program.plans.at("w0").scratch.at(0).zero);
-  EXPECT_EQ(read->refused, std::vector<std::string>{"an operation of the host: fill"});
+  EXPECT_TRUE(read->host_ops);
+  EXPECT_EQ(read->program.plans.at("w0").launches.at(0).kernel, "accelopt_host_fill");
 }
 
 TEST_F(AnswerTest, ClearingAfterUse_IsNoClearingBefore) {
@@ -97,16 +99,46 @@ TEST_F(AnswerTest, ClearingAfterUse_IsNoClearingBefore) {
   const auto read = read_captured(answer, request);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_FALSE(read->program.plans.at("w0").scratch.at(0).zero);
-  EXPECT_EQ(read->refused.size(), 1U);
+  ASSERT_EQ(read->program.plans.at("w0").launches.size(), 2U);
+  EXPECT_EQ(read->program.plans.at("w0").launches[1].kernel, "accelopt_host_fill");
+  EXPECT_EQ(read->program.plans.at("w0").launches[1].cubin, 1U);
 }
 
-TEST_F(AnswerTest, WhatCannotBeReplayed_IsNamedOnce) {
+TEST_F(AnswerTest, WaysOfLaunching_ArePassedOn) {
   launch()["cooperative"] = true;
-  plan()["ops"].push_back({{"op", "copy"}});
-  plan()["ops"].push_back({{"op", "copy"}});
+  launch()["pdl"] = true;
+  launch()["cluster"] = {2, 1, 1};
   const auto read = read_captured(answer, request);
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->refused, (std::vector<std::string>{"a cooperative launch", "an operation of the host: copy"}));
+  const devices::cuda::Launch& got = read->program.plans.at("w0").launches.at(0);
+  EXPECT_TRUE(got.cooperative);
+  EXPECT_TRUE(got.overlaps);
+  EXPECT_TRUE(got.spread);
+}
+
+TEST_F(AnswerTest, DescriptorsOfTheHost_AreTensorMaps) {
+  const Json map = {{"buffer", "x"},   {"offset", 16},  {"element_type", 7},  {"dims", {4, 2}},
+                    {"strides", {32}}, {"box", {4, 2}}, {"swizzle_bytes", 0}, {"nan_fill", true}};
+  launch()["arguments"][0] = {{"tensor_map", map}};
+  const auto read = read_captured(answer, request);
+  ASSERT_TRUE(read) << read.error().message;
+  const devices::cuda::LaunchPlan& plan = read->program.plans.at("w0");
+  ASSERT_EQ(plan.tensor_maps.size(), 1U);
+  EXPECT_EQ(plan.launches[0].arguments[0].name, plan.tensor_maps[0].name);
+  EXPECT_EQ(plan.tensor_maps[0].tensor, "x");
+  EXPECT_EQ(plan.tensor_maps[0].dtype, model::DType::float32);
+  EXPECT_EQ(plan.tensor_maps[0].strides, std::vector<std::uint64_t>{32});
+  EXPECT_TRUE(plan.tensor_maps[0].nan_fill);
+  const auto refused_with = [&](const char* key, const Json& value) {
+    return refused([&] { launch()["arguments"][0]["tensor_map"][key] = value; }) != "it was taken";
+  };
+  EXPECT_TRUE(refused_with("buffer", "expected"));
+  EXPECT_TRUE(refused_with("offset", 1 << 20));
+  EXPECT_TRUE(refused_with("element_type", 12));
+  EXPECT_TRUE(refused_with("dims", Json::array()));
+  EXPECT_TRUE(refused_with("dims", {4, 2, 1}));
+  EXPECT_TRUE(refused_with("box", {4}));
+  EXPECT_TRUE(refused_with("strides", {32, 64}));
 }
 
 TEST_F(AnswerTest, ForgedPlans_AreRefused) {

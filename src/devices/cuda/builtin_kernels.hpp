@@ -6,6 +6,8 @@
 
 namespace accelopt::devices::cuda {
 
+/// What the others' texts begin with; peak_kernels has no need of it.
+std::string_view elements_text();
 std::string_view check_kernels_text();
 std::string_view peak_kernels_text();
 

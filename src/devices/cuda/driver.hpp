@@ -26,7 +26,10 @@ struct LaunchAttribute {
   std::uint32_t padding = 0;
   alignas(8) std::uint32_t value[16] = {};
 };
+inline constexpr std::uint32_t kCooperative = 2;
 inline constexpr std::uint32_t kClusterDimension = 4;
+inline constexpr std::uint32_t kClusterPolicy = 5;
+inline constexpr std::uint32_t kOverlaps = 6;  ///< programmatic stream serialization
 
 /// How a kernel is launched; laid out as the driver wants it.
 struct LaunchConfig {

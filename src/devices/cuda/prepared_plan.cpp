@@ -31,6 +31,11 @@ int tensor_map_type(model::DType dtype) {
       return 5;
     case model::DType::int32:
       return 3;
+    case model::DType::uint64:
+      return 4;
+    case model::DType::uint32:
+      return 2;
+    case model::DType::uint16:
     case model::DType::int16:
       return 1;
     default:
@@ -71,15 +76,15 @@ base::Result<EncodedTensorMap> encode(Device& device, const TensorMap& map, cons
   std::uint64_t stride = model::size_of(map.dtype);
   for (std::size_t axis = 0; axis + 1 < extents.size(); ++axis) {
     stride *= extents[axis];
-    strides.push_back(stride);
+    strides.push_back(map.strides.empty() ? stride : map.strides[axis]);
   }
   strides.resize(std::max<std::size_t>(strides.size(), 1));
   const std::vector<std::uint32_t> steps(rank, 1);
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver wants device addresses as pointers here
   void* const address = reinterpret_cast<void*>(begin);
-  const CudaCode code = device.driver()->encode_tensor_map(&out, tensor_map_type(map.dtype), rank, address,
-                                                           extents.data(), strides.data(), map.box.data(), steps.data(),
-                                                           0, swizzle_code(map.swizzle_bytes), kL2Promotion128, 0);
+  const CudaCode code = device.driver()->encode_tensor_map(
+      &out, tensor_map_type(map.dtype), rank, address, extents.data(), strides.data(), map.box.data(), steps.data(), 0,
+      swizzle_code(map.swizzle_bytes), kL2Promotion128, map.nan_fill ? 1 : 0);
   if (code == 0) return out;
   return base::fail(ErrorCode::invalid_argument,
                     fmt::format("tensor map {} is refused: {} (rows of a multiple of 16 bytes, a box of at most 256 "
@@ -155,6 +160,12 @@ base::Result<void> PreparedPlan::add(Device& device, const LoadedPlan& loaded, c
   kernel.config.stream = device.stream();
   std::vector<GivenParameter> given;
   for (const Argument& argument : launch.arguments) {
+    if (argument.kind == Argument::Kind::words) {
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): the driver only reads parameters
+      kernel.parameters.push_back(const_cast<std::uint64_t*>(argument.words.data()));
+      given.push_back({sizeof(std::uint64_t) * argument.words.size()});
+      continue;
+    }
     std::uint64_t value = argument.bits;
     std::size_t size = model::size_of(argument.dtype);
     if (argument.kind == Argument::Kind::tensor_map) {
@@ -185,12 +196,20 @@ base::Result<void> PreparedPlan::add(Device& device, const LoadedPlan& loaded, c
   const unsigned blocks = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
   if (blocks > 0) {
     if (blocks > kPortableCluster) TRY(set(kLargeClusters, 1, "(clusters of more than 8 blocks)"));
-    kernel.cluster.id = kClusterDimension;
-    std::copy(launch.cluster.begin(), launch.cluster.end(), kernel.cluster.value);
-    kernel.config.attributes = &kernel.cluster;
-    kernel.config.attribute_count = 1;
+    attribute(kernel, kClusterDimension, {launch.cluster.begin(), launch.cluster.end()});
   }
+  if (launch.spread) attribute(kernel, kClusterPolicy, {1});
+  if (launch.cooperative) attribute(kernel, kCooperative, {1});
+  // The first one has nothing to overlap with but what prepares the call and starts the clock.
+  if (launch.overlaps && kernels_.size() > 1) attribute(kernel, kOverlaps, {1});
   return {};
+}
+
+void PreparedPlan::attribute(Kernel& kernel, std::uint32_t id, const std::vector<std::uint32_t>& value) {
+  LaunchAttribute& added = kernel.attributes.at(kernel.config.attribute_count++);
+  added.id = id;
+  std::copy(value.begin(), value.end(), added.value);
+  kernel.config.attributes = kernel.attributes.data();
 }
 
 std::vector<std::string> PreparedPlan::names() const {

@@ -2,6 +2,7 @@
 // A launch plan with addresses: everything that a call launches, made ready before the clock runs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -67,13 +68,14 @@ class PreparedPlan {
     std::string name;
     CudaFunction* function = nullptr;
     LaunchConfig config;
-    LaunchAttribute cluster;
+    std::array<LaunchAttribute, 4> attributes{};
     std::vector<void*> parameters;
   };
   struct Cleared {
     DevicePointer address = 0;
     std::uint64_t bytes = 0;
   };
+  static void attribute(Kernel& kernel, std::uint32_t id, const std::vector<std::uint32_t>& value);
   base::Result<EncodedTensorMap*> map_named(const LaunchPlan& plan, const std::string& name);
   base::Result<void> add(Device& device, const LoadedPlan& loaded, const Launch& launch, const PlanBinding& binding);
 

@@ -20,19 +20,23 @@ bool has_no_extent(const std::array<std::uint32_t, 3>& extents) {
 }  // namespace
 
 Argument tensor_argument(std::string name, std::uint64_t offset_bytes) {
-  return {Argument::Kind::tensor, std::move(name), offset_bytes, model::DType::int64, 0};
+  return {Argument::Kind::tensor, std::move(name), offset_bytes, model::DType::int64, 0, {}};
 }
 
 Argument scalar_argument(std::string name, model::DType dtype) {
-  return {Argument::Kind::scalar, std::move(name), 0, dtype, 0};
+  return {Argument::Kind::scalar, std::move(name), 0, dtype, 0, {}};
 }
 
 Argument tensor_map_argument(std::string name) {
-  return {Argument::Kind::tensor_map, std::move(name), 0, model::DType::int64, 0};
+  return {Argument::Kind::tensor_map, std::move(name), 0, model::DType::int64, 0, {}};
+}
+
+Argument words_argument(std::vector<std::uint64_t> words) {
+  return {Argument::Kind::words, {}, 0, model::DType::int64, 0, std::move(words)};
 }
 
 Argument constant_argument(model::DType dtype, std::uint64_t bits) {
-  return {Argument::Kind::constant, {}, 0, dtype, bits};
+  return {Argument::Kind::constant, {}, 0, dtype, bits, {}};
 }
 
 Argument constant_argument(Constant value) {
@@ -54,6 +58,8 @@ base::Result<void> check_plan(const LaunchPlan& plan, std::size_t cubins) {
     if (!maps.insert(map.name).second) return refuse_plan("has two tensor maps named " + map.name);
     if (map.shape.empty() || map.shape.size() != map.box.size())
       return refuse_plan("has a tensor map " + map.name + " without axes, or with a box of other axes");
+    if (!map.strides.empty() && map.strides.size() + 1 != map.shape.size())
+      return refuse_plan("has a tensor map " + map.name + " with strides of other axes");
   }
   for (const Launch& launch : plan.launches) {
     if (launch.cubin >= cubins) return refuse_plan("launches " + launch.kernel + " of a cubin that is not there");
@@ -62,6 +68,8 @@ base::Result<void> check_plan(const LaunchPlan& plan, std::size_t cubins) {
     for (const Argument& argument : launch.arguments) {
       if (argument.kind == Argument::Kind::tensor_map && !maps.contains(argument.name))
         return refuse_plan("gives " + launch.kernel + " a tensor map " + argument.name + ", which it does not have");
+      if (argument.kind == Argument::Kind::words && argument.words.empty())
+        return refuse_plan("gives " + launch.kernel + " a structure of nothing");
     }
   }
   return {};

@@ -39,18 +39,21 @@ struct Argument {
     scalar,      ///< the value of a scalar input of the workload
     constant,    ///< a value that the front end knows
     tensor_map,  ///< by value, 128 bytes
+    words,       ///< by value, a structure of 8-byte numbers that the front end knows
   };
   Kind kind = Kind::tensor;
   std::string name;          ///< of the tensor, the scalar input or the tensor map
   std::uint64_t offset = 0;  ///< of a tensor: bytes behind its beginning
   model::DType dtype =
-      model::DType::int64;  ///< of a scalar or constant; a kernel may take an int64 as a shorter integer
-  std::uint64_t bits = 0;   ///< of a constant: its bytes, lowest first
+      model::DType::int64;             ///< of a scalar or constant; a kernel may take an int64 as a shorter integer
+  std::uint64_t bits = 0;              ///< of a constant: its bytes, lowest first
+  std::vector<std::uint64_t> words{};  ///< of a structure
 };
 
 Argument tensor_argument(std::string name, std::uint64_t offset_bytes = 0);
 Argument scalar_argument(std::string name, model::DType dtype);
 Argument tensor_map_argument(std::string name);
+Argument words_argument(std::vector<std::uint64_t> words);
 /// A constant of the type that it has in C++: an int32_t is an int32.
 using Constant = std::variant<bool, std::int32_t, std::int64_t, float, double>;
 Argument constant_argument(Constant value);
@@ -65,6 +68,9 @@ struct Launch {
   std::array<std::uint32_t, 3> cluster{0, 0, 0};  ///< blocks; 0: none
   std::uint32_t shared_bytes = 0;                 ///< dynamic
   std::vector<Argument> arguments;
+  bool cooperative = false;  ///< all of its blocks are on the device at once
+  bool spread = false;       ///< the blocks of a cluster lie on different multiprocessors, where that can be had
+  bool overlaps = false;     ///< may begin before the launch before it has ended, and waits for it by itself
 };
 
 /// Device memory that the launches of one call share, and nobody else.
@@ -75,15 +81,17 @@ struct ScratchBuffer {
   bool zero = false;  ///< cleared inside the timed region; else poisoned outside of it
 };
 
-/// How the hardware copies boxes of a tensor without gaps between its rows.
+/// How the hardware copies boxes of a tensor.
 struct TensorMap {
   std::string name;
   std::string tensor;        ///< an input, an output or a scratch buffer
   std::uint64_t offset = 0;  ///< bytes
   model::DType dtype = model::DType::float32;
-  std::vector<std::int64_t> shape;  ///< elements, innermost axis first
-  std::vector<std::uint32_t> box;   ///< elements, innermost axis first
-  int swizzle_bytes = 0;            ///< 0, 32, 64 or 128
+  std::vector<std::int64_t> shape;       ///< elements, innermost axis first
+  std::vector<std::uint32_t> box;        ///< elements, innermost axis first
+  int swizzle_bytes = 0;                 ///< 0, 32, 64 or 128
+  std::vector<std::uint64_t> strides{};  ///< bytes, of every axis but the innermost; empty: rows without gaps
+  bool nan_fill = false;                 ///< what lies beyond the tensor is read as NaN, not as 0
 };
 
 /// What one call on one workload launches, in this order.
@@ -103,7 +111,8 @@ using ProgramPtr = std::shared_ptr<const Program>;
 /// Whether the plan makes sense by itself, for a program of so many cubins; the front end may have had it from a
 /// candidate. What it needs of inputs and outputs, and what the device refuses, is found out when it is called.
 /// @error invalid_argument: a launch of a cubin that is not there or of no blocks or threads, two scratch buffers or
-/// tensor maps of one name, a map of no axes or not as many as its box, or an argument that names no map of the plan.
+/// tensor maps of one name, a map of no axes or not as many as its box, of strides that are not one fewer, or an
+/// argument that names no map of the plan or has no words.
 base::Result<void> check_plan(const LaunchPlan& plan, std::size_t cubins);
 
 /// Names of the kernels that any plan launches, each once.

@@ -57,10 +57,11 @@ evaluation::BandSums bands_from(const Json& in) {
 }  // namespace
 
 // Plans and numbers as the device server takes them.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Argument, kind, name, offset, dtype, bits)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Launch, cubin, kernel, grid, block, cluster, shared_bytes, arguments)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Argument, kind, name, offset, dtype, bits, words)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Launch, cubin, kernel, grid, block, cluster, shared_bytes, arguments, cooperative,
+                                   spread, overlaps)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScratchBuffer, name, dtype, bytes, zero)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorMap, name, tensor, offset, dtype, shape, box, swizzle_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorMap, name, tensor, offset, dtype, shape, box, swizzle_bytes, strides, nan_fill)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchPlan, launches, scratch, tensor_maps)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SlotInput, name, dtype, count, row_length, scalar, scalar_bits, bulk, kind, first,
                                    second, family, seed, perturbation_step)

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include "capture/host_ops.hpp"
+
 namespace accelopt::targets::triton {
 namespace {
 
@@ -12,8 +14,13 @@ using cuda::BuiltCudaPtr;
 
 class TritonBuilder final : public cuda::CudaBuilder {
  public:
-  TritonBuilder(std::unique_ptr<Capturer> capturer, MakeTrusted make_trusted)
-      : capturer_(std::move(capturer)), make_trusted_(std::move(make_trusted)) {}
+  explicit TritonBuilder(MakeTrusted make_trusted) : make_trusted_(std::move(make_trusted)) {}
+
+  Result<void> begin(const model::Task& task, CaptureOptions options, const std::stop_token& stop) {
+    options.host_ops = [this](std::stop_token own) { return host_ops(std::move(own)); };
+    TRY_ASSIGN(capturer_, Capturer::create(task, std::move(options), stop));
+    return {};
+  }
 
   Result<BuiltCudaPtr> build(const model::Kernel& kernel, std::stop_token stop) override {
     TRY_ASSIGN(const BuiltPtr built, capturer_->build(kernel, stop));
@@ -54,6 +61,17 @@ class TritonBuilder final : public cuda::CudaBuilder {
     return trusted_.get();
   }
 
+  /// Compiled for the first solution that needs it.
+  Result<std::string> host_ops(std::stop_token stop) {
+    const std::scoped_lock lock(host_ops_mutex_);
+    if (host_ops_.empty()) {
+      TRY_ASSIGN(host_ops_, build_trusted("host_ops.cu", capture::host_ops_text(), {"--fmad=false"}, std::move(stop)));
+    }
+    return host_ops_;
+  }
+
+  std::mutex host_ops_mutex_;
+  std::string host_ops_;
   std::unique_ptr<Capturer> capturer_;
   MakeTrusted make_trusted_;
   std::mutex mutex_;
@@ -65,8 +83,9 @@ class TritonBuilder final : public cuda::CudaBuilder {
 
 Result<std::unique_ptr<cuda::CudaBuilder>> make_triton_builder(const model::Task& task, CaptureOptions options,
                                                                MakeTrusted trusted, const std::stop_token& stop) {
-  TRY_ASSIGN(auto capturer, Capturer::create(task, std::move(options), stop));
-  return std::make_unique<TritonBuilder>(std::move(capturer), std::move(trusted));
+  auto out = std::make_unique<TritonBuilder>(std::move(trusted));
+  TRY(out->begin(task, std::move(options), stop));
+  return out;
 }
 
 }  // namespace accelopt::targets::triton

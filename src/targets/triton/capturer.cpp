@@ -8,6 +8,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
@@ -168,13 +169,18 @@ std::string identity_of(const devices::cuda::LaunchPlan& plan) {
   std::string out;
   for (const devices::cuda::ScratchBuffer& buffer : plan.scratch)
     out += fmt::format("scratch {} {} {} {}\n", buffer.name, static_cast<int>(buffer.dtype), buffer.bytes, buffer.zero);
+  for (const devices::cuda::TensorMap& map : plan.tensor_maps)
+    out += fmt::format("map {} {} {} {} {} {} {} {} {}\n", map.name, map.tensor, map.offset,
+                       static_cast<int>(map.dtype), fmt::join(map.shape, ","), fmt::join(map.box, ","),
+                       fmt::join(map.strides, ","), map.swizzle_bytes, map.nan_fill);
   for (const Launch& launch : plan.launches) {
-    out += fmt::format("launch {} {} {}", launch.cubin, launch.kernel, launch.shared_bytes);
+    out += fmt::format("launch {} {} {} {} {}", launch.cubin, launch.kernel, launch.shared_bytes, launch.cooperative,
+                       launch.overlaps);
     for (const auto* extents : {&launch.grid, &launch.block, &launch.cluster})
       out += fmt::format(" {},{},{}", (*extents)[0], (*extents)[1], (*extents)[2]);
     for (const Argument& argument : launch.arguments)
-      out += fmt::format(" {}:{}:{}:{}:{}", static_cast<int>(argument.kind), argument.name, argument.offset,
-                         static_cast<int>(argument.dtype), argument.bits);
+      out += fmt::format(" {}:{}:{}:{}:{}:{}", static_cast<int>(argument.kind), argument.name, argument.offset,
+                         static_cast<int>(argument.dtype), argument.bits, fmt::join(argument.words, ","));
     out += '\n';
   }
   return out;
@@ -186,7 +192,10 @@ std::optional<std::string> unwritten(const Shapes& shapes, const devices::cuda::
     const bool empty = std::find(output.shape.begin(), output.shape.end(), 0) != output.shape.end();
     const bool given = std::any_of(plan.launches.begin(), plan.launches.end(), [&](const Launch& launch) {
       return std::any_of(launch.arguments.begin(), launch.arguments.end(), [&](const Argument& argument) {
-        return argument.kind == Argument::Kind::tensor && argument.name == output.name;
+        if (argument.kind == Argument::Kind::tensor) return argument.name == output.name;
+        return argument.kind == Argument::Kind::tensor_map &&
+               std::any_of(plan.tensor_maps.begin(), plan.tensor_maps.end(),
+                           [&](const auto& map) { return map.name == argument.name && map.tensor == output.name; });
       });
     });
     if (!empty && !given) return output.name;
@@ -274,10 +283,6 @@ Result<BuiltPtr> Capturer::capture_now(const model::Kernel& kernel, const std::s
     built->report.remarks.push_back(finding.file + ":" + std::to_string(finding.line) + ": " + finding.message);
   built->report.seconds = captured->seconds;
   const std::string& file = kernel.solution().sources.front().name;
-  if (!captured->refused.empty()) {
-    problem = file + ": error: " + captured->refused.front() + " is captured, but cannot be replayed by this version";
-    return built;
-  }
   TRY_ASSIGN(problem, judge(*captured, *built));
   if (!problem.empty()) {
     problem = file + ": error: " + problem;
@@ -286,6 +291,10 @@ Result<BuiltPtr> Capturer::capture_now(const model::Kernel& kernel, const std::s
   for (std::size_t i = 0; i < wanted_.plans.size(); ++i)
     built->program.plans[wanted_.plans[i]] = std::move(captured->program.plans.at(request.workloads[i].name));
   built->program.cubins = std::move(captured->program.cubins);
+  if (captured->host_ops && options_.host_ops) {
+    TRY_ASSIGN(std::string cubin, options_.host_ops(stop));
+    built->program.cubins.push_back({std::move(cubin), {}});
+  }
   built->report.built = true;
   return built;
 }
@@ -325,6 +334,7 @@ Result<std::string> Capturer::judge(const Captured& captured, Built& built) cons
   }
   for (const auto& [workload, plan] : captured.program.plans) {
     for (const Launch& launch : plan.launches) {
+      if (launch.cubin >= kernels.size()) continue;  // a trusted one
       const std::string reason = refused(launch, kernels[launch.cubin], resources[launch.cubin], options_.limits);
       if (!reason.empty()) return reason;
     }
@@ -333,6 +343,7 @@ Result<std::string> Capturer::judge(const Captured& captured, Built& built) cons
   std::set<std::string> remarked;
   for (const auto& [workload, plan] : captured.program.plans) {
     for (const Launch& launch : plan.launches) {
+      if (launch.cubin >= kernels.size()) continue;
       std::string remark = devices::cuda::resource_remark(resources[launch.cubin], launch, options_.limits);
       if (remarked.insert(remark).second) built.report.remarks.push_back(std::move(remark));
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <stop_token>
@@ -30,6 +31,8 @@ struct CaptureOptions {
   std::vector<int> cores;          ///< where Python and ptxas may run; empty: anywhere
   std::filesystem::path folder{};  ///< for interpreted tensors
   devices::cuda::DeviceLimits limits;
+  /// Gives the cubin of capture::host_ops_text(); empty: programs that need it lack it, and cannot be launched.
+  std::function<base::Result<std::string>(std::stop_token)> host_ops{};
 };
 
 /// A captured solution: the report, and when it was built what a device needs to run it.

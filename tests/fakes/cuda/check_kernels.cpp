@@ -2,6 +2,8 @@
 // The trusted kernels as the fake driver runs them.
 #include "fakes/cuda/shim.hpp"
 
+#include "devices/cuda/kernels/elements.cuh"
+
 #include "devices/cuda/kernels/check_kernels.cu"
 
 ACCELOPT_FAKE_KERNEL(accelopt_draw)
