@@ -133,6 +133,8 @@ class TritonWithoutADevice(support.TestCase):
         self.assertIn("give one of them", self.accelopt("eval", self.task, "--interpret", "--confirm").said)
 
     def test_operations_of_the_host_are_kernels_of_the_plan(self):
+        if self.checks["cuda driver"]["state"] == "ok":
+            self.skipTest("this machine has a CUDA driver")
         kernel = self.kernel(BASELINE.replace("    add_kernel[", "    x = x.to(torch.float16).float().clone()\n    y.abs().amax(), y.sum()\n    add_kernel["))
         evaluation = self.evaluation(kernel, "--device", "cuda:0", code=5)
         self.assertNotEqual(evaluation["status"], "COMPILE_ERROR", evaluation)

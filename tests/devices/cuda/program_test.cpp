@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -203,6 +204,40 @@ TEST_F(Programs, Arguments_ReachTheKernelAsTyped) {
   EXPECT_EQ(with(1, 4, constant_argument(std::int64_t{64})), "right");  // as a shorter integer
 }
 
+TEST_F(Programs, Structures_ArePassedByValue) {
+  Program program = by_hand();
+  program.cubins[0].bytes = cubin_of(R"(
+struct Numbers { double factor; long long shifts[2]; };
+extern "C" __global__ void scale(const float* x, const Numbers numbers, int count, float* sums) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) sums[i] = x[i] * numbers.factor + numbers.shifts[1] / 2.0;
+}
+)");
+  Launch& launch = program.plans.at("64").launches.at(0);
+  const auto with = [&](std::vector<std::uint64_t> words) {
+    launch.arguments = {tensor_argument("x"), words_argument(std::move(words)), constant_argument(64),
+                        tensor_argument("room", 256)};
+    return outcome_of(program);
+  };
+  const auto two = std::bit_cast<std::uint64_t>(2.0);
+  EXPECT_EQ(with({two, 7, 1}), "right");
+  EXPECT_EQ(with({two, 1, 7}), "wrong");
+  EXPECT_EQ(with({two, 1}),
+            "could not be launched: parameter 2 of kernel scale has 24 bytes, its launch gives 16 (an axis is an "
+            "int64_t or an int)");
+}
+
+TEST_F(Programs, WaysOfLaunching_ReachTheDriver) {
+  // The driver here refuses a kernel that would overlap with anything but a kernel.
+  EXPECT_EQ(outcome_with([](LaunchPlan& plan) {
+              for (Launch& launch : plan.launches) {
+                launch.overlaps = launch.cooperative = launch.spread = true;
+                launch.cluster = {2, 1, 1};
+              }
+            }),
+            "right");
+}
+
 TEST_F(Programs, WrongArguments_AreRefusedByName) {
   const auto with = [&](std::size_t argument, const Argument& given) {
     return outcome_with([&](LaunchPlan& plan) { plan.launches.at(0).arguments.at(argument) = given; });
@@ -309,6 +344,10 @@ TEST(CheckPlan, NamesWhatIsWrong) {
             "the launch plan has two scratch buffers named a");
   EXPECT_EQ(refusal([](LaunchPlan& plan) { plan.tensor_maps.push_back(plan.tensor_maps[0]); }),
             "the launch plan has two tensor maps named m");
+  EXPECT_EQ(refusal([](LaunchPlan& plan) { plan.tensor_maps[0].strides = {4}; }),
+            "the launch plan has a tensor map m with strides of other axes");
+  EXPECT_EQ(refusal([](LaunchPlan& plan) { plan.launches[0].arguments.push_back(words_argument({})); }),
+            "the launch plan gives k a structure of nothing");
   EXPECT_EQ(refusal([](LaunchPlan& plan) { plan.tensor_maps[0].box.clear(); }),
             "the launch plan has a tensor map m without axes, or with a box of other axes");
 }

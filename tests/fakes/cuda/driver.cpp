@@ -192,9 +192,27 @@ struct Config {
   unsigned block[3];
   unsigned shared_bytes;
   void* stream;
-  void* attributes;
+  const struct Attribute* attributes;
   unsigned attribute_count;
 };
+struct Attribute {
+  unsigned id;
+  unsigned padding;
+  alignas(8) unsigned value[16];
+};
+
+/// Whether the last thing in the stream is a kernel, which the next one may overlap with.
+bool kernel_is_last = false;
+
+/// Cooperative, the cluster's extents, its policy, overlapping with the kernel before.
+bool takes(const Config& config) {
+  for (unsigned i = 0; i < config.attribute_count; ++i) {
+    const Attribute& one = config.attributes[i];
+    const bool known = one.id == 2 || one.id == 4 || one.id == 5 || one.id == 6;
+    if (!known || one.value[0] == 0 || (one.id == 6 && !kernel_is_last)) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -452,6 +470,7 @@ int cuEventCreate(void** event, unsigned) {
   return 0;
 }
 int cuEventRecord(void* event, void*) {
+  kernel_is_last = false;
   auto* const own = static_cast<Event*>(event);
   own->done = false;
   the_stream().add([own] {
@@ -484,6 +503,8 @@ int cuProfilerStop() {
 }
 int cuLaunchKernelEx(const Config* config, void* function, void** parameters, void**) {
   if (sticky != 0) return sticky;
+  if (!takes(*config)) return kInvalidValue;
+  kernel_is_last = true;
   const Function own = *static_cast<Function*>(function);
   trace("launch " + own.name);
   const std::array<unsigned, 3> grid{config->grid[0], config->grid[1], config->grid[2]};
