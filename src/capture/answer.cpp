@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "base/base64.hpp"
 #include "base/text.hpp"
@@ -86,8 +87,9 @@ std::uint64_t bytes_of(const Tensor& tensor) {
 /// One plan, as it is read.
 class PlanReader {
  public:
-  PlanReader(const Shapes& shapes, std::size_t cubins, std::vector<std::string> kernels, Captured& out)
-      : cubins_(cubins), kernels_(std::move(kernels)), out_(out) {
+  PlanReader(const Shapes& shapes, std::size_t cubins, std::vector<std::string> kernels, const Selection* selection,
+             Captured& out)
+      : cubins_(cubins), kernels_(std::move(kernels)), selection_(selection), out_(out) {
     for (const auto* tensors : {&shapes.inputs, &shapes.outputs}) {
       for (const Tensor& tensor : *tensors) {
         if (tensor.value.is_null()) bytes_[tensor.name] = bytes_of(tensor);
@@ -128,7 +130,7 @@ class PlanReader {
       if (kind == "launch") {
         TRY(take_launch(op));
       } else if (kind == "choose") {
-        TRY(take_first(op));
+        TRY(take_chosen(op));
       } else if (!is_clearing(op)) {
         TRY(take_host_op(op));
       }
@@ -173,15 +175,25 @@ class PlanReader {
     return {};
   }
 
-  /// Of an autotuned kernel the configuration that was asked for, the only one that is there.
-  Result<void> take_first(const Json& op) {
+  /// Of an autotuned kernel one configuration.
+  Result<void> take_chosen(const Json& op) {
+    std::optional<std::size_t> selected;
+    if (selection_ != nullptr) {
+      TRY_ASSIGN(const auto choice, count_at(op, "choice", selection_->size() - 1));
+      selected = selection_->at(choice);
+    }
     for (const Json& alternative : op.at("alternatives")) {
+      if (selected && alternative.at("configuration") != *selected) continue;
+      if (selected && alternative.contains("error"))
+        return base::fail(ErrorCode::unsupported, diagnostics_of(alternative["error"]));
       if (!alternative.contains("ops")) continue;
       for (const Json& inner : alternative["ops"]) {
         if (inner.at("op") == "choose") return damaged("has a choice in a choice");
       }
       return take_ops(alternative["ops"]);
     }
+    if (selected)
+      return base::fail(ErrorCode::unsupported, "error: the configuration is pruned for one of the workloads");
     return damaged("has a choice of nothing");
   }
 
@@ -257,6 +269,7 @@ class PlanReader {
 
   std::size_t cubins_;
   std::vector<std::string> kernels_;
+  const Selection* selection_;
   Captured& out_;
   LaunchPlan plan_;
   std::map<std::string, std::uint64_t> bytes_;  ///< of every buffer
@@ -264,7 +277,30 @@ class PlanReader {
   std::set<std::string> used_;                  ///< that something has been given already
 };
 
-Result<Captured> read_all(const Json& ok, const Request& request) {
+/// Leaves out what no plan launches: other configurations' machine code.
+void drop_unused(Captured& captured) {
+  std::vector<std::size_t> places(captured.program.cubins.size() + 1, 0);
+  for (const auto& [workload, plan] : captured.program.plans) {
+    for (const Launch& launch : plan.launches) places[launch.cubin] = 1;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < captured.program.cubins.size(); ++i) {
+    if (std::exchange(places[i], kept) == 0) continue;
+    if (kept != i) {
+      captured.program.cubins[kept] = std::move(captured.program.cubins[i]);
+      captured.ptxas[kept] = std::move(captured.ptxas[i]);
+    }
+    ++kept;
+  }
+  places.back() = kept;  // of the host's operations
+  captured.program.cubins.resize(kept);
+  captured.ptxas.resize(kept);
+  for (auto& [workload, plan] : captured.program.plans) {
+    for (Launch& launch : plan.launches) launch.cubin = places[launch.cubin];
+  }
+}
+
+Result<Captured> read_all(const Json& ok, const Request& request, const Selection* selection) {
   Captured out;
   std::vector<std::string> kernels;
   for (const Json& cubin : ok.at("cubins")) {
@@ -281,7 +317,7 @@ Result<Captured> read_all(const Json& ok, const Request& request) {
                                     [&](const Shapes& shapes) { return shapes.name == name; });
     if (asked == request.workloads.end() || out.program.plans.contains(name))
       return tl::make_unexpected(damaged("is of a workload that was not asked for").error());
-    TRY_ASSIGN(auto read, PlanReader(*asked, kernels.size(), kernels, out).read(plan));
+    TRY_ASSIGN(auto read, PlanReader(*asked, kernels.size(), kernels, selection, out).read(plan));
     TRY(devices::cuda::check_plan(read, kernels.size() + (out.host_ops ? 1 : 0)));
     out.program.plans[name] = std::move(read);
   }
@@ -291,6 +327,7 @@ Result<Captured> read_all(const Json& ok, const Request& request) {
     out.findings.push_back({clipped(base::text_at(finding, "file"), 256), finding.value("line", 0),
                             clipped(base::text_at(finding, "message"), kMostMessageBytes)});
   }
+  drop_unused(out);
   const Json seconds = ok.value("seconds", Json::object());
   out.seconds = seconds.value("host", 0.0) + seconds.value("compile", 0.0);
   return out;
@@ -311,9 +348,9 @@ std::string diagnostics_of(const Json& error) {
   return text.empty() ? out : out + "\n" + text;
 }
 
-Result<Captured> read_captured(const Json& ok, const Request& request) {
+Result<Captured> read_captured(const Json& ok, const Request& request, const Selection* selection) {
   try {
-    return read_all(ok, request);
+    return read_all(ok, request, selection);
   } catch (const std::exception& problem) {  // JSON of another form, above all
     return base::fail(ErrorCode::corrupt, std::string("the captured plan is none: ") + problem.what());
   }

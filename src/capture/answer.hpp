@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "base/result.hpp"
+#include "capture/choices.hpp"
 #include "capture/request.hpp"
 #include "devices/cuda/program.hpp"
 
@@ -30,7 +31,10 @@ struct Captured {
 /// Why a solution is not captured, as compilers say it: "main.py:41: error: Tensor.softmax: ...".
 std::string diagnostics_of(const base::Json& error);
 
-/// Checked against what was asked: tensors, offsets, names and sizes. @error corrupt: it is not what an answer is.
-base::Result<Captured> read_captured(const base::Json& ok, const Request& request);
+/// Checked against what was asked: tensors, offsets, names and sizes. Of a choice the configuration that is selected;
+/// without a selection the first one that is there.
+/// @error corrupt: it is not what an answer is; unsupported: a selected configuration is not there, and why.
+base::Result<Captured> read_captured(const base::Json& ok, const Request& request,
+                                     const Selection* selection = nullptr);
 
 }  // namespace accelopt::capture

@@ -52,7 +52,7 @@ Json form_of(const Request& request, const char* operation) {
           {"files", std::move(files)},
           {"entry", main + "::" + request.function},
           {"convention", "auto"},
-          {"configurations", "first"},
+          {"configurations", request.configurations},
           {"workloads", std::move(workloads)}};
 }
 

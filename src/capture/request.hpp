@@ -38,6 +38,7 @@ struct Request {
   std::string function;             ///< in the first file
   int architecture = 90;            ///< compute capability times ten
   std::vector<Shapes> workloads;
+  base::Json configurations = "all";  ///< of autotuned kernels; or an object: the place of each choice's
 };
 
 /// Asks for cubins and launch plans.

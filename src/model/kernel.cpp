@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel.hpp"
 
+#include "model/target_description.hpp"
+
 namespace accelopt::model {
 
 struct Kernel::Read {
@@ -33,6 +35,10 @@ tl::expected<TuningSpace, DirectiveProblem> Kernel::space(const Definition& defi
 
 std::optional<Kernel> Kernel::with_values(const TuningValues& values) const {
   if (solution().sources.empty()) return std::nullopt;
+  if (!describe(solution().language).values_comment.empty()) {
+    if (values.empty() || commented_values(solution())) return std::nullopt;
+    return Kernel(model::with_values(solution(), values));
+  }
   if (!read_->directives || read_->directives->tuned.size() != values.size()) return std::nullopt;
   return Kernel(model::with_values(solution(), values));
 }

@@ -24,6 +24,9 @@ enum class KernelForm {
 struct LanguageDescription {
   Language language;
   KernelForm form = KernelForm::text;
+  /// Begins the comment that holds the values which the kernel's text leaves to its target to find, "# tuned:";
+  /// empty: all that is tuned stands in directives.
+  std::string values_comment;
   bool c_tokens = false;              ///< comments and layout do not count for a source's id
   std::string title;                  ///< as people and prompts call it, "C++"
   std::string standard;               ///< "gnu++20"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 #include <optional>
 
@@ -215,6 +216,12 @@ tl::expected<TuningSpace, DirectiveProblem> tuning_space(const Solution& solutio
 }
 
 Solution with_values(const Solution& solution, const TuningValues& values) {
+  if (const std::string& comment = describe(solution.language).values_comment; !comment.empty()) {
+    std::string line = comment;
+    for (const std::int64_t value : values) line += " " + std::to_string(value);
+    const std::string& text = main_text(solution);
+    return with_main_text(solution, text + (text.ends_with('\n') ? "" : "\n") + line + "\n");
+  }
   const auto directives = tune_directives(solution);
   ACCELOPT_ASSERT(directives && directives->tuned.size() == values.size(), "values of other names");
   std::string text = main_text(solution);
@@ -223,6 +230,25 @@ Solution with_values(const Solution& solution, const TuningValues& values) {
     text.replace(tuned.set_begin, tuned.set_end - tuned.set_begin, "{" + std::to_string(values[i]) + "}");
   }
   return with_main_text(solution, std::move(text));
+}
+
+std::optional<CommentedValues> commented_values(const Solution& solution) {
+  const std::string& comment = describe(solution.language).values_comment;
+  if (comment.empty() || solution.sources.empty()) return std::nullopt;
+  const std::string& text = main_text(solution);
+  const std::size_t begin = text.rfind("\n" + comment + " ");
+  if (begin == std::string::npos || text.find('\n', begin + 1) + 1 != text.size()) return std::nullopt;
+  CommentedValues out;
+  for (std::size_t at = begin + 1 + comment.size(); text[at] == ' ';) {
+    std::int64_t value = 0;
+    const auto read = std::from_chars(text.data() + at + 1, text.data() + text.size(), value);
+    if (read.ec != std::errc()) return std::nullopt;
+    out.values.push_back(value);
+    at = static_cast<std::size_t>(read.ptr - text.data());
+    if (text[at] != ' ' && text[at] != '\n') return std::nullopt;
+  }
+  out.open = with_main_text(solution, text.substr(0, begin + 1));
+  return out;
 }
 
 Solution standing_alone(const Solution& solution) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,8 +43,17 @@ tl::expected<TuneDirectives, DirectiveProblem> tune_directives(const Solution& s
 tl::expected<TuningSpace, DirectiveProblem> tuning_space(const Solution& solution, const Definition& definition);
 
 /// The solution with one value a tuned name: `//@ tune MR in {6}`. What is built, raced and kept of a configuration.
-/// Requires well-formed directives with as many names as there are values.
+/// Where the language has a comment for values, as its last line, "# accelopt configuration: 6".
+/// Requires such a comment, or well-formed directives with as many names as there are values.
 Solution with_values(const Solution& solution, const TuningValues& values);
+
+/// What such a comment in the last line holds, and the solution without it.
+struct CommentedValues {
+  TuningValues values;
+  Solution open;
+};
+/// None: the language has no such comment, or the solution has none.
+std::optional<CommentedValues> commented_values(const Solution& solution);
 
 /// The solution for builds that know no directives: `#define MR 6` at the top of the main file in place of `//@ tune`
 /// and `//@ require`. Device code keeps its directives, whose launches need the values, and its macros are defined

@@ -141,6 +141,80 @@ TEST_F(AnswerTest, DescriptorsOfTheHost_AreTensorMaps) {
   EXPECT_TRUE(refused_with("strides", {32, 64}));
 }
 
+TEST_F(AnswerTest, OneConfiguration_OfAChoice) {
+  const Json alternative = launch();
+  answer["cubins"].push_back({{"data", "BAUG"}, {"kernel", "wide_kernel"}, {"ptxas", "second"}});
+  answer["choices"] = {{{"name", "add_kernel"},
+                        {"configurations",
+                         {{{"BLOCK", 128}, {"num_warps", 4}},
+                          {{"BLOCK", 512}, {"num_warps", 4}},
+                          {{"BLOCK", 64}, {"num_warps", 4}},
+                          {{"BLOCK", 32}, {"num_warps", 4}}}}}};
+  Json wide = alternative;
+  wide["cubin"] = 1;
+  plan()["ops"] = {{{"op", "choose"},
+                    {"choice", 0},
+                    {"alternatives",
+                     {{{"configuration", 0}, {"ops", {alternative}}},
+                      {{"configuration", 1}, {"ops", {wide}}},
+                      {{"configuration", 2}, {"error", {{"message", "too many registers"}}}}}}}};
+  const auto choices = choices_of(answer);
+  ASSERT_TRUE(choices) << choices.error().message;
+  const OpenChoices open = opened(*choices);
+  EXPECT_EQ(open.space.names, std::vector<std::string>{"BLOCK"});
+  EXPECT_EQ(open.space.configurations, (std::vector<model::TuningValues>{{128}, {512}, {64}, {32}}));
+  const auto read = read_captured(answer, request, &open.selections[1]);
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->program.cubins.size(), 1U) << "the other configuration's is left out";
+  EXPECT_EQ(read->program.plans.at("w0").launches.at(0).kernel, "wide_kernel");
+  EXPECT_EQ(read->program.plans.at("w0").launches.at(0).cubin, 0U);
+  EXPECT_EQ(read->ptxas, std::vector<std::string>{"second"});
+  const auto message = [&](std::size_t configuration) {
+    return read_captured(answer, request, &open.selections[configuration]).error().message;
+  };
+  EXPECT_EQ(message(2), "error: too many registers");
+  EXPECT_NE(message(3).find("pruned"), std::string::npos);
+  EXPECT_EQ(read_captured(answer, request)->program.plans.at("w0").launches.at(0).kernel, "add_kernel");
+  EXPECT_NE(refused([&] { plan()["ops"][0]["choice"] = 7; }), "");
+}
+
+TEST(Choices, AreNamedByWhatDiffers) {
+  const auto open = [](const std::vector<Choice>& choices) { return opened(choices).space; };
+  const Choice tiles{"gemm", {{{"M", 64}, {"N", 64}}, {{"M", 64}, {"N", 128}}}};
+  const Choice kinds{"norm", {{{"kind", "row"}}, {{"kind", "tile"}}, {{"kind", "all"}}}};
+  const Choice alone{"copy", {{{"BLOCK", 8}}}};
+  EXPECT_EQ(open({}).names, std::vector<std::string>{});
+  EXPECT_FALSE(open({alone}).open());
+  EXPECT_EQ(open({alone, tiles}).names, std::vector<std::string>{"N"});
+  EXPECT_EQ(open({kinds}).configurations, (std::vector<model::TuningValues>{{0}, {1}, {2}}));
+  const OpenChoices both = opened({tiles, alone, kinds});
+  EXPECT_EQ(both.space.names, (std::vector<std::string>{"gemm_N", "norm"}));
+  EXPECT_EQ(both.space.sets, (std::vector<model::TuningValues>{{64, 128}, {0, 1, 2}}));
+  EXPECT_EQ(both.space.combinations, 6);
+  EXPECT_EQ(both.space.configurations.at(4), (model::TuningValues{128, 1}));
+  EXPECT_EQ(both.selections.at(4), (Selection{1, 0, 1}));
+  const Choice twice{"same", {{{"M", 64}}, {{"M", 64}}}};
+  EXPECT_EQ(open({twice}).names, std::vector<std::string>{"same"});
+  const Choice bad{"a b\n", {{{"x\x1b", 1}}, {{"x\x1b", 2}}}};
+  EXPECT_EQ(open({bad}).names, std::vector<std::string>{"x_"});
+}
+
+TEST(Choices, OfTooManyCombinations_KeepTheirFirst) {
+  Choice many{"many", {}};
+  for (int i = 0; i < 200; ++i) many.configurations.push_back({{"X", i}});
+  const OpenChoices open = opened({many, many});
+  EXPECT_EQ(open.space.configurations.size(), 200U);
+  EXPECT_EQ(open.selections.at(199), (Selection{199, 0}));
+}
+
+TEST(Choices, OfNoForm_AreRefused) {
+  for (const Json& choices :
+       {Json(), Json::array({1}), Json::array({{{"name", "k"}, {"configurations", Json::array()}}}),
+        Json::array({{{"name", "k"}, {"configurations", {1}}}})})
+    EXPECT_FALSE(choices_of({{"choices", choices}})) << choices.dump();
+  EXPECT_FALSE(choices_of(Json::object()));
+}
+
 TEST_F(AnswerTest, ForgedPlans_AreRefused) {
   EXPECT_NE(refused([&] { launch()["cubin"] = 1; }).find("\"cubin\""), std::string::npos);
   EXPECT_NE(refused([&] { launch()["cubin"] = -1; }).find("\"cubin\""), std::string::npos);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine without hardware: y = 2 x, and a kernel's text says how long it takes and what is wrong with it.
 //   time=<ns>  cold time of workloads of 100 elements (in proportion for others); noise of half a per cent is added
-//   cost=<expression>;  the same over the values of //@ tune and the elements M; so are compiles_if, right_if, lives_if
-//   alone=<ns>  the same of a call that is made alone, where `times_several` is set
+//   cost=<expression>;  the same over the values of //@ tune, V of a found configuration, and the elements M; so are
+//   compiles_if, right_if, lives_if alone=<ns>  the same of a call that is made alone, where `times_several` is set
 //   spiky  one call in twenty takes twice as long
 //   clock  the device tells its clock, 2000 MHz, and that the host saw the call end 5 us later
 //   wrong  crash  hang  outside  disturbed  broken (does not build)  wrong_on=<elements>
@@ -58,6 +58,9 @@ inline std::optional<std::int64_t> fake_claim(const std::string& text, const std
   if (const auto directives = model::parse_cpu_directives(text)) {
     for (const model::TunedName& tuned : directives->tuned) values[tuned.name] = tuned.values.front();
   }
+  const std::string_view found = "configuration: ";
+  if (const auto comment = text.rfind(found); comment != std::string::npos)
+    values["V"] = std::stoll(text.substr(comment + found.size()));
   return base::evaluate_expression(text.substr(begin, text.find(';', begin) - begin), values).value_or(-1);
 }
 
@@ -70,6 +73,7 @@ class FakeTarget : public Target {
   // How it is.
   Peaks peaks{1e12, 1e12, 1e12};
   int builders = 1;
+  model::TuningSpace found;                         ///< in kernels, beside their directives
   std::string no_device;                            ///< why kernels are built and not run
   bool watches = false;                             ///< calls: "leaks_on=M" of a kernel is found
   DeviceClock device_clock = DeviceClock::noisy;    ///< deterministic: no noise is added
@@ -112,6 +116,9 @@ class FakeTarget : public Target {
     report.machine_code_id = main_text(kernel.solution());
     report.seconds = static_cast<double>(fake_claim(text, "compile_seconds", 0).value_or(0));
     return report;
+  }
+  base::Result<model::TuningSpace> found_space(const model::Kernel& kernel, std::stop_token) override {
+    return model::commented_values(kernel.solution()) ? model::TuningSpace{} : found;
   }
   void settle_helper_thread() override {}
   int build_threads() const override { return builders; }

@@ -117,6 +117,32 @@ TEST_F(Tuning, ABudgetThatEndsBeforeAnythingIsBuiltIsSaid) {
   EXPECT_NE(result.reason.find("have had their 300 s"), std::string::npos) << result.reason;
 }
 
+TEST_F(Tuning, ConfigurationsThatTheTargetFinds_AreRaced_AndAWrongOneDoesNotWin) {
+  target_.found = {.names = {"V"}, .sets = {{1, 2, 3, 4}}, .configurations = {{1}, {2}, {3}, {4}}, .combinations = 4};
+  open();
+  model::Solution open_kernel = fake_kernel("cost=1000000/V; right_if=4-V;");
+  open_kernel.language = model::Language("python");
+  const auto race = Race{model::Kernel(open_kernel), model::Kernel(fake_kernel("time=1000000"))};
+  EXPECT_TRUE(evaluator_->ask(Build{race.candidate}, {})->built);
+  const auto result = evaluator_->ask(race, {});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->status, Status::passed) << result->reason;
+  ASSERT_TRUE(result->tuning);
+  EXPECT_EQ(result->tuning->names, std::vector<std::string>{"V"});
+  EXPECT_EQ(result->tuning->chosen, Values{3});
+  EXPECT_NEAR(result->ratio->estimate, 3, 0.1);
+  for (const auto& tried : result->tuning->field) {
+    if (tried.values == Values{4}) {
+      EXPECT_EQ(tried.fate, model::TunedFate::failed);
+      EXPECT_EQ(tried.status, Status::incorrect_numerical);
+    }
+  }
+  const auto chosen = race.candidate.with_values(*result->tuning->chosen);
+  ASSERT_TRUE(chosen);
+  EXPECT_TRUE(main_text(chosen->solution()).ends_with(";\n# accelopt configuration: 3\n"));
+  EXPECT_FALSE(chosen->with_values({2})) << "it is fixed";
+}
+
 TEST_F(Tuning, FindsTheFastestConfigurationAndRacesItAgainstTheOpponent) {
   open();
   const std::string text = std::string(kSmall) + kSmallCost;
@@ -207,8 +233,7 @@ TEST_F(Tuning, WhereNothingCompilesFewBuildsTellIt) {
   const auto build = evaluator_->ask(Build{model::Kernel(fake_kernel(text))}, {});
   ASSERT_TRUE(build);
   EXPECT_FALSE(build->built);
-  EXPECT_NE(build->diagnostics.find("none of the first 8 configurations of //@ tune compiles; with A="),
-            std::string::npos);
+  EXPECT_NE(build->diagnostics.find("none of the first 8 configurations compiles; with A="), std::string::npos);
   EXPECT_LE(target_.builds, 2 + 8) << "the baseline and the probes";
   const model::Evaluation result = triage(text);
   EXPECT_EQ(result.status, Status::compile_error);

@@ -132,9 +132,9 @@ base::Result<model::Evaluation> verify_alone(Measuring& measuring, const model::
 
 base::Result<model::Evaluation> run_triage(Measuring& measuring, const model::Kernel& candidate,
                                            const model::Kernel& opponent, const std::stop_token& stop) {
-  const auto space = candidate.space(measuring.task.definition);
-  if (space && space->open() && measuring.target.builds_only().empty())
-    return run_tuned_triage(measuring, candidate, *space, opponent, stop);
+  TRY_ASSIGN(const model::TuningSpace space, open_space(measuring, candidate, stop));
+  if (space.open() && measuring.target.builds_only().empty())
+    return run_tuned_triage(measuring, candidate, space, opponent, stop);
   model::Evaluation evaluation = blank_evaluation(measuring, candidate, model::EvaluationKind::triage);
   evaluation.opponent = opponent.id();
   TRY_ASSIGN(const model::BuildReport report, measuring.target.build(candidate, stop));  // it was built before

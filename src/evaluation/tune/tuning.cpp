@@ -34,7 +34,7 @@ Failure not_compiled(const model::BuildReport& report) {
 Failure none_compiles(std::size_t count, const std::string& first, const std::string& diagnostics,
                       const CompileBudget& budget) {
   return {model::Status::compile_error,
-          "none of the first " + std::to_string(count) + " configurations of //@ tune compiles; with " + first + ":\n" +
+          "none of the first " + std::to_string(count) + " configurations compiles; with " + first + ":\n" +
               diagnostics + (budget.spent() ? "\n" + budget.text() : ""),
           std::nullopt};
 }
@@ -114,7 +114,7 @@ class Tuner {
   [[nodiscard]] Failure failure() const {
     if (nothing_compiles_) return *nothing_compiles_;
     Failure first = entrant(0).failure.value_or(Failure{});
-    first.reason = (count() == 1 ? "the one configuration of //@ tune, "
+    first.reason = (count() == 1 ? "the one configuration, "
                                  : "all " + std::to_string(count()) + " configurations that were tried failed; with ") +
                    values_text(0) + ":\n" + first.reason;
     return first;
@@ -409,13 +409,21 @@ class Tuner {
 
 }  // namespace
 
+base::Result<model::TuningSpace> open_space(const Measuring& measuring, const model::Kernel& kernel,
+                                            const std::stop_token& stop) {
+  const auto directed = kernel.space(measuring.task.definition);
+  if (!directed) return model::TuningSpace{};
+  if (!directed->names.empty()) return *directed;
+  return measuring.target.found_space(kernel, stop);
+}
+
 base::Result<model::BuildReport> build_candidate(const Measuring& measuring, const model::Kernel& kernel,
                                                  const std::stop_token& stop) {
-  const auto space = kernel.space(measuring.task.definition);
-  if (!space || !space->open()) return measuring.target.build(kernel, stop);
+  TRY_ASSIGN(const model::TuningSpace space, open_space(measuring, kernel, stop));
+  if (!space.open()) return measuring.target.build(kernel, stop);
   const auto began = Clock::now();
   const TuningRules rules;
-  const std::vector<stats::GridPoint> points = grid_of(*space);
+  const std::vector<stats::GridPoint> points = grid_of(space);
   const std::vector<std::size_t> wave = first_wave(kernel, points, rules);
   model::BuildReport out;
   const auto budget = measuring.compile_budgets->of(kernel, rules.compile_seconds);
@@ -423,7 +431,7 @@ base::Result<model::BuildReport> build_candidate(const Measuring& measuring, con
   const std::size_t probes = std::min(rules.probes, wave.size());
   std::size_t added = 0;
   const auto add_up_to = [&](std::size_t count) {
-    for (; added < count; ++added) builds.add(*kernel.with_values(space->configurations[wave[added]]));
+    for (; added < count; ++added) builds.add(*kernel.with_values(space.configurations[wave[added]]));
   };
   add_up_to(probes);
   std::string first;
@@ -435,10 +443,9 @@ base::Result<model::BuildReport> build_candidate(const Measuring& measuring, con
     if (out.built) add_up_to(wave.size());
     if (out.built && std::chrono::duration<double>(Clock::now() - began).count() > rules.build_seconds) break;
     if (out.built || i + 1 < probes) continue;
-    out.diagnostics =
-        none_compiles(probes, model::configuration_text(space->names, space->configurations[wave.front()]), first,
-                      *budget)
-            .reason;
+    out.diagnostics = none_compiles(probes, model::configuration_text(space.names, space.configurations[wave.front()]),
+                                    first, *budget)
+                          .reason;
     return out;
   }
   // There is no machine code yet: what stands for it is as the source is.

@@ -11,6 +11,11 @@
 
 namespace accelopt::evaluation {
 
+/// The configurations that a kernel leaves open: what its directives say, or what the target finds when it builds.
+/// @error as Target::build.
+base::Result<model::TuningSpace> open_space(const Measuring& measuring, const model::Kernel& kernel,
+                                            const std::stop_token& stop);
+
 /// Builds a candidate; of one with open values, the configurations that are raced first. Not built: malformed, or none
 /// of the first `probes` compiles. The machine-code id of an open one stands for its source. @error as Target::build.
 /// What its configurations take of the compilers comes from its own budget.

@@ -16,6 +16,7 @@
 #include "model/kernel.hpp"
 #include "model/launch_plan.hpp"
 #include "model/task.hpp"
+#include "model/tuning.hpp"
 #include "sandbox/pause_gate.hpp"
 
 namespace accelopt::targets::cuda {
@@ -53,6 +54,11 @@ class CudaBuilder {
   /// a report.
   /// @error io, cancelled; unsupported: no NVRTC.
   virtual base::Result<BuiltCudaPtr> build(const model::Kernel& kernel, std::stop_token stop) = 0;
+
+  /// As Toolchain::found_space.
+  virtual base::Result<model::TuningSpace> found_space(const model::Kernel&, std::stop_token) {
+    return model::TuningSpace{};
+  }
 
   /// The same with its machine code at another place, where that can be had. Of a solution that builds. @error as
   /// `build`.

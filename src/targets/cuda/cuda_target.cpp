@@ -117,6 +117,9 @@ class CudaTarget final : public evaluation::Target {
   std::string trust() const override { return "device-code"; }
   std::int64_t last_level_bytes() const override { return facts_.l2_bytes; }
 
+  base::Result<model::TuningSpace> found_space(const model::Kernel& kernel, std::stop_token stop) override {
+    return builder_->found_space(kernel, std::move(stop));
+  }
   base::Result<model::BuildReport> build(const model::Kernel& kernel, std::stop_token stop) override {
     TRY_ASSIGN(const BuiltCudaPtr built, builder_->build(kernel, std::move(stop)));
     return built->report;

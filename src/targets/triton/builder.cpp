@@ -27,6 +27,10 @@ class TritonBuilder final : public cuda::CudaBuilder {
     return std::make_shared<cuda::BuiltCuda>(cuda::BuiltCuda{built->report, built->program, {}});
   }
 
+  Result<model::TuningSpace> found_space(const model::Kernel& kernel, std::stop_token stop) override {
+    return capturer_->space(kernel, stop);
+  }
+
   /// A captured kernel lies where Triton's ptxas put it.
   Result<BuiltCudaPtr> build_elsewhere(const model::Kernel& kernel, std::stop_token stop) override {
     return build(kernel, std::move(stop));

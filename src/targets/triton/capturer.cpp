@@ -203,6 +203,13 @@ std::optional<std::string> unwritten(const Shapes& shapes, const devices::cuda::
   return std::nullopt;
 }
 
+/// What tells solutions apart: texts and names.
+std::string key_of(const model::Solution& solution) {
+  std::string key = model::source_id(solution);
+  for (const model::SourceFile& file : solution.sources) key += base::sha256_hex(file.name);
+  return key;
+}
+
 }  // namespace
 
 Capturer::Capturer(model::Definition definition, Wanted wanted, CaptureOptions options, capture::Python python)
@@ -257,35 +264,79 @@ Result<BuiltPtr> Capturer::build(const model::Kernel& kernel, const std::stop_to
     refused->report.diagnostics = "error: kernels of this task are written in Python with Triton, in a .py file";
     return BuiltPtr(std::move(refused));
   }
-  std::string key = kernel.id();
-  for (const model::SourceFile& file : kernel.solution().sources) key += base::sha256_hex(file.name);
-  return built_.get(key, [&] { return capture_now(kernel, stop); });
+  return built_.get(key_of(kernel.solution()), [&] { return build_now(kernel, stop); });
 }
 
-Result<BuiltPtr> Capturer::capture_now(const model::Kernel& kernel, const std::stop_token& stop) {
-  const capture::Request request{.solution = kernel.solution(),
-                                 .function = kEntry,
-                                 .architecture = number_of(options_.limits.architecture),
-                                 .workloads = wanted_.shapes};
+Result<model::TuningSpace> Capturer::space(const model::Kernel& kernel, const std::stop_token& stop) {
+  if (kernel.solution().sources.empty() || kernel.solution().language != description().languages.front().language ||
+      model::commented_values(kernel.solution()))
+    return model::TuningSpace{};
+  TRY_ASSIGN(const CapturedPtr solution, captured(kernel.solution(), stop));
+  return solution->open.space;
+}
+
+capture::Request Capturer::request_of(const model::Solution& solution) const {
+  return {.solution = solution,
+          .function = kEntry,
+          .architecture = number_of(options_.limits.architecture),
+          .workloads = wanted_.shapes};
+}
+
+Result<Capturer::CapturedPtr> Capturer::captured(const model::Solution& solution, const std::stop_token& stop) {
+  return captured_.get(key_of(solution), [&]() -> Result<CapturedPtr> {
+    TRY_ASSIGN(const capture::Answer answer, server_.ask(capture::capture_request(request_of(solution)), stop));
+    auto out = std::make_shared<CapturedSolution>();
+    if (!answer.error.is_null()) {
+      out->problem = capture::diagnostics_of(answer.error);
+      return CapturedPtr(std::move(out));
+    }
+    auto choices = capture::choices_of(answer.ok);
+    if (!choices) {
+      out->problem = "error: " + choices.error().message;
+      return CapturedPtr(std::move(out));
+    }
+    out->ok = answer.ok;
+    out->choices = std::move(*choices);
+    out->open = capture::opened(out->choices);
+    return CapturedPtr(std::move(out));
+  });
+}
+
+tl::expected<const capture::Selection*, std::string> Capturer::selection_of(
+    const CapturedSolution& solution, const std::optional<model::CommentedValues>& fixed) {
+  if (!fixed) return nullptr;
+  const auto& rows = solution.open.space.configurations;
+  const auto found = std::find(rows.begin(), rows.end(), fixed->values);
+  if (found == rows.end()) return tl::make_unexpected("error: its autotuned kernels have no such configuration");
+  return &solution.open.selections[static_cast<std::size_t>(found - rows.begin())];
+}
+
+Result<BuiltPtr> Capturer::build_now(const model::Kernel& kernel, const std::stop_token& stop) {
+  const auto fixed = model::commented_values(kernel.solution());
+  const model::Solution& open = fixed ? fixed->open : kernel.solution();
   auto built = std::make_shared<Built>();
-  TRY_ASSIGN(const capture::Answer answer, server_.ask(capture::capture_request(request), stop));
+  TRY_ASSIGN(const CapturedPtr solution, captured(open, stop));
   std::string& problem = built->report.diagnostics;
-  if (!answer.error.is_null()) {
-    problem = capture::diagnostics_of(answer.error);
+  problem = solution->problem;
+  if (!problem.empty()) return built;
+  const auto selection = selection_of(*solution, fixed);
+  if (!selection) {
+    problem = selection.error();
     return built;
   }
-  auto captured = capture::read_captured(answer.ok, request);
+  const capture::Request request = request_of(open);
+  auto captured = capture::read_captured(solution->ok, request, *selection);
   if (!captured) {
-    problem = "error: " + captured.error().message;  // a solution's code may have put it together
+    const bool named = captured.error().code == ErrorCode::unsupported;
+    problem = (named ? "" : "error: ") + captured.error().message;  // a solution's code may have put it together
     return built;
   }
   for (const capture::Finding& finding : captured->findings)
     built->report.remarks.push_back(finding.file + ":" + std::to_string(finding.line) + ": " + finding.message);
   built->report.seconds = captured->seconds;
-  const std::string& file = kernel.solution().sources.front().name;
   TRY_ASSIGN(problem, judge(*captured, *built));
   if (!problem.empty()) {
-    problem = file + ": error: " + problem;
+    problem = open.sources.front().name + ": error: " + problem;
     return built;
   }
   for (std::size_t i = 0; i < wanted_.plans.size(); ++i)
@@ -366,10 +417,19 @@ Result<tl::expected<std::vector<std::string>, std::string>> Capturer::interpret(
     else
       TRY(base::write_file(options_.folder / capture::tensor_file(wanted, input), text_of(bytes)));
   }
-  const capture::Request request{.solution = kernel.solution(),
-                                 .function = kEntry,
-                                 .architecture = number_of(options_.limits.architecture),
-                                 .workloads = {std::move(wanted)}};
+  const auto fixed = model::commented_values(kernel.solution());
+  capture::Request request{.solution = fixed ? fixed->open : kernel.solution(),
+                           .function = kEntry,
+                           .architecture = number_of(options_.limits.architecture),
+                           .workloads = {std::move(wanted)}};
+  if (fixed) {
+    TRY_ASSIGN(const CapturedPtr solution, captured(fixed->open, stop));
+    const auto selection = selection_of(*solution, fixed);
+    if (!selection) return Outputs(tl::make_unexpected(selection.error()));
+    request.configurations = Json::object();
+    for (std::size_t i = 0; i < solution->choices.size(); ++i)
+      request.configurations[solution->choices[i].name] = (**selection)[i];
+  }
   const Shapes& shapes = request.workloads.front();
   TRY_ASSIGN(const capture::Answer answer, server_.ask(capture::interpret_request(request, options_.folder), stop));
   if (!answer.error.is_null()) return Outputs(tl::make_unexpected(capture::diagnostics_of(answer.error)));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "model/evaluation.hpp"
 #include "model/kernel.hpp"
 #include "model/task.hpp"
+#include "model/tuning.hpp"
 
 namespace accelopt::targets::triton {
 
@@ -54,6 +56,10 @@ class Capturer {
   /// @error io, unavailable, cancelled.
   base::Result<BuiltPtr> build(const model::Kernel& kernel, const std::stop_token& stop);
 
+  /// What autotuned kernels leave open; of a kernel that is not captured, or whose configuration is fixed: nothing.
+  /// @error as `build`.
+  base::Result<model::TuningSpace> space(const model::Kernel& kernel, const std::stop_token& stop);
+
   /// The outputs of a call on these inputs by Triton's interpreter, an entry a tensor of the definition's outputs.
   /// `inputs` are the bytes of the definition's inputs. A run that fails is a message.
   /// @error io, unavailable, cancelled.
@@ -72,7 +78,21 @@ class Capturer {
   };
   static base::Result<Wanted> wanted_of(const model::Task& task);
   Capturer(model::Definition definition, Wanted wanted, CaptureOptions options, capture::Python python);
-  base::Result<BuiltPtr> capture_now(const model::Kernel& kernel, const std::stop_token& stop);
+  /// What came out of a solution, all configurations of its autotuned kernels together.
+  struct CapturedSolution {
+    base::Json ok;        ///< null: it was refused
+    std::string problem;  ///< then: why
+    capture::OpenChoices open;
+    std::vector<capture::Choice> choices;
+  };
+  using CapturedPtr = std::shared_ptr<const CapturedSolution>;
+  [[nodiscard]] capture::Request request_of(const model::Solution& solution) const;
+  base::Result<CapturedPtr> captured(const model::Solution& solution, const std::stop_token& stop);
+  /// Of a kernel whose configuration is fixed, what each choice takes; null: nothing is fixed. A configuration that
+  /// the solution does not have is a message.
+  static tl::expected<const capture::Selection*, std::string> selection_of(
+      const CapturedSolution& solution, const std::optional<model::CommentedValues>& fixed);
+  base::Result<BuiltPtr> build_now(const model::Kernel& kernel, const std::stop_token& stop);
   /// Looks at cubins and launches. Why they are refused, else "", and the report filled in. @error corrupt.
   base::Result<std::string> judge(const capture::Captured& captured, Built& built) const;
 
@@ -81,6 +101,7 @@ class Capturer {
   CaptureOptions options_;
   capture::CaptureServer server_;
   std::string version_;
+  base::OnceMap<CapturedSolution> captured_;
   base::OnceMap<Built> built_;
 };
 

@@ -8,6 +8,7 @@ const model::TargetDescription& description() {
     model::LanguageDescription python;
     python.language = model::Language("python");
     python.form = model::KernelForm::text;
+    python.values_comment = "# accelopt configuration:";
     python.title = "Triton";
     python.standard = "Triton 3.6";
     python.suffixes = {".py"};
