@@ -56,6 +56,20 @@ extern "C" void reference(const real* x, const real* y, real* z, int64_t N) {
 }
 """
 
+LARGEST = """\
+#include <math.h>
+
+#include "task.h"
+
+extern "C" void reference(const real* x, real* y, int64_t M, int64_t N) {
+  for (int64_t i = 0; i < M; ++i) {
+    real largest = 0;
+    for (int64_t j = 0; j < N; ++j) largest = fabs(x[i * N + j]) > largest ? fabs(x[i * N + j]) : largest;
+    for (int64_t j = 0; j < N; ++j) y[i * N + j] = x[i * N + j] / largest;
+  }
+}
+"""
+
 BASELINE = """\
 import torch
 import triton
@@ -139,6 +153,20 @@ class TritonWithoutADevice(support.TestCase):
         evaluation = self.evaluation(kernel, "--device", "cuda:0", code=5)
         self.assertNotEqual(evaluation["status"], "COMPILE_ERROR", evaluation)
         self.assertIn("it builds", evaluation["reason"])
+
+    def test_the_example_that_models_are_shown_is_right(self):
+        example, other = (prompt.split("```{{fence}}\n")[1].split("```")[0] for prompt in (
+            (support.ROOT / "prompts" / "triton" / f"{role}.system.txt").read_text(encoding="utf-8") for role in ("executor", "fixer")))
+        self.assertEqual(example, other)
+        task = TASK.replace('"x + y"', '"x / max |x|"').replace('shape = ["N"]', 'shape = ["M", "N"]').replace('N = "var"', 'M = "var"\nN = "var"')
+        task = task.replace("N = 16777216", "M = 40, N = 1500").replace("N = 1003", "M = 3, N = 2500").replace("12*N", "8*M*N")
+        x, _, rest = task.partition('[[inputs]]\nname = "y"')
+        task = x + rest[rest.index("[[outputs]]"):].replace('name = "z"', 'name = "y"')
+        self.task.joinpath("task.toml").write_text(task, encoding="utf-8")
+        self.task.joinpath("reference.cpp").write_text(LARGEST, encoding="utf-8")
+        self.task.joinpath("baseline.py").write_text(example, encoding="utf-8")
+        evaluation = self.evaluation("--interpret", code=0)
+        self.assertIn("verified by the interpreter", evaluation["reason"], evaluation)
 
     def test_without_triton_the_rest_works(self):
         self.environment["ACCELOPT_PYTHON"] = "/nowhere/python3"

@@ -12,8 +12,11 @@ const model::TargetDescription& description() {
     python.title = "Triton";
     python.standard = "Triton 3.6";
     python.suffixes = {".py"};
+    python.prompts = "triton";
     python.fence = "python";
     python.header_fence = "c";
+    python.cold_caches = "The caches are cold: the second-level cache is flushed before each timed call.";
+    python.warm_caches = "The caches are as the call before left them.";
     model::TargetDescription out;
     out.name = "triton";
     out.languages = {python};
