@@ -14,14 +14,12 @@ import linecache
 import math
 import sys
 import textwrap
-import time
 from typing import Any, Callable
 
 from . import errors, hooks, session, shapes, state
-from .compiling import Compiled, compile_all, limit_time
 from .dtypes import BY_NAME, values_of
 from .errors import Failure, Refused, refuse
-from .plan import Plan, finish
+from .plan import Plan
 from .storage import Storage
 from .tensor import Tensor
 
@@ -227,94 +225,26 @@ def take_outputs(plan: Any, value: Any, outputs: list[dict[str, Any]]) -> None:
             plan.copy(tensor.window, target.window)
 
 
-def record(request: dict[str, Any], jobs: hooks.Jobs) -> tuple[session.Session, list[tuple[Plan, dict[str, int]]]]:
-    limits = request["limits"]
+def record(request: dict[str, Any], _: str) -> tuple[dict[str, Any], list[bytes]]:
+    """The plan of the request's only workload, and the functions that it launches, all of it as data.
+    @error Failure, Refused, and whatever the solution raises."""
+    limits, (workload,) = request["limits"], request["workloads"]
+    jobs = hooks.Jobs(limits["kernels"])
+    hooks.install(jobs, request["arch"])
     current = session.Session(session.NoPlan(), request["device"], request["configurations"], limits["configurations"])
     state.begin(current)
-    entry = load(request)
-    request = {**request, "convention": convention_of(entry, request)}
-    plans = []
-    for workload in request["workloads"]:
+    try:
+        entry = load(request)
+        request = {**request, "convention": convention_of(entry, request)}
         plan = current.sink = Plan(workload["name"], limits)
-        current.reads = {}
         value, _ = call(entry, request, workload)
         if request["convention"] == "value":
             take_outputs(plan, value, workload["outputs"])
-        plans.append((plan, current.reads))
-    return current, plans
-
-
-def capture(request: dict[str, Any], folder: str) -> tuple[dict[str, Any], list[bytes]]:
-    """@error Failure, Refused, and whatever the solution raises."""
-    limits = request["limits"]
-    jobs = hooks.Jobs(limits["kernels"])
-    hooks.install(jobs, request["arch"])
-    begun = time.monotonic()
-    try:
-        current, plans = record(request, jobs)
     finally:
         if errors.first_refusal is not None:  # whatever the solution has made of it
             raise errors.first_refusal
-    limit_time(0, 0)  # host_s ends here
-    host_s = time.monotonic() - begun
-    deadline = begun + limits["wall_s"] * 0.9 - 1.0  # time to put the answer together, before the server loses patience
-    results = compile_all(jobs.jobs, limits, folder, request["device"]["shared_memory_per_block_optin"], deadline)
-    answer = {"choices": current.choices, "findings": current.findings, **linked(plans, results, limits)}
-    blobs = answer.pop("blobs")
-    answer["seconds"] = {"host": round(host_s, 4), "compile": round(time.monotonic() - begun - host_s, 4)}
-    return answer, blobs
-
-
-def linked(plans: list[tuple[Plan, dict[str, int]]], results: list[Compiled | Failure], limits: dict[str, int]) -> dict[str, Any]:
-    """Plans that name cubins in place of jobs, and the cubins, each once."""
-    cubins: list[dict[str, Any]] = []
-    blobs: list[bytes] = []
-    known: dict[tuple[bytes, str], int] = {}
-
-    def cubin_of(result: Compiled) -> int:
-        meta = result.metadata
-        key = (result.cubin, str(meta))
-        if key not in known:
-            known[key] = len(cubins)
-            blobs.append(result.cubin)
-            cubins.append({
-                "kernel": meta["name"], "num_warps": meta["num_warps"], "num_ctas": meta["num_ctas"], "shared_bytes": meta["shared"],
-                "global_scratch_bytes": meta["global_scratch_size"], "global_scratch_align": meta["global_scratch_align"],
-                "profile_scratch_bytes": meta["profile_scratch_size"], "profile_scratch_align": meta["profile_scratch_align"],
-                "ptxas": result.ptxas})
-        return known[key]
-
-    def link(plan: Plan, op: dict[str, Any]) -> dict[str, Any]:
-        if op["op"] != "launch":
-            return op
-        result = results[op["job"]]
-        if isinstance(result, Failure):
-            raise result
-        return finish(plan, op, cubin_of(result), result.metadata)
-
-    for plan, _ in plans:
-        plan.ops = [choose(plan, op, link) if op["op"] == "choose" else link(plan, op) for op in plan.ops]
-    if sum(map(len, blobs)) > limits["cubin_bytes"]:
-        raise Failure("limit", f"the cubins take over {limits['cubin_bytes']} bytes", call="cubin_bytes")
-    return {"cubins": cubins, "plans": [plan.json(reads) for plan, reads in plans], "blobs": blobs}
-
-
-def choose(plan: Plan, op: dict[str, Any], link: Callable) -> dict[str, Any]:
-    """Alternatives that do not compile keep their error. @error Failure: the first one's, if none compiles."""
-    alternatives: list[dict[str, Any]] = []
-    first: Failure | None = None
-    for alternative in op["alternatives"]:
-        if "ops" in alternative:
-            try:
-                ops = [link(plan, inner) for inner in alternative["ops"]]
-                alternative = {"configuration": alternative["configuration"], "ops": ops}
-            except Failure as failure:
-                first = first or failure
-                alternative = {"configuration": alternative["configuration"], "error": failure.json()}
-        alternatives.append(alternative)
-    if all("error" in alternative for alternative in alternatives):
-        raise first or Failure("compile", "no configuration can be launched")
-    return {**op, "alternatives": alternatives}
+    return {"plan": plan.json(current.reads), "functions": jobs.functions.forms, "choices": current.choices,
+            "findings": current.findings}, []
 
 
 def outcome(request: dict[str, Any], folder: str, run: Callable) -> tuple[dict[str, Any], list[bytes]]:
@@ -331,4 +261,4 @@ def outcome(request: dict[str, Any], folder: str, run: Callable) -> tuple[dict[s
     return {"error": failure.json()}, []
 
 
-__all__ = ["capture", "outcome", "refuse"]
+__all__ = ["outcome", "record", "refuse"]

@@ -39,7 +39,8 @@ class Watched:
     status_bytes: bytes = b""
 
 
-def run(work: Callable[[], tuple[Any, list[bytes]]], confinement: confine.Confinement, most_bytes: int) -> tuple[Any, list[bytes]]:
+def run(work: Callable[[], tuple[Any, list[bytes]]], confinement: confine.Confinement, most_bytes: int,
+        deadline: float) -> tuple[Any, list[bytes]]:
     """What the work returns. @error Failure: limit, crashed."""
     limits = confinement.limits
     pipes = [os.pipe() for _ in range(3)]
@@ -54,7 +55,7 @@ def run(work: Callable[[], tuple[Any, list[bytes]]], confinement: confine.Confin
             os._exit(1)
     for descriptor in (result_w, printed_w, status_w):
         os.close(descriptor)
-    child = Watched(keeper, result_r, printed_r, status_r, time.monotonic() + limits["wall_s"])
+    child = Watched(keeper, result_r, printed_r, status_r, deadline)
     try:
         failure = watch(child, limits, most_bytes, confinement.isolation.watched)
     finally:

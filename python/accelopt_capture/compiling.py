@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles queued kernels with Triton, one fork each, so many at a time. Runs where the solution has run: nothing here
-is trusted by the server."""
+"""Compiles kernels with Triton, one fork each, so many at a time."""
 
 from __future__ import annotations
 
@@ -17,13 +16,21 @@ from typing import Any
 
 from . import frames
 from .errors import Failure, solution_files
-from .hooks import Job
 
 PTXAS_CHARACTERS = 8192
 STDERR_BYTES = 16384
 CLOCK_FACTOR = 4  # limits count processor time; on a busy machine the clock may go this much further
 METADATA = ("num_warps", "num_ctas", "shared", "global_scratch_size", "global_scratch_align", "profile_scratch_size",
             "profile_scratch_align", "launch_cooperative_grid", "launch_pdl", "tensordesc_meta", "name")
+
+
+@dataclass
+class Job:
+    """A kernel to compile: one function, one specialization, one configuration."""
+
+    source: Any
+    target: Any
+    options: dict[str, Any]
 
 
 @dataclass

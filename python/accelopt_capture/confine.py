@@ -38,8 +38,9 @@ class Confinement:
 
     isolation: Isolation
     limits: dict[str, int]
-    folder: str  # its own, the only place where it writes
+    folder: str  # its own
     readable: list[str] = field(default_factory=list)
+    writes: bool = True  # there, and nowhere else; false: it writes no file at all
 
     def apply(self) -> None:
         """Cannot be undone."""
@@ -48,7 +49,7 @@ class Confinement:
             drop_capabilities()
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         if self.isolation.landlock:
-            landlock.restrict(self.readable, [self.folder])
+            landlock.restrict([*self.readable, self.folder], [self.folder] if self.writes else [])
         if self.isolation.seccomp:
             seccomp.install(signals_refused=not self.isolation.namespaces)
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable
 
-from . import state
+from . import describing, state
+from .compiling import Job
 from .errors import Failure, from_exception, refuse, solution_line
 from .plan import Plan
 from .tensor import Address, Tensor
@@ -64,18 +65,12 @@ class Driver:
         refuse("CompiledKernel", "kernels are launched by the harness")
 
 
-class Job:
-    """A kernel to compile: one function, one specialization, one configuration."""
-
-    def __init__(self, source: Any, target: Any, options: dict[str, Any]) -> None:
-        self.source, self.target, self.options = source, target, options
-
-
 class Jobs:
     """The kernels of a request, each once."""
 
     def __init__(self, most: int) -> None:
         self.most = most
+        self.functions = describing.Functions()
         self.jobs: list[Job] = []
         self._known: dict[str, int] = {}
 
@@ -94,8 +89,8 @@ class Queued:
 
     function = packed_metadata = None
 
-    def __init__(self, job: int, source: Any) -> None:
-        self._job, self._source = job, source
+    def __init__(self, job: int, source: Any, options: dict[str, Any], functions: describing.Functions) -> None:
+        self._job, self._source, self._options, self._functions = job, source, options, functions
 
     def launch_metadata(self, *_: Any) -> None:
         return None
@@ -113,7 +108,8 @@ class Queued:
             return
         if min(grid) < 0 or grid[0] >= 1 << 31 or max(grid[1:]) >= 1 << 16:
             raise ValueError(f"a grid of {grid}: 1 to 2147483647 blocks in x, 1 to 65535 in y and z")
-        plan.launch(self._job, grid, solution_line(sys._getframe()).get("line"), arguments)
+        plan.launch(self._job, grid, solution_line(sys._getframe()).get("line"), arguments,
+                    self._functions.launch(plan, self._source.fn, values, self._options))
         for value in values:
             make_ready(value, lambda tensor: tensor.storage_.forget())
 
@@ -139,7 +135,8 @@ def queueing_compile(jobs: Jobs) -> Callable[..., Queued]:
         from triton.compiler import ASTSource
         if not isinstance(src, ASTSource):
             refuse("triton.compile", "of something else than a @triton.jit function")
-        return Queued(jobs.add(src, target, dict(options or {})), src)
+        options = dict(options or {})
+        return Queued(jobs.add(src, target, options), src, options, jobs.functions)
     return compile
 
 
@@ -255,13 +252,6 @@ def run_all(tuner: Any, *arguments: Any, **kwargs: Any) -> Any:
 
 def failure_json(error: Exception) -> dict[str, Any]:
     return (error if isinstance(error, Failure) else from_exception(error)).json()
-
-
-def run_one(tuner: Any, *arguments: Any, **kwargs: Any) -> Any:
-    """Autotuner.run where one configuration is enough."""
-    tuner.nargs = dict(zip(tuner.arg_names, arguments))
-    place = wanted(tuner, choice_of(tuner), kwargs)[0]
-    return one_configuration(tuner, tuner.configs[place], arguments, kwargs)
 
 
 def refuse_measuring() -> None:

@@ -9,11 +9,13 @@ import json
 import os
 import subprocess
 import sys
+import time
 from typing import Any
 
-from . import answer, children, confine
+from . import answer, children, confine, recording
 from .dtypes import BY_NAME
 from .errors import Failure
+from .request import checked
 from .shapes import numel
 
 
@@ -47,7 +49,25 @@ class Interpreter:
         return reply["ok"]
 
 
-def interpret(server: Any, request: dict[str, Any]) -> dict[str, Any]:
+def ask(server: Any, line: bytes) -> dict[str, Any]:
+    """In the first server: what the workloads were captured by is interpreted by the other one. @error Failure."""
+    request = checked(json.loads(line), "interpret")
+    if request["configurations"] == "all":
+        request["configurations"] = "first"
+    deadline = time.monotonic() + request["limits"]["wall_s"]
+    recorded = [server.recorder.recorded(request, workload, deadline) for workload in request["workloads"]]
+    if server.interpreting is None:
+        server.interpreting = Interpreter(server.options)
+    try:
+        server.interpreting.ask(json.dumps({**json.loads(line), "recorded": recorded}).encode())
+    except (BrokenPipeError, EOFError):
+        server.interpreting = None  # the next request starts another
+        raise Failure("internal", "the interpreter's server has ended") from None
+    ok = {"choices": recorded[0]["choices"], "findings": recorded[0]["findings"], "reads": recorded[0]["plan"]["reads"]}
+    return {**ok, "seconds": {"host": round(request["limits"]["wall_s"] - (deadline - time.monotonic()), 4)}}
+
+
+def interpret(server: Any, request: dict[str, Any], recorded: list[dict[str, Any]]) -> dict[str, Any]:
     """In the other server. @error Failure."""
     from . import server as serving
     limits, folder = request["limits"], request["folder"]
@@ -59,13 +79,12 @@ def interpret(server: Any, request: dict[str, Any]) -> dict[str, Any]:
         confinement = confine.Confinement(server.isolation, limits, private, readable)
 
         def work() -> Any:
-            from . import candidate
-            return serving.timed(limits["host_s"], lambda: candidate.outcome(request, private, run))
-        value, blobs = children.run(work, confinement, 32 << 20)
+            from . import replaying
+            recording.limit_host(limits["host_s"])
+            return recording.outcome(lambda: replaying.run({**request, "recorded": recorded}, private))
+        value, blobs = children.run(work, confinement, 32 << 20, time.monotonic() + limits["wall_s"])
         ok = answer.opened(value)
-        answer.need(not blobs and set(ok) == {"choices", "findings", "reads", "seconds"}, "its fields")
-        answer.check_common(ok)
-        answer.need(isinstance(ok["reads"], dict), "reads")
+        answer.need(not blobs and ok == {}, "its fields")
         for name, size in output_files(request):
             fetch(os.path.join(private, name), os.path.join(folder, name), size)
     return ok
@@ -105,32 +124,3 @@ def fetch(source: str, target: str, size: int) -> None:
                     raise answer.malformed(os.path.basename(source))
                 result.write(chunk)
                 left -= len(chunk)
-
-
-def run(request: dict[str, Any], private: str) -> tuple[dict[str, Any], list[bytes]]:
-    """In the solution's process."""
-    import time
-
-    from . import candidate, errors, repairs, session, state
-    from .compiling import limit_time
-    from .memory import Memory
-    repairs.install(request["arch"])
-    begun = time.monotonic()
-    configurations = "first" if request["configurations"] == "all" else request["configurations"]
-    current = session.Session(session.NoPlan(), request["device"], configurations, request["limits"]["configurations"])
-    state.begin(current)
-    try:
-        entry = candidate.load(request)
-        request = {**request, "convention": candidate.convention_of(entry, request)}
-        for workload in request["workloads"]:
-            memory = current.sink = Memory(workload["name"], request["folder"], private)
-            value, _ = candidate.call(entry, request, workload)
-            if request["convention"] == "value":
-                candidate.take_outputs(memory, value, workload["outputs"])
-            memory.finish()
-    finally:
-        if errors.first_refusal is not None:
-            raise errors.first_refusal
-    limit_time(0, 0)
-    return {"choices": current.choices, "findings": current.findings, "reads": current.reads,
-            "seconds": {"host": round(time.monotonic() - begun, 4)}}, []

@@ -84,7 +84,7 @@ class Memory:
     def finish(self) -> None:
         """Writes what the solution wrote, where the server finds it."""
         for name, storage in self.declared.items():
-            if storage.kind != "input":
+            if storage.kind in ("inout", "output"):
                 ending = ".out.bin" if storage.kind == "inout" else ".bin"
                 with open(os.path.join(self.results, f"{self.workload}.{name}{ending}"), "wb") as file:
                     file.write(storage.keep[0].tobytes())

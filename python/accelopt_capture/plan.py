@@ -31,6 +31,7 @@ class Plan:
         self.into = self.ops  # an alternative's ops while it is recorded
         self.count = 0
         self.uploaded_bytes = 0
+        self.line: int | None = None  # of a launch that is carried out again
         self.renamed: dict[str, str] = {}  # scratch buffers that became outputs
         self._names: dict[int, Storage] = {}
 
@@ -100,8 +101,10 @@ class Plan:
         self.add({"op": "upload", "to": self.view(to), "data": base64.b64encode(data).decode()})
 
     # Launches.
-    def launch(self, job: int, grid: list[int], line: int | None, arguments: list[dict[str, Any]]) -> None:
-        op = {"op": "launch", "job": job, "grid": grid, "arguments": arguments}
+    def launch(self, job: int, grid: list[int], line: int | None, arguments: list[dict[str, Any]], described: dict[str, Any]) -> None:
+        """`arguments` are the cubin's parameters; `described` is what another process launches it again by."""
+        op = {"op": "launch", "job": job, "grid": grid, "arguments": arguments, "described": described}
+        line = line or self.line
         self.add(op if line is None else {**op, "line": line})
 
     def argument(self, type_name: Any, value: Any) -> Iterable[dict[str, Any]]:

@@ -11,7 +11,7 @@ import triton.language as tl
 from triton._C.libtriton import ir
 from triton.runtime import interpreter
 
-from . import hooks, state
+from . import hooks
 from .errors import refuse
 from .hooks import make_ready
 from .numerics import TRITON, decoded, encoded
@@ -126,7 +126,6 @@ def arguments_written(self: Any, arguments: Any, _: Any, options: Any, __: Any) 
 def install(arch: int) -> None:
     """For this process. Kernels have to be decorated with TRITON_INTERPRET=1."""
     from triton.backends.compiler import GPUTarget
-    from triton.runtime.autotuner import Autotuner
     from triton.runtime.driver import driver
     driver.set_active(hooks.Driver(GPUTarget("cuda", arch, 32)))
     for name, operands in {"binary_op": 2, "ternary_op": 3, "create_fma": 3, "unary_op": 1, "create_rsqrt": 1, "create_idiv": 2}.items():
@@ -144,20 +143,3 @@ def install(arch: int) -> None:
     interpreter._patch_lang_tensor = patched_tensor(interpreter._patch_lang_tensor)
     interpreter.GridExecutor._init_args_hst = arguments_here
     interpreter.GridExecutor._restore_args_dev = arguments_written
-    interpreter.InterpretedFunction.run = guarded(interpreter.InterpretedFunction.run)
-    Autotuner.run = hooks.run_one
-    hooks.refuse_measuring()
-
-
-def guarded(original: Callable) -> Callable:
-    def run(self: Any, *arguments: Any, grid: Any, warmup: bool, **options: Any) -> Any:
-        state.session()
-        # As in a compiled launch, a grid's function is given the kernel's own arguments.
-        grid = tuple(grid) if isinstance(grid, list) else grid
-        if callable(grid):
-            function = grid
-            grid = lambda values: tuple(function(values))
-        return original(self, *arguments, grid=grid, warmup=warmup, **options)
-    return run
-
-

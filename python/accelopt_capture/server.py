@@ -13,9 +13,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from typing import Any, BinaryIO
+import time
+from typing import Any, BinaryIO, Callable
 
-from . import answer, children, confine, frames, state
+from . import answer, children, confine, frames, recording, state
 from .errors import Failure
 from .request import ARCHITECTURES, checked
 from .session import NoPlan, Session
@@ -32,6 +33,7 @@ class Server:
         self.source, self.sink = source, sink
         self.isolation = confine.Isolation()
         self.interpreting: Any = None  # another server, which has Triton's interpreter loaded
+        self.recorder = recording.Recorder(self)
 
     def say(self, line: dict[str, Any]) -> None:
         # A solution's words may hold halves of characters, which are no text.
@@ -83,39 +85,37 @@ class Server:
         if op == "interpret":
             from . import interpreting
             if self.options.interpreter:
-                return interpreting.interpret(self, checked(request, "interpret"))
-            checked(json.loads(line), "interpret")
-            if self.interpreting is None:
-                self.interpreting = interpreting.Interpreter(self.options)
-            try:
-                return self.interpreting.ask(line)
-            except (BrokenPipeError, EOFError):
-                self.interpreting = None  # the next request starts another
-                raise Failure("internal", "the interpreter's server has ended") from None
+                recorded = request.pop("recorded")
+                return interpreting.interpret(self, checked(request, "interpret"), recorded)
+            return interpreting.ask(self, line)
         raise Failure("request", f"op: {op!r} is not known")
 
     def capture(self, request: dict[str, Any]) -> dict[str, Any]:
-        from . import candidate
-        limits = request["limits"]
-        with private_folder(self.options.scratch) as folder:
-            confinement = confine.Confinement(self.isolation, limits, folder, confine.system_folders(self.options.triton))
-            most = limits["cubin_bytes"] + frames.MOST_JSON
+        limits, begun = request["limits"], time.monotonic()
+        deadline = begun + limits["wall_s"]
+        recorded = [self.recorder.record(request, workload, deadline) for workload in request["workloads"]]
+        host_s = time.monotonic() - begun
+        most = limits["cubin_bytes"] + frames.MOST_JSON
 
-            def work() -> tuple[Any, list[bytes]]:
-                return timed(limits["host_s"], lambda: candidate.outcome(request, os.path.join(folder, "cache"), candidate.capture))
-            value, blobs = children.run(work, confinement, most)
+        def work(folder: str) -> tuple[Any, list[bytes]]:
+            from . import linking
+            until = deadline - limits["wall_s"] * 0.1 - 1.0  # time to put the answer together, before patience is lost
+            return recording.outcome(lambda: linking.build(request, recorded, os.path.join(folder, "cache"), until))
+        value, blobs = self.confined(work, limits, most, deadline)
         ok = answer.opened(value)
+        if isinstance(ok.get("seconds"), dict):
+            ok["seconds"]["host"] = round(host_s, 4)
         answer.check_capture(ok, blobs, request)
         for cubin, blob in zip(ok["cubins"], blobs):
             cubin["data"] = base64.b64encode(blob).decode()
         return ok
 
-
-def timed(seconds: float, work: Any) -> Any:
-    """The work, with its host part limited: candidate.capture turns that off before it compiles."""
-    from .compiling import CLOCK_FACTOR, limit_time
-    limit_time(seconds, CLOCK_FACTOR * seconds)
-    return work()
+    def confined(self, work: Callable[[str], Any], limits: dict[str, int], most: int, deadline: float,
+                 **confinement: Any) -> tuple[Any, list[bytes]]:
+        """What the work gives in a process of its own, which is given its private folder. @error Failure."""
+        with private_folder(self.options.scratch) as folder:
+            own = confine.Confinement(self.isolation, limits, folder, confine.system_folders(self.options.triton), **confinement)
+            return children.run(lambda: work(folder), own, most, deadline)
 
 
 def parsed(line: bytes) -> dict[str, Any]:

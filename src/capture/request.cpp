@@ -76,7 +76,6 @@ Json capture_request(const Request& request) {
 
 Json interpret_request(const Request& request, const std::filesystem::path& folder) {
   Json out = form_of(request, "interpret");
-  out.erase("arch");
   out["folder"] = folder.string();
   return out;
 }

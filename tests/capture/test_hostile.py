@@ -173,14 +173,44 @@ class Hostile(Processes, unittest.TestCase):
                 answer = self.attack(body(forge.format(op)))
                 self.assertIn(answer["error"]["kind"], ("crashed", "python"), answer)
 
-    def test_forged_cubins_are_no_programs(self):
-        source = ADD_INTO + "    m = __import__('sys').modules['accelopt_capture.candidate']\n" \
-            "    m.compile_all = lambda jobs, *_: [m.Compiled(dict.fromkeys(('num_warps', 'num_ctas', 'shared', 'global_scratch_size', " \
-            "'global_scratch_align', 'profile_scratch_size', 'profile_scratch_align'), 1) | {'name': 'add', 'launch_cooperative_grid': 0, " \
-            "'launch_pdl': 0}, '', CUBIN) for _ in jobs]\n"
-        self.attack(source.replace("CUBIN", "b'MZ forged'"), "crashed")
-        answer = self.attack(source.replace("CUBIN", "b'\\x7fELF forged'"))  # as untrusted as any other cubin
-        self.assertIn("ok", answer)
+    def test_no_cubin_comes_from_where_a_solution_runs(self):
+        """It is compiled in another process, from the solution's text."""
+        source = ADD_INTO + "    m = __import__('accelopt_capture.compiling', fromlist=['x'])\n" \
+            "    m.compile_all = m.compile_job = lambda *_: [m.Compiled({}, '', b'\\x7fELF forged')]\n"
+        self.assertEqual(self.attack(source)["ok"]["cubins"], self.honest["ok"]["cubins"])
+
+    def test_kernels_of_no_file(self):
+        made = "import linecache\ntext = '@triton.jit\\ndef add(x, y, z, n, BLOCK: tl.constexpr):\\n    tl.store(z, 1.0)\\n'\n" \
+            "linecache.cache['m.py'] = (len(text), None, text.splitlines(True), 'm.py')\nexec(compile(text, 'm.py', 'exec'))\n"
+        answer = self.attack(ADD_INTO.replace("\ndef run", made + "\ndef run"), "refused", "triton.jit")
+        self.assertIn("in the solution's files", answer["error"]["message"])
+        forged = ADD_INTO + "    add._unsafe_update_src('def add(x, y, z, n, BLOCK: tl.constexpr):\\n    tl.store(z, 1.0)\\n')\n" \
+            "    add[(1,)](x, y, z, n, BLOCK=256)\n"
+        self.assertEqual(len(self.attack(forged)["ok"]["cubins"]), 1)  # the file's text is what counts
+
+    def test_forged_records(self):
+        """What leaves the solution's process is read as hostile: another index, name or type is no result."""
+        forge = "import gc\nj = next(o for o in gc.get_objects() if type(o).__name__ == 'Jobs')\n" \
+            "p = next(o for o in gc.get_objects() if type(o).__name__ == 'Plan')\nd = p.ops[-1]['described']\n"
+        for line in ("j.functions.forms[0]['file'] = '../etc/passwd'", "j.functions.forms[0]['names']['tl'] = {'of': ['os', 'system']}",
+                     "j.functions.forms[0]['names']['tl'] = {'module': 'os'}", "j.functions.forms[0]['names'] = 7", "j.functions.forms[0]['line'] = 1",
+                     "j.functions.forms.clear()", "d['function'] = 7", "d['function'] = -1", "d['values'].pop()", "d['values'][0] = {'odd': 1}",
+                     "d['values'][0]['view']['offset'] = 4", "d['values'][0]['view']['shape'] = [-1]", "d['values'][0]['view']['buffer'] = 'w'",
+                     "d['values'][0]['view']['dtype'] = 'float99'", "d['options'] = {'num_warps': {'float': 'x'}}",
+                     "p.buffers.append(p.buffers[0])", "p.ops[-1]['grid'] = ['x']", "p.ops.append(7)",
+                     "p.ops.append({'op': 'choose', 'choice': 3, 'alternatives': []})",
+                     "p.ops.append({'op': 'upload', 'data': '!', 'to': d['values'][2]['view']})"):
+            with self.subTest(line):
+                answer = self.attack(ADD_INTO + "".join(f"    {one}\n" for one in (forge + line).split("\n")))
+                self.assertIn(answer["error"]["kind"], ("crashed", "refused", "compile"), answer)
+
+    def test_no_state_from_one_workload_to_the_next(self):
+        source = ADD_INTO.replace("def run", "import builtins, os\nseen = []\ndef run") + \
+            "    seen.append(1)\n    builtins.seen = getattr(builtins, 'seen', 0) + 1\n    assert len(seen) == builtins.seen == 1, 'state'\n"
+        workload = {"inputs": [X, Y], "outputs": [Z]}
+        answer = self.server.ask(op="capture", files=[{"name": "main.py", "content": source}], entry="main.py::run",
+                                 workloads=[{"name": name, **workload} for name in "abc"])
+        self.assertEqual(len(answer["ok"]["plans"]), 3, answer)
 
     def test_patched_recorder_does_not_outlive_its_process(self):
         self.attack(body("for name, m in list(sys.modules.items()):\n    if name.startswith(('accelopt_capture', 'triton')):\n"
@@ -191,13 +221,12 @@ class Hostile(Processes, unittest.TestCase):
         answer = self.attack(body("raise RuntimeError([x.storage_.values, x.storage_.lazy, x.storage_.known(), x.storage_.keep])"))
         self.assertIn("[None, None, None, []]", answer["error"]["message"])
 
-    def test_planted_cache_entries(self):
-        """What a solution leaves in its folder is gone, and its own compilers look elsewhere."""
-        plant = "    import os, glob\n    os.makedirs(os.environ['TRITON_CACHE_DIR'], exist_ok=True)\n" \
-            "    for n in ('add.cubin', 'add.json', '__grp__add.json'):\n" \
-            "        open(os.path.join(os.environ['TRITON_CACHE_DIR'], n), 'wb').write(b'forged')\n"
-        answer = self.attack(ADD_INTO + plant)
-        self.assertEqual(answer["ok"]["cubins"], self.honest["ok"]["cubins"])
+    def test_writes_no_file(self):
+        """Neither cache entries, nor a compiler of its own, nor as many as the disk takes."""
+        answer = self.attack(tried(
+            "os.makedirs(os.environ['TRITON_CACHE_DIR'])", "open('p', 'w')", "os.symlink('/etc', 'l')", "os.mkdir('d')", "os.mkfifo('f')",
+            "import tempfile\ntempfile.TemporaryFile()", "open('/dev/shm/p', 'w')", "os.truncate(os.environ['HOME'], 0)"), "python")
+        self.assertIn("worked: []", answer["error"]["message"])
 
     def test_files(self):
         with tempfile.NamedTemporaryFile() as secret:
@@ -210,9 +239,8 @@ class Hostile(Processes, unittest.TestCase):
         self.assertEqual(glob.glob(str(support.PACKAGE / "planted*")), [])
 
     def test_a_compiler_of_its_own(self):
-        """PTXAS by the environment runs in the same confinement, and what it gives is no program."""
-        source = ADD_INTO + "    import os\n    os.write(os.open('p', os.O_CREAT | os.O_WRONLY, 0o755), b'#!/bin/sh\\nexit 0')\n" \
-            "    os.environ['TRITON_PTXAS_PATH'] = os.path.abspath('p')\n"
+        source = ADD_INTO + "    import os\n    os.environ['TRITON_PTXAS_PATH'] = '/bin/true'\n" \
+            "    triton.knobs.nvidia.ptxas_options = '--no-such'\n"
         self.assertEqual(self.attack(source)["ok"]["cubins"], self.honest["ok"]["cubins"])
 
     def test_hooks_that_fail(self):

@@ -196,12 +196,48 @@ def run(x, i, z):
         answer, _ = self.run_(loop, inputs, outputs, data, limits={"host_s": 0.5})
         self.assertEqual((answer["error"]["kind"], answer["error"]["call"]), ("limit", "host_s"))
 
-    def test_results_that_are_links(self):
-        source = HEAD + "import os\ndef run(x, z):\n    os.symlink('/etc/passwd', 'w.z.bin')\n    os.fork = 0\n    import sys\n" \
-            "    sys.modules['accelopt_capture.memory'].Memory.finish = lambda self: None\n"
-        answer, found = self.run_(source, [tensor("x", 4)], [tensor("z", 4)], {"x": floats([1] * 4)})
-        self.assertEqual(answer["error"]["kind"], "crashed")
-        self.assertNotIn("w.z.bin", found)
+    def test_the_host_function_has_neither_data_nor_files(self):
+        """What is interpreted is what was captured: the host function runs where no data is, and its memory ends with it."""
+        source = COPY + "\nimport os\ndef run(x, z):\n    {}\n    move[(1,)](x, z, 4, BLOCK=4)\n"
+        inputs = ([tensor("x", 4)], [tensor("z", 4)], {"x": floats([1, 2, 3, 4])})
+        for attempt in ("open('w.z.bin', 'wb')", "os.symlink('/etc/passwd', 'w.z.bin')", "os.mkdir('d')", "open('w.x.bin')"):
+            answer, found = self.run_(source.format(attempt), *inputs)
+            self.assertEqual((answer["error"]["kind"], answer["error"]["line"]), ("python", 12), answer)
+            self.assertEqual(set(found), {"w.x.bin"})
+        answer, _ = self.run_(source.format("raise ValueError(bool(x.storage_.keep))"), *inputs)
+        self.assertIn("ValueError: False", answer["error"]["message"])
+
+    def test_a_captured_workload_is_interpreted_by_its_record(self):
+        """A solution that acts at random, or by the clock, cannot do one thing where it is compiled and another where it is judged."""
+        source = COPY + "\nimport os\ndef run(x, z):\n    add = os.urandom(4)\n    " \
+            "z.fill_(int.from_bytes(add, 'little') / 2**32 + 1)\n    move[(1,)](x, z, 2, BLOCK=2)\n"
+        inputs, outputs = [tensor("x", 4)], [tensor("z", 4)]
+        captured = self.server.capture(source, inputs, outputs, configurations="first")["ok"]
+        bits = next(op["bits"] for op in captured["plans"][0]["ops"] if op["op"] == "fill")
+        data = self.output(source, inputs, outputs, {"x": floats([1, 2, 3, 4])})
+        self.assertEqual(data, floats([1, 2]) + struct.pack("<I", bits) * 2)
+
+    def test_kernels_that_tell_where_they_run(self):
+        """A kernel is Triton's language and nothing else, or its interpreter would run what its compiler has never seen."""
+        kernel = HEAD + """{}
+@triton.jit
+def k(x, z):
+    i = tl.arange(0, 4)
+    v = tl.load(x + i)
+    {}
+    tl.store(z + i, v)
+def run(x, z):
+    k[(1,)](x, z)
+"""
+        for before, line, word in (("", "v = v * hasattr(v, 'handle')", "hasattr"), ("", "v = v * isinstance(i, tl.constexpr)", "isinstance"),
+                                   ("", "v = v.handle.data", "handle"), ("", "v = tl.core.warnings.catch_warnings", "warnings"),
+                                   ("import os", "v = v + len(os.environ)", "os"), ("", "v = v.__class__", "__class__"),
+                                   ("", "v = np.ones(4)", "np"), ("", "v = open('w.x.bin')", "open"), ("", "v = (lambda: v)()", "Lambda"),
+                                   ("", "interpreter_builder.grid_dim", "interpreter_builder")):
+            with self.subTest(line):
+                answer, _ = self.run_(kernel.format(before, line), [tensor("x", 4)], [tensor("z", 4)], {"x": floats([1] * 4)})
+                self.assertEqual((answer["error"]["kind"], answer["error"].get("file")), ("refused", "main.py"), answer)
+                self.assertIn(word, answer["error"]["message"])
 
     def test_scalars(self):
         source = HEAD + "@triton.jit\ndef k(z, a, b):\n    tl.store(z, a * b)\ndef run(a, b, z):\n    k[(1,)](z, a, b)\n"

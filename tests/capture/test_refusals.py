@@ -120,7 +120,7 @@ def run(x, z):
     k[(1,)](x, z, N=32)
 """
         error = self.error(large, [tensor("x", 32, 32)], [tensor("z", 32, 32)], device={"shared_memory_per_block_optin": 1024})
-        self.assertEqual((error["kind"], error["line"]), ("compile", 4), error)
+        self.assertEqual((error["kind"], error["line"]), ("compile", 5), error)
         self.assertIn("bytes of shared memory", error["message"])
 
     def test_python_errors(self):
