@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequence b has the queries qo_indptr[b], ..., and the keys and values kv_indptr[b], .... Its queries are the last of its tokens: the last query sees all keys, the one before it all but one. Query head
-// h uses key-value head h / (num_qo_heads / num_kv_heads). output (total_q, num_qo_heads, head_dim) is
-// softmax(sm_scale q k^T) v over the keys that a query sees, and lse (total_q, num_qo_heads) is
-// log2(sum(exp(sm_scale q k^T))); of a query that sees none they are 0 and minus infinity.
+// Sequence b has the queries qo_indptr[b], ..., and the keys and values kv_indptr[b], .... Its queries are the last of
+// its tokens: the last query sees all keys, the one before it all but one. Query head h uses key-value head h /
+// (num_qo_heads / num_kv_heads). output (total_q, num_qo_heads, head_dim) is softmax(sm_scale q k^T) v over the keys
+// that a query sees, and lse (total_q, num_qo_heads) is log2(sum(exp(sm_scale q k^T))); of a query that sees none they
+// are 0 and minus infinity.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,8 +22,8 @@ real product(const real* a, const real* b) {
 }  // namespace
 
 extern "C" void reference(const real* q, const real* k, const real* v, const int32_t* qo_indptr,
-                          const int32_t* kv_indptr, real sm_scale, real* output, real* lse,
-                          int64_t len_indptr, int64_t, int64_t) {
+                          const int32_t* kv_indptr, real sm_scale, real* output, real* lse, int64_t len_indptr, int64_t,
+                          int64_t) {
   for (int64_t b = 0; b + 1 < len_indptr; ++b) {
     const int64_t keys = kv_indptr[b + 1] - kv_indptr[b];
     for (int64_t row = qo_indptr[b] * num_qo_heads; row < qo_indptr[b + 1] * num_qo_heads; ++row) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequence b has one query and the keys of the pages kv_indices[kv_indptr[b]], ..., one each. A key is a part ckv, which
-// is also its value, and a part kpe; all heads share it. output (batch_size, num_qo_heads, head_dim_ckv) is
+// Sequence b has one query and the keys of the pages kv_indices[kv_indptr[b]], ..., one each. A key is a part ckv,
+// which is also its value, and a part kpe; all heads share it. output (batch_size, num_qo_heads, head_dim_ckv) is
 // softmax(sm_scale (q_nope ckv^T + q_pe kpe^T)) ckv, and lse (batch_size, num_qo_heads) the base-2 logarithm of the sum
 // of exponentials; of a sequence without keys they are 0 and minus infinity.
 #include <algorithm>

@@ -19,8 +19,7 @@ constexpr int64_t kBlock = 128;
 real product(const real* w, const real* scales, const real* x, int64_t row, int64_t length) {
   const int64_t blocks = length / kBlock;
   real sum = 0;
-  for (int64_t k = 0; k < length; ++k)
-    sum += w[row * length + k] * scales[row / kBlock * blocks + k / kBlock] * x[k];
+  for (int64_t k = 0; k < length; ++k) sum += w[row * length + k] * scales[row / kBlock * blocks + k / kBlock] * x[k];
   return sum;
 }
 
@@ -38,8 +37,7 @@ extern "C" void reference(const int32_t* topk_ids, const real* topk_weights, con
     real* const result = output + t * hidden_size;
     std::fill(result, result + hidden_size, real(0));
     for (int64_t k = 0; k < hidden_size; ++k)
-      x[static_cast<size_t>(k)] =
-          hidden_states[t * hidden_size + k] * hidden_states_scale[k / kBlock * seq_len + t];
+      x[static_cast<size_t>(k)] = hidden_states[t * hidden_size + k] * hidden_states_scale[k / kBlock * seq_len + t];
     for (int64_t chosen = t * top_k; chosen < (t + 1) * top_k; ++chosen) {
       const int64_t expert = int64_t{topk_ids[chosen]} - local_expert_offset;
       if (expert < 0 || expert >= num_local_experts) continue;
