@@ -28,7 +28,9 @@ struct EvalOptions {
 
 base::Result<Exit> show_evaluation(app::Shell& shell, const EvalOptions& options) {
   if (const auto usable = app::check(options.device); !usable) return refuse_options(usable.error());
-  TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
+  TRY_ASSIGN(const model::Task task,
+             suites::load_task(options.task, options.interpret ? suites::ReferenceRuns::on_processor
+                                                               : suites::ReferenceRuns::on_device));
   if (options.interpret && options.confirm)
     return refuse_options({base::ErrorCode::invalid_argument,
                            "--confirm races in fresh processes, and --interpret times nothing; give one of them"});

@@ -26,6 +26,8 @@ namespace {
 constexpr std::size_t kMostTomlBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostSourceBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostHintsBytes = std::size_t{64} << 10;
+/// The extension of a reference that runs on the device.
+constexpr std::string_view kDeviceReference = ".cu";
 
 /// Extensions of a target's baselines, the usual one first.
 std::vector<std::string> baseline_suffixes(const model::TargetDescription& target) {
@@ -75,9 +77,27 @@ std::optional<model::SourceFile> read_source(Reading& reading, const std::string
   return model::SourceFile{found[0], std::move(*text)};
 }
 
-void read_sources(Reading& reading, const std::string& derived_reference) {
+/// The extensions that a reference is looked for with: one place's alone, if the folder holds one for each.
+std::vector<std::string> reference_suffixes(const fs::path& folder, const model::TargetDescription& target,
+                                            ReferenceRuns runs) {
+  std::vector<std::string> here;
+  std::vector<std::string> elsewhere;
+  for (const std::string& suffix : target.reference_suffixes) {
+    const bool suits = (suffix == kDeviceReference) == (runs == ReferenceRuns::on_device);
+    (suits ? here : elsewhere).push_back(suffix);
+  }
+  const auto exists = [&](const std::string& suffix) {
+    std::error_code ignored;
+    return fs::exists(fs::symlink_status(folder / ("reference" + suffix), ignored));
+  };
+  const bool both = std::ranges::any_of(here, exists) && std::ranges::any_of(elsewhere, exists);
+  return both && !target.interpreter.empty() ? here : target.reference_suffixes;
+}
+
+void read_sources(Reading& reading, const std::string& derived_reference, ReferenceRuns runs) {
   const model::TargetDescription& target = model::target_of(reading.task);
-  if (auto source = read_source(reading, "reference", "the trusted reference", target.reference_suffixes)) {
+  const auto suffixes = reference_suffixes(reading.toml.parent_path(), target, runs);
+  if (auto source = read_source(reading, "reference", "the trusted reference", suffixes)) {
     reading.task.derived_reference = !derived_reference.empty() && base::sha256_hex(source->text) == derived_reference;
     reading.task.reference = std::move(*source);
   }
@@ -112,7 +132,7 @@ Problem unreadable(const fs::path& given, const fs::path& toml, const Error& err
   return {0, "", "no such folder; give the folder of a task", given.string()};
 }
 
-Reading read_folder(const fs::path& folder_or_toml) {
+Reading read_folder(const fs::path& folder_or_toml, ReferenceRuns runs = ReferenceRuns::on_device) {
   Reading reading;
   std::error_code ignored;
   const bool names_file = folder_or_toml.extension() == ".toml" && !fs::is_directory(folder_or_toml, ignored);
@@ -126,7 +146,7 @@ Reading read_folder(const fs::path& folder_or_toml) {
   TaskText parsed = read_task_toml(*text);
   reading.task = std::move(parsed.task);
   reading.problems = std::move(parsed.problems);
-  if (model::find_target(reading.task.target) != nullptr) read_sources(reading, parsed.derived_reference);
+  if (model::find_target(reading.task.target) != nullptr) read_sources(reading, parsed.derived_reference, runs);
   read_hints(reading);
   if (reading.missing_files == reading.problems.size()) reading.code = ErrorCode::not_found;
   return reading;
@@ -134,8 +154,8 @@ Reading read_folder(const fs::path& folder_or_toml) {
 
 }  // namespace
 
-Result<model::Task> load_task(const fs::path& folder_or_toml) {
-  Reading reading = read_folder(folder_or_toml);
+Result<model::Task> load_task(const fs::path& folder_or_toml, ReferenceRuns reference) {
+  Reading reading = read_folder(folder_or_toml, reference);
   if (reading.problems.empty()) return std::move(reading.task);
   std::string message = base::joined(reading.problems, "\n",
                                      [&](const Problem& problem) { return to_string(problem, reading.toml.string()); });

@@ -13,10 +13,15 @@
 
 namespace accelopt::suites {
 
+/// Which reference is read where a folder holds one for the device (.cu) and one for the processor. A folder may hold
+/// both if its target has an interpreter, which runs without a device.
+enum class ReferenceRuns { on_device, on_processor };
+
 /// Reads the task in the folder (or the folder of the given task.toml).
 /// @error not_found: no folder, or a file of it is missing; parse: something in it is wrong; permission_denied, io. The
 /// message lists every problem of the task, one a line, as "file:line: key: reason".
-base::Result<model::Task> load_task(const std::filesystem::path& folder_or_toml);
+base::Result<model::Task> load_task(const std::filesystem::path& folder_or_toml,
+                                    ReferenceRuns reference = ReferenceRuns::on_device);
 
 /// `flags` of the folder's [entry]: with which the user's build compiles the file. None: not stated, or the folder
 /// cannot be read.

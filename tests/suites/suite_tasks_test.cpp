@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
@@ -26,10 +28,11 @@ TEST(SuiteTasks, AreTheSubFoldersWithATaskSortedByName) {
 }
 
 TEST(SuiteTasks, BundledSuitesLoad) {
-  for (const char* suite : {"nkibench-cpu", "nkibench-cuda"}) {
+  const std::map<std::string, std::size_t> suites{{"flashinfer-bench", 9}, {"nkibench-cpu", 14}, {"nkibench-cuda", 14}};
+  for (const auto& [suite, size] : suites) {
     const auto tasks = find_suite_tasks(fs::path(ACCELOPT_SUITES) / suite);
     ASSERT_TRUE(tasks) << tasks.error().message;
-    EXPECT_EQ(tasks->size(), 14U) << suite;
+    EXPECT_EQ(tasks->size(), size) << suite;
     for (const fs::path& folder : *tasks) {
       const auto task = load_task(folder);
       ASSERT_TRUE(task) << task.error().message;
@@ -39,6 +42,31 @@ TEST(SuiteTasks, BundledSuitesLoad) {
       }
     }
   }
+}
+
+TEST(SuiteTasks, ReferencesOfBothPlacesAreForThoseWithAnInterpreter) {
+  const fs::path gemm = fs::path(ACCELOPT_SUITES) / "flashinfer-bench" / "gemm";
+  const auto here = load_task(gemm, ReferenceRuns::on_processor);
+  ASSERT_TRUE(here) << here.error().message;
+  EXPECT_EQ(here->reference.name, "reference.cpp");
+  const auto there = load_task(gemm);
+  ASSERT_TRUE(there) << there.error().message;
+  EXPECT_EQ(there->reference.name, "reference.cu");
+
+  const auto folder = base::TemporaryFolder::create("accelopt-suite");
+  ASSERT_TRUE(folder);
+  fs::copy(gemm, folder->path(), fs::copy_options::recursive);
+  fs::remove(folder->path() / "reference.cpp");
+  const auto one = load_task(folder->path(), ReferenceRuns::on_processor);
+  ASSERT_TRUE(one) << one.error().message;
+  EXPECT_EQ(one->reference.name, "reference.cu") << "which the interpreter then refuses by name";
+
+  fs::copy(fs::path(ACCELOPT_SUITES) / "nkibench-cuda" / "silu", folder->path() / "silu");
+  ASSERT_TRUE(base::write_file(folder->path() / "silu" / "reference.cpp", "void reference();\n"));
+  const auto two = load_task(folder->path() / "silu");
+  ASSERT_FALSE(two);
+  EXPECT_NE(two.error().message.find("reference.cpp: stands beside reference.cu; keep one of them"), std::string::npos)
+      << two.error().message;
 }
 
 }  // namespace

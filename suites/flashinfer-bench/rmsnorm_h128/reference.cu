@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// output (batch_size, hidden_size): each row of hidden_states divided by its root mean square, times weight.
+//@ launch rmsnorm grid=(cdiv(batch_size, 128)) block=(128) args=(hidden_states, weight, output, batch_size)
+extern "C" __global__ void rmsnorm(const real* hidden_states, const real* weight, real* output, int64_t batch_size) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= batch_size) return;
+  const real* const x = hidden_states + i * hidden_size;
+  real squares = 0;
+  for (int64_t j = 0; j < hidden_size; ++j) squares += x[j] * x[j];
+  const real rms = sqrt(squares / hidden_size + real(1e-6));
+  for (int64_t j = 0; j < hidden_size; ++j) output[i * hidden_size + j] = x[j] / rms * weight[j];
+}
