@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Captured Triton kernels on a real device: replayed, verified, raced, and refused where they are wrong.
+
+python3 tests/gpu/triton_replay.py FOLDER-OF-ACCELOPT [unittest options]     needs Triton (ACCELOPT_PYTHON, docs/triton.md)
+"""
+
+import os
+
+import device
+import support
+
+TASK = """\
+schema = 1
+name = "halves"
+op_type = "add"
+description = "z = x + y / 2, over rows"
+target = "triton"
+
+[axes]
+M = "var"
+N = "var"
+
+[[inputs]]
+name = "x"
+shape = ["M", "N"]
+dtype = "float32"
+init = "normal(0, 1)"
+
+[[inputs]]
+name = "y"
+shape = ["M", "N"]
+dtype = "float32"
+init = "normal(0, 1)"
+
+[[outputs]]
+name = "z"
+shape = ["M", "N"]
+dtype = "float32"
+
+[[workloads]]
+name = "large"
+axes = { M = 2048, N = 2048 }
+role = "race"
+
+[[workloads]]
+name = "odd"
+axes = { M = 37, N = 64 }
+role = "check"
+
+[cost]
+flops = "2*M*N"
+bytes = "12*M*N"
+"""
+
+REFERENCE = """\
+//@ launch reference grid=(cdiv(M*N, 256)) block=(256) args=(x, y, z, M, N)
+extern "C" __global__ void reference(const real* x, const real* y, real* z, int64_t M, int64_t N) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < M * N) z[i] = x[i] + y[i] / 2;
+}
+"""
+
+HEAD = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def combine(x, y, z, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    tl.store(z + at, tl.load(x + at, mask=mask) + tl.load(y + at, mask=mask) * 0.5, mask=mask)
+
+
+def combined(x, y, z):
+    combine[(triton.cdiv(x.numel(), 256),)](x, y, z, x.numel(), BLOCK=256)
+
+"""
+
+BASELINE = HEAD + """
+def run(x, y, z):
+    combined(x, y, z)
+"""
+
+# Each goes through something else of a plan, and is right.
+RIGHT = {
+    "a returned tensor": HEAD + """
+def run(x, y):
+    z = torch.empty_like(x)
+    combined(x, y, z)
+    return z
+""",
+    "a fill, copies and a conversion of the host": HEAD + """
+def run(x, y, z):
+    z.fill_(3.0)
+    rows = torch.empty(x.shape[1], x.shape[0], dtype=torch.float32, device=x.device)
+    rows.copy_(y.t())
+    combined(x.clone(), rows.t().contiguous(), z)
+    z.to(torch.float16)
+""",
+    "a transposed view that is copied back": HEAD + """
+def run(x, y, z):
+    turned = torch.empty(x.shape[1], x.shape[0], device=x.device)
+    combined(x.t().contiguous(), y.t().contiguous(), turned)
+    z.copy_(turned.t())
+""",
+    "sums and the largest value, by the host": HEAD + """
+@triton.jit
+def divide(y, sums, largest, out, N, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    wrong = tl.load(sums + row) * 0.0 + tl.load(largest) * 0.0
+    for begin in range(0, N, BLOCK):
+        at = begin + tl.arange(0, BLOCK)
+        tl.store(out + row * N + at, tl.load(y + row * N + at, mask=at < N) + wrong, mask=at < N)
+
+
+def run(x, y, z):
+    again = torch.empty_like(y)
+    divide[(y.shape[0],)](y, y.sum(dim=1), x.abs().amax(), again, y.shape[1], BLOCK=64)
+    combined(x, again, z)
+""",
+    "a tensor descriptor of the host": HEAD + """
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+
+@triton.jit
+def by_boxes(x, y, z, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    row, column = tl.program_id(0) * ROWS, tl.program_id(1) * COLUMNS
+    z.store([row, column], x.load([row, column]) + y.load([row, column]) * 0.5)
+
+
+def run(x, y, z):
+    boxes = [TensorDescriptor.from_tensor(t, [16, 64]) for t in (x, y, z)]
+    by_boxes[(triton.cdiv(x.shape[0], 16), triton.cdiv(x.shape[1], 64))](*boxes, ROWS=16, COLUMNS=64)
+""",
+    "launches that overlap": HEAD.replace("    at = tl.program_id(0)", "    tl.extra.cuda.gdc_wait()\n    at = tl.program_id(0)").replace(
+        "BLOCK=256)", "BLOCK=256, launch_pdl=True)") + """
+def run(x, y, z):
+    half = torch.empty_like(x)
+    combined(x, y, half)
+    combined(half, torch.zeros_like(y), z)
+""",
+    "a cooperative launch": HEAD.replace("(triton.cdiv(x.numel(), 256),)", "(132,)").replace("BLOCK=256)", "BLOCK=256, launch_cooperative_grid=True)").replace(
+        "    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n    mask = at < n\n    tl.store",
+        "  for begin in range(tl.program_id(0) * BLOCK, n, 132 * BLOCK):\n    at = begin + tl.arange(0, BLOCK)\n    mask = at < n\n    tl.store") + """
+def run(x, y, z):
+    combined(x, y, z)
+""",
+    "clusters": HEAD.replace("BLOCK=256)", "BLOCK=256, num_ctas=2)") + """
+def run(x, y, z):
+    combined(x, y, z)
+""",
+}
+
+TUNED = """\
+import triton
+import triton.language as tl
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 16, "SKIP": 0}, num_warps=1), triton.Config({"BLOCK": 1024, "SKIP": 0}),
+                          triton.Config({"BLOCK": 1024, "SKIP": 1})], key=["n"])
+@triton.jit
+def combine(x, y, z, n, BLOCK: tl.constexpr, SKIP: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    left = tl.load(x + at, mask=mask)
+    tl.store(z + at, left if SKIP else left + tl.load(y + at, mask=mask) * 0.5, mask=mask)
+
+
+def run(x, y, z):
+    combine[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](x, y, z, x.numel())
+"""
+
+
+class TritonReplay(support.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.environment.update(device.environment())
+        if "ACCELOPT_PYTHON" in os.environ:
+            self.environment["ACCELOPT_PYTHON"] = os.environ["ACCELOPT_PYTHON"]
+        device.capability(self)
+        checks = {line["name"]: line for line in self.accelopt("doctor", "--json").lines if line["type"] == "check"}
+        if checks["triton"]["state"] != "ok":
+            self.skipTest("no Triton, and so no CUDA device for it: " + checks["triton"]["advice"])
+        self.task = self.folder / "halves"
+        self.task.mkdir()
+        for name, text in (("task.toml", TASK), ("reference.cu", REFERENCE), ("baseline.py", BASELINE)):
+            (self.task / name).write_text(text, encoding="utf-8")
+
+    def evaluated(self, text, *options):
+        return self.accelopt("eval", self.task, self.file("kernel.py", text), "--device", "cuda:0", "--json", *options).last
+
+    def test_the_baseline_is_no_faster_than_itself(self):
+        evaluation = self.evaluated(BASELINE)
+        self.assertEqual(evaluation["status"], "PASSED", evaluation)
+        self.assertNotEqual(evaluation["verdict"], "FASTER", evaluation)
+
+    def test_whatever_a_plan_may_hold_is_replayed(self):
+        for name, text in RIGHT.items():
+            with self.subTest(name):
+                evaluation = self.evaluated(text)
+                self.assertEqual(evaluation["status"], "PASSED", evaluation)
+
+    def test_wrong_kernels_are_found(self):
+        for name, text in {
+                "a row is left out": BASELINE.replace("x.numel(), BLOCK", "x.numel() - x.shape[1], BLOCK"),
+                "another factor": BASELINE.replace("* 0.5", "* 0.501"),
+                "an operation of the host on the result": BASELINE + "    z[:1].fill_(0.0)\n",
+        }.items():
+            with self.subTest(name):
+                evaluation = self.evaluated(text)
+                self.assertTrue(evaluation["status"].startswith("INCORRECT"), evaluation)
+
+    def test_a_write_to_an_input_is_found(self):
+        evaluation = self.evaluated(BASELINE.replace("combined(x, y, z)\n", "combined(x, y, z)\n    combined(x, y, x)\n"))
+        self.assertNotEqual(evaluation["status"], "PASSED", evaluation)
+
+    def test_the_fastest_right_configuration_is_kept(self):
+        evaluation = self.evaluated(TUNED)
+        self.assertEqual(evaluation["status"], "PASSED", evaluation)
+        tuning = evaluation["tuning"]
+        self.assertEqual(dict(zip(tuning["names"], tuning["chosen"])), {"BLOCK": 1024, "SKIP": 0}, tuning)
+        fates = {tuple(one["values"]): one for one in tuning["field"]}
+        wrong = next(one for values, one in fates.items() if dict(zip(tuning["names"], values))["SKIP"] == 1)
+        self.assertEqual((wrong["fate"], wrong["status"][:9]), ("failed", "INCORRECT"), tuning)
+
+    def test_a_winner_is_confirmed(self):
+        (self.task / "baseline.py").write_text(BASELINE.replace("256", "16"), encoding="utf-8")
+        evaluation = self.evaluated(BASELINE.replace("256", "1024"), "--confirm")
+        self.assertEqual((evaluation["status"], evaluation["verdict"]), ("PASSED", "FASTER"), evaluation)
+
+
+if __name__ == "__main__":
+    support.main()
