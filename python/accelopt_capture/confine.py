@@ -40,7 +40,7 @@ class Confinement:
     limits: dict[str, int]
     folder: str  # its own
     readable: list[str] = field(default_factory=list)
-    writes: bool = True  # there, and nowhere else; false: it writes no file at all
+    alone: bool = False  # it writes no file, and starts neither processes nor threads
 
     def apply(self) -> None:
         """Cannot be undone."""
@@ -49,9 +49,9 @@ class Confinement:
             drop_capabilities()
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         if self.isolation.landlock:
-            landlock.restrict([*self.readable, self.folder], [self.folder] if self.writes else [])
+            landlock.restrict([*self.readable, self.folder], [] if self.alone else [self.folder])
         if self.isolation.seccomp:
-            seccomp.install(signals_refused=not self.isolation.namespaces)
+            seccomp.install(signals_refused=not self.isolation.namespaces, processes_refused=self.alone)
 
 
 def system_folders(site_packages: str) -> list[str]:

@@ -31,7 +31,7 @@ class Recorder:
         def work(folder: str) -> tuple[Any, list[bytes]]:
             limit_host(limits["host_s"])
             return candidate.outcome({**request, "workloads": [workload]}, folder, candidate.record)
-        value, blobs = self.server.confined(work, limits, frames.MOST_JSON, deadline, writes=False)
+        value, blobs = self.server.confined(work, limits, frames.MOST_JSON, deadline, alone=True)
         ok = answer.opened(value)
         plan = ok.get("plan")
         answer.need(not blobs and set(ok) == FIELDS and isinstance(plan, dict) and plan.get("workload") == workload["name"], "its fields")

@@ -39,6 +39,8 @@ X86_ONLY = {"iopl": 172, "ioperm": 173, "mknod": 133, "modify_ldt": 154, "chmod"
             "utimes": 235, "futimesat": 261}
 SIGNALS = {"kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240)}
 GROUPS = {"setpgid": (109, 154), "setsid": (112, 157)}  # who cannot leave a process group is killed with it
+PROCESSES = {"clone": (56, 220), "execve": (59, 221), "execveat": (322, 281)}
+X86_PROCESSES = {"fork": 57, "vfork": 58}
 CLONE, CLONE3, PRLIMIT, IOCTL = (56, 220), (435, 435), (302, 261), (16, 29)
 NEW_NAMESPACES = 0x7E020080  # every CLONE_NEW* flag
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
@@ -56,12 +58,14 @@ def _returns(value: int) -> bytes:
     return _instruction(RETURN, value)
 
 
-def program(machine: str, signals_refused: bool) -> bytes:
+def program(machine: str, signals_refused: bool, processes_refused: bool = False) -> bytes:
     """The filter; signals are refused where no namespace keeps them in. @error ValueError, KeyError: no such machine."""
     column = ("x86_64", "aarch64").index(machine)
     refused = [numbers[column] for numbers in REFUSED.values()]
     refused += list(X86_ONLY.values()) if machine == "x86_64" else []
     refused += [numbers[column] for numbers in (*SIGNALS.values(), *GROUPS.values())] if signals_refused else []
+    refused += [numbers[column] for numbers in PROCESSES.values()] if processes_refused else []
+    refused += list(X86_PROCESSES.values()) if processes_refused and machine == "x86_64" else []
     code = [_instruction(LOAD, ARCHITECTURE), _instruction(EQUAL, AUDIT_ARCH[machine], 1, 0), _returns(KILL), _instruction(LOAD, NUMBER)]
     if machine == "x86_64":
         code += [_instruction(AT_LEAST, X32_BIT, 0, 1), _returns(EPERM)]
@@ -77,9 +81,9 @@ def program(machine: str, signals_refused: bool) -> bytes:
     return b"".join(code + [_returns(ALLOW)])
 
 
-def install(signals_refused: bool) -> None:
+def install(signals_refused: bool, processes_refused: bool = False) -> None:
     """For this process and all that it starts. no_new_privs has to be set. @error OSError: the kernel refuses."""
-    code = program(MACHINE, signals_refused)
+    code = program(MACHINE, signals_refused, processes_refused)
 
     class Program(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_char_p)]

@@ -22,8 +22,10 @@ def warm(folder: str) -> None:
     from triton.compiler import ASTSource
     from triton.runtime.driver import driver
 
+    from . import candidate, linking, replaying  # noqa: F401
     from .hooks import Driver
     if knobs.runtime.interpret:
+        from . import memory, repairs  # noqa: F401
         return
     target = GPUTarget("cuda", 90, 32)
     driver.set_active(Driver(target))

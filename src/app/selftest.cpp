@@ -13,6 +13,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "evaluation/judge.hpp"
+#include "model/target_description.hpp"
 #include "targets/cpu/machine.hpp"
 
 namespace accelopt::app {
@@ -49,6 +50,17 @@ void judge(SelftestOutcome& outcome) {
     return;
   }
   outcome.as_it_should = true;
+}
+
+/// "cuda" of "cuda:0". A worker elsewhere is asked for the device by the same name.
+std::string kind_of(const DeviceFlags& flags) {
+  return flags.device.substr(0, flags.device.find(':'));
+}
+
+/// Whether the device is an interpreter: what passes there is right, and was not timed.
+bool interpreted(const DeviceFlags& flags) {
+  const model::TargetDescription* const target = model::find_target(kind_of(flags));
+  return target != nullptr && target->interpreter == target->name;
 }
 
 /// Those that this process may use, which may be fewer than the machine has.
@@ -140,6 +152,7 @@ class Selftest {
     evaluation::MeasureSettings settings;
     settings.seed = request_.seed.value_or(base::random_seed());
     settings.max_seconds_per_workload = kSecondsPerWorkload;
+    if (interpreted(request_.device)) settings.protocol = model::Protocol::verify;
     TRY_ASSIGN(const auto opened,
                base::as_result(evaluator->ask(evaluation::Open{task, settings}, shell_.stops.abort)));
     if (opened.baseline.status != model::Status::passed) {
@@ -152,7 +165,9 @@ class Selftest {
       TRY_ASSIGN(const auto built, builds.get(i));
       TRY_ASSIGN(auto judged, base::as_result(evaluation::judge(
                                   *evaluator, kernels[i]->kernel, model::Kernel(task.baseline),
-                                  {.opened = &opened.baseline, .build = built, .stop = shell_.stops.abort})));
+                                  {.opened = interpreted(request_.device) ? nullptr : &opened.baseline,
+                                   .build = built,
+                                   .stop = shell_.stops.abort})));
       outcome.evaluation = std::move(judged.evaluation);
       judge(outcome);
       count(outcome);
@@ -172,11 +187,6 @@ class Selftest {
   const std::function<void(const SelftestOutcome&)>& told_;
   SelftestTally tally_;
 };
-
-/// "cuda" of "cuda:0". A worker elsewhere is asked for the device by the same name.
-std::string kind_of(const DeviceFlags& flags) {
-  return flags.device.substr(0, flags.device.find(':'));
-}
 
 }  // namespace
 

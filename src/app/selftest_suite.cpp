@@ -20,12 +20,13 @@ using base::ErrorCode;
 
 constexpr std::string_view kNotFaster = "NOT_FASTER";
 
-/// "key: value" of every comment line at the beginning of the file.
+/// "key: value" of every comment line at the beginning of the file, which begins as C's or Python's do.
 std::map<std::string, std::string> header_of(std::string_view text) {
   std::map<std::string, std::string> out;
-  while (text.starts_with("//")) {
+  const std::string_view mark = text.starts_with('#') ? "#" : "//";
+  while (text.starts_with(mark)) {
     const auto end = text.find('\n');
-    const std::string_view line = base::trimmed(text.substr(2, end == std::string_view::npos ? end : end - 2));
+    const std::string_view line = base::trimmed(text.substr(0, end).substr(mark.size()));
     if (const auto colon = line.find(": "); colon != std::string_view::npos) {
       out.emplace(line.substr(0, colon), base::trimmed(line.substr(colon + 2)));
     }

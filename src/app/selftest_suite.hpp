@@ -43,6 +43,7 @@ struct SelftestSuite {
 ///     // hides: TEXT             (optional)
 ///     // cores: N                (optional)
 ///
+/// In Python with # in place of //.
 /// @error parse: a line is missing or unknown; the message names file and key.
 base::Result<SelftestKernel> parse_selftest_kernel(const std::string& file_name, const std::string& text);
 

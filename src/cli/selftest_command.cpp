@@ -82,7 +82,8 @@ void add_selftest(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt selftest                            every attack must be caught, every honest kernel must pass\n"
       "  accelopt selftest --only replay_by_pointer   one of them\n"
-      "  accelopt selftest --device cuda:0            the attacks and honest kernels for GPUs\n");
+      "  accelopt selftest --device cuda:0            the attacks and honest kernels for GPUs\n"
+      "  accelopt selftest --device triton            those on the capture of Triton kernels; needs no GPU\n");
   auto options = std::make_shared<SelftestOptions>();
   command.option("--only", &options->request.only, "Names of the kernels to try (default: all)");
   command.option("--exploits", &options->request.exploits,

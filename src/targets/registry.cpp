@@ -89,7 +89,7 @@ std::span<const Entry> registry() {
         {"ACCELOPT_PYTHON", "VIRTUAL_ENV", "PATH"},
         make_interpreter,
         triton::examine,
-        std::nullopt}}};
+        "triton"}}};
   return kEntries;
 }
 

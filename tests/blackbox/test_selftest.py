@@ -83,12 +83,12 @@ class Selftest(support.TestCase):
 
     def test_the_program_holds_every_file_of_the_folder(self):
         listed = set(re.findall(r"^  ([a-z]\S*?)\)?$", (EXPLOITS / "files.cmake").read_text(encoding="utf-8"), re.MULTILINE))
-        there = {path.relative_to(EXPLOITS).as_posix() for suite in (EXPLOITS, EXPLOITS / "cuda") for part in ("tasks", "attacks", "honest")
+        there = {path.relative_to(EXPLOITS).as_posix() for suite in (EXPLOITS, EXPLOITS / "cuda", EXPLOITS / "triton") for part in ("tasks", "attacks", "honest")
                  for path in (suite / part).rglob("*") if path.is_file()}
         self.assertEqual(listed, there)
-        for suite in ("", "cuda/"):
-            self.assertGreaterEqual(sum(path.startswith(suite + "attacks/") for path in listed), 40, suite)
-            self.assertGreaterEqual(sum(path.startswith(suite + "honest/") for path in listed), 25, suite)
+        for suite, attacks, honest in (("", 40, 25), ("cuda/", 40, 25), ("triton/", 40, 15)):
+            self.assertGreaterEqual(sum(path.startswith(suite + "attacks/") for path in listed), attacks, suite)
+            self.assertGreaterEqual(sum(path.startswith(suite + "honest/") for path in listed), honest, suite)
 
     def test_a_device_of_another_kind_is_an_error(self):
         self.assert_says(self.accelopt("selftest", "--device", "opencl:0"), 2, "opencl", "cpu:N", "cuda:N")

@@ -143,7 +143,6 @@ class TritonWithoutADevice(support.TestCase):
         self.assertTrue(any("registers a thread" in remark for remark in evaluation["profile"]["remarks"]), evaluation)
         self.assertIn("times nothing", self.accelopt("eval", self.task, "--device", "triton").said)
         self.assertIn("choose --device cuda:0", self.accelopt("eval", self.task).said)
-        self.assertIn("there is no self-test for devices of the kind \"triton\"", self.accelopt("selftest", "--device", "triton").said)
         self.assertIn("give one of them", self.accelopt("eval", self.task, "--interpret", "--confirm").said)
 
     def test_operations_of_the_host_are_kernels_of_the_plan(self):
