@@ -33,6 +33,7 @@ void add_export(CommandLine& app, Action& chosen);
 void add_eval(CommandLine& app, Action& chosen);
 void add_bench(CommandLine& app, Action& chosen);
 void add_selftest(CommandLine& app, Action& chosen);
+void add_mcp(CommandLine& app, Action& chosen);
 void add_memory(CommandLine& app, Action& chosen);
 void add_worker(CommandLine& app, Action& chosen);
 void add_config(CommandLine& app, Action& chosen);
