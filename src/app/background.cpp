@@ -98,6 +98,7 @@ Result<void> start_in_background(const Shell& shell, const BackgroundCommand& co
   TRY(base::make_folders(command.stem.parent_path()));
   std::error_code ignored;
   for (const char* suffix : {".exit", ".pid"}) std::filesystem::remove(beside(command.stem, suffix), ignored);
+  for (const char* suffix : {".out", ".err"}) TRY(base::write_file(beside(command.stem, suffix), ""));
   std::vector<std::string> words{"sh", "-c", kScript, "sh", command.stem.string(), shell.program};
   words.insert(words.end(), command.words.begin(), command.words.end());
   std::vector<std::string> variables = environment_of(shell);
@@ -120,7 +121,7 @@ Result<std::optional<int>> exit_of_background(const std::filesystem::path& stem)
   };
   if (const auto ended = code()) return ended;
   const auto pid = base::read_file(beside(stem, ".pid"));
-  if (!pid || pid->empty()) return std::nullopt;  // it is about to begin
+  if (!pid || pid->empty()) return std::nullopt;  // it is about to begin, or nobody has begun it
   std::error_code ignored;
   if (std::filesystem::exists("/proc/" + pid->substr(0, pid->find('\n')), ignored)) return std::nullopt;
   ::usleep(50'000);  // the shell writes the exit code right after the process is gone

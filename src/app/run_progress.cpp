@@ -79,7 +79,7 @@ void find_failed_start(const std::filesystem::path& workspace, RunProgress& prog
 
 bool RunProgress::ended() const {
   // One that was entered a moment ago, and whose process has not begun yet, goes on.
-  return state.status != RunStatus::running;
+  return state.status != RunStatus::running && !closing;
 }
 
 base::Result<RunProgress> read_progress(const std::filesystem::path& workspace, const std::string& name) {
@@ -98,8 +98,13 @@ base::Result<RunProgress> read_progress(const std::filesystem::path& workspace, 
   find_failed_start(workspace, progress);
   if (progress.state.status == RunStatus::dead && progress.trouble.empty())
     progress.trouble = death_notice(run.id, progress.state);
-  if (progress.state.status == RunStatus::failed)
+  if (progress.state.status == RunStatus::failed) {
+    const auto log = background_log(workspace, run.id);
+    std::error_code ignored;
+    const auto exit = exit_of_background(log);
+    progress.closing = std::filesystem::exists(log.string() + ".pid", ignored) && exit && !*exit;
     progress.trouble = "run " + run.id + " failed: " + last_words(workspace, run.id);
+  }
   return progress;
 }
 

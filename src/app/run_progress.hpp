@@ -29,6 +29,7 @@ struct RunProgress {
   std::vector<std::string> notes;       ///< the last few
   journal::Spent spent;
   std::optional<base::Json> result;  ///< of docs/json.md, once there is one
+  bool closing = false;              ///< it has failed, and its process has not said why yet
   std::string trouble;               ///< why the run is dead or failed, and what to do; else empty
 
   /// Whether no process will do more by itself.

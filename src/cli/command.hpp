@@ -24,6 +24,7 @@ void add_run(CommandLine& app, Action& chosen);
 void add_resume(CommandLine& app, Action& chosen);
 void add_replay(CommandLine& app, Action& chosen);
 void add_watch(CommandLine& app, Action& chosen);
+void add_steer(CommandLine& app, Action& chosen);
 void add_stop(CommandLine& app, Action& chosen);
 void add_runs(CommandLine& app, Action& chosen);
 void add_show(CommandLine& app, Action& chosen);

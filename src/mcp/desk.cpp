@@ -28,10 +28,15 @@ Catalogue make_catalogue(Desk& desk) {
                 .title = "accelopt: faster kernels, proven",
                 .version = app::kVersion,
                 .instructions = kInstructions,
-                .tools = run_tools(desk),
-                .templates = {},
-                .resources = [] { return std::vector<Link>(); },
-                .prompts = {}};
+                .tools = {},
+                .templates = run_resources(desk),
+                .resources = [&desk] { return run_links(desk); },
+                .prompts = {make_faster_prompt()}};
+  out.templates.push_back(memory_resource(desk));
+  for (const auto part : {command_tools, run_tools, client_tools, memory_tools}) {
+    auto tools = part(desk);
+    std::ranges::move(tools, std::back_inserter(out.tools));
+  }
   return out;
 }
 

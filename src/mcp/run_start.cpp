@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/background.hpp"
+#include "app/client_answers.hpp"
 #include "app/estimate.hpp"
 #include "app/run_state.hpp"
 #include "app/workspace.hpp"
@@ -52,9 +53,7 @@ Result<ToolResult> start(Desk& desk, const Json& arguments, const Call& call) {
   TRY_ASSIGN(const app::Config config, app::load_config(desk.workspace, desk.shell.environment));
   TRY_ASSIGN(app::SearchFlags flags, search_flags(desk, arguments));
   if (text_at(arguments, "agents") == "client") {
-    flags.agents.agents = "auto";
-    flags.agents.mailbox = (desk.workspace / "questions" / app::new_run_id()).string();
-    flags.agents.model = call.client.empty() ? "client" : "client: " + call.client;
+    app::let_client_answer(flags.agents, desk.workspace, call.client);
   }
   TRY_ASSIGN(const app::RunSettings settings, app::settings_from(flags, config, desk.shell.environment));
   TRY(app::check_language(settings.agents, config, task));
