@@ -111,6 +111,14 @@ std::string_view own_part(std::string_view header, const model::LanguageDescript
   return end == std::string_view::npos ? header : header.substr(end + before.size());
 }
 
+/// What the user knows of the kernel, and what they say to this question's role alone.
+std::string hints_text(const std::string& of_task, const std::string& of_question) {
+  if (of_task.empty() && of_question.empty()) return "None.";
+  if (of_question.empty()) return quoted(of_task, kHintsBytes);
+  const std::string now = "For this round:\n" + quoted(of_question, kHintsBytes);
+  return of_task.empty() ? now : quoted(of_task, kHintsBytes) + "\n" + now;
+}
+
 /// The places that every file knows.
 PlaceValues common_values(const Context& context, model::Language key) {
   const Task& task = task_of(context);
@@ -126,7 +134,7 @@ PlaceValues common_values(const Context& context, model::Language key) {
       {"definition", definition_text(task)},
       {"device", context.device.empty() ? "Nothing is known of it." : context.device},
       {"task_header", fenced(own_part(context.task_header, language), language.header_fence)},
-      {"hints", task.hints.empty() ? "None." : quoted(task.hints, kHintsBytes)},
+      {"hints", hints_text(task.hints, context.hints)},
   };
 }
 

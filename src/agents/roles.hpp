@@ -27,6 +27,7 @@ struct Context {
   std::string task_header;            ///< the generated task.h
   std::string device;                 ///< one line: CPU model, cores, vector width, caches, measured peaks
   std::uint64_t seed = 0;             ///< the run's
+  std::string hints{};                ///< of the user for this very question, beside the task's
 };
 
 /// An answer, or why it was lost. A lost answer is counted and never an error of the run.

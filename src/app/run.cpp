@@ -10,6 +10,7 @@
 #include "app/estimate.hpp"
 #include "app/knowledge_place.hpp"
 #include "app/run_control.hpp"
+#include "app/steer.hpp"
 #include "app/version.hpp"
 #include "app/workspace.hpp"
 #include "base/hash.hpp"
@@ -251,6 +252,7 @@ class Session {
     ports.budget = &control_->budget();
     ports.lookahead = deferred_;
     ports.knowledge = knowledge.get();
+    TRY_ASSIGN(ports.hints, hints_of_run(journal_.folder(), run_.id));
     auto report = search::run_search(request, ports, control_->stops());
     if (report) {
       questions_put_off_ = report->questions_put_off;

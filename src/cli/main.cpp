@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
                    Part{add_resume, CtrlC::winds_down},
                    Part{add_watch, CtrlC::winds_down},
                    Part{add_stop},
+                   Part{add_steer},
                    Part{add_replay, CtrlC::winds_down},
                    Part{add_runs},
                    Part{add_show},
@@ -64,6 +65,7 @@ int run(int argc, char** argv) {
                    Part{add_bench, CtrlC::winds_down},
                    Part{add_selftest, CtrlC::winds_down},
                    Part{add_worker, CtrlC::winds_down},
+                   Part{add_mcp, CtrlC::winds_down},
                    Part{add_config},
                    Part{add_gc},
                    Part{add_completion}};

@@ -180,6 +180,15 @@ class SqliteControl final : public Control {
                           name, canonical(value));
   }
 
+  Result<void> append_to_fact(std::string_view name, const Json& value) override {
+    TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
+    TRY_ASSIGN(auto list, fact(name));
+    Json all = list && list->is_array() ? std::move(*list) : Json::array();
+    all.push_back(value);
+    TRY(set_fact(name, all));
+    return transaction.commit();
+  }
+
  private:
   static std::int64_t milliseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e3); }
   static double seconds(std::int64_t milliseconds) { return static_cast<double>(milliseconds) / 1e3; }

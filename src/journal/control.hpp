@@ -78,6 +78,8 @@ class Control {
   /// A fact about the workspace, by name; nothing when it was never set.
   virtual base::Result<std::optional<base::Json>> fact(std::string_view name) = 0;
   virtual base::Result<void> set_fact(std::string_view name, const base::Json& value) = 0;
+  /// Appends to a fact that is a list, in one transaction; begins the list where there is none.
+  virtual base::Result<void> append_to_fact(std::string_view name, const base::Json& value) = 0;
 };
 
 /// A connection of its own to the database of the journal in `folder`: it may be used by another thread than the

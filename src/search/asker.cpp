@@ -97,6 +97,7 @@ namespace {
 Json input_of(const agents::PlanQuestion& question) {
   Json input = {{"kernel", question.kernel.id()}, {"memory", question.memory}, {"tried", Json::array()}};
   for (const agents::TriedPlan& tried : question.tried) input["tried"].push_back({tried.title, tried.outcome});
+  if (!question.context.hints.empty()) input["hints"] = question.context.hints;
   return input;
 }
 

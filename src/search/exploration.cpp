@@ -155,6 +155,7 @@ class Explorer {
                                   x_.memory[static_cast<std::size_t>(identity.parent)],
                                   {},
                                   x_.lineages[static_cast<std::size_t>(identity.parent)]};
+    question.context.hints = x_.hints;
     if (!parent.workloads.empty()) question.evaluation.workloads = parent.workloads;
     question.evaluation.samples.clear();
     if (!question.evaluation.profile) {

@@ -22,6 +22,7 @@ struct Exploration {
   const SearchSettings& settings;
   std::uint64_t seed = 0;
   int iteration = 0;
+  std::string hints{};  ///< of the user, for this iteration's planners; empty: none
   const std::vector<Candidate>& beam;
   const std::vector<memory::Queue>& memory;  ///< what the planner is shown, by place in the beam
   const TriedPlans& tried;

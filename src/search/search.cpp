@@ -11,6 +11,7 @@
 #include "base/hash.hpp"
 #include "memory/queue.hpp"
 #include "search/exploration.hpp"
+#include "search/hints.hpp"
 #include "search/learning.hpp"
 #include "search/play_off.hpp"
 #include "search/recollection.hpp"
@@ -78,7 +79,8 @@ class Search {
         budget_(ports.budget != nullptr ? *ports.budget : own_budget_),
         asker_(ports.team, recorder_, budget_),
         measurer_(ports.evaluator, recorder_, request_.task, request_.measure, ports.lookahead),
-        recollection_(ports.knowledge, recorder_, request_.task, settings_) {}
+        recollection_(ports.knowledge, recorder_, request_.task, settings_),
+        hints_(ports.hints, recorder_, *ports.events) {}
 
   /// The method. Each iteration: plan and attempt (explore), summarize the telling pairs and, meanwhile, race what was
   /// found beside its parents and keep the best (learn_and_select); at the end the incumbent is confirmed in fresh
@@ -152,6 +154,7 @@ class Search {
   /// Plans and attempts of one iteration, in order of identity.
   Outcome<std::vector<AttemptOutcome>> explore() {
     ports_.events->on(model::IterationStarted{iteration_, static_cast<int>(beam_.size())});
+    TRY_ASSIGN(const std::string hints, hints_.take(iteration_));
     TRY_ASSIGN(shown_, recollection_.shown(iteration_, beam_, memory_));
     const std::vector<agents::Lineage> lineages = ancestry_.lineages(beam_, tried_);
     Exploration exploration{.task = request_.task,
@@ -159,6 +162,7 @@ class Search {
                             .settings = settings_,
                             .seed = request_.seed,
                             .iteration = iteration_,
+                            .hints = hints,
                             .beam = beam_,
                             .memory = shown_,
                             .tried = tried_,
@@ -545,6 +549,7 @@ class Search {
   Asker asker_;
   Measurer measurer_;
   Recollection recollection_;
+  Hints hints_;
 
   evaluation::OpenReport opened_;
   int iteration_ = 0;

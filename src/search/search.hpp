@@ -14,6 +14,7 @@
 #include "model/task.hpp"
 #include "search/attempt.hpp"
 #include "search/flow.hpp"
+#include "search/hints.hpp"
 #include "search/result.hpp"
 #include "search/settings.hpp"
 
@@ -42,6 +43,7 @@ struct RunPorts {
   evaluation::Lookahead* lookahead = nullptr;
   /// What outlives runs; null: the run learns for itself alone.
   memory::Knowledge* knowledge = nullptr;
+  HintSource hints{};  ///< what the user tells the run while it goes on; empty: nobody can
 };
 
 /// What a run came to, and how much of what it asked was on record.

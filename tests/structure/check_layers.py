@@ -38,6 +38,7 @@ LAYERS = {
     "scaffold": ["base", "model", "sandbox", "syntax", "evaluation", "targets/cpu", "suites"],
     "report": ["base", "model", "stats", "journal"],
     "app": None,  # everything above it in this table
+    "mcp": ["base", "model", "journal", "memory", "suites", "report", "app"],
     "cli": None,
 }
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/background.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "app/estimate.hpp"
+#include "app/knowledge_place.hpp"
+#include "app/run_control.hpp"
+#include "app/run_state.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "journal/control.hpp"
+
+namespace accelopt::app {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+namespace {
+
+/// The shell ends at once, so that nobody has to wait for the command, and leaves its end in a file, for whoever asks.
+constexpr const char* kScript =
+    "stem=$1; shift\n"
+    "( \"$@\" </dev/null >\"$stem.out\" 2>\"$stem.err\" &\n"
+    "  echo $! >\"$stem.pid\"; wait $!\n"
+    "  echo $? >\"$stem.exit.new\"; mv \"$stem.exit.new\" \"$stem.exit\" ) </dev/null >/dev/null 2>&1 &\n";
+
+constexpr std::size_t kMostLastWords = 2000;
+
+std::filesystem::path beside(const std::filesystem::path& stem, const char* suffix) {
+  return stem.string() + suffix;
+}
+
+/// What posix_spawn is told besides the program: a session of its own, and signals as a program expects them.
+class SpawnSetup {
+ public:
+  explicit SpawnSetup(const std::string& folder) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawnattr_init(&attributes_);
+    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+    if (!folder.empty()) posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes_, &signals);
+    for (const int number : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM}) sigaddset(&signals, number);
+    posix_spawnattr_setsigdefault(&attributes_, &signals);
+    posix_spawnattr_setflags(&attributes_,
+                             static_cast<short>(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+  }
+  SpawnSetup(const SpawnSetup&) = delete;
+  SpawnSetup& operator=(const SpawnSetup&) = delete;
+  ~SpawnSetup() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  [[nodiscard]] const posix_spawn_file_actions_t* actions() const { return &actions_; }
+  [[nodiscard]] const posix_spawnattr_t* attributes() const { return &attributes_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> out;
+  out.reserve(words.size() + 1);
+  for (std::string& word : words) out.push_back(word.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+/// This process's variables, and the password that was taken out of them.
+std::vector<std::string> environment_of(const Shell& shell) {
+  std::vector<std::string> variables;
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) variables.emplace_back(*at);
+  if (const auto password = shell.environment(kKnowledgePassword))
+    variables.push_back(std::string(kKnowledgePassword) + "=" + *password);
+  return variables;
+}
+
+Result<void> resume_process(const Shell& shell, const std::filesystem::path& workspace, const std::string& run) {
+  return start_in_background(
+      shell, {{"resume", run, "--workspace", workspace.string(), "--json"}, background_log(workspace, run), {}});
+}
+
+}  // namespace
+
+Result<void> start_in_background(const Shell& shell, const BackgroundCommand& command) {
+  TRY(base::make_folders(command.stem.parent_path()));
+  std::error_code ignored;
+  for (const char* suffix : {".exit", ".pid"}) std::filesystem::remove(beside(command.stem, suffix), ignored);
+  for (const char* suffix : {".out", ".err"}) TRY(base::write_file(beside(command.stem, suffix), ""));
+  std::vector<std::string> words{"sh", "-c", kScript, "sh", command.stem.string(), shell.program};
+  words.insert(words.end(), command.words.begin(), command.words.end());
+  std::vector<std::string> variables = environment_of(shell);
+  const SpawnSetup setup(command.folder.string());
+  pid_t pid = -1;
+  const int failed = ::posix_spawn(&pid, "/bin/sh", setup.actions(), setup.attributes(), pointers_to(words).data(),
+                                   pointers_to(variables).data());
+  if (failed != 0) return base::fail_errno(failed, "cannot start a process in the background");
+  int state = 0;
+  while (::waitpid(pid, &state, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(state) && WEXITSTATUS(state) == 0) return {};
+  return fail(ErrorCode::io, "cannot start a process in the background: the shell refused it");
+}
+
+Result<std::optional<int>> exit_of_background(const std::filesystem::path& stem) {
+  const auto code = [&]() -> std::optional<int> {
+    const auto text = base::read_file(beside(stem, ".exit"));
+    return text ? std::optional(std::atoi(text->c_str())) : std::nullopt;
+  };
+  if (const auto ended = code()) return ended;
+  const auto pid = base::read_file(beside(stem, ".pid"));
+  if (!pid || pid->empty()) return std::nullopt;  // it is about to begin, or nobody has begun it
+  std::error_code ignored;
+  if (std::filesystem::exists("/proc/" + pid->substr(0, pid->find('\n')), ignored)) return std::nullopt;
+  ::usleep(50'000);  // the shell writes the exit code right after the process is gone
+  if (const auto ended = code()) return ended;
+  return fail(ErrorCode::unavailable, "the command ended without a word: it was killed; ask for it again");
+}
+
+std::filesystem::path background_log(const std::filesystem::path& workspace, const std::string& run) {
+  return workspace / "logs" / run;
+}
+
+Result<journal::RunInfo> start_run_in_background(const Shell& shell, journal::Journal& journal, const NewRun& begun) {
+  TRY_ASSIGN(const journal::RunInfo run, begin_run(journal, begun.task, begun.folder, begun.settings));
+  auto recorded = record_estimate(journal, run.id, begun.estimate);
+  if (recorded) recorded = resume_process(shell, journal.folder(), run.id);
+  if (recorded) return run;
+  discard_failed_start(journal, run.id, recorded.error());
+  return tl::make_unexpected(recorded.error());
+}
+
+Result<void> resume_in_background(const Shell& shell, const std::filesystem::path& workspace, const std::string& run) {
+  TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_only));
+  TRY_ASSIGN(const RunState state, state_of(*control, run));
+  if (state.session && state.alive == journal::Alive::yes)
+    return fail(ErrorCode::unavailable, "run " + run + " goes on in " + process_of(*state.session));
+  return resume_process(shell, workspace, run);
+}
+
+std::string last_words(const std::filesystem::path& workspace, const std::string& run) {
+  const auto text = base::read_file(beside(background_log(workspace, run), ".err"));
+  if (!text) return {};
+  return text->size() <= kMostLastWords ? *text : "..." + text->substr(text->size() - kMostLastWords);
+}
+
+}  // namespace accelopt::app

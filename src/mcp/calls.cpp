@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mcp/calls.hpp"
+
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace accelopt::mcp {
+
+Calls::~Calls() {
+  std::unique_lock lock(mutex_);
+  ended_.wait(lock, [this] { return going_ == 0; });
+}
+
+bool Calls::begin(std::function<void()> work) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (going_ == most_) return false;
+    ++going_;
+  }
+  const auto end = [this] {
+    const std::scoped_lock lock(mutex_);
+    --going_;
+    ended_.notify_all();
+  };
+  try {
+    std::thread([work = std::move(work), end] {
+      work();
+      end();
+    }).detach();
+  } catch (const std::system_error&) {  // the machine has no more threads
+    end();
+    return false;
+  }
+  return true;
+}
+
+}  // namespace accelopt::mcp

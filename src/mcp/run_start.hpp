@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "app/search_options.hpp"
+#include "base/result.hpp"
+#include "mcp/desk.hpp"
+
+namespace accelopt::mcp {
+
+Tool start_tool(Desk& desk);
+
+/// Properties of a search's settings in the schema of a tool's arguments, and the flags that such arguments say.
+/// @error permission_denied: a folder is none of those allowed.
+base::Json search_properties();
+base::Result<app::SearchFlags> search_flags(const Desk& desk, const base::Json& arguments);
+
+struct DiffOfRun {
+  std::string run;
+  std::string text;
+};
+/// @error as Journal::find_run and winner_of.
+base::Result<DiffOfRun> diff_of(const Desk& desk, const std::string& name);
+
+}  // namespace accelopt::mcp
