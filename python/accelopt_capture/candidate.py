@@ -59,10 +59,10 @@ class SolutionFiles(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return self.files.get(spec.origin) if spec is not None else None
 
 
-def guard_imports() -> None:
+def guard_imports(packages: frozenset[str]) -> None:
     """What happens to lie beside Triton, numpy for one, is nothing that a solution may count on."""
     original = builtins.__import__
-    allowed = {*sys.stdlib_module_names, "torch", "triton"}
+    allowed = {*sys.stdlib_module_names, *packages}
     allowed |= {name.partition("/")[0].removesuffix(".py") for name in errors.solution_files}
 
     def guarded(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
@@ -73,11 +73,11 @@ def guard_imports() -> None:
     builtins.__import__ = guarded
 
 
-def load(request: dict[str, Any]) -> Callable:
-    """The entry. @error Failure: there is none."""
+def load(request: dict[str, Any], packages: frozenset[str] = frozenset({"torch", "triton"})) -> Callable:
+    """The entry, of files that may import these packages. @error Failure: there is none."""
     finder = SolutionFiles(request["files"])
     sys.meta_path.insert(0, finder)
-    guard_imports()
+    guard_imports(packages)
     file, _, name = request["entry"].partition("::")
     module_name = file.removesuffix(".py").replace("/", ".")
     spec = finder.spec(module_name, file, False)

@@ -54,11 +54,11 @@ class Confinement:
             seccomp.install(signals_refused=not self.isolation.namespaces, processes_refused=self.alone)
 
 
-def system_folders(site_packages: str) -> list[str]:
-    """What Python, Triton and ptxas read."""
+def system_folders(*packages: str) -> list[str]:
+    """What Python reads, Triton and ptxas for one, in these folders of packages."""
     here = os.path.dirname(os.path.abspath(__file__))
     return ["/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/dev/null", "/dev/urandom", "/dev/zero", sys.base_prefix,
-            sys.prefix, site_packages, here, *(path for path in sys.path if os.path.isdir(path))]
+            sys.prefix, *packages, here, *(path for path in sys.path if os.path.isdir(path))]
 
 
 def enter_namespaces() -> None:

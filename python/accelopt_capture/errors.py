@@ -42,6 +42,9 @@ class Refused(BaseException):
 # The first refusal of this process. It decides, whatever the solution does about the exception.
 first_refusal: Refused | None = None
 
+# What a solution may import, in words.
+importable = "torch, triton"
+
 
 def refuse(call: str, reason: str, kind: str = "refused") -> Any:
     """Raises the refusal, now and at every later occasion."""
@@ -78,7 +81,7 @@ def from_exception(error: BaseException) -> Failure:
         text = "".join(f"{f.f_code.co_filename}:{n}: in {f.f_code.co_name}\n" for f, n in frames[-32:])
         where = {"file": frame.f_code.co_filename, "line": line, "text": text}
     if isinstance(error, ModuleNotFoundError):
-        return Failure("refused", f"import of {error.name}: only torch, triton, the standard library and the solution's own "
+        return Failure("refused", f"import of {error.name}: only {importable}, the standard library and the solution's own "
                        "files can be imported", call=f"import {error.name}", **where)
     if isinstance(error, MemoryError):
         return Failure("limit", "the solution needs more memory than it may have", call="memory_bytes", **where)

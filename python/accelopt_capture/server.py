@@ -53,6 +53,8 @@ class Server:
             self.say(self.answer(line))
 
     def ready(self) -> dict[str, Any]:
+        if self.options.nki:
+            return {"protocol": PROTOCOL, "python": sys.version.split()[0], "isolation": str(self.isolation)}
         import triton
         from triton import knobs
         numpy = None
@@ -80,6 +82,10 @@ class Server:
         op = request.get("op")
         if op == "ping":
             return {}
+        if self.options.nki:
+            if op != "trace":
+                raise Failure("request", f"op: {op!r} is not known")
+            return self.trace(checked(request, "trace"))
         if op == "capture" and not self.options.interpreter:
             return self.capture(checked(request, "capture"))
         if op == "interpret":
@@ -111,11 +117,26 @@ class Server:
         return ok
 
     def confined(self, work: Callable[[str], Any], limits: dict[str, int], most: int, deadline: float,
-                 **confinement: Any) -> tuple[Any, list[bytes]]:
+                 readable: list[str] | None = None, **confinement: Any) -> tuple[Any, list[bytes]]:
         """What the work gives in a process of its own, which is given its private folder. @error Failure."""
         with private_folder(self.options.scratch) as folder:
-            own = confine.Confinement(self.isolation, limits, folder, confine.system_folders(self.options.triton), **confinement)
+            folders = confine.system_folders(*(readable or [self.options.triton]))
+            own = confine.Confinement(self.isolation, limits, folder, folders, **confinement)
             return children.run(lambda: work(folder), own, most, deadline)
+
+    def trace(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The instructions of an NKI kernel. What is in them is checked where it is used."""
+        from . import candidate, tracing
+        limits = request["limits"]
+
+        def work(folder: str) -> tuple[Any, list[bytes]]:
+            recording.limit_host(limits["host_s"])
+            return candidate.outcome(request, folder, tracing.trace)
+        deadline = time.monotonic() + limits["wall_s"]
+        value, _ = self.confined(work, limits, frames.MOST_JSON, deadline, readable=tracing.FOLDERS)
+        ok = answer.opened(value)
+        answer.need(set(ok) == {"traces", "seconds"} and isinstance(ok["traces"], list), "its fields")
+        return ok
 
 
 def parsed(line: bytes) -> dict[str, Any]:
@@ -138,6 +159,15 @@ def private_folder(scratch: str) -> Any:
             shutil.rmtree(folder, ignore_errors=True)
         except RecursionError:  # folders in folders in folders
             subprocess.run(["/bin/rm", "-rf", "--", folder], capture_output=True, check=False)
+
+
+def load_front_end(options: argparse.Namespace) -> None:
+    """@error Failure: setup."""
+    if options.nki:
+        from . import tracing
+        tracing.prepare()
+    else:
+        load_triton(options)
 
 
 def load_triton(options: argparse.Namespace) -> None:
@@ -172,13 +202,15 @@ def protocol_descriptors() -> tuple[BinaryIO, BinaryIO]:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="accelopt_capture", description="Captures Triton solutions; the protocol is in docs/triton.md.")
-    parser.add_argument("--triton", required=True, metavar="SITE_PACKAGES", help="the folder that has triton")
+    front = parser.add_mutually_exclusive_group(required=True)
+    front.add_argument("--triton", metavar="SITE_PACKAGES", help="the folder that has triton")
+    front.add_argument("--nki", action="store_true", help="traces NKI kernels, with the package that lies beside this one")
     parser.add_argument("--scratch", metavar="FOLDER", help="where private folders are made")
     parser.add_argument("--without", default="", metavar="LAYERS", help="layers of isolation to do without, with commas between them: "
                         "namespaces, landlock, seccomp, watched")
     parser.add_argument("--interpreter", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    options.triton = os.path.abspath(options.triton)
+    options.triton = os.path.abspath(options.triton) if options.triton else None
     source, sink = protocol_descriptors()
     server = Server(options, source, sink)
     try:
@@ -186,12 +218,13 @@ def main(arguments: list[str]) -> int:
         tempfile.tempdir = options.scratch
         os.environ.clear()
         os.environ.update(PATH="/usr/bin:/bin", LANG="C.UTF-8", HOME=options.scratch, TMPDIR=options.scratch)
-        load_triton(options)
+        load_front_end(options)
         confine.be_private()
         with contextlib.suppress(OSError):
             confine.reap_orphans()
         server.isolation = confine.probe(options.without.split(","))
-        warm_up(options)
+        if not options.nki:
+            warm_up(options)
     except Failure as failure:
         server.say({"error": failure.json()})
         return 1

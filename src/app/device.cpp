@@ -88,6 +88,11 @@ DeviceFlags with_configured_workers(DeviceFlags flags, const Config& config) {
 base::Result<DeviceName> parse_device(const std::string& name) {
   const std::string possible = "write " + device_names();
   DeviceName device;
+  for (const model::TargetDescription* target : model::targets()) {
+    if (std::find(target->models.begin(), target->models.end(), name) == target->models.end()) continue;
+    device.kind = target->name;
+    return device;
+  }
   device.kind = name.substr(0, name.find(':'));
   const model::TargetDescription* const target = model::find_target(device.kind);
   if (target == nullptr || !model::is_measured(*target)) {

@@ -67,9 +67,9 @@ base::Result<model::Evaluation> interpret(const Shell& shell, const EvalRequest&
 
 }  // namespace
 
-base::Result<model::Solution> read_kernel(const std::filesystem::path& file) {
+base::Result<model::Solution> read_kernel(const std::filesystem::path& file, const model::Task& task) {
   model::Solution kernel;
-  TRY_ASSIGN(kernel.language, model::language_of_file(file.string()));
+  TRY_ASSIGN(kernel.language, model::language_of_file(file.string(), model::target_of(task)));
   TRY_ASSIGN(std::string text, base::read_file(file));
   kernel.sources = {{file.filename().string(), std::move(text)}};
   return kernel;

@@ -34,7 +34,7 @@ struct EvalPorts {
 };
 
 /// The kernel in a file, in the language that its name tells. @error as language_of_file and read_file.
-base::Result<model::Solution> read_kernel(const std::filesystem::path& file);
+base::Result<model::Solution> read_kernel(const std::filesystem::path& file, const model::Task& task);
 
 /// Builds, verifies and races it against the baseline, and profiles it. A failure of either is a status. What an
 /// interpreter verified is NOT_MEASURED, and says so.

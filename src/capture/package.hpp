@@ -13,5 +13,7 @@ struct PackageFile {
 
 /// python/accelopt_capture, as it was when this program was built.
 std::span<const PackageFile> package_files();
+/// python/accelopt_nki and python/neuronxcc: their names are below python/.
+std::span<const PackageFile> nki_files();
 
 }  // namespace accelopt::capture

@@ -60,9 +60,8 @@ std::optional<std::string> triton_in(const fs::path& packages) {
   return std::nullopt;
 }
 
-}  // namespace
-
-base::Result<Python> find_python(const PythonOptions& options) {
+/// Where a Python is looked for, in this order.
+std::vector<fs::path> programs_of(const PythonOptions& options) {
   std::vector<fs::path> programs;
   const std::string named = value_of(options, "ACCELOPT_PYTHON");
   if (!named.empty()) {
@@ -73,6 +72,21 @@ base::Result<Python> find_python(const PythonOptions& options) {
       programs.push_back(fs::path(environment) / "bin" / "python3");
     if (const auto found = on_path(options, "python3")) programs.push_back(*found);
   }
+  return programs;
+}
+
+}  // namespace
+
+base::Result<Python> find_any_python(const PythonOptions& options) {
+  for (const fs::path& program : programs_of(options)) {
+    if (access(program.c_str(), X_OK) == 0) return Python{program, {}, {}};
+  }
+  return base::fail(base::ErrorCode::unsupported,
+                    "there is no python3 on the PATH: install Python 3.11 or newer, or set ACCELOPT_PYTHON");
+}
+
+base::Result<Python> find_python(const PythonOptions& options) {
+  const std::vector<fs::path> programs = programs_of(options);
   std::vector<std::string> tried;
   std::string other;
   for (const fs::path& program : programs) {

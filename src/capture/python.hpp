@@ -28,5 +28,7 @@ inline constexpr const char* kTritonVersion = "3.6.0";
 /// Triton. Nothing is run.
 /// @error unsupported: there is none; says where it was looked for and what to install.
 base::Result<Python> find_python(const PythonOptions& options);
+/// The first of the same that there is, whatever packages it has. @error unsupported: there is none.
+base::Result<Python> find_any_python(const PythonOptions& options);
 
 }  // namespace accelopt::capture

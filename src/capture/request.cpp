@@ -74,6 +74,12 @@ Json capture_request(const Request& request) {
   return form_of(request, "capture");
 }
 
+Json trace_request(const Request& request) {
+  Json out = form_of(request, "trace");
+  out.erase("arch");
+  return out;
+}
+
 Json interpret_request(const Request& request, const std::filesystem::path& folder) {
   Json out = form_of(request, "interpret");
   out["folder"] = folder.string();

@@ -43,6 +43,8 @@ struct Request {
 
 /// Asks for cubins and launch plans.
 base::Json capture_request(const Request& request);
+/// Asks for the instructions of an NKI kernel.
+base::Json trace_request(const Request& request);
 /// Asks for the outputs of a run by the interpreter; `folder` holds the inputs and takes the outputs.
 base::Json interpret_request(const Request& request, const std::filesystem::path& folder);
 

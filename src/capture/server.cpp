@@ -38,11 +38,20 @@ base::Result<void> CaptureServer::start(const std::stop_token& stop) {
     TRY(base::make_folders(path.parent_path()));
     TRY(base::write_file(path, std::string(file.text)));
   }
+  const bool nki = options_.front_end == FrontEnd::nki;
+  for (const PackageFile& file : nki ? nki_files() : std::span<const PackageFile>()) {
+    const fs::path path = files_->path() / file.name;
+    TRY(base::make_folders(path.parent_path()));
+    TRY(base::write_file(path, std::string(file.text)));
+  }
   TRY(base::make_folders(scratch));
   sandbox::SpawnOptions options;
   options.program = options_.python.program.string();
-  options.arguments = {
-      "-I", "-S", "-B", package.string(), "--triton", options_.python.packages.string(), "--scratch", scratch.string()};
+  options.arguments = {"-I", "-S", "-B", package.string(), "--scratch", scratch.string()};
+  if (nki)
+    options.arguments.emplace_back("--nki");
+  else
+    options.arguments.insert(options.arguments.end(), {"--triton", options_.python.packages.string()});
   options.environment = {"LC_ALL=C.UTF-8", "HOME=" + scratch.string(), "TMPDIR=" + scratch.string(),
                          "PATH=/usr/bin:/bin"};
   options.descriptors = {{STDERR_FILENO, STDERR_FILENO}};
@@ -50,8 +59,9 @@ base::Result<void> CaptureServer::start(const std::stop_token& stop) {
   base::FileDescriptor rules;
   if (sandbox::capabilities().landlock > 0) {
     sandbox::FileRules files{{"/lib", "/lib64", "/usr", "/bin", "/nix/store", "/etc/ld.so.cache", "/proc",
-                              "/sys/devices/system/cpu", "/dev/urandom", files_->path(), options_.python.packages},
+                              "/sys/devices/system/cpu", "/dev/urandom", files_->path()},
                              {"/dev/null", scratch}};
+    if (!nki) files.readable.push_back(options_.python.packages);
     for (const fs::path& folder : folders_of(options_.python.program)) files.readable.push_back(folder);
     if (!options_.folder.empty()) files.writable.push_back(options_.folder);
     TRY_ASSIGN(rules, sandbox::make_rule_set(files));
@@ -64,7 +74,13 @@ base::Result<void> CaptureServer::start(const std::stop_token& stop) {
   if (ready == first->end() || !ready->is_object()) {
     process_.end();
     const Json error = first->value("error", Json::object());
-    return base::fail(ErrorCode::unsupported, "Triton cannot capture here: " + base::text_at(error, "message"));
+    return base::fail(ErrorCode::unsupported, std::string(nki ? "NKI kernels cannot be traced here: "
+                                                              : "Triton cannot capture here: ") +
+                                                  base::text_at(error, "message"));
+  }
+  if (nki) {
+    version_ = "Python " + base::text_at(*ready, "python");
+    return {};
   }
   version_ = "Triton " + base::text_at(*ready, "triton") + " (Python " + base::text_at(*ready, "python") + ", ptxas " +
              base::text_at(*ready, "ptxas") + ")";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process that captures Triton solutions: Python in a sandbox, which forks for each request.
+// The process that captures Triton solutions and traces NKI kernels: Python in a sandbox, which forks for each request.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,12 @@
 
 namespace accelopt::capture {
 
+/// What a solution is written in.
+enum class FrontEnd { triton, nki };
+
 struct ServerOptions {
   Python python;
+  FrontEnd front_end = FrontEnd::triton;
   std::vector<int> cores{};                ///< where it and its children may run; empty: anywhere
   std::filesystem::path folder{};          ///< below which interpreted tensors lie; empty: nothing is interpreted
   std::chrono::seconds start_limit{60};    ///< importing and warming up takes about a second of an idle core
@@ -41,7 +45,7 @@ class CaptureServer {
   /// Sends the request under a number of its own. @error unsupported: Python or Triton do not start, with what they
   /// said; unavailable: the process was lost; timed_out; corrupt; cancelled.
   base::Result<Answer> ask(base::Json request, const std::stop_token& stop);
-  /// "Triton 3.6.0 (Python 3.11.7, ptxas 12.8)" @error as `ask`.
+  /// "Triton 3.6.0 (Python 3.11.7, ptxas 12.8)", or "Python 3.11.7". @error as `ask`.
   base::Result<std::string> version(const std::stop_token& stop);
 
  private:

@@ -40,7 +40,7 @@ base::Result<Exit> show_evaluation(app::Shell& shell, const EvalOptions& options
                            .confirm = options.confirm,
                            .interpret = options.interpret};
   if (!options.file.empty()) {
-    TRY_ASSIGN(request.kernel, app::read_kernel(options.file));
+    TRY_ASSIGN(request.kernel, app::read_kernel(options.file, request.task));
   }
   report::StepProgress steps(stderr, {.live = !options.json && isatty(STDERR_FILENO) == 1});
   TRY_ASSIGN(const auto evaluation, app::evaluate(shell, request,

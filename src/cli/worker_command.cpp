@@ -33,7 +33,8 @@ struct WorkerOptions {
 worker::Hello introduce(const std::string& device) {
   worker::Hello hello;
   hello.version = app::kVersion;
-  hello.target = device.substr(0, device.find(':'));
+  const auto name = app::parse_device(device);
+  hello.target = name ? name->kind : device;
   hello.device = device;
   utsname system{};
   if (uname(&system) == 0) {

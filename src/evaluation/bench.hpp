@@ -68,6 +68,7 @@ struct CallOptions {
   Poison poison = Poison::nan;
   std::span<const Expected>
       right{};         ///< the slot's outputs, for poison made of them; none where the target keeps slots
+  int assumption = 0;  ///< of a modelled clock, from 0 to stats::kAssumptions
   bool alone = false;  ///< one run of the kernel between two waits, also where several are timed together
 };
 
@@ -149,7 +150,10 @@ class Hold {
 enum class Placement { usual, shifted };
 
 /// Whether a kernel takes another time at each call, or the same: one that is counted or modelled.
-enum class DeviceClock { noisy, deterministic };
+/// A modelled device gives another time for each of its model's assumptions (CallOptions::assumption).
+enum class DeviceClock { noisy, deterministic, modelled };
+/// Environment::clock of a modelled device: no device took the times.
+inline constexpr std::string_view kModelledClock = "modelled";
 
 /// The device as the measuring thread uses it, after `Target::open`.
 class Bench {
@@ -158,7 +162,8 @@ class Bench {
 
   /// Bytes of the last-level cache.
   [[nodiscard]] virtual std::int64_t last_level_bytes() const = 0;
-  /// With a deterministic clock a race, a play-off and a confirmation take one block each.
+  /// With a deterministic clock a race, a play-off and a confirmation take one block each; with a modelled one a block
+  /// for each assumption.
   [[nodiscard]] virtual DeviceClock clock() const { return DeviceClock::noisy; }
 
   /// Whether slots lie in the device's memory and calls are judged there. Then `reference` is not asked.

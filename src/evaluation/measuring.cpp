@@ -118,7 +118,15 @@ std::size_t bytes_of(const model::Definition& definition, const model::Workload&
 }
 
 stats::Samples Measuring::samples() const {
-  return target.clock() == DeviceClock::deterministic ? stats::Samples::exact : stats::Samples::noisy;
+  switch (target.clock()) {
+    case DeviceClock::noisy:
+      break;
+    case DeviceClock::deterministic:
+      return stats::Samples::exact;
+    case DeviceClock::modelled:
+      return stats::Samples::modelled;
+  }
+  return stats::Samples::noisy;
 }
 
 std::vector<std::size_t> Measuring::workloads(std::span<const model::Role> roles) const {
@@ -168,6 +176,7 @@ model::Evaluation blank_evaluation(const Measuring& measuring, const model::Kern
   out.environment = measuring.target.environment();
   out.environment.seed = measuring.settings.seed;
   if (measuring.samples() == stats::Samples::exact) out.environment.clock = model::kDeterministicClock;
+  if (measuring.samples() == stats::Samples::modelled) out.environment.clock = kModelledClock;
   out.trust = measuring.target.trust();
   out.source_id = kernel.id();
   return out;

@@ -54,6 +54,15 @@ const LanguageDescription& describe(Language language) {
   return unknown;
 }
 
+base::Result<Language> language_of_file(std::string_view file_name, const TargetDescription& target) {
+  for (const LanguageDescription& language : target.languages) {
+    for (const std::string& suffix : language.suffixes) {
+      if (file_name.ends_with(suffix)) return language.language;
+    }
+  }
+  return language_of_file(file_name);
+}
+
 base::Result<Language> language_of_file(std::string_view file_name) {
   std::vector<std::string> usual;
   for (const TargetDescription* target : targets()) {

@@ -53,6 +53,7 @@ struct TargetDescription {
   /// Its tasks may have inout, ties, small_floats, and dtypes uint16 to uint64.
   bool takes_every_tensor = false;
   std::string device;       ///< one that it measures on, "cuda:0"; empty: nothing is measured on it in this version
+  std::vector<std::string> models{};  ///< devices that are modelled, "trn1:model"; empty: its devices are real
   std::string devices;      ///< how all are named: "cuda:N for CUDA device N"
   std::string interpreter;  ///< a device that verifies its kernels and times nothing; empty: there is none
   bool own_memory = false;  ///< its device has memory of its own, where inputs and outputs lie
@@ -79,6 +80,8 @@ bool is_measured(const TargetDescription& target);
 /// The kind of the device that the target names, "cuda" of "cuda:0"; of an unknown or unmeasured one its own name.
 std::string device_kind(std::string_view target);
 
+/// As language_of_file, where two targets have languages of one suffix: that of this target.
+base::Result<Language> language_of_file(std::string_view file_name, const TargetDescription& target);
 /// An unknown language is a text that nobody is asked about.
 const LanguageDescription& describe(Language language);
 

@@ -33,7 +33,7 @@ std::vector<RestartSamples> group(std::span<const ConfirmationBlock> blocks, std
 
 Interval interval_over(std::span<const ConfirmationBlock> blocks, std::span<const double> values,
                        const ConfirmationRules& rules) {
-  if (rules.samples == Samples::exact) return interval_of(values, rules.alpha, rules.samples);
+  if (rules.samples != Samples::noisy) return interval_of(values, rules.alpha, rules.samples);
   return hull(trimmed_interval(values, rules.alpha),
               hierarchical_bootstrap(group(blocks, values), rules.alpha, rules.bootstrap_seed));
 }

@@ -169,7 +169,13 @@ Interval trimmed_interval(std::span<const double> samples, double alpha) {
 Interval interval_of(std::span<const double> samples, double alpha, Samples kind) {
   if (kind == Samples::noisy) return trimmed_interval(samples, alpha);
   const double mean = trimmed_mean(samples);
-  return {mean, mean, mean};
+  if (kind == Samples::exact || samples.empty()) return {mean, mean, mean};
+  const auto [low, high] = std::minmax_element(samples.begin(), samples.end());
+  return {mean, *low, *high};
+}
+
+int blocks_that_decide(Samples kind) {
+  return kind == Samples::noisy ? 0 : kind == Samples::exact ? 1 : kAssumptions;
 }
 
 double weighted_mean(std::span<const double> values, std::span<const double> weights) {

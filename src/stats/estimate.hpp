@@ -35,8 +35,17 @@ Interval trimmed_interval(std::span<const double> samples, double alpha);
 
 /// Whether a sample scatters from measurement to measurement, or a deterministic clock gives it again each time: then
 /// one is all there is to find out.
-enum class Samples { noisy, exact };
-/// trimmed_interval of noisy samples; the mean of exact ones, of which nothing is uncertain.
+/// Of a model each sample is under another assumption of its: whatever lies between them is possible.
+enum class Samples { noisy, exact, modelled };
+/// Assumptions of a model, and so blocks of a race of modelled samples.
+inline constexpr int kAssumptions = 2;
+/// A modelled gain that counts: all assumptions agree on this much at least. A model ranks large changes, not small
+/// ones.
+inline constexpr double kLeastModelledGain = 0.15;
+/// Blocks that decide where samples do not scatter: one, or one for each assumption. 0: they scatter.
+int blocks_that_decide(Samples kind);
+/// trimmed_interval of noisy samples; the mean of exact ones, of which nothing is uncertain; the mean, the smallest and
+/// the largest of modelled ones.
 Interval interval_of(std::span<const double> samples, double alpha, Samples kind);
 
 /// Sum of value * weight / sum of weights; 0 when the weights sum to 0. Sizes must be equal.

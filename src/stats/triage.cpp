@@ -82,8 +82,11 @@ TriageRules triage_rules(Samples samples) {
   TriageRules rules;
   rules.samples = samples;
   if (samples == Samples::noisy) return rules;
-  rules.looks = {1};
-  rules.faster_from = 1;
+  rules.looks = {blocks_that_decide(samples)};
+  rules.faster_from = rules.looks.front();
+  if (samples == Samples::exact) return rules;
+  rules.least_gain = kLeastModelledGain;
+  rules.tie_within = kWidestRatio;  // what a model cannot tell is a tie
   return rules;
 }
 

@@ -40,7 +40,8 @@ struct TriageRules {
   double tie_within = 0.03;  ///< at the cap: TIE when the interval lies within this of 1; futile: not slower than this
   Samples samples = Samples::noisy;
 };
-/// Those of a race with such samples: of exact ones, one block decides.
+/// Those of a race with such samples: of exact ones, one block decides; of modelled ones, one for each assumption, and
+/// small gains are ties.
 TriageRules triage_rules(Samples samples);
 
 struct TriageDecision {

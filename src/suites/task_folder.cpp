@@ -102,7 +102,7 @@ void read_sources(Reading& reading, const std::string& derived_reference, Refere
     reading.task.reference = std::move(*source);
   }
   if (auto source = read_source(reading, "baseline", "the kernel to beat", baseline_suffixes(target))) {
-    const auto language = model::language_of_file(source->name);
+    const auto language = model::language_of_file(source->name, target);
     ACCELOPT_ASSERT(language.has_value(), "an extension of a baseline without a language");
     reading.task.baseline = {*language, {std::move(*source)}};
   }

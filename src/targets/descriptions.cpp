@@ -4,6 +4,7 @@
 
 #include "targets/cpu/description.hpp"
 #include "targets/cuda/description.hpp"
+#include "targets/trainium/description.hpp"
 #include "targets/triton/description.hpp"
 
 namespace accelopt::model {
@@ -40,9 +41,9 @@ std::span<const TargetDescription* const> targets() {
     return planned("opencl", opencl, {".cpp", ".c", ".py"});
   }();
   static const TargetDescription kNki = planned("nki", language(Language("python"), "Python", ".py"), {".py", ".cpp"});
-  static const std::array<const TargetDescription*, 5> kTargets{&accelopt::targets::cpu::description(),
-                                                                &accelopt::targets::cuda::description(), &kOpencl,
-                                                                &accelopt::targets::triton::description(), &kNki};
+  static const std::array<const TargetDescription*, 6> kTargets{
+      &accelopt::targets::cpu::description(),    &accelopt::targets::cuda::description(),     &kOpencl,
+      &accelopt::targets::triton::description(), &accelopt::targets::trainium::description(), &kNki};
   return kTargets;
 }
 

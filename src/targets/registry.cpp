@@ -11,6 +11,9 @@
 #include "targets/cuda/cuda_target.hpp"
 #include "targets/cuda/description.hpp"
 #include "targets/cuda/doctor.hpp"
+#include "targets/trainium/description.hpp"
+#include "targets/trainium/doctor.hpp"
+#include "targets/trainium/trainium_target.hpp"
 #include "targets/triton/builder.hpp"
 #include "targets/triton/description.hpp"
 #include "targets/triton/doctor.hpp"
@@ -70,6 +73,10 @@ std::unique_ptr<evaluation::Target> make_cuda(const Making& making) {
   return cuda::make_cuda_target(options);
 }
 
+std::unique_ptr<evaluation::Target> make_trainium(const Making& making) {
+  return trainium::make_trainium_target({making.device, {making.environment}, host_reference(making)});
+}
+
 std::unique_ptr<evaluation::Target> make_interpreter(const Making& making) {
   return triton::make_interpreter_target({capture_options(making), host_reference(making)});
 }
@@ -77,7 +84,7 @@ std::unique_ptr<evaluation::Target> make_interpreter(const Making& making) {
 }  // namespace
 
 std::span<const Entry> registry() {
-  static const std::array<Entry, 3> kEntries{
+  static const std::array<Entry, 4> kEntries{
       {{cpu::description(), {"PATH"}, make_cpu, cpu::examine, ""},
        {cuda::description(),
         {"CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "HOME", "PATH", "ACCELOPT_NCU",
@@ -89,7 +96,12 @@ std::span<const Entry> registry() {
         {"ACCELOPT_PYTHON", "VIRTUAL_ENV", "PATH"},
         make_interpreter,
         triton::examine,
-        "triton"}}};
+        "triton"},
+       {trainium::description(),
+        {"ACCELOPT_PYTHON", "VIRTUAL_ENV", "PATH"},
+        make_trainium,
+        trainium::examine,
+        std::nullopt}}};
   return kEntries;
 }
 

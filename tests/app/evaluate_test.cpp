@@ -66,11 +66,11 @@ TEST_F(Evaluate, Output_HasNoSamples) {
 TEST(ReadKernel, LanguageIsTheNames) {
   const auto folder = base::TemporaryFolder::create("kernel").value();
   ASSERT_TRUE(base::write_file(folder.path() / "faster.c", "int x;"));
-  const auto kernel = read_kernel(folder.path() / "faster.c");
+  const auto kernel = read_kernel(folder.path() / "faster.c", model::Task());
   ASSERT_TRUE(kernel) << kernel.error().message;
   EXPECT_EQ(kernel->language, model::Language::c);
   EXPECT_EQ(kernel->sources.at(0).name, "faster.c");
-  EXPECT_FALSE(read_kernel(folder.path() / "absent.c"));
+  EXPECT_FALSE(read_kernel(folder.path() / "absent.c", model::Task()));
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <set>
 #include <thread>
 
+#include "stats/estimate.hpp"
+
 namespace accelopt::evaluation {
 namespace {
 
@@ -119,7 +121,9 @@ base::Result<Block> BlockRunner::next_slot(const std::vector<int>& active, const
   if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");
   const int slot = order_[used_++];
   TRY(draw(active, slot));
-  return run_block(active, slot, stop);
+  TRY_ASSIGN(Block block, run_block(active, slot, stop));
+  assumption_ = (assumption_ + 1) % stats::kAssumptions;
+  return block;
 }
 
 base::Result<void> BlockRunner::draw(const std::vector<int>& active, int slot) {
@@ -160,7 +164,7 @@ base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active,
     if (arm.failure) continue;
     TRY_ASSIGN(arm.live, bench_.start(*arm.kernel, arm.placement, stop));
   }
-  if (bench_.clock() == DeviceClock::deterministic) return {};  // nothing gets warm
+  if (bench_.clock() != DeviceClock::noisy) return {};  // nothing gets warm
   const int warm_up = order_[used_++];
   TRY(draw(active, warm_up));
   warming_up_ = true;
@@ -243,6 +247,7 @@ base::Result<CallOutcome> BlockRunner::call(ArmState& arm, std::size_t place, Sl
   options.right = slot.expected;
   options.alone = plan_.timing == Timing::alone;
   options.repeat = repeat;
+  options.assumption = assumption_;
   TRY_ASSIGN(CallOutcome outcome, arm.live->call(slot.invocation, options));
   arm.failure = judge(task_, task_.workloads[plan_.workloads[place]], slot, outcome);
   if (arm.failure) arm.live.reset();

@@ -127,6 +127,7 @@ class BlockRunner {
   std::string ended_;
   /// Blocks, from a random number on: all arms of one find the same kind of poison.
   std::size_t poisons_ = 0;
+  int assumption_ = 0;   ///< of the block in hand; blocks take turns
   int slow_blocks_ = 0;  ///< made again for a low clock
   std::chrono::steady_clock::duration lost_to_clock_{};
   std::chrono::steady_clock::duration lost_to_others_{};

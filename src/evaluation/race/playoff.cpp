@@ -101,7 +101,8 @@ base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<
   rules.min_blocks = measuring.settings.playoff_min_blocks;
   rules.max_blocks = measuring.settings.playoff_max_blocks;
   rules.samples = measuring.samples();
-  if (rules.samples == stats::Samples::exact) rules.min_blocks = rules.max_blocks = 1;
+  if (const int blocks = stats::blocks_that_decide(rules.samples); blocks > 0)
+    rules.min_blocks = rules.max_blocks = blocks;
   stats::Playoff playoff(static_cast<int>(arms.size()), rules);
   PlayoffReport report;
   report.arms.resize(arms.size());

@@ -30,6 +30,7 @@ bool fit(const std::vector<model::BlockSample>& samples, std::size_t workloads, 
 }
 
 stats::Samples samples_of(const model::Evaluation& evaluation) {
+  if (evaluation.environment.clock == kModelledClock) return stats::Samples::modelled;
   const bool exact = evaluation.environment.clock == model::kDeterministicClock;
   return exact ? stats::Samples::exact : stats::Samples::noisy;
 }
@@ -85,7 +86,11 @@ stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings, sta
   rules.half_width = settings.confirm_half_width;
   rules.allow_regression = settings.allow_regression;
   rules.samples = samples;
-  if (samples == stats::Samples::exact) rules.min_restarts = rules.min_blocks = rules.max_blocks = 1;
+  if (const int blocks = stats::blocks_that_decide(samples); blocks > 0) {
+    rules.min_restarts = 1;
+    rules.min_blocks = rules.max_blocks = blocks;
+  }
+  if (samples == stats::Samples::modelled) rules.least_gain = stats::kLeastModelledGain;
   return rules;
 }
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NKI kernels: their instructions, of which python/accelopt_nki keeps the record."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any
+
+from . import candidate, errors
+from .compiling import limit_time
+from .errors import Failure
+
+PACKAGES = frozenset({"neuronxcc", "numpy"})
+BESIDE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDERS = [os.path.join(BESIDE, name) for name in ("accelopt_nki", "neuronxcc")]
+
+
+def prepare() -> None:
+    """Loads what every kernel imports, so that children inherit it."""
+    sys.path[:0] = [os.path.join(BESIDE, "accelopt_nki", "standin")]
+    import accelopt_nki.kernels  # noqa: F401
+    import neuronxcc.nki  # noqa: F401
+    import numpy  # noqa: F401
+    errors.importable = "neuronxcc.nki, a few names of numpy"
+
+
+def trace(request: dict[str, Any], _: str) -> tuple[dict[str, Any], list[bytes]]:
+    """In the kernel's process. @error Failure, and whatever the kernel raises."""
+    from accelopt_nki import catalogue, kernels
+    from accelopt_nki import trace as tracer
+    begun = time.monotonic()
+    try:
+        kernel = candidate.load(request, PACKAGES)
+        tracer.kernel_files.update(errors.solution_files)
+        traces = [kernels.traced(kernel, workload) for workload in request["workloads"]]
+    except kernels.ContractError as error:
+        raise Failure("contract", str(error)) from None
+    except catalogue.NkiError as error:
+        where = errors.from_exception(error).where
+        raise Failure("compile", str(error), **{**where, "call": error.name}) from None
+    limit_time(0, 0)
+    return {"traces": traces, "seconds": round(time.monotonic() - begun, 4)}, []

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls a kernel on the tensors of a workload, and holds what it returns against what the task says."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+from . import trace
+from .tensors import Tensor, dense
+
+SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+
+class ContractError(Exception):
+    """What a kernel takes or returns is not what the task says."""
+
+
+def traced(kernel: Callable, workload: dict[str, Any]) -> dict[str, Any]:
+    """The instructions of one call. @error ContractError, and whatever the kernel raises."""
+    current = trace.begin()
+    arguments = []
+    for spec in workload["inputs"]:
+        if "value" in spec:
+            value = spec["value"]
+            arguments.append(SPECIAL.get(value, value))
+            continue
+        if spec["dtype"] != "float32":
+            raise ContractError(f"the input {spec['name']} is {spec['dtype']}: this version has float32")
+        buffer = current.buffer("input", spec["name"], spec["shape"])
+        arguments.append(Tensor(buffer, 0, dense(tuple(spec["shape"]))))
+    returned = kernel(*arguments)
+    returned = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+    if len(returned) != len(workload["outputs"]):
+        raise ContractError(f"the kernel returns {len(returned)} tensors, and the task has {len(workload['outputs'])} outputs")
+    outputs = []
+    for spec, tensor in zip(workload["outputs"], returned):
+        if not isinstance(tensor, Tensor) or tensor.storage.kind != "output":
+            raise ContractError(f"for the output {spec['name']} the kernel returns no tensor of nl.shared_hbm")
+        if list(tensor.shape) != spec["shape"] or tensor.axes != dense(tensor.shape):
+            raise ContractError(f"the output {spec['name']} has the shape {tuple(spec['shape'])}, and the kernel returns {tensor.shape}")
+        if tensor.storage.number in outputs:
+            raise ContractError("the kernel returns one tensor twice")
+        outputs.append(tensor.storage.number)
+    return {"name": workload["name"], "outputs": outputs, **current.json()}

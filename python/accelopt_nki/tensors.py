@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors and tiles: strided views without numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+from . import trace
+from .catalogue import NkiError, need
+from .dtypes import DType, float32
+from .indices import Box, Index, broadcast, box_of, is_empty, is_integer
+from .trace import Buffer, Instruction
+
+CHIP = ("sbuf", "psum")
+
+
+class Blocks:
+    """The tiles of a tensor on the chip, each made when it is first used."""
+
+    def __init__(self, kind: str, name: str, tile: tuple[int, ...], fill: Any) -> None:
+        self.kind, self.name, self.tile, self.fill = kind, name, tile, fill
+        self.size = math.prod(tile)
+        self.line = trace.line_now()
+        self.iteration = trace.current().here
+        self.made: dict[int, Buffer] = {}
+
+    def buffer(self, number: int) -> Buffer:
+        if number not in self.made:
+            one = trace.current().buffer(self.kind, self.name, (self.tile[0], self.size // max(1, self.tile[0])), fill=self.fill,
+                                         line=self.line)
+            one.iteration = self.iteration
+            self.made[number] = one
+        return self.made[number]
+
+
+class View:
+    """What an instruction is given: a buffer, an offset, and a number of elements and a stride for each axis."""
+
+    __slots__ = ("axes", "buffer", "offset")
+
+    def __init__(self, buffer: Buffer, offset: int, axes: Sequence[tuple[int, int]]) -> None:
+        self.buffer, self.offset, self.axes = buffer, offset, list(axes)
+
+
+class Tensor:
+    """A view of a tensor: `axes` are (elements, stride), `bounds` what its indices have to keep to, which is looked at when it is
+    used, since a mask may shrink it."""
+
+    def __init__(self, storage: Buffer | Blocks, offset: int, axes: Sequence[tuple[int, int]], blocks: int = 0,
+                 bounds: Sequence[tuple[int, int, tuple[int, ...]]] = (), partition: int | None = None) -> None:
+        self.storage, self.offset, self.axes, self.blocks = storage, offset, list(axes), blocks
+        self.bounds = list(bounds)
+        self.partition = blocks if partition is None else partition
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(count for count, _ in self.axes)
+
+    @property
+    def dtype(self) -> DType:
+        return float32
+
+    @property
+    def ndim(self) -> int:
+        return len(self.axes)
+
+    @property
+    def on_chip(self) -> bool:
+        return self.storage.kind in CHIP
+
+    @property
+    def space(self) -> str:
+        return self.storage.kind if self.on_chip else "hbm"
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        raise NkiError("err_ambiguous_tensor_truth_value", f"{self.storage.name} is asked for its truth value")
+
+    def __iter__(self) -> Any:
+        raise NkiError("err_ambiguous_tensor_truth_value", f"{self.storage.name} is iterated over")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # Views.
+    def view(self, box: Box | None = None) -> View:
+        """As an instruction takes it, shrunk to the box. @error NkiError: out of bounds, several tiles."""
+        need(self.blocks == 0, "err_failed_to_infer_tile_from_local_tensor", f"{self.storage.name} is used with block axes")
+        counts = [end - begin for begin, end in box] if box else list(self.shape)
+        begins = [begin for begin, _ in box] if box else [0] * len(counts)
+        for limit, offset, strides in self.bounds:
+            low = offset + sum(s * (b + (0 if s >= 0 else n - 1)) for s, b, n in zip(strides, begins, counts))
+            high = offset + sum(s * (b + (n - 1 if s >= 0 else 0)) for s, b, n in zip(strides, begins, counts))
+            need(0 <= low and high < limit, "err_tensor_access_out_of_bound",
+                 f"{self.storage.name} is accessed from {low} to {high} along an axis of {limit}")
+        offset = self.offset + sum(b * s for b, (_, s) in zip(begins, self.axes))
+        axes = [(n, s) for n, (_, s) in zip(counts, self.axes)]
+        if isinstance(self.storage, Blocks):
+            number, offset = divmod(offset, self.storage.size)
+            return View(self.storage.buffer(number), offset, axes)
+        return View(self.storage, offset, axes)
+
+    def __getitem__(self, key: Any) -> Tensor:
+        keys = list(key) if isinstance(key, tuple) else [key]
+        keys = self.completed(keys)
+        if any(isinstance(k, Index) for k in keys):
+            return self.advanced(keys)
+        return self.basic(keys)
+
+    def completed(self, keys: list[Any]) -> list[Any]:
+        """With a key for every axis."""
+        consumed = sum(1 for k in keys if k is not None and k is not Ellipsis)
+        need(consumed <= self.ndim, "err_tensor_access_out_of_bound", f"{consumed} indices for a tensor of {self.ndim} axes")
+        if not any(k is Ellipsis for k in keys):
+            keys = [*keys, Ellipsis]
+        place = next(i for i, k in enumerate(keys) if k is Ellipsis)
+        fill = [slice(None)] * (self.ndim - consumed)
+        if any(isinstance(k, Index) for k in keys) and fill:
+            raise NkiError("err_unsupported_mixing_basic_advanced_tensor_indexing", f"{len(fill)} axes have no index")
+        return keys[:place] + fill + keys[place + 1:]
+
+    def advanced(self, keys: list[Any]) -> Tensor:
+        need(all(isinstance(k, Index) or is_integer(k) for k in keys), "err_unsupported_mixing_basic_advanced_tensor_indexing",
+             f"{self.storage.name} is indexed by slices and nl.arange")
+        shape = broadcast([k.shape for k in keys if isinstance(k, Index)])
+        offset, strides = self.offset, [0] * len(shape)
+        bounds = []
+        for axis, key in enumerate(keys):
+            count, stride = self.axes[axis]
+            start, own = (key.offset, key.aligned(len(shape))) if isinstance(key, Index) else (int(key), (0,) * len(shape))
+            need(axis >= self.blocks or not any(own), "err_failed_to_infer_tile_from_local_tensor",
+                 f"a block axis of {self.storage.name} is indexed by nl.arange")
+            if start < 0 and not isinstance(key, Index):
+                start += count
+            offset += start * stride
+            strides = [s + o * stride for s, o in zip(strides, own)]
+            bounds.append((count, start, own))
+        return Tensor(self.storage, offset, list(zip(shape, strides)), 0, bounds)
+
+    def basic(self, keys: list[Any]) -> Tensor:
+        offset, axes, blocks = self.offset, [], 0
+        axis = 0
+        for key in keys:
+            if key is None:
+                axes.append((1, 0))
+                continue
+            count, stride = self.axes[axis]
+            if is_integer(key):
+                at = key + count if key < 0 else int(key)
+                need(0 <= at < count, "err_tensor_access_out_of_bound", f"index {key} of {self.storage.name} along an axis of {count}")
+                offset += at * stride
+                if self.on_chip and axis == self.partition:
+                    axes.append((1, stride))  # a tile keeps its partition axis
+            else:
+                need(isinstance(key, slice), "err_unsupported_value", f"{self.storage.name} is indexed by a {type(key).__name__}")
+                begin, end, step = (default if part is None else part.__index__()
+                                    for part, default in ((key.start, 0), (key.stop, count), (key.step, 1)))
+                begin, end = begin + count if begin < 0 else begin, end + count if end < 0 else end
+                need(0 <= begin <= end <= count and step > 0, "err_tensor_access_out_of_bound",
+                     f"{self.storage.name}[{begin}:{end}] along an axis of {count}")
+                offset += begin * stride
+                axes.append((-(-(end - begin) // step), stride * step))
+                blocks += axis < self.blocks
+            axis += 1
+        if self.on_chip and not blocks and len(axes) == 1:
+            axes.append((1, 1))  # a tile has two axes at least
+        return Tensor(self.storage, offset, axes, blocks, [])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        assign(self[key], value)
+
+    def reshape(self, shape: Any, *more: int) -> Tensor:
+        """Of a whole tensor in HBM: nothing is moved."""
+        new = tuple(int(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape, *more)))
+        need(not self.on_chip and self.axes == dense(self.shape), "err_unsupported_memory", "reshape takes a whole tensor in HBM")
+        need(math.prod(new) == math.prod(self.shape), "err_shape_mismatch", f"{self.shape} cannot be reshaped to {new}")
+        return Tensor(self.storage, self.offset, dense(new))
+
+    def broadcast_to(self, shape: Any) -> Tensor:
+        from .operations import broadcast_to
+        return broadcast_to(self, shape)
+
+    # Operators.
+    def _binary(name: str, swapped: bool = False) -> Any:  # type: ignore[misc]
+        def method(self: Tensor, other: Any) -> Tensor:
+            from .operations import binary
+            return binary(name, other, self) if swapped else binary(name, self, other)
+        return method
+
+    def _in_place(name: str) -> Any:  # type: ignore[misc]
+        def method(self: Tensor, other: Any) -> Tensor:
+            from .operations import combine_into
+            combine_into(self, name, other)
+            return self
+        return method
+
+    __add__, __radd__ = _binary("add"), _binary("add", True)
+    __sub__, __rsub__ = _binary("subtract"), _binary("subtract", True)
+    __mul__, __rmul__ = _binary("multiply"), _binary("multiply", True)
+    __truediv__, __rtruediv__ = _binary("divide"), _binary("divide", True)
+    __iadd__, __isub__, __imul__, __itruediv__ = _in_place("add"), _in_place("subtract"), _in_place("multiply"), _in_place("divide")
+
+    def __neg__(self) -> Tensor:
+        return self * -1.0
+
+
+def dense(shape: Sequence[int]) -> list[tuple[int, int]]:
+    axes, stride = [], 1
+    for count in reversed(shape):
+        axes.append((count, stride))
+        stride *= count
+    return axes[::-1]
+
+
+def same(a: Tensor, b: Tensor) -> bool:
+    return a.storage is b.storage and a.offset == b.offset and a.axes == b.axes
+
+
+class Reduced:
+    """nl.loop_reduce: what it is assigned to is its other operand."""
+
+    def __init__(self, value: Tensor, operation: str, first: bool, mask: Any) -> None:
+        self.value, self.operation, self.first, self.mask = value, operation, first, mask
+
+
+def temporary(name: str, kind: str, shape: Sequence[int], box: Box | None = None) -> Tensor:
+    """A new tile for the result of an instruction."""
+    shape = tuple(shape) if len(shape) > 1 else (*shape, 1)
+    buffer = trace.current().buffer(kind, name, (shape[0], math.prod(shape[1:])), temporary=True)
+    buffer.box = box
+    return Tensor(buffer, 0, dense(shape))
+
+
+def matched(value: Tensor, shape: Sequence[int], what: str) -> Tensor:
+    """The value as a view of this shape, which may differ in axes of one element."""
+    if value.shape == tuple(shape):
+        return value
+    need([n for n in value.shape if n != 1] == [n for n in shape if n != 1], "err_shape_mismatch",
+         f"{what}: a value of shape {value.shape} for one of {tuple(shape)}")
+    rest = [axis for axis in value.axes if axis[0] != 1]
+    axes = [rest.pop(0) if n != 1 else (1, 0) for n in shape]
+    need(not value.blocks, "err_failed_to_infer_tile_from_local_tensor", what)
+    view = value.view()
+    return Tensor(view.buffer, view.offset, axes)
+
+
+def assign(target: Tensor, value: Any) -> None:
+    need(target.on_chip, "err_unsupported_memory", "a tensor in HBM is written by nl.store")
+    if isinstance(value, Reduced):
+        from .operations import reduce_into
+        reduce_into(target, value)
+        return
+    if isinstance(value, (int, float)):
+        trace.current().issue(Instruction("memset", target.view(), [], numbers=[float(value)]))
+        return
+    need(isinstance(value, Tensor), "err_unsupported_value", f"a {type(value).__name__} is assigned to a tile")
+    if same(target, value):
+        return
+    need(value.on_chip, "err_unsupported_memory", "a tensor in HBM is read by nl.load")
+    value = matched(value, target.shape, "assignment")
+    box = value.storage.box if isinstance(value.storage, Buffer) and value.storage.temporary else None
+    if box is not None and len(box) != target.ndim:
+        box = None
+    if is_empty(box):
+        return
+    trace.current().issue(Instruction("copy", target.view(box), [value.view(box)], assigns=True))
+
+
+__all__ = ["Blocks", "Tensor", "View", "assign", "box_of", "dense", "matched", "temporary"]

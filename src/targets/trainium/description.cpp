@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/trainium/description.hpp"
+
+namespace accelopt::targets::trainium {
+
+const model::TargetDescription& description() {
+  static const model::TargetDescription kDescription = [] {
+    model::LanguageDescription nki;
+    nki.language = model::Language("nki");
+    nki.form = model::KernelForm::text;
+    nki.title = "NKI";
+    nki.standard = "neuronxcc.nki of SDK 2.25";
+    nki.suffixes = {".py"};
+    nki.fence = "python";
+    nki.header_fence = "c";
+    model::TargetDescription out;
+    out.name = "trainium";
+    out.languages = {nki};
+    out.reference_suffixes = {".cpp", ".c"};
+    out.device = "trn1:model";
+    out.models = {"trn1:model", "trn2:model"};
+    out.devices = "trn1:model or trn2:model for a modelled Trainium";
+    out.own_memory = true;
+    out.large_cache = true;
+    return out;
+  }();
+  return kDescription;
+}
+
+}  // namespace accelopt::targets::trainium

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/trainium/execute.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace accelopt::targets::trainium {
+namespace {
+
+/// What an element holds that nobody wrote: a NaN that arithmetic hands on, and that says whose it was.
+constexpr std::uint32_t kPoison = 0x7fe00000U;
+constexpr std::uint32_t kPoisonNumber = 0x001fffffU;
+
+float poison_of(std::size_t buffer) {
+  return std::bit_cast<float>(kPoison | (static_cast<std::uint32_t>(buffer) & kPoisonNumber));
+}
+
+float calculate(Arithmetic operation, float a, float b) {
+  switch (operation) {
+    case Arithmetic::add:
+      return a + b;
+    case Arithmetic::subtract:
+      return a - b;
+    case Arithmetic::multiply:
+      return a * b;
+    case Arithmetic::divide:
+      return a / b;
+    case Arithmetic::max:
+      return std::isnan(a) || a > b ? a : b;
+    case Arithmetic::min:
+      return std::isnan(a) || a < b ? a : b;
+    default:
+      break;
+  }
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? a : b;
+  const bool holds = operation == Arithmetic::equal           ? a == b
+                     : operation == Arithmetic::not_equal     ? a != b
+                     : operation == Arithmetic::greater       ? a > b
+                     : operation == Arithmetic::greater_equal ? a >= b
+                     : operation == Arithmetic::less          ? a < b
+                                                              : a <= b;
+  return holds ? 1.0F : 0.0F;
+}
+
+float calculate(Function function, float x) {
+  constexpr float kHalfRoot = 0.70710678F;
+  switch (function) {
+    case Function::copy:
+      return x;
+    case Function::exp:
+      return std::exp(x);
+    case Function::log:
+      return std::log(x);
+    case Function::sqrt:
+      return std::sqrt(x);
+    case Function::rsqrt:
+      return 1.0F / std::sqrt(x);
+    case Function::square:
+      return x * x;
+    case Function::abs:
+      return std::fabs(x);
+    case Function::tanh:
+      return std::tanh(x);
+    case Function::sigmoid:
+      return 1.0F / (1.0F + std::exp(-x));
+    case Function::silu:
+      return x / (1.0F + std::exp(-x));
+    case Function::relu:
+      return x < 0 ? 0.0F : x;
+    case Function::reciprocal:
+      return 1.0F / x;
+    case Function::sin:
+      return std::sin(x);
+    case Function::gelu:
+      return 0.5F * x * (1.0F + std::erf(x * kHalfRoot));
+    case Function::erf:
+      return std::erf(x);
+    case Function::sign:
+      return x > 0 ? 1.0F : x < 0 ? -1.0F : x;
+    case Function::softplus:
+      return x > 20.0F ? x : std::log1p(std::exp(x));
+  }
+  return x;
+}
+
+/// Calls `row(place)` for every run along the last axis of a partition, and tells its first element.
+template <class Row>
+void for_rows(const View& view, std::int64_t base, std::size_t axis, Row& row) {
+  if (axis + 1 >= view.axes.size()) {
+    row(base);
+    return;
+  }
+  for (std::int64_t i = 0; i < view.axes[axis].count; ++i)
+    for_rows(view, base + i * view.axes[axis].stride, axis + 1, row);
+}
+
+/// A partition's elements, one after the other.
+void gather(const float* memory, const View& view, std::int64_t partition, std::vector<float>& out) {
+  out.resize(static_cast<std::size_t>(view.per_partition()));
+  const Axis last = view.axes.size() > 1 ? view.axes.back() : Axis{1, 0};
+  float* to = out.data();
+  auto row = [&](std::int64_t base) {
+    const float* from = memory + base;
+    if (last.stride == 1) {
+      to = std::copy_n(from, last.count, to);
+      return;
+    }
+    for (std::int64_t i = 0; i < last.count; ++i) *to++ = from[i * last.stride];
+  };
+  for_rows(view, view.offset + partition * view.axes[0].stride, 1, row);
+}
+
+void scatter(float* memory, const View& view, std::int64_t partition, const std::vector<float>& values) {
+  const Axis last = view.axes.size() > 1 ? view.axes.back() : Axis{1, 0};
+  const float* from = values.data();
+  auto row = [&](std::int64_t base) {
+    float* to = memory + base;
+    for (std::int64_t i = 0; i < last.count; ++i) to[i * last.stride] = *from++;
+  };
+  for_rows(view, view.offset + partition * view.axes[0].stride, 1, row);
+}
+
+class Machine {
+ public:
+  Machine(const Program& program, const std::vector<std::span<const float>>& inputs,
+          const std::vector<std::span<float>>& outputs)
+      : program_(program), own_(program.buffers.size()), last_use_(program.buffers.size(), 0) {
+    memory_.resize(program.buffers.size(), nullptr);
+    // Inputs are only read: the check refuses a store to one, and so does every instruction here.
+    for (std::size_t i = 0; i < inputs.size(); ++i) memory_[program.inputs[i]] = const_cast<float*>(inputs[i].data());
+    for (std::size_t i = 0; i < outputs.size(); ++i) memory_[program.outputs[i]] = outputs[i].data();
+    for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+      const Instruction& one = program.instructions[i];
+      last_use_[program.view(one.target).buffer] = i;
+      for (const std::uint32_t source : one.sources) last_use_[program.view(source).buffer] = i;
+    }
+  }
+
+  void run(std::size_t number) {
+    const Instruction& one = program_.instructions[number];
+    const View& target = program_.view(one.target);
+    if (program_.buffers[target.buffer].space == Space::input ||
+        program_.buffers[target.buffer].space == Space::constant)
+      return;
+    float* const to = memory(target.buffer);
+    for (const std::uint32_t source : one.sources) memory(program_.view(source).buffer);
+    switch (one.op) {
+      case Op::matmul:
+        multiply(one, target, to);
+        break;
+      case Op::transpose:
+        transpose(one, target, to);
+        break;
+      default:
+        for (std::int64_t p = 0; p < target.partitions(); ++p) partition(one, target, to, p);
+    }
+    release(target.buffer, number);
+    for (const std::uint32_t source : one.sources) release(program_.view(source).buffer, number);
+  }
+
+ private:
+  float* memory(std::uint32_t number) {
+    if (memory_[number] != nullptr) return memory_[number];
+    const Buffer& buffer = program_.buffers[number];
+    const auto size = static_cast<std::size_t>(buffer.size());
+    own_[number].assign(size, buffer.identity ? 0.0F : buffer.fill.value_or(poison_of(number)));
+    if (buffer.identity) {
+      const auto n = static_cast<std::size_t>(buffer.shape[0]);
+      for (std::size_t i = 0; i < n; ++i) own_[number][i * n + i] = 1;
+    }
+    return memory_[number] = own_[number].data();
+  }
+
+  void release(std::uint32_t number, std::size_t now) {
+    if (last_use_[number] != now || own_[number].empty()) return;
+    std::vector<float>().swap(own_[number]);
+    memory_[number] = nullptr;
+  }
+
+  void read(const Instruction& one, std::size_t source, std::int64_t partition, std::vector<float>& out) {
+    const View& view = program_.view(one.sources[source]);
+    gather(memory_[view.buffer], view, one.op == Op::broadcast ? 0 : partition, out);
+  }
+
+  /// The first element that a tile of one element per partition has there.
+  float scalar(const Instruction& one, std::size_t source, std::int64_t partition) {
+    const View& view = program_.view(one.sources[source]);
+    return memory_[view.buffer][view.offset + partition * view.axes[0].stride];
+  }
+
+  void partition(const Instruction& one, const View& target, float* to, std::int64_t p) {
+    if (one.op == Op::memset)
+      a_.assign(static_cast<std::size_t>(target.per_partition()), *one.numbers[0]);
+    else
+      read(one, 0, p, a_);
+    switch (one.op) {
+      case Op::activation:
+        activate(one, p);
+        break;
+      case Op::tensor_scalar:
+        with_scalars(one, p);
+        break;
+      case Op::tensor_tensor:
+        read(one, 1, p, b_);
+        for (std::size_t i = 0; i < a_.size(); ++i) a_[i] = calculate(one.operations[0], a_[i], b_[i]);
+        break;
+      case Op::scan:
+        scan(one, p);
+        break;
+      case Op::reduce:
+        reduce(one, static_cast<std::size_t>(target.per_partition()));
+        break;
+      default:
+        break;
+    }
+    scatter(to, target, p, a_);
+  }
+
+  void activate(const Instruction& one, std::int64_t p) {
+    std::size_t next = 1;
+    const float bias = (one.flags & 1) != 0 ? scalar(one, next++, p) : 0.0F;
+    const float scale = (one.flags & 2) != 0 ? scalar(one, next, p) : *one.numbers[0];
+    if (scale == 1 && bias == 0) {
+      for (float& x : a_) x = calculate(one.function, x);
+      return;
+    }
+    for (float& x : a_) x = calculate(one.function, x * scale + bias);
+  }
+
+  void with_scalars(const Instruction& one, std::int64_t p) {
+    std::size_t next = 1;
+    for (std::size_t i = 0; i < one.operations.size(); ++i) {
+      const float operand = one.numbers[i] ? *one.numbers[i] : scalar(one, next++, p);
+      const bool swapped = ((one.flags >> i) & 1) != 0;
+      for (float& x : a_)
+        x = swapped ? calculate(one.operations[i], operand, x) : calculate(one.operations[i], x, operand);
+    }
+  }
+
+  void scan(const Instruction& one, std::int64_t p) {
+    read(one, 1, p, b_);
+    float last = one.numbers[0] ? *one.numbers[0] : scalar(one, 2, p);
+    for (std::size_t i = 0; i < a_.size(); ++i) {
+      last = calculate(one.operations[1], calculate(one.operations[0], a_[i], last), b_[i]);
+      a_[i] = last;
+    }
+  }
+
+  /// Along the last axes: each result is of elements that lie behind each other.
+  void reduce(const Instruction& one, std::size_t results) {
+    const std::size_t run = a_.size() / results;
+    for (std::size_t r = 0; r < results; ++r) {
+      float value = a_[r * run];
+      for (std::size_t i = 1; i < run; ++i) value = calculate(one.operations[0], value, a_[r * run + i]);
+      a_[r] = (one.flags & 1) != 0 ? -value : value;
+    }
+    a_.resize(results);
+  }
+
+  void multiply(const Instruction& one, const View& target, float* to) {
+    const View& stationary = program_.view(one.sources[0]);
+    const View& moving = program_.view(one.sources[1]);
+    const auto rows = static_cast<std::size_t>(target.partitions());
+    const auto columns = static_cast<std::size_t>(target.per_partition());
+    std::vector<float> sums(rows * columns, 0.0F);
+    for (std::int64_t k = 0; k < stationary.partitions(); ++k) {
+      gather(memory_[stationary.buffer], stationary, k, a_);
+      gather(memory_[moving.buffer], moving, k, b_);
+      if ((one.flags & 2) != 0) {  // the moving matrix only says which element goes where
+        for (std::size_t n = 0; n < columns; ++n) {
+          if (b_[n] == 0) continue;
+          for (std::size_t m = 0; m < rows; ++m) sums[m * columns + n] += a_[m] * b_[n];
+        }
+        continue;
+      }
+      for (std::size_t m = 0; m < rows; ++m) {
+        const float factor = a_[m];
+        float* const sum = sums.data() + m * columns;
+        for (std::size_t n = 0; n < columns; ++n) sum[n] += factor * b_[n];
+      }
+    }
+    for (std::size_t m = 0; m < rows; ++m) {
+      const auto p = static_cast<std::int64_t>(m);
+      if ((one.flags & 1) != 0)
+        gather(to, target, p, a_);
+      else
+        a_.assign(columns, 0.0F);
+      for (std::size_t n = 0; n < columns; ++n) a_[n] += sums[m * columns + n];
+      scatter(to, target, p, a_);
+    }
+  }
+
+  void transpose(const Instruction& one, const View& target, float* to) {
+    const View& source = program_.view(one.sources[0]);
+    const auto rows = static_cast<std::size_t>(target.partitions());
+    const auto columns = static_cast<std::size_t>(target.per_partition());
+    std::vector<float> turned(rows * columns);
+    for (std::size_t c = 0; c < columns; ++c) {
+      gather(memory_[source.buffer], source, static_cast<std::int64_t>(c), a_);
+      for (std::size_t r = 0; r < rows; ++r) turned[r * columns + c] = a_[r];
+    }
+    for (std::size_t r = 0; r < rows; ++r) {
+      a_.assign(turned.begin() + static_cast<std::ptrdiff_t>(r * columns),
+                turned.begin() + static_cast<std::ptrdiff_t>((r + 1) * columns));
+      scatter(to, target, static_cast<std::int64_t>(r), a_);
+    }
+  }
+
+  const Program& program_;
+  std::vector<float*> memory_;           ///< by buffer; null: not there now
+  std::vector<std::vector<float>> own_;  ///< of those that are neither inputs nor outputs
+  std::vector<std::size_t> last_use_;    ///< instruction
+  std::vector<float> a_;
+  std::vector<float> b_;
+};
+
+/// The tile whose poison lies in an output; "": none does.
+std::string poisoned(const Program& program, const std::vector<std::span<float>>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (std::size_t at = 0; at < outputs[i].size(); ++at) {
+      const auto bits = std::bit_cast<std::uint32_t>(outputs[i][at]);
+      if ((bits & kPoison) != kPoison) continue;
+      const std::uint32_t number = bits & kPoisonNumber;
+      if (number >= program.buffers.size() || program.buffers[number].fill) continue;
+      const Buffer& source = program.buffers[number];
+      if (source.space == Space::input || source.space == Space::constant) continue;
+      return "uninitialised elements of \"" + source.name + "\" (line " + std::to_string(source.line) +
+             ") reach output \"" + program.buffers[program.outputs[i]].name + "\", first element " + std::to_string(at);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<std::string> execute(const Program& program, const std::vector<std::span<const float>>& inputs,
+                                  const std::vector<std::span<float>>& outputs, const std::stop_token& stop) {
+  Machine machine(program, inputs, outputs);
+  for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+    if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "the kernel was stopped");
+    machine.run(i);
+  }
+  return poisoned(program, outputs);
+}
+
+}  // namespace accelopt::targets::trainium

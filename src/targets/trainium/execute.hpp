@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel computes: its instructions in order, in float32.
+#pragma once
+
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "targets/trainium/program.hpp"
+
+namespace accelopt::targets::trainium {
+
+/// Runs the program on its inputs, which are as large as its input buffers. `outputs` hold what an unwritten output
+/// keeps, and are overwritten. Tiles live from their first write to their last use. Gives "", or which uninitialised
+/// tile reached an output. @error cancelled.
+base::Result<std::string> execute(const Program& program, const std::vector<std::span<const float>>& inputs,
+                                  const std::vector<std::span<float>>& outputs, const std::stop_token& stop);
+
+}  // namespace accelopt::targets::trainium

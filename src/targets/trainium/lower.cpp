@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/trainium/lower.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace accelopt::targets::trainium {
+namespace {
+
+/// A part of a buffer that was written or read, as an interval that holds all of it.
+struct Touched {
+  std::uint32_t work = 0;
+  std::int64_t partitions[2] = {0, 0};  ///< from, to; of a tensor in HBM: nothing
+  std::int64_t elements[2] = {0, 0};    ///< in a partition; of a tensor in HBM: all in all
+};
+
+bool overlap(const Touched& a, const Touched& b) {
+  return a.partitions[0] < b.partitions[1] && b.partitions[0] < a.partitions[1] && a.elements[0] < b.elements[1] &&
+         b.elements[0] < a.elements[1];
+}
+
+Touched touched(const Program& program, std::uint32_t number, std::uint32_t work) {
+  const View& view = program.view(number);
+  const Buffer& buffer = program.buffers[view.buffer];
+  const bool chip = on_chip(buffer.space);
+  const std::int64_t row = chip ? buffer.shape[1] : buffer.size();
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  for (std::size_t i = chip ? 1 : 0; i < view.axes.size(); ++i) {
+    const std::int64_t span = (view.axes[i].count - 1) * view.axes[i].stride;
+    (span < 0 ? low : high) += span;
+  }
+  const std::int64_t begin = view.offset / row;
+  const std::int64_t at = view.offset % row;
+  return {work, {begin, begin + (chip ? view.partitions() : 1)}, {at + low, at + high + 1}};
+}
+
+/// Elements that lie behind each other, from the last axis on.
+std::int64_t run_of(const View& view) {
+  std::int64_t run = 1;
+  for (std::size_t i = view.axes.size(); i-- > 0;) {
+    if (view.axes[i].count == 1) continue;
+    if (view.axes[i].stride != run) break;
+    run *= view.axes[i].count;
+  }
+  return run;
+}
+
+class Lowering {
+ public:
+  Lowering(const Program& program, const Generation& chip, Policy policy)
+      : program_(program), chip_(chip), policy_(policy), history_(program.buffers.size()) {}
+
+  Lowered run() {
+    for (std::uint32_t i = 0; i < program_.buffers.size(); ++i) out_.place.push_back(i);
+    if (policy_ == Policy::hoist) find_repeated();
+    for (std::uint32_t i = 0; i < program_.instructions.size(); ++i) {
+      if (policy_ == Policy::hoist && dropped(i)) continue;
+      emit(i);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  struct History {
+    std::vector<Touched> writes;
+    std::vector<Touched> reads;
+  };
+
+  /// Loads of what was loaded before, whole tiles, with nothing stored there in between; kept where all of them fit
+  /// beside the rest of the kernel's tiles.
+  void find_repeated() {
+    std::map<std::tuple<std::uint32_t, std::int64_t, std::vector<std::int64_t>>, std::uint32_t> known;
+    std::vector<int> writes(program_.buffers.size(), 0);
+    for (const Instruction& one : program_.instructions) ++writes[program_.view(one.target).buffer];
+    std::int64_t kept = 0;
+    std::map<std::uint32_t, std::uint32_t> found;
+    for (std::uint32_t i = 0; i < program_.instructions.size(); ++i) {
+      const Instruction& one = program_.instructions[i];
+      if (one.op != Op::load) continue;
+      const View& source = program_.view(one.sources[0]);
+      const View& target = program_.view(one.target);
+      const Space space = program_.buffers[source.buffer].space;
+      const bool whole = target.partitions() * target.per_partition() == program_.buffers[target.buffer].size();
+      if ((space != Space::input && space != Space::constant) || !whole || writes[target.buffer] != 1) continue;
+      std::vector<std::int64_t> form;
+      for (const Axis& axis : source.axes) form.insert(form.end(), {axis.count, axis.stride});
+      const auto [entry, fresh] = known.try_emplace({source.buffer, source.offset, form}, i);
+      if (fresh) continue;
+      const std::uint32_t first = program_.view(program_.instructions[entry->second].target).buffer;
+      if (program_.buffers[first].shape != program_.buffers[target.buffer].shape) continue;
+      if (std::none_of(found.begin(), found.end(), [&](const auto& pair) { return out_.place[pair.second] == first; }))
+        kept += program_.buffers[first].shape[1] * kElementBytes;
+      out_.place[target.buffer] = first;
+      found[i] = target.buffer;
+    }
+    if (kept > chip_.sbuf_bytes / 2) {  // half is left to what the kernel works on
+      for (const auto& [load, buffer] : found) out_.place[buffer] = buffer;
+      return;
+    }
+    for (const auto& [load, buffer] : found) repeated_.insert({load, buffer});
+    out_.kept_loads = static_cast<std::int64_t>(repeated_.size());
+  }
+
+  [[nodiscard]] bool dropped(std::uint32_t instruction) const { return repeated_.contains(instruction); }
+  [[nodiscard]] std::uint32_t place(std::uint32_t buffer) const { return out_.place[buffer]; }
+
+  double engine_ns(Queue queue, double cycles) const {
+    if (queue == Queue::tensor) return cycles / chip_.tensor_ghz;
+    if (queue == Queue::scalar) return (cycles + chip_.scalar_start) / chip_.scalar_ghz;
+    return (cycles + chip_.vector_start) / chip_.vector_ghz;
+  }
+
+  void emit(std::uint32_t number) {
+    const Instruction& one = program_.instructions[number];
+    Work work;
+    work.instruction = number;
+    if (one.op == Op::load || one.op == Op::store) {
+      dma(one, work);
+    } else {
+      const auto [queue, cycles] = cost(one);
+      work.queue = queue;
+      work.ns = engine_ns(queue, cycles);
+      if (queue != Queue::tensor) busy_[queue == Queue::vector ? 0 : 1] += work.ns;
+    }
+    depend(one, work);
+    out_.work.push_back(std::move(work));
+  }
+
+  void dma(const Instruction& one, Work& work) {
+    const View& hbm = program_.view(one.op == Op::load ? one.sources[0] : one.target);
+    const View& tile = program_.view(one.op == Op::load ? one.target : one.sources[0]);
+    const std::int64_t elements = tile.partitions() * tile.per_partition();
+    const std::int64_t run = std::min({run_of(hbm), tile.per_partition(), elements});
+    work.queue = one.op == Op::load ? Queue::load : Queue::store;
+    work.bytes = elements * kElementBytes;
+    work.descriptors = elements / std::max<std::int64_t>(run, 1);
+    work.ns = chip_.descriptor_ns + static_cast<double>(run * kElementBytes) / chip_.dma_bytes_per_ns;
+    (one.op == Op::load ? out_.read_bytes : out_.written_bytes) += work.bytes;
+  }
+
+  /// The engine and the cycles of the vendor's formulas, without what starting costs.
+  std::pair<Queue, double> cost(const Instruction& one) {
+    const View& target = program_.view(one.target);
+    const auto n = static_cast<double>(target.per_partition());
+    const double simple = std::max(chip_.least_cycles, n);
+    const auto in_psum = [&](std::uint32_t view) { return program_.buffer_of(view).space == Space::psum; };
+    switch (one.op) {
+      case Op::matmul:
+        return {Queue::tensor,
+                chip_.float32_passes * std::max(std::min(64.0, static_cast<double>(target.partitions())), n)};
+      case Op::transpose:
+        return {Queue::tensor,
+                chip_.float32_passes * std::max(static_cast<double>(program_.view(one.sources[0]).partitions()), 64.0)};
+      case Op::broadcast:  // by a matrix of ones, a bank of PSUM at a time, and back
+        return {Queue::tensor, chip_.float32_passes * std::max(64.0, n)};
+      case Op::activation:
+        if (one.function == Function::reciprocal) return {Queue::vector, chip_.reciprocal * n};
+        return {Queue::scalar, simple};
+      case Op::tensor_tensor:
+        return {Queue::vector, in_psum(one.sources[0]) != in_psum(one.sources[1]) ? n : 2 * n};
+      case Op::scan:
+        return {Queue::vector, 2 * n};
+      case Op::reduce:
+        return {Queue::vector, static_cast<double>(program_.view(one.sources[0]).per_partition())};
+      case Op::copy:
+        if (in_psum(one.sources[0])) return {Queue::scalar, simple};
+        break;
+      default:
+        break;
+    }
+    // tensor_scalar, memset, copies within SBUF: the compiler takes the engine that has less to do.
+    const double factor = static_cast<double>(std::max<std::size_t>(one.operations.size(), 1));
+    const bool plain = one.op != Op::tensor_scalar || factor < 2;
+    const bool scalar = plain && busy_[1] + engine_ns(Queue::scalar, simple) < busy_[0];
+    return {scalar ? Queue::scalar : Queue::vector, simple};
+  }
+
+  /// After the last writers of what it reads, and after the last readers and writers of what it writes.
+  void depend(const Instruction& one, Work& work) {
+    const auto number = static_cast<std::uint32_t>(out_.work.size());
+    const auto all = [&](const std::vector<Touched>& before, const Touched& now) {
+      for (const Touched& other : before) {
+        if (overlap(other, now)) work.after.push_back(other.work);
+      }
+    };
+    for (const std::uint32_t source : one.sources) {
+      const std::uint32_t buffer = place(program_.view(source).buffer);
+      const Space space = program_.buffers[buffer].space;
+      if (space == Space::input || space == Space::constant) continue;
+      const Touched now = touched(program_, source, number);
+      all(history_[buffer].writes, now);
+      history_[buffer].reads.push_back(now);
+    }
+    const std::uint32_t buffer = place(program_.view(one.target).buffer);
+    const Touched now = touched(program_, one.target, number);
+    History& history = history_[buffer];
+    if (program_.buffers[buffer].space != Space::output) {
+      all(history.writes, now);
+      all(history.reads, now);
+    }
+    const auto covered = [&](const Touched& other) {
+      return other.work != number && overlap(other, now) && other.elements[0] >= now.elements[0] &&
+             other.elements[1] <= now.elements[1] && other.partitions[0] >= now.partitions[0] &&
+             other.partitions[1] <= now.partitions[1];
+    };
+    std::erase_if(history.writes, covered);  // whoever comes after this one comes after those, too
+    std::erase_if(history.reads, covered);
+    if (program_.buffers[buffer].space != Space::output) history.writes.push_back(now);
+  }
+
+  const Program& program_;
+  const Generation& chip_;
+  Policy policy_;
+  std::vector<History> history_;
+  std::map<std::uint32_t, std::uint32_t> repeated_;
+  double busy_[2] = {0, 0};  ///< vector, scalar
+  Lowered out_;
+};
+
+}  // namespace
+
+Lowered lower(const Program& program, const Generation& chip, Policy policy) {
+  return Lowering(program, chip, policy).run();
+}
+
+}  // namespace accelopt::targets::trainium

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a kernel's instructions to those of the hardware, with what each costs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "targets/trainium/chip.hpp"
+#include "targets/trainium/program.hpp"
+
+namespace accelopt::targets::trainium {
+
+/// What the compiler is taken to do: it repeats nothing that it can keep, or takes the kernel at its word.
+enum class Policy { hoist, literal };
+
+enum class Queue { tensor, vector, scalar, load, store };
+inline constexpr int kQueues = 5;
+
+/// One instruction of the hardware.
+struct Work {
+  Queue queue = Queue::vector;
+  std::uint32_t instruction = 0;       ///< that it comes from
+  double ns = 0;                       ///< of an engine; of a DMA the time of one of its descriptors
+  std::int64_t descriptors = 0;        ///< of a DMA: one for each run of elements that lie behind each other
+  std::int64_t bytes = 0;              ///< of a DMA
+  std::vector<std::uint32_t> after{};  ///< work that must have ended
+};
+
+struct Lowered {
+  std::vector<Work> work;
+  std::vector<std::uint32_t> place;  ///< by buffer: the one that has its contents; itself, where nothing is kept
+  std::int64_t read_bytes = 0;       ///< from HBM
+  std::int64_t written_bytes = 0;
+  std::int64_t kept_loads = 0;  ///< that the policy did not repeat
+};
+
+Lowered lower(const Program& program, const Generation& chip, Policy policy);
+
+}  // namespace accelopt::targets::trainium

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/trainium/tracer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.hpp"
+#include "capture/answer.hpp"
+#include "capture/request.hpp"
+#include "evaluation/verify/inputs.hpp"
+#include "targets/trainium/check.hpp"
+#include "targets/trainium/description.hpp"
+
+namespace accelopt::targets::trainium {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+std::vector<Extent> extents(const std::vector<capture::Tensor>& tensors) {
+  std::vector<Extent> out;
+  for (const capture::Tensor& tensor : tensors) {
+    if (tensor.value.is_null()) out.push_back({tensor.name, tensor.shape});
+  }
+  return out;
+}
+
+/// The value of a scalar input, the same in every set of inputs. @error unsupported: it is drawn anew for each.
+Result<base::Json> scalar_of(const model::TensorSpec& input) {
+  if (input.init.kind != model::InitKind::constant || !input.families.empty() || !model::is_floating(input.dtype))
+    return base::fail(ErrorCode::unsupported, "the scalar input \"" + input.name +
+                                                  "\" is a part of the traced kernel; write init = \"constant(...)\" "
+                                                  "without families, and a floating dtype");
+  return base::Json(input.init.first);
+}
+
+Result<void> check_task(const model::Task& task) {
+  for (const auto* tensors : {&task.definition.inputs, &task.definition.outputs}) {
+    for (const model::TensorSpec& tensor : *tensors) {
+      if (tensor.shape && (tensor.dtype != model::DType::float32 || tensor.inout))
+        return base::fail(ErrorCode::unsupported, "\"" + tensor.name +
+                                                      "\": tensors of this target are float32 in this version, and "
+                                                      "inputs or outputs, not both");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Tracer::Tracer(const model::Task& task, const Generation& chip, capture::Python python)
+    : definition_(task.definition),
+      chip_(chip),
+      server_({.python = std::move(python), .front_end = capture::FrontEnd::nki}) {
+  for (const model::Workload& workload : task.workloads) {
+    model::AxisValues axes = model::bind_axes(task.definition, workload);
+    if (std::find(axes_.begin(), axes_.end(), axes) == axes_.end()) axes_.push_back(std::move(axes));
+  }
+}
+
+Result<std::unique_ptr<Tracer>> Tracer::create(const model::Task& task, const Generation& chip,
+                                               capture::PythonOptions python, const std::stop_token& stop) {
+  TRY(check_task(task));
+  TRY_ASSIGN(capture::Python found, capture::find_any_python(python));
+  std::unique_ptr<Tracer> out(new Tracer(task, chip, std::move(found)));
+  TRY_ASSIGN(const std::string version, out->server_.version(stop));
+  out->version_ = fmt::format("{} ({})", kModelVersion, version);
+  return out;
+}
+
+Result<BuiltPtr> Tracer::build(const model::Kernel& kernel, const std::stop_token& stop) {
+  if (kernel.solution().sources.empty())
+    return base::fail(ErrorCode::invalid_argument, "a kernel without a source file");
+  if (kernel.solution().language != description().languages.front().language) {
+    auto refused = std::make_shared<Built>();
+    refused->report.diagnostics = "error: kernels of this task are written in Python with NKI, in a .py file";
+    return BuiltPtr(std::move(refused));
+  }
+  std::string key = kernel.id();
+  for (const model::SourceFile& file : kernel.solution().sources) key += base::sha256_hex(file.name);
+  return built_.get(key, [&] { return trace_now(kernel, stop); });
+}
+
+Result<BuiltPtr> Tracer::trace_now(const model::Kernel& kernel, const std::stop_token& stop) {
+  auto built = std::make_shared<Built>();
+  std::string identity;
+  for (std::size_t i = 0; i < axes_.size(); ++i) {  // one request each: its answer is as long as the kernel
+    capture::Shapes shapes = capture::shapes_of(definition_, axes_[i], "w" + std::to_string(i));
+    for (std::size_t k = 0; k < shapes.inputs.size(); ++k) {
+      if (definition_.inputs[k].shape) continue;
+      TRY_ASSIGN(shapes.inputs[k].value, scalar_of(definition_.inputs[k]));
+    }
+    const capture::Request request{
+        .solution = kernel.solution(), .function = kEntry, .architecture = 90, .workloads = {std::move(shapes)}};
+    TRY_ASSIGN(const capture::Answer answer, server_.ask(capture::trace_request(request), stop));
+    std::string& problem = built->report.diagnostics;
+    if (!answer.error.is_null()) {
+      problem = capture::diagnostics_of(answer.error);
+      return built;
+    }
+    const auto traces = answer.ok.find("traces");
+    if (traces == answer.ok.end() || !traces->is_array() || traces->size() != 1) {
+      problem = "error: the kernel's process left no trace";  // its code may have put the answer together
+      return built;
+    }
+    built->report.seconds +=
+        answer.ok.value("seconds", base::Json()).is_number() ? answer.ok["seconds"].get<double>() : 0;
+    const capture::Shapes& asked = request.workloads.front();
+    const std::string& file = kernel.solution().sources.front().name;
+    auto program = read_program(traces->front(), extents(asked.inputs), extents(asked.outputs));
+    if (!program) {
+      problem = file + ": error: " + program.error().message;
+      return built;
+    }
+    built->plans[axes_[i]].program = std::move(*program);
+    problem = take(i, file, *built);
+    if (!problem.empty()) return built;
+    identity += base::canonical((*traces)[0]) + '\n';
+  }
+  built->report.machine_code_id = base::sha256_hex(identity);
+  built->report.build_id = base::sha256_hex(version_ + '\n' + std::string(chip_.name) + '\n' + identity);
+  built->report.built = true;
+  return built;
+}
+
+std::string Tracer::take(std::size_t place, const std::string& file, Built& built) const {
+  TracedPlan& plan = built.plans.at(axes_[place]);
+  const auto located = [&](int line, const std::string& message) {
+    return fmt::format("{}:{}: error: {}", file, line, message);
+  };
+  if (const Refusal refusal = check(plan.program, chip_); !refusal.message.empty())
+    return located(refusal.line, refusal.message);
+  for (const Policy policy : {Policy::hoist, Policy::literal}) {
+    Lowered lowered = lower(plan.program, chip_, policy);
+    auto timing = schedule(plan.program, lowered, chip_);
+    if (!timing) return file + ": error: " + timing.error().message;
+    (policy == Policy::hoist ? plan.time.hoist : plan.time.literal) = std::move(*timing);
+    lowered.work.clear();
+    lowered.place.clear();
+    if (policy == Policy::literal) plan.time.traffic = std::move(lowered);
+  }
+  const Modelled& time = plan.time;
+  built.report.remarks.push_back(fmt::format(
+      "modelled: {:.1f} to {:.1f} us, {} instructions, {:.1f} MB read, {:.1f} MB written, SBUF {} KiB and PSUM {} "
+      "KiB of a partition",
+      std::min(time.hoist.ns, time.literal.ns) / kNsPerUs, std::max(time.hoist.ns, time.literal.ns) / kNsPerUs,
+      plan.program.instructions.size(), static_cast<double>(time.traffic.read_bytes) / 1e6,
+      static_cast<double>(time.traffic.written_bytes) / 1e6, time.literal.sbuf_bytes >> 10,
+      time.literal.psum_bytes >> 10));
+  return {};
+}
+
+}  // namespace accelopt::targets::trainium

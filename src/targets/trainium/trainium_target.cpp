@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/trainium/trainium_target.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "targets/trainium/description.hpp"
+#include "targets/trainium/execute.hpp"
+#include "targets/trainium/tracer.hpp"
+
+namespace accelopt::targets::trainium {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using evaluation::CallOutcome;
+using evaluation::Invocation;
+using evaluation::ReferenceTensor;
+using model::ProfileItem;
+
+constexpr std::array<const char*, kQueues> kQueueNames{"TensorE", "VectorE", "ScalarE", "DMA in", "DMA out"};
+
+model::AxisValues axes_of(const model::Definition& definition, const Invocation& invocation) {
+  model::AxisValues out;
+  for (const model::Axis& axis : definition.axes) {
+    if (axis.value) out[axis.name] = *axis.value;
+  }
+  const std::vector<std::string> variable = model::variable_axes(definition);
+  for (std::size_t i = 0; i < variable.size(); ++i) out[variable[i]] = invocation.axes.at(i);
+  return out;
+}
+
+/// A traced kernel: what it computes, beside the time that the model gives.
+class ModelledKernel final : public evaluation::LiveKernel {
+ public:
+  ModelledKernel(BuiltPtr built, const model::Definition& definition, std::stop_token stop)
+      : built_(std::move(built)), definition_(definition), stop_(std::move(stop)) {}
+
+  Result<CallOutcome> call(const Invocation& invocation, const evaluation::CallOptions& options) override {
+    const auto plan = built_->plans.find(axes_of(definition_, invocation));
+    if (plan == built_->plans.end())
+      return base::fail(ErrorCode::invalid_argument, "the kernel was not traced for these axes");
+    std::vector<std::vector<float>> inputs;
+    for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
+      if (!definition_.inputs[i].shape) continue;
+      const evaluation::Bytes& bytes = invocation.inputs.at(i);
+      std::vector<float>& input = inputs.emplace_back(bytes.size() / sizeof(float));
+      std::memcpy(input.data(), bytes.data(), input.size() * sizeof(float));
+    }
+    outputs_.clear();
+    for (const std::size_t bytes : invocation.output_bytes) outputs_.emplace_back(bytes / sizeof(float), 0.0F);
+    const std::vector<std::span<const float>> given(inputs.begin(), inputs.end());
+    const std::vector<std::span<float>> taken(outputs_.begin(), outputs_.end());
+    TRY_ASSIGN(const std::string poisoned, execute(plan->second.program, given, taken, stop_));
+    CallOutcome out;
+    if (!poisoned.empty()) {
+      out.end = evaluation::CallEnd::died;
+      out.reason = poisoned;
+      return out;
+    }
+    const Modelled& time = plan->second.time;
+    out.time_ns = options.assumption == 0 ? time.hoist.ns : time.literal.ns;
+    for (const std::vector<float>& output : outputs_) out.outputs.push_back(std::as_bytes(std::span(output)));
+    return out;
+  }
+
+ private:
+  BuiltPtr built_;
+  const model::Definition& definition_;
+  std::stop_token stop_;
+  std::vector<std::vector<float>> outputs_;
+};
+
+/// What the model says of one workload.
+std::vector<ProfileItem> profile_of(const Modelled& modelled) {
+  const Timing& time = modelled.literal;
+  std::vector<ProfileItem> out;
+  const auto busiest = std::max_element(time.busy_ns.begin(), time.busy_ns.end()) - time.busy_ns.begin();
+  for (std::size_t i = 0; i < kQueues; ++i) {
+    const bool most = static_cast<std::ptrdiff_t>(i) == busiest;
+    out.push_back({fmt::format("{} active", kQueueNames.at(i)), 100 * time.busy_ns.at(i) / time.ns, "%",
+                   most ? "modelled share of the time; the busiest of all" : "modelled share of the time"});
+  }
+  const auto megabytes = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
+  out.push_back({"hbm_read_bytes", megabytes(modelled.traffic.read_bytes), "MB", "read from HBM"});
+  out.push_back({"hbm_write_bytes", megabytes(modelled.traffic.written_bytes), "MB", "written to HBM"});
+  out.push_back({"SBUF high-water mark", static_cast<double>(time.sbuf_bytes) / 1024, "KiB", "of a partition's 176"});
+  out.push_back({"PSUM high-water mark", static_cast<double>(time.psum_bytes) / 1024, "KiB", "of a partition's 16"});
+  out.push_back({"modelled time if nothing is repeated", modelled.hoist.ns / kNsPerUs, "us",
+                 "the compiler keeps what it loaded before where it can"});
+  out.push_back({"modelled time as written", time.ns / kNsPerUs, "us", "the compiler loads what the kernel loads"});
+  std::vector<std::pair<double, int>> lines;
+  for (const auto& [line, ns] : time.line_ns) lines.emplace_back(ns, line);
+  std::sort(lines.rbegin(), lines.rend());
+  lines.resize(std::min<std::size_t>(lines.size(), 5));
+  for (const auto& [ns, line] : lines)
+    out.push_back({fmt::format("line {}", line), ns / kNsPerUs, "us", "modelled time of engines and DMA"});
+  return out;
+}
+
+class TrainiumTarget final : public evaluation::Target {
+ public:
+  explicit TrainiumTarget(TrainiumOptions options)
+      : options_(std::move(options)), chip_(options_.device.starts_with(kTrn2.name) ? kTrn2 : kTrn1) {}
+
+  Result<evaluation::DeviceInfo> open(const model::Task& task, const evaluation::MeasureSettings&,
+                                      std::stop_token stop) override {
+    if (task.target != description().name)
+      return base::fail(ErrorCode::unsupported, "the task is of target \"" + task.target +
+                                                    "\"; this device runs kernels of target \"" + description().name +
+                                                    "\"");
+    definition_ = task.definition;
+    workload_ = model::bind_axes(task.definition, task.workloads.front());
+    TRY_ASSIGN(tracer_, Tracer::create(task, chip_, options_.python, stop));
+    TRY_ASSIGN(reference_, options_.make_host_reference(task, use(), stop));
+    return evaluation::DeviceInfo{
+        name(),
+        fmt::format(
+            "{}, one core: 128 partitions, {} KiB of SBUF and {} KiB of PSUM each, {} GB/s of HBM, {:.1f} TFLOP/s "
+            "float32; all times are modelled",
+            chip_.name, chip_.sbuf_bytes >> 10, chip_.psum_bytes >> 10, chip_.hbm_bytes_per_ns,
+            chip_.matrix_gflops / 1000),
+        tracer_->version(), "a sandboxed Python without numbers", peaks()};
+  }
+
+  const std::string& task_header() const override { return header_; }
+  model::Environment environment() const override {
+    model::Environment out;
+    out.device = name();
+    out.compiler = tracer_->version();
+    return out;
+  }
+  std::string trust() const override { return "modelled"; }
+  std::int64_t last_level_bytes() const override { return 0; }
+  evaluation::DeviceClock clock() const override { return evaluation::DeviceClock::modelled; }
+
+  Result<model::BuildReport> build(const model::Kernel& kernel, std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltPtr built, tracer_->build(kernel, stop));
+    return built->report;
+  }
+  void settle_helper_thread() override {}
+  int build_threads() const override { return 1; }
+
+  Result<std::vector<ReferenceTensor>> reference(evaluation::Precision precision,
+                                                 const std::vector<ReferenceTensor>& inputs,
+                                                 const Invocation& invocation) override {
+    return reference_(precision, inputs, invocation);
+  }
+  Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Kernel& kernel, evaluation::Placement,
+                                                        std::stop_token stop) override {
+    TRY_ASSIGN(BuiltPtr built, tracer_->build(kernel, stop));
+    if (!built->report.built) return base::fail(ErrorCode::invalid_argument, built->report.diagnostics);
+    return std::make_unique<ModelledKernel>(std::move(built), definition_, std::move(stop));
+  }
+  std::unique_ptr<evaluation::Hold> quiet() override { return std::make_unique<evaluation::Hold>(); }
+  Result<std::unique_ptr<evaluation::Hold>> lock_machine() override { return quiet(); }
+  Result<evaluation::Peaks> probe_peaks_again(std::stop_token) override { return peaks(); }
+
+  std::vector<ProfileItem> machine_code_profile(const model::Kernel& kernel, std::stop_token stop) override {
+    const auto built = tracer_->build(kernel, stop);
+    if (!built || !(*built)->report.built) return {};
+    const auto plan = (*built)->plans.find(workload_);
+    return plan == (*built)->plans.end() ? std::vector<ProfileItem>() : profile_of(plan->second.time);
+  }
+
+ private:
+  /// Says what it is wherever it stands.
+  [[nodiscard]] std::string name() const {
+    return fmt::format("{} (modelled{})", chip_.name, chip_.calibrated ? "" : ", uncalibrated");
+  }
+  [[nodiscard]] evaluation::Peaks peaks() const {
+    evaluation::Peaks out;
+    out.flops_per_second = std::max(chip_.vector_gflops, chip_.matrix_gflops) * 1e9;
+    out.bytes_per_second = chip_.hbm_bytes_per_ns * 1e9;
+    return out;
+  }
+
+  TrainiumOptions options_;
+  const Generation& chip_;
+  model::Definition definition_;
+  model::AxisValues workload_;  ///< that a profile tells of
+  std::unique_ptr<Tracer> tracer_;
+  evaluation::HostReference reference_;
+  std::string header_;
+};
+
+}  // namespace
+
+std::unique_ptr<evaluation::Target> make_trainium_target(TrainiumOptions options) {
+  return std::make_unique<TrainiumTarget>(std::move(options));
+}
+
+}  // namespace accelopt::targets::trainium
