@@ -163,11 +163,11 @@ class Selftest {
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       SelftestOutcome outcome{.kernel = *kernels[i]};
       TRY_ASSIGN(const auto built, builds.get(i));
-      TRY_ASSIGN(auto judged, base::as_result(evaluation::judge(
-                                  *evaluator, kernels[i]->kernel, model::Kernel(task.baseline),
-                                  {.opened = interpreted(request_.device) ? nullptr : &opened.baseline,
-                                   .build = built,
-                                   .stop = shell_.stops.abort})));
+      TRY_ASSIGN(auto judged,
+                 base::as_result(evaluation::judge(*evaluator, kernels[i]->kernel, model::Kernel(task.baseline),
+                                                   {.opened = interpreted(request_.device) ? nullptr : &opened.baseline,
+                                                    .build = built,
+                                                    .stop = shell_.stops.abort})));
       outcome.evaluation = std::move(judged.evaluation);
       judge(outcome);
       count(outcome);

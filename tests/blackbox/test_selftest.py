@@ -82,7 +82,8 @@ class Selftest(support.TestCase):
                 self.assert_says(self.accelopt("selftest", "--exploits", folder), 1, r"a\.cpp", word)
 
     def test_the_program_holds_every_file_of_the_folder(self):
-        listed = set(re.findall(r"^  ([a-z]\S*?)\)?$", (EXPLOITS / "files.cmake").read_text(encoding="utf-8"), re.MULTILINE))
+        lists = "".join((EXPLOITS / name).read_text(encoding="utf-8") for name in ("files.cmake", "triton/files.cmake"))
+        listed = set(re.findall(r"^  ([a-z]\S*?)\)?$", lists, re.MULTILINE))
         there = {path.relative_to(EXPLOITS).as_posix() for suite in (EXPLOITS, EXPLOITS / "cuda", EXPLOITS / "triton") for part in ("tasks", "attacks", "honest")
                  for path in (suite / part).rglob("*") if path.is_file()}
         self.assertEqual(listed, there)
