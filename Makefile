@@ -7,7 +7,7 @@
 #                  self-test, on an otherwise idle machine
 # make check-gpu   what needs a CUDA device, about five minutes on an otherwise idle one
 # make build   install what is missing, and build release binaries into build/release/bin
-# make fetch   fetch what tests run against: the SurrealDB engine, MCP clients, NVRTC (make test does it too)
+# make fetch   fetch what tests run against: the SurrealDB engine, MCP clients, Agno, NVRTC (make test does it too)
 # make install build, and install to PREFIX (default /usr/local); make uninstall removes it again
 
 SHELL := /bin/bash
@@ -71,6 +71,7 @@ tidy: deps
 fetch: deps
 	@scripts/fetch-surreal.sh
 	@scripts/fetch-mcp-clients.sh
+	@scripts/fetch-agno.sh
 	@scripts/fetch-python.sh
 
 format:

@@ -35,6 +35,7 @@ void add_eval(CommandLine& app, Action& chosen);
 void add_bench(CommandLine& app, Action& chosen);
 void add_selftest(CommandLine& app, Action& chosen);
 void add_mcp(CommandLine& app, Action& chosen);
+void add_serve(CommandLine& app, Action& chosen);
 void add_memory(CommandLine& app, Action& chosen);
 void add_worker(CommandLine& app, Action& chosen);
 void add_config(CommandLine& app, Action& chosen);

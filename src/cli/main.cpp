@@ -66,6 +66,7 @@ int run(int argc, char** argv) {
                    Part{add_selftest, CtrlC::winds_down},
                    Part{add_worker, CtrlC::winds_down},
                    Part{add_mcp, CtrlC::winds_down},
+                   Part{add_serve, CtrlC::winds_down},
                    Part{add_config},
                    Part{add_gc},
                    Part{add_completion}};

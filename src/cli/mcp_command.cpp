@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <cstdio>
+#include <functional>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "app/workspace.hpp"
 #include "cli/command.hpp"
+#include "cli/search_flags.hpp"
 #include "cli/signals.hpp"
 #include "mcp/desk.hpp"
+#include "mcp/http.hpp"
 #include "mcp/stdio.hpp"
 
 namespace accelopt::cli {
@@ -16,17 +22,49 @@ struct McpOptions {
   std::string workspace;
   std::vector<std::string> folders;
   int most_runs = 4;
+  mcp::HttpOptions http;
 };
 
-base::Result<Exit> serve(const app::Shell& shell, const McpOptions& options) {
+/// Serves with the tools that the options allow.
+using Serve = std::function<base::Result<void>(const mcp::Catalogue&)>;
+
+base::Result<Exit> serve(const app::Shell& shell, const McpOptions& options, const Serve& transport) {
   say_on_stop("");
   TRY_ASSIGN(mcp::Folders folders,
              mcp::Folders::of(options.folders.empty() ? std::vector<std::string>{"."} : options.folders));
   mcp::Desk desk{shell, std::filesystem::absolute(app::find_workspace(options.workspace)).lexically_normal(),
                  std::move(folders), options.most_runs};
   const mcp::Catalogue catalogue = mcp::make_catalogue(desk);
-  TRY(mcp::serve_streams(catalogue, STDIN_FILENO, STDOUT_FILENO, shell.stops.wind_down));
+  TRY(transport(catalogue));
   return Exit::done;
+}
+
+base::Result<Exit> serve_streams(const app::Shell& shell, const McpOptions& options) {
+  return serve(shell, options, [&](const mcp::Catalogue& catalogue) {
+    return mcp::serve_streams(catalogue, STDIN_FILENO, STDOUT_FILENO, shell.stops.wind_down);
+  });
+}
+
+base::Result<Exit> serve_http(const app::Shell& shell, McpOptions options) {
+  options.http.token = shell.environment("ACCELOPT_MCP_TOKEN").value_or("");
+  options.http.listening = [](const std::string& url) {
+    fmt::print("{}\n", url);
+    std::fflush(stdout);
+  };
+  const auto served = serve(shell, options, [&](const mcp::Catalogue& catalogue) {
+    return mcp::serve_http(catalogue, options.http, shell.stops.wind_down);
+  });
+  return served ? served : refuse_options(served.error());
+}
+
+void declare(Command& command, McpOptions& options) {
+  command.option("--folder", &options.folders,
+                 "A folder that clients may use, with all below it; may be repeated (default: this one)");
+  command.option("--workspace", &options.workspace,
+                 "Folder of the runs (default: the nearest .accelopt here or above)");
+  command.option("--max-runs", &options.most_runs, "Most runs that clients have going at the same time")
+      .at_least(1)
+      .show_default();
 }
 
 }  // namespace
@@ -39,14 +77,26 @@ void add_mcp(CommandLine& app, Action& chosen) {
       "  accelopt mcp --folder ~/kernels --workspace ~/kernels/.accelopt\n"
       "A client starts it; what it offers is described in docs/mcp.md.\n");
   auto options = std::make_shared<McpOptions>();
-  command.option("--folder", &options->folders,
-                 "A folder that clients may use, with all below it; may be repeated (default: this one)");
-  command.option("--workspace", &options->workspace,
-                 "Folder of the runs (default: the nearest .accelopt here or above)");
-  command.option("--max-runs", &options->most_runs, "Most runs that clients have going at the same time")
-      .at_least(1)
+  declare(command, *options);
+  command.chosen(
+      [&chosen, options] { chosen = [options](app::Shell& shell) { return serve_streams(shell, *options); }; });
+}
+
+void add_serve(CommandLine& app, Action& chosen) {
+  Command command = app.add("serve", "Serve agents over the Model Context Protocol, by HTTP");
+  command.footer(
+      "Examples:\n"
+      "  accelopt serve --port 8123\n"
+      "  ACCELOPT_MCP_TOKEN=... accelopt serve --address 0.0.0.0 --port 8123\n"
+      "It prints its address and serves until Ctrl-C; runs that were begun continue. See docs/mcp.md.\n");
+  auto options = std::make_shared<McpOptions>();
+  command
+      .option("--address", &options->http.address,
+              "IPv4 address to listen on; one that others can reach needs ACCELOPT_MCP_TOKEN")
       .show_default();
-  command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return serve(shell, *options); }; });
+  command.option("--port", &options->http.port, "Port to listen on; 0: any that is free").show_default();
+  declare(command, *options);
+  command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return serve_http(shell, *options); }; });
 }
 
 }  // namespace accelopt::cli

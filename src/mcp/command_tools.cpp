@@ -254,6 +254,8 @@ CommandTool init_tool() {
                                  "description": "Parameters that it changes in place"},
                       "axes": {"type": "array", "items": {"type": "string", "maxLength": 500},
                                "description": "NAME=EXTENT in the raced workload"},
+                      "inits": {"type": "array", "items": {"type": "string", "maxLength": 500},
+                               "description": "NAME=GENERATOR: how an input is drawn, like x=normal(0, 1)"},
                       "folder": {"type": "string", "maxLength": 4000, "description": "Folder to make"}})json"),
           [](const Desk& desk, const Json& arguments) -> Result<Words> {
             TRY_ASSIGN(const std::string file, folder_of(desk, arguments, "file"));
@@ -263,7 +265,8 @@ CommandTool init_tool() {
                                               {"shapes", "--shape"},
                                               {"outputs", "--out"},
                                               {"inouts", "--inout"},
-                                              {"axes", "--axis"}})
+                                              {"axes", "--axis"},
+                                              {"inits", "--init"}})
               add_option(words, arguments, key, option);
             return words;
           },

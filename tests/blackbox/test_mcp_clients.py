@@ -17,9 +17,9 @@ HERE = shutil.which("node") is not None and (PACKAGES / "fetched.json").exists()
 
 
 class NpmClient:
-    def __init__(self, case, era, *arguments):
-        self.process = subprocess.Popen(["node", str(SCRIPT), era, str(PACKAGES), str(support.program_folder() / "accelopt"), "mcp",
-                                         *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=case.folder,
+    def __init__(self, case, era, *arguments, url=None):
+        server = [url] if url else [str(support.program_folder() / "accelopt"), "mcp", *map(str, arguments)]
+        self.process = subprocess.Popen(["node", str(SCRIPT), era, str(PACKAGES), *server], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=case.folder,
                                         env=case.environment)
         case.addCleanup(self.close)
         self.greeting = json.loads(self.process.stdout.readline())
@@ -69,6 +69,10 @@ class OtherPeoplesClients(support.TestCase):
                 with self.assertRaisesRegex(mcp_client.ToolError, "outside"):
                     client.call("lint", task="/etc")
 
+    def serve(self):
+        server = self.start("serve", "--port", 0, "--folder", self.folder, "--workspace", self.workspace)
+        return support.until(lambda: server.out_path.read_text(encoding="utf-8").strip(), "it listens", server)
+
     def test_a_client_plays_the_model_and_ends_with_a_gain(self):
         self.workspace.mkdir()
         (self.workspace / "accelopt.toml").write_text(f"[[workers]]\ncommand = \"{support.program_folder() / 'steady_worker'}\"\n",
@@ -76,9 +80,10 @@ class OtherPeoplesClients(support.TestCase):
         self.task()
         answers = {"planner": chat_script.plan("Exchange the two inner loops"), "executor": chat_script.steady_kernel("speed=3"),
                    "summarizer": "skip", "fixer": "skip"}
-        for era in ("old", "new"):
+        for era in ("old", "new", "old http", "new http"):
             with self.subTest(era):
-                client = NpmClient(self, era, "--folder", self.folder, "--workspace", self.workspace)
+                url = self.serve() if era.endswith("http") else None
+                client = NpmClient(self, era.split()[0], "--folder", self.folder, "--workspace", self.workspace, url=url)
                 run = client.call("start", task="task", agents="client", iterations=1, plans=1, attempts=1, patience=0)["run"]
                 while not (asked := client.call("next_question", run=run))["ended"]:
                     if question := asked["question"]:

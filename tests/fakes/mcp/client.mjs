@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// client.mjs ERA PACKAGES PROGRAM ARGUMENTS...: a real MCP client starts the server PROGRAM and works with it as it is told
-// by the calls on standard input, one JSON object a line: {"method", "params"}. Each result is a line of JSON on standard output.
+// client.mjs ERA PACKAGES PROGRAM ARGUMENTS...: a real MCP client starts the server PROGRAM, or calls it where that is an address, and works with it as it
+// is told by the calls on standard input, one JSON object a line: {"method", "params"}. Each result is a line of JSON on standard output.
 // ERA: old (@modelcontextprotocol/sdk), new (@modelcontextprotocol/client). Both check what a server says against the
 // protocol, structured content against the tools' output schemas included.
 import { createInterface } from "node:readline";
@@ -18,12 +18,15 @@ if (era === "old") {
   const { Client } = await load("@modelcontextprotocol/sdk/client/index.js");
   const { StdioClientTransport } = await load("@modelcontextprotocol/sdk/client/stdio.js");
   client = new Client(info);
-  transport = new StdioClientTransport({ command, args, env, stderr: "inherit" });
+  const { StreamableHTTPClientTransport } = await load("@modelcontextprotocol/sdk/client/streamableHttp.js");
+  transport = command.startsWith("http:") ? new StreamableHTTPClientTransport(new URL(command))
+                                          : new StdioClientTransport({ command, args, env, stderr: "inherit" });
 } else {
-  const { Client } = await load("@modelcontextprotocol/client");
+  const { Client, StreamableHTTPClientTransport } = await load("@modelcontextprotocol/client");
   const { StdioClientTransport } = await load("@modelcontextprotocol/client/stdio");
   client = new Client(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
-  transport = new StdioClientTransport({ command, args, env, stderr: "inherit" });
+  transport = command.startsWith("http:") ? new StreamableHTTPClientTransport(new URL(command))
+                                          : new StdioClientTransport({ command, args, env, stderr: "inherit" });
 }
 await client.connect(transport);
 await client.listTools();  // from now on results are checked against the output schemas
