@@ -77,6 +77,7 @@ Json capture_request(const Request& request) {
 Json trace_request(const Request& request) {
   Json out = form_of(request, "trace");
   out.erase("arch");
+  out["limits"] = {{"processes", 1}};  // a kernel needs no other
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "app/workspace.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
+#include "evaluation/bench.hpp"
 #include "report/document.hpp"
 #include "report/format.hpp"
 #include "report/progress.hpp"
@@ -47,11 +48,12 @@ report::TextTable table_of(const std::vector<app::SuiteOutcome>& tasks) {
     const search::RunResult& result = *line.result;
     const bool improved = line.improved();
     const app::SuiteTimes times = app::times_of(result);
-    table.add({line.task, report::format_ns(times.baseline_ns), improved ? report::format_ns(times.best_ns) : "-",
-               improved ? report::format_ratio(*result.confirmation->ratio) : "-",
-               report::format_percent(times.roofline), std::to_string(result.evaluations),
-               report::format_seconds(result.wall_seconds),
-               improved ? "improved" : std::string(search::to_string(result.outcome)) + ": " + result.reason});
+    table.add(
+        {line.task, report::format_ns(times.baseline_ns), improved ? report::format_ns(times.best_ns) : "-",
+         improved ? report::format_ratio(*result.confirmation->ratio) : "-", report::format_percent(times.roofline),
+         std::to_string(result.evaluations), report::format_seconds(result.wall_seconds),
+         improved ? std::string(evaluation::is_modelled(*result.confirmation) ? "improved (modelled)" : "improved")
+                  : std::string(search::to_string(result.outcome)) + ": " + result.reason});
   }
   return table;
 }

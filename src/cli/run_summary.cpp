@@ -9,6 +9,7 @@
 #include "app/estimate.hpp"
 #include "base/unified_diff.hpp"
 #include "cli/estimate_text.hpp"
+#include "evaluation/bench.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
 #include "report/text_width.hpp"
@@ -21,11 +22,12 @@ constexpr int kDiffLines = 6;
 constexpr std::size_t kDiffColumns = 110;
 
 std::string workloads_table(const model::Evaluation& confirmation) {
+  const bool modelled = evaluation::is_modelled(confirmation);
   report::TextTable table({{"workload"},
                            {"role"},
-                           {"baseline", report::Align::right},
-                           {"best", report::Align::right},
-                           {"speed-up [95 %]", report::Align::right},
+                           {modelled ? "modelled baseline" : "baseline", report::Align::right},
+                           {modelled ? "modelled best" : "best", report::Align::right},
+                           {modelled ? "speed-up [model's range]" : "speed-up [95 %]", report::Align::right},
                            {"of roofline", report::Align::right}});
   for (const model::WorkloadTiming& workload : confirmation.workloads) {
     table.add({workload.name, std::string(to_string(workload.role)),
@@ -38,9 +40,12 @@ std::string workloads_table(const model::Evaluation& confirmation) {
 
 std::string outcome_text(const search::RunResult& result) {
   if (result.outcome == search::RunOutcome::improved) {
-    std::string text =
-        fmt::format("\n{}: {} faster, confirmed in fresh processes on fresh inputs\n\n{}", result.task,
-                    report::format_ratio(*result.confirmation->ratio), workloads_table(*result.confirmation));
+    std::string text = fmt::format("\n{}: {} faster, confirmed {}\n\n{}", result.task,
+                                   report::format_ratio(*result.confirmation->ratio),
+                                   evaluation::is_modelled(*result.confirmation)
+                                       ? "by the model, and verified on fresh inputs; no device took these times"
+                                       : "in fresh processes on fresh inputs",
+                                   workloads_table(*result.confirmation));
     for (const std::string& note : result.confirmation->notes) text += "\n" + report::printable(note);
     if (!result.confirmation->notes.empty()) text += "\n";
     if (result.derived_reference) {

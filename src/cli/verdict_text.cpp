@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "evaluation/bench.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
 #include "report/text_width.hpp"
@@ -37,11 +38,12 @@ std::string why(const model::Evaluation& evaluation) {
 }
 
 report::TextTable workloads_of(const model::Evaluation& evaluation) {
+  const bool modelled = evaluation::is_modelled(evaluation);
   report::TextTable table({{"workload"},
                            {"role"},
-                           {"time", report::Align::right},
-                           {"baseline", report::Align::right},
-                           {"speed-up [95 %]", report::Align::right},
+                           {modelled ? "modelled time" : "time", report::Align::right},
+                           {modelled ? "modelled baseline" : "baseline", report::Align::right},
+                           {modelled ? "speed-up [model's range]" : "speed-up [95 %]", report::Align::right},
                            {"of roofline", report::Align::right}});
   for (const model::WorkloadTiming& workload : evaluation.workloads) {
     table.add({workload.name, std::string(to_string(workload.role)), report::format_ns(workload.time_ns),
@@ -58,6 +60,11 @@ std::string decision_text(const model::Evaluation& evaluation) {
   std::string text(model::to_string(evaluation.status));
   if (evaluation.verdict != model::Verdict::none) text += fmt::format(", {}", model::to_string(evaluation.verdict));
   if (!evaluation.ratio) return evaluation.reason.empty() ? text : text + ": " + evaluation.reason;
+  if (evaluation::is_modelled(evaluation))
+    return fmt::format("{}: {} of the baseline's modelled speed; {} ({})", text,
+                       report::format_ratio(*evaluation.ratio),
+                       evaluation.reason.empty() ? "no device took these times" : evaluation.reason,
+                       evaluation.environment.device + ", " + evaluation.environment.compiler);
   return fmt::format("{}: {} of the baseline's speed; {} ({} blocks)", text, report::format_ratio(*evaluation.ratio),
                      why(evaluation), evaluation.blocks);
 }

@@ -154,6 +154,10 @@ enum class Placement { usual, shifted };
 enum class DeviceClock { noisy, deterministic, modelled };
 /// Environment::clock of a modelled device: no device took the times.
 inline constexpr std::string_view kModelledClock = "modelled";
+/// Whether its times are a model's. Whoever shows them says so.
+inline bool is_modelled(const model::Evaluation& evaluation) {
+  return evaluation.environment.clock == kModelledClock;
+}
 
 /// The device as the measuring thread uses it, after `Target::open`.
 class Bench {

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "evaluation/bench.hpp"
 #include "model/stages.hpp"
 
 namespace accelopt::evaluation {
@@ -87,7 +88,9 @@ class Judging {
     if (!passed() || !same || raced.machine_code_id.empty()) return {};
     raced.verdict = model::Verdict::tie;  // one session in a hundred or so would find a difference
     const std::string seen = raced.reason.empty() ? "" : "; " + raced.reason;  // who disturbed it
-    raced.reason = "the same machine code as the baseline: a difference is this machine's noise" + seen;
+    raced.reason = is_modelled(raced)
+                       ? "the same instructions as the baseline"
+                       : "the same machine code as the baseline: a difference is this machine's noise" + seen;
     return {};
   }
 

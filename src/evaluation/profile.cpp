@@ -101,9 +101,14 @@ void describe(const Measuring& measuring, std::size_t index, const Times& times,
     profile.items.push_back({prefix + std::move(name), value, std::move(unit), std::move(meaning)});
   };
   const double time_ns = measuring.task.cpu.cache == model::Cache::cold ? times.cold_ns : times.warm_ns;
-  add("cold time", times.cold_ns / 1e3, "us",
-      "median time of one call with inputs and outputs flushed from all caches");
-  add("warm time", times.warm_ns / 1e3, "us", "median time of one call right after its inputs were written");
+  const bool modelled = measuring.samples() == stats::Samples::modelled;
+  if (modelled) {
+    add("modelled time", time_ns / 1e3, "us", "of one call; no device took it");
+  } else {
+    add("cold time", times.cold_ns / 1e3, "us",
+        "median time of one call with inputs and outputs flushed from all caches");
+    add("warm time", times.warm_ns / 1e3, "us", "median time of one call right after its inputs were written");
+  }
   for (const model::ProfileItem& count : times.counts) add(count.name, count.value, count.unit, count.meaning);
   const auto work = least_work(measuring.task.definition, workload);
   const auto point = roofline(measuring.task, workload, measuring.peaks, time_ns);
@@ -119,11 +124,11 @@ void describe(const Measuring& measuring, std::size_t index, const Times& times,
   const double peak = measuring.peaks.flops_per_second * units;
   if (work->flops > 0)
     add("share of peak compute", 100 * work->flops / time_ns * 1e9 / peak, "%",
-        "compute rate / measured float32 FMA peak");
+        modelled ? "compute rate / documented float32 peak" : "compute rate / measured float32 FMA peak");
   const double bandwidth = measuring.peaks.bytes_per_second * units;
   if (work->bytes > 0)
     add("share of peak bandwidth", 100 * work->bytes / time_ns * 1e9 / bandwidth, "%",
-        "memory rate / measured peak bandwidth");
+        modelled ? "memory rate / documented bandwidth" : "memory rate / measured peak bandwidth");
 }
 
 /// What the machine's counters say of the workload on which the kernel spends most.

@@ -23,6 +23,12 @@ class Package(unittest.TestCase):
         folder = root / "python" / "accelopt_capture"
         self.assertEqual(sorted(named), sorted(str(file.relative_to(folder)) for file in folder.rglob("*.py")))
 
+    def test_every_file_of_nki_is_built_into_the_program(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        named = (root / "src" / "capture" / "CMakeLists.txt").read_text().split("set(nki_files", 1)[1].split(")", 1)[0].split()
+        files = [file for folder in ("accelopt_nki", "neuronxcc") for file in (root / "python" / folder).rglob("*.py")]
+        self.assertEqual(sorted(named), sorted(str(file.relative_to(root / "python")) for file in files))
+
 
 class Elements(unittest.TestCase):
     def test_every_small_value_survives(self):

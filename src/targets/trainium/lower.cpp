@@ -183,7 +183,7 @@ class Lowering {
     const auto number = static_cast<std::uint32_t>(out_.work.size());
     const auto all = [&](const std::vector<Touched>& before, const Touched& now) {
       for (const Touched& other : before) {
-        if (overlap(other, now)) work.after.push_back(other.work);
+        if (other.work != number && overlap(other, now)) work.after.push_back(other.work);
       }
     };
     for (const std::uint32_t source : one.sources) {

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NKI kernels without a Trainium: verified, refused by name, and timed by a model that says so."""
+
+import pathlib
+import shutil
+
+import support
+
+SUITE = pathlib.Path(__file__).resolve().parents[2] / "suites" / "nkibench" / "silu"
+
+# One pass of the activation engine over wide tiles, in place of five instructions over narrow ones.
+FASTER = """\
+import neuronxcc.nki as nki
+import neuronxcc.nki.language as nl
+
+
+@nki.jit
+def kernel(x):
+    M, N = x.shape
+    y = nl.ndarray((M, N), dtype=x.dtype, buffer=nl.shared_hbm)
+    rows, columns = nl.arange(128)[:, None], nl.arange(2048)[None, :]
+    for i in nl.affine_range((M + 127) // 128):
+        for j in nl.affine_range((N + 2047) // 2048):
+            inside = (128 * i + rows < M) & (2048 * j + columns < N)
+            tile = nl.load(x[128 * i + rows, 2048 * j + columns], mask=inside)
+            nl.store(y[128 * i + rows, 2048 * j + columns], nl.silu(tile, mask=inside), mask=inside)
+    return y
+"""
+
+
+class Trainium(support.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.silu = pathlib.Path(self.folder) / "silu"
+        shutil.copytree(SUITE, self.silu)
+        toml = self.silu / "task.toml"
+        toml.write_text(toml.read_text().replace("M = 4096, N = 7168", "M = 512, N = 2048"))
+        self.baseline = (self.silu / "baseline.py").read_text()
+
+    def evaluate(self, text, *options):
+        finished = self.accelopt("eval", self.silu, self.file("candidate.py", text), "--device", "trn1:model", "--json", *options)
+        self.assertEqual(len(finished.lines), 1, finished)
+        return finished.lines[0]
+
+    def test_faster_kernel_is_faster_by_the_model(self):
+        evaluation = self.evaluate(FASTER)
+        self.assertEqual((evaluation["status"], evaluation["verdict"]), ("PASSED", "FASTER"), evaluation)
+        self.assertGreater(evaluation["ratio"]["low"], 1.15)
+        self.assertEqual(evaluation["environment"]["clock"], "modelled")
+        self.assertEqual(evaluation["environment"]["device"], "trn1 (modelled)")
+        self.assertEqual(evaluation["trust"], "modelled")
+        self.assertEqual(evaluation["blocks"], 2, "one for each policy")
+
+    def test_people_read_that_times_are_modelled(self):
+        finished = self.accelopt("eval", self.silu, self.file("candidate.py", FASTER), "--device", "trn1:model")
+        self.assertIn("modelled time", finished.out)
+        self.assertIn("no device took these times", finished.out)
+
+    def test_small_gain_is_a_tie(self):
+        evaluation = self.evaluate(self.baseline.replace("result = nl.multiply(tile, share, mask=inside)",
+                                                         "result = nl.multiply(share, tile, mask=inside)"))
+        self.assertEqual((evaluation["status"], evaluation["verdict"]), ("PASSED", "TIE"), evaluation)
+
+    def test_wrong_kernel_is_incorrect(self):
+        evaluation = self.evaluate(self.baseline.replace("scale=-1.0", "scale=-1.01"))
+        self.assertEqual(evaluation["status"], "INCORRECT_NUMERICAL", evaluation)
+
+    def test_uninitialised_elements_are_named(self):
+        evaluation = self.evaluate(self.baseline.replace(
+            "tile = nl.load(", "tile = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\n            other = nl.load("))
+        self.assertEqual(evaluation["status"], "RUNTIME_ERROR", evaluation)
+        self.assertRegex(evaluation["reason"], r'uninitialised elements of "tensor" \(line 16\)')
+
+    def test_compiler_errors_have_names_and_lines(self):
+        for old, new, reason in (
+                ("mask=inside)\n            power", ")\n            power", "err_tensor_access_out_of_bound"),
+                ("nl.add(power, 1.0", "nl.addition(power, 1.0", "has no attribute 'addition'"),
+                ("nl.arange(128)[:, None]", "nl.arange(256)[:, None]", "err_num_partition_exceed_arch_limit"),
+                ("            nl.store(y", "            if j > 0: nl.store(y", "err_tensor_output_not_written_to")):
+            with self.subTest(reason):
+                changed = self.baseline.replace(old, new)
+                self.assertNotEqual(changed, self.baseline)
+                evaluation = self.evaluate(changed)
+                self.assertEqual(evaluation["status"], "COMPILE_ERROR", evaluation)
+                self.assertRegex(evaluation["reason"], r"candidate\.py:\d+: error: .*" + reason)
+
+    def test_kernel_cannot_reach_the_machine(self):
+        for text in ("import os\nos._exit(0)\n", "open('/etc/passwd').read()\n", "open('../escaped', 'w')\n",
+                     "import socket\nsocket.create_connection(('127.0.0.1', 9), 1)\n"):
+            with self.subTest(text):
+                self.assertEqual(self.evaluate(text + self.baseline)["status"], "COMPILE_ERROR")
+
+    def test_other_generation_says_that_it_is_uncalibrated(self):
+        finished = self.accelopt("eval", self.silu, self.file("candidate.py", FASTER), "--device", "trn2:model", "--json")
+        self.assertEqual(finished.lines[0]["environment"]["device"], "trn2 (modelled, uncalibrated)")
+
+
+if __name__ == "__main__":
+    support.main()
