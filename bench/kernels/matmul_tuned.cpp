@@ -14,10 +14,8 @@ static inline void tile(const float* a, const float* b, float* c, int64_t depth,
   vec sum[ROWS][NV];
   for (int i = 0; i < ROWS; ++i)
     for (int j = 0; j < NV; ++j) sum[i][j] = first ? vec{} : *(const vec*)(c + i * N + 8 * j);
-  _Pragma("GCC unroll 1")
-  for (int64_t k = 0; k < depth; k += UNROLL) {
-    _Pragma("GCC unroll 8")
-    for (int u = 0; u < UNROLL; ++u) {
+  _Pragma("GCC unroll 1") for (int64_t k = 0; k < depth; k += UNROLL) {
+    _Pragma("GCC unroll 8") for (int u = 0; u < UNROLL; ++u) {
       vec right[NV];
       for (int j = 0; j < NV; ++j) right[j] = *(const vec*)(b + (k + u) * NR + 8 * j);
       for (int i = 0; i < ROWS; ++i)

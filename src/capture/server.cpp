@@ -74,9 +74,9 @@ base::Result<void> CaptureServer::start(const std::stop_token& stop) {
   if (ready == first->end() || !ready->is_object()) {
     process_.end();
     const Json error = first->value("error", Json::object());
-    return base::fail(ErrorCode::unsupported, std::string(nki ? "NKI kernels cannot be traced here: "
-                                                              : "Triton cannot capture here: ") +
-                                                  base::text_at(error, "message"));
+    return base::fail(ErrorCode::unsupported,
+                      std::string(nki ? "NKI kernels cannot be traced here: " : "Triton cannot capture here: ") +
+                          base::text_at(error, "message"));
   }
   if (nki) {
     version_ = "Python " + base::text_at(*ready, "python");

@@ -40,7 +40,7 @@ bool is_measured(const TargetDescription& target) {
 
 std::string device_kind(std::string_view target) {
   const TargetDescription* const found = find_target(target);
-  if (found == nullptr || !is_measured(*found)) return std::string(target);
+  if (found == nullptr || !is_measured(*found) || !found->models.empty()) return std::string(target);
   return found->device.substr(0, found->device.find(':'));
 }
 

@@ -52,11 +52,11 @@ struct TargetDescription {
   std::vector<TaskKey> task_keys;               ///< in the order in which they are written; empty: it has no table
   /// Its tasks may have inout, ties, small_floats, and dtypes uint16 to uint64.
   bool takes_every_tensor = false;
-  std::string device;       ///< one that it measures on, "cuda:0"; empty: nothing is measured on it in this version
+  std::string device;  ///< one that it measures on, "cuda:0"; empty: nothing is measured on it in this version
   std::vector<std::string> models{};  ///< devices that are modelled, "trn1:model"; empty: its devices are real
-  std::string devices;      ///< how all are named: "cuda:N for CUDA device N"
-  std::string interpreter;  ///< a device that verifies its kernels and times nothing; empty: there is none
-  bool own_memory = false;  ///< its device has memory of its own, where inputs and outputs lie
+  std::string devices;                ///< how all are named: "cuda:N for CUDA device N"
+  std::string interpreter;            ///< a device that verifies its kernels and times nothing; empty: there is none
+  bool own_memory = false;            ///< its device has memory of its own, where inputs and outputs lie
   /// A cache as large as many outputs: what a call wrote may still lie there when it ends.
   bool large_cache = false;
   bool profiles_on_demand = false;  ///< a profile takes seconds: opening a task leaves the baseline's to those who ask
@@ -77,7 +77,7 @@ const TargetDescription& target_of(const Task& task);
 int cores_of(const Task& task);
 /// Whether something is measured on it in this version.
 bool is_measured(const TargetDescription& target);
-/// The kind of the device that the target names, "cuda" of "cuda:0"; of an unknown or unmeasured one its own name.
+/// The kind of the device that the target names, "cuda" of "cuda:0"; of an unknown, unmeasured or modelled one its own name.
 std::string device_kind(std::string_view target);
 
 /// As language_of_file, where two targets have languages of one suffix: that of this target.

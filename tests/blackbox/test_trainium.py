@@ -34,7 +34,7 @@ class Trainium(support.TestCase):
         self.silu = pathlib.Path(self.folder) / "silu"
         shutil.copytree(SUITE, self.silu)
         toml = self.silu / "task.toml"
-        toml.write_text(toml.read_text().replace("M = 4096, N = 7168", "M = 512, N = 2048"))
+        toml.write_text(toml.read_text().replace("M = 4096, N = 7168", "M = 256, N = 2048"))
         self.baseline = (self.silu / "baseline.py").read_text()
 
     def evaluate(self, text, *options):

@@ -12,7 +12,6 @@ namespace {
 
 TEST(TargetDescription, Targets_Described_AreUnambiguous) {
   std::set<std::string> names;
-  std::map<std::string, Language> of_suffix;
   for (const TargetDescription* target : targets()) {
     EXPECT_TRUE(names.insert(target->name).second) << target->name;
     EXPECT_FALSE(target->languages.empty()) << target->name;
@@ -22,7 +21,7 @@ TEST(TargetDescription, Targets_Described_AreUnambiguous) {
     }
     for (const LanguageDescription& language : target->languages) {
       for (const std::string& suffix : language.suffixes)
-        EXPECT_EQ(of_suffix.emplace(suffix, language.language).first->second, language.language) << suffix;
+        EXPECT_EQ(language_of_file("kernel" + suffix, *target).value(), language.language) << target->name << suffix;
     }
   }
 }
