@@ -77,7 +77,8 @@ const TargetDescription& target_of(const Task& task);
 int cores_of(const Task& task);
 /// Whether something is measured on it in this version.
 bool is_measured(const TargetDescription& target);
-/// The kind of the device that the target names, "cuda" of "cuda:0"; of an unknown, unmeasured or modelled one its own name.
+/// The kind of the device that the target names, "cuda" of "cuda:0"; of an unknown, unmeasured or modelled one its own
+/// name.
 std::string device_kind(std::string_view target);
 
 /// As language_of_file, where two targets have languages of one suffix: that of this target.
