@@ -33,7 +33,7 @@ using base::Json;
 using base::Result;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMostHeadBytes = 32 * 1024;
+constexpr std::size_t kMostHeadBytes = std::size_t{32} << 10U;
 /// A client that has not sent its request, or does not read the reply, within this time is let go.
 constexpr std::chrono::seconds kPatience{20};
 constexpr int kLookForStop = 200;  ///< milliseconds

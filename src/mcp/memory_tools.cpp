@@ -54,8 +54,7 @@ Tool memory_search_tool(const Desk& desk) {
 }
 
 Result<ToolResult> memory_add(const Desk& desk, const Json& arguments) {
-  Json experience = arguments;
-  TRY_ASSIGN(const app::Imported imported, app::read_experiences(base::canonical(experience), "the experience", {}));
+  TRY_ASSIGN(const app::Imported imported, app::read_experiences(base::canonical(arguments), "the experience", {}));
   TRY_ASSIGN(const auto store, app::open_knowledge(desk.shell, "", desk.workspace, app::KnowledgeUse::writing));
   TRY_ASSIGN(const int fresh, app::insert_imported(*store, imported));
   return ToolResult{fresh > 0 ? "it is in " + store->name() : "it was known already, in " + store->name(),
