@@ -78,6 +78,7 @@ base::Result<model::Solution> read_kernel(const std::filesystem::path& file, con
 base::Result<model::Evaluation> evaluate(const Shell& shell, const EvalRequest& request, const EvalPorts& ports) {
   evaluation::MeasureSettings settings;
   settings.seed = request.seed.value_or(base::random_seed());
+  settings.host_run = request.host;
   if (request.interpret) return interpret(shell, request, ports, settings);
   DelayPorts delays;
   delays.notice = ports.note;

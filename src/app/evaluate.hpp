@@ -24,6 +24,7 @@ struct EvalRequest {
   std::optional<std::uint64_t> seed{};  ///< of the inputs; none: drawn
   bool confirm = false;                 ///< as a run confirms its winner
   bool interpret = false;               ///< by the target's interpreter: verified, never timed
+  bool host = false;                    ///< its own host function is called, too, and compared
 };
 
 /// Hears, in words, what is being done; any thread.

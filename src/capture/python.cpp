@@ -75,7 +75,26 @@ std::vector<fs::path> programs_of(const PythonOptions& options) {
   return programs;
 }
 
+std::string where_looked(const std::vector<fs::path>& programs) {
+  if (programs.empty()) return "there is no python3 on the PATH";
+  return "looked at " + base::joined(programs, ", ", [](const fs::path& program) { return program.string(); });
+}
+
 }  // namespace
+
+base::Result<Python> find_python_with(const PythonOptions& options, const std::string& package) {
+  const std::vector<fs::path> programs = programs_of(options);
+  for (const fs::path& program : programs) {
+    if (access(program.c_str(), X_OK) != 0) continue;
+    for (const fs::path& packages : package_folders(program)) {
+      std::error_code ignored;
+      if (fs::is_regular_file(packages / package / "__init__.py", ignored)) return Python{program, packages, {}};
+    }
+  }
+  return base::fail(base::ErrorCode::unsupported, "no Python with " + package + " was found (" +
+                                                      where_looked(programs) +
+                                                      "); set ACCELOPT_PYTHON to one that has it");
+}
 
 base::Result<Python> find_any_python(const PythonOptions& options) {
   for (const fs::path& program : programs_of(options)) {
@@ -87,10 +106,8 @@ base::Result<Python> find_any_python(const PythonOptions& options) {
 
 base::Result<Python> find_python(const PythonOptions& options) {
   const std::vector<fs::path> programs = programs_of(options);
-  std::vector<std::string> tried;
   std::string other;
   for (const fs::path& program : programs) {
-    tried.push_back(program.string());
     if (access(program.c_str(), X_OK) != 0) continue;
     for (const fs::path& packages : package_folders(program)) {
       const auto version = triton_in(packages);
@@ -98,11 +115,9 @@ base::Result<Python> find_python(const PythonOptions& options) {
       if (version) other = *version;
     }
   }
-  const std::string where =
-      tried.empty() ? "there is no python3 on the PATH" : "looked at " + base::joined(tried, ", ");
   const std::string what = other.empty() ? "no Python with Triton was found" : "Triton " + other + " was found";
   return base::fail(base::ErrorCode::unsupported,
-                    what + ", and " + kTritonVersion + " is needed (" + where +
+                    what + ", and " + kTritonVersion + " is needed (" + where_looked(programs) +
                         "); make one: python3 -m venv ENV && ENV/bin/pip install triton==" + kTritonVersion +
                         " numpy, and set ACCELOPT_PYTHON=ENV/bin/python3");
 }

@@ -17,8 +17,8 @@ struct PythonOptions {
 
 struct Python {
   std::filesystem::path program;   ///< absolute
-  std::filesystem::path packages;  ///< the folder that holds triton/ and its .dist-info
-  std::string triton;              ///< its version, "3.6.0"
+  std::filesystem::path packages;  ///< the folder that holds the package asked for
+  std::string triton;              ///< find_python: its version, "3.6.0"
 };
 
 /// The version that was measured; another one may be refused by what captures.
@@ -28,6 +28,8 @@ inline constexpr const char* kTritonVersion = "3.6.0";
 /// Triton. Nothing is run.
 /// @error unsupported: there is none; says where it was looked for and what to install.
 base::Result<Python> find_python(const PythonOptions& options);
+/// The first of the same that has this package, of any version. @error as find_python.
+base::Result<Python> find_python_with(const PythonOptions& options, const std::string& package);
 /// The first of the same that there is, whatever packages it has. @error unsupported: there is none.
 base::Result<Python> find_any_python(const PythonOptions& options);
 

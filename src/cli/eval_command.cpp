@@ -21,6 +21,7 @@ struct EvalOptions {
   bool json = false;
   bool confirm = false;
   bool interpret = false;
+  bool host = false;
   std::string export_markdown;
   std::optional<std::uint64_t> seed;
   app::DeviceFlags device;
@@ -34,11 +35,16 @@ base::Result<Exit> show_evaluation(app::Shell& shell, const EvalOptions& options
   if (options.interpret && options.confirm)
     return refuse_options({base::ErrorCode::invalid_argument,
                            "--confirm races in fresh processes, and --interpret times nothing; give one of them"});
+  if (options.interpret && options.host)
+    return refuse_options(
+        {base::ErrorCode::invalid_argument,
+         "--host calls the kernel's function on a device, and --interpret uses none; give one of them"});
   app::EvalRequest request{.task = task,
                            .device = options.device,
                            .seed = options.seed,
                            .confirm = options.confirm,
-                           .interpret = options.interpret};
+                           .interpret = options.interpret,
+                           .host = options.host};
   if (!options.file.empty()) {
     TRY_ASSIGN(request.kernel, app::read_kernel(options.file, request.task));
   }
@@ -67,6 +73,8 @@ void add_eval(CommandLine& app, Action& chosen) {
       "  accelopt eval my_task                   the baseline against itself\n"
       "  accelopt eval my_task faster.cpp --confirm   would a run report it?\n"
       "  accelopt eval my_task faster.py --interpret  is a Triton kernel correct? Without a GPU\n"
+      "  accelopt eval my_task faster.py --host       what does a call cost its users, and is it the same bit for "
+      "bit?\n"
       "  accelopt eval my_task faster.cpp --worker \"ssh host accelopt worker --device cpu:1\"\n");
   auto options = std::make_shared<EvalOptions>();
   command.option("task", &options->task, "Folder of the task").required();
@@ -76,6 +84,8 @@ void add_eval(CommandLine& app, Action& chosen) {
                "Confirm it as a run does its winner: held-out workloads, fresh processes, and what watches its calls");
   command.flag("--interpret", options->interpret,
                "Verify it by its language's interpreter, where there is no device: nothing is timed");
+  command.flag("--host", options->host,
+               "Also call the solution's own Python function by PyTorch, time it, and compare what it computes");
   command.option("--export-markdown", &options->export_markdown, "Also write the verdict to this file, as Markdown");
   command.option("--seed", &options->seed, "Of the inputs (default: drawn)");
   declare(command, options->device);

@@ -35,6 +35,23 @@ struct Inspection {
   std::vector<std::string> notes;  ///< what was checked, and what could not be
 };
 
+/// Calls of a kernel's own host function, as its users make them, on one set of inputs. Nothing of them is verified.
+struct HostCalls {
+  std::vector<std::string> outputs;  ///< bytes, in the definition's order
+  std::vector<double> microseconds;  ///< of each call, the wait for the device included
+  std::string where;                 ///< "PyTorch 2.11.0 (Python 3.12.3)"
+};
+
+/// The same beside the kernel as it is measured, on the same inputs.
+struct HostRun {
+  double call_us = 0;                      ///< median of the function's calls
+  std::string where;                       ///< as HostCalls
+  std::vector<std::string> differences{};  ///< outputs that are not the same bytes, each in words
+};
+
+/// How the bytes of an output differ from others of the same output, in words; empty: they are the same.
+std::string difference_of(const model::TensorSpec& output, const std::string& bytes, const std::string& measured);
+
 /// Of the measuring thread, after `Target::open`. A target without any has nothing to override.
 class Instruments {
  public:
@@ -63,6 +80,13 @@ class Instruments {
   virtual std::vector<model::ProfileItem> hot_loops(const model::Kernel& /*kernel*/, const CodeSamples& /*samples*/,
                                                     std::stop_token /*stop*/) {
     return {};
+  }
+  /// Calls the kernel's own host function on a slot's inputs, and compares what it computes with what the kernel does
+  /// as it is measured. The machine's lock is held. @error unsupported: kernels of this target have none, or what runs
+  /// it is missing; invalid_argument: it failed; cancelled; io.
+  virtual base::Result<HostRun> host_run(const model::Kernel& /*kernel*/, const Invocation& /*invocation*/,
+                                         std::stop_token /*stop*/) {
+    return base::fail(base::ErrorCode::unsupported, "kernels of this target have no host function");
   }
   /// Whether `inspect` may tell anything.
   [[nodiscard]] virtual bool inspects() const { return false; }

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the planner is told about a kernel that passed.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <span>
 
+#include "base/text.hpp"
 #include "evaluation/measuring.hpp"
 #include "evaluation/roofline.hpp"
+#include "evaluation/verify/dtype_codec.hpp"
 #include "model/target_description.hpp"
 
 namespace accelopt::evaluation {
@@ -147,6 +153,29 @@ base::Result<void> add_hardware_counts(Measuring& measuring, const model::Kernel
   return {};
 }
 
+/// The kernel's own host function beside it, on every raced and checked workload.
+base::Result<void> add_host_runs(Measuring& measuring, const model::Kernel& kernel, model::Profile& profile,
+                                 const std::stop_token& stop) {
+  for (const std::size_t workload : measuring.workloads(kVerified)) {
+    const std::string& name = measuring.task.workloads[workload].name;
+    TRY_ASSIGN(Slot * slot, measuring.slots->get(workload, 0));
+    TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
+    const auto run = measuring.target.host_run(kernel, slot->invocation, stop);
+    if (!run && run.error().code == base::ErrorCode::cancelled) return tl::make_unexpected(run.error());
+    if (!run) {
+      profile.notes.push_back("the host function was not called: " + run.error().message);
+      return {};
+    }
+    profile.items.push_back({name + ": host time", run->call_us, "us",
+                             "median of calls of the solution's own function by " + run->where +
+                                 ", until the device is done; not verified call by call"});
+    const std::string same = run->differences.empty() ? "computes the same bytes as the kernel that was measured"
+                                                      : base::joined(run->differences, "; ");
+    profile.notes.push_back(name + ": the solution's own function " + same);
+  }
+  return {};
+}
+
 /// Times and counts of the raced workloads, and samples of the one on which the kernel spends most. With a failure, the
 /// rest of the profile says nothing.
 base::Result<std::optional<CodeSamples>> measure(Measuring& measuring, const model::Kernel& kernel,
@@ -173,12 +202,32 @@ base::Result<std::optional<CodeSamples>> measure(Measuring& measuring, const mod
     }
   }
   TRY(add_hardware_counts(measuring, kernel, longest, raced.size() > 1, profile, stop));
+  if (measuring.settings.host_run) TRY(add_host_runs(measuring, kernel, profile, stop));
   TRY_ASSIGN(Slot * slot, measuring.slots->get(longest, 0));
   TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
   return measuring.target.sample(kernel, slot->invocation, measuring.task.cpu.cache, stop);
 }
 
 }  // namespace
+
+std::string difference_of(const model::TensorSpec& output, const std::string& bytes, const std::string& measured) {
+  if (bytes == measured) return {};
+  if (bytes.size() != measured.size())
+    return fmt::format("leaves {} bytes of output {}, and {} were measured", bytes.size(), output.name,
+                       measured.size());
+  const std::vector<double> own = decode(output.dtype, std::as_bytes(std::span(bytes)));
+  const std::vector<double> other = decode(output.dtype, std::as_bytes(std::span(measured)));
+  const std::size_t width = model::size_of(output.dtype);
+  std::size_t different = 0;
+  double largest = 0;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (bytes.compare(i * width, width, measured, i * width, width) == 0) continue;
+    ++different;
+    largest = std::max(largest, std::abs(own[i] - other[i]));
+  }
+  return fmt::format("differs from the kernel that was measured in {} of {} elements of output {}, by {:.3g} at most",
+                     different, own.size(), output.name, largest);
+}
 
 int CodeSamples::count() const {
   auto all = static_cast<int>(own.size());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "pytorch/reference.hpp"
 #include "targets/cpu/cpu_target.hpp"
 #include "targets/cpu/description.hpp"
 #include "targets/cpu/doctor.hpp"
@@ -44,12 +45,18 @@ triton::CaptureOptions capture_options(const Making& making) {
   return options;
 }
 
-/// Runs the reference of a task of another target.
+/// Runs the reference of a task of another target, on this machine's processor.
 auto host_reference(const Making& making) {
-  return
-      [host = cpu_options(making)](const model::Task& task, evaluation::DeviceUse& use, const std::stop_token& stop) {
-        return cpu::make_cpu_reference(task, host, use, stop);
-      };
+  return [host = cpu_options(making), environment = making.environment](
+             const model::Task& task, evaluation::DeviceUse& use,
+             const std::stop_token& stop) -> base::Result<evaluation::HostReference> {
+    if (task.reference.name.ends_with(".py")) {
+      TRY(cpu::check_reference_memory(task));
+      TRY_ASSIGN(auto reference, pytorch::make_reference(task, {.python = {environment}}, stop));
+      return cpu::while_nobody_measures(std::move(reference), use);
+    }
+    return cpu::make_cpu_reference(task, host, use, stop);
+  };
 }
 
 std::unique_ptr<evaluation::Target> make_cuda(const Making& making) {

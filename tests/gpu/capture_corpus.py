@@ -65,12 +65,15 @@ def workload_of(definition, variable):
     return {"name": "w", "inputs": inputs, "outputs": outputs}
 
 
+def solution_paths(root):
+    return [*sorted(root.glob("experiments/flb_optimize/solutions/*/*/*.json")),
+            *sorted(root.glob("experiments/flb_full_complete_local/results/12-21-17-05/*_solution.json")),
+            *sorted(root.glob("samples/fib/*.json"))]
+
+
 def accelopt(server, root, configurations):
     found, axes = definitions(root)
-    paths = [*sorted(root.glob("experiments/flb_optimize/solutions/*/*/*.json")),
-             *sorted(root.glob("experiments/flb_full_complete_local/results/12-21-17-05/*_solution.json")),
-             *sorted(root.glob("samples/fib/*.json"))]
-    for path in paths:
+    for path in solution_paths(root):
         solution = json.loads(path.read_text())
         definition, variable = definition_of(solution["definition"], found, axes)
         files = [{"name": source["path"], "content": source["content"]} for source in solution["sources"]]

@@ -220,10 +220,20 @@ class TritonReplay(support.TestCase):
         evaluation = self.evaluated(TUNED)
         self.assertEqual(evaluation["status"], "PASSED", evaluation)
         tuning = evaluation["tuning"]
-        self.assertEqual(dict(zip(tuning["names"], tuning["chosen"])), {"BLOCK": 1024, "SKIP": 0}, tuning)
+        self.assertEqual(dict(zip(tuning["names"], tuning["chosen"])), {"BLOCK": 1024, "SKIP": 0, "num_warps": 4}, tuning)
         fates = {tuple(one["values"]): one for one in tuning["field"]}
         wrong = next(one for values, one in fates.items() if dict(zip(tuning["names"], values))["SKIP"] == 1)
         self.assertEqual((wrong["fate"], wrong["status"][:9]), ("failed", "INCORRECT"), tuning)
+
+    def test_the_host_function_computes_the_same(self):
+        for name, text in (("a baseline", BASELINE), ("a returned tensor", RIGHT["a returned tensor"]), ("a tuned one", TUNED)):
+            with self.subTest(name):
+                profile = self.evaluated(text, "--host")["profile"]
+                if any("no Python with torch" in note for note in profile["notes"]):
+                    self.skipTest(str(profile["notes"]))
+                same = [note for note in profile["notes"] if note.endswith("computes the same bytes as the kernel that was measured")]
+                self.assertEqual(len(same), 2, profile["notes"])
+                self.assertGreater(next(item for item in profile["items"] if item["name"] == "large: host time")["value"], 5)
 
     def test_a_winner_is_confirmed(self):
         (self.task / "baseline.py").write_text(BASELINE.replace("256", "16"), encoding="utf-8")

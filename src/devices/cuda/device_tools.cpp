@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "devices/cuda/counters.hpp"
 #include "devices/cuda/disassembler.hpp"
 #include "devices/cuda/sanitizer_report.hpp"
@@ -104,7 +105,8 @@ base::Result<sandbox::RunResult> DeviceTools::run_once(const std::string& progra
   sandbox::SpawnOptions options;
   options.program = program;
   options.arguments = arguments;
-  options.arguments.insert(options.arguments.end(), {options_.server, "--one-call", file.string()});
+  if (program != options_.server) options.arguments.push_back(options_.server);
+  options.arguments.insert(options.arguments.end(), {"--one-call", file.string()});
   options.environment = tool_environment(folder_->path().string(), options_.environment);
   options.directory = folder_->path().string();
   options.own_namespaces = false;
@@ -122,6 +124,24 @@ base::Result<sandbox::RunResult> DeviceTools::run(const std::string& program, st
   // The resident process holds most of what is in use; its slots can be made again.
   TRY(options_.release_memory());
   return run_once(program, arguments, call, limit, stop);
+}
+
+base::Result<std::vector<std::string>> DeviceTools::outputs(OneCall call, const std::stop_token& stop) {
+  call.request.keep_outputs = true;
+  TRY_ASSIGN(const auto ran, run(options_.server, {}, call, options_.sanitizing_limit, stop));
+  const auto why = [&] { return ran.timed_out ? "it came to no end" : std::string(base::first_line(ran.output)); };
+  const std::filesystem::path file = folder_->path() / (std::string("call") + kOutputsSuffix);
+  auto bytes = base::read_file(file);
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
+  if (!bytes) return base::fail(ErrorCode::invalid_argument, "a call of the kernel alone failed: " + why());
+  std::vector<std::string> out;
+  std::size_t at = 0;
+  for (const SlotOutput& output : call.request.outputs) {
+    out.push_back(bytes->substr(std::min(at, bytes->size()), output.count * model::size_of(output.dtype)));
+    at += output.count * model::size_of(output.dtype);
+  }
+  return out;
 }
 
 base::Result<std::string> DeviceTools::why_missing(const ToolName& name, std::optional<Tool>& tool, std::string& why,

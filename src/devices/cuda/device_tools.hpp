@@ -58,6 +58,10 @@ class DeviceTools {
   /// slow for a kernel is not asked again for it: calls come with the smaller workload first. @error cancelled.
   base::Result<evaluation::Inspection> inspect(const OneCall& call, const std::stop_token& stop);
 
+  /// The bytes that the call leaves in its outputs, no tool watching. @error invalid_argument: the call failed; io;
+  /// cancelled.
+  base::Result<std::vector<std::string>> outputs(OneCall call, const std::stop_token& stop);
+
   /// Likewise of nvdisasm.
   base::Result<std::string> why_no_disassembly(const std::stop_token& stop);
   /// What nvdisasm prints of the cubin's code; empty where there is none, or it failed. @error cancelled.

@@ -18,19 +18,29 @@ std::string packed(const std::vector<Value>& values) {
 
 }  // namespace
 
-base::Result<SlotRecipe::HostResult> host_outputs(const model::Definition& definition, const model::AxisValues& axes,
-                                                  const evaluation::HostReference& reference,
-                                                  const evaluation::Invocation& shape,
-                                                  const std::vector<evaluation::InputDraw>& draws,
-                                                  std::uint64_t perturbation) {
-  std::vector<evaluation::ReferenceTensor> inputs;
+base::Result<std::vector<evaluation::Bytes>> drawn_inputs(const model::Definition& definition,
+                                                          const model::AxisValues& axes,
+                                                          const std::vector<evaluation::InputDraw>& draws) {
+  std::vector<evaluation::Bytes> out;
   for (std::size_t i = 0; i < draws.size(); ++i) {
     const model::TensorSpec& input = definition.inputs[i];
     evaluation::Bytes bytes(static_cast<std::size_t>(model::element_count(input, axes)) * model::size_of(input.dtype));
     if (auto drawn = evaluation::draw_input(draws[i], bytes); !drawn)
       return tl::make_unexpected(base::with_context(drawn.error(), "input " + input.name));
-    inputs.push_back(evaluation::seen_by_reference(input, bytes));
+    out.push_back(std::move(bytes));
   }
+  return out;
+}
+
+base::Result<SlotRecipe::HostResult> host_outputs(const model::Definition& definition, const model::AxisValues& axes,
+                                                  const evaluation::HostReference& reference,
+                                                  const evaluation::Invocation& shape,
+                                                  const std::vector<evaluation::InputDraw>& draws,
+                                                  std::uint64_t perturbation) {
+  TRY_ASSIGN(const auto drawn, drawn_inputs(definition, axes, draws));
+  std::vector<evaluation::ReferenceTensor> inputs;
+  for (std::size_t i = 0; i < drawn.size(); ++i)
+    inputs.push_back(evaluation::seen_by_reference(definition.inputs[i], drawn[i]));
   TRY_ASSIGN(auto calibrated, evaluation::calibrate_on_host(definition, axes, reference, inputs, shape, perturbation));
   const bool as_declared = std::all_of(draws.begin(), draws.end(), [](const evaluation::InputDraw& draw) {
     return draw.family == model::Family::as_declared;

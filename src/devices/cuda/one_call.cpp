@@ -146,6 +146,18 @@ base::Result<void> launch_marked(Device& device, Checks& checks, const OneCallRe
   return {};
 }
 
+base::Result<void> write_outputs(Device& device, const OneCallRequest& request, const OneCallTensors& tensors,
+                                 const std::string& file) {
+  std::string all;
+  for (const SlotOutput& output : request.outputs) {
+    const auto& [address, bytes] = tensors.binding.tensors.at(output.name);
+    std::string one(bytes, '\0');
+    TRY(device.copy_out(std::as_writable_bytes(std::span(one)), address));
+    all += one;
+  }
+  return base::write_file(file, all);
+}
+
 }  // namespace
 
 base::Result<void> carry_out_one_call(const std::string& file) {
@@ -175,7 +187,8 @@ base::Result<void> carry_out_one_call(const std::string& file) {
     modules.push_back(std::move(module));
   }
   TRY_ASSIGN(PreparedPlan plan, PreparedPlan::prepare(*device, {modules, request.plan}, tensors.binding));
-  return launch_marked(*device, *checks, request, plan);
+  TRY(launch_marked(*device, *checks, request, plan));
+  return request.keep_outputs ? write_outputs(*device, request, tensors, file + kOutputsSuffix) : base::Result<void>();
 }
 
 }  // namespace accelopt::devices::cuda

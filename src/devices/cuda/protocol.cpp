@@ -182,10 +182,10 @@ void from_json(const Json& in, CallRequest& value) {
 }
 
 void to_json(Json& out, const OneCallRequest& value) {
-  out = {{"open", value.open},     {"cubin_bytes", value.cubin_bytes}, {"plan", value.plan},
-         {"inputs", value.inputs}, {"outputs", value.outputs},         {"times", value.times},
-         {"poison", value.poison}, {"poison_seed", value.poison_seed}, {"limit_seconds", value.limit_seconds},
-         {"layout", value.layout}};
+  out = {{"open", value.open},     {"cubin_bytes", value.cubin_bytes},  {"plan", value.plan},
+         {"inputs", value.inputs}, {"outputs", value.outputs},          {"times", value.times},
+         {"poison", value.poison}, {"poison_seed", value.poison_seed},  {"limit_seconds", value.limit_seconds},
+         {"layout", value.layout}, {"keep_outputs", value.keep_outputs}};
 }
 void from_json(const Json& in, OneCallRequest& value) {
   in.at("open").get_to(value.open);
@@ -198,6 +198,7 @@ void from_json(const Json& in, OneCallRequest& value) {
   in.at("layout").get_to(value.layout);
   in.at("poison_seed").get_to(value.poison_seed);
   in.at("limit_seconds").get_to(value.limit_seconds);
+  in.at("keep_outputs").get_to(value.keep_outputs);
 }
 
 void to_json(Json& out, const CallReply& value) {

@@ -139,6 +139,9 @@ struct CallRequest {
 /// timed.
 enum class Layout { exact, raced };
 
+/// Behind the name of a request's file: where its outputs are written.
+inline constexpr const char* kOutputsSuffix = ".outputs";
+
 /// A file for `accelopt-device --one-call`: this on one line, then the bulk bytes: the check kernels' cubin, the
 /// candidate's, and the inputs that were drawn by the worker.
 struct OneCallRequest {
@@ -153,7 +156,8 @@ struct OneCallRequest {
   bool poison = true;
   Layout layout = Layout::exact;
   std::uint64_t poison_seed = 0;
-  int limit_seconds = 60;  ///< the process ends itself then, whoever watches it
+  int limit_seconds = 60;     ///< the process ends itself then, whoever watches it
+  bool keep_outputs = false;  ///< their bytes are written, one after the other, where kOutputsSuffix says
 };
 
 /// The outcome of a call as the device server saw it.

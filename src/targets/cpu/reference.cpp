@@ -65,8 +65,17 @@ std::vector<double> as_doubles(std::span<const std::byte> bytes) {
 constexpr std::uint64_t kDoublesAnInput = 5;
 constexpr std::uint64_t kDoublesAnOutput = 8;
 
-/// Refuses what would have the machine run out of memory, which ends programs that have nothing to do with it.
-base::Result<void> check_memory(const model::Task& task) {
+/// What a reference of another target needs to run; its parts point to one another.
+struct HostWorkshop {
+  model::Task task;
+  std::unique_ptr<KernelBuilder> builder;
+  std::unique_ptr<Reference> reference;
+};
+
+}  // namespace
+
+// What would have the machine run out of memory ends programs that have nothing to do with it.
+base::Result<void> check_reference_memory(const model::Task& task) {
   const auto available = base::available_memory();
   for (const model::Workload& workload : task.workloads) {
     const auto axes = model::bind_axes(task.definition, workload);
@@ -87,18 +96,6 @@ base::Result<void> check_memory(const model::Task& task) {
   }
   return {};
 }
-
-/// What a reference of another target needs to run; its parts point to one another.
-struct HostWorkshop {
-  HostWorkshop(const model::Task& whole, evaluation::DeviceLock machine_lock)
-      : task(whole), lock(std::move(machine_lock)) {}
-  model::Task task;
-  evaluation::DeviceLock lock;
-  std::unique_ptr<KernelBuilder> builder;
-  std::unique_ptr<Reference> reference;
-};
-
-}  // namespace
 
 base::Result<std::unique_ptr<Reference>> Reference::create(const model::Task& task, KernelBuilder& builder,
                                                            ArenaOptions arena, const std::stop_token& stop) {
@@ -171,25 +168,35 @@ std::vector<ReferenceTensor> Reference::outputs(Precision precision,
 
 base::Result<evaluation::HostReference> make_cpu_reference(const model::Task& task, CpuOptions options,
                                                            evaluation::DeviceUse& use, const std::stop_token& stop) {
-  TRY(check_memory(task));
+  TRY(check_reference_memory(task));
   const Machine machine = examine_machine();
   TRY_ASSIGN(const CorePlan cores, plan_cores(machine, options.device, 1));
   if (options.arena.empty()) {
     TRY_ASSIGN(options.arena, find_arena());
   }
   TRY_ASSIGN(const Compiler compiler, find_compiler(options.compiler, options.search_path));
-  TRY_ASSIGN(auto lock, evaluation::DeviceLock::open(kMachineLock));
-  auto shop = std::make_shared<HostWorkshop>(task, std::move(lock));
+  auto shop = std::make_shared<HostWorkshop>(task);
   shop->task.cpu.threads = 1;
   TRY_ASSIGN(shop->builder, KernelBuilder::create(shop->task, {compiler, machine.cores, nullptr}, stop));
   const ArenaOptions arena{options.arena, cores.arenas, 1, cores.one_core, options.memory_bytes};
   TRY_ASSIGN(shop->reference, Reference::create(shop->task, *shop->builder, arena, stop));
-  return evaluation::HostReference(
-      [shop, &use](Precision precision, const std::vector<ReferenceTensor>& inputs,
-                   const Invocation& invocation) -> base::Result<std::vector<ReferenceTensor>> {
-        TRY_ASSIGN(const auto hold, evaluation::hold(shop->lock, use));
+  return while_nobody_measures(
+      [shop](Precision precision, const std::vector<ReferenceTensor>& inputs, const Invocation& invocation) {
         return shop->reference->run(precision, inputs, invocation);
-      });
+      },
+      use);
+}
+
+base::Result<evaluation::HostReference> while_nobody_measures(evaluation::HostReference reference,
+                                                              evaluation::DeviceUse& use) {
+  TRY_ASSIGN(auto opened, evaluation::DeviceLock::open(kMachineLock));
+  auto lock = std::make_shared<evaluation::DeviceLock>(std::move(opened));
+  return evaluation::HostReference([reference = std::move(reference), lock, &use](
+                                       Precision precision, const std::vector<ReferenceTensor>& inputs,
+                                       const Invocation& invocation) -> base::Result<std::vector<ReferenceTensor>> {
+    TRY_ASSIGN(const auto hold, evaluation::hold(*lock, use));
+    return reference(precision, inputs, invocation);
+  });
 }
 
 }  // namespace accelopt::targets::cpu

@@ -55,4 +55,12 @@ class Reference {
 base::Result<evaluation::HostReference> make_cpu_reference(const model::Task& task, CpuOptions options,
                                                            evaluation::DeviceUse& use, const std::stop_token& stop);
 
+/// @error exhausted: a workload's tensors, as a reference on the processor takes them, do not fit what is free.
+base::Result<void> check_reference_memory(const model::Task& task);
+
+/// The same reference, asked only while nobody measures on this machine's processor.
+/// @error as DeviceLock::open.
+base::Result<evaluation::HostReference> while_nobody_measures(evaluation::HostReference reference,
+                                                              evaluation::DeviceUse& use);
+
 }  // namespace accelopt::targets::cpu

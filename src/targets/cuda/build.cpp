@@ -474,6 +474,12 @@ base::Result<BuiltCudaPtr> CudaBuilder::build_elsewhere(const model::Kernel& ker
   return elsewhere ? copy : built;
 }
 
+base::Result<evaluation::HostCalls> CudaBuilder::call_host_function(const model::Kernel&, const model::AxisValues&,
+                                                                    const std::vector<evaluation::Bytes>&,
+                                                                    std::stop_token) {
+  return base::fail(base::ErrorCode::unsupported, "kernels of this target have no host function");
+}
+
 base::Result<std::unique_ptr<CudaBuilder>> make_cuda_builder(const model::Task& task, CudaBuildOptions options,
                                                              const std::stop_token& stop) {
   TRY_ASSIGN(Nvrtc nvrtc, locate_nvrtc(places_of(options)));

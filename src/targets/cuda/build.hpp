@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "devices/cuda/program.hpp"
 #include "devices/cuda/residency.hpp"
+#include "evaluation/instruments.hpp"
 #include "model/evaluation.hpp"
 #include "model/kernel.hpp"
 #include "model/launch_plan.hpp"
@@ -67,6 +68,13 @@ class CudaBuilder {
   /// The cubin of a solution that builds, with lines of its source where that leaves the machine code as it is.
   /// @error invalid_argument: it does not build; as `build`.
   virtual base::Result<std::string> cubin_with_lines(const model::Kernel& kernel, std::stop_token stop) = 0;
+
+  /// Calls the kernel's own host function on these bytes of the definition's inputs. Of the measuring thread.
+  /// @error as Instruments::host_run.
+  virtual base::Result<evaluation::HostCalls> call_host_function(const model::Kernel& kernel,
+                                                                 const model::AxisValues& axes,
+                                                                 const std::vector<evaluation::Bytes>& inputs,
+                                                                 std::stop_token stop);
 
   /// Builds the task's reference.cu, written over a type `real`, with `real` as "double" or "float". Its floating
   /// inputs, outputs and scratch tensors are all of that type: bind its plans with `reference_definition`

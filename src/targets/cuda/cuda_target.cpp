@@ -14,7 +14,9 @@
 #include "devices/cuda/peaks.hpp"
 #include "devices/cuda/sass_loops.hpp"
 #include "evaluation/device_lock.hpp"
+#include "evaluation/invocation_axes.hpp"
 #include "evaluation/roofline.hpp"
+#include "stats/estimate.hpp"
 #include "targets/cuda/program.hpp"
 #include "targets/cuda/task_header.hpp"
 
@@ -36,16 +38,6 @@ using evaluation::Invocation;
 
 constexpr std::uint64_t kSlotsPart = 4;          ///< of the device's memory: more of it slots do not keep
 constexpr std::uint64_t kPerturbationsASet = 4;  ///< as many seeds, as on the device
-
-model::AxisValues axes_of(const model::Definition& definition, const Invocation& invocation) {
-  model::AxisValues out;
-  for (const model::Axis& axis : definition.axes) {
-    if (axis.value) out[axis.name] = *axis.value;
-  }
-  const std::vector<std::string> variable = model::variable_axes(definition);
-  for (std::size_t i = 0; i < variable.size(); ++i) out[variable[i]] = invocation.axes.at(i);
-  return out;
-}
 
 /// The program, as long as somebody holds it.
 ProgramPtr program_of(const BuiltCudaPtr& built) {
@@ -75,7 +67,7 @@ class CudaTarget final : public evaluation::Target {
     bench_.emplace(OpenTask{
         task.definition, DeviceClient(std::move(process), {options_.device, options_.driver, options_.management, 0}),
         [definition = task.definition](const Invocation& invocation) {
-          return plan_name(definition, axes_of(definition, invocation));
+          return plan_name(definition, evaluation::axes_of(definition, invocation));
         }});
     auto facts = bench_->device.facts();
     if (!facts && facts.error().code == ErrorCode::unsupported)
@@ -197,7 +189,22 @@ class CudaTarget final : public evaluation::Target {
     return tools_->count(call, cache, stop);
   }
 
-  /// Nsight Compute takes three to five seconds.
+  base::Result<evaluation::HostRun> host_run(const model::Kernel& kernel, const Invocation& invocation,
+                                             std::stop_token stop) override {
+    const SlotRecipe* const recipe = bench_->device.find(invocation.number);
+    if (recipe == nullptr) return base::fail(ErrorCode::invalid_argument, "a host function needs a slot that is there");
+    const model::AxisValues axes = evaluation::axes_of(bench_->definition, invocation);
+    TRY_ASSIGN(const auto inputs, devices::cuda::drawn_inputs(bench_->definition, axes, recipe->draws.front()));
+    TRY_ASSIGN(const auto calls, builder_->call_host_function(kernel, axes, inputs, stop));
+    TRY_ASSIGN(OneCall call, one_call(kernel, invocation, stop));
+    TRY_ASSIGN(const auto outputs, tools_->outputs(std::move(call), stop));
+    evaluation::HostRun out{stats::median(calls.microseconds), calls.where, {}};
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const std::string words = evaluation::difference_of(bench_->definition.outputs[i], calls.outputs[i], outputs[i]);
+      if (!words.empty()) out.differences.push_back(words);
+    }
+    return out;
+  }
 
   bool inspects() const override { return tools_.has_value(); }
 

@@ -48,7 +48,7 @@ model::TargetDescription describe() {
   model::TargetDescription out;
   out.name = "cuda";
   out.languages = {cuda_cpp()};
-  out.reference_suffixes = {".cu", ".cpp", ".c"};
+  out.reference_suffixes = {".cu", ".cpp", ".c", ".py"};
   out.task_keys = {model::TaskKey::cache};
   out.device = "cuda:0";
   out.devices = "cuda:N for CUDA device N";

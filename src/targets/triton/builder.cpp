@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "capture/host_ops.hpp"
+#include "pytorch/solution.hpp"
 
 namespace accelopt::targets::triton {
 namespace {
@@ -17,6 +18,10 @@ class TritonBuilder final : public cuda::CudaBuilder {
   explicit TritonBuilder(MakeTrusted make_trusted) : make_trusted_(std::move(make_trusted)) {}
 
   Result<void> begin(const model::Task& task, CaptureOptions options, const std::stop_token& stop) {
+    pytorch::WorkerOptions torch;
+    torch.python = options.python;
+    torch.place = pytorch::Place::device;
+    host_functions_ = std::make_unique<pytorch::SolutionRunner>(task.definition, torch);
     options.host_ops = [this](std::stop_token own) { return host_ops(std::move(own)); };
     TRY_ASSIGN(capturer_, Capturer::create(task, std::move(options), stop));
     return {};
@@ -41,6 +46,13 @@ class TritonBuilder final : public cuda::CudaBuilder {
     if (!built->report.built || built->program.cubins.empty())
       return base::fail(base::ErrorCode::invalid_argument, "a kernel that does not build has no machine code");
     return built->program.cubins.front().bytes;  // Triton keeps lines in all of its machine code
+  }
+
+  Result<evaluation::HostCalls> call_host_function(const model::Kernel& kernel, const model::AxisValues& axes,
+                                                   const std::vector<evaluation::Bytes>& inputs,
+                                                   std::stop_token stop) override {
+    TRY_ASSIGN(const base::Json configurations, capturer_->configurations(kernel, stop));
+    return host_functions_->run(kernel, configurations, axes, inputs, stop);
   }
 
   Result<BuiltCudaPtr> build_reference(const std::string& real, std::stop_token stop) override {
@@ -74,6 +86,7 @@ class TritonBuilder final : public cuda::CudaBuilder {
     return host_ops_;
   }
 
+  std::unique_ptr<pytorch::SolutionRunner> host_functions_;  ///< of the measuring thread
   std::mutex host_ops_mutex_;
   std::string host_ops_;
   std::unique_ptr<Capturer> capturer_;

@@ -275,6 +275,19 @@ Result<model::TuningSpace> Capturer::space(const model::Kernel& kernel, const st
   return solution->open.space;
 }
 
+Result<Json> Capturer::configurations(const model::Kernel& kernel, const std::stop_token& stop) {
+  const auto fixed = model::commented_values(kernel.solution());
+  TRY_ASSIGN(const CapturedPtr solution, captured(fixed ? fixed->open : kernel.solution(), stop));
+  const auto selection = selection_of(*solution, fixed);
+  Json out = Json::object();
+  for (std::size_t i = 0; i < solution->choices.size(); ++i) {
+    const std::size_t place = selection && *selection != nullptr ? (**selection)[i] : 0;
+    if (place < solution->choices[i].configurations.size())
+      out[solution->choices[i].name] = solution->choices[i].configurations[place];
+  }
+  return out;
+}
+
 capture::Request Capturer::request_of(const model::Solution& solution) const {
   return {.solution = solution,
           .function = kEntry,

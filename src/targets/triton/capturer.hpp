@@ -60,6 +60,10 @@ class Capturer {
   /// @error as `build`.
   base::Result<model::TuningSpace> space(const model::Kernel& kernel, const std::stop_token& stop);
 
+  /// The configuration that each autotuned kernel of it takes, {"kernel": {"BLOCK": 128, ...}}; those that it does not
+  /// have are left out. @error as `build`.
+  base::Result<base::Json> configurations(const model::Kernel& kernel, const std::stop_token& stop);
+
   /// The outputs of a call on these inputs by Triton's interpreter, an entry a tensor of the definition's outputs.
   /// `inputs` are the bytes of the definition's inputs. A run that fails is a message.
   /// @error io, unavailable, cancelled.

@@ -20,7 +20,7 @@ const model::TargetDescription& description() {
     model::TargetDescription out;
     out.name = "triton";
     out.languages = {python};
-    out.reference_suffixes = {".cpp", ".c", ".cu"};
+    out.reference_suffixes = {".cpp", ".c", ".cu", ".py"};
     out.device = "cuda:0";
     out.interpreter = "triton";
     out.devices = "triton for Triton's interpreter, which checks results and times nothing";

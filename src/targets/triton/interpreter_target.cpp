@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "evaluation/invocation_axes.hpp"
 #include "targets/triton/description.hpp"
 
 namespace accelopt::targets::triton {
@@ -24,12 +25,7 @@ class InterpretedKernel final : public evaluation::LiveKernel {
       : capturer_(capturer), definition_(definition), kernel_(std::move(kernel)), stop_(std::move(stop)) {}
 
   Result<CallOutcome> call(const Invocation& invocation, const evaluation::CallOptions&) override {
-    model::AxisValues axes;
-    for (const model::Axis& axis : definition_.axes) {
-      if (axis.value) axes[axis.name] = *axis.value;
-    }
-    const std::vector<std::string> variable = model::variable_axes(definition_);
-    for (std::size_t i = 0; i < variable.size(); ++i) axes[variable[i]] = invocation.axes.at(i);
+    const model::AxisValues axes = evaluation::axes_of(definition_, invocation);
     TRY_ASSIGN(auto outputs, capturer_.interpret(kernel_, axes, invocation.inputs, stop_));
     CallOutcome out;
     if (!outputs) {

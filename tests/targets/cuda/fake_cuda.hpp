@@ -19,7 +19,7 @@
 
 namespace accelopt::targets::cuda {
 
-class FakeBuilder final : public CudaBuilder {
+class FakeBuilder : public CudaBuilder {
  public:
   explicit FakeBuilder(model::Task task) : task_(std::move(task)) {
     for (const model::Axis& axis : task_.definition.axes) {

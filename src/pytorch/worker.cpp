@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pytorch/worker.hpp"
+
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+#include "pytorch/package.hpp"
+#include "sandbox/landlock.hpp"
+#include "sandbox/probe.hpp"
+
+namespace accelopt::pytorch {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Json;
+
+constexpr std::size_t kMostAnswerBytes = 1U << 20;
+constexpr const char* kName = "the PyTorch process";
+
+/// The files of NVIDIA's driver.
+std::vector<fs::path> device_files() {
+  std::vector<fs::path> out;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/dev", ignored)) {
+    if (entry.path().filename().string().starts_with("nvidia")) out.push_back(entry.path());
+  }
+  return out;
+}
+
+/// What it may reach: Python, PyTorch and the system's libraries; it writes in `own` alone.
+sandbox::FileRules rules_of(const capture::Python& python, const fs::path& own, Place place) {
+  std::error_code ignored;
+  sandbox::FileRules rules{
+      {"/lib", "/lib64", "/usr", "/bin", "/sbin", "/opt", "/nix/store", "/etc/ld.so.cache", "/proc", "/sys/devices",
+       "/dev/urandom", python.packages, python.program.parent_path().parent_path(),
+       fs::canonical(python.program, ignored).parent_path().parent_path()},
+      {"/dev/null", own}};
+  if (place == Place::processor) return rules;
+  rules.readable.insert(rules.readable.end(), {"/etc", "/sys"});
+  for (const fs::path& file : device_files()) rules.writable.push_back(file);
+  rules.writable.emplace_back("/dev/shm");
+  return rules;
+}
+
+}  // namespace
+
+Worker::Worker(WorkerOptions options, base::TemporaryFolder files)
+    : options_(std::move(options)), files_(std::move(files)), tensors_(files_.path() / "tensors") {}
+
+base::Result<std::unique_ptr<Worker>> Worker::start(WorkerOptions options, const std::stop_token& stop) {
+  TRY_ASSIGN(const capture::Python python, capture::find_python_with(options.python, "torch"));
+  TRY_ASSIGN(base::TemporaryFolder files, base::TemporaryFolder::create("accelopt-torch"));
+  std::unique_ptr<Worker> out(new Worker(std::move(options), std::move(files)));
+  TRY(out->run(python, stop));
+  return out;
+}
+
+base::Result<void> Worker::run(const capture::Python& python, const std::stop_token& stop) {
+  const fs::path package = files_.path() / "accelopt_torch";
+  const fs::path own = files_.path() / "own";
+  tensors_ = own / "tensors";
+  TRY(base::make_folders(package));
+  TRY(base::make_folders(tensors_));
+  for (const PackageFile& file : package_files()) TRY(base::write_file(package / file.name, std::string(file.text)));
+  sandbox::SpawnOptions options;
+  options.program = python.program.string();
+  options.arguments = {"-I", "-B", package.string(), tensors_.string()};
+  options.environment = {"LC_ALL=C.UTF-8", "HOME=" + own.string(), "TMPDIR=" + own.string(),
+                         "TRITON_CACHE_DIR=" + (own / "triton").string(),
+                         "PATH=/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"};
+  // A reference that names a device computes on the processor: another process measures on the device.
+  if (options_.place == Place::processor) options.environment.emplace_back("CUDA_VISIBLE_DEVICES=");
+  options.own_namespaces = options_.place == Place::processor;
+  options.descriptors = {{STDERR_FILENO, STDERR_FILENO}};
+  base::FileDescriptor rules;
+  if (sandbox::capabilities().landlock > 0) {
+    sandbox::FileRules files = rules_of(python, own, options_.place);
+    files.readable.push_back(files_.path());
+    TRY_ASSIGN(rules, sandbox::make_rule_set(files));
+    options.file_rules = &rules;
+  }
+  TRY_ASSIGN(process_, sandbox::LineProcess::start(std::move(options), {STDIN_FILENO, STDOUT_FILENO}, kName));
+  TRY_ASSIGN(const Json first, receive(options_.start_limit, stop));
+  const auto ready = first.find("ready");
+  if (ready == first.end() || !ready->is_object()) {
+    process_.end();
+    return base::fail(ErrorCode::unsupported, base::text_at(first.value("error", Json::object()), "message"));
+  }
+  if (options_.place == Place::device && !ready->value("device", Json()).is_string()) {
+    process_.end();
+    return base::fail(ErrorCode::unsupported, "PyTorch sees no CUDA device");
+  }
+  version_ = "PyTorch " + base::text_at(*ready, "torch") + " (Python " + base::text_at(*ready, "python") + ")";
+  return {};
+}
+
+base::Result<Json> Worker::receive(std::chrono::seconds limit, const std::stop_token& stop) {
+  auto line = process_.receive(std::chrono::steady_clock::now() + limit, kMostAnswerBytes, stop);
+  if (!line) {
+    const bool ended = line.error().code == ErrorCode::unavailable;
+    const std::string how = ended ? process_.reap() : std::string();
+    process_.end();
+    if (ended) return base::fail(ErrorCode::unavailable, std::string(kName) + " " + how);
+    return tl::make_unexpected(line.error());
+  }
+  auto parsed = base::parse_json(*line, kName);
+  if (parsed && parsed->is_object()) return parsed;
+  process_.end();
+  return base::fail(ErrorCode::corrupt, std::string(kName) + " answered what is no object");
+}
+
+base::Result<Json> Worker::ask(Json request, const std::stop_token& stop) {
+  if (!process_.valid()) return base::fail(ErrorCode::unavailable, std::string(kName) + " has ended");
+  request["id"] = ++last_id_;
+  const auto deadline = std::chrono::steady_clock::now() + options_.answer_limit;
+  if (const auto sent = process_.send(base::canonical(request), deadline, stop); !sent) {
+    process_.end();
+    return tl::make_unexpected(sent.error());
+  }
+  TRY_ASSIGN(const Json answer, receive(options_.answer_limit, stop));
+  if (answer.value("id", Json()) != last_id_) {
+    process_.end();
+    return base::fail(ErrorCode::corrupt, std::string(kName) + " answered another request");
+  }
+  if (const auto error = answer.find("error"); error != answer.end())
+    return base::fail(ErrorCode::invalid_argument, base::text_at(*error, "message"));
+  return answer.value("ok", Json::object());
+}
+
+}  // namespace accelopt::pytorch
