@@ -224,4 +224,17 @@ base::Result<int> examine(const Shell& shell, const DoctorOptions& options, cons
   return Doctor(shell, options, ports).examine();
 }
 
+base::Json to_json(const evaluation::Finding& finding) {
+  return {{"type", "check"},          {"schema", 1},
+          {"name", finding.name},     {"state", to_string(finding.state)},
+          {"detail", finding.detail}, {"advice", finding.advice}};
+}
+
+base::Json to_json(const NoiseReport& noise) {
+  base::Json line = noise;
+  line["type"] = "noise";
+  line["schema"] = 1;
+  return line;
+}
+
 }  // namespace accelopt::app

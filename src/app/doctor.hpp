@@ -7,6 +7,7 @@
 #include "app/device.hpp"
 #include "app/noise.hpp"
 #include "app/shell.hpp"
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "evaluation/finding.hpp"
 
@@ -28,5 +29,9 @@ struct DoctorPorts {
 /// Reports what this machine has, what is missing, and what to do about it; how much is missing that is needed.
 /// @error cancelled; the workspace cannot be written.
 base::Result<int> examine(const Shell& shell, const DoctorOptions& options, const DoctorPorts& ports);
+
+/// The objects of docs/json.md.
+base::Json to_json(const evaluation::Finding& finding);
+base::Json to_json(const NoiseReport& noise);
 
 }  // namespace accelopt::app

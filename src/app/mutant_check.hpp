@@ -8,9 +8,9 @@
 
 #include "app/run.hpp"
 #include "app/shell.hpp"
+#include "base/problem.hpp"
 #include "base/result.hpp"
 #include "model/task.hpp"
-#include "suites/problem.hpp"
 
 namespace accelopt::app {
 

@@ -18,29 +18,9 @@ struct DoctorFlags {
   bool json = false;
 };
 
-using State = evaluation::Finding::State;
-
-std::string_view to_string(State state) {
-  switch (state) {
-    case State::ok:
-      return "ok";
-    case State::degraded:
-      return "degraded";
-    case State::missing:
-      return "missing";
-  }
-  return "ok";
-}
-
 void print(const evaluation::Finding& finding) {
   fmt::print("{:<9} {:<24} {}\n", to_string(finding.state), finding.name, finding.detail);
   if (!finding.advice.empty()) fmt::print("{:<34} -> {}\n", "", finding.advice);
-}
-
-base::Json json_of(const evaluation::Finding& finding) {
-  return {{"type", "check"},          {"schema", 1},
-          {"name", finding.name},     {"state", to_string(finding.state)},
-          {"detail", finding.detail}, {"advice", finding.advice}};
 }
 
 void print(const app::NoiseReport& noise) {
@@ -51,17 +31,10 @@ void print(const app::NoiseReport& noise) {
   fmt::print("{:<22} identical kernels: called different in {} of {} races\n", "", noise.false_finds, noise.races);
 }
 
-base::Json json_of(const app::NoiseReport& noise) {
-  base::Json line = noise;
-  line["type"] = "noise";
-  line["schema"] = 1;
-  return line;
-}
-
 /// Each finding is printed as it is made.
 app::DoctorPorts ports_of(const DoctorFlags& flags) {
   if (flags.json) {
-    const auto line = [](const auto& value) { fmt::print("{}\n", base::canonical(json_of(value))); };
+    const auto line = [](const auto& value) { fmt::print("{}\n", base::canonical(app::to_json(value))); };
     return {.found = line, .measuring = [] {}, .measured = line};
   }
   return {.found = [](const evaluation::Finding& finding) { print(finding); },

@@ -5,10 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "app/knowledge_edit.hpp"
 #include "app/knowledge_export.hpp"
-#include "app/knowledge_import.hpp"
 #include "app/knowledge_place.hpp"
+#include "app/knowledge_report.hpp"
 #include "app/workspace.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
@@ -59,6 +58,10 @@ memory::Filter filter_of(const Options& options) {
   return filter;
 }
 
+void print_line(const Json& line) {
+  fmt::print("{}\n", base::canonical(line));
+}
+
 /// Says of what a command did not show that it is there and cannot be read.
 void tell_unreadable(const KnowledgeStore& store, const std::vector<memory::Unreadable>& unreadable) {
   if (unreadable.empty()) return;
@@ -74,10 +77,7 @@ void tell_unreadable(const KnowledgeStore& store, const std::vector<memory::Unre
 /// The same, and as lines of JSON where they are asked for.
 void tell_unreadable(const KnowledgeStore& store, const Options& options) {
   if (options.json) {
-    for (const memory::Unreadable& one : store.unreadable()) {
-      const Json line = {{"type", "unreadable"}, {"schema", 1}, {"id", one.id}, {"reason", one.reason}};
-      fmt::print("{}\n", base::canonical(line));
-    }
+    for (const memory::Unreadable& one : store.unreadable()) print_line(app::to_json(one));
   }
   tell_unreadable(store, store.unreadable());
 }
@@ -95,7 +95,7 @@ std::string credit_text(const model::Credit& credit) {
 
 void print_items(const std::vector<Item>& items, const Options& options) {
   if (options.json) {
-    for (const Item& item : items) fmt::print("{}\n", base::canonical(app::json_of(item)));
+    for (const Item& item : items) print_line(app::json_of(item));
     return;
   }
   report::TextTable table({{"id"},
@@ -150,7 +150,7 @@ Result<Exit> show(const app::Shell& shell, const Options& options) {
   TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::reading));
   TRY_ASSIGN(const Item item, store->get(options.id));
   if (options.json) {
-    fmt::print("{}\n", base::canonical(app::json_of(item)));
+    print_line(app::json_of(item));
     return Exit::done;
   }
   const model::Experience& it = item.experience;
@@ -185,38 +185,20 @@ Result<Exit> take_in(const app::Shell& shell, const Options& options) {
   TRY_ASSIGN(const std::string text, app::read_import(options.file));
   TRY_ASSIGN(const app::Imported imported, app::read_experiences(text, options.file, options.defaults));
   TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::writing));
-  TRY_ASSIGN(const int fresh, app::insert_imported(*store, imported));
-  const auto total = static_cast<int>(imported.experiences.size());
+  TRY_ASSIGN(const app::TakenIn taken, app::take_in(*store, imported));
   if (options.json) {
-    const Json out = {{"type", "import"},
-                      {"schema", 1},
-                      {"read", total},
-                      {"new", fresh},
-                      {"unknown_effects", imported.unknown_effects},
-                      {"kernels_left_out", imported.kernels_left_out},
-                      {"store", store->name()}};
-    fmt::print("{}\n", base::canonical(out));
-  } else {
-    fmt::print("{} experience{} read, {} new, {} known already; in {}\n", total, total == 1 ? "" : "s", fresh,
-               total - fresh, store->name());
-    if (imported.unknown_effects > 0)
-      fmt::print("{} without a speedup that can be understood: their effect is unknown\n", imported.unknown_effects);
-    if (imported.kernels_left_out > 0) {
-      fmt::print("{} left out: too long, of no experience beside them, or with an id that is not made of their text\n",
-                 imported.kernels_left_out == 1 ? "one kernel was"
-                                                : fmt::format("{} kernels were", imported.kernels_left_out));
-    }
+    print_line(app::to_json(taken));
+    return Exit::done;
+  }
+  fmt::print("{} experience{} read, {} new, {} known already; in {}\n", taken.read, taken.read == 1 ? "" : "s",
+             taken.fresh, taken.read - taken.fresh, taken.store);
+  if (taken.unknown_effects > 0)
+    fmt::print("{} without a speedup that can be understood: their effect is unknown\n", taken.unknown_effects);
+  if (taken.kernels_left_out > 0) {
+    fmt::print("{} left out: too long, of no experience beside them, or with an id that is not made of their text\n",
+               taken.kernels_left_out == 1 ? "one kernel was" : fmt::format("{} kernels were", taken.kernels_left_out));
   }
   return Exit::done;
-}
-
-/// One line of JSON about what a command did with one experience.
-void print_done(const char* type, const std::string& id, const KnowledgeStore& store, Json more) {
-  more["type"] = type;
-  more["schema"] = 1;
-  more["id"] = id;
-  more["store"] = store.name();
-  fmt::print("{}\n", base::canonical(more));
 }
 
 Result<Exit> edit(const app::Shell& shell, const Options& options) {
@@ -226,7 +208,7 @@ Result<Exit> edit(const app::Shell& shell, const Options& options) {
   TRY_ASSIGN(const auto made, app::edit_item(*store, options.id, fields, options.file));
   const auto& [item, changed] = made;
   if (options.json) {
-    print_done("edit", item.experience.id, *store, {{"title", item.experience.title}, {"changed", changed}});
+    print_line(app::to_json(made, store->name()));
   } else if (changed.empty()) {
     fmt::print("{} says all of this already\n", item.experience.id);
   } else {
@@ -239,7 +221,7 @@ Result<Exit> forget(const app::Shell& shell, const Options& options) {
   TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::writing));
   TRY_ASSIGN(const memory::Removal removal, store->forget(options.id));
   if (options.json) {
-    print_done("forget", removal.id, *store, {{"title", removal.title}, {"solutions", removal.solutions}});
+    print_line(app::to_json(removal, store->name()));
     return Exit::done;
   }
   fmt::print("{} forgotten", removal.id);
@@ -252,10 +234,10 @@ Result<Exit> forget(const app::Shell& shell, const Options& options) {
 Result<Exit> quarantine(const app::Shell& shell, const Options& options) {
   TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::writing));
   TRY_ASSIGN(const Item item, store->get(options.id));
-  TRY(store->quarantine(item.experience.id, options.lift ? memory::Visibility::shown : memory::Visibility::hidden));
+  const auto now = options.lift ? memory::Visibility::shown : memory::Visibility::hidden;
+  TRY(store->quarantine(item.experience.id, now));
   if (options.json) {
-    print_done("quarantine", item.experience.id, *store,
-               {{"title", item.experience.title}, {"quarantined", !options.lift}});
+    print_line(app::to_json(item, now, store->name()));
     return Exit::done;
   }
   fmt::print("{} {}: {}\n", item.experience.id, options.lift ? "is shown again" : "is kept and no longer shown",
@@ -280,43 +262,16 @@ Result<Exit> export_all(const app::Shell& shell, const Options& options) {
   return Exit::done;
 }
 
-Json counts_of(const std::vector<std::pair<std::string, std::int64_t>>& counts) {
-  Json out = Json::object();
-  for (const auto& [name, count] : counts) out[name] = count;
-  return out;
-}
-
 Result<Exit> stats(const app::Shell& shell, const Options& options) {
-  constexpr int kListed = 50;
   TRY_ASSIGN(const Store store, open_store(shell, options, app::KnowledgeUse::reading));
-  TRY_ASSIGN(const memory::StoreStats it, store->stats());
-  TRY_ASSIGN(const auto suspicious, store->list({.suspicious = true, .limit = kListed}));
+  TRY_ASSIGN(const app::KnowledgeOverview known, app::overview(*store));
+  const auto& [name, it, suspicious] = known;
   tell_unreadable(*store, it.unreadable);
   if (options.json) {
-    Json out = {{"type", "memory_stats"},
-                {"schema", 1},
-                {"store", store->name()},
-                {"experiences", it.experiences},
-                {"quarantined", it.quarantined},
-                {"suspicious", it.suspicious},
-                {"forgotten", it.forgotten},
-                {"solutions", it.solutions},
-                {"credit_events", it.credit_events},
-                {"bytes", it.bytes},
-                {"by_language", counts_of(it.by_language)},
-                {"by_op_type", counts_of(it.by_op_type)},
-                {"by_polarity", counts_of(it.by_polarity)},
-                {"suspicious_items", Json::array()},
-                {"unreadable", Json::array()}};
-    for (const memory::Unreadable& one : it.unreadable)
-      out["unreadable"].push_back({{"id", one.id}, {"reason", one.reason}});
-    for (const Item& item : suspicious)
-      out["suspicious_items"].push_back({{"id", item.experience.id}, {"suspicions", item.suspicions}});
-    fmt::print("{}\n", base::canonical(out));
+    print_line(app::to_json(known));
     return Exit::done;
   }
-  fmt::print("{}{}\n", store->name(),
-             it.bytes > 0 ? ", " + report::format_bytes(static_cast<double>(it.bytes)) : std::string());
+  fmt::print("{}{}\n", name, it.bytes > 0 ? ", " + report::format_bytes(static_cast<double>(it.bytes)) : std::string());
   fmt::print("{} experiences ({} quarantined, {} suspicious), {} solutions, {} forgotten\n", it.experiences,
              it.quarantined, it.suspicious, it.solutions, it.forgotten);
   fmt::print("{} times shown to a planner or judged by a plan's outcome\n", it.credit_events);
@@ -354,13 +309,7 @@ Result<Exit> graph(const app::Shell& shell, const Options& options) {
   TRY_ASSIGN(const memory::Graph it, store->graph(options.limit.value_or(100)));
   tell_unreadable(*store, store->unreadable());
   if (options.json) {
-    Json out = {{"type", "memory_graph"}, {"schema", 1}, {"nodes", Json::array()}, {"edges", Json::array()}};
-    for (const memory::Node& node : it.nodes) out["nodes"].push_back({{"id", node.id}, {"label", node.label}});
-    for (const memory::Edge& edge : it.edges) {
-      out["edges"].push_back(
-          {{"from", edge.from}, {"relation", edge.relation}, {"to", edge.to}, {"label", edge.label}});
-    }
-    fmt::print("{}\n", base::canonical(out));
+    print_line(app::to_json(it));
     return Exit::done;
   }
   fmt::print("digraph memory {{\n  rankdir=LR;\n  node [fontsize=10];\n  edge [fontsize=9];\n");

@@ -10,10 +10,14 @@
 
 namespace accelopt::suites {
 
+using base::in_quotes;
+using base::join_names;
+using base::Problem;
 using base::TableReader;
 using base::TomlEntry;
 using base::TomlKind;
 using base::TomlNode;
+using base::unknown_name;
 using model::DType;
 using model::TensorSpec;
 

@@ -5,14 +5,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/problem.hpp"
 #include "base/toml.hpp"
 #include "model/task.hpp"
-#include "suites/problem.hpp"
 
 namespace accelopt::suites {
 
 /// Reads name, op_type, description, axes, inputs, outputs, numerics and cost of a task.toml's root table.
-void read_definition(base::TableReader& root, model::Definition& definition, std::vector<Problem>& problems);
+void read_definition(base::TableReader& root, model::Definition& definition, std::vector<base::Problem>& problems);
 
 /// The names of all axes, in calling order.
 std::vector<std::string> axis_names(const model::Definition& definition);

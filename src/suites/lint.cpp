@@ -15,6 +15,10 @@
 namespace accelopt::suites {
 namespace {
 
+using base::in_quotes;
+using base::join_names;
+using base::Problem;
+using base::Severity;
 using model::Role;
 using model::Workload;
 namespace fs = std::filesystem;
@@ -235,7 +239,7 @@ class Linter {
       } else if (!more.empty()) {
         report(
             Severity::advice, key,
-            "what takes those that are named takes " + suites::join_names(more) +
+            "what takes those that are named takes " + join_names(more) +
                 " as well: add them, or a kernel passes that judges a row by a part of it, or a zero without its sign");
       }
     }

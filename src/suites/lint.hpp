@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/problem.hpp"
 #include "model/task.hpp"
-#include "suites/problem.hpp"
 
 namespace accelopt::suites {
 
@@ -17,6 +17,6 @@ struct LintOptions {
 
 /// Checks that need no compiler and no run, of a task that loads: what would fail later (errors) and what would prove
 /// or report less than it could (advice). Empty when there is nothing to say.
-std::vector<Problem> lint_task(const model::Task& task, const LintOptions& options);
+std::vector<base::Problem> lint_task(const model::Task& task, const LintOptions& options);
 
 }  // namespace accelopt::suites

@@ -17,6 +17,7 @@ namespace accelopt::suites {
 using base::Error;
 using base::ErrorCode;
 using base::fail;
+using base::Problem;
 using base::Result;
 namespace fs = std::filesystem;
 

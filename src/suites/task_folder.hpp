@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/problem.hpp"
 #include "base/result.hpp"
 #include "model/task.hpp"
-#include "suites/problem.hpp"
 
 namespace accelopt::suites {
 
@@ -28,7 +28,7 @@ base::Result<model::Task> load_task(const std::filesystem::path& folder_or_toml,
 std::optional<std::vector<std::string>> entry_flags(const std::filesystem::path& folder_or_toml);
 
 /// Everything that keeps the task from being loaded; empty when load_task succeeds. For `lint`.
-std::vector<Problem> task_problems(const std::filesystem::path& folder_or_toml);
+std::vector<base::Problem> task_problems(const std::filesystem::path& folder_or_toml);
 
 /// Writes the task as a folder that loads back equal; makes the folder, replaces its files. The baseline's file is
 /// named "baseline" and the reference's "reference", each with its own extension.

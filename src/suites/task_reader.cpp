@@ -18,10 +18,14 @@
 namespace accelopt::suites {
 namespace {
 
+using base::in_quotes;
+using base::join_names;
 using base::parse_toml;
+using base::Problem;
 using base::TableReader;
 using base::TomlEntry;
 using base::TomlNode;
+using base::unknown_name;
 
 constexpr std::int64_t kNewestSchema = 3;
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/problem.hpp"
 #include "model/task.hpp"
-#include "suites/problem.hpp"
 
 namespace accelopt::suites {
 
@@ -18,7 +18,7 @@ struct TaskText {
   /// Of [entry]: with which the user's build compiles the file, where stated. No part of the task: it may change when
   /// runs have ended.
   std::optional<std::vector<std::string>> entry_flags{};
-  std::vector<Problem> problems;  ///< in the order of the text
+  std::vector<base::Problem> problems;  ///< in the order of the text
 };
 
 /// Reads a task.toml. Pure: touches no file.

@@ -8,6 +8,9 @@
 namespace accelopt::suites {
 namespace {
 
+using base::Problem;
+using base::Severity;
+
 /// A task that gives the linter nothing to say.
 model::Task sound_task() {
   model::Task task;

@@ -11,6 +11,8 @@ namespace accelopt::suites {
 namespace {
 
 using base::ErrorCode;
+using base::Problem;
+using base::Severity;
 namespace fs = std::filesystem;
 
 TEST(SuiteTasks, AreTheSubFoldersWithATaskSortedByName) {

@@ -587,9 +587,9 @@ TEST_F(TaskFolder, AllProblemsAreListedInTheOrderOfTheText) {
     text.replace(text.find(from), std::string_view(from).size(), to);
   }
   put("task.toml", text);
-  const std::vector<Problem> problems = task_problems(path());
+  const std::vector<base::Problem> problems = task_problems(path());
   std::vector<std::pair<int, std::string>> places;
-  for (const Problem& problem : problems) places.emplace_back(problem.line, problem.key);
+  for (const base::Problem& problem : problems) places.emplace_back(problem.line, problem.key);
   EXPECT_EQ(places, (std::vector<std::pair<int, std::string>>{
                         {9, "axes.N"}, {20, "inputs[1].dtype"}, {41, "workloads[1].role"}, {56, "cpu.thread"}}));
   const auto error = load_task(path()).error();

@@ -85,8 +85,8 @@ TEST_F(Toy, Search_WholeLoop_ConfirmsTheFastestRightKernel) {
 }
 
 TEST_F(Toy, Lint_KnownLanguage_FindsNoErrors) {
-  for (const suites::Problem& problem : suites::lint_task(task, {.cores = 2, .folder = "."}))
-    EXPECT_EQ(problem.severity, suites::Severity::advice) << problem.message;
+  for (const base::Problem& problem : suites::lint_task(task, {.cores = 2, .folder = "."}))
+    EXPECT_EQ(problem.severity, base::Severity::advice) << problem.message;
 }
 
 }  // namespace

@@ -6,8 +6,9 @@
 
 namespace accelopt::devices::cuda {
 
-/// What the others' texts begin with; peak_kernels has no need of it.
+/// What other texts begin with; peak_kernels has no need of it.
 std::string_view elements_text();
+std::string_view input_kernels_text();
 std::string_view check_kernels_text();
 std::string_view peak_kernels_text();
 

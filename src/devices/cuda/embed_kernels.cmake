@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DFOLDER=kernels -DOUTPUT=builtin_kernels.cpp -P embed_kernels.cmake
-# Writes a C++ file that holds the trusted kernels: elements.cuh as elements_text(), check_kernels.cu as
-# check_kernels_text(), and so on.
+# Writes a C++ file that holds the trusted kernels: elements.cuh as elements_text(), input_kernels.cu as
+# input_kernels_text(), and so on.
 set(text "// Generated from kernels/ by embed_kernels.cmake.\n#include \"devices/cuda/builtin_kernels.hpp\"\n\n")
 string(APPEND text "namespace accelopt::devices::cuda {\n\n")
-foreach(file elements.cuh check_kernels.cu peak_kernels.cu)
+foreach(file elements.cuh input_kernels.cu check_kernels.cu peak_kernels.cu)
   get_filename_component(name ${file} NAME_WE)
   file(READ "${FOLDER}/${file}" content)
   string(FIND "${content}" ")ACCELOPT\"" clash)

@@ -14,6 +14,8 @@
 namespace accelopt::suites::flashinfer_trace {
 namespace {
 
+using base::in_quotes;
+
 /// What a Triton kernel's function is called.
 constexpr const char* kEntry = "run";
 

@@ -15,6 +15,9 @@
 namespace accelopt::suites::flashinfer_trace {
 namespace {
 
+using base::in_quotes;
+using base::Problem;
+
 /// Of a task.
 constexpr std::size_t kMostWorkloads = 1000;
 /// Of a task.toml, which may have 1 MiB.

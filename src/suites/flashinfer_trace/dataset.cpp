@@ -12,6 +12,8 @@
 namespace accelopt::suites::flashinfer_trace {
 namespace {
 
+using base::in_quotes;
+using base::Problem;
 namespace fs = std::filesystem;
 
 // Far above every dataset that is published.

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/problem.hpp"
 #include "base/result.hpp"
 #include "suites/flashinfer_trace/schema.hpp"
-#include "suites/problem.hpp"
 
 namespace accelopt::suites::flashinfer_trace {
 
@@ -27,7 +27,7 @@ struct Entry {
 struct Dataset {
   std::map<std::string, Entry> entries;  ///< by the definition's name
   /// What was refused, each with its file and line; `key` names the definition that it belongs to, if that is known.
-  std::vector<Problem> problems;
+  std::vector<base::Problem> problems;
   std::size_t files = 0;  ///< that were read
 };
 

@@ -16,6 +16,7 @@
 namespace accelopt::suites::flashinfer_trace {
 namespace {
 
+using base::in_quotes;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostOriginBytes = std::size_t{64} << 20;

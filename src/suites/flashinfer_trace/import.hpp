@@ -36,7 +36,7 @@ struct ImportedTask {
 
 struct ImportReport {
   std::vector<ImportedTask> tasks;
-  std::vector<Problem> problems;  ///< of the dataset's files; `key` names the definition, if it is known
+  std::vector<base::Problem> problems;  ///< of the dataset's files; `key` names the definition, if it is known
 };
 
 /// What is written beside an imported task, for the way back: the objects as they were read.

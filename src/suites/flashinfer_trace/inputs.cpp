@@ -15,6 +15,7 @@ namespace {
 
 using base::ErrorCode;
 using base::fail;
+using base::in_quotes;
 using model::DType;
 using model::InitKind;
 using model::InitSpec;

@@ -80,10 +80,12 @@ class CudaTarget final : public evaluation::Target {
                                options_.sanitizing_limit, [this] { return bench_->device.release_memory(); }});
     options_.build.limits = limits_of(facts_);
     TRY_ASSIGN(builder_, options_.builders.at(task.target)(task, options_.build, stop));
-    TRY_ASSIGN(const std::string checks, builder_->build_trusted("check_kernels.cu",
-                                                                 std::string(devices::cuda::elements_text()) +
-                                                                     std::string(devices::cuda::check_kernels_text()),
-                                                                 {"--fmad=false"}, stop));
+    std::string check_kernels;
+    for (const auto text :
+         {devices::cuda::elements_text, devices::cuda::input_kernels_text, devices::cuda::check_kernels_text})
+      check_kernels += text();
+    TRY_ASSIGN(const std::string checks,
+               builder_->build_trusted("check_kernels.cu", check_kernels, {"--fmad=false"}, stop));
     bench_->device.set_check_kernels(checks);
     TRY(bench_->device.facts());
     TRY_ASSIGN(peaks_, find_peaks(stop));

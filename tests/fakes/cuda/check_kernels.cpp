@@ -4,6 +4,8 @@
 
 #include "devices/cuda/kernels/elements.cuh"
 
+#include "devices/cuda/kernels/input_kernels.cu"
+
 #include "devices/cuda/kernels/check_kernels.cu"
 
 ACCELOPT_FAKE_KERNEL(accelopt_draw)

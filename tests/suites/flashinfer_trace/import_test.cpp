@@ -11,6 +11,9 @@
 namespace accelopt::suites::flashinfer_trace {
 namespace {
 
+using base::Problem;
+using base::Severity;
+
 const std::string kKernel =
     R"(#include \"task.h\"\nextern \"C\" void kernel(const float* x, float a, float* y, int64_t Z) {\n}\n)";
 
