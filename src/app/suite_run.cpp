@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "app/bench_history.hpp"
+#include "app/suite_tasks.hpp"
 #include "app/version.hpp"
 #include "app/workspace.hpp"
 #include "base/utc.hpp"
@@ -113,15 +114,15 @@ class Tasks {
   std::optional<base::Error> error_;
 };
 
-base::Result<std::vector<std::filesystem::path>> tasks_of(const SuiteRequest& request) {
-  TRY_ASSIGN(auto folders, suites::find_suite_tasks(request.suite));
-  if (request.only.empty()) return folders;
-  std::erase_if(folders, [&](const auto& folder) {
+base::Result<SuiteTasks> wanted_tasks(const SuiteRequest& request) {
+  TRY_ASSIGN(SuiteTasks tasks, suite_tasks(request.suite, request.workspace));
+  if (request.only.empty()) return tasks;
+  std::erase_if(tasks.folders, [&](const auto& folder) {
     return std::find(request.only.begin(), request.only.end(), folder.filename().string()) == request.only.end();
   });
-  if (folders.empty())
+  if (tasks.folders.empty())
     return base::fail(base::ErrorCode::not_found, request.suite + ": none of its tasks has a name given by --only");
-  return folders;
+  return tasks;
 }
 
 /// Enters a suite run, so that it is known however it ends.
@@ -171,7 +172,9 @@ SuiteTimes times_of(const search::RunResult& result) {
 base::Result<SuitePlan> plan_suite(const Shell& shell, SuiteRequest request) {
   SuitePlan plan;
   plan.request = std::move(request);
-  TRY_ASSIGN(plan.folders, tasks_of(plan.request));
+  TRY_ASSIGN(SuiteTasks tasks, wanted_tasks(plan.request));
+  plan.folders = std::move(tasks.folders);
+  plan.left_out = std::move(tasks.left_out);
   TRY_ASSIGN(plan.config, load_config(plan.request.workspace, shell.environment));
   TRY_ASSIGN(const RunSettings settings, settings_from(plan.request.search, plan.config, shell.environment));
   TRY_ASSIGN(plan.made_with, suite_settings(settings, plan.config));

@@ -15,7 +15,7 @@
 namespace accelopt::app {
 
 struct SuiteRequest {
-  std::string suite;                ///< folder whose sub-folders are tasks
+  std::string suite;                ///< folder whose sub-folders are tasks, or a dataset of FlashInfer Trace
   std::vector<std::string> only{};  ///< names of tasks; none: all
   std::filesystem::path workspace;
   int jobs = 1;  ///< tasks that run side by side
@@ -26,6 +26,7 @@ struct SuiteRequest {
 struct SuitePlan {
   SuiteRequest request;
   std::vector<std::filesystem::path> folders;  ///< of the tasks
+  std::vector<std::string> left_out{};         ///< of a dataset: what is no complete task, each with the reason
   Config config;
   base::Json made_with;  ///< as suite_settings
 };

@@ -91,6 +91,7 @@ base::Result<Exit> run_suite(app::Shell& shell, const BenchOptions& options) {
                                             .jobs = options.jobs,
                                             .search = options.search});
   if (!plan) return refuse_options(plan.error());
+  for (const std::string& one : plan->left_out) fmt::print(stderr, "left out: {}\n", one);
   const auto show_result = [&](const app::SuiteOutcome& task) {
     if (options.json && task.result) fmt::print("{}\n", base::canonical(search::to_result_json(*task.result)));
   };
@@ -149,7 +150,7 @@ void add_bench(CommandLine& app, Action& chosen) {
       "  accelopt bench --history             suite runs over time, and what memory changed\n"
       "  accelopt bench --history --only matmul --json\n");
   auto options = std::make_shared<BenchOptions>();
-  command.option("suite", &options->suite, "Folder whose sub-folders are tasks");
+  command.option("suite", &options->suite, "Folder whose sub-folders are tasks, or a dataset of FlashInfer Trace");
   command.flag("--history", options->history,
                "Run nothing: show this workspace's suite runs over time, per task and overall, with memory cold and "
                "warm (docs/cli.md)");

@@ -118,6 +118,36 @@ class FlashinferTrace(support.TestCase):
         wrong = self.file("wrong.cpp", SEGMENT_KERNEL.replace("i < indptr[s + 1]; ++i", "i + 1 < indptr[s + 1]; ++i"))
         self.assertIn("INCORRECT_NUMERICAL", self.accelopt("eval", task, wrong).out)
 
+    def test_nothing_is_written_through_a_link(self):
+        self.put_definition(MATMUL, BASELINE, [("m", {"M": 13}, {"lhs": {"type": "random"}, "rhs": {"type": "random"}})])
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        (self.tasks / "matmul_n96_k96").mkdir(parents=True)
+        (self.tasks / "matmul_n96_k96" / "solutions").symlink_to(elsewhere)
+        said = self.import_all("--force", code=5).said
+        self.assertIn("is a symbolic link", said)
+        self.assertEqual(list(elsewhere.iterdir()), [])
+
+    def test_a_dataset_runs_as_it_is(self):
+        triton = {"name": "halves", "op_type": "elementwise", "axes": {"N": {"type": "var"}},
+                  "inputs": {"x": {"shape": ["N"], "dtype": "float32"}}, "outputs": {"y": {"shape": ["N"], "dtype": "float32"}},
+                  "reference": "def run(x):\n    return x * 0.5\n"}
+        self.put("definitions/elementwise/halves.json", json.dumps(triton))
+        self.put("solutions/hand/halves.json", json.dumps(
+            {"name": "halves_triton", "definition": "halves", "author": "hand",
+             "sources": [{"path": "main.py", "content": "def run(x, y):\n    pass\n"}],
+             "spec": {"language": "triton", "target_hardware": ["H100"], "entry_point": "main.py::run"}}))
+        self.put("workloads/halves.jsonl", json.dumps({"definition": "halves", "solution": None, "evaluation": None, "workload": {
+            "uuid": "first", "axes": {"N": 64}, "inputs": {"x": {"type": "random"}}}}))
+        self.put_definition(MATMUL, BASELINE, [("m", {"M": 13}, {"lhs": {"type": "random"}, "rhs": {"type": "random"}})])
+        finished = self.accelopt("bench", self.data, "--workspace", self.workspace, *support.steady_worker(), "--iterations", 1)
+        self.assertIn("left out: matmul_n96_k96: reference.cpp: what the operator computes", finished.err)
+        # It is begun, and nobody but a model writes Triton.
+        self.assertRegex(finished.out, r"halves .*recipes")
+        task = next(self.workspace.glob("datasets/*/halves"))
+        self.assertEqual((task / "reference.py").read_text(encoding="utf-8"), triton["reference"])
+        self.succeed("lint", task)
+
     def test_a_winner_goes_back(self):
         workloads = [(f"{m:08}-0000-4000-8000-000000000000", {"M": m}, {"lhs": {"type": "random"}, "rhs": {"type": "random"}})
                      for m in (48, 31, 13)]

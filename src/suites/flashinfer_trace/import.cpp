@@ -43,6 +43,8 @@ class TaskWriter {
     std::error_code ignored;
     if (!options_.replaces && fs::exists(folder_, ignored) && !fs::is_empty(folder_, ignored))
       return refuse(folder_.string() + " is not empty; name another folder, or add --force");
+    if (const fs::path link = first_link(); !link.empty())
+      return refuse(link.string() + " is a symbolic link, and what is written there might lie anywhere; remove it");
     TRY(base::make_folders(folder_));
     report_.folder = folder_;
     TRY(write_task(*converted, *baseline));
@@ -60,6 +62,16 @@ class TaskWriter {
   }
 
  private:
+  /// In what is there already; empty: there is none.
+  [[nodiscard]] fs::path first_link() const {
+    std::error_code ignored;
+    if (fs::is_symlink(folder_, ignored)) return folder_;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_, ignored)) {
+      if (entry.is_symlink(ignored)) return entry.path();
+    }
+    return {};
+  }
+
   [[nodiscard]] bool draws_at_random() const {
     const auto run = find_function(entry_.definition.reference, "run");
     return run && (run->body.find("multinomial") != std::string_view::npos ||
