@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "evaluation/verify/known_outputs.hpp"
 #include "targets/triton/description.hpp"
 
 namespace accelopt::targets::triton {
@@ -30,7 +31,8 @@ class InterpretedKernel final : public evaluation::LiveKernel {
     }
     const std::vector<std::string> variable = model::variable_axes(definition_);
     for (std::size_t i = 0; i < variable.size(); ++i) axes[variable[i]] = invocation.axes.at(i);
-    TRY_ASSIGN(auto outputs, capturer_.interpret(kernel_, axes, invocation.inputs, stop_));
+    TRY_ASSIGN(auto outputs,
+               capturer_.interpret(kernel_, {invocation.number, axes, invocation.inputs}, invocation.inputs, stop_));
     CallOutcome out;
     if (!outputs) {
       out.end = evaluation::CallEnd::died;
@@ -73,6 +75,7 @@ class InterpreterTarget final : public evaluation::Target {
     options_.capture.folder = folder_->path();
     TRY_ASSIGN(capturer_, Capturer::create(task, options_.capture, stop));
     TRY_ASSIGN(reference_, options_.make_host_reference(task, use(), stop));
+    TRY(evaluation::refuse_known_outputs(task, evaluation::equal_outputs(task.definition, reference_)));
     return evaluation::DeviceInfo{
         "Triton's interpreter",
         "no device: kernels are compiled for " + options_.capture.limits.architecture + " and interpreted",

@@ -277,16 +277,14 @@ TEST_F(Programs, PlanWithoutSense_IsAnError) {
 
 TEST_F(Programs, OneCall_HasBothCubinsAndThePlan) {
   const Program program = by_hand();
-  plan_ = "100";
-  const auto made = one_call(*task_, program, {100, {}, {}, {100}});
+  const auto made = one_call(*task_, program, "100", {100, {}, {}, {100}});
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(made->request.plan.launches.size(), 2U);
   EXPECT_EQ(made->request.cubin_bytes,
             (std::vector<std::uint64_t>{program.cubins[0].bytes.size(), program.cubins[1].bytes.size()}));
   ASSERT_EQ(made->bulk.size(), 3U);
   EXPECT_EQ(made->bulk[2], program.cubins[1].bytes);
-  plan_ = "none";
-  EXPECT_EQ(one_call(*task_, program, {100, {}, {}, {100}}).error().code, base::ErrorCode::invalid_argument);
+  EXPECT_EQ(one_call(*task_, program, "none", {100, {}, {}, {100}}).error().code, base::ErrorCode::invalid_argument);
 }
 
 TEST_F(Programs, LostServer_IsGivenItAgain) {
