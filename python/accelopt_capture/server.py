@@ -116,6 +116,7 @@ class Server:
         compiled = ok.pop("compiled", None)
         answer.check_capture(ok, blobs, request)
         self.machine_code.keep(request, compiled, blobs)
+        ok["compiled"] = len(compiled)
         for cubin, blob in zip(ok["cubins"], blobs):
             cubin["data"] = base64.b64encode(blob).decode()
         return ok

@@ -2,6 +2,10 @@
 #include "capture/pool.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <thread>
 #include <utility>
 
 namespace accelopt::capture {
@@ -10,6 +14,49 @@ namespace {
 constexpr std::size_t kMostSolutions = 64;  ///< that a process is known to have machine code of
 
 }  // namespace
+
+/// A process, and a thread that starts and asks it: a process ends with the thread that started it, and those who ask
+/// come and go.
+class CapturePool::Member {
+ public:
+  explicit Member(const ServerOptions& options)
+      : server_(options), thread_([this](const std::stop_token& end) { serve(end); }) {}
+
+  /// What the work gives, on the member's thread. By one at a time.
+  template <class Work>
+  auto run(Work work) {
+    std::optional<decltype(work(server_))> out;
+    std::unique_lock lock(mutex_);
+    job_ = [&] { out.emplace(work(server_)); };
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !job_; });
+    return std::move(*out);
+  }
+
+  // The pool's, under its lock.
+  bool busy = false;
+  std::uint64_t used = 0;             ///< when, counted in requests
+  std::deque<std::string> solutions;  ///< the last ones
+
+ private:
+  void serve(const std::stop_token& end) {
+    std::unique_lock lock(mutex_);
+    while (changed_.wait(lock, end, [&] { return static_cast<bool>(job_); })) {
+      job_();
+      job_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  CaptureServer server_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::function<void()> job_;
+  std::jthread thread_;  ///< ends first
+};
+
+CapturePool::CapturePool(ServerOptions options, std::size_t most) : options_(std::move(options)), most_(most) {}
+CapturePool::~CapturePool() = default;
 
 /// A member that is busy for as long as this lives.
 class CapturePool::Turn {
@@ -58,14 +105,14 @@ base::Result<Answer> CapturePool::ask(base::Json request, const std::string& sol
   Member* const member = take(solution, stop);
   if (member == nullptr) return base::fail(base::ErrorCode::cancelled, "capturing was stopped as asked");
   const Turn turn(*this, *member);
-  return member->server.ask(std::move(request), stop);
+  return member->run([&](CaptureServer& server) { return server.ask(std::move(request), stop); });
 }
 
 base::Result<std::string> CapturePool::version(const std::stop_token& stop) {
   Member* const member = take({}, stop);
   if (member == nullptr) return base::fail(base::ErrorCode::cancelled, "capturing was stopped as asked");
   const Turn turn(*this, *member);
-  return member->server.version(stop);
+  return member->run([&](CaptureServer& server) { return server.version(stop); });
 }
 
 }  // namespace accelopt::capture

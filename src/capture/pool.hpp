@@ -4,7 +4,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -18,7 +17,10 @@ namespace accelopt::capture {
 /// Several capturing processes, each started when a request finds all others busy. Any thread.
 class CapturePool {
  public:
-  CapturePool(ServerOptions options, std::size_t most) : options_(std::move(options)), most_(most) {}
+  CapturePool(ServerOptions options, std::size_t most);
+  CapturePool(const CapturePool&) = delete;
+  CapturePool& operator=(const CapturePool&) = delete;
+  ~CapturePool();
 
   /// As CaptureServer::ask, by one that is free: if it can be, one that was asked for the same solution before, and so
   /// has its machine code. @error as there.
@@ -27,13 +29,7 @@ class CapturePool {
   base::Result<std::string> version(const std::stop_token& stop);
 
  private:
-  struct Member {
-    explicit Member(const ServerOptions& options) : server(options) {}
-    CaptureServer server;
-    bool busy = false;
-    std::uint64_t used = 0;             ///< when, counted in requests
-    std::deque<std::string> solutions;  ///< the last ones
-  };
+  class Member;
   class Turn;
   /// A free one, now busy; null: stopped.
   Member* take(const std::string& solution, const std::stop_token& stop);

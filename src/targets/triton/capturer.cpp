@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "targets/cuda/program.hpp"
 #include "targets/triton/description.hpp"
 #include "targets/triton/plan_checks.hpp"
 
@@ -333,7 +334,11 @@ Result<tl::expected<std::vector<std::string>, std::string>> Capturer::interpret(
     if (!own.at(0).problem.empty()) return Outputs(tl::make_unexpected(own[0].problem));
   }
   Shapes wanted = capture::shapes_of(definition_, slot.axes, "w");
-  put_values(definition_, inputs, wanted);
+  const auto plan = std::ranges::find(wanted_.plans, cuda::plan_name(definition_, slot.axes));
+  if (built->per_slot || plan == wanted_.plans.end())
+    put_values(definition_, inputs, wanted);
+  else  // a device would replay this plan, whatever the host knows of the slot
+    wanted.inputs = wanted_.shapes[static_cast<std::size_t>(plan - wanted_.plans.begin())].inputs;
   for (std::size_t i = 0; i < wanted.inputs.size(); ++i) {
     if (definition_.inputs[i].shape)
       TRY(base::write_file(options_.folder / capture::tensor_file(wanted, wanted.inputs[i]), text_of(inputs.at(i))));

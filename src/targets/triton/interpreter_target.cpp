@@ -25,14 +25,7 @@ class InterpretedKernel final : public evaluation::LiveKernel {
       : capturer_(capturer), definition_(definition), kernel_(std::move(kernel)), stop_(std::move(stop)) {}
 
   Result<CallOutcome> call(const Invocation& invocation, const evaluation::CallOptions&) override {
-    model::AxisValues axes;
-    for (const model::Axis& axis : definition_.axes) {
-      if (axis.value) axes[axis.name] = *axis.value;
-    }
-    const std::vector<std::string> variable = model::variable_axes(definition_);
-    for (std::size_t i = 0; i < variable.size(); ++i) axes[variable[i]] = invocation.axes.at(i);
-    TRY_ASSIGN(auto outputs,
-               capturer_.interpret(kernel_, {invocation.number, axes, invocation.inputs}, invocation.inputs, stop_));
+    TRY_ASSIGN(auto outputs, capturer_.interpret(kernel_, known(invocation), invocation.inputs, stop_));
     CallOutcome out;
     if (!outputs) {
       out.end = evaluation::CallEnd::died;
@@ -44,7 +37,27 @@ class InterpretedKernel final : public evaluation::LiveKernel {
     return out;
   }
 
+  /// Captures them together, as where a device replays them.
+  Result<void> expect(const std::vector<const Invocation*>& slots) override {
+    TRY_ASSIGN(const BuiltPtr built, capturer_.build(kernel_, stop_));
+    if (!built->per_slot) return {};
+    std::vector<cuda::KnownInputs> all;
+    for (const Invocation* slot : slots) all.push_back(known(*slot));
+    TRY(capturer_.build_for(kernel_, all, stop_));
+    return {};
+  }
+
  private:
+  [[nodiscard]] cuda::KnownInputs known(const Invocation& invocation) const {
+    cuda::KnownInputs out{invocation.number, {}, invocation.inputs};
+    for (const model::Axis& axis : definition_.axes) {
+      if (axis.value) out.axes[axis.name] = *axis.value;
+    }
+    const std::vector<std::string> variable = model::variable_axes(definition_);
+    for (std::size_t i = 0; i < variable.size(); ++i) out.axes[variable[i]] = invocation.axes.at(i);
+    return out;
+  }
+
   Capturer& capturer_;
   const model::Definition& definition_;
   model::Kernel kernel_;
