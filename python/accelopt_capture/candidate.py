@@ -228,23 +228,55 @@ def take_outputs(plan: Any, value: Any, outputs: list[dict[str, Any]]) -> None:
 def record(request: dict[str, Any], _: str) -> tuple[dict[str, Any], list[bytes]]:
     """The plan of the request's only workload, and the functions that it launches, all of it as data.
     @error Failure, Refused, and whatever the solution raises."""
-    limits, (workload,) = request["limits"], request["workloads"]
-    jobs = hooks.Jobs(limits["kernels"])
-    hooks.install(jobs, request["arch"])
-    current = session.Session(session.NoPlan(), request["device"], request["configurations"], limits["configurations"])
-    state.begin(current)
+    (workload,) = request["workloads"]
+    jobs, current = prepared(request)
     try:
         entry = load(request)
-        request = {**request, "convention": convention_of(entry, request)}
-        plan = current.sink = Plan(workload["name"], limits)
-        value, _ = call(entry, request, workload)
-        if request["convention"] == "value":
-            take_outputs(plan, value, workload["outputs"])
+        return recorded(entry, request, workload, jobs, current), []
     finally:
         if errors.first_refusal is not None:  # whatever the solution has made of it
             raise errors.first_refusal
-    return {"plan": plan.json(current.reads), "functions": jobs.functions.forms, "choices": current.choices,
-            "findings": current.findings}, []
+
+
+def record_all(request: dict[str, Any], _: str) -> tuple[dict[str, Any], list[bytes]]:
+    """The same of workloads that differ in values alone, one after the other; null in place of one that fails here, or that uses
+    what an earlier call has left. @error as record, of the module."""
+    jobs, current = prepared(request)
+    entry = load(request)
+    if errors.first_refusal is not None:
+        raise errors.first_refusal
+    found: list[dict[str, Any] | None] = []
+    for workload in request["workloads"]:
+        one = None
+        try:
+            one = recorded(entry, request, workload, jobs, current)
+        except BaseException:  # each of these is recorded again, alone, and says then what is wrong
+            pass
+        found.append(one if errors.first_refusal is None else None)
+        errors.reset_refusal()
+        current = new_session(request)
+    return {"recorded": found}, []
+
+
+def new_session(request: dict[str, Any]) -> session.Session:
+    current = session.Session(session.NoPlan(), request["device"], request["configurations"], request["limits"]["configurations"])
+    state.begin(current)
+    return current
+
+
+def prepared(request: dict[str, Any]) -> tuple[hooks.Jobs, session.Session]:
+    jobs = hooks.Jobs(request["limits"]["kernels"])
+    hooks.install(jobs, request["arch"])
+    return jobs, new_session(request)
+
+
+def recorded(entry: Callable, request: dict[str, Any], workload: dict[str, Any], jobs: hooks.Jobs, current: session.Session) -> dict[str, Any]:
+    request = {**request, "convention": convention_of(entry, request)}
+    plan = current.sink = Plan(workload["name"], request["limits"])
+    value, _ = call(entry, request, workload)
+    if request["convention"] == "value":
+        take_outputs(plan, value, workload["outputs"])
+    return {"plan": plan.json(current.reads), "functions": jobs.functions.forms, "choices": current.choices, "findings": current.findings}
 
 
 def outcome(request: dict[str, Any], folder: str, run: Callable) -> tuple[dict[str, Any], list[bytes]]:

@@ -4,6 +4,7 @@ configurations of an autotuner in place of the fastest. No file of Triton is cha
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from typing import Any, Callable
 
@@ -72,6 +73,7 @@ class Jobs:
         self.most = most
         self.functions = describing.Functions()
         self.jobs: list[Job] = []
+        self.keys: list[str] = []  # of the jobs: the same function, specialization and options in any other request
         self._known: dict[str, int] = {}
 
     def add(self, source: Any, target: Any, options: dict[str, Any]) -> int:
@@ -80,6 +82,7 @@ class Jobs:
             if len(self.jobs) >= self.most:
                 refuse("kernel launch", f"more than {self.most} kernels, counting configurations and specializations", "limit")
             self._known[key] = len(self.jobs)
+            self.keys.append(hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest())
             self.jobs.append(Job(source, target, options))
         return self._known[key]
 

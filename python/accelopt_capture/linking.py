@@ -8,15 +8,16 @@ import json
 import time
 from typing import Any, Callable
 
-from . import answer, hooks, session, state
+from . import answer, hooks, machine_code, session, state
 from .compiling import Compiled, compile_all
 from .errors import Failure
 from .plan import Plan, finish
 from .replaying import Replay
 
 
-def build(request: dict[str, Any], recorded: list[dict[str, Any]], folder: str, deadline: float) -> tuple[dict[str, Any], list[bytes]]:
-    """The answer of a capture. @error Failure: also that what was recorded is no plan."""
+def build(request: dict[str, Any], recorded: list[dict[str, Any]], folder: str, deadline: float,
+          kept: dict[str, Compiled | Failure]) -> tuple[dict[str, Any], list[bytes]]:
+    """The answer of a capture, and what was compiled for it beside what is kept. @error Failure: also that what was recorded is no plan."""
     limits, begun = request["limits"], time.monotonic()
     jobs, choices = hooks.Jobs(limits["kernels"]), Choices()
     hooks.install(jobs, request["arch"])
@@ -26,13 +27,17 @@ def build(request: dict[str, Any], recorded: list[dict[str, Any]], folder: str, 
         again = Again(request, one, choices)
         again.run()
         plans.append((again.sink, one["plan"]["reads"]))
-    results = compile_all(jobs.jobs, limits, folder, request["device"]["shared_memory_per_block_optin"], deadline)
+    missing = [place for place, key in enumerate(jobs.keys) if key not in kept]
+    made = compile_all([jobs.jobs[place] for place in missing], limits, folder, request["device"]["shared_memory_per_block_optin"], deadline)
+    new = {jobs.keys[place]: result for place, result in zip(missing, made)}
+    results = [new[key] if key in new else kept[key] for key in jobs.keys]
     findings: list[dict[str, Any]] = []
     for finding in (finding for one in recorded for finding in one["findings"]):
         if finding not in findings and len(findings) < 100:
             findings.append(finding)
     result = {"choices": choices.all, "findings": findings, **linked(plans, results, limits)}
     blobs = result.pop("blobs")
+    result["compiled"] = machine_code.described(new, blobs)
     result["seconds"] = {"compile": round(time.monotonic() - begun, 4)}
     return result, blobs
 

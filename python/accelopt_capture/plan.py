@@ -15,7 +15,8 @@ from .tensor import Address, Tensor
 
 MOST_BUFFERS = 1024
 # Pretended addresses. They never overlap, and are never those of a device.
-_addresses = itertools.count(1 << 44, 1 << 41)
+FIRST_ADDRESS = 1 << 44
+_addresses = itertools.count(FIRST_ADDRESS, 1 << 41)
 # Triton's names of scalar types, as the parameters of a cubin.
 SCALARS = {"i1": "int8", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u1": "uint8", "u8": "uint8",
            "u16": "uint16", "u32": "uint32", "u64": "uint64", "fp16": "float16", "bf16": "bfloat16", "fp32": "float32",
@@ -32,6 +33,7 @@ class Plan:
         self.count = 0
         self.uploaded_bytes = 0
         self.line: int | None = None  # of a launch that is carried out again
+        self.first_address = next(_addresses)
         self.renamed: dict[str, str] = {}  # scratch buffers that became outputs
         self._names: dict[int, Storage] = {}
 
@@ -48,6 +50,8 @@ class Plan:
         if id(storage) not in self._names:
             if storage.kind != "scratch":
                 refuse("kernel launch", f"uses the tensor {storage.name} of an earlier call")
+            if FIRST_ADDRESS <= storage.address < self.first_address:
+                refuse("kernel launch", "uses a tensor that an earlier call made")
             if len(self.buffers) >= MOST_BUFFERS:
                 refuse("torch.empty", f"more than {MOST_BUFFERS} buffers", "limit")
             storage.name = f"%{len(self.buffers) + 1}"

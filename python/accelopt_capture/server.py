@@ -16,7 +16,7 @@ import tempfile
 import time
 from typing import Any, BinaryIO, Callable
 
-from . import answer, children, confine, frames, recording, state
+from . import answer, children, confine, frames, machine_code, recording, state
 from .errors import Failure
 from .request import ARCHITECTURES, checked
 from .session import NoPlan, Session
@@ -34,6 +34,7 @@ class Server:
         self.isolation = confine.Isolation()
         self.interpreting: Any = None  # another server, which has Triton's interpreter loaded
         self.recorder = recording.Recorder(self)
+        self.machine_code = machine_code.Kept()
 
     def say(self, line: dict[str, Any]) -> None:
         # A solution's words may hold halves of characters, which are no text.
@@ -99,19 +100,23 @@ class Server:
     def capture(self, request: dict[str, Any]) -> dict[str, Any]:
         limits, begun = request["limits"], time.monotonic()
         deadline = begun + limits["wall_s"]
-        recorded = [self.recorder.record(request, workload, deadline) for workload in request["workloads"]]
+        recorded = self.recorder.record_all(request, deadline)
         host_s = time.monotonic() - begun
         most = limits["cubin_bytes"] + frames.MOST_JSON
+        kept = self.machine_code.of(request)
 
         def work(folder: str) -> tuple[Any, list[bytes]]:
             from . import linking
             until = deadline - limits["wall_s"] * 0.1 - 1.0  # time to put the answer together, before patience is lost
-            return recording.outcome(lambda: linking.build(request, recorded, os.path.join(folder, "cache"), until))
+            return recording.outcome(lambda: linking.build(request, recorded, os.path.join(folder, "cache"), until, kept))
         value, blobs = self.confined(work, limits, most, deadline)
         ok = answer.opened(value)
         if isinstance(ok.get("seconds"), dict):
             ok["seconds"]["host"] = round(host_s, 4)
+        compiled = ok.pop("compiled", None)
         answer.check_capture(ok, blobs, request)
+        self.machine_code.keep(request, compiled, blobs)
+        ok["compiled"] = len(compiled)
         for cubin, blob in zip(ok["cubins"], blobs):
             cubin["data"] = base64.b64encode(blob).decode()
         return ok

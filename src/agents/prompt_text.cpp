@@ -43,6 +43,7 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 std::string tensor_text(const TensorSpec& tensor, bool input) {
   std::string out = "- " + tensor.name + ": " + std::string(model::to_string(tensor.dtype));
   out += tensor.shape ? "[" + joined(*tensor.shape, ", ") + "]" : std::string(", a scalar passed by value");
+  if (tensor.visible) out += "; visible to the host";
   if (tensor.inout) out += "; in place: holds its input before every call, and is what the kernel leaves there";
   if (!tensor.ties.empty()) {
     out += "; indices: of values as equal as rounding leaves them any may be named, none twice in a row";

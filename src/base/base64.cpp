@@ -21,4 +21,12 @@ Result<std::string> from_base64(std::string_view text) {
   return out;
 }
 
+std::string to_base64(std::string_view bytes) {
+  std::string out(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // the library ends it by a zero
+  const int got = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                                  reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  out.resize(static_cast<std::size_t>(got));
+  return out;
+}
+
 }  // namespace accelopt::base

@@ -168,6 +168,11 @@ class PlanReader {
       used_.insert(name);
       return known->second;
     };
+    if (const auto data = op.find("data"); data != op.end()) {
+      const auto& text = data->get_ref<const std::string&>();
+      uploaded_ += text.size() / 4 * 3 - static_cast<std::size_t>(std::count(text.begin(), text.end(), '='));
+      if (uploaded_ > kMostUploadedBytes) return damaged("uploads more than the host may derive");
+    }
     TRY_ASSIGN(HostOp own, lowered(op, bytes_of, cubins_, plan_.scratch.size()));
     out_.host_ops = true;
     std::ranges::move(own.launches, std::back_inserter(plan_.launches));
@@ -179,8 +184,9 @@ class PlanReader {
   Result<void> take_chosen(const Json& op) {
     std::optional<std::size_t> selected;
     if (selection_ != nullptr) {
+      if (selection_->empty()) return damaged("has a choice of nothing");
       TRY_ASSIGN(const auto choice, count_at(op, "choice", selection_->size() - 1));
-      selected = selection_->at(choice);
+      if (selection_->at(choice) != kAnyConfiguration) selected = selection_->at(choice);
     }
     for (const Json& alternative : op.at("alternatives")) {
       if (selected && alternative.at("configuration") != *selected) continue;
@@ -274,7 +280,8 @@ class PlanReader {
   LaunchPlan plan_;
   std::map<std::string, std::uint64_t> bytes_;  ///< of every buffer
   std::map<std::string, std::size_t> scratch_;  ///< place in the plan
-  std::set<std::string> used_;                  ///< that something has been given already
+  std::uint64_t uploaded_ = 0;
+  std::set<std::string> used_;  ///< that something has been given already
 };
 
 /// Leaves out what no plan launches: other configurations' machine code.
@@ -320,6 +327,12 @@ Result<Captured> read_all(const Json& ok, const Request& request, const Selectio
     TRY_ASSIGN(auto read, PlanReader(*asked, kernels.size(), kernels, selection, out).read(plan));
     TRY(devices::cuda::check_plan(read, kernels.size() + (out.host_ops ? 1 : 0)));
     out.program.plans[name] = std::move(read);
+    const Json reads = plan.value("reads", Json::object());
+    for (const auto& [input, count] : reads.items()) {
+      const bool seen = std::ranges::any_of(asked->inputs, [&](const Tensor& one) { return one.name == input; });
+      if (!seen || !is_count(count)) return tl::make_unexpected(damaged("has read what it was not given").error());
+      out.reads[input] = std::max(out.reads[input], count.get<std::uint64_t>());
+    }
   }
   if (out.program.plans.size() != request.workloads.size())
     return tl::make_unexpected(damaged("of a workload is missing").error());

@@ -2,6 +2,8 @@
 // What the capturing process answers. A solution's code has run where it comes from: every part of it is hostile.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,8 +27,13 @@ struct Captured {
   std::vector<std::string> ptxas;  ///< what ptxas printed, a text per cubin
   bool host_ops = false;           ///< plans launch kernels of the cubin behind the last one: host_ops.hpp's
   std::vector<Finding> findings;
+  /// How many elements of an input the host says it has read, the most of all workloads.
+  std::map<std::string, std::uint64_t> reads;
   double seconds = 0;
 };
+
+/// Of constants that the host derives, a plan. They are copied inside the timed region.
+inline constexpr std::uint64_t kMostUploadedBytes = 1 << 20;
 
 /// Why a solution is not captured, as compilers say it: "main.py:41: error: Tensor.softmax: ...".
 std::string diagnostics_of(const base::Json& error);

@@ -96,6 +96,16 @@ Result<std::vector<Choice>> choices_of(const Json& ok) {
   return out;
 }
 
+Selection reordered(const Selection& selection, const std::vector<Choice>& known, const std::vector<Choice>& here) {
+  Selection out;
+  for (const Choice& choice : here) {
+    const auto found = std::ranges::find(known, choice.name, &Choice::name);
+    const auto place = static_cast<std::size_t>(found - known.begin());
+    out.push_back(found == known.end() || place >= selection.size() ? kAnyConfiguration : selection[place]);
+  }
+  return out;
+}
+
 OpenChoices opened(const std::vector<Choice>& choices) {
   OpenChoices out;
   out.selections = {Selection(choices.size(), 0)};

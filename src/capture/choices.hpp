@@ -24,6 +24,11 @@ base::Result<std::vector<Choice>> choices_of(const base::Json& ok);
 
 /// Which configuration each choice takes, by its place there.
 using Selection = std::vector<std::size_t>;
+/// Of a choice: the first that is there.
+inline constexpr std::size_t kAnyConfiguration = ~std::size_t{0};
+
+/// The same selection where the choices are met in another order: by their names. One that was not known takes any.
+Selection reordered(const Selection& selection, const std::vector<Choice>& known, const std::vector<Choice>& here);
 
 /// All choices together.
 struct OpenChoices {

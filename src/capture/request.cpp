@@ -5,6 +5,8 @@
 #include <cctype>
 #include <utility>
 
+#include "base/base64.hpp"
+
 namespace accelopt::capture {
 namespace {
 
@@ -31,6 +33,7 @@ Json form_of(const Tensor& tensor) {
   }
   out["shape"] = tensor.shape;
   if (tensor.inout) out["inout"] = true;
+  if (tensor.visible) out["visible"] = base::to_base64(*tensor.visible);
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,16 +15,17 @@
 
 namespace accelopt::capture {
 
-/// A tensor, or a scalar, whose value a plan holds.
+/// A tensor, or a scalar. A plan holds for the values that it is given here.
 struct Tensor {
   std::string name;
   model::DType dtype = model::DType::float32;
   std::vector<std::int64_t> shape;  ///< elements, outermost axis first
   bool inout = false;
-  base::Json value{};  ///< of a scalar: a number, "inf", "-inf" or "nan"; null: it is a tensor
+  base::Json value{};                    ///< of a scalar: a number, "inf", "-inf" or "nan"; null: it is a tensor
+  std::optional<std::string> visible{};  ///< of a tensor that the host may see: its bytes
 };
 
-/// One set of shapes that the host function is called with.
+/// One set of shapes, and of values that the host knows, that the host function is called with.
 struct Shapes {
   std::string name;  ///< of the plan that comes out
   std::vector<Tensor> inputs;

@@ -116,6 +116,9 @@ class LiveKernel {
   /// One timed call with poisoned outputs. Once a call did not return, every later one tells the same.
   /// @error io: the machine failed, not the kernel.
   virtual base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) = 0;
+  /// Calls on these slots are next. What takes its time on the host is done now, while nobody waits for the machine;
+  /// `call` does what is left. @error as `call`.
+  virtual base::Result<void> expect(const std::vector<const Invocation*>& /*slots*/) { return {}; }
 };
 
 enum class Precision { float32, float64 };

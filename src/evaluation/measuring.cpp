@@ -53,6 +53,7 @@ base::Result<std::optional<Failure>> check_repeat(Measuring& measuring, Slots& s
                                                   const Kept& kept, const std::stop_token& stop) {
   TRY_ASSIGN(const auto live, measuring.target.start(kernel, Placement::usual, stop));
   TRY_ASSIGN(Slot * slot, slots.get(kept.workload, kept.slot));
+  TRY(live->expect({&slot->invocation}));
   TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
   const auto other = static_cast<std::size_t>(kept.poison) + 1 + measuring.random() % (kPoisons.size() - 1);
   CallOptions options = options_of(measuring, kept.workload, *slot, kPoisons[other % kPoisons.size()]);
@@ -234,6 +235,16 @@ base::Result<bool> build_stage(Measuring& measuring, const model::Kernel& kernel
   return take_build(report, evaluation);
 }
 
+/// Those that are drawn.
+static std::vector<const Invocation*> invocations_of(const Slots& slots, std::size_t workload,
+                                                     const std::vector<int>& numbers) {
+  std::vector<const Invocation*> out;
+  for (const int number : numbers) {
+    if (const Slot* const slot = slots.peek(workload, number)) out.push_back(&slot->invocation);
+  }
+  return out;
+}
+
 base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Kernel& kernel,
                                             const VerifyPlan& plan, const std::stop_token& stop) {
   std::vector<std::size_t> workloads = plan.workloads;
@@ -271,6 +282,7 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
       TRY(slots.get(workload, number));
       advance(workload, kDrawingShare);
     }
+    TRY(live->expect(invocations_of(slots, workload, order)));
     TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
     FairTimes times;
     for (const int number : order) {

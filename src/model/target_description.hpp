@@ -52,6 +52,7 @@ struct TargetDescription {
   std::vector<TaskKey> task_keys;               ///< in the order in which they are written; empty: it has no table
   /// Its tasks may have inout, ties, small_floats, and dtypes uint16 to uint64.
   bool takes_every_tensor = false;
+  bool host_may_see_inputs = false;  ///< its tasks may have inputs that are `visible`
   std::string device;  ///< one that it measures on, "cuda:0"; empty: nothing is measured on it in this version
   std::vector<std::string> models{};  ///< devices that are modelled, "trn1:model"; empty: its devices are real
   std::string devices;                ///< how all are named: "cuda:N for CUDA device N"

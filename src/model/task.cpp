@@ -60,6 +60,10 @@ bool is_passed_as_input(const TensorSpec& input) {
   return !input.inout;
 }
 
+bool is_known_on_host(const TensorSpec& input) {
+  return input.visible || !input.shape;
+}
+
 std::optional<std::size_t> contents_of(const Definition& definition, const TensorSpec& output) {
   if (!output.inout) return std::nullopt;
   const auto found = std::find_if(definition.inputs.begin(), definition.inputs.end(),
@@ -99,7 +103,7 @@ bool is_of_third_schema(const InitSpec& init) {
 
 int schema_of(const Task& task) {
   const Definition& definition = task.definition;
-  const auto has_third = [](const TensorSpec& one) { return is_of_third_schema(one.init); };
+  const auto has_third = [](const TensorSpec& one) { return one.visible || is_of_third_schema(one.init); };
   const auto draws_itself = [](const Workload& one) { return !one.inits.empty(); };
   if (std::any_of(definition.inputs.begin(), definition.inputs.end(), has_third) ||
       std::any_of(task.workloads.begin(), task.workloads.end(), draws_itself))
@@ -153,7 +157,7 @@ ACCELOPT_JSON(TensorSpec) {
   field.required("name", it.name);
   field.converted("dtype", it.dtype, &dtype_to_json, &dtype_from_json);
   field.required("shape", it.shape);
-  field.unless_empty("inout", it.inout, "ties", it.ties);
+  field.unless_empty("inout", it.inout, "ties", it.ties, "visible", it.visible);
 }
 
 namespace {

@@ -34,6 +34,7 @@ struct TensorSpec {
   std::vector<Family> families;  ///< inputs only: transformations besides as_declared
   std::string ties{};            ///< integer outputs only: the tensor by whose values any of equal indices is right
   bool inout = false;            ///< an input and an output of one name: what the kernel finds there, and leaves there
+  bool visible = false;          ///< inputs only: what launches a kernel may read its values on the host
 };
 
 struct Numerics {
@@ -111,6 +112,8 @@ const InitSpec& init_of(const Workload& workload, const TensorSpec& input);
 bool is_passed_as_input(const TensorSpec& input);
 /// Place of the input whose contents the output holds before a call; none: they mean nothing.
 std::optional<std::size_t> contents_of(const Definition& definition, const TensorSpec& output);
+/// Whether whoever launches a kernel knows the input's values: a visible tensor, or a scalar.
+bool is_known_on_host(const TensorSpec& input);
 /// The definition as the reference has it, which computes the ties tensors too: as its last outputs.
 Definition reference_definition(const Definition& definition);
 /// Place of the tensor that the output's indices choose among, in the outputs of reference_definition; none: no ties.

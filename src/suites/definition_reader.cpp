@@ -146,6 +146,12 @@ void read_families(TableReader& table, TensorSpec& tensor) {
   }
 }
 
+void read_visible(TableReader& table, TensorSpec& tensor) {
+  tensor.visible = table.boolean("visible").value_or(false);
+  if (tensor.visible && !tensor.shape)
+    table.refuse("visible", "a scalar is passed by value, so that its value is known; leave the key out");
+}
+
 enum class Side { input, inout, output, ties };
 
 struct SideNames {
@@ -196,6 +202,7 @@ TensorSpec read_tensor(TableReader& table, Side side, const model::Definition& d
     read_init(table, tensor, definition, dtype_is_known);
     read_families(table, tensor);
   }
+  if (side == Side::input) read_visible(table, tensor);
   table.finish();
   return tensor;
 }

@@ -32,6 +32,9 @@ constexpr std::int64_t kNewestSchema = 3;
 /// Larger tensors are a slip of the pen on any machine, and would overflow sizes further on.
 constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 40;
 
+/// Of a workload. They travel to the host's program with each set of inputs, and are structure, not data.
+constexpr std::int64_t kMaxVisibleBytes = std::int64_t{1} << 20;
+
 /// Each is opened, verified and timed: what people write is far below.
 constexpr std::size_t kMostWorkloads = 1000;
 
@@ -53,8 +56,8 @@ void check_schema(TableReader& root, const model::Task& task) {
   if (!schema || *schema >= model::schema_of(task)) return;
   if (model::schema_of(task) == 3) {
     return root.refuse("schema",
-                       "must be 3: distinct, values, generators over axes and a workload's own inputs are not in the "
-                       "schemas before");
+                       "must be 3: visible, distinct, values, generators over axes and a workload's own inputs are not "
+                       "in the schemas before");
   }
   root.refuse("schema", "must be 2: inout, ties, small_floats, returns, uint16, uint32 and uint64 are not in schema 1");
 }
@@ -66,8 +69,24 @@ std::vector<std::string> known_targets() {
   return out;
 }
 
+/// Only where a program of the host launches kernels there is somebody to see an input.
+void refuse_visible(TableReader& root, const model::Task& task) {
+  if (model::target_of(task).host_may_see_inputs) return;
+  const auto able = [](const model::TargetDescription* target) { return target->host_may_see_inputs; };
+  std::vector<const model::TargetDescription*> seeing;
+  std::ranges::copy_if(model::targets(), std::back_inserter(seeing), able);
+  const std::string names =
+      base::joined(seeing, " or ", [](const model::TargetDescription* target) { return in_quotes(target->name); });
+  for (const model::TensorSpec& input : task.definition.inputs) {
+    if (input.visible)
+      root.refuse("inputs", in_quotes(input.name) + ": only tasks with target = " + names +
+                                " may have inputs that are visible; leave the key out");
+  }
+}
+
 /// What not every target's kernels may have so far.
 void check_target(TableReader& root, const model::Task& task) {
+  refuse_visible(root, task);
   if (model::target_of(task).takes_every_tensor) return;
   std::string able;
   for (const model::TargetDescription* target : model::targets()) {
@@ -118,6 +137,12 @@ void check_binding(TableReader& table, const model::Definition& definition, cons
         return table.refuse("axes", "makes " + in_quotes(tensor.name) + " larger than 1 TiB");
     }
   }
+  std::int64_t visible = 0;
+  for (const model::TensorSpec& input : definition.inputs) {
+    if (input.visible) visible += bytes_of(input, axes).value_or(0);
+  }
+  if (visible > kMaxVisibleBytes)
+    table.refuse("axes", "makes the inputs that the host may see larger than 1 MiB together");
   for (const model::TensorSpec& input : definition.inputs) {
     // Unknown axes are reported where they stand.
     const auto unbound = [&](const std::string& name) { return !axes.contains(name); };

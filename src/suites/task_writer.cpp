@@ -60,6 +60,7 @@ std::string format_tensor(const model::TensorSpec& tensor, const std::string& ke
   std::vector<std::string> families;
   for (const model::Family family : tensor.families) families.emplace_back(to_string(family));
   if (!families.empty()) text += line("families", strings(families));
+  if (tensor.visible) text += line("visible", "true");
   return text;
 }
 

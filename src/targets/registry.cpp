@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <thread>
 
 #include "pytorch/reference.hpp"
 #include "targets/cpu/cpu_target.hpp"
@@ -22,6 +23,9 @@
 
 namespace accelopt::targets {
 namespace {
+
+/// Processes that capture, each with Triton loaded (300 MiB) and compilers of its own.
+constexpr std::size_t kMostCapturing = 8;
 
 /// With the compilers on the PATH.
 cpu::CpuOptions cpu_options(const Making& making) {
@@ -74,6 +78,7 @@ std::unique_ptr<evaluation::Target> make_cuda(const Making& making) {
     triton::CaptureOptions own = capture;
     own.limits = build.limits;
     own.cores = build.cores;
+    own.servers = std::clamp<std::size_t>(std::thread::hardware_concurrency() / 2, 1, kMostCapturing);
     return triton::make_triton_builder(
         task, std::move(own), [task, build] { return cuda::make_cuda_builder(task, build, {}); }, stop);
   };

@@ -13,6 +13,12 @@ TEST(Base64, GivesTheBytes) {
   EXPECT_EQ(*from_base64("AAE="), std::string("\0\1", 2));
 }
 
+TEST(Base64, OfBytes_GivesThemBack) {
+  EXPECT_EQ(to_base64(""), "");
+  EXPECT_EQ(to_base64(std::string("\0\1\2\3", 4)), "AAECAw==");
+  EXPECT_EQ(*from_base64(to_base64(std::string("\0\1", 2))), std::string("\0\1", 2));
+}
+
 TEST(Base64, OtherTexts_AreRefused) {
   for (const char* text : {"A", "AA", "AAA", "A===", "====", "AA=A", "AAE\n", " AAE", "AA-_", "AAEC\n"})
     EXPECT_FALSE(from_base64(text)) << text;

@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <initializer_list>
+
+#include "base/base64.hpp"
+#include "capture/dependence.hpp"
 
 namespace accelopt::capture {
 namespace {
@@ -68,6 +72,77 @@ TEST_F(AnswerTest, HonestPlan_IsAProgram) {
   EXPECT_EQ(read->findings.at(0).line, 3);
   EXPECT_DOUBLE_EQ(read->seconds, 0.75);
   EXPECT_FALSE(read->host_ops);
+}
+
+TEST_F(AnswerTest, ReadsOfTheHost_AreTold) {
+  plan()["reads"] = {{"x", 3}};
+  const auto read = read_captured(answer, request);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->reads, (std::map<std::string, std::uint64_t>{{"x", 3}}));
+  EXPECT_NE(refused([&] { plan()["reads"] = {{"z", 3}}; }), "it was taken");
+  EXPECT_NE(refused([&] { plan()["reads"] = {{"x", -1}}; }), "it was taken");
+}
+
+TEST_F(AnswerTest, UploadsOfTheHost_AreBounded) {
+  const auto upload = [&](std::size_t bytes) {
+    plan()["buffers"][2]["bytes"] = 2 * kMostUploadedBytes;
+    const auto elements = static_cast<std::int64_t>(bytes / 4);
+    plan()["ops"].push_back(
+        {{"op", "upload"},
+         {"data", base::to_base64(std::string(bytes, 'a'))},
+         {"to", {{"buffer", "%1"}, {"offset", 0}, {"dtype", "float32"}, {"shape", {elements}}, {"strides", {1}}}}});
+  };
+  EXPECT_EQ(refused([&] { upload(kMostUploadedBytes); }), "it was taken");
+  EXPECT_NE(refused([&] { upload(kMostUploadedBytes + 4); }).find("more than the host may derive"), std::string::npos);
+  EXPECT_NE(refused([&] {
+              upload(kMostUploadedBytes);
+              upload(1 << 10);
+            }).find("more than the host may derive"),
+            std::string::npos);
+}
+
+TEST_F(AnswerTest, ValuesThatTheHostKnows_AreAsked) {
+  request.workloads[0].inputs.push_back({"indptr", model::DType::int32, {2}, false, {}, std::string("\0\1\2\3", 4)});
+  request.workloads[0].inputs.push_back({"scale", model::DType::float32, {}, false, 0.5});
+  const Json inputs = capture_request(request)["workloads"][0]["inputs"];
+  EXPECT_FALSE(inputs[0].contains("visible"));
+  EXPECT_EQ(inputs[1]["visible"], "AAECAw==");
+  EXPECT_EQ(inputs[2]["value"], 0.5);
+}
+
+TEST_F(AnswerTest, OutputOfWhatTheHostKnows_IsFound) {
+  using devices::cuda::Launch;
+  using devices::cuda::tensor_argument;
+  Shapes shapes = request.workloads[0];
+  shapes.inputs.push_back({"indptr", model::DType::int32, {2}, false, {}, std::string(8, '\0')});
+  const auto launch = [](std::initializer_list<const char*> tensors) {
+    Launch out;
+    for (const char* tensor : tensors) out.arguments.push_back(tensor_argument(tensor));
+    return out;
+  };
+  const auto found = [&](std::vector<Launch> launches) {
+    devices::cuda::LaunchPlan plan;
+    plan.launches = std::move(launches);
+    return known_output(shapes, plan).value_or("none");
+  };
+  EXPECT_EQ(found({launch({"x", "y"})}), "none");
+  EXPECT_EQ(found({launch({"indptr", "y"})}), "y");
+  EXPECT_EQ(found({launch({"y"})}), "y");
+  EXPECT_EQ(found({launch({"x", "%1"}), launch({"%1", "indptr", "y"})}), "none");
+  EXPECT_EQ(found({launch({"%1", "y"}), launch({"x", "%1"})}), "y") << "what comes later is too late";
+  devices::cuda::LaunchPlan mapped;
+  mapped.tensor_maps = {{"map0", "x", 0, model::DType::float32, {4}, {4}, 0}};
+  mapped.launches = {launch({"y"})};
+  mapped.launches[0].arguments.push_back(devices::cuda::tensor_map_argument("map0"));
+  EXPECT_FALSE(known_output(shapes, mapped));
+  shapes.outputs[0].shape = {0};
+  EXPECT_FALSE(known_output(shapes, {}));
+}
+
+TEST(Choices, InAnotherOrder_AreFoundByName) {
+  const std::vector<Choice> known{{"a", {{}, {}}}, {"b", {{}, {}, {}}}};
+  const std::vector<Choice> here{{"b", {}}, {"c", {}}, {"a", {}}};
+  EXPECT_EQ(reordered({1, 2}, known, here), (Selection{2, kAnyConfiguration, 1}));
 }
 
 TEST_F(AnswerTest, ClearedScratch_IsTheDevicesToClear) {

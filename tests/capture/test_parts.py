@@ -12,8 +12,9 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
-answer, dtypes, frames, seccomp, shapes = (importlib.import_module(f"accelopt_capture.{name}")
-                                           for name in ("answer", "dtypes", "frames", "seccomp", "shapes"))
+answer, compiling, dtypes, errors, frames, machine_code, seccomp, shapes = (
+    importlib.import_module(f"accelopt_capture.{name}")
+    for name in ("answer", "compiling", "dtypes", "errors", "frames", "machine_code", "seccomp", "shapes"))
 
 
 class Package(unittest.TestCase):
@@ -28,6 +29,41 @@ class Package(unittest.TestCase):
         named = (root / "src" / "capture" / "CMakeLists.txt").read_text().split("set(nki_files", 1)[1].split(")", 1)[0].split()
         files = [file for folder in ("accelopt_nki", "neuronxcc") for file in (root / "python" / folder).rglob("*.py")]
         self.assertEqual(sorted(named), sorted(str(file.relative_to(root / "python")) for file in files))
+
+
+class MachineCode(unittest.TestCase):
+    @staticmethod
+    def request(text):
+        return {"files": [{"name": "k.py", "content": text}], "arch": 90, "device": {}, "limits": {"kernels": 4}}
+
+    @staticmethod
+    def described(letter, blob):
+        return machine_code.described({letter * 64: compiling.Compiled({"name": "k"}, "log", blob)}, [blob])
+
+    def test_is_kept_by_solution(self):
+        kept = machine_code.Kept()
+        kept.keep(self.request("a"), self.described("1", b"code"), [b"code"])
+        self.assertEqual(kept.of(self.request("a")), {"1" * 64: compiling.Compiled({"name": "k"}, "log", b"code")})
+        self.assertEqual(kept.of(self.request("b")), {})
+
+    def test_of_the_solution_that_was_not_asked_for_goes_first(self):
+        kept = machine_code.Kept(most_bytes=5000)
+        for text in ("a", "b"):
+            kept.keep(self.request(text), self.described("1", b"x" * 1000), [b"x" * 1000])
+        kept.of(self.request("a"))
+        kept.keep(self.request("c"), self.described("1", b"x" * 1000), [b"x" * 1000])
+        self.assertEqual([bool(kept.of(self.request(text))) for text in "abc"], [True, False, True])
+
+    def test_failures_that_last_are_kept(self):
+        new = {"1" * 64: errors.Failure("compile", "no"), "2" * 64: errors.Failure("limit", "no", call="wall_s"),
+               "3" * 64: errors.Failure("limit", "no", call="compile_s")}
+        self.assertEqual([one["key"][0] for one in machine_code.described(new, [])], ["1", "3"])
+
+    def test_what_is_not_of_the_form_is_refused(self):
+        for forged in (None, {}, [1], [{"key": "k"}], [{"key": "1" * 64, "cubin": 1, "metadata": {}, "ptxas": ""}],
+                       [{"key": "1" * 64, "cubin": True, "metadata": {}, "ptxas": ""}], [{"key": "1" * 64, "error": {}}]):
+            with self.subTest(forged=forged), self.assertRaises(errors.Failure):
+                machine_code.Kept().keep(self.request("a"), forged, [b"code"])
 
 
 class Elements(unittest.TestCase):

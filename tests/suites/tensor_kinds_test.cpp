@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "suites/mutants.hpp"
 #include "suites/task_folder.hpp"
+#include "suites/task_reader.hpp"
 #include "suites/task_writer.hpp"
 
 namespace accelopt::suites {
@@ -174,6 +175,28 @@ TEST_F(TensorKinds, OtherTargetsRefuseThemByName) {
   const std::string cuda = replaced(kHead, "target = \"cpu\"", "target = \"cuda\"");
   expect_refused(kInout, "inout: only tasks with target = \"cpu\"", cuda);
   expect_refused(kInput + kPlaces + kDists, "ties: only tasks with target = \"cpu\"", cuda);
+}
+
+TEST_F(TensorKinds, InputsThatTheHostMaySee) {
+  const std::string schema = "schema = 3";
+  const std::string triton = replaced(replaced(kHead, "target = \"cpu\"", "target = \"triton\""),
+                                      kHead.substr(kHead.find("schema"), schema.size()), schema);
+  const std::string output = "[[outputs]]\nname = \"y\"\nshape = [\"Q\"]\ndtype = \"float32\"\n";
+  const std::string seen = kInput + "visible = true\n";
+  expect_refused(seen + output, "inputs: \"a\": only tasks with target = \"triton\" may have inputs that are visible",
+                 replaced(triton, "target = \"triton\"", "target = \"cuda\""));
+  expect_refused(seen + output, "schema: must be 3", replaced(triton, schema, "schema = 2"));
+  expect_refused(replaced(seen, "shape = [\"Q\"]\n", "") + output, "inputs[0].visible: a scalar is passed by value",
+                 triton);
+  expect_refused(seen + replaced(output, "dtype", "visible = true\ndtype"), "outputs[0].visible", triton);
+  expect_refused(replaced(seen, "[\"Q\"]", "[\"Q\", \"N\"]") + output, "larger than 1 MiB together",
+                 replaced(triton, "N = 64", "N = 65536"));
+  const auto task = read_task_toml(triton + seen + output + kTail);
+  ASSERT_TRUE(task.problems.empty()) << task.problems.front().message;
+  EXPECT_TRUE(task.task.definition.inputs.at(0).visible);
+  EXPECT_TRUE(base::Json(task.task).get<model::Task>().definition.inputs.at(0).visible);
+  EXPECT_FALSE(base::Json(task.task)["definition"]["outputs"][0].contains("visible")) << "other ids stay";
+  EXPECT_TRUE(read_task_toml(format_task_toml(task.task)).task.definition.inputs.at(0).visible);
 }
 
 TEST_F(TensorKinds, TiesNameRowsOfValues) {

@@ -89,16 +89,19 @@ std::string DeviceClient::add(ProgramPtr program) {
   return request.id;
 }
 
+base::Result<void> DeviceClient::ready_cubin(const std::string& name, const std::string& bytes) {
+  std::uint64_t& generation = cubins_[name];
+  if (generation == process_.generation()) return {};
+  TRY(process_.ask(request_json("cubin", CubinRequest{name, bytes.size()}), {bytes}, kLoadLimit));
+  generation = process_.generation();
+  return {};
+}
+
 base::Result<void> DeviceClient::ready_program(const std::string& id) {
   Known& known = programs_.at(id);
   if (known.generation == process_.generation()) return {};
-  for (std::size_t i = 0; i < known.cubins.size(); ++i) {
-    std::uint64_t& generation = cubins_[known.cubins[i]];
-    if (generation == process_.generation()) continue;
-    const std::string& bytes = known.program->cubins[i].bytes;
-    TRY(process_.ask(request_json("cubin", CubinRequest{known.cubins[i], bytes.size()}), {bytes}, kLoadLimit));
-    generation = process_.generation();
-  }
+  for (std::size_t i = 0; i < known.cubins.size(); ++i)
+    TRY(ready_cubin(known.cubins[i], known.program->cubins[i].bytes));
   const ProgramRequest request{id, known.cubins, known.program->plans};
   TRY(process_.ask(request_json("program", request), {}, kLoadLimit));
   known.generation = process_.generation();
@@ -139,6 +142,7 @@ base::Result<std::vector<Bounds>> DeviceClient::make_slot(KnownSlot& slot) {
   drop_large(slot.recipe);
   try {
     answer->at("bytes").get_to(slot.bytes);
+    answer->at("equal").get_to(slot.equal);
     TRY(free_slots(slot));
     return bounds_from(answer->at("bounds"));
   } catch (const nlohmann::json::exception& problem) {
@@ -178,6 +182,14 @@ base::Result<std::vector<Bounds>> DeviceClient::prepare(std::uint64_t number, Sl
   slot.recipe = std::move(recipe);
   slot.needed = ++needed_;
   return make_slot(slot);
+}
+
+base::Result<std::vector<std::size_t>> DeviceClient::equal_outputs(std::uint64_t number, SlotRecipe recipe) {
+  recipe.request.compare = true;
+  TRY(prepare(number, std::move(recipe)));
+  std::vector<std::size_t> out = std::move(slots_.at(number).equal);
+  forget(number);
+  return out;
 }
 
 SlotRecipe* DeviceClient::find(std::uint64_t number) {
@@ -225,7 +237,7 @@ base::Result<void> DeviceClient::ready_live(std::uint64_t number) {
   return {};
 }
 
-base::Result<CallReply> DeviceClient::call(const CallRequest& request) {
+base::Result<CallReply> DeviceClient::call(const CallRequest& request, const Program* own) {
   TRY(ready());
   if (request.repeat == evaluation::Repeat::compare && kept_ != process_.generation()) {
     // What was kept went with an earlier process: another load of the same code makes it again.
@@ -233,16 +245,16 @@ base::Result<CallReply> DeviceClient::call(const CallRequest& request) {
     first.repeat = evaluation::Repeat::keep;
     first.poison_seed = ~request.poison_seed;
     first.live = new_live(lives_.at(request.live).program);
-    auto kept = call(first);
+    auto kept = call(first, own);
     end_live(first.live);
     if (!kept || kept->outcome.end != CallEnd::returned) return kept;
   }
-  auto reply = call_once(request);
+  auto reply = call_once(request, own);
   if (reply && request.repeat == evaluation::Repeat::keep) kept_ = process_.generation();
   return reply;
 }
 
-base::Result<CallReply> DeviceClient::call_once(const CallRequest& request) {
+base::Result<CallReply> DeviceClient::call_once(const CallRequest& request, const Program* own) {
   TRY(ready());
   TRY(ready_slot(request.slot));
   TRY(ready_live(request.live));
@@ -251,7 +263,18 @@ base::Result<CallReply> DeviceClient::call_once(const CallRequest& request) {
   if (reply.outcome.reason = lives_.at(request.live).refusal; !reply.outcome.reason.empty()) return reply;
   const auto variants = static_cast<std::int64_t>(slots_.at(request.slot).variants);
   const auto limit = std::chrono::nanoseconds(kMostAttempts * variants * request.limit_ns) + kCallSlack;
-  const auto answer = process_.ask(request_json("call", request), {}, limit);
+  CallRequest whole = request;
+  if (own != nullptr) {
+    const auto plan = own->plans.find(request.plan);
+    if (plan == own->plans.end())
+      return base::fail(ErrorCode::not_found, "the slot's program has no plan \"" + request.plan + "\"");
+    whole.own = plan->second;
+    for (const ProgramCubin& cubin : own->cubins) {
+      whole.own_cubins.push_back(base::sha256_hex(cubin.bytes));
+      TRY(ready_cubin(whole.own_cubins.back(), cubin.bytes));
+    }
+  }
+  const auto answer = process_.ask(request_json("call", whole), {}, limit);
   if (answer) return base::decode<CallReply>(*answer, "accelopt-device");
   if (answer.error().code == ErrorCode::timed_out) {
     reply.outcome.end = CallEnd::timed_out;

@@ -49,6 +49,8 @@ class DeviceClient {
 
   /// Makes the slot, or the variants that it lacks. @error as the server says.
   base::Result<std::vector<evaluation::Bounds>> prepare(std::uint64_t number, SlotRecipe recipe);
+  /// Makes the slot for once, and tells which outputs are the same in all of its variants. @error as `prepare`.
+  base::Result<std::vector<std::size_t>> equal_outputs(std::uint64_t number, SlotRecipe recipe);
   /// How the device is opened, and the check kernels' cubin.
   [[nodiscard]] const OpenRequest& open_request() const { return open_; }
   [[nodiscard]] const std::string& check_kernels() const { return check_cubin_; }
@@ -67,7 +69,8 @@ class DeviceClient {
   /// outcome.
   /// @error exhausted: device memory; unavailable: the process cannot be kept alive; invalid_argument: a plan of the
   /// program makes no sense (check_plan); not_found: it has none of that name.
-  base::Result<CallReply> call(const CallRequest& request);
+  /// `own` has the plan instead, where it is not null, and machine code of its own beside the program's.
+  base::Result<CallReply> call(const CallRequest& request, const Program* own = nullptr);
 
   /// Measures the device's peaks with the kernels of this cubin.
   base::Result<evaluation::Peaks> measure_peaks(const std::string& cubin);
@@ -86,11 +89,13 @@ class DeviceClient {
   struct KnownSlot {
     SlotRecipe recipe;
     std::uint64_t generation = 0;
-    std::size_t variants = 0;  ///< that the process has
-    std::uint64_t bytes = 0;   ///< of the device's memory
-    std::uint64_t needed = 0;  ///< when, counted in slots that were needed
+    std::size_t variants = 0;          ///< that the process has
+    std::uint64_t bytes = 0;           ///< of the device's memory
+    std::vector<std::size_t> equal{};  ///< outputs that are the same in all variants, where that is asked
+    std::uint64_t needed = 0;          ///< when, counted in slots that were needed
   };
-  base::Result<CallReply> call_once(const CallRequest& request);
+  base::Result<CallReply> call_once(const CallRequest& request, const Program* own);
+  base::Result<void> ready_cubin(const std::string& name, const std::string& bytes);
   base::Result<void> ready();
   base::Result<void> ready_program(const std::string& id);
   base::Result<void> ready_live(std::uint64_t number);

@@ -27,8 +27,8 @@ constexpr int kMostVariants = 16;
 
 class LiveProgram final : public evaluation::LiveKernel {
  public:
-  LiveProgram(OpenTask& task, ProgramPtr program)
-      : task_(task), live_(task.device.new_live(task.device.add(std::move(program)))) {}
+  LiveProgram(OpenTask& task, ProgramPtr program, SlotPrograms plans)
+      : task_(task), live_(task.device.new_live(task.device.add(std::move(program)))), plans_(std::move(plans)) {}
   LiveProgram(const LiveProgram&) = delete;
   LiveProgram& operator=(const LiveProgram&) = delete;
   ~LiveProgram() override { task_.device.end_live(live_); }
@@ -36,7 +36,20 @@ class LiveProgram final : public evaluation::LiveKernel {
   base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) override {
     if (dead_) return *dead_;
     CallRequest request;
-    request.plan = task_.plan_name(invocation);
+    ProgramPtr own;
+    if (plans_) {
+      TRY_ASSIGN(const SlotProgram plan, plan_of(invocation.number));
+      if (!plan.problem.empty()) {
+        dead_.emplace();
+        dead_->end = CallEnd::died;
+        dead_->reason = "could not be captured for this set of inputs: " + plan.problem;
+        return *dead_;
+      }
+      own = plan.program;
+      request.plan = plan.plan;
+    } else {
+      request.plan = task_.plan_name(invocation);
+    }
     request.live = live_;
     request.slot = invocation.number;
     request.limit_ns = options.limit.count();
@@ -47,7 +60,7 @@ class LiveProgram final : public evaluation::LiveKernel {
     request.poison = options.poison;
     request.alone = options.alone;
     if (!options.alone) widen(invocation);
-    TRY_ASSIGN(CallReply reply, task_.device.call(request));
+    TRY_ASSIGN(CallReply reply, task_.device.call(request, own.get()));
     CallOutcome& outcome = reply.outcome;
     if (outcome.end != CallEnd::returned) {
       dead_ = outcome;
@@ -62,7 +75,25 @@ class LiveProgram final : public evaluation::LiveKernel {
     return outcome;
   }
 
+  base::Result<void> expect(const std::vector<const Invocation*>& slots) override {
+    if (!plans_ || dead_) return {};
+    std::vector<std::uint64_t> missing;
+    for (const Invocation* slot : slots) {
+      if (!slot_plans_.contains(slot->number)) missing.push_back(slot->number);
+    }
+    if (missing.empty()) return {};
+    TRY_ASSIGN(auto found, plans_(missing));
+    for (std::size_t i = 0; i < missing.size(); ++i) slot_plans_[missing[i]] = std::move(found.at(i));
+    return {};
+  }
+
  private:
+  base::Result<SlotProgram> plan_of(std::uint64_t slot) {
+    if (auto known = slot_plans_.extract(slot)) return std::move(known.mapped());  // slots are met once
+    TRY_ASSIGN(auto found, plans_({slot}));
+    return std::move(found.at(0));
+  }
+
   /// Gives the slot as many sets of inputs as its workload's calls take.
   void widen(const Invocation& invocation) {
     const auto wanted = task_.variants.find(invocation.axes);
@@ -73,7 +104,7 @@ class LiveProgram final : public evaluation::LiveKernel {
       std::vector<SlotInput> more = sets.front();
       std::vector<InputDraw> draws = recipe->draws.front();
       for (std::size_t i = 0; i < more.size(); ++i) {
-        if (more[i].scalar) continue;  // they are the same in all sets
+        if (model::is_known_on_host(task_.definition.inputs[i])) continue;  // the same in all sets, as the plan is
         draws[i].seed = base::derive_seed(draws[i].seed, std::to_string(sets.size()));
         more[i].seed = draws[i].seed;
       }
@@ -84,12 +115,16 @@ class LiveProgram final : public evaluation::LiveKernel {
 
   OpenTask& task_;
   std::uint64_t live_;
+  SlotPrograms plans_;
+  std::map<std::uint64_t, SlotProgram> slot_plans_;  ///< of slots that are expected
   std::optional<CallOutcome> dead_;
 };
 
-/// An input as the device is told to draw it; scalars, and what needs a sort, are drawn here.
-base::Result<SlotInput> slot_input(const InputDraw& draw, bool scalar, const model::Numerics& numerics) {
+/// An input as the device is told to draw it; what the host may see, and what needs a sort, are drawn here.
+base::Result<SlotInput> slot_input(const InputDraw& draw, const model::TensorSpec& input,
+                                   const model::Numerics& numerics) {
   SlotInput out;
+  const bool scalar = !input.shape;
   out.dtype = draw.dtype;
   out.scalar = scalar;
   for (const std::int64_t axis : draw.shape) out.count *= static_cast<std::uint64_t>(std::max<std::int64_t>(axis, 0));
@@ -99,7 +134,7 @@ base::Result<SlotInput> slot_input(const InputDraw& draw, bool scalar, const mod
     TRY(evaluation::draw_input(
         draw, std::as_writable_bytes(std::span(&out.scalar_bits, 1)).first(model::size_of(draw.dtype))));
   }
-  out.bulk = !scalar && model::draws_whole_rows(draw.init.kind);
+  out.bulk = !scalar && (input.visible || model::draws_whole_rows(draw.init.kind));
   out.kind = static_cast<int>(draw.init.kind);
   out.first = draw.init.first;
   out.second = draw.init.second;
@@ -111,8 +146,8 @@ base::Result<SlotInput> slot_input(const InputDraw& draw, bool scalar, const mod
 
 }  // namespace
 
-std::unique_ptr<evaluation::LiveKernel> start_program(OpenTask& task, ProgramPtr program) {
-  return std::make_unique<LiveProgram>(task, std::move(program));
+std::unique_ptr<evaluation::LiveKernel> start_program(OpenTask& task, ProgramPtr program, SlotPrograms plans) {
+  return std::make_unique<LiveProgram>(task, std::move(program), std::move(plans));
 }
 
 base::Result<SlotRecipe> slot_recipe(const model::Definition& definition, const evaluation::SlotPlan& plan) {
@@ -124,7 +159,7 @@ base::Result<SlotRecipe> slot_recipe(const model::Definition& definition, const 
   request.perturbation = plan.perturbation;
   std::vector<SlotInput> inputs;
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
-    auto input = slot_input(plan.inputs[i], !definition.inputs[i].shape, definition.numerics);
+    auto input = slot_input(plan.inputs[i], definition.inputs[i], definition.numerics);
     if (!input) return tl::make_unexpected(base::with_context(input.error(), "input " + definition.inputs[i].name));
     input->name = definition.inputs[i].name;
     inputs.push_back(*input);
@@ -139,9 +174,10 @@ base::Result<SlotRecipe> slot_recipe(const model::Definition& definition, const 
   return recipe;
 }
 
-base::Result<OneCall> one_call(OpenTask& task, const Program& program, const Invocation& invocation) {
+base::Result<OneCall> one_call(OpenTask& task, const Program& program, const std::string& plan_name,
+                               const Invocation& invocation) {
   const SlotRecipe* const recipe = task.device.find(invocation.number);
-  const auto plan = program.plans.find(task.plan_name(invocation));
+  const auto plan = program.plans.find(plan_name);
   if (recipe == nullptr || plan == program.plans.end())
     return base::fail(ErrorCode::invalid_argument, "a call needs a slot that is there and a plan for it");
   OneCall out;

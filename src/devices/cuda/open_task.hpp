@@ -28,15 +28,26 @@ struct OpenTask {
   std::map<std::vector<std::int64_t>, int> variants{};
 };
 
-/// The program, loaded anew, to be called on slots that `task.device` prepared. `task` must outlive it.
-std::unique_ptr<evaluation::LiveKernel> start_program(OpenTask& task, ProgramPtr program);
+/// A plan that holds for one slot alone, and the program that has it.
+struct SlotProgram {
+  ProgramPtr program;
+  std::string plan;
+  std::string problem;  ///< why there is none, for people and fixer; empty: there is one
+};
+/// Gives those of slots, in their order, from a front end whose plans hold for the values that the host knows.
+using SlotPrograms = std::function<base::Result<std::vector<SlotProgram>>(const std::vector<std::uint64_t>& slots)>;
+
+/// The program, loaded anew, to be called on slots that `task.device` prepared. `task` must outlive it. Where there are
+/// `plans`, each slot's own takes the place of the program's; machine code stays loaded from slot to slot.
+std::unique_ptr<evaluation::LiveKernel> start_program(OpenTask& task, ProgramPtr program, SlotPrograms plans = {});
 
 /// A slot's inputs and outputs as the device is told of them; which reference runs is left open.
 /// @error invalid_argument: an input cannot be drawn.
 base::Result<SlotRecipe> slot_recipe(const model::Definition& definition, const evaluation::SlotPlan& plan);
 
-/// A call of the program on a slot's first set of inputs, for a process of its own.
-/// @error invalid_argument: the slot or the program's plan is not there, or an input cannot be drawn.
-base::Result<OneCall> one_call(OpenTask& task, const Program& program, const evaluation::Invocation& invocation);
+/// A call of the program's plan of that name on a slot's first set of inputs, for a process of its own.
+/// @error invalid_argument: the slot or the plan is not there, or an input cannot be drawn.
+base::Result<OneCall> one_call(OpenTask& task, const Program& program, const std::string& plan_name,
+                               const evaluation::Invocation& invocation);
 
 }  // namespace accelopt::devices::cuda

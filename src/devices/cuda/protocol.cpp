@@ -134,9 +134,14 @@ void from_json(const Json& in, ProgramRequest& value) {
 }
 
 void to_json(Json& out, const SlotRequest& value) {
-  out = {{"number", value.number},     {"variants", value.variants},         {"outputs", value.outputs},
-         {"numerics", value.numerics}, {"perturbation", value.perturbation}, {"in_double", value.in_double},
-         {"in_float", value.in_float}};
+  out = {{"number", value.number},
+         {"variants", value.variants},
+         {"outputs", value.outputs},
+         {"numerics", value.numerics},
+         {"perturbation", value.perturbation},
+         {"in_double", value.in_double},
+         {"in_float", value.in_float},
+         {"compare", value.compare}};
   out["given"] = Json::array();
   for (const HostOutputs& one : value.given)
     out["given"].push_back({{"bounds", bounds_json(one.bounds)}, {"rows", one.rows}});
@@ -149,6 +154,7 @@ void from_json(const Json& in, SlotRequest& value) {
   in.at("perturbation").get_to(value.perturbation);
   in.at("in_double").get_to(value.in_double);
   in.at("in_float").get_to(value.in_float);
+  in.at("compare").get_to(value.compare);
   value.given.clear();
   for (const Json& one : in.at("given"))
     value.given.push_back({bounds_from(one.at("bounds")), one.at("rows").get<std::vector<std::uint64_t>>()});
@@ -167,6 +173,9 @@ void to_json(Json& out, const CallRequest& value) {
          {"limit_ns", value.limit_ns}, {"cold", value.cold},   {"poison_seed", value.poison_seed},
          {"repeat", value.repeat},     {"count", value.count}, {"poison", value.poison},
          {"alone", value.alone}};
+  if (!value.own) return;
+  out["own"] = *value.own;
+  out["own_cubins"] = value.own_cubins;
 }
 void from_json(const Json& in, CallRequest& value) {
   in.at("live").get_to(value.live);
@@ -179,6 +188,10 @@ void from_json(const Json& in, CallRequest& value) {
   in.at("count").get_to(value.count);
   in.at("poison").get_to(value.poison);
   in.at("alone").get_to(value.alone);
+  if (const auto own = in.find("own"); own != in.end()) {
+    value.own = own->get<LaunchPlan>();
+    in.at("own_cubins").get_to(value.own_cubins);
+  }
 }
 
 void to_json(Json& out, const OneCallRequest& value) {

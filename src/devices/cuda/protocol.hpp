@@ -113,6 +113,7 @@ struct SlotRequest {
   ReferenceProgram in_double;
   ReferenceProgram in_float;
   std::vector<HostOutputs> given;  ///< by variant; empty: the reference runs on the device
+  bool compare = false;            ///< tells which outputs are the same in all variants
 };
 
 /// "start": loads a program's machine code anew, as `live`.
@@ -133,6 +134,9 @@ struct CallRequest {
   bool count = false;  ///< times every launch by itself
   evaluation::Poison poison = evaluation::Poison::nan;
   bool alone = false;  ///< over the first set of inputs only
+  /// In place of the program's plan: one of this slot's own, and the machine code that it launches, by its names.
+  std::optional<LaunchPlan> own{};
+  std::vector<std::string> own_cubins{};
 };
 
 /// How the tensors of a call that tools watch lie: each in an allocation of exactly its size, or as where calls are

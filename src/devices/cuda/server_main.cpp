@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <map>
@@ -67,7 +68,12 @@ class DeviceServer {
       TRY_ASSIGN(const auto wanted, base::decode<SlotRequest>(request, "slot"));
       caller_->let_go(wanted.number);
       TRY_ASSIGN(const auto bounds, slots_->prepare(wanted, [this](std::uint64_t bytes) { return bulk_(bytes); }));
-      return Json{{"bounds", bounds_json(bounds)}, {"bytes", bytes_of(*slots_->find(wanted.number))}};
+      DeviceSlot& slot = *slots_->find(wanted.number);
+      std::vector<std::size_t> equal;
+      if (wanted.compare) {
+        TRY_ASSIGN(equal, slots_->equal_outputs(slot));
+      }
+      return Json{{"bounds", bounds_json(bounds)}, {"bytes", bytes_of(slot)}, {"equal", equal}};
     }
     if (op == "peaks") {
       TRY_ASSIGN(const auto bytes, base::decode<std::uint64_t>(request.value("bytes", Json()), "peaks"));
@@ -126,7 +132,7 @@ class DeviceServer {
       return Json{{"reason", modules.error().message}};
     if (!modules) return tl::make_unexpected(modules.error());
     live_.erase(wanted.live);
-    live_.emplace(wanted.live, Live{wanted.program, std::move(*modules)});
+    live_.emplace(wanted.live, Live{wanted.program, std::move(*modules), store_.programs.at(wanted.program).cubins});
     return Json::object();
   }
 
@@ -135,6 +141,7 @@ class DeviceServer {
     const auto live = live_.find(wanted.live);
     DeviceSlot* const slot = slots_->find(wanted.slot);
     if (live == live_.end() || slot == nullptr) return base::fail(ErrorCode::not_found, "program or slot is not here");
+    if (wanted.own) return call_own(live->second, *slot, wanted);
     TRY_ASSIGN(const LaunchPlan* const plan, find_plan(store_, live->second.program, wanted.plan));
     TRY_ASSIGN(const CallReply reply, caller_->call({live->second.modules, *plan}, *slot, wanted));
     return Json(reply);
@@ -142,8 +149,36 @@ class DeviceServer {
 
   struct Live {
     std::string program;
-    Modules modules;
+    Modules modules;                    ///< the program's, and those that plans of single slots needed besides
+    std::vector<std::string> cubins{};  ///< their names
   };
+
+  /// By the slot's own plan, whose machine code is loaded once a live program.
+  base::Result<Json> call_own(Live& live, DeviceSlot& slot, const CallRequest& wanted) {
+    LaunchPlan plan = *wanted.own;
+    TRY(check_plan(plan, wanted.own_cubins.size()));
+    std::vector<std::size_t> places;
+    for (const std::string& name : wanted.own_cubins) {
+      const auto found = std::ranges::find(live.cubins, name);
+      places.push_back(static_cast<std::size_t>(found - live.cubins.begin()));
+      if (found != live.cubins.end()) continue;
+      if (!store_.cubins.contains(name)) return base::fail(ErrorCode::not_found, "the machine code is not here");
+      auto module = device_->load(store_.cubins.at(name));
+      if (!module && module.error().code == ErrorCode::invalid_argument) {
+        CallReply reply;
+        reply.outcome.end = evaluation::CallEnd::died;
+        reply.outcome.reason = module.error().message;
+        return Json(reply);
+      }
+      if (!module) return tl::make_unexpected(module.error());
+      live.modules.push_back(std::move(*module));
+      live.cubins.push_back(name);
+    }
+    for (Launch& launch : plan.launches) launch.cubin = places[launch.cubin];
+    TRY_ASSIGN(const CallReply reply, caller_->call({live.modules, plan}, slot, wanted));
+    return Json(reply);
+  }
+
   BulkReader bulk_;
   Store store_;
   std::unique_ptr<Device> device_;

@@ -64,6 +64,8 @@ class DeviceSlots {
   /// @error invalid_argument: the reference failed; exhausted.
   using Bulk = std::function<base::Result<std::string>(std::uint64_t bytes)>;
   base::Result<std::vector<evaluation::Bounds>> prepare(const SlotRequest& request, const Bulk& bulk);
+  /// Places of outputs of which the expected values are the same in all of the slot's variants. @error as Checks.
+  base::Result<std::vector<std::size_t>> equal_outputs(DeviceSlot& slot);
   [[nodiscard]] DeviceSlot* find(std::uint64_t number);
   void forget(std::uint64_t number) { slots_.erase(number); }
   void forget_all_but(std::uint64_t number);

@@ -133,6 +133,7 @@ base::Result<void> BlockRunner::draw(const std::vector<int>& active, int slot) {
     for (const int arm : active) rows.insert(row_of(arms_[static_cast<std::size_t>(arm)].placement));
     for (const int row : rows) TRY(slots_.get(workload, slot + row * kSlotsARow));
   }
+  TRY(expect(active));
   lost_to_drawing_ += slots_.drawing() - before;
   if (lost_to_drawing_ <= plan_.most_drawing) return {};
   ended_ = fmt::format(
@@ -140,6 +141,23 @@ base::Result<void> BlockRunner::draw(const std::vector<int>& active, int slot) {
       "race may spend on them; make the reference faster or the workloads smaller",
       std::chrono::duration<double>(lost_to_drawing_).count());
   return base::fail(base::ErrorCode::exhausted, "there are no more blocks: " + ended_);
+}
+
+/// This block's slots, and those of later ones that are drawn already.
+base::Result<void> BlockRunner::expect(const std::vector<int>& active) {
+  for (const int index : active) {
+    const ArmState& arm = arms_[static_cast<std::size_t>(index)];
+    if (arm.failure || !arm.live) continue;
+    std::vector<const Invocation*> coming;
+    for (std::size_t place = used_ > 0 ? used_ - 1 : 0; place < order_.size(); ++place) {
+      for (const std::size_t workload : plan_.workloads) {
+        const Slot* const slot = slots_.peek(workload, order_[place] + row_of(arm.placement) * kSlotsARow);
+        if (slot != nullptr) coming.push_back(&slot->invocation);
+      }
+    }
+    TRY(arm.live->expect(coming));
+  }
+  return {};
 }
 
 base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active, const std::stop_token& stop) {

@@ -94,6 +94,7 @@ class BlockRunner {
     std::chrono::steady_clock::duration drawing_before{};   ///< that had been spent when it was called last
   };
   int another_slot(ArmState& arm, std::size_t workload, int slot);
+  base::Result<void> expect(const std::vector<int>& active);
   base::Result<void> begin_generation(const std::vector<int>& active, const std::stop_token& stop);
   base::Result<Block> next_slot(const std::vector<int>& active, const std::stop_token& stop);
   base::Result<Block> run_block(const std::vector<int>& active, int slot, const std::stop_token& stop);

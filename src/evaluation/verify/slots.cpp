@@ -95,6 +95,11 @@ Slot* Slots::kept(std::size_t workload, int slot) {
   return known->second.slot.get();
 }
 
+const Slot* Slots::peek(std::size_t workload, int slot) const {
+  const auto known = slots_.find({slot, workload});
+  return known == slots_.end() ? nullptr : known->second.slot.get();
+}
+
 base::Result<Slot*> Slots::get(std::size_t workload, int slot) {
   if (Slot* const known = kept(workload, slot)) return known;
   const auto place = std::pair(slot, workload);

@@ -87,6 +87,8 @@ class Slots {
   base::Result<Slot*> get(std::size_t workload, int slot);
   /// The slot if it need not be drawn, else null. Holds until the next call.
   [[nodiscard]] Slot* kept(std::size_t workload, int slot);
+  /// The same, and nobody is taken to have asked.
+  [[nodiscard]] const Slot* peek(std::size_t workload, int slot) const;
   /// Draws one more slot of these workloads before anybody asks for it: the lowest that is missing, as candidates begin
   /// with the lowest. False: it did not, because a race will hardly need more, they take too much memory or time, or
   /// others use the machine.

@@ -52,7 +52,7 @@ class TaskWriter {
     TRY(write_origin(*converted, *baseline));
     report_.lost = std::move(converted->lost);
     report_.left_out = converted->left_out;
-    report_.notes = std::move(converted->notes);
+    report_.notes.insert(report_.notes.end(), converted->notes.begin(), converted->notes.end());
     report_.notes.insert(report_.notes.end(), baseline->notes.begin(), baseline->notes.end());
     if (draws_at_random()) {
       report_.notes.emplace_back(
@@ -62,6 +62,15 @@ class TaskWriter {
   }
 
  private:
+  /// Offsets of sequences are what host functions read to size their grids.
+  void show_offsets(model::Definition& definition) {
+    for (model::TensorSpec& input : definition.inputs) {
+      if (!input.shape || model::is_floating(input.dtype) || !input.name.ends_with("indptr")) continue;
+      input.visible = true;
+      report_.notes.push_back(input.name + ": the host may see it");
+    }
+  }
+
   /// In what is there already; empty: there is none.
   [[nodiscard]] fs::path first_link() const {
     std::error_code ignored;
@@ -86,6 +95,7 @@ class TaskWriter {
   base::Result<void> write_task(const Converted& converted, const BaselineChoice& baseline) {
     model::Task task = converted.task;
     task.target = baseline.target;
+    if (model::target_of(task).host_may_see_inputs) show_offsets(task.definition);
     std::string toml = format_task_toml(task);
     if (task.workloads.empty()) {
       toml += open_workload(task.definition);

@@ -467,6 +467,12 @@ base::Result<std::string> find_nvrtc(const CudaBuildOptions& options) {
   return nvrtc.name();
 }
 
+base::Result<std::vector<devices::cuda::SlotProgram>> CudaBuilder::build_for(const model::Kernel&,
+                                                                             const std::vector<KnownInputs>&,
+                                                                             std::stop_token) {
+  return base::fail(ErrorCode::unsupported, "plans of these kernels hold for every set of inputs");
+}
+
 base::Result<BuiltCudaPtr> CudaBuilder::build_elsewhere(const model::Kernel& kernel, std::stop_token stop) {
   TRY_ASSIGN(const BuiltCudaPtr built, build(kernel, stop));
   TRY_ASSIGN(const BuiltCudaPtr copy, build(model::Kernel(with_padding(kernel.solution())), std::move(stop)));

@@ -2,6 +2,7 @@
 // From CUDA source to cubin, in a sandboxed process, with NVRTC loaded at run time. Needs no device.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "devices/cuda/open_task.hpp"
 #include "devices/cuda/program.hpp"
 #include "devices/cuda/residency.hpp"
 #include "evaluation/instruments.hpp"
@@ -27,8 +29,16 @@ struct BuiltCuda {
   model::BuildReport report;       ///< machine_code_id: hash of the cubin with its launch plans
   devices::cuda::Program program;  ///< of one cubin; its plans are named as `plan_name` does
   model::DeviceDirectives directives;
+  bool per_slot = false;  ///< its plans hold for the values that they were made with alone: `build_for`
 };
 using BuiltCudaPtr = std::shared_ptr<const BuiltCuda>;
+
+/// What the host knows of one set of inputs.
+struct KnownInputs {
+  std::uint64_t slot = 0;                 ///< the invocation's number
+  model::AxisValues axes;                 ///< all of them
+  std::vector<evaluation::Bytes> values;  ///< in the definition's order; empty: a tensor that the host does not see
+};
 
 struct CudaBuildOptions {
   std::filesystem::path helper;  ///< the program accelopt-nvrtc; empty: beside this program
@@ -64,6 +74,12 @@ class CudaBuilder {
   /// The same with its machine code at another place, where that can be had. Of a solution that builds. @error as
   /// `build`.
   virtual base::Result<BuiltCudaPtr> build_elsewhere(const model::Kernel& kernel, std::stop_token stop);
+
+  /// The plan of each of these sets of inputs, in their order, for a kernel of which plans hold for one set alone.
+  /// @error io, cancelled, unavailable; unsupported: this front end makes no such kernels.
+  virtual base::Result<std::vector<devices::cuda::SlotProgram>> build_for(const model::Kernel& kernel,
+                                                                          const std::vector<KnownInputs>& slots,
+                                                                          std::stop_token stop);
 
   /// The cubin of a solution that builds, with lines of its source where that leaves the machine code as it is.
   /// @error invalid_argument: it does not build; as `build`.

@@ -16,6 +16,7 @@
 #include "evaluation/device_lock.hpp"
 #include "evaluation/invocation_axes.hpp"
 #include "evaluation/roofline.hpp"
+#include "evaluation/verify/known_outputs.hpp"
 #include "stats/estimate.hpp"
 #include "targets/cuda/program.hpp"
 #include "targets/cuda/task_header.hpp"
@@ -38,6 +39,19 @@ using evaluation::Invocation;
 
 constexpr std::uint64_t kSlotsPart = 4;          ///< of the device's memory: more of it slots do not keep
 constexpr std::uint64_t kPerturbationsASet = 4;  ///< as many seeds, as on the device
+
+/// What the host is told of a set of inputs. @error as draw_input.
+base::Result<KnownInputs> known_inputs(const model::Definition& definition, std::uint64_t slot,
+                                       const model::AxisValues& axes, const std::vector<InputDraw>& draws) {
+  KnownInputs out{slot, axes, std::vector<evaluation::Bytes>(draws.size())};
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    const model::TensorSpec& input = definition.inputs.at(i);
+    if (!model::is_known_on_host(input)) continue;
+    out.values[i].resize(static_cast<std::size_t>(model::element_count(input, axes)) * model::size_of(input.dtype));
+    TRY(evaluation::draw_input(draws[i], out.values[i]));
+  }
+  return out;
+}
 
 /// The program, as long as somebody holds it.
 ProgramPtr program_of(const BuiltCudaPtr& built) {
@@ -90,6 +104,7 @@ class CudaTarget final : public evaluation::Target {
     TRY(bench_->device.facts());
     TRY_ASSIGN(peaks_, find_peaks(stop));
     TRY(open_reference(task, stop));
+    TRY(refuse_known_outputs(task));
     return evaluation::DeviceInfo{facts_.name, summary(), builder_->compiler_name(), "none", peaks_};
   }
 
@@ -137,11 +152,13 @@ class CudaTarget final : public evaluation::Target {
       recipe.request.in_double = {bench_->device.add(program_of(in_double_)), name};
       recipe.request.in_float = {bench_->device.add(program_of(in_float_)), name};
     }
+    axes_[plan.invocation.number] = axes;
     TRY_ASSIGN(const auto lock, lock_machine());  // the device may be somebody's who measures
     return bench_->device.prepare(plan.invocation.number, std::move(recipe));
   }
 
   void forget_slot(std::uint64_t invocation) override {
+    axes_.erase(invocation);
     if (bench_) bench_->device.forget(invocation);
   }
 
@@ -160,9 +177,12 @@ class CudaTarget final : public evaluation::Target {
                         "a kernel that does not build cannot be started:\n" + built->report.diagnostics);
     }
     if (placement == evaluation::Placement::shifted) {
-      TRY_ASSIGN(built, builder_->build_elsewhere(kernel, std::move(stop)));
+      TRY_ASSIGN(built, builder_->build_elsewhere(kernel, stop));
     }
-    return start_program(*bench_, program_of(built));
+    if (!built->per_slot) return start_program(*bench_, program_of(built));
+    return start_program(*bench_, program_of(built), [this, kernel, stop](const std::vector<std::uint64_t>& slots) {
+      return slot_programs(kernel, slots, stop);
+    });
   }
 
   std::vector<model::ProfileItem> machine_code_profile(const model::Kernel& kernel, std::stop_token stop) override {
@@ -232,6 +252,53 @@ class CudaTarget final : public evaluation::Target {
   }
 
  private:
+  /// Of a kernel whose plans hold for one set of inputs alone.
+  base::Result<std::vector<devices::cuda::SlotProgram>> slot_programs(const model::Kernel& kernel,
+                                                                      const std::vector<std::uint64_t>& slots,
+                                                                      const std::stop_token& stop) {
+    std::vector<KnownInputs> known;
+    for (const std::uint64_t slot : slots) {
+      const SlotRecipe* const recipe = bench_->device.find(slot);
+      const auto axes = axes_.find(slot);
+      if (recipe == nullptr || axes == axes_.end())
+        return base::fail(ErrorCode::invalid_argument, "a plan needs a slot that was prepared");
+      TRY_ASSIGN(known.emplace_back(), known_inputs(bench_->definition, slot, axes->second, recipe->draws.front()));
+    }
+    return builder_->build_for(kernel, known, stop);
+  }
+
+  /// A task of which an output is no secret is refused. Only the reference can tell.
+  base::Result<void> refuse_known_outputs(const model::Task& task) {
+    if (host_reference_)
+      return evaluation::refuse_known_outputs(task, evaluation::equal_outputs(task.definition, host_reference_));
+    if (!bench_) return {};
+    return evaluation::refuse_known_outputs(
+        task, [&](const model::Workload& workload, std::vector<std::vector<InputDraw>> sets) {
+          return equal_on_device(workload, std::move(sets));
+        });
+  }
+
+  base::Result<std::vector<std::size_t>> equal_on_device(const model::Workload& workload,
+                                                         std::vector<std::vector<InputDraw>> sets) {
+    constexpr std::uint64_t kNobodys = ~std::uint64_t{0};  // no invocation's number
+    const evaluation::Invocation invocation{kNobodys, {}, {}, {}};
+    SlotRecipe recipe;
+    for (std::vector<InputDraw>& draws : sets) {
+      TRY_ASSIGN(SlotRecipe one, devices::cuda::slot_recipe(bench_->definition, {workload, invocation, draws, 0}));
+      if (recipe.draws.empty()) {
+        recipe = std::move(one);
+        continue;
+      }
+      recipe.request.variants.push_back(std::move(one.request.variants.front()));
+      recipe.draws.push_back(std::move(draws));
+    }
+    const std::string name = plan_name(bench_->definition, model::bind_axes(bench_->definition, workload));
+    recipe.request.in_double = {bench_->device.add(program_of(in_double_)), name};
+    recipe.request.in_float = {bench_->device.add(program_of(in_float_)), name};
+    TRY_ASSIGN(const auto lock, lock_machine());
+    return bench_->device.equal_outputs(kNobodys, std::move(recipe));
+  }
+
   base::Result<evaluation::Peaks> measure(const std::stop_token& stop) {
     TRY_ASSIGN(const std::string cubin,
                builder_->build_trusted("peak_kernels.cu", std::string(devices::cuda::peak_kernels_text()), {}, stop));
@@ -258,7 +325,11 @@ class CudaTarget final : public evaluation::Target {
                                  const std::stop_token& stop) {
     TRY_ASSIGN(const BuiltCudaPtr built, builder_->build(kernel, stop));
     if (!built->report.built) return base::fail(ErrorCode::invalid_argument, "a call needs a kernel that builds");
-    return devices::cuda::one_call(*bench_, built->program, invocation);
+    if (!built->per_slot)
+      return devices::cuda::one_call(*bench_, built->program, bench_->plan_name(invocation), invocation);
+    TRY_ASSIGN(const auto own, slot_programs(kernel, {invocation.number}, stop));
+    if (!own.at(0).problem.empty()) return base::fail(ErrorCode::invalid_argument, own[0].problem);
+    return devices::cuda::one_call(*bench_, *own[0].program, own[0].plan, invocation);
   }
 
   base::Result<evaluation::Peaks> find_peaks(const std::stop_token& stop) {
@@ -276,6 +347,7 @@ class CudaTarget final : public evaluation::Target {
     builds_only_ = std::move(reason);
     TRY_ASSIGN(builder_, options_.builders.at(task.target)(task, options_.build, stop));
     TRY(open_reference(task, stop));
+    TRY(refuse_known_outputs(task));
     return evaluation::DeviceInfo{
         "no CUDA device",
         "no device: kernels are built for " + options_.build.limits.architecture + " and not run",
@@ -336,7 +408,8 @@ class CudaTarget final : public evaluation::Target {
   std::optional<evaluation::DeviceLock> lock_;
   std::optional<DeviceTools> tools_;
   std::vector<model::Workload> workloads_;
-  std::string builds_only_;  ///< why there is no device; empty: there is one
+  std::map<std::uint64_t, model::AxisValues> axes_;  ///< of slots that were prepared
+  std::string builds_only_;                          ///< why there is no device; empty: there is one
   BuiltCudaPtr in_double_;
   BuiltCudaPtr in_float_;
   evaluation::HostReference host_reference_;  ///< empty: the reference runs on the device

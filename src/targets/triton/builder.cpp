@@ -29,7 +29,13 @@ class TritonBuilder final : public cuda::CudaBuilder {
 
   Result<BuiltCudaPtr> build(const model::Kernel& kernel, std::stop_token stop) override {
     TRY_ASSIGN(const BuiltPtr built, capturer_->build(kernel, stop));
-    return std::make_shared<cuda::BuiltCuda>(cuda::BuiltCuda{built->report, built->program, {}});
+    return std::make_shared<cuda::BuiltCuda>(cuda::BuiltCuda{built->report, built->program, {}, built->per_slot});
+  }
+
+  Result<std::vector<devices::cuda::SlotProgram>> build_for(const model::Kernel& kernel,
+                                                            const std::vector<cuda::KnownInputs>& slots,
+                                                            std::stop_token stop) override {
+    return capturer_->build_for(kernel, slots, stop);
   }
 
   Result<model::TuningSpace> found_space(const model::Kernel& kernel, std::stop_token stop) override {

@@ -2,21 +2,17 @@
 #include "targets/triton/capturer.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
-#include "devices/cuda/cubin.hpp"
-#include "evaluation/verify/slots.hpp"
 #include "targets/cuda/program.hpp"
-#include "targets/cuda/resources.hpp"
 #include "targets/triton/description.hpp"
+#include "targets/triton/plan_checks.hpp"
 
 namespace accelopt::targets::triton {
 namespace {
@@ -26,76 +22,19 @@ using base::Json;
 using base::Result;
 using capture::Captured;
 using capture::Shapes;
-using devices::cuda::Argument;
-using devices::cuda::Cubin;
-using devices::cuda::CubinKernel;
-using devices::cuda::DeviceLimits;
-using devices::cuda::KernelResources;
+using cuda::KnownInputs;
 using devices::cuda::Launch;
+using devices::cuda::SlotProgram;
 
-constexpr std::uint32_t kPointerBytes = 8;
-constexpr std::uint32_t kTensorMapBytes = 128;
-
-/// As JSON has it, which knows no infinity.
-Json json_of(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
+// What a worker keeps of candidates that it may meet again; all of it can be captured again.
+constexpr std::uint64_t kMostAnswerBytes = 256 << 20;
+constexpr std::uint64_t kMostBuiltBytes = 256 << 20;
+constexpr std::uint64_t kMostSlotBytes = 256 << 20;
+/// Sets of inputs in one request: what comes back must fit into a line.
+constexpr std::size_t kMostSlotsARequest = 64;
 
 std::string_view text_of(const evaluation::Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-template <class Number>
-Json number_in(const evaluation::Bytes& bytes) {
-  Number out{};
-  std::memcpy(&out, bytes.data(), sizeof out);
-  return out;
-}
-
-/// The value of a scalar input from its bytes.
-Json scalar_of(const model::TensorSpec& input, const evaluation::Bytes& bytes) {
-  using model::DType;
-  switch (input.dtype) {
-    case DType::int64:
-      return number_in<std::int64_t>(bytes);
-    case DType::int32:
-      return number_in<std::int32_t>(bytes);
-    case DType::int16:
-      return number_in<std::int16_t>(bytes);
-    case DType::int8:
-      return number_in<std::int8_t>(bytes);
-    case DType::uint64:
-      return number_in<std::uint64_t>(bytes);
-    case DType::uint32:
-      return number_in<std::uint32_t>(bytes);
-    case DType::uint16:
-      return number_in<std::uint16_t>(bytes);
-    case DType::uint8:
-    case DType::boolean:
-      return number_in<std::uint8_t>(bytes);
-    default:
-      return json_of(evaluation::seen_by_reference(input, bytes).values.at(0));
-  }
-}
-
-/// The value that a scalar input has in every slot of the workload: a plan holds it. @error unsupported: it has others.
-Result<Json> fixed_value(const model::Workload& workload, const model::TensorSpec& input,
-                         const model::AxisValues& axes) {
-  using model::InitKind;
-  TRY_ASSIGN(const model::InitSpec init, model::bound(model::init_of(workload, input), axes));
-  const bool fixed = init.kind == InitKind::constant || init.kind == InitKind::zeros || init.kind == InitKind::ones ||
-                     init.kind == InitKind::values;
-  if (!fixed || !input.families.empty())
-    return base::fail(
-        ErrorCode::unsupported,
-        "the scalar input \"" + input.name +
-            "\" is drawn anew for each set of inputs, and a captured plan "
-            "holds its value; write init = \"constant(...)\" without families, or make it a tensor of one element");
-  evaluation::Bytes bytes(model::size_of(input.dtype));
-  TRY(evaluation::draw_input({init, input.dtype, {}, model::Family::as_declared, 0}, bytes));
-  return scalar_of(input, bytes);
 }
 
 /// 90 of "sm_90a".
@@ -107,107 +46,45 @@ int number_of(const std::string& architecture) {
   return out;
 }
 
-std::uint32_t bytes_of(const Argument& argument) {
-  if (argument.kind == Argument::Kind::tensor) return kPointerBytes;
-  if (argument.kind == Argument::Kind::tensor_map) return kTensorMapBytes;
-  return static_cast<std::uint32_t>(model::size_of(argument.dtype));
-}
-
-std::uint64_t product(const std::array<std::uint32_t, 3>& extents) {
-  return std::uint64_t{extents[0]} * extents[1] * extents[2];
-}
-
-/// Why the device would not take the launch, or should not; else "".
-std::string refused(const Launch& launch, const CubinKernel& kernel, const KernelResources& resources,
-                    const DeviceLimits& limits) {
-  if (kernel.parameters.size() != launch.arguments.size())
-    return fmt::format("{} has {} parameters, and is given {}", launch.kernel, kernel.parameters.size(),
-                       launch.arguments.size());
-  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
-    const std::uint32_t given = bytes_of(launch.arguments[i]);
-    if (kernel.parameters[i].size != given)
-      return fmt::format("parameter {} of {} has {} bytes, and is given {}", i + 1, launch.kernel,
-                         kernel.parameters[i].size, given);
-  }
-  const auto threads = product(launch.block);
-  if (threads > static_cast<std::uint64_t>(limits.threads_per_block))
-    return fmt::format("{} is launched with {} threads a block; the device takes {}", launch.kernel, threads,
-                       limits.threads_per_block);
-  const auto registers = devices::cuda::registers_of_block(resources, static_cast<std::int64_t>(threads));
-  if (registers > limits.registers_per_block)
-    return fmt::format("a block of {} needs {} registers, and has {}: use smaller tiles or fewer warps", launch.kernel,
-                       registers, limits.registers_per_block);
-  const std::int64_t shared = std::int64_t{resources.static_shared_bytes} + launch.shared_bytes;
-  if (shared > limits.shared_bytes_per_block)
-    return fmt::format("{} needs {} bytes of shared memory, and a block has {}: use smaller tiles or fewer stages",
-                       launch.kernel, shared, limits.shared_bytes_per_block);
-  if (launch.grid[1] > 65535 || launch.grid[2] > 65535)
-    return fmt::format("{} is launched on a grid of ({}, {}, {}); its second and third extent may be 65535 at most",
-                       launch.kernel, launch.grid[0], launch.grid[1], launch.grid[2]);
-  return {};
-}
-
-/// What the machine code may not do, whoever compiled it; else "".
-std::string refused(const Cubin& cubin) {
-  for (const std::string& name : cubin.missing) {
-    if (name == "vprintf") return "tl.device_print prints while the clock runs, which is refused";
-    if (name == "__assertfail") return "tl.device_assert ends the program, which is refused";
-    return "the function " + name + " is called, and there is none";
-  }
-  for (const devices::cuda::CubinVariable& variable : cubin.variables) {
-    // The text of an assertion's message, or what libdevice asks its compiler for.
-    if (variable.initialised && variable.name.find("$_str") < 2) continue;
-    if (variable.initialised && variable.name.starts_with("$str")) continue;
-    return fmt::format("\"{}\" ({} bytes of global memory) would keep its value from call to call, which is refused",
-                       variable.name.substr(0, 256), variable.bytes);
-  }
-  return {};
-}
-
-/// Everything of a plan that decides what runs, for a hash.
-std::string identity_of(const devices::cuda::LaunchPlan& plan) {
-  std::string out;
-  for (const devices::cuda::ScratchBuffer& buffer : plan.scratch)
-    out += fmt::format("scratch {} {} {} {}\n", buffer.name, static_cast<int>(buffer.dtype), buffer.bytes, buffer.zero);
-  for (const devices::cuda::TensorMap& map : plan.tensor_maps)
-    out += fmt::format("map {} {} {} {} {} {} {} {} {}\n", map.name, map.tensor, map.offset,
-                       static_cast<int>(map.dtype), fmt::join(map.shape, ","), fmt::join(map.box, ","),
-                       fmt::join(map.strides, ","), map.swizzle_bytes, map.nan_fill);
-  for (const Launch& launch : plan.launches) {
-    out += fmt::format("launch {} {} {} {} {}", launch.cubin, launch.kernel, launch.shared_bytes, launch.cooperative,
-                       launch.overlaps);
-    for (const auto* extents : {&launch.grid, &launch.block, &launch.cluster})
-      out += fmt::format(" {},{},{}", (*extents)[0], (*extents)[1], (*extents)[2]);
-    for (const Argument& argument : launch.arguments)
-      out += fmt::format(" {}:{}:{}:{}:{}:{}", static_cast<int>(argument.kind), argument.name, argument.offset,
-                         static_cast<int>(argument.dtype), argument.bits, fmt::join(argument.words, ","));
-    out += '\n';
-  }
-  return out;
-}
-
-/// An output that no kernel is given; none: each is given to one.
-std::optional<std::string> unwritten(const Shapes& shapes, const devices::cuda::LaunchPlan& plan) {
-  for (const capture::Tensor& output : shapes.outputs) {
-    const bool empty = std::find(output.shape.begin(), output.shape.end(), 0) != output.shape.end();
-    const bool given = std::any_of(plan.launches.begin(), plan.launches.end(), [&](const Launch& launch) {
-      return std::any_of(launch.arguments.begin(), launch.arguments.end(), [&](const Argument& argument) {
-        if (argument.kind == Argument::Kind::tensor) return argument.name == output.name;
-        return argument.kind == Argument::Kind::tensor_map &&
-               std::any_of(plan.tensor_maps.begin(), plan.tensor_maps.end(),
-                           [&](const auto& map) { return map.name == argument.name && map.tensor == output.name; });
-      });
-    });
-    if (!empty && !given) return output.name;
-  }
-  return std::nullopt;
-}
-
 /// What tells solutions apart: texts and names.
 std::string key_of(const model::Solution& solution) {
   std::string key = model::source_id(solution);
   for (const model::SourceFile& file : solution.sources) key += base::sha256_hex(file.name);
   return key;
+}
+
+std::uint64_t bytes_of(const devices::cuda::Program& program) {
+  std::uint64_t bytes = 0;
+  for (const auto& cubin : program.cubins) bytes += cubin.bytes.size();
+  for (const auto& [name, plan] : program.plans) {
+    for (const Launch& launch : plan.launches) {
+      bytes += sizeof launch + launch.arguments.size() * sizeof(devices::cuda::Argument);
+      for (const auto& argument : launch.arguments) bytes += argument.words.size() * sizeof(std::uint64_t);
+    }
+  }
+  return bytes;
+}
+
+/// "main.py:41: error: ...", on one line for whoever reads what became of a call.
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+std::string refusal_of(const model::Solution& solution, const std::string& problem) {
+  return solution.sources.front().name + ": error: " + problem;
+}
+
+/// What read_captured says of a solution, whose code may have put the answer together.
+std::string refusal_of(const base::Error& error) {
+  return (error.code == ErrorCode::unsupported ? "" : "error: ") + error.message;
+}
+
+bool reads_something(const Captured& captured) {
+  return std::ranges::any_of(captured.reads, [](const auto& one) { return one.second > 0; });
+}
+
+std::string slot_name(const KnownInputs& slot) {
+  return "s" + std::to_string(slot.slot);
 }
 
 }  // namespace
@@ -216,35 +93,10 @@ Capturer::Capturer(model::Definition definition, Wanted wanted, CaptureOptions o
     : definition_(std::move(definition)),
       wanted_(std::move(wanted)),
       options_(std::move(options)),
-      server_({.python = std::move(python), .cores = options_.cores, .folder = options_.folder}) {}
-
-/// Names of workloads are anybody's: the captured plans are called w0, w1, ... meanwhile.
-Result<Capturer::Wanted> Capturer::wanted_of(const model::Task& task) {
-  Wanted out;
-  for (const model::Workload& workload : task.workloads) {
-    const model::AxisValues axes = model::bind_axes(task.definition, workload);
-    Shapes shapes = capture::shapes_of(task.definition, axes, "w" + std::to_string(out.plans.size()));
-    for (std::size_t i = 0; i < shapes.inputs.size(); ++i) {
-      const model::TensorSpec& input = task.definition.inputs[i];
-      if (input.shape) continue;
-      TRY_ASSIGN(shapes.inputs[i].value, fixed_value(workload, input, axes));
-    }
-    std::string plan = cuda::plan_name(task.definition, axes);
-    const auto known = std::find(out.plans.begin(), out.plans.end(), plan);
-    if (known == out.plans.end()) {
-      out.shapes.push_back(std::move(shapes));
-      out.plans.push_back(std::move(plan));
-      continue;
-    }
-    const Shapes& before = out.shapes[static_cast<std::size_t>(known - out.plans.begin())];
-    for (std::size_t i = 0; i < shapes.inputs.size(); ++i) {
-      if (before.inputs[i].value != shapes.inputs[i].value)
-        return base::fail(ErrorCode::unsupported, "two workloads of the same axes give the scalar input \"" +
-                                                      shapes.inputs[i].name + "\" other values");
-    }
-  }
-  return out;
-}
+      servers_({.python = std::move(python), .cores = options_.cores, .folder = options_.folder}, options_.servers),
+      captured_(kMostAnswerBytes, [](const CapturedSolution& one) { return base::canonical(one.ok).size(); }),
+      built_(kMostBuiltBytes, [](const Built& one) { return bytes_of(one.program); }),
+      slots_(kMostSlotBytes, [](const KeptSlot& one) { return one.bytes; }) {}
 
 Result<std::unique_ptr<Capturer>> Capturer::create(const model::Task& task, CaptureOptions options,
                                                    const std::stop_token& stop) {
@@ -252,7 +104,7 @@ Result<std::unique_ptr<Capturer>> Capturer::create(const model::Task& task, Capt
   TRY_ASSIGN(capture::Python python, capture::find_python(options.python));
   std::unique_ptr<Capturer> out(
       new Capturer(task.definition, std::move(wanted), std::move(options), std::move(python)));
-  TRY_ASSIGN(out->version_, out->server_.version(stop));
+  TRY_ASSIGN(out->version_, out->servers_.version(stop));
   return out;
 }
 
@@ -288,16 +140,17 @@ Result<Json> Capturer::configurations(const model::Kernel& kernel, const std::st
   return out;
 }
 
-capture::Request Capturer::request_of(const model::Solution& solution) const {
+capture::Request Capturer::request_of(const model::Solution& solution, std::vector<Shapes> workloads) const {
   return {.solution = solution,
           .function = kEntry,
           .architecture = number_of(options_.limits.architecture),
-          .workloads = wanted_.shapes};
+          .workloads = std::move(workloads)};
 }
 
 Result<Capturer::CapturedPtr> Capturer::captured(const model::Solution& solution, const std::stop_token& stop) {
   return captured_.get(key_of(solution), [&]() -> Result<CapturedPtr> {
-    TRY_ASSIGN(const capture::Answer answer, server_.ask(capture::capture_request(request_of(solution)), stop));
+    const capture::Request request = request_of(solution, wanted_.shapes);
+    TRY_ASSIGN(const capture::Answer answer, servers_.ask(capture::capture_request(request), key_of(solution), stop));
     auto out = std::make_shared<CapturedSolution>();
     if (!answer.error.is_null()) {
       out->problem = capture::diagnostics_of(answer.error);
@@ -337,19 +190,18 @@ Result<BuiltPtr> Capturer::build_now(const model::Kernel& kernel, const std::sto
     problem = selection.error();
     return built;
   }
-  const capture::Request request = request_of(open);
+  const capture::Request request = request_of(open, wanted_.shapes);
   auto captured = capture::read_captured(solution->ok, request, *selection);
   if (!captured) {
-    const bool named = captured.error().code == ErrorCode::unsupported;
-    problem = (named ? "" : "error: ") + captured.error().message;  // a solution's code may have put it together
+    problem = refusal_of(captured.error());
     return built;
   }
   for (const capture::Finding& finding : captured->findings)
     built->report.remarks.push_back(finding.file + ":" + std::to_string(finding.line) + ": " + finding.message);
   built->report.seconds = captured->seconds;
-  TRY_ASSIGN(problem, judge(*captured, *built));
+  TRY_ASSIGN(problem, judge(*captured, open, *built));
   if (!problem.empty()) {
-    problem = open.sources.front().name + ": error: " + problem;
+    problem = refusal_of(open, problem);
     return built;
   }
   for (std::size_t i = 0; i < wanted_.plans.size(); ++i)
@@ -359,97 +211,168 @@ Result<BuiltPtr> Capturer::build_now(const model::Kernel& kernel, const std::sto
     TRY_ASSIGN(std::string cubin, options_.host_ops(stop));
     built->program.cubins.push_back({std::move(cubin), {}});
   }
+  built->per_slot = wanted_.scalars || (wanted_.values && reads_something(*captured));
   built->report.built = true;
   return built;
 }
 
-Result<std::string> Capturer::judge(const Captured& captured, Built& built) const {
-  for (const Shapes& shapes : wanted_.shapes) {
-    if (const auto name = unwritten(shapes, captured.program.plans.at(shapes.name)))
-      return "no kernel is given the output " + *name + " to write";
-  }
-  std::string identity;
-  std::vector<CubinKernel> kernels;  // an entry a cubin
-  std::vector<KernelResources> resources;
-  for (std::size_t i = 0; i < captured.program.cubins.size(); ++i) {
-    const std::string& bytes = captured.program.cubins[i].bytes;
-    const auto cubin = devices::cuda::read_cubin(bytes);
-    if (!cubin) return "a compiled kernel is damaged: " + cubin.error().message;
-    if (std::string reason = refused(*cubin); !reason.empty()) return reason;
-    std::string name;
-    for (const auto& [workload, plan] : captured.program.plans) {
-      for (const Launch& launch : plan.launches) {
-        if (launch.cubin == i) name = launch.kernel;
-      }
-    }
-    const auto found = std::find_if(cubin->kernels.begin(), cubin->kernels.end(),
-                                    [&](const CubinKernel& kernel) { return kernel.name == name; });
-    if (!name.empty() && found == cubin->kernels.end()) return "a launched kernel is not in its machine code";
-    kernels.push_back(name.empty() ? CubinKernel() : *found);
-    KernelResources& own = resources.emplace_back();
-    for (const KernelResources& known : cuda::parse_resources(captured.ptxas[i])) {
-      if (known.kernel == name) own = known;
-    }
-    own.kernel = name;
-    if (name.empty()) continue;
-    built.report.code_bytes += found->code_bytes;
-    TRY_ASSIGN(const std::string code, devices::cuda::cubin_code_id(bytes, {name}));
-    identity += code + '\n';
-  }
-  for (const auto& [workload, plan] : captured.program.plans) {
-    for (const Launch& launch : plan.launches) {
-      if (launch.cubin >= kernels.size()) continue;  // a trusted one
-      const std::string reason = refused(launch, kernels[launch.cubin], resources[launch.cubin], options_.limits);
-      if (!reason.empty()) return reason;
-    }
-    identity += workload + '\n' + identity_of(plan);
-  }
+Result<std::string> Capturer::judge(const Captured& captured, const model::Solution& solution, Built& built) const {
+  const Inspected inspected = inspect(captured, wanted_.shapes, options_.limits, known_outputs());
+  if (!inspected.problem.empty()) return inspected.problem;
+  for (const auto& kernel : inspected.kernels) built.report.code_bytes += kernel.code_bytes;
   std::set<std::string> remarked;
   for (const auto& [workload, plan] : captured.program.plans) {
     for (const Launch& launch : plan.launches) {
-      if (launch.cubin >= kernels.size()) continue;
-      std::string remark = devices::cuda::resource_remark(resources[launch.cubin], launch, options_.limits);
+      if (launch.cubin >= inspected.kernels.size()) continue;
+      std::string remark = devices::cuda::resource_remark(inspected.resources[launch.cubin], launch, options_.limits);
       if (remarked.insert(remark).second) built.report.remarks.push_back(std::move(remark));
     }
   }
+  for (const auto& [input, count] : captured.reads) {
+    if (count > 0)
+      built.report.remarks.push_back(
+          fmt::format("the host reads {} element{} of {}", count, count == 1 ? "" : "s", input));
+  }
+  TRY_ASSIGN(std::string identity, identity_of(captured, inspected));
+  // On other values the host may launch something else: only the text says what.
+  if (wanted_.scalars || reads_something(captured)) identity += model::source_id(solution);
   built.report.machine_code_id = base::sha256_hex(identity);
   built.report.build_id = base::sha256_hex(version_ + '\n' + options_.limits.architecture + '\n' + identity);
   return std::string();
 }
 
+Result<std::vector<SlotProgram>> Capturer::build_for(const model::Kernel& kernel, const std::vector<KnownInputs>& slots,
+                                                     const std::stop_token& stop) {
+  const std::string key = key_of(kernel.solution()) + " ";
+  std::map<std::uint64_t, KeptSlotPtr> found;
+  std::vector<const KnownInputs*> missing;
+  for (const KnownInputs& slot : slots) {
+    KeptSlotPtr& own = found[slot.slot];
+    own = slots_.find(key + slot_name(slot));
+    if (own == nullptr) missing.push_back(&slot);
+  }
+  for (std::size_t begin = 0; begin < missing.size(); begin += kMostSlotsARequest) {
+    const auto part = std::span(missing).subspan(begin, std::min(kMostSlotsARequest, missing.size() - begin));
+    TRY_ASSIGN(auto own, capture_slots(kernel, part, stop));
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      found[part[i]->slot] = own.at(i);
+      slots_.put(key + slot_name(*part[i]), own[i]);
+    }
+  }
+  std::vector<SlotProgram> out;
+  for (const KnownInputs& slot : slots) out.push_back(found.at(slot.slot)->own);
+  return out;
+}
+
+Result<std::vector<Capturer::KeptSlotPtr>> Capturer::capture_slots(const model::Kernel& kernel,
+                                                                   std::span<const KnownInputs* const> slots,
+                                                                   const std::stop_token& stop) {
+  const auto fixed = model::commented_values(kernel.solution());
+  const model::Solution& open = fixed ? fixed->open : kernel.solution();
+  std::vector<Shapes> shapes;
+  for (const KnownInputs* slot : slots) {
+    shapes.push_back(capture::shapes_of(definition_, slot->axes, slot_name(*slot)));
+    put_values(definition_, slot->values, shapes.back());
+  }
+  capture::Request request = request_of(open, std::move(shapes));
+  TRY_ASSIGN(const CapturedPtr solution, captured(open, stop));
+  const auto selection = selection_of(*solution, fixed);
+  if (!selection) return refuse_slots(slots, selection.error());
+  if (*selection != nullptr) request.configurations = configurations_of(*solution, **selection);
+  TRY_ASSIGN(const capture::Answer answer, servers_.ask(capture::capture_request(request), key_of(open), stop));
+  TRY_ASSIGN(auto program, slot_program(answer, request, *solution, *selection, stop));
+  if (program) {
+    std::vector<KeptSlotPtr> out;
+    const std::uint64_t bytes = bytes_of(**program) / slots.size();
+    for (const KnownInputs* slot : slots)
+      out.push_back(std::make_shared<KeptSlot>(KeptSlot{{*program, slot_name(*slot), {}}, bytes}));
+    return out;
+  }
+  if (slots.size() == 1) return refuse_slots(slots, first_line(program.error()));
+  std::vector<KeptSlotPtr> out;  // one of them is to blame
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    TRY_ASSIGN(auto own, capture_slots(kernel, slots.subspan(i, 1), stop));
+    out.push_back(std::move(own.at(0)));
+  }
+  return out;
+}
+
+std::vector<Capturer::KeptSlotPtr> Capturer::refuse_slots(std::span<const KnownInputs* const> slots,
+                                                          const std::string& problem) {
+  std::vector<KeptSlotPtr> out;
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    out.push_back(std::make_shared<KeptSlot>(KeptSlot{{nullptr, {}, problem}, problem.size()}));
+  return out;
+}
+
+Result<tl::expected<devices::cuda::ProgramPtr, std::string>> Capturer::slot_program(const capture::Answer& answer,
+                                                                                    const capture::Request& request,
+                                                                                    const CapturedSolution& solution,
+                                                                                    const capture::Selection* selection,
+                                                                                    const std::stop_token& stop) const {
+  using Found = tl::expected<devices::cuda::ProgramPtr, std::string>;
+  const auto refused = [](std::string why) { return Found(tl::make_unexpected(std::move(why))); };
+  if (!answer.error.is_null()) return refused(capture::diagnostics_of(answer.error));
+  capture::Selection own;
+  if (selection != nullptr) {
+    const auto choices = capture::choices_of(answer.ok);
+    if (!choices) return refused("error: " + choices.error().message);
+    own = capture::reordered(*selection, solution.choices, *choices);
+  }
+  auto captured = capture::read_captured(answer.ok, request, selection == nullptr ? nullptr : &own);
+  if (!captured) return refused(refusal_of(captured.error()));
+  const Inspected inspected = inspect(*captured, request.workloads, options_.limits, known_outputs());
+  if (!inspected.problem.empty()) return refused(refusal_of(request.solution, inspected.problem));
+  auto out = std::make_shared<devices::cuda::Program>(std::move(captured->program));
+  if (captured->host_ops && options_.host_ops) {
+    TRY_ASSIGN(std::string cubin, options_.host_ops(stop));
+    out->cubins.push_back({std::move(cubin), {}});
+  }
+  return Found(std::move(out));
+}
+
+Json Capturer::configurations_of(const CapturedSolution& solution, const capture::Selection& selection) {
+  Json out = Json::object();
+  for (std::size_t i = 0; i < solution.choices.size(); ++i) out[solution.choices[i].name] = selection[i];
+  return out;
+}
+
 Result<tl::expected<std::vector<std::string>, std::string>> Capturer::interpret(
-    const model::Kernel& kernel, const model::AxisValues& axes, const std::vector<evaluation::Bytes>& inputs,
+    const model::Kernel& kernel, const KnownInputs& slot, const std::vector<evaluation::Bytes>& inputs,
     const std::stop_token& stop) {
   using Outputs = tl::expected<std::vector<std::string>, std::string>;
-  Shapes wanted = capture::shapes_of(definition_, axes, "w");
+  TRY_ASSIGN(const BuiltPtr built, build(kernel, stop));
+  if (built->per_slot) {  // what a device would be given must be one that it may be given
+    TRY_ASSIGN(const auto own, build_for(kernel, {slot}, stop));
+    if (!own.at(0).problem.empty()) return Outputs(tl::make_unexpected(own[0].problem));
+  }
+  Shapes wanted = capture::shapes_of(definition_, slot.axes, "w");
+  const auto plan = std::ranges::find(wanted_.plans, cuda::plan_name(definition_, slot.axes));
+  if (built->per_slot || plan == wanted_.plans.end())
+    put_values(definition_, inputs, wanted);
+  else  // a device would replay this plan, whatever the host knows of the slot
+    wanted.inputs = wanted_.shapes[static_cast<std::size_t>(plan - wanted_.plans.begin())].inputs;
   for (std::size_t i = 0; i < wanted.inputs.size(); ++i) {
-    capture::Tensor& input = wanted.inputs[i];
-    const evaluation::Bytes& bytes = inputs.at(i);
-    if (!definition_.inputs[i].shape)
-      input.value = scalar_of(definition_.inputs[i], bytes);
-    else
-      TRY(base::write_file(options_.folder / capture::tensor_file(wanted, input), text_of(bytes)));
+    if (definition_.inputs[i].shape)
+      TRY(base::write_file(options_.folder / capture::tensor_file(wanted, wanted.inputs[i]), text_of(inputs.at(i))));
   }
   const auto fixed = model::commented_values(kernel.solution());
-  capture::Request request{.solution = fixed ? fixed->open : kernel.solution(),
-                           .function = kEntry,
-                           .architecture = number_of(options_.limits.architecture),
-                           .workloads = {std::move(wanted)}};
+  const model::Solution& open = fixed ? fixed->open : kernel.solution();
+  capture::Request request = request_of(open, {std::move(wanted)});
   if (fixed) {
     TRY_ASSIGN(const CapturedPtr solution, captured(fixed->open, stop));
     const auto selection = selection_of(*solution, fixed);
     if (!selection) return Outputs(tl::make_unexpected(selection.error()));
-    request.configurations = Json::object();
-    for (std::size_t i = 0; i < solution->choices.size(); ++i)
-      request.configurations[solution->choices[i].name] = (**selection)[i];
+    request.configurations = configurations_of(*solution, **selection);
   }
   const Shapes& shapes = request.workloads.front();
-  TRY_ASSIGN(const capture::Answer answer, server_.ask(capture::interpret_request(request, options_.folder), stop));
+  TRY_ASSIGN(const capture::Answer answer,
+             servers_.ask(capture::interpret_request(request, options_.folder), key_of(open), stop));
   if (!answer.error.is_null()) return Outputs(tl::make_unexpected(capture::diagnostics_of(answer.error)));
   std::vector<std::string> outputs;
   for (const model::TensorSpec& output : definition_.outputs) {
     const auto file = capture::output_file(shapes, {output.name, output.dtype, {}, output.inout});
-    const auto bytes = static_cast<std::size_t>(model::element_count(output, axes)) * model::size_of(output.dtype);
+    const auto bytes = static_cast<std::size_t>(model::element_count(output, slot.axes)) * model::size_of(output.dtype);
     TRY_ASSIGN(std::string read, base::read_foreign_file(options_.folder / file, bytes));
     if (read.size() != bytes)
       return Outputs(tl::make_unexpected("the output " + output.name + " has " + std::to_string(read.size()) +

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@
 #include "base/once_map.hpp"
 #include "base/result.hpp"
 #include "capture/answer.hpp"
-#include "capture/server.hpp"
+#include "capture/pool.hpp"
 #include "devices/cuda/program.hpp"
 #include "devices/cuda/residency.hpp"
 #include "evaluation/bench.hpp"
@@ -22,6 +23,9 @@
 #include "model/kernel.hpp"
 #include "model/task.hpp"
 #include "model/tuning.hpp"
+#include "targets/cuda/build.hpp"
+#include "targets/triton/known_values.hpp"
+#include "targets/triton/plan_checks.hpp"
 
 namespace accelopt::targets::triton {
 
@@ -33,6 +37,7 @@ struct CaptureOptions {
   std::vector<int> cores;          ///< where Python and ptxas may run; empty: anywhere
   std::filesystem::path folder{};  ///< for interpreted tensors
   devices::cuda::DeviceLimits limits;
+  std::size_t servers = 1;  ///< processes that capture, at most; each is started when all others are busy
   /// Gives the cubin of capture::host_ops_text(); empty: programs that need it lack it, and cannot be launched.
   std::function<base::Result<std::string>(std::stop_token)> host_ops{};
 };
@@ -41,20 +46,29 @@ struct CaptureOptions {
 struct Built {
   model::BuildReport report;
   devices::cuda::Program program;  ///< a plan per workload, named as the workload's axes (plan_name)
+  bool per_slot = false;           ///< its plans hold for values that no slot has: `build_for` gives those of slots
 };
 using BuiltPtr = std::shared_ptr<const Built>;
 
 /// Captures the solutions of one task, and keeps what came out. Every function may be called from many threads.
 class Capturer {
  public:
-  /// @error unsupported: no Python with Triton; a scalar input that is not the same in every slot.
+  /// @error unsupported: no Python with Triton; invalid_argument: an input that cannot be drawn.
   static base::Result<std::unique_ptr<Capturer>> create(const model::Task& task, CaptureOptions options,
                                                         const std::stop_token& stop);
 
-  /// Captures the kernel on all workloads, or returns what came out before. Checked before it counts as built: what it
-  /// is given, the cubins, and every launch against the device's limits. A solution that is not captured is a report.
+  /// Captures the kernel on all workloads, with values of what the host knows that no slot has, or returns what came
+  /// out before. Checked before it counts as built: what it is given, the cubins, and every launch against the device's
+  /// limits. A solution that is not captured is a report.
   /// @error io, unavailable, cancelled.
   base::Result<BuiltPtr> build(const model::Kernel& kernel, const std::stop_token& stop);
+
+  /// The plans of these slots, in their order, with the values that the host knows of each: all in as few requests as
+  /// can be, or what came out before. Checked as in `build`; one that is refused is a problem of its slot. Machine code
+  /// is compiled where a specialization is new. @error as `build`.
+  base::Result<std::vector<devices::cuda::SlotProgram>> build_for(const model::Kernel& kernel,
+                                                                  const std::vector<cuda::KnownInputs>& slots,
+                                                                  const std::stop_token& stop);
 
   /// What autotuned kernels leave open; of a kernel that is not captured, or whose configuration is fixed: nothing.
   /// @error as `build`.
@@ -65,22 +79,17 @@ class Capturer {
   base::Result<base::Json> configurations(const model::Kernel& kernel, const std::stop_token& stop);
 
   /// The outputs of a call on these inputs by Triton's interpreter, an entry a tensor of the definition's outputs.
-  /// `inputs` are the bytes of the definition's inputs. A run that fails is a message.
+  /// `inputs` are the bytes of the definition's inputs; `slot` says what the host knows of them. A run that fails is a
+  /// message.
   /// @error io, unavailable, cancelled.
   base::Result<tl::expected<std::vector<std::string>, std::string>> interpret(
-      const model::Kernel& kernel, const model::AxisValues& axes, const std::vector<evaluation::Bytes>& inputs,
+      const model::Kernel& kernel, const cuda::KnownInputs& slot, const std::vector<evaluation::Bytes>& inputs,
       const std::stop_token& stop);
 
   /// "Triton 3.6.0 (Python 3.12.3, ptxas 12.8)".
   [[nodiscard]] const std::string& version() const { return version_; }
 
  private:
-  /// The plans that a task's workloads need, each once.
-  struct Wanted {
-    std::vector<std::string> plans;
-    std::vector<capture::Shapes> shapes;  ///< with the values of scalar inputs
-  };
-  static base::Result<Wanted> wanted_of(const model::Task& task);
   Capturer(model::Definition definition, Wanted wanted, CaptureOptions options, capture::Python python);
   /// What came out of a solution, all configurations of its autotuned kernels together.
   struct CapturedSolution {
@@ -90,7 +99,17 @@ class Capturer {
     std::vector<capture::Choice> choices;
   };
   using CapturedPtr = std::shared_ptr<const CapturedSolution>;
-  [[nodiscard]] capture::Request request_of(const model::Solution& solution) const;
+  /// A slot's plan, and its share of what its program takes.
+  struct KeptSlot {
+    devices::cuda::SlotProgram own;
+    std::uint64_t bytes = 0;
+  };
+  using KeptSlotPtr = std::shared_ptr<const KeptSlot>;
+  [[nodiscard]] capture::Request request_of(const model::Solution& solution,
+                                            std::vector<capture::Shapes> workloads) const;
+  [[nodiscard]] KnownOutputs known_outputs() const {
+    return wanted_.values ? KnownOutputs::refused : KnownOutputs::taken;
+  }
   base::Result<CapturedPtr> captured(const model::Solution& solution, const std::stop_token& stop);
   /// Of a kernel whose configuration is fixed, what each choice takes; null: nothing is fixed. A configuration that
   /// the solution does not have is a message.
@@ -98,15 +117,29 @@ class Capturer {
       const CapturedSolution& solution, const std::optional<model::CommentedValues>& fixed);
   base::Result<BuiltPtr> build_now(const model::Kernel& kernel, const std::stop_token& stop);
   /// Looks at cubins and launches. Why they are refused, else "", and the report filled in. @error corrupt.
-  base::Result<std::string> judge(const capture::Captured& captured, Built& built) const;
+  base::Result<std::string> judge(const capture::Captured& captured, const model::Solution& solution,
+                                  Built& built) const;
+  base::Result<std::vector<KeptSlotPtr>> capture_slots(const model::Kernel& kernel,
+                                                       std::span<const cuda::KnownInputs* const> slots,
+                                                       const std::stop_token& stop);
+  static std::vector<KeptSlotPtr> refuse_slots(std::span<const cuda::KnownInputs* const> slots,
+                                               const std::string& problem);
+  /// One program with the plans of all that was asked for; or why there is none. @error as `build`.
+  base::Result<tl::expected<devices::cuda::ProgramPtr, std::string>> slot_program(const capture::Answer& answer,
+                                                                                  const capture::Request& request,
+                                                                                  const CapturedSolution& solution,
+                                                                                  const capture::Selection* selection,
+                                                                                  const std::stop_token& stop) const;
+  static base::Json configurations_of(const CapturedSolution& solution, const capture::Selection& selection);
 
   model::Definition definition_;
   Wanted wanted_;
   CaptureOptions options_;
-  capture::CaptureServer server_;
+  capture::CapturePool servers_;
   std::string version_;
   base::OnceMap<CapturedSolution> captured_;
   base::OnceMap<Built> built_;
+  base::OnceMap<KeptSlot> slots_;  ///< by solution and slot
 };
 
 }  // namespace accelopt::targets::triton

@@ -24,6 +24,7 @@ const model::TargetDescription& description() {
     out.device = "cuda:0";
     out.interpreter = "triton";
     out.devices = "triton for Triton's interpreter, which checks results and times nothing";
+    out.host_may_see_inputs = true;
     out.own_memory = true;
     out.large_cache = true;
     out.profiles_on_demand = true;

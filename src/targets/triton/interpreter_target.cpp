@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "evaluation/invocation_axes.hpp"
+#include "evaluation/verify/known_outputs.hpp"
 #include "targets/triton/description.hpp"
 
 namespace accelopt::targets::triton {
@@ -25,8 +26,7 @@ class InterpretedKernel final : public evaluation::LiveKernel {
       : capturer_(capturer), definition_(definition), kernel_(std::move(kernel)), stop_(std::move(stop)) {}
 
   Result<CallOutcome> call(const Invocation& invocation, const evaluation::CallOptions&) override {
-    const model::AxisValues axes = evaluation::axes_of(definition_, invocation);
-    TRY_ASSIGN(auto outputs, capturer_.interpret(kernel_, axes, invocation.inputs, stop_));
+    TRY_ASSIGN(auto outputs, capturer_.interpret(kernel_, known(invocation), invocation.inputs, stop_));
     CallOutcome out;
     if (!outputs) {
       out.end = evaluation::CallEnd::died;
@@ -38,7 +38,21 @@ class InterpretedKernel final : public evaluation::LiveKernel {
     return out;
   }
 
+  /// Captures them together, as where a device replays them.
+  Result<void> expect(const std::vector<const Invocation*>& slots) override {
+    TRY_ASSIGN(const BuiltPtr built, capturer_.build(kernel_, stop_));
+    if (!built->per_slot) return {};
+    std::vector<cuda::KnownInputs> all;
+    for (const Invocation* slot : slots) all.push_back(known(*slot));
+    TRY(capturer_.build_for(kernel_, all, stop_));
+    return {};
+  }
+
  private:
+  [[nodiscard]] cuda::KnownInputs known(const Invocation& invocation) const {
+    return {invocation.number, evaluation::axes_of(definition_, invocation), invocation.inputs};
+  }
+
   Capturer& capturer_;
   const model::Definition& definition_;
   model::Kernel kernel_;
@@ -69,6 +83,7 @@ class InterpreterTarget final : public evaluation::Target {
     options_.capture.folder = folder_->path();
     TRY_ASSIGN(capturer_, Capturer::create(task, options_.capture, stop));
     TRY_ASSIGN(reference_, options_.make_host_reference(task, use(), stop));
+    TRY(evaluation::refuse_known_outputs(task, evaluation::equal_outputs(task.definition, reference_)));
     return evaluation::DeviceInfo{
         "Triton's interpreter",
         "no device: kernels are compiled for " + options_.capture.limits.architecture + " and interpreted",

@@ -179,6 +179,8 @@ TEST(SlotRecipes, RowsDrawnWhole_ComeFromTheWorker) {
     ASSERT_TRUE(recipe) << recipe.error().message;
     EXPECT_EQ(recipe->request.variants.at(0).at(0).bulk, bulk) << to_string(init);
     EXPECT_EQ(recipe->draws.at(0).at(0).init, init);
+    definition.inputs[0].visible = true;
+    EXPECT_TRUE(slot_recipe(definition, plan)->request.variants.at(0).at(0).bulk) << "the host sees these very bytes";
   }
 }
 
@@ -277,16 +279,147 @@ TEST_F(Programs, PlanWithoutSense_IsAnError) {
 
 TEST_F(Programs, OneCall_HasBothCubinsAndThePlan) {
   const Program program = by_hand();
-  plan_ = "100";
-  const auto made = one_call(*task_, program, {100, {}, {}, {100}});
+  const auto made = one_call(*task_, program, "100", {100, {}, {}, {100}});
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(made->request.plan.launches.size(), 2U);
   EXPECT_EQ(made->request.cubin_bytes,
             (std::vector<std::uint64_t>{program.cubins[0].bytes.size(), program.cubins[1].bytes.size()}));
   ASSERT_EQ(made->bulk.size(), 3U);
   EXPECT_EQ(made->bulk[2], program.cubins[1].bytes);
-  plan_ = "none";
-  EXPECT_EQ(one_call(*task_, program, {100, {}, {}, {100}}).error().code, base::ErrorCode::invalid_argument);
+  EXPECT_EQ(one_call(*task_, program, "none", {100, {}, {}, {100}}).error().code, base::ErrorCode::invalid_argument);
+}
+
+/// A kernel of which each slot has a program of its own.
+class SlotPlans : public Programs {
+ protected:
+  /// The outcomes of calls on these slots, by one live program.
+  std::vector<std::string> outcomes(const std::vector<std::uint64_t>& slots, int alone = 1) {
+    const auto live = start_program(*task_, std::make_shared<Program>(by_hand()), [this](const auto& wanted) {
+      asked_.push_back(wanted);
+      std::vector<SlotProgram> out;
+      for (const std::uint64_t slot : wanted) out.push_back(plans_.at(slot));
+      return base::Result<std::vector<SlotProgram>>(out);
+    });
+    std::vector<std::string> out;
+    EXPECT_TRUE(live->expect(expected_));
+    for (const std::uint64_t slot : slots) {
+      evaluation::CallOptions options;
+      options.limit = std::chrono::seconds(10);
+      options.alone = alone == 1;
+      const auto outcome = live->call({slot, {}, {}, {static_cast<std::int64_t>(slot)}}, options);
+      if (!outcome)
+        out.push_back(outcome.error().message);
+      else if (outcome->end != CallEnd::returned)
+        out.push_back(outcome->reason);
+      else
+        out.emplace_back(outcome->comparisons.at(0).passed() ? "right" : "wrong");
+    }
+    return out;
+  }
+  /// The program for the slot alone, with its cubins the other way round.
+  static SlotProgram own(std::uint64_t slot) {
+    Program program = by_hand();
+    std::swap(program.cubins[0], program.cubins[1]);
+    LaunchPlan plan = program.plans.at(std::to_string(slot));
+    for (Launch& launch : plan.launches) launch.cubin = 1 - launch.cubin;
+    program.plans = {{"own", plan}};
+    return {std::make_shared<Program>(program), "own", {}};
+  }
+
+  std::map<std::uint64_t, SlotProgram> plans_{{64, own(64)}, {100, own(100)}};
+  std::vector<std::vector<std::uint64_t>> asked_;
+  std::vector<const evaluation::Invocation*> expected_;
+};
+
+using Outcomes = std::vector<std::string>;
+
+TEST_F(SlotPlans, TakeThePlaceOfTheProgramsPlan) {
+  EXPECT_EQ(outcomes({64, 100}), (Outcomes{"right", "right"}));
+  EXPECT_EQ(asked_, (std::vector<std::vector<std::uint64_t>>{{64}, {100}}));
+}
+
+TEST_F(SlotPlans, OfExpectedSlots_AreAskedForTogether) {
+  const evaluation::Invocation one{64, {}, {}, {64}};
+  const evaluation::Invocation other{100, {}, {}, {100}};
+  expected_ = {&one, &other};
+  EXPECT_EQ(outcomes({100, 64}), (Outcomes{"right", "right"}));
+  EXPECT_EQ(asked_, (std::vector<std::vector<std::uint64_t>>{{64, 100}}));
+}
+
+TEST_F(SlotPlans, BringMachineCodeThatTheProgramLacks) {
+  Program program = *plans_.at(100).program;
+  program.cubins[1].bytes = cubin_of(R"(
+extern "C" __global__ void scale(const float* x, float factor, double shift, int count, float* sums) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) sums[i] = x[i] * factor + shift + 1;
+}
+)");
+  plans_.at(100).program = std::make_shared<Program>(program);
+  EXPECT_EQ(outcomes({64, 100, 64}), (Outcomes{"right", "wrong", "right"}));
+  program.cubins[1].bytes = "no machine code";
+  plans_.at(100).program = std::make_shared<Program>(program);
+  EXPECT_NE(outcomes({64, 100}).at(1).find("the machine code does not load"), std::string::npos);
+}
+
+TEST_F(SlotPlans, AreCheckedLikeAnyPlan) {
+  Program program = *plans_.at(64).program;
+  program.plans.at("own").launches[0].cubin = 2;
+  plans_.at(64).program = std::make_shared<Program>(program);
+  EXPECT_NE(outcomes({64}).at(0).find("a cubin that is not there"), std::string::npos);
+  plans_.at(100).plan = "none";
+  EXPECT_NE(outcomes({100}).at(0).find("has no plan \"none\""), std::string::npos);
+}
+
+TEST_F(SlotPlans, OfAnotherSlot_AreWrong) {
+  plans_.at(100) = own(64);
+  EXPECT_EQ(outcomes({100}), (Outcomes{"wrong"}));
+}
+
+TEST_F(SlotPlans, ThatCouldNotBeMade_EndTheKernel) {
+  plans_.at(64) = {nullptr, {}, "k.py:3: error: no"};
+  const std::string why = "could not be captured for this set of inputs: k.py:3: error: no";
+  EXPECT_EQ(outcomes({64, 100}), (Outcomes{why, why}));
+}
+
+TEST_F(SlotPlans, OfALostServer_AreGivenAgain) {
+  Program crashing = *own(100).program;
+  crashing.cubins[1].bytes =
+      cubin_of("extern \"C\" __global__ void scale(const float*, float, double, int, float*) { __trap(); }\n");
+  const auto good = plans_.at(100);
+  plans_.at(100).program = std::make_shared<Program>(crashing);
+  EXPECT_NE(outcomes({100}).at(0), "right");
+  plans_.at(100) = good;
+  EXPECT_EQ(outcomes({64, 100}), (Outcomes{"right", "right"}));
+}
+
+TEST_F(SlotPlans, HoldForAllSetsOfInputsOfACall) {
+  task_->definition.inputs[0].visible = true;
+  task_->variants[{64}] = 3;
+  EXPECT_EQ(outcomes({64}, 0), (Outcomes{"right"}));
+  const auto& sets = task_->device.find(64)->request.variants;
+  ASSERT_EQ(sets.size(), 3U);
+  EXPECT_EQ(sets[0][0].seed, sets[2][0].seed) << "what the host knows is the same";
+  task_->definition.inputs[0].visible = false;
+  task_->variants[{100}] = 2;
+  EXPECT_EQ(outcomes({100}, 0), (Outcomes{"right"}));
+  const auto& others = task_->device.find(100)->request.variants;
+  EXPECT_NE(others.at(0)[0].seed, others.at(1)[0].seed);
+}
+
+TEST_F(Programs, EqualOutputs_AreTold) {
+  const auto equal = [&](bool same) {
+    SlotRecipe recipe = *task_->device.find(64);
+    recipe.request.number = 7;
+    recipe.request.variants.push_back(recipe.request.variants.front());
+    recipe.draws.push_back(recipe.draws.front());
+    if (!same) ++recipe.request.variants.back().at(0).seed;
+    const auto found = task_->device.equal_outputs(7, std::move(recipe));
+    EXPECT_TRUE(found) << found.error().message;
+    return found.value_or(std::vector<std::size_t>{99});
+  };
+  EXPECT_EQ(equal(true), std::vector<std::size_t>{0});
+  EXPECT_TRUE(equal(false).empty());
+  EXPECT_EQ(task_->device.find(7), nullptr);
 }
 
 TEST_F(Programs, LostServer_IsGivenItAgain) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <span>
@@ -199,13 +200,114 @@ TEST_F(Capture, FixedScalar_IsAConstantOfThePlan) {
   }));
 }
 
-TEST_F(Capture, DrawnScalar_IsRefused) {
-  model::Task task = add_task();
-  task.definition.inputs.push_back(scalar("scale"));
-  const auto made = Capturer::create(task, {}, {});
-  ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().code, base::ErrorCode::unsupported);
-  EXPECT_NE(made.error().message.find("\"scale\" is drawn anew"), std::string::npos) << made.error().message;
+/// z = x * scale, y's first element of which the host may see, and a scale that is drawn.
+struct Known : Capture {
+  static constexpr const char* kKernel = R"(
+@triton.jit
+def k(x, z, s, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(z + at, tl.load(x + at, mask=at < n) * s, mask=at < n)
+
+
+)";
+  void SetUp() override {
+    Capture::SetUp();
+    if (IsSkipped()) return;
+    model::Task task = add_task();
+    task.definition.inputs[1].visible = true;
+    task.definition.inputs.push_back(scalar("scale"));
+    task.definition.inputs.back().init = {model::InitKind::uniform, 1, 2};
+    CaptureOptions options = usual_options();
+    options.folder = folder_->path();
+    auto made = Capturer::create(task, options, {});
+    ASSERT_TRUE(made) << made.error().message;
+    known_ = std::move(*made);
+  }
+  static evaluation::Bytes bytes(std::vector<float> values) {
+    const auto all = std::as_bytes(std::span(values));
+    return {all.begin(), all.end()};
+  }
+  /// A slot of 1003 elements, of which all of y are `first`.
+  static cuda::KnownInputs slot(std::uint64_t number, float first, float scale) {
+    return {number, {{"N", 1003}}, {{}, bytes(std::vector<float>(1003, first)), bytes({scale})}};
+  }
+  static std::vector<std::uint64_t> constants_of(const devices::cuda::SlotProgram& slot) {
+    std::vector<std::uint64_t> out;
+    for (const auto& argument : slot.program->plans.at(slot.plan).launches.at(0).arguments) {
+      if (argument.dtype == model::DType::float32 && argument.kind == devices::cuda::Argument::Kind::constant)
+        out.push_back(argument.bits);
+    }
+    return out;
+  }
+  std::unique_ptr<Capturer> known_;
+};
+
+TEST_F(Known, EachSlot_HasAPlanWithItsValues) {
+  const model::Kernel solution = kernel(std::string(kKernel) +
+                                        "def run(x, y, scale, z):\n    k[(triton.cdiv(x.numel(), 256),)](x, z, "
+                                        "y[0].item() + scale, x.numel(), BLOCK=256)\n");
+  const auto built = known_->build(solution, {});
+  ASSERT_TRUE(built) << built.error().message;
+  ASSERT_TRUE((*built)->report.built) << (*built)->report.diagnostics;
+  EXPECT_TRUE((*built)->per_slot);
+  EXPECT_EQ((*built)->report.remarks.back(), "the host reads 1 element of y");
+  const auto plans = known_->build_for(solution, {slot(5, 1, 0.5), slot(6, 2, 0.25)}, {});
+  ASSERT_TRUE(plans) << plans.error().message;
+  ASSERT_EQ(plans->size(), 2U);
+  EXPECT_EQ(plans->at(0).problem, "");
+  EXPECT_EQ(constants_of(plans->at(0)), std::vector<std::uint64_t>{std::bit_cast<std::uint32_t>(1.5F)});
+  EXPECT_EQ(constants_of(plans->at(1)), std::vector<std::uint64_t>{std::bit_cast<std::uint32_t>(2.25F)});
+  const auto again = known_->build_for(solution, {slot(6, 2, 0.25), slot(7, 0, 0.25)}, {});
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->at(0).program, plans->at(1).program) << "it is kept";
+  EXPECT_NE(again->at(1).program, plans->at(1).program);
+  EXPECT_EQ(again->at(1).program->cubins.at(0).bytes, plans->at(1).program->cubins.at(0).bytes);
+}
+
+TEST_F(Known, OneSlotThatFails_IsBlamedAlone) {
+  const model::Kernel solution = kernel(std::string(kKernel) +
+                                        "def run(x, y, scale, z):\n    assert y[3].item() < 5, 'too large'\n"
+                                        "    k[(4,)](x, z, scale, x.numel(), BLOCK=256)\n");
+  const auto plans = known_->build_for(solution, {slot(1, 1, 2), slot(2, 9, 2), slot(3, 2, 2)}, {});
+  ASSERT_TRUE(plans) << plans.error().message;
+  EXPECT_EQ(plans->at(0).problem, "");
+  EXPECT_NE(plans->at(1).problem.find("too large"), std::string::npos) << plans->at(1).problem;
+  EXPECT_EQ(plans->at(1).problem.find('\n'), std::string::npos);
+  EXPECT_EQ(plans->at(2).problem, "");
+}
+
+TEST_F(Known, OutputOfKnownValuesAlone_IsRefused) {
+  const auto built = known_->build(
+      kernel(std::string(kKernel) + "def run(x, y, scale, z):\n    k[(4,)](y, z, scale, x.numel(), BLOCK=256)\n"), {});
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_NE((*built)->report.diagnostics.find("the output z is made of what the host may see alone"), std::string::npos)
+      << (*built)->report.diagnostics;
+}
+
+TEST_F(Known, SameCodeOfOtherTexts_HasOtherIds) {
+  const std::string run = "def run(x, y, scale, z):\n    k[(4,)](x, z, scale, x.numel(), BLOCK=256)\n";
+  const auto one = known_->build(kernel(kKernel + run), {});
+  const auto other =
+      known_->build(kernel(kKernel + run + "    if scale > 7:\n        k[(4,)](x, z, 0.0, 1, BLOCK=256)\n"), {});
+  ASSERT_TRUE(one && other);
+  EXPECT_NE((*one)->report.machine_code_id, (*other)->report.machine_code_id) << "they may differ on other values";
+}
+
+TEST_F(Known, Interpreter_TakesTheValuesOfItsCall) {
+  const model::Kernel solution = kernel(std::string(kKernel) +
+                                        "def run(x, y, scale, z):\n    k[(triton.cdiv(x.numel(), 256),)](x, z, "
+                                        "y[0].item() + scale, x.numel(), BLOCK=256)\n");
+  for (const float scale : {0.5F, 0.25F}) {
+    cuda::KnownInputs known = slot(scale == 0.5F ? 11 : 12, 2, scale);
+    std::vector<evaluation::Bytes> inputs = known.values;
+    inputs[0] = bytes(std::vector<float>(1003, 4));
+    const auto run = known_->interpret(solution, known, inputs, {});
+    ASSERT_TRUE(run) << run.error().message;
+    ASSERT_TRUE(*run) << run->error();
+    float z = 0;
+    std::memcpy(&z, (*run)->at(0).data() + sizeof z, sizeof z);
+    EXPECT_EQ(z, 4 * (2 + scale));
+  }
 }
 
 TEST_F(Capture, Interpreter_GivesTheOutputs) {
@@ -219,7 +321,8 @@ TEST_F(Capture, Interpreter_GivesTheOutputs) {
     const auto all = std::as_bytes(std::span(values));
     return evaluation::Bytes(all.begin(), all.end());
   };
-  const auto run = capturer_->interpret(kernel(std::string(kAdd) + kRun), {{"N", 1003}}, {bytes(x), bytes(y)}, {});
+  const auto run =
+      capturer_->interpret(kernel(std::string(kAdd) + kRun), {1, {{"N", 1003}}, {}}, {bytes(x), bytes(y)}, {});
   ASSERT_TRUE(run) << run.error().message;
   ASSERT_TRUE(*run) << run->error();
   std::vector<float> z(1003);
@@ -227,8 +330,8 @@ TEST_F(Capture, Interpreter_GivesTheOutputs) {
   std::memcpy(z.data(), (*run)->at(0).data(), (*run)->at(0).size());
   for (std::size_t i = 0; i < z.size(); ++i) EXPECT_EQ(z[i], x[i] + y[i]) << i;
 
-  const auto failed = capturer_->interpret(kernel("def run(x, y, z):\n    raise ValueError('no')\n"), {{"N", 1003}},
-                                           {bytes(x), bytes(y)}, {});
+  const auto failed = capturer_->interpret(kernel("def run(x, y, z):\n    raise ValueError('no')\n"),
+                                           {2, {{"N", 1003}}, {}}, {bytes(x), bytes(y)}, {});
   ASSERT_TRUE(failed) << failed.error().message;
   ASSERT_FALSE(*failed);
   EXPECT_NE(failed->error().find("ValueError"), std::string::npos) << failed->error();
