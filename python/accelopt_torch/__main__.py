@@ -61,7 +61,7 @@ def main() -> None:
     except Exception as problem:  # pylint: disable=broad-except
         send({"error": {"message": f"PyTorch does not start: {problem}"}})
         raise SystemExit(1) from None
-    send({"ready": {"protocol": PROTOCOL, "torch": torch.__version__, "python": platform.python_version(),
+    send({"ready": {"protocol": PROTOCOL, "torch": torch.__version__, "interpreter": platform.python_version(),
                     "device": torch.cuda.get_device_name() if torch.cuda.is_available() else None}})
     from accelopt_torch.tensors import BadRequest
 

@@ -11,8 +11,8 @@ ACCELOPT_JSON(MeasureSettings) {
                  "playoff_max_blocks", it.playoff_max_blocks, "confirm_min_blocks", it.confirm_min_blocks,
                  "confirm_max_blocks", it.confirm_max_blocks, "confirm_restarts", it.confirm_restarts,
                  "confirm_half_width", it.confirm_half_width, "allow_regression", it.allow_regression,
-                 "call_limit_seconds", it.call_limit_seconds, "protocol", it.protocol, "host_run", it.host_run);
-  field.unless_empty("known_peaks", it.known_peaks);
+                 "call_limit_seconds", it.call_limit_seconds, "protocol", it.protocol);
+  field.unless_empty("known_peaks", it.known_peaks, "host_run", it.host_run);
 }
 
 ACCELOPT_JSON(VectorPeak) {

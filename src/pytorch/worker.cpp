@@ -69,7 +69,7 @@ base::Result<void> Worker::run(const capture::Python& python, const std::stop_to
   options.program = python.program.string();
   options.arguments = {"-I", "-B", package.string(), tensors_.string()};
   options.environment = {"LC_ALL=C.UTF-8", "HOME=" + own.string(), "TMPDIR=" + own.string(),
-                         "TRITON_CACHE_DIR=" + (own / "triton").string(),
+                         "TRITON_CACHE_DIR=" + (own / "cache").string(),
                          "PATH=/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"};
   // A reference that names a device computes on the processor: another process measures on the device.
   if (options_.place == Place::processor) options.environment.emplace_back("CUDA_VISIBLE_DEVICES=");
@@ -93,7 +93,7 @@ base::Result<void> Worker::run(const capture::Python& python, const std::stop_to
     process_.end();
     return base::fail(ErrorCode::unsupported, "PyTorch sees no CUDA device");
   }
-  version_ = "PyTorch " + base::text_at(*ready, "torch") + " (Python " + base::text_at(*ready, "python") + ")";
+  version_ = "PyTorch " + base::text_at(*ready, "torch") + " (Python " + base::text_at(*ready, "interpreter") + ")";
   return {};
 }
 
