@@ -12,7 +12,7 @@ namespace accelopt::app {
 
 struct SuiteTasks {
   std::vector<std::filesystem::path> folders;  ///< by name
-  std::vector<std::string> left_out{};         ///< definitions of a dataset that are no complete task, each with the reason
+  std::vector<std::string> left_out{};  ///< definitions of a dataset that are no complete task, each with the reason
 };
 
 /// A dataset is imported into the workspace, anew each time. @error not_found: neither is there; as import_dataset.
