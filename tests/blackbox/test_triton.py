@@ -89,6 +89,82 @@ def run(x, y, z):
 """
 
 
+SEGMENTS = """\
+schema = 3
+name = "segments"
+op_type = "segment_sum"
+description = "y[i] = scale * the sum of sequence i"
+target = "triton"
+
+[axes]
+P = "var"
+T = "var"
+S = "var"
+
+[[inputs]]
+name = "x"
+shape = ["T"]
+dtype = "float32"
+init = "normal(0, 1)"
+
+[[inputs]]
+name = "indptr"
+shape = ["P"]
+dtype = "int32"
+init = "indptr(T)"
+visible = true
+
+[[inputs]]
+name = "scale"
+dtype = "float32"
+init = "uniform(0.5, 2)"
+
+[[outputs]]
+name = "y"
+shape = ["S"]
+dtype = "float32"
+
+[[workloads]]
+name = "three"
+axes = { P = 4, T = 90, S = 3 }
+role = "race"
+
+[cost]
+flops = "T"
+bytes = "4*T"
+"""
+
+SEGMENTS_REFERENCE = """\
+#include "task.h"
+
+extern "C" void reference(const real* x, const int32_t* indptr, real scale, real* y, int64_t P, int64_t T, int64_t S) {
+  for (int64_t i = 0; i < S; ++i) {
+    real sum = 0;
+    for (int64_t j = indptr[i]; j < indptr[i + 1]; ++j) sum += x[j];
+    y[i] = sum * scale;
+  }
+}
+"""
+
+SEGMENTS_BASELINE = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def segment(x, indptr, y, scale, BLOCK: tl.constexpr):
+    i = tl.program_id(0)
+    begin, end = tl.load(indptr + i), tl.load(indptr + i + 1)
+    at = begin + tl.arange(0, BLOCK)
+    tl.store(y + i, tl.sum(tl.load(x + at, mask=at < end, other=0.0)) * scale)
+
+
+def run(x, indptr, scale, y):
+    longest = (indptr[1:] - indptr[:-1]).max().item()
+    segment[(y.shape[0],)](x, indptr, y, scale, BLOCK=triton.next_power_of_2(max(longest, 1)))
+"""
+
+
 class TritonWithoutADevice(support.TestCase):
     def setUp(self):
         super().setUp()
@@ -152,6 +228,34 @@ class TritonWithoutADevice(support.TestCase):
         evaluation = self.evaluation(kernel, "--device", "cuda:0", code=5)
         self.assertNotEqual(evaluation["status"], "COMPILE_ERROR", evaluation)
         self.assertIn("it builds", evaluation["reason"])
+
+    def segments(self, **files):
+        files = {"task_toml": SEGMENTS, "reference_cpp": SEGMENTS_REFERENCE, "baseline_py": SEGMENTS_BASELINE, **files}
+        for name, text in files.items():
+            (self.task / name.replace("_", ".")).write_text(text, encoding="utf-8")
+
+    def test_inputs_that_the_host_sees_and_drawn_scalars(self):
+        self.segments()
+        self.assertEqual(self.accelopt("lint", self.task).code, 0)
+        evaluation = self.evaluation("--interpret", code=0)
+        self.assertIn("verified by the interpreter", evaluation["reason"], evaluation)
+        if self.checks["cuda driver"]["state"] != "ok":
+            evaluation = self.evaluation("--device", "cuda:0", code=5)
+            self.assertIn("it builds", evaluation["reason"], evaluation)
+            self.assertIn("the host reads 6 elements of indptr", evaluation["profile"]["remarks"])
+        short = self.kernel(SEGMENTS_BASELINE.replace("max(longest, 1)", "min(max(longest, 1), 16)"))
+        self.assertEqual(self.evaluation(short, "--interpret", code=5)["status"], "INCORRECT_NUMERICAL")
+        unseen = self.kernel(SEGMENTS_BASELINE.replace("longest = (", "x[0].item()\n    longest = ("))
+        self.assertIn("Tensor.item", self.evaluation(unseen, "--interpret", code=5)["reason"])
+
+    def test_outputs_of_what_the_host_knows_are_refused(self):
+        self.segments(reference_cpp=SEGMENTS_REFERENCE.replace("sum += x[j]", "sum += 1"))
+        said = self.accelopt("eval", self.task, "--interpret")
+        self.assertNotEqual(said.code, 0)
+        self.assertIn("the output y is the same for all data with which the host's own inputs (indptr, scale) come", said.said)
+        self.segments()
+        known = self.kernel(SEGMENTS_BASELINE.replace("(x, indptr, y, scale,", "(y, indptr, y, scale,", 2).replace("def segment(y,", "def segment(x,"))
+        self.assertIn("made of what the host may see alone", self.evaluation(known, "--interpret", code=5)["reason"])
 
     def test_the_example_that_models_are_shown_is_right(self):
         example, other = (prompt.split("```{{fence}}\n")[1].split("```")[0] for prompt in (

@@ -35,6 +35,8 @@ class Attacks:
     options: tuple = ()
     wrapper: tuple = ()
 
+    captured = 0
+
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
@@ -49,7 +51,8 @@ class Attacks:
 
     @classmethod
     def capture_honest(cls):
-        answer = cls.server.capture(ADD_INTO, [X, Y], [Z])
+        cls.captured += 1  # another text each time: its machine code is compiled, and not what was kept
+        answer = cls.server.capture(f"{ADD_INTO}# {cls.captured}\n", [X, Y], [Z])
         answer["ok"].pop("seconds")
         return answer
 

@@ -173,6 +173,135 @@ def run(x, y, z):
 """
 
 
+# Sequences of which the host reads the offsets, and a scalar that is drawn.
+SEGMENTS = """\
+schema = 3
+name = "segments"
+op_type = "segment_sum"
+description = "y[i] = scale * the sum of sequence i"
+target = "triton"
+
+[axes]
+P = "var"
+T = "var"
+S = "var"
+
+[[inputs]]
+name = "x"
+shape = ["T"]
+dtype = "float32"
+init = "normal(0, 1)"
+families = ["scaled", "heavy"]
+
+[[inputs]]
+name = "indptr"
+shape = ["P"]
+dtype = "int32"
+init = "indptr(T)"
+visible = true
+
+[[inputs]]
+name = "scale"
+dtype = "float32"
+init = "uniform(0.5, 2)"
+
+[[outputs]]
+name = "y"
+shape = ["S"]
+dtype = "float32"
+
+[[workloads]]
+name = "many"
+axes = { P = 257, T = 65536, S = 256 }
+role = "race"
+
+[[workloads]]
+name = "few"
+axes = { P = 9, T = 400, S = 8 }
+role = "check"
+
+[cost]
+flops = "T"
+bytes = "4*T"
+"""
+
+SEGMENTS_REFERENCE = """\
+//@ launch reference grid=(S) block=(32) args=(x, indptr, scale, y, S)
+extern "C" __global__ void reference(const real* x, const int* indptr, real scale, real* y, int64_t S) {
+  if (threadIdx.x != 0) return;
+  real sum = 0;
+  for (int j = indptr[blockIdx.x]; j < indptr[blockIdx.x + 1]; ++j) sum += x[j];
+  y[blockIdx.x] = sum * scale;
+}
+"""
+
+SEGMENTS_HEAD = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def segment(x, indptr, y, scale, BLOCK: tl.constexpr):
+    i = tl.program_id(0)
+    begin, end = tl.load(indptr + i), tl.load(indptr + i + 1)
+    at = begin + tl.arange(0, BLOCK)
+    tl.store(y + i, tl.sum(tl.load(x + at, mask=at < end, other=0.0)) * scale)
+
+
+def longest(indptr):
+    return max((indptr[1:] - indptr[:-1]).max().item(), 1)
+
+"""
+
+SEGMENTS_RIGHT = {
+    "a block as long as the longest sequence": SEGMENTS_HEAD + """
+def run(x, indptr, scale, y):
+    segment[(y.shape[0],)](x, indptr, y, scale, BLOCK=triton.next_power_of_2(longest(indptr)))
+""",
+    "no value of a tensor": SEGMENTS_HEAD + """
+def run(x, indptr, scale, y):
+    segment[(y.shape[0],)](x, indptr, y, scale, BLOCK=triton.next_power_of_2(x.numel()))
+""",
+    "pieces that the host lists": SEGMENTS_HEAD + """
+@triton.jit
+def pieces(x, rows, begins, ends, y, scale, BLOCK: tl.constexpr):
+    piece = tl.program_id(0)
+    at = tl.load(begins + piece) + tl.arange(0, BLOCK)
+    part = tl.sum(tl.load(x + at, mask=at < tl.load(ends + piece), other=0.0)) * scale
+    tl.atomic_add(y + tl.load(rows + piece), part)
+
+
+def run(x, indptr, scale, y):
+    offsets = indptr.tolist()
+    found = [(row, at, min(at + 1024, end)) for row, (begin, end) in enumerate(zip(offsets, offsets[1:])) for at in range(begin, end, 1024)]
+    y.zero_()
+    rows, begins, ends = (torch.tensor(column, dtype=torch.int32, device=x.device) for column in zip(*found))
+    pieces[(len(found),)](x, rows, begins, ends, y, scale, BLOCK=1024)
+""",
+    "another kernel for some values": SEGMENTS_HEAD + """
+def run(x, indptr, scale, y):
+    size = triton.next_power_of_2(longest(indptr))
+    segment[(y.shape[0],)](x, indptr, y, scale, BLOCK=size, num_warps=1 if scale < 1 else 4)
+""",
+}
+
+SEGMENTS_WRONG = {
+    "the first part of a long sequence": SEGMENTS_HEAD + """
+def run(x, indptr, scale, y):
+    segment[(y.shape[0],)](x, indptr, y, scale, BLOCK=min(triton.next_power_of_2(longest(indptr)), 256))
+""",
+    "the scalar of the first set of inputs": SEGMENTS_HEAD + """
+first = []
+
+
+def run(x, indptr, scale, y):
+    first.append(scale)
+    segment[(y.shape[0],)](x, indptr, y, first[0], BLOCK=triton.next_power_of_2(x.numel()))
+""",
+}
+
+
 class TritonReplay(support.TestCase):
     def setUp(self):
         super().setUp()
@@ -234,6 +363,43 @@ class TritonReplay(support.TestCase):
                 same = [note for note in profile["notes"] if note.endswith("computes the same bytes as the kernel that was measured")]
                 self.assertEqual(len(same), 2, profile["notes"])
                 self.assertGreater(next(item for item in profile["items"] if item["name"] == "large: host time")["value"], 5)
+
+    def segments(self):
+        for name, text in (("task.toml", SEGMENTS), ("reference.cu", SEGMENTS_REFERENCE),
+                           ("baseline.py", SEGMENTS_RIGHT["a block as long as the longest sequence"])):
+            (self.task / name).write_text(text, encoding="utf-8")
+
+    def test_inputs_that_the_host_sees_and_drawn_scalars(self):
+        self.segments()
+        for name, text in SEGMENTS_RIGHT.items():
+            with self.subTest(name):
+                evaluation = self.evaluated(text)
+                self.assertEqual(evaluation["status"], "PASSED", evaluation)
+        for name, text in SEGMENTS_WRONG.items():
+            with self.subTest(name):
+                evaluation = self.evaluated(text)
+                self.assertTrue(evaluation["status"].startswith("INCORRECT"), evaluation)
+
+    def test_a_winner_with_plans_of_slots_is_confirmed(self):
+        self.segments()
+        slow = SEGMENTS_RIGHT["no value of a tensor"]
+        (self.task / "baseline.py").write_text(slow, encoding="utf-8")
+        evaluation = self.evaluated(SEGMENTS_RIGHT["a block as long as the longest sequence"], "--confirm")
+        self.assertEqual((evaluation["status"], evaluation["verdict"]), ("PASSED", "FASTER"), evaluation)
+
+    def test_a_plan_that_fails_for_some_values_is_wrong_there(self):
+        self.segments()
+        text = SEGMENTS_RIGHT["no value of a tensor"].replace("    segment[", "    assert scale < 1.9, 'too large'\n    segment[")
+        evaluation = self.evaluated(text)
+        self.assertIn(evaluation["status"], ("RUNTIME_ERROR", "COMPILE_ERROR"), evaluation)
+        self.assertIn("too large", evaluation["reason"])
+
+    def test_an_output_that_the_host_knows_is_refused(self):
+        self.segments()
+        (self.task / "reference.cu").write_text(SEGMENTS_REFERENCE.replace("sum += x[j]", "sum += 1"), encoding="utf-8")
+        finished = self.accelopt("eval", self.task, "--device", "cuda:0")
+        self.assertNotEqual(finished.code, 0)
+        self.assertIn("the output y is the same for all data", finished.said)
 
     def test_a_winner_is_confirmed(self):
         (self.task / "baseline.py").write_text(BASELINE.replace("256", "16"), encoding="utf-8")

@@ -277,7 +277,7 @@ Result<std::vector<Capturer::KeptSlotPtr>> Capturer::capture_slots(const model::
   capture::Request request = request_of(open, std::move(shapes));
   TRY_ASSIGN(const CapturedPtr solution, captured(open, stop));
   const auto selection = selection_of(*solution, fixed);
-  if (!selection) return refuse_slots(slots, selection.error());
+  if (!selection) return refuse_slots(slots, selection.error(), Cost::low);
   if (*selection != nullptr) request.configurations = configurations_of(*solution, **selection);
   TRY_ASSIGN(const capture::Answer answer, servers_.ask(capture::capture_request(request), key_of(open), stop));
   TRY_ASSIGN(auto program, slot_program(answer, request, *solution, *selection, stop));
@@ -285,23 +285,30 @@ Result<std::vector<Capturer::KeptSlotPtr>> Capturer::capture_slots(const model::
     std::vector<KeptSlotPtr> out;
     const std::uint64_t bytes = bytes_of(**program) / slots.size();
     for (const KnownInputs* slot : slots)
-      out.push_back(std::make_shared<KeptSlot>(KeptSlot{{*program, slot_name(*slot), {}}, bytes}));
+      out.push_back(std::make_shared<KeptSlot>(KeptSlot{{*program, slot_name(*slot), {}}, bytes, Cost::low}));
     return out;
   }
-  if (slots.size() == 1) return refuse_slots(slots, first_line(program.error()));
+  // What exceeds a limit of time ("host_s") may have taken minutes: nobody waits for it a second time.
+  const bool costly = base::text_at(answer.error, "call").ends_with("_s");
+  if (slots.size() == 1 || costly)
+    return refuse_slots(slots, first_line(program.error()), costly ? Cost::high : Cost::low);
   std::vector<KeptSlotPtr> out;  // one of them is to blame
   for (std::size_t i = 0; i < slots.size(); ++i) {
     TRY_ASSIGN(auto own, capture_slots(kernel, slots.subspan(i, 1), stop));
-    out.push_back(std::move(own.at(0)));
+    out.push_back(own.at(0));
+    if (own[0]->cost == Cost::low) continue;
+    for (auto& rest : refuse_slots(slots.subspan(i + 1), own[0]->own.problem, Cost::high))
+      out.push_back(std::move(rest));
+    break;
   }
   return out;
 }
 
 std::vector<Capturer::KeptSlotPtr> Capturer::refuse_slots(std::span<const KnownInputs* const> slots,
-                                                          const std::string& problem) {
+                                                          const std::string& problem, Cost cost) {
   std::vector<KeptSlotPtr> out;
   for (std::size_t i = 0; i < slots.size(); ++i)
-    out.push_back(std::make_shared<KeptSlot>(KeptSlot{{nullptr, {}, problem}, problem.size()}));
+    out.push_back(std::make_shared<KeptSlot>(KeptSlot{{nullptr, {}, problem}, problem.size(), cost}));
   return out;
 }
 

@@ -99,10 +99,13 @@ class Capturer {
     std::vector<capture::Choice> choices;
   };
   using CapturedPtr = std::shared_ptr<const CapturedSolution>;
+  /// Whether it took long to find out that a slot has no plan.
+  enum class Cost { low, high };
   /// A slot's plan, and its share of what its program takes.
   struct KeptSlot {
     devices::cuda::SlotProgram own;
     std::uint64_t bytes = 0;
+    Cost cost = Cost::low;
   };
   using KeptSlotPtr = std::shared_ptr<const KeptSlot>;
   [[nodiscard]] capture::Request request_of(const model::Solution& solution,
@@ -123,7 +126,7 @@ class Capturer {
                                                        std::span<const cuda::KnownInputs* const> slots,
                                                        const std::stop_token& stop);
   static std::vector<KeptSlotPtr> refuse_slots(std::span<const cuda::KnownInputs* const> slots,
-                                               const std::string& problem);
+                                               const std::string& problem, Cost cost);
   /// One program with the plans of all that was asked for; or why there is none. @error as `build`.
   base::Result<tl::expected<devices::cuda::ProgramPtr, std::string>> slot_program(const capture::Answer& answer,
                                                                                   const capture::Request& request,
