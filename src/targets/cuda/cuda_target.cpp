@@ -17,6 +17,7 @@
 #include "evaluation/invocation_axes.hpp"
 #include "evaluation/roofline.hpp"
 #include "evaluation/verify/known_outputs.hpp"
+#include "model/target_description.hpp"
 #include "stats/estimate.hpp"
 #include "targets/cuda/program.hpp"
 #include "targets/cuda/task_header.hpp"
@@ -104,7 +105,7 @@ class CudaTarget final : public evaluation::Target {
     TRY(bench_->device.facts());
     TRY_ASSIGN(peaks_, find_peaks(stop));
     TRY(open_reference(task, stop));
-    TRY(refuse_known_outputs(task));
+    if (model::target_of(task).host_may_see_inputs) TRY(refuse_known_outputs(task));
     return evaluation::DeviceInfo{facts_.name, summary(), builder_->compiler_name(), "none", peaks_};
   }
 
@@ -347,7 +348,7 @@ class CudaTarget final : public evaluation::Target {
     builds_only_ = std::move(reason);
     TRY_ASSIGN(builder_, options_.builders.at(task.target)(task, options_.build, stop));
     TRY(open_reference(task, stop));
-    TRY(refuse_known_outputs(task));
+    if (model::target_of(task).host_may_see_inputs) TRY(refuse_known_outputs(task));
     return evaluation::DeviceInfo{
         "no CUDA device",
         "no device: kernels are built for " + options_.build.limits.architecture + " and not run",
