@@ -497,8 +497,8 @@ TEST_F(TaskFolder, ACudaTaskTakesAReferenceOfTheDeviceOrOfTheProcessor) {
   std::filesystem::remove(path() / "reference.cpp");
   const auto task = load_task(path());
   ASSERT_FALSE(task);
-  EXPECT_NE(task.error().message.find(
-                "no such file; put the trusted reference there (reference.cu or reference.cpp or reference.c or reference.py)"),
+  EXPECT_NE(task.error().message.find("no such file; put the trusted reference there (reference.cu or reference.cpp or "
+                                      "reference.c or reference.py)"),
             std::string::npos)
       << task.error().message;
 }
