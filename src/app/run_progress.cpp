@@ -99,10 +99,7 @@ base::Result<RunProgress> read_progress(const std::filesystem::path& workspace, 
   if (progress.state.status == RunStatus::dead && progress.trouble.empty())
     progress.trouble = death_notice(run.id, progress.state);
   if (progress.state.status == RunStatus::failed) {
-    const auto log = background_log(workspace, run.id);
-    std::error_code ignored;
-    const auto exit = exit_of_background(log);
-    progress.closing = std::filesystem::exists(log.string() + ".pid", ignored) && exit && !*exit;
+    progress.closing = goes_on_in_background(background_log(workspace, run.id));
     progress.trouble = "run " + run.id + " failed: " + last_words(workspace, run.id);
   }
   return progress;

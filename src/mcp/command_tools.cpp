@@ -73,9 +73,8 @@ int jobs_going(const Desk& desk) {
   int going = 0;
   std::error_code problem;
   for (fs::directory_iterator it(jobs_folder(desk), problem), end; !problem && it != end; it.increment(problem)) {
-    if (it->path().extension() != ".pid") continue;
-    const auto exit = app::exit_of_background(it->path().parent_path() / it->path().stem());
-    if (exit && !*exit) ++going;
+    if (it->path().extension() == ".exit" && app::goes_on_in_background(it->path().parent_path() / it->path().stem()))
+      ++going;
   }
   return going;
 }
