@@ -89,6 +89,7 @@ base::Result<RunProgress> read_progress(const std::filesystem::path& workspace, 
   TRY_ASSIGN(journal::RunInfo run, pick_run(*journal, *control, name));
   progress.run = run.id;
   progress.task = run.task_name;
+  progress.created = run.created;
   TRY_ASSIGN(progress.state, state_of(*control, run.id));
   TRY(read_events(*control, progress));
   TRY_ASSIGN(progress.spent, control->spent(run.id));

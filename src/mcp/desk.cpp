@@ -31,7 +31,8 @@ Catalogue make_catalogue(Desk& desk) {
                 .tools = {},
                 .templates = run_resources(desk),
                 .resources = [&desk] { return run_links(desk); },
-                .prompts = {make_faster_prompt()}};
+                .prompts = {make_faster_prompt()},
+                .tasks = run_tasks(desk)};
   out.templates.push_back(memory_resource(desk));
   for (const auto part : {command_tools, run_tools, client_tools, memory_tools}) {
     auto tools = part(desk);

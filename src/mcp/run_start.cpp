@@ -75,7 +75,8 @@ Result<ToolResult> start(Desk& desk, const Json& arguments, const Call& call) {
                   : recipes ? "recipes"
                             : "model"},
        {"estimate", app::json_line(estimate, task)}},
-      links_of_run(run.id, {"", "events"})};
+      links_of_run(run.id, {"", "events"}),
+      run.id};
 }
 
 constexpr const char* kSearchProperties = R"json({
@@ -137,7 +138,8 @@ Tool start_tool(Desk& desk) {
       "task": {"type": "string", "minLength": 1, "maxLength": 4000,
                "description": "Folder of the task (task.toml, reference, baseline)"},
       "agents": {"type": "string", "enum": ["auto", "recipes", "model", "client"],
-                 "description": "Who plays the roles. auto: models where one is configured, else recipes; client: you, through next_question and answer"}},
+                 "description": "Who plays the roles. auto: models where one is configured, else recipes; client: you, through next_question and answer"},
+      "follow": {"type": "boolean", "description": "Where the client knows the protocol's tasks: answer with one, whose result is the run's"}},
       "required": ["task"], "additionalProperties": false})json");
   input["properties"].update(search_properties());
   return {
@@ -151,6 +153,7 @@ Tool start_tool(Desk& desk) {
       .input = std::move(input),
       .output = schema(R"json({"type": "object", "properties": {"run": {"type": "string"}, "task": {"type": "string"},
               "agents": {"type": "string"}, "estimate": {"type": "object"}}, "required": ["run", "task", "agents"]})json"),
+      .follow = "follow",
       .run = [&desk](const Json& arguments, const Call& call) { return start(desk, arguments, call); }};
 }
 

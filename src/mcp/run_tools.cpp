@@ -58,24 +58,6 @@ std::string next_step(const app::RunProgress& it) {
   }
 }
 
-std::string progress_text(const app::RunProgress& it) {
-  std::string text = fmt::format("run {} of {}: {}", it.run, it.task, to_string(it.state.status));
-  if (it.iterations > 0) text += fmt::format(", round {} of at most {}", std::max(it.iteration, 1), it.iterations);
-  if (it.best) text += fmt::format(", best so far {} ({})json", report::format_ratio(it.best->score), it.best->title);
-  if (!it.attempts.empty()) {
-    text += "\nattempts: " + base::joined(it.attempts, ", ",
-                                          [](const auto& one) { return std::to_string(one.second) + " " + one.first; });
-  }
-  text += fmt::format("\nspent: {} calls, {} tokens, {} evaluations, {} on the device, {} in all", it.spent.usage.calls,
-                      it.spent.usage.tokens(), it.spent.evaluations, report::format_seconds(it.spent.device_seconds),
-                      report::format_seconds(it.spent.wall_seconds));
-  if (it.spent.usage.usd) text += fmt::format(", ${:.4f}", *it.spent.usage.usd);
-  for (const std::string& note : it.notes) text += "\nnote: " + note;
-  return text + "\n" +
-         (it.ended() ? next_step(it)
-                     : "It goes on" + (it.doing.empty() ? "" : " (" + it.doing + ")") + ": call status again.");
-}
-
 Result<ToolResult> status(const Desk& desk, const Json& arguments, const Call& call) {
   Result<app::RunProgress> progress = app::read_progress(desk.workspace, run_of(arguments));
   if (!progress) return tl::make_unexpected(progress.error());
@@ -133,20 +115,6 @@ std::string result_text(const app::RunProgress& progress, const Json& result) {
                             text_at(result, "stopped_by"), text_at(result, "device"));
 }
 
-Result<ToolResult> result(const Desk& desk, const Json& arguments) {
-  TRY_ASSIGN(const app::RunProgress progress, app::read_progress(desk.workspace, run_of(arguments)));
-  if (!progress.ended()) {
-    return base::fail(base::ErrorCode::unavailable, "run " + progress.run +
-                                                        " goes on and has no result yet; call status until `ended` is "
-                                                        "true, or stop to have what it found confirmed now");
-  }
-  if (!progress.result) return base::fail(base::ErrorCode::not_found, "no result: " + next_step(progress));
-  const bool improved = text_at(*progress.result, "outcome") == "improved";
-  using Parts = std::vector<std::string>;
-  return ToolResult{result_text(progress, *progress.result), *progress.result,
-                    links_of_run(progress.run, improved ? Parts{"", "patch"} : Parts{""})};
-}
-
 Tool result_tool(const Desk& desk) {
   return {
       .name = "result",
@@ -158,7 +126,10 @@ Tool result_tool(const Desk& desk) {
       .output = schema(R"json({"type": "object", "properties": {"run": {"type": "string"}, "task": {"type": "string"},
               "outcome": {"type": "string"}, "speedup": {"type": ["object", "null"]},
               "workloads": {"type": "array"}, "reason": {"type": "string"}}, "required": ["run", "outcome"]})json"),
-      .run = [&desk](const Json& arguments, const Call&) { return result(desk, arguments); }};
+      .run = [&desk](const Json& arguments, const Call&) -> Result<ToolResult> {
+        TRY_ASSIGN(const app::RunProgress progress, app::read_progress(desk.workspace, run_of(arguments)));
+        return result_of(progress);
+      }};
 }
 
 Result<ToolResult> stop(const Desk& desk, const Json& arguments) {
@@ -229,6 +200,37 @@ Tool diff_tool(const Desk& desk) {
 }
 
 }  // namespace
+
+std::string progress_text(const app::RunProgress& it) {
+  std::string text = fmt::format("run {} of {}: {}", it.run, it.task, to_string(it.state.status));
+  if (it.iterations > 0) text += fmt::format(", round {} of at most {}", std::max(it.iteration, 1), it.iterations);
+  if (it.best) text += fmt::format(", best so far {} ({})", report::format_ratio(it.best->score), it.best->title);
+  if (!it.attempts.empty()) {
+    text += "\nattempts: " + base::joined(it.attempts, ", ",
+                                          [](const auto& one) { return std::to_string(one.second) + " " + one.first; });
+  }
+  text += fmt::format("\nspent: {} calls, {} tokens, {} evaluations, {} on the device, {} in all", it.spent.usage.calls,
+                      it.spent.usage.tokens(), it.spent.evaluations, report::format_seconds(it.spent.device_seconds),
+                      report::format_seconds(it.spent.wall_seconds));
+  if (it.spent.usage.usd) text += fmt::format(", ${:.4f}", *it.spent.usage.usd);
+  for (const std::string& note : it.notes) text += "\nnote: " + note;
+  return text + "\n" +
+         (it.ended() ? next_step(it)
+                     : "It goes on" + (it.doing.empty() ? "" : " (" + it.doing + ")") + ": call status again.");
+}
+
+Result<ToolResult> result_of(const app::RunProgress& progress) {
+  if (!progress.ended()) {
+    return base::fail(base::ErrorCode::unavailable, "run " + progress.run +
+                                                        " goes on and has no result yet; call status until `ended` is "
+                                                        "true, or stop to have what it found confirmed now");
+  }
+  if (!progress.result) return base::fail(base::ErrorCode::not_found, "no result: " + next_step(progress));
+  const bool improved = text_at(*progress.result, "outcome") == "improved";
+  using Parts = std::vector<std::string>;
+  return ToolResult{result_text(progress, *progress.result), *progress.result,
+                    links_of_run(progress.run, improved ? Parts{"", "patch"} : Parts{""})};
+}
 
 Result<DiffOfRun> diff_of(const Desk& desk, const std::string& name) {
   TRY_ASSIGN(const auto journal, app::open_workspace(desk.workspace, journal::Access::read_only));

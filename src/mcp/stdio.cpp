@@ -106,6 +106,10 @@ Unreadable too_long() {
            {}}};
 }
 
+bool takes_time(const std::string& method) {
+  return method == "tools/call" || method == "resources/read" || method.starts_with("tasks/");
+}
+
 }  // namespace
 
 Result<void> serve_streams(const Catalogue& catalogue, int in, int out, const std::stop_token& stop) {
@@ -131,7 +135,7 @@ Result<void> serve_streams(const Catalogue& catalogue, int in, int out, const st
     }
     if (!*message) continue;
     // What changes the connection is done in order; what may take time, beside everything else.
-    if ((*message)->method != "tools/call") {
+    if (!takes_time((*message)->method)) {
       connection.handle(**message);
       continue;
     }
