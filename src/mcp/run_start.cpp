@@ -152,7 +152,8 @@ Tool start_tool(Desk& desk) {
       .again = Again::more,
       .input = std::move(input),
       .output = schema(R"json({"type": "object", "properties": {"run": {"type": "string"}, "task": {"type": "string"},
-              "agents": {"type": "string"}, "estimate": {"type": "object"}}, "required": ["run", "task", "agents"]})json"),
+              "agents": {"type": "string"}, "estimate": {"type": "object"}, "outcome": {"type": "string",
+              "description": "as a task: the members of result"}}, "required": ["run", "task"]})json"),
       .follow = "follow",
       .run = [&desk](const Json& arguments, const Call& call) { return start(desk, arguments, call); }};
 }

@@ -163,11 +163,22 @@ Tool stop_tool(const Desk& desk) {
       .run = [&desk](const Json& arguments, const Call&) { return stop(desk, arguments); }};
 }
 
-Result<ToolResult> resume(const Desk& desk, const Json& arguments) {
+/// Until a process has taken the run up, so that what is asked of it or about it next meets that one.
+void wait_for_session(const Desk& desk, const app::RunProgress& before, const std::stop_token& stop) {
+  const std::int64_t last = before.state.session ? before.state.session->number : 0;
+  wait_until(kLongestWaitSeconds, stop, [&] {
+    const auto now = app::read_progress(desk.workspace, before.run);
+    return !now || (now->state.session && now->state.session->number != last) ||
+           !app::goes_on_in_background(app::background_log(desk.workspace, before.run));
+  });
+}
+
+Result<ToolResult> resume(const Desk& desk, const Json& arguments, const Call& call) {
   TRY_ASSIGN(const app::RunProgress progress, app::read_progress(desk.workspace, run_of(arguments)));
   if (progress.state.status == RunStatus::done)
     return base::fail(base::ErrorCode::already_exists, "run " + progress.run + " is done; call result");
   TRY(app::resume_in_background(desk.shell, desk.workspace, progress.run));
+  wait_for_session(desk, progress, call.stop);
   return ToolResult{"run " + progress.run + " continues where it was: call status",
                     {{"run", progress.run}, {"status", "running"}},
                     links_of_run(progress.run, {"", "events"})};
@@ -183,7 +194,7 @@ Tool resume_tool(const Desk& desk) {
           .input = run_input(),
           .output = schema(R"json({"type": "object", "properties": {"run": {"type": "string"},
               "status": {"type": "string"}}, "required": ["run", "status"]})json"),
-          .run = [&desk](const Json& arguments, const Call&) { return resume(desk, arguments); }};
+          .run = [&desk](const Json& arguments, const Call& call) { return resume(desk, arguments, call); }};
 }
 
 Tool diff_tool(const Desk& desk) {

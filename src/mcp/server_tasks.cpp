@@ -86,7 +86,10 @@ Connection::Outcome Connection::task_method(const Request& request) const {
   if (!task) return tl::make_unexpected(task_error(task.error()));
   if (method == "update") return Json::object();  // tasks of ours ask for nothing: what was not asked is passed over
   Json json = task_json(*task, request.modern);
-  if (request.modern && task->result) json["result"] = call_result(*task->result, request.version);
+  if (request.modern && task->result) {
+    json["result"] = call_result(*task->result, request.version);
+    json["result"]["resultType"] = "complete";
+  }
   return json;
 }
 

@@ -72,6 +72,7 @@ TEST_F(TasksTest, Modern_GetGivesTheResultAtTheEnd) {
   EXPECT_EQ(well["resultType"], "complete");
   EXPECT_EQ(well["status"], "completed");
   EXPECT_EQ(well["result"]["structuredContent"]["ok"], true);
+  EXPECT_EQ(well["result"]["resultType"], "complete");
   const Json badly = result("tasks/get", knowing({{"taskId", "badly"}}));
   EXPECT_EQ(badly["status"], "completed") << "failed is for errors of the protocol";
   EXPECT_EQ(badly["result"]["isError"], true);
