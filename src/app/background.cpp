@@ -37,6 +37,7 @@ constexpr const char* kScript =
     "  echo $! >\"$stem.pid\"; wait $!; echo $? >&3 ) </dev/null >/dev/null 2>&1 &\n";
 
 constexpr std::size_t kMostLastWords = 2000;
+constexpr std::size_t kLongestLog = std::size_t{16} << 20U;
 
 std::filesystem::path beside(const std::filesystem::path& stem, const char* suffix) {
   return stem.string() + suffix;
@@ -102,7 +103,8 @@ Result<void> resume_process(const Shell& shell, const std::filesystem::path& wor
 Result<base::FileDescriptor> make_exit_file(const std::filesystem::path& stem) {
   const std::filesystem::path path = beside(stem, ".exit");
   const std::filesystem::path fresh = beside(stem, ".exit.new");
-  base::FileDescriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  static_cast<void>(::unlink(fresh.c_str()));
+  base::FileDescriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || ::rename(fresh.c_str(), path.c_str()) != 0)
     return base::fail_errno(errno, path.string());
   return file;
@@ -168,7 +170,7 @@ Result<void> resume_in_background(const Shell& shell, const std::filesystem::pat
 }
 
 std::string last_words(const std::filesystem::path& workspace, const std::string& run) {
-  const auto text = base::read_file(beside(background_log(workspace, run), ".err"));
+  const auto text = base::read_foreign_file(beside(background_log(workspace, run), ".err"), kLongestLog);
   if (!text) return {};
   return text->size() <= kMostLastWords ? *text : "..." + text->substr(text->size() - kMostLastWords);
 }

@@ -39,8 +39,8 @@ bool equal_secrets(std::string_view a, std::string_view b) {
 bool names_loopback(std::string_view host) {
   if (host.starts_with("[::1]"))
     host.remove_prefix(5);
-  else if (host.starts_with("127.0.0.1"))
-    host.remove_prefix(9);
+  else if (host.starts_with("127."))
+    host.remove_prefix(std::min(host.find_first_not_of("0123456789."), host.size()));
   else if (lowered(host.substr(0, 9)) == "localhost")
     host.remove_prefix(9);
   else
