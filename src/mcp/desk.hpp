@@ -24,7 +24,7 @@ struct Desk {
 Catalogue make_catalogue(Desk& desk);
 
 // The parts of it.
-std::vector<Tool> run_tools(Desk& desk);      ///< start, status, result, diff, stop, resume
+std::vector<Tool> run_tools(Desk& desk);      ///< start, status, result, diff, stop, resume, runs
 std::vector<Tool> client_tools(Desk& desk);   ///< next_question, answer, steer
 std::vector<Tool> command_tools(Desk& desk);  ///< doctor, init, lint, estimate, evaluate, best
 std::vector<Tool> memory_tools(Desk& desk);   ///< memory_search, memory_add

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tools about runs: start, status, result, stop, resume, diff.
+// Tools about runs: start, status, result, diff, stop, resume, runs.
 #include <algorithm>
 #include <utility>
 
@@ -8,6 +8,7 @@
 #include "app/background.hpp"
 #include "app/estimate.hpp"
 #include "app/run_progress.hpp"
+#include "app/run_state.hpp"
 #include "app/search_options.hpp"
 #include "app/watch.hpp"
 #include "app/winner.hpp"
@@ -200,6 +201,41 @@ Tool resume_tool(const Desk& desk) {
           .run = [&desk](const Json& arguments, const Call& call) { return resume(desk, arguments, call); }};
 }
 
+Result<ToolResult> runs(const Desk& desk, const Json& arguments) {
+  const std::size_t most = arguments.value("limit", std::size_t{20});
+  std::vector<app::ListedRun> listed;
+  if (auto all = app::list_runs(desk.workspace))
+    listed = std::move(*all);
+  else if (all.error().code != base::ErrorCode::not_found)
+    return tl::make_unexpected(all.error());
+  ToolResult out{fmt::format("{} run{} here, the newest first", listed.size(), listed.size() == 1 ? "" : "s")};
+  out.structured = {{"total", listed.size()}, {"runs", Json::array()}};
+  if (listed.size() > most) listed.resize(most);
+  for (const app::ListedRun& run : listed) {
+    const std::string outcome = run.info.result ? text_at(*run.info.result, "outcome") : std::string();
+    out.text += fmt::format("\n{} {}: {}{}", run.info.id, run.info.task_name, to_string(run.status),
+                            outcome.empty() ? "" : ", " + outcome);
+    out.structured["runs"].push_back({{"run", run.info.id},
+                                      {"task", run.info.task_name},
+                                      {"created", run.info.created},
+                                      {"status", to_string(run.status)},
+                                      {"outcome", outcome.empty() ? Json() : Json(outcome)}});
+  }
+  return out;
+}
+
+Tool runs_tool(const Desk& desk) {
+  return {.name = "runs",
+          .title = "Which runs there are",
+          .description = "The runs of this workspace, the newest first, with how they stand and what they came to.",
+          .input = schema(
+              R"json({"type": "object", "properties": {"limit": {"type": "integer", "minimum": 1, "maximum": 1000,
+              "description": "At most so many (default 20)"}}, "additionalProperties": false})json"),
+          .output = schema(R"json({"type": "object", "properties": {"total": {"type": "integer"},
+              "runs": {"type": "array", "items": {"type": "object"}}}, "required": ["total", "runs"]})json"),
+          .run = [&desk](const Json& arguments, const Call&) { return runs(desk, arguments); }};
+}
+
 Tool diff_tool(const Desk& desk) {
   return {.name = "diff",
           .title = "What the winner changed",
@@ -276,7 +312,8 @@ std::vector<Link> links_of_run(const std::string& run, const std::vector<std::st
 }
 
 std::vector<Tool> run_tools(Desk& desk) {
-  return {start_tool(desk), status_tool(desk), result_tool(desk), diff_tool(desk), stop_tool(desk), resume_tool(desk)};
+  return {start_tool(desk), status_tool(desk), result_tool(desk), diff_tool(desk),
+          stop_tool(desk),  resume_tool(desk), runs_tool(desk)};
 }
 
 }  // namespace accelopt::mcp

@@ -212,7 +212,7 @@ class Tools(McpCase):
                 client = self.client(era=era)
                 tools = {tool["name"]: tool for tool in client.ask("tools/list")["tools"]}
                 self.assertEqual(set(tools), {"doctor", "init", "lint", "estimate", "evaluate", "best", "start", "status", "result", "diff",
-                                              "stop", "resume", "next_question", "answer", "steer", "memory_search", "memory_add"})
+                                              "stop", "resume", "runs", "next_question", "answer", "steer", "memory_search", "memory_add"})
                 for name, tool in tools.items():
                     self.assertEqual((tool["inputSchema"]["type"], tool["outputSchema"]["type"]), ("object", "object"), name)
                     self.assertTrue(tool["description"] and tool["annotations"]["title"], name)
@@ -276,10 +276,16 @@ class Tools(McpCase):
         self.task()
         client = self.client()
         self.assertEqual(client.ask("resources/list")["resources"], [])
+        self.assertEqual(client.call("runs"), {"total": 0, "runs": []})
         run = client.call("start", task="task", **SETTINGS)["run"]
         client.follow(run)
         uri = client.ask("resources/list")["resources"][0]["uri"]
         self.assertEqual(uri, f"accelopt://runs/{run}")
+        listed = client.call("runs", limit=1)["runs"]
+        self.assertEqual([(it["run"], it["status"], it["outcome"]) for it in listed], [(run, "done", "improved")])
+        completed = client.ask("completion/complete", ref={"type": "ref/resource", "uri": "accelopt://runs/{run}"},
+                               argument={"name": "run", "value": run[:4]})
+        self.assertEqual(completed["completion"]["values"], [run])
         read = lambda it: client.ask("resources/read", uri=it)["contents"][0]["text"]
         self.assertEqual(json.loads(read(uri))["run"], run)
         self.assertIn('"run_started"', read(uri + "/events"))

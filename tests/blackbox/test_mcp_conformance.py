@@ -92,15 +92,15 @@ class Inspector(NodeCase):
 
     def test_it_runs_a_bundled_task_to_its_diff(self):
         stdio = (support.program_folder() / "accelopt", "mcp", "--folder", support.SUITE, "--workspace", self.workspace)
-        targets = {"stdio": stdio, "http": (self.serve(support.SUITE),)}
-        for name, target in targets.items():
+        web = (self.serve(support.SUITE),)
+        run = self.call(stdio, "start", task="matmul", agents="recipes", iterations=1, max_evaluations=3)["run"]
+        while not (status := self.call(web, "status", run=run, wait_s=8))["ended"]:
+            pass
+        self.assertEqual(status["status"], "done", status)
+        for name, target in {"stdio": stdio, "http": web}.items():
             with self.subTest(name):
                 listed = self.inspect(target, "tools/list", "--strict")["tools"]
                 self.assertIn("start", [tool["name"] for tool in listed])
-                run = self.call(target, "start", task="matmul", agents="recipes", iterations=1, max_evaluations=8)["run"]
-                while not (status := self.call(target, "status", run=run, wait_s=8))["ended"]:
-                    pass
-                self.assertEqual(status["status"], "done", status)
                 self.assertEqual(self.call(target, "result", run=run)["outcome"], "improved")
                 self.assertIn("+++ b/", self.call(target, "diff", run=run)["diff"])
                 read = self.inspect(target, "resources/read", "--uri", f"accelopt://runs/{run}/patch")
