@@ -3,10 +3,13 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <cstdlib>
 
 #include "app/estimate.hpp"
 #include "app/knowledge_place.hpp"
@@ -24,14 +27,17 @@ using base::Result;
 
 namespace {
 
-/// The shell ends at once, so that nobody has to wait for the command, and leaves its end in a file, for whoever asks.
+/// The descriptor of STEM.exit in the shell that waits for the command.
+constexpr int kExitDescriptor = 3;
+/// The shell ends at once, so that nobody has to wait for the command. What stays waits for it, writes its exit code,
+/// and holds the lock on STEM.exit as long as it lives; the command does not inherit it.
 constexpr const char* kScript =
     "stem=$1; shift\n"
-    "( \"$@\" </dev/null >\"$stem.out\" 2>\"$stem.err\" &\n"
-    "  echo $! >\"$stem.pid\"; wait $!\n"
-    "  echo $? >\"$stem.exit.new\"; mv \"$stem.exit.new\" \"$stem.exit\" ) </dev/null >/dev/null 2>&1 &\n";
+    "( \"$@\" </dev/null >\"$stem.out\" 2>\"$stem.err\" 3>&- &\n"
+    "  echo $! >\"$stem.pid\"; wait $!; echo $? >&3 ) </dev/null >/dev/null 2>&1 &\n";
 
 constexpr std::size_t kMostLastWords = 2000;
+constexpr std::size_t kLongestLog = std::size_t{16} << 20U;
 
 std::filesystem::path beside(const std::filesystem::path& stem, const char* suffix) {
   return stem.string() + suffix;
@@ -40,13 +46,14 @@ std::filesystem::path beside(const std::filesystem::path& stem, const char* suff
 /// What posix_spawn is told besides the program: a session of its own, and signals as a program expects them.
 class SpawnSetup {
  public:
-  explicit SpawnSetup(const std::string& folder) {
+  SpawnSetup(const std::string& folder, int exit_file) {
     posix_spawn_file_actions_init(&actions_);
     posix_spawnattr_init(&attributes_);
     posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+    posix_spawn_file_actions_adddup2(&actions_, exit_file, kExitDescriptor);
+    posix_spawn_file_actions_addclosefrom_np(&actions_, kExitDescriptor + 1);
     if (!folder.empty()) posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
     sigset_t signals;
     sigemptyset(&signals);
@@ -92,17 +99,27 @@ Result<void> resume_process(const Shell& shell, const std::filesystem::path& wor
       shell, {{"resume", run, "--workspace", workspace.string(), "--json"}, background_log(workspace, run), {}});
 }
 
+/// An empty STEM.exit, locked: a new file, so that a shell that still waits for an earlier command keeps its own.
+Result<base::FileDescriptor> make_exit_file(const std::filesystem::path& stem) {
+  const std::filesystem::path path = beside(stem, ".exit");
+  const std::filesystem::path fresh = beside(stem, ".exit.new");
+  static_cast<void>(::unlink(fresh.c_str()));
+  base::FileDescriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || ::rename(fresh.c_str(), path.c_str()) != 0)
+    return base::fail_errno(errno, path.string());
+  return file;
+}
+
 }  // namespace
 
 Result<void> start_in_background(const Shell& shell, const BackgroundCommand& command) {
   TRY(base::make_folders(command.stem.parent_path()));
-  std::error_code ignored;
-  for (const char* suffix : {".exit", ".pid"}) std::filesystem::remove(beside(command.stem, suffix), ignored);
-  for (const char* suffix : {".out", ".err"}) TRY(base::write_file(beside(command.stem, suffix), ""));
+  for (const char* suffix : {".out", ".err", ".pid"}) TRY(base::write_file(beside(command.stem, suffix), ""));
+  TRY_ASSIGN(const base::FileDescriptor exit_file, make_exit_file(command.stem));
   std::vector<std::string> words{"sh", "-c", kScript, "sh", command.stem.string(), shell.program};
   words.insert(words.end(), command.words.begin(), command.words.end());
   std::vector<std::string> variables = environment_of(shell);
-  const SpawnSetup setup(command.folder.string());
+  const SpawnSetup setup(command.folder.string(), exit_file.get());
   pid_t pid = -1;
   const int failed = ::posix_spawn(&pid, "/bin/sh", setup.actions(), setup.attributes(), pointers_to(words).data(),
                                    pointers_to(variables).data());
@@ -115,18 +132,20 @@ Result<void> start_in_background(const Shell& shell, const BackgroundCommand& co
 }
 
 Result<std::optional<int>> exit_of_background(const std::filesystem::path& stem) {
-  const auto code = [&]() -> std::optional<int> {
-    const auto text = base::read_file(beside(stem, ".exit"));
-    return text ? std::optional(std::atoi(text->c_str())) : std::nullopt;
-  };
-  if (const auto ended = code()) return ended;
-  const auto pid = base::read_file(beside(stem, ".pid"));
-  if (!pid || pid->empty()) return std::nullopt;  // it is about to begin, or nobody has begun it
-  std::error_code ignored;
-  if (std::filesystem::exists("/proc/" + pid->substr(0, pid->find('\n')), ignored)) return std::nullopt;
-  ::usleep(50'000);  // the shell writes the exit code right after the process is gone
-  if (const auto ended = code()) return ended;
+  const base::FileDescriptor file(::open(beside(stem, ".exit").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file.valid()) return std::nullopt;  // nobody has begun it
+  // Once the shell that waits for the command is gone, what it wrote is all that will be written.
+  if (::flock(file.get(), LOCK_SH | LOCK_NB) != 0) return std::nullopt;
+  std::array<char, 8> text{};
+  const ssize_t got = ::read(file.get(), text.data(), text.size() - 1);
+  if (got > 0) return std::atoi(text.data());
   return fail(ErrorCode::unavailable, "the command ended without a word: it was killed; ask for it again");
+}
+
+bool goes_on_in_background(const std::filesystem::path& stem) {
+  std::error_code ignored;
+  const auto exit = exit_of_background(stem);
+  return exit && !*exit && std::filesystem::exists(beside(stem, ".exit"), ignored);
 }
 
 std::filesystem::path background_log(const std::filesystem::path& workspace, const std::string& run) {
@@ -151,7 +170,7 @@ Result<void> resume_in_background(const Shell& shell, const std::filesystem::pat
 }
 
 std::string last_words(const std::filesystem::path& workspace, const std::string& run) {
-  const auto text = base::read_file(beside(background_log(workspace, run), ".err"));
+  const auto text = base::read_foreign_file(beside(background_log(workspace, run), ".err"), kLongestLog);
   if (!text) return {};
   return text->size() <= kMostLastWords ? *text : "..." + text->substr(text->size() - kMostLastWords);
 }

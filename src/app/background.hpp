@@ -14,8 +14,8 @@
 
 namespace accelopt::app {
 
-/// A command in the background. What it writes lies in files beside `stem`: STEM.out, STEM.err, and, once it has ended,
-/// its exit code in STEM.exit.
+/// A command in the background. What it writes lies in files beside `stem`: STEM.out, STEM.err; its process in
+/// STEM.pid; STEM.exit is locked while it goes on, and holds its exit code afterwards.
 struct BackgroundCommand {
   std::vector<std::string> words;  ///< "eval", "my_task", "--json"
   std::filesystem::path stem;      ///< its folder is made
@@ -26,8 +26,11 @@ struct BackgroundCommand {
 /// for this process reaches it. @error io, exhausted: no process or no files could be had.
 base::Result<void> start_in_background(const Shell& shell, const BackgroundCommand& command);
 
-/// The exit code of a command that was started so; none: it goes on. @error unavailable: it ended without a word.
+/// The exit code of a command that was started so; none: it goes on, or nobody has begun it. @error unavailable: it
+/// ended without a word.
 base::Result<std::optional<int>> exit_of_background(const std::filesystem::path& stem);
+/// Whether such a command was started and has not ended.
+bool goes_on_in_background(const std::filesystem::path& stem);
 
 /// Where a run that nobody waits for writes: events as JSON lines in .out, messages in .err.
 std::filesystem::path background_log(const std::filesystem::path& workspace, const std::string& run);

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/garbage.hpp"
 
+#include <chrono>
+#include <set>
+#include <string>
 #include <system_error>
+#include <vector>
 
+#include "app/background.hpp"
+#include "app/run.hpp"
 #include "app/workspace.hpp"
 #include "base/files.hpp"
 
@@ -21,6 +27,62 @@ std::int64_t bytes_below(const std::filesystem::path& folder) {
   return bytes;
 }
 
+namespace fs = std::filesystem;
+
+/// Whoever asked for a command may still come for its outcome.
+constexpr std::chrono::hours kOutcomesStay{1};
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code problem;
+  for (fs::directory_iterator it(folder, problem), end; !problem && it != end; it.increment(problem))
+    entries.push_back(it->path());
+  return entries;
+}
+
+bool is_old(const fs::path& path) {
+  std::error_code problem;
+  const auto changed = fs::last_write_time(path, problem);
+  return !problem && fs::file_time_type::clock::now() - changed > kOutcomesStay;
+}
+
+/// What no run needs of commands in the background (jobs/), of runs there (logs/) and of what runs asked clients
+/// (questions/): ended commands, done runs, and what belongs to no run. Runs that can be continued keep theirs.
+base::Result<std::vector<fs::path>> leftovers(const fs::path& workspace) {
+  const auto logs = entries_of(workspace / "logs");
+  const auto questions = entries_of(workspace / "questions");
+  // After the listing: a run is on record before it leaves anything there.
+  TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_only));
+  TRY_ASSIGN(const auto runs, journal->list_runs());
+  std::set<std::string> open_runs;
+  std::set<std::string> mailboxes;
+  for (const journal::RunInfo& run : runs) {
+    if (run.status == model::RunStatus::done) continue;
+    open_runs.insert(run.id);
+    // Settings that cannot be read: whatever it may ask is kept with them.
+    TRY_ASSIGN(const RunSettings settings, run_settings_from(run.settings));
+    mailboxes.insert(fs::path(settings.agents.mailbox).filename().string());
+  }
+  std::vector<fs::path> out;
+  for (const fs::path& path : logs)
+    if (!open_runs.contains(path.stem().string()) && !goes_on_in_background(path.parent_path() / path.stem()))
+      out.push_back(path);
+  for (const fs::path& path : questions)
+    if (!mailboxes.contains(path.filename().string())) out.push_back(path);
+  for (const fs::path& path : entries_of(workspace / "jobs"))
+    if (is_old(path) && !goes_on_in_background(path.parent_path() / path.stem())) out.push_back(path);
+  return out;
+}
+
+std::int64_t bytes_of(const fs::path& path) {
+  std::error_code problem;
+  const fs::file_status status = fs::symlink_status(path, problem);
+  if (fs::is_directory(status)) return bytes_below(path);
+  if (!fs::is_regular_file(status)) return 0;
+  const auto size = fs::file_size(path, problem);
+  return problem ? 0 : static_cast<std::int64_t>(size);
+}
+
 }  // namespace
 
 base::Result<FreedSpace> free_space(const std::filesystem::path& workspace, journal::Sweep sweep) {
@@ -29,6 +91,15 @@ base::Result<FreedSpace> free_space(const std::filesystem::path& workspace, jour
   freed.workspace = workspace;
   freed.sweep = sweep;
   TRY_ASSIGN(freed.objects, journal::collect_garbage(workspace, sweep));
+  TRY_ASSIGN(const auto left, leftovers(workspace));
+  for (const fs::path& path : left) {
+    const std::int64_t bytes = bytes_of(path);
+    std::error_code problem;
+    if (sweep == journal::Sweep::remove) fs::remove_all(path, problem);  // of a link, the link
+    if (problem) continue;
+    ++freed.leftovers;
+    freed.leftover_bytes += bytes;
+  }
   for (const std::filesystem::path& folder : base::abandoned_temporary_folders()) {
     const std::int64_t bytes = bytes_below(folder);
     std::error_code problem;
@@ -49,7 +120,9 @@ base::Json to_json(const FreedSpace& freed) {
           {"object_bytes", freed.objects.bytes},
           {"objects_kept", freed.objects.kept},
           {"folders", freed.folders},
-          {"folder_bytes", freed.folder_bytes}};
+          {"folder_bytes", freed.folder_bytes},
+          {"leftovers", freed.leftovers},
+          {"leftover_bytes", freed.leftover_bytes}};
 }
 
 }  // namespace accelopt::app

@@ -17,6 +17,8 @@ struct FreedSpace {
   journal::Garbage objects;                     ///< of the workspace, that nothing on record refers to
   int folders = 0;                              ///< temporary ones, whose processes were killed
   std::int64_t folder_bytes = 0;
+  int leftovers = 0;  ///< of commands and runs in the background that have ended: outputs, logs, questions
+  std::int64_t leftover_bytes = 0;
 };
 
 /// @error as open_workspace and journal::collect_garbage: there is no workspace, or a run is active in it.

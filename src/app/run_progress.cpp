@@ -89,6 +89,7 @@ base::Result<RunProgress> read_progress(const std::filesystem::path& workspace, 
   TRY_ASSIGN(journal::RunInfo run, pick_run(*journal, *control, name));
   progress.run = run.id;
   progress.task = run.task_name;
+  progress.created = run.created;
   TRY_ASSIGN(progress.state, state_of(*control, run.id));
   TRY(read_events(*control, progress));
   TRY_ASSIGN(progress.spent, control->spent(run.id));
@@ -99,10 +100,7 @@ base::Result<RunProgress> read_progress(const std::filesystem::path& workspace, 
   if (progress.state.status == RunStatus::dead && progress.trouble.empty())
     progress.trouble = death_notice(run.id, progress.state);
   if (progress.state.status == RunStatus::failed) {
-    const auto log = background_log(workspace, run.id);
-    std::error_code ignored;
-    const auto exit = exit_of_background(log);
-    progress.closing = std::filesystem::exists(log.string() + ".pid", ignored) && exit && !*exit;
+    progress.closing = goes_on_in_background(background_log(workspace, run.id));
     progress.trouble = "run " + run.id + " failed: " + last_words(workspace, run.id);
   }
   return progress;

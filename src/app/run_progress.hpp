@@ -19,6 +19,7 @@ namespace accelopt::app {
 struct RunProgress {
   std::string run;
   std::string task;
+  std::string created;  ///< UTC, ISO 8601
   RunState state;
   std::string device;
   int iteration = 0;   ///< that was begun last, from 1; 0: none yet

@@ -32,6 +32,9 @@ base::Result<Exit> collect(const GcOptions& options) {
   fmt::print("{} {} in the temporary folder: {} folder{} of builds and tools whose processes were killed\n", did,
              report::format_bytes(static_cast<double>(freed.folder_bytes)), freed.folders,
              freed.folders == 1 ? "" : "s");
+  fmt::print("{} {} of agents' commands and runs that have ended: {} file{} and folder{}\n", did,
+             report::format_bytes(static_cast<double>(freed.leftover_bytes)), freed.leftovers,
+             freed.leftovers == 1 ? "" : "s", freed.leftovers == 1 ? "" : "s");
   return Exit::done;
 }
 
@@ -43,8 +46,9 @@ void add_gc(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt gc --dry-run        only says what it would free\n"
       "  accelopt gc\n"
-      "Removes objects of the workspace that nothing on record refers to, and folders of builds and tools that killed\n"
-      "processes left behind. Runs, results, kernels and experiences stay. Refuses while a run is active here.\n");
+      "Removes objects of the workspace that nothing on record refers to, folders of builds and tools that killed\n"
+      "processes left behind, and outputs, logs and questions of agents' commands and runs that have ended. Runs, "
+      "results, kernels and experiences stay. Refuses while a run is active here.\n");
   auto options = std::make_shared<GcOptions>();
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");

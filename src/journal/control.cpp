@@ -58,7 +58,9 @@ class SqliteControl final : public Control {
   Result<std::int64_t> begin_session(std::string_view run, const Session& session) override {
     TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
     TRY_ASSIGN(const std::int64_t number, run_number(run));
-    TRY(database_->run("DELETE FROM requests WHERE run = ?", number));
+    // Of the first session nobody else could have been meant.
+    TRY(database_->run("DELETE FROM requests WHERE run = ?1 AND EXISTS (SELECT 1 FROM sessions WHERE run = ?1)",
+                       number));
     TRY(
         database_->run("INSERT INTO sessions(run, pid, host, born, started_ms, beat_ms, wall_ms, device_ms, ended) "
                        "VALUES(?,?,?,?,?,?,0,0,0)",

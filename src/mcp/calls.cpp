@@ -7,6 +7,14 @@
 
 namespace accelopt::mcp {
 
+std::shared_ptr<void> ByteBudget::take(std::size_t bytes) {
+  std::size_t left = left_;
+  do {
+    if (left < bytes) return nullptr;
+  } while (!left_.compare_exchange_weak(left, left - bytes));
+  return {this, [bytes](void* budget) { static_cast<ByteBudget*>(budget)->left_ += bytes; }};
+}
+
 Calls::~Calls() {
   std::unique_lock lock(mutex_);
   ended_.wait(lock, [this] { return going_ == 0; });

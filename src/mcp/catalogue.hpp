@@ -35,6 +35,7 @@ struct ToolResult {
   std::string text;
   base::Json structured = base::Json::object();
   std::vector<Link> links{};
+  std::string task{};  ///< what goes on after the call, by the id of its task; empty: nothing
 };
 
 /// What a tool does to the world, for whoever asks a person first.
@@ -54,8 +55,29 @@ struct Tool {
   Again again = Again::same;
   base::Json input;   ///< schema of the arguments
   base::Json output;  ///< schema of ToolResult::structured
+  /// The argument that asks for a task in place of the result, where the client knows tasks; empty: it begins none.
+  std::string follow{};
   /// The arguments are as `input` says. Must return within ten seconds; may be called from many threads.
   std::function<base::Result<ToolResult>(const base::Json& arguments, const Call& call)> run;
+};
+
+/// What a call began and left going on.
+struct Task {
+  enum class Status { working, completed, cancelled };
+  std::string id;
+  Status status = Status::working;
+  std::string message;  ///< for a person or a model
+  std::string created;  ///< UTC, ISO 8601, like the next
+  std::string updated;
+  std::optional<base::Result<ToolResult>> result{};  ///< once it is completed
+};
+
+/// Tasks that outlive calls, clients and the server. All may be called from many threads.
+struct Tasks {
+  /// The task once it has ended, or `seconds` have passed, or nobody waits any more. @error not_found.
+  std::function<base::Result<Task>(const std::string& id, double seconds, const std::stop_token& stop)> get;
+  /// Asks for its end. @error not_found; invalid_argument: it has ended.
+  std::function<base::Result<void>(const std::string& id)> cancel;
 };
 
 struct ResourceText {
@@ -70,6 +92,8 @@ struct ResourceTemplate {
   std::string description;
   std::string mime_type;
   std::function<base::Result<ResourceText>(const std::string& value)> read;
+  /// What {name} may be, given its beginning; empty: nobody knows.
+  std::function<base::Result<std::vector<std::string>>(const std::string& beginning)> complete = {};
 };
 
 struct PromptArgument {
@@ -94,6 +118,7 @@ struct Catalogue {
   std::vector<ResourceTemplate> templates;
   std::function<base::Result<std::vector<Link>>()> resources;  ///< those that are there now
   std::vector<Prompt> prompts;
+  Tasks tasks = {};  ///< without functions: it has none
 };
 
 }  // namespace accelopt::mcp

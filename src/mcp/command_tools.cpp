@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "mcp/desk.hpp"
 #include "mcp/schema.hpp"
+#include "report/text_width.hpp"
 
 namespace accelopt::mcp {
 namespace {
@@ -27,6 +28,7 @@ namespace fs = std::filesystem;
 /// Commands that go on at the same time; what measures waits for the device anyway.
 constexpr int kMostJobs = 8;
 constexpr std::size_t kMostText = 20'000;
+constexpr std::size_t kMostOutput = std::size_t{16} << 20U;  ///< bytes
 
 using Words = std::vector<std::string>;
 
@@ -47,11 +49,14 @@ std::string tail(std::string text) {
 
 /// What it wrote, when it has ended.
 Result<ToolResult> outcome_of(const CommandTool& command, const fs::path& stem, int exit) {
-  const std::string out = base::read_file(stem.string() + ".out").value_or("");
-  const std::string err = tail(base::read_file(stem.string() + ".err").value_or(""));
+  const auto written = base::read_foreign_file(stem.string() + ".out", kMostOutput);
+  if (!written) return fail(ErrorCode::corrupt, "what it wrote cannot be read: " + written.error().message);
+  const std::string& out = *written;
+  const std::string err =
+      report::printable_lines(tail(base::read_foreign_file(stem.string() + ".err", kMostOutput).value_or("")));
   constexpr int kCheckFailed = 5;  // what a check found is what was asked for
   if (exit != 0 && exit != kCheckFailed) return fail(ErrorCode::unavailable, err.empty() ? "it failed" : err);
-  ToolResult result{tail(out) + (err.empty() ? "" : "\n" + err)};
+  ToolResult result{report::printable_lines(tail(out)) + (err.empty() ? "" : "\n" + err)};
   result.structured = {{"state", "done"}, {"job", stem.filename().string()}, {"ok", exit == 0}};
   if (!command.json) {
     result.structured["text"] = tail(out);
@@ -73,9 +78,8 @@ int jobs_going(const Desk& desk) {
   int going = 0;
   std::error_code problem;
   for (fs::directory_iterator it(jobs_folder(desk), problem), end; !problem && it != end; it.increment(problem)) {
-    if (it->path().extension() != ".pid") continue;
-    const auto exit = app::exit_of_background(it->path().parent_path() / it->path().stem());
-    if (exit && !*exit) ++going;
+    if (it->path().extension() == ".exit" && app::goes_on_in_background(it->path().parent_path() / it->path().stem()))
+      ++going;
   }
   return going;
 }

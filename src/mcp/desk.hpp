@@ -24,10 +24,11 @@ struct Desk {
 Catalogue make_catalogue(Desk& desk);
 
 // The parts of it.
-std::vector<Tool> run_tools(Desk& desk);      ///< start, status, result, diff, stop, resume
+std::vector<Tool> run_tools(Desk& desk);      ///< start, status, result, diff, stop, resume, runs
 std::vector<Tool> client_tools(Desk& desk);   ///< next_question, answer, steer
 std::vector<Tool> command_tools(Desk& desk);  ///< doctor, init, lint, estimate, evaluate, best
 std::vector<Tool> memory_tools(Desk& desk);   ///< memory_search, memory_add
+Tasks run_tasks(Desk& desk);
 std::vector<ResourceTemplate> run_resources(Desk& desk);
 ResourceTemplate memory_resource(Desk& desk);
 base::Result<std::vector<Link>> run_links(const Desk& desk);

@@ -12,11 +12,14 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/files.hpp"
 #include "mcp/calls.hpp"
@@ -36,7 +39,12 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostHeadBytes = std::size_t{32} << 10U;
 /// A client that has not sent its request, or does not read the reply, within this time is let go.
 constexpr std::chrono::seconds kPatience{20};
+/// For the first lines, which fit into one packet: so many clients may wait that those who dawdle must not.
+constexpr std::chrono::seconds kPatienceForHead{5};
+/// What a client still sends when it was refused is read this long, or it would not hear why.
+constexpr std::chrono::seconds kPatienceAtEnd{3};
 constexpr int kLookForStop = 200;  ///< milliseconds
+constexpr int kNoRoom = 20;        ///< milliseconds
 
 std::string_view reason_of(int status) {
   switch (status) {
@@ -52,6 +60,14 @@ std::string_view reason_of(int status) {
       return "Not Found";
     case 405:
       return "Method Not Allowed";
+    case 411:
+      return "Length Required";
+    case 413:
+      return "Content Too Large";
+    case 415:
+      return "Unsupported Media Type";
+    case 431:
+      return "Request Header Fields Too Large";
     case 503:
       return "Service Unavailable";
     default:
@@ -65,27 +81,36 @@ class Exchange {
   Exchange(FileDescriptor socket, const std::stop_token& stop) : socket_(std::move(socket)), stop_(stop) {}
 
   /// The request, or what is answered at once; nothing: the client went, or is not worth an answer.
-  std::optional<HttpRequest> receive(const HttpAccess& access) {
-    const auto deadline = Clock::now() + kPatience;
+  std::optional<HttpRequest> receive(const HttpAccess& access, ByteBudget& budget) {
+    const auto began = Clock::now();
     std::string bytes;
     std::size_t head_ends = std::string::npos;
     while ((head_ends = bytes.find("\r\n\r\n")) == std::string::npos) {
-      if (bytes.size() > kMostHeadBytes || !read_more(bytes, deadline)) return std::nullopt;
+      if (bytes.size() > kMostHeadBytes) {
+        refuse_with(431, "the head of a request has at most " + std::to_string(kMostHeadBytes) + " bytes");
+        return std::nullopt;
+      }
+      if (!read_more(bytes, began + kPatienceForHead)) return std::nullopt;
     }
     auto request = read_head(std::string_view(bytes).substr(0, head_ends + 2));
     if (!request) {
-      send_text(400, "this is no HTTP/1.1 request");
+      refuse_with(400, "this is no HTTP/1.1 request");
       return std::nullopt;
     }
     if (const auto refusal = refuse(*request, access, kMostMessageBytes)) {
-      send_text(refusal->status, refusal->text);
+      refuse_with(refusal->status, refusal->text);
       return std::nullopt;
     }
     const std::size_t length = std::stoul(request->header("content-length"));
+    held_ = budget.take(length);
+    if (held_ == nullptr) {
+      refuse_with(503, "requests of " + std::to_string(kMostBytesAtOnce) + " bytes are answered already; try again");
+      return std::nullopt;
+    }
     request->body = bytes.substr(head_ends + 4);
     if (request->header("expect") == "100-continue") send("HTTP/1.1 100 Continue\r\n\r\n");
     while (request->body.size() < length)
-      if (!read_more(request->body, deadline)) return std::nullopt;
+      if (!read_more(request->body, began + kPatience)) return std::nullopt;
     request->body.resize(length);
     return request;
   }
@@ -94,6 +119,23 @@ class Exchange {
   void send_whole(int status, const std::string& body) {
     send(head(status, "application/json") + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
   }
+  /// Answers, and reads on for a while what the client still sends: a connection that is closed before is reset, and
+  /// the answer lost.
+  void refuse_with(int status, const std::string& text) {
+    send_text(status, text);
+    ::shutdown(socket_.get(), SHUT_WR);
+    std::string unread;
+    const auto deadline = Clock::now() + kPatienceAtEnd;
+    while (read_more(unread, deadline)) unread.clear();
+  }
+  /// The same without waiting for anybody.
+  void refuse_at_once(int status, const std::string& text) {
+    std::array<char, 4096> unread{};
+    while (::recv(socket_.get(), unread.data(), unread.size(), MSG_DONTWAIT) > 0) {
+    }
+    send_text(status, text);
+  }
+  [[nodiscard]] int socket() const { return socket_.get(); }
   void begin_stream() {
     send(head(200, "text/event-stream") + "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n\r\n");
   }
@@ -140,7 +182,49 @@ class Exchange {
 
   FileDescriptor socket_;
   std::stop_token stop_;
+  std::shared_ptr<void> held_;  ///< of the budget of bytes
   bool gone_ = false;
+};
+
+/// Clients that wait for an answer, so that those who go away are noticed: what was begun for them ends.
+class Waiting {
+ public:
+  /// `gone` is called at most once, while this lives, and never after remove().
+  void add(int socket, std::function<void()> gone) {
+    const std::scoped_lock lock(mutex_);
+    clients_[socket] = std::move(gone);
+  }
+  void remove(int socket) {
+    const std::scoped_lock lock(mutex_);
+    clients_.erase(socket);
+  }
+  /// Returns when the listener can be read, or after a while.
+  bool poll(int listener) {
+    std::vector<pollfd> all{{listener, POLLIN, 0}};
+    {
+      const std::scoped_lock lock(mutex_);
+      for (const auto& [socket, gone] : clients_)
+        if (gone) all.push_back({socket, POLLRDHUP, 0});
+    }
+    if (::poll(all.data(), all.size(), kLookForStop) <= 0) return false;
+    const std::scoped_lock lock(mutex_);
+    for (const pollfd& one : all) {
+      const auto client = clients_.find(one.fd);
+      if (one.fd == listener || client == clients_.end() || !client->second) continue;
+      // What is left of a closed connection's number may be another's already, which did not hang up.
+      if ((one.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0 && hangs_up(one.fd)) std::exchange(client->second, {})();
+    }
+    return (all.front().revents & POLLIN) != 0;
+  }
+
+ private:
+  static bool hangs_up(int socket) {
+    pollfd now{socket, POLLRDHUP, 0};
+    return ::poll(&now, 1, 0) > 0 && (now.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+  }
+
+  std::mutex mutex_;
+  std::map<int, std::function<void()>> clients_;
 };
 
 bool wants_progress(const Message& message) {
@@ -149,7 +233,8 @@ bool wants_progress(const Message& message) {
 }
 
 /// Carries one message out, and answers it as its era wants.
-void answer(const Catalogue& catalogue, const HttpRequest& request, Exchange& exchange, const std::stop_token& stop) {
+void answer(const Catalogue& catalogue, const HttpRequest& request, Exchange& exchange, Waiting& waiting,
+            const std::stop_token& stop) {
   const auto message = read_message(request.body);
   if (!message)
     return exchange.send_whole(400, base::canonical(error_reply(message.error().id, message.error().error)));
@@ -177,7 +262,10 @@ void answer(const Catalogue& catalogue, const HttpRequest& request, Exchange& ex
   self = &connection;
   if (!modern && !version.empty()) connection.assume_version(version);
   const std::stop_callback ends(stop, [&connection] { connection.close(); });
+  connection.expect(**message);
+  waiting.add(exchange.socket(), [&connection] { connection.close(); });
   connection.handle(**message);
+  waiting.remove(exchange.socket());
 }
 
 Result<FileDescriptor> listen_at(const HttpOptions& options, int& port) {
@@ -220,17 +308,21 @@ Result<void> serve_http(const Catalogue& catalogue, const HttpOptions& options, 
   int port = 0;
   TRY_ASSIGN(const FileDescriptor listener, listen_at(options, port));
   if (options.listening) options.listening("http://" + options.address + ":" + std::to_string(port) + "/mcp");
+  ByteBudget bytes(kMostBytesAtOnce);
+  Waiting waiting;
   Calls calls(kMostCalls);
   while (!stop.stop_requested()) {
-    pollfd ready{listener.get(), POLLIN, 0};
-    if (::poll(&ready, 1, kLookForStop) <= 0) continue;
+    if (!waiting.poll(listener.get())) continue;
     FileDescriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!socket.valid()) continue;
+    if (!socket.valid()) {
+      ::poll(nullptr, 0, kNoRoom);  // no descriptors are left: until one is
+      continue;
+    }
     const auto exchange = std::make_shared<Exchange>(std::move(socket), stop);
-    const bool begun = calls.begin([&catalogue, &access, exchange, stop] {
-      if (const auto request = exchange->receive(access)) answer(catalogue, *request, *exchange, stop);
+    const bool begun = calls.begin([&catalogue, &access, &bytes, &waiting, exchange, stop] {
+      if (const auto request = exchange->receive(access, bytes)) answer(catalogue, *request, *exchange, waiting, stop);
     });
-    if (!begun) exchange->send_text(503, std::to_string(kMostCalls) + " requests are answered already; try again");
+    if (!begun) exchange->refuse_at_once(503, std::to_string(kMostCalls) + " requests are answered already; try again");
   }
   return {};
 }

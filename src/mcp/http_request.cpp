@@ -39,8 +39,8 @@ bool equal_secrets(std::string_view a, std::string_view b) {
 bool names_loopback(std::string_view host) {
   if (host.starts_with("[::1]"))
     host.remove_prefix(5);
-  else if (host.starts_with("127.0.0.1"))
-    host.remove_prefix(9);
+  else if (host.starts_with("127."))
+    host.remove_prefix(std::min(host.find_first_not_of("0123456789."), host.size()));
   else if (lowered(host.substr(0, 9)) == "localhost")
     host.remove_prefix(9);
   else
@@ -130,9 +130,12 @@ std::optional<RpcError> header_mismatch(const HttpRequest& request, const Messag
   if (version != stated) return mismatch("MCP-Protocol-Version is not the version in the message's _meta");
   if (stated != kModernVersion) return std::nullopt;  // the server says that it does not speak it
   if (request.header("mcp-method") != message.method) return mismatch("Mcp-Method is not the message's method");
-  const bool by_uri = message.method == "resources/read";
-  if (!by_uri && message.method != "tools/call" && message.method != "prompts/get") return std::nullopt;
-  if (unwrapped(request.header("mcp-name")) != text_at(message.params, by_uri ? "uri" : "name"))
+  const bool names = message.method == "tools/call" || message.method == "prompts/get";
+  const char* const key = names                                  ? "name"
+                          : message.method == "resources/read"   ? "uri"
+                          : message.method.starts_with("tasks/") ? "taskId"
+                                                                 : nullptr;
+  if (key != nullptr && unwrapped(request.header("mcp-name")) != text_at(message.params, key))
     return mismatch("Mcp-Name is not what the message names");
   return std::nullopt;
 }
@@ -142,9 +145,9 @@ int status_of(const Json& reply, std::string_view version) {
   if (error == reply.end() || version != kModernVersion) return 200;
   const int code = error->value("code", 0);
   if (code == static_cast<int>(RpcCode::method_not_found)) return 404;
-  const bool refused =
-      code == static_cast<int>(RpcCode::unsupported_version) || code == static_cast<int>(RpcCode::header_mismatch);
-  return refused ? 400 : 200;
+  for (const RpcCode refusal : {RpcCode::unsupported_version, RpcCode::header_mismatch, RpcCode::missing_capability})
+    if (code == static_cast<int>(refusal)) return 400;
+  return 200;
 }
 
 }  // namespace accelopt::mcp

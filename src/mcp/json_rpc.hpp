@@ -11,7 +11,7 @@
 
 namespace accelopt::mcp {
 
-/// @source JSON-RPC 2.0 section 5.1; MCP 2026-07-28 for the last three.
+/// @source JSON-RPC 2.0 section 5.1; MCP 2026-07-28 for those below -32002.
 enum class RpcCode {
   parse_error = -32700,
   invalid_request = -32600,
@@ -21,6 +21,7 @@ enum class RpcCode {
   busy = -32000,
   resource_not_found = -32002,  ///< of revisions before 2026-07-28, which say invalid_params
   header_mismatch = -32020,
+  missing_capability = -32021,
   unsupported_version = -32022,
 };
 

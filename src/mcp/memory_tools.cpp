@@ -8,6 +8,7 @@
 #include "mcp/desk.hpp"
 #include "mcp/schema.hpp"
 #include "report/format.hpp"
+#include "report/text_width.hpp"
 
 namespace accelopt::mcp {
 namespace {
@@ -30,7 +31,7 @@ Result<ToolResult> memory_search(const Desk& desk, const Json& arguments) {
     const model::Experience& it = item.experience;
     out.text += fmt::format("\n{} ({}, {} {}): {}\n  {}", it.id,
                             it.effect ? report::format_ratio(*it.effect) : "effect unknown", it.language, it.op_type,
-                            it.title, it.strategy);
+                            report::printable(it.title), report::printable_lines(it.strategy));
     out.structured["experiences"].push_back(app::json_of(item));
     out.links.push_back({"accelopt://memory/" + it.id, it.title, "an experience", "application/json"});
   }

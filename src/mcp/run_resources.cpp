@@ -34,18 +34,29 @@ Result<ResourceText> events_of(const Desk& desk, const std::string& name) {
   return ResourceText{"application/jsonl", std::move(text)};
 }
 
+std::vector<std::string> ids_with(const Desk& desk, const std::string& beginning) {
+  std::vector<std::string> ids;
+  if (const auto runs = app::list_runs(desk.workspace)) {
+    for (const app::ListedRun& run : *runs)
+      if (run.info.id.starts_with(beginning)) ids.push_back(run.info.id);
+  }
+  return ids;
+}
+
 }  // namespace
 
 std::vector<ResourceTemplate> run_resources(Desk& desk) {
+  const auto complete = [&desk](const std::string& beginning) { return ids_with(desk, beginning); };
   return {{"accelopt://runs/{run}", "run", "the record of a run: settings, steps, result", "application/json",
-           [&desk](const std::string& run) { return record_of(desk, run); }},
+           [&desk](const std::string& run) { return record_of(desk, run); }, complete},
           {"accelopt://runs/{run}/events", "events", "what a run told, as JSON lines (docs/events.md)",
-           "application/jsonl", [&desk](const std::string& run) { return events_of(desk, run); }},
+           "application/jsonl", [&desk](const std::string& run) { return events_of(desk, run); }, complete},
           {"accelopt://runs/{run}/patch", "patch", "the winner against the baseline, as a unified diff", "text/x-diff",
            [&desk](const std::string& run) -> Result<ResourceText> {
              TRY_ASSIGN(DiffOfRun diff, diff_of(desk, run));
              return ResourceText{"text/x-diff", std::move(diff.text)};
-           }}};
+           },
+           complete}};
 }
 
 Result<std::vector<Link>> run_links(const Desk& desk) {

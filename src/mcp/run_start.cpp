@@ -75,7 +75,8 @@ Result<ToolResult> start(Desk& desk, const Json& arguments, const Call& call) {
                   : recipes ? "recipes"
                             : "model"},
        {"estimate", app::json_line(estimate, task)}},
-      links_of_run(run.id, {"", "events"})};
+      links_of_run(run.id, {"", "events"}),
+      run.id};
 }
 
 constexpr const char* kSearchProperties = R"json({
@@ -87,8 +88,8 @@ constexpr const char* kSearchProperties = R"json({
   "fixes": {"type": "integer", "minimum": 0, "maximum": 100, "description": "Fixer tries per attempt (default 3)"},
   "patience": {"type": "integer", "minimum": 0, "maximum": 1000,
                "description": "Rounds without a gain before stopping (default 2; 0: never stops for that)"},
-  "max_evaluations": {"type": "integer", "minimum": 1, "description": "Most candidates to build and measure"},
-  "max_tokens": {"type": "integer", "minimum": 1, "description": "Most tokens, in and out together"},
+  "max_evaluations": {"type": "integer", "minimum": 1, "maximum": 1000000000, "description": "Most candidates to build and measure"},
+  "max_tokens": {"type": "integer", "minimum": 1, "maximum": 1000000000000000, "description": "Most tokens, in and out together"},
   "max_usd": {"type": "number", "minimum": 0, "description": "Most dollars; the price of each model must be known"},
   "max_time": {"type": "string", "maxLength": 20, "description": "Wall time, like 90s, 3m or 2h"},
   "max_device_seconds": {"type": "string", "maxLength": 20, "description": "Time that the device measures, like 90 or 3m"},
@@ -137,7 +138,8 @@ Tool start_tool(Desk& desk) {
       "task": {"type": "string", "minLength": 1, "maxLength": 4000,
                "description": "Folder of the task (task.toml, reference, baseline)"},
       "agents": {"type": "string", "enum": ["auto", "recipes", "model", "client"],
-                 "description": "Who plays the roles. auto: models where one is configured, else recipes; client: you, through next_question and answer"}},
+                 "description": "Who plays the roles. auto: models where one is configured, else recipes; client: you, through next_question and answer"},
+      "follow": {"type": "boolean", "description": "Where the client knows the protocol's tasks: answer with one, whose result is the run's"}},
       "required": ["task"], "additionalProperties": false})json");
   input["properties"].update(search_properties());
   return {
@@ -150,7 +152,9 @@ Tool start_tool(Desk& desk) {
       .again = Again::more,
       .input = std::move(input),
       .output = schema(R"json({"type": "object", "properties": {"run": {"type": "string"}, "task": {"type": "string"},
-              "agents": {"type": "string"}, "estimate": {"type": "object"}}, "required": ["run", "task", "agents"]})json"),
+              "agents": {"type": "string"}, "estimate": {"type": "object"}, "outcome": {"type": "string",
+              "description": "as a task: the members of result"}}, "required": ["run", "task"]})json"),
+      .follow = "follow",
       .run = [&desk](const Json& arguments, const Call& call) { return start(desk, arguments, call); }};
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "app/run_progress.hpp"
 #include "app/search_options.hpp"
 #include "base/result.hpp"
 #include "mcp/desk.hpp"
@@ -15,6 +16,11 @@ Tool start_tool(Desk& desk);
 /// @error permission_denied: a folder is none of those allowed.
 base::Json search_properties();
 base::Result<app::SearchFlags> search_flags(const Desk& desk, const base::Json& arguments);
+
+/// What a run that has ended came to, as the tool result gives it. @error what to do about one that came to none.
+base::Result<ToolResult> result_of(const app::RunProgress& progress);
+/// One line of how a run stands, and what to do next.
+std::string progress_text(const app::RunProgress& progress);
 
 struct DiffOfRun {
   std::string run;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "mcp/request.hpp"
 #include "mcp/schema.hpp"
 
 namespace accelopt::mcp {
@@ -17,12 +18,14 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kLegacyVersions{kNewestLegacyVersion, "2025-06-18", "2025-03-26",
                                                           "2024-11-05"};
-/// The first revision with structured content, output schemas, titles and links to resources.
-constexpr std::string_view kFirstStructured = "2025-06-18";
+
+/// The first revision that says in its capabilities whether a server completes arguments.
+constexpr std::string_view kFirstWithCompletions = "2025-03-26";
 
 // @source MCP 2026-07-28, basic: the keys of a request's _meta.
 constexpr const char* kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr const char* kClientKey = "io.modelcontextprotocol/clientInfo";
+constexpr const char* kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 constexpr const char* kServerKey = "io.modelcontextprotocol/serverInfo";
 
 Json supported_versions() {
@@ -36,12 +39,6 @@ RpcError unsupported_version(const std::string& requested) {
       RpcCode::unsupported_version,
       "protocol version " + Json(requested).dump(-1, ' ', false, Json::error_handler_t::replace) + " is not supported",
       {{"supported", supported_versions()}, {"requested", requested}}};
-}
-
-/// The object under a key; an empty one where there is none, or something else.
-Json object_at(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_object() ? *found : Json::object();
 }
 
 /// What a client may keep, and for how long: the lists never change while a server runs.
@@ -96,27 +93,36 @@ bool speaks(std::string_view version) {
   return version == kModernVersion || std::ranges::find(kLegacyVersions, version) != kLegacyVersions.end();
 }
 
-/// A request while it is answered.
-struct Connection::Request {
-  const Message& message;
-  bool modern = false;
-  std::string version;
-  std::string client;
-  std::stop_token stop;
-};
+Json object_at(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_object() ? *found : Json::object();
+}
+
+Json call_result(base::Result<ToolResult> result, std::string_view version) {
+  // For the model, which can do something about it: no error of the protocol.
+  if (!result)
+    return {{"content", Json::array({{{"type", "text"}, {"text", result.error().message}}})}, {"isError", true}};
+  if (version < kFirstStructured && !version.empty()) {
+    result->links.clear();
+    return {{"content", content_of(*result)}, {"isError", false}};
+  }
+  return {{"content", content_of(*result)}, {"structuredContent", result->structured}, {"isError", false}};
+}
 
 void Connection::handle(const Message& message) {
   if (message.is_notification()) {
     if (message.method == "notifications/cancelled") cancel(message.params);
     return;
   }
-  Request request{message, false, {}, {}, stop_of(message.id)};
+  Request request{message, false, false, {}, {}, stop_of(message.id)};
   const Json meta = object_at(message.params, "_meta");
   const std::string stated = text_at(meta, kVersionKey);
   {
     const std::scoped_lock lock(mutex_);
     request.modern = !stated.empty() || message.method == "server/discover";
     request.version = request.modern ? std::string(kModernVersion) : version_;
+    request.knows_tasks =
+        request.modern && object_at(object_at(meta, kCapabilitiesKey), "extensions").contains(kTasksExtension);
     request.client = request.modern ? name_of_client(object_at(meta, kClientKey)) : client_;
   }
   Outcome outcome =
@@ -131,7 +137,7 @@ void Connection::handle(const Message& message) {
     }
   }
   if (outcome && request.modern) {
-    (*outcome)["resultType"] = "complete";
+    outcome->emplace("resultType", "complete");
     (*outcome)["_meta"][kServerKey] = server_info();
   }
   {
@@ -193,7 +199,7 @@ Connection::Outcome Connection::dispatch(Request& request) {
     if (method == "ping") return Json::object();
     if (method == "logging/setLevel") return Json::object();
   }
-  if (method == "tools/list") return lasting(list_tools());
+  if (method == "tools/list") return lasting(list_tools(request));
   if (method == "tools/call") return call_tool(request);
   if (method == "resources/list") {
     Outcome listed = list_resources();
@@ -208,6 +214,8 @@ Connection::Outcome Connection::dispatch(Request& request) {
   }
   if (method == "prompts/list") return lasting(list_prompts());
   if (method == "prompts/get") return get_prompt(params);
+  if (method == "completion/complete") return complete(params);
+  if (method.starts_with("tasks/") && catalogue_.tasks.get) return task_method(request);
   return tl::make_unexpected(
       RpcError{RpcCode::method_not_found, "there is no method \"" + method.substr(0, 80) + "\"", {}});
 }
@@ -219,26 +227,32 @@ Connection::Outcome Connection::initialize(const Json& params) {
   version_ = known ? asked : std::string(kNewestLegacyVersion);
   client_ = name_of_client(object_at(params, "clientInfo"));
   return Json{{"protocolVersion", version_},
-              {"capabilities", capabilities()},
+              {"capabilities", capabilities(version_)},
               {"serverInfo", server_info()},
               {"instructions", catalogue_.instructions}};
 }
 
 Json Connection::discover() const {
   return {{"supportedVersions", supported_versions()},
-          {"capabilities", capabilities()},
+          {"capabilities", capabilities(kModernVersion)},
           {"instructions", catalogue_.instructions}};
 }
 
-Json Connection::capabilities() const {
-  return {{"tools", Json::object()}, {"resources", Json::object()}, {"prompts", Json::object()}};
+Json Connection::capabilities(std::string_view version) const {
+  Json out = {{"tools", Json::object()}, {"resources", Json::object()}, {"prompts", Json::object()}};
+  if (version >= kFirstWithCompletions) out["completions"] = Json::object();
+  if (!catalogue_.tasks.get) return out;
+  if (version == kModernVersion) out["extensions"] = {{kTasksExtension, Json::object()}};
+  if (version == kLegacyWithTasks)
+    out["tasks"] = {{"cancel", Json::object()}, {"requests", {{"tools", {{"call", Json::object()}}}}}};
+  return out;
 }
 
 Json Connection::server_info() const {
   return {{"name", catalogue_.name}, {"title", catalogue_.title}, {"version", catalogue_.version}};
 }
 
-Json Connection::list_tools() const {
+Json Connection::list_tools(const Request& request) const {
   Json tools = Json::array();
   for (const Tool& tool : catalogue_.tools) {
     tools.push_back({{"name", tool.name},
@@ -247,6 +261,8 @@ Json Connection::list_tools() const {
                      {"inputSchema", tool.input},
                      {"outputSchema", tool.output},
                      {"annotations", annotations_of(tool)}});
+    if (request.version == kLegacyWithTasks && catalogue_.tasks.get && !tool.follow.empty())
+      tools.back()["execution"] = {{"taskSupport", "optional"}};
   }
   return {{"tools", std::move(tools)}};
 }
@@ -269,19 +285,17 @@ Connection::Outcome Connection::call_tool(Request& request) {
       send_(notification("notifications/progress", {{"progressToken", token}, {"progress", done}, {"message", text}}));
     };
   }
+  const bool as_task = wants_task(request, *tool);
+  if (!as_task && request.version == kLegacyWithTasks && params.contains("task")) {
+    return tl::make_unexpected(
+        RpcError{RpcCode::method_not_found, name + " begins no task; call it without \"task\"", {}});
+  }
   auto result = [&]() -> base::Result<ToolResult> {
     TRY(check(arguments, tool->input));
     return tool->run(arguments, call);
   }();
-  if (!result) {
-    // For the model, which can do something about it: no error of the protocol.
-    return Json{{"content", Json::array({{{"type", "text"}, {"text", result.error().message}}})}, {"isError", true}};
-  }
-  if (request.version < kFirstStructured && !request.version.empty()) {
-    result->links.clear();
-    return Json{{"content", content_of(*result)}, {"isError", false}};
-  }
-  return Json{{"content", content_of(*result)}, {"structuredContent", result->structured}, {"isError", false}};
+  if (result && as_task && !result->task.empty()) return begun_task(request, *result);
+  return call_result(std::move(result), request.version);
 }
 
 Connection::Outcome Connection::list_resources() const {
@@ -351,6 +365,31 @@ Connection::Outcome Connection::get_prompt(const Json& params) const {
   const Json content = {{"type", "text"}, {"text", prompt->text(arguments)}};
   return Json{{"description", prompt->description},
               {"messages", Json::array({{{"role", "user"}, {"content", content}}})}};
+}
+
+Connection::Outcome Connection::complete(const Json& params) const {
+  constexpr std::size_t kMostValues = 100;  // @source MCP, completion
+  const Json reference = object_at(params, "ref");
+  const auto absent = [](const char* what) {
+    return tl::make_unexpected(RpcError{RpcCode::invalid_params, std::string("there is no such ") + what, {}});
+  };
+  std::vector<std::string> values;
+  if (text_at(reference, "type") == "ref/prompt") {
+    if (std::ranges::find(catalogue_.prompts, text_at(reference, "name"), &Prompt::name) == catalogue_.prompts.end())
+      return absent("prompt; prompts/list names them");
+  } else {
+    const auto found =
+        std::ranges::find(catalogue_.templates, text_at(reference, "uri"), &ResourceTemplate::uri_template);
+    if (found == catalogue_.templates.end()) return absent("template; resources/templates/list names them");
+    if (found->complete) {
+      auto completed = found->complete(text_at(object_at(params, "argument"), "value"));
+      if (!completed) return tl::make_unexpected(RpcError{RpcCode::internal, completed.error().message, {}});
+      values = std::move(*completed);
+    }
+  }
+  const std::size_t total = values.size();
+  if (total > kMostValues) values.resize(kMostValues);
+  return Json{{"completion", {{"values", values}, {"total", total}, {"hasMore", total > kMostValues}}}};
 }
 
 }  // namespace accelopt::mcp

@@ -18,6 +18,8 @@
 
 namespace accelopt::mcp {
 
+struct Request;
+
 /// The revision whose requests describe themselves.
 inline constexpr std::string_view kModernVersion = "2026-07-28";
 /// Of those that begin with a handshake, the newest.
@@ -48,21 +50,26 @@ class Connection {
   void assume_version(std::string_view version);
 
  private:
-  struct Request;
   using Outcome = tl::expected<base::Json, RpcError>;
 
   Outcome dispatch(Request& request);
   Outcome initialize(const base::Json& params);
   [[nodiscard]] base::Json discover() const;
-  [[nodiscard]] base::Json capabilities() const;
+  [[nodiscard]] base::Json capabilities(std::string_view version) const;
   [[nodiscard]] base::Json server_info() const;
-  [[nodiscard]] base::Json list_tools() const;
+  [[nodiscard]] base::Json list_tools(const Request& request) const;
   Outcome call_tool(Request& request);
   [[nodiscard]] Outcome list_resources() const;
   [[nodiscard]] base::Json list_templates() const;
   [[nodiscard]] Outcome read_resource(const Request& request) const;
   [[nodiscard]] base::Json list_prompts() const;
   [[nodiscard]] Outcome get_prompt(const base::Json& params) const;
+  [[nodiscard]] Outcome complete(const base::Json& params) const;
+  [[nodiscard]] bool wants_task(const Request& request, const Tool& tool) const;
+  [[nodiscard]] Outcome begun_task(const Request& request, const ToolResult& result) const;
+  [[nodiscard]] Outcome task_method(const Request& request) const;
+  [[nodiscard]] Outcome task_result(const Request& request, const std::string& id) const;
+  [[nodiscard]] Outcome cancel_task(const Request& request, const std::string& id) const;
   void cancel(const base::Json& params);
   [[nodiscard]] std::stop_token stop_of(const base::Json& id);
 

@@ -4,9 +4,12 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <climits>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -70,29 +73,42 @@ class Lines {
   bool skipping_ = false;
 };
 
-/// Writes whole lines, from any thread. Once the client has gone, nothing more.
+/// Writes whole lines, from any thread. Once the client has gone, nothing more. A client that does not read is waited
+/// for, unless it has closed its own end: then not longer than kLastWords.
 class Writer {
  public:
-  explicit Writer(int out) : out_(out) {}
+  Writer(int in, int out) : in_(in), out_(out) {}
 
   void write(const base::Json& message) {
     const std::string line = base::canonical(message) + "\n";
     const std::scoped_lock lock(mutex_);
+    auto deadline = Clock::time_point::max();
     for (std::size_t at = 0; at < line.size() && !gone_;) {
-      const ssize_t put = ::write(out_, line.data() + at, line.size() - at);
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0 && errno == EAGAIN) {
-        pollfd ready{out_, POLLOUT, 0};
-        ::poll(&ready, 1, kLookForStopMs);
-        continue;
+      std::array<pollfd, 2> ready{{{out_, POLLOUT, 0}, {in_, 0, 0}}};
+      ::poll(ready.data(), ready.size(), deadline == Clock::time_point::max() ? kLookForStopMs : kLookForGoneMs);
+      if ((ready[0].revents & POLLOUT) != 0) {
+        // So little never waits where there is room.
+        const ssize_t put = ::write(out_, line.data() + at, std::min<std::size_t>(line.size() - at, PIPE_BUF));
+        if (put > 0) at += static_cast<std::size_t>(put);
+        if (put < 0 && errno != EINTR && errno != EAGAIN) gone_ = true;
+        deadline = Clock::time_point::max();
+      } else if ((ready[0].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
+        gone_ = true;
+      } else if (deadline == Clock::time_point::max()) {
+        if ((ready[1].revents & POLLHUP) != 0) deadline = Clock::now() + kLastWords;
+      } else if (Clock::now() >= deadline) {
+        gone_ = true;
       }
-      if (put < 0) gone_ = true;
-      if (put > 0) at += static_cast<std::size_t>(put);
     }
   }
   [[nodiscard]] bool gone() const { return gone_; }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kLastWords{3};
+  static constexpr int kLookForGoneMs = 50;
+
+  int in_;
   int out_;
   std::mutex mutex_;
   std::atomic<bool> gone_ = false;
@@ -106,12 +122,20 @@ Unreadable too_long() {
            {}}};
 }
 
+const std::string kTooMuch = std::to_string(kMostCalls) + " calls, or " + std::to_string(kMostBytesAtOnce) +
+                             " bytes of them, are in progress; try again when one has been answered";
+
+bool takes_time(const std::string& method) {
+  return method == "tools/call" || method == "resources/read" || method.starts_with("tasks/");
+}
+
 }  // namespace
 
 Result<void> serve_streams(const Catalogue& catalogue, int in, int out, const std::stop_token& stop) {
   Lines lines(in);
-  Writer writer(out);
+  Writer writer(in, out);
   Connection connection(catalogue, [&writer](const base::Json& message) { writer.write(message); });
+  ByteBudget bytes(kMostBytesAtOnce);
   Calls calls(kMostCalls);
   Result<void> end;
   for (;;) {
@@ -131,15 +155,15 @@ Result<void> serve_streams(const Catalogue& catalogue, int in, int out, const st
     }
     if (!*message) continue;
     // What changes the connection is done in order; what may take time, beside everything else.
-    if ((*message)->method != "tools/call") {
+    if (!takes_time((*message)->method)) {
       connection.handle(**message);
       continue;
     }
     connection.expect(**message);
     const auto& id = (*message)->id;
-    if (!calls.begin([&connection, call = **message] { connection.handle(call); })) {
-      connection.refuse({id, {RpcCode::busy, std::to_string(kMostCalls) + " calls are in progress; try again", {}}});
-    }
+    const auto held = bytes.take(text.size());
+    if (held == nullptr || !calls.begin([&connection, held, call = **message] { connection.handle(call); }))
+      connection.refuse({id, {RpcCode::busy, kTooMuch, {}}});
   }
   connection.close();
   return end;

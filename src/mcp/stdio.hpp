@@ -14,6 +14,8 @@ namespace accelopt::mcp {
 inline constexpr std::size_t kMostMessageBytes = std::size_t{16} << 20U;
 /// Calls that are answered at the same time; one more is refused, and can be made again.
 inline constexpr int kMostCalls = 256;
+/// Bytes of their messages, all together; the same holds.
+inline constexpr std::size_t kMostBytesAtOnce = std::size_t{128} << 20U;
 
 /// Serves one client until its stream ends or `stop` is asked for; calls in progress are cancelled then.
 /// @error io: a stream failed.

@@ -34,7 +34,7 @@ def engineer(messages):
     tool, text = last_tool(messages)
     run = re.search(r"\d{8}-\d{6}-[0-9a-f]{6}", " ".join(str(m.content) for m in messages if m.role == "tool"))
     if tool is None:
-        return [("start", {"task": TASK, "agents": "recipes", "iterations": 1, "max_evaluations": 8})]
+        return [("start", {"task": TASK, "agents": "recipes", "iterations": 1, "max_evaluations": 3})]
     if tool == "start" or (tool == "status" and "call status again" in text):
         return [("status", {"run": run.group()})]
     if tool == "status":
@@ -83,7 +83,7 @@ async def main():
         import accelopt_workflow
         async with accelopt_workflow.accelopt_tools(FOLDER, *PLACE) as tools:
             workflow = accelopt_workflow.make_workflow(tools, TASK, lambda diff: "+++ b/" in diff, folder="won", agents="recipes",
-                                                       iterations=1, max_evaluations=8)
+                                                       iterations=1, max_evaluations=3)
             return str((await workflow.arun("go")).content)
     import accelopt_toolkit
     tools = accelopt_toolkit.AcceloptTools(WORKSPACE)
@@ -91,7 +91,7 @@ async def main():
     def user(messages):
         tool, text = last_tool(messages)
         if tool is None:
-            return [("run", {"task": f"{FOLDER}/{TASK}", "max_evaluations": 8})]
+            return [("run", {"task": f"{FOLDER}/{TASK}", "max_evaluations": 3})]
         return [("diff", {})] if tool == "run" else text
     return (await accelopt_toolkit.make_agent(ScriptedModel(answer=user), tools.workspace).arun("go")).content
 

@@ -20,7 +20,7 @@ class ToolError(Exception):
 class Client:
     """`accelopt mcp` and one conversation with it. Replies may come in any order."""
 
-    def __init__(self, case, *arguments, era="legacy", environment=None):
+    def __init__(self, case, *arguments, era="legacy", environment=None, version="2025-06-18"):
         self.modern = era == "modern"
         self.process = subprocess.Popen([str(support.program_folder() / "accelopt"), "mcp", *map(str, arguments)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=case.folder,
@@ -31,7 +31,7 @@ class Client:
         self.ended = False
         threading.Thread(target=self._read, daemon=True).start()
         if not self.modern:
-            self.server = self.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "tests", "version": "1"})
+            self.server = self.ask("initialize", protocolVersion=version, capabilities={}, clientInfo={"name": "tests", "version": "1"})
             self.tell("notifications/initialized")
 
     def _read(self):

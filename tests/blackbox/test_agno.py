@@ -42,6 +42,9 @@ class Agno(support.TestCase):
     def test_agents_play_the_roles_and_end_with_a_gain(self):
         result = self.example("roles")
         self.assertEqual(result["outcome"], "improved", result)
+        self.assertGreater(result["speedup"]["low"], 1, "confirmed with an interval")
+        self.assertGreaterEqual(sum(result["usage"]["calls"].values()), 2, "every answer is on record")
+        self.assertTrue(self.succeed("replay", result["run"], "--workspace", self.workspace, "--json").last["same"])
 
     def test_a_workflow_writes_the_winner_with_consent(self):
         self.measure()

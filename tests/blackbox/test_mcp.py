@@ -9,32 +9,9 @@ import signal
 import time
 
 import chat_script
-import mcp_client
 import support
-from mcp_client import Client, ToolError
-
-SETTINGS = {"iterations": 1, "plans": 2, "attempts": 1, "patience": 0}
-
-
-class McpCase(support.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.workspace.mkdir()
-        self.configure(f"[[workers]]\ncommand = \"{support.program_folder() / 'steady_worker'}\"\n")
-
-    def configure(self, text):
-        (self.workspace / "accelopt.toml").write_text(text, encoding="utf-8")
-
-    def client(self, *arguments, **options):
-        return Client(self, "--folder", self.folder, "--workspace", self.workspace, *arguments, **options)
-
-    def scripted(self, **script):
-        """A scripted model and the steady worker, by configuration."""
-        server = self.server(chat_script.steady_script(**script))
-        self.configure(f"[[workers]]\ncommand = \"{support.program_folder() / 'steady_worker'}\"\n"
-                       f"[models.default]\nbase_url = \"{server.url}\"\nmodel = \"{chat_script.MODEL}\"\n")
-        return server
-
+from mcp_case import SETTINGS, McpCase
+from mcp_client import ToolError
 
 class Runs(McpCase):
     def test_a_run_from_start_to_diff(self):
@@ -235,7 +212,7 @@ class Tools(McpCase):
                 client = self.client(era=era)
                 tools = {tool["name"]: tool for tool in client.ask("tools/list")["tools"]}
                 self.assertEqual(set(tools), {"doctor", "init", "lint", "estimate", "evaluate", "best", "start", "status", "result", "diff",
-                                              "stop", "resume", "next_question", "answer", "steer", "memory_search", "memory_add"})
+                                              "stop", "resume", "runs", "next_question", "answer", "steer", "memory_search", "memory_add"})
                 for name, tool in tools.items():
                     self.assertEqual((tool["inputSchema"]["type"], tool["outputSchema"]["type"]), ("object", "object"), name)
                     self.assertTrue(tool["description"] and tool["annotations"]["title"], name)
@@ -299,10 +276,16 @@ class Tools(McpCase):
         self.task()
         client = self.client()
         self.assertEqual(client.ask("resources/list")["resources"], [])
+        self.assertEqual(client.call("runs"), {"total": 0, "runs": []})
         run = client.call("start", task="task", **SETTINGS)["run"]
         client.follow(run)
         uri = client.ask("resources/list")["resources"][0]["uri"]
         self.assertEqual(uri, f"accelopt://runs/{run}")
+        listed = client.call("runs", limit=1)["runs"]
+        self.assertEqual([(it["run"], it["status"], it["outcome"]) for it in listed], [(run, "done", "improved")])
+        completed = client.ask("completion/complete", ref={"type": "ref/resource", "uri": "accelopt://runs/{run}"},
+                               argument={"name": "run", "value": run[:4]})
+        self.assertEqual(completed["completion"]["values"], [run])
         read = lambda it: client.ask("resources/read", uri=it)["contents"][0]["text"]
         self.assertEqual(json.loads(read(uri))["run"], run)
         self.assertIn('"run_started"', read(uri + "/events"))

@@ -54,7 +54,7 @@ class OtherPeoplesClients(support.TestCase):
                 client = NpmClient(self, era, "--folder", support.SUITE, "--workspace", self.workspace)
                 self.assertEqual(client.greeting["server"]["name"], "accelopt")
                 self.assertIn("next_question", client.greeting["instructions"])
-                run = client.call("start", task="matmul", agents="recipes", iterations=1, max_evaluations=8)["run"]
+                run = client.call("start", task="matmul", agents="recipes", iterations=1, max_evaluations=3)["run"]
                 progress = []
                 while not (status := client.call("status", run=run))["ended"]:
                     progress += [it["progress"] for it in client.progress]

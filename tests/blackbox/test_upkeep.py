@@ -126,7 +126,7 @@ class Gc(support.TestCase):
         self.assertEqual(self.succeed("show", "--workspace", self.workspace, "--json", "--samples").out, shown)
         self.assertIs(self.succeed("replay", "--workspace", self.workspace, "--json").last["same"], True)
         said = self.succeed("gc", "--workspace", self.workspace, "--dry-run").out
-        self.assertRegex(said, r"\Awould free 0 B in .*: 0 objects that no run refers to \(\d+ stay\)\nwould free 0 B ")
+        self.assertRegex(said, r"\Awould free 0 B in .*: 0 objects that no run refers to \(\d+ stay\)\nwould free 0 B .*\nwould free 0 B of agents' commands")
 
     def test_abandoned_folders_go_and_used_ones_stay(self):
         self.a_run()
@@ -144,6 +144,42 @@ class Gc(support.TestCase):
         fcntl.flock(claim, fcntl.LOCK_EX)
         self.assertEqual((self.gc("--dry-run")["folders"], self.gc()["folder_bytes"]), (1, 1000))
         self.assertEqual({path.name for path in self.temporary.iterdir()}, {used.name, young.name, others.name})
+
+    def test_leftovers_of_the_server_go_with_what_has_ended(self):
+        self.a_run()
+        done = self.succeed("runs", "--workspace", self.workspace, "--json").last["run"]
+        waiting = self.start("run", self.folder / "task", "--workspace", self.workspace, "--mailbox", self.workspace / "questions" / "asked",
+                             *steady_worker())
+        support.until(lambda: any((self.workspace / "questions").glob("asked/*")), "a question is asked", waiting)
+        waiting.kill()
+        dead = self.succeed("runs", "--workspace", self.workspace, "--json").lines[0]["run"]
+        self.assertNotEqual(done, dead)
+        kept = [f"logs/{dead}.err", "questions/asked", "jobs/lint-young.out", "jobs/eval-going.exit", "jobs/eval-going.out"]
+        going = [f"logs/{done}.out", f"logs/{done}.exit", "logs/none.err", "questions/old", "jobs/lint-old.out", "jobs/lint-old.exit"]
+        for name in kept + going:
+            path = self.workspace / name
+            path.parent.mkdir(exist_ok=True)
+            if name.startswith("questions/"):
+                path.mkdir(exist_ok=True)
+                (path / "planner.md").write_text("x" * 100)
+            else:
+                path.write_text("0\n")
+        outside = self.file("outside.txt", "mine")
+        (self.workspace / "questions" / "link").symlink_to(self.folder)
+        (self.workspace / "jobs" / "link.out").symlink_to(outside)
+        hours_ago = time.time() - 7200
+        for name in kept + going:
+            if "young" not in name:
+                os.utime(self.workspace / name, (hours_ago, hours_ago))
+        with open(self.workspace / "jobs" / "eval-going.exit", "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            looked = self.gc("--dry-run")
+            self.assertEqual(looked["leftovers"], len(going) + 1, looked)
+            self.assertEqual(looked["leftover_bytes"], 2 * (len(going) - 1) + 100)
+            self.assertEqual(self.gc()["leftovers"], len(going) + 1)
+        self.assertEqual([name for name in kept + going if (self.workspace / name).exists()], kept)
+        self.assertTrue(outside.exists(), "a link leads nowhere")
+        self.assertIs(self.succeed("replay", done, "--workspace", self.workspace, "--json").last["same"], True)
 
     def test_nothing_is_removed_beside_a_run(self):
         self.a_run()

@@ -104,6 +104,12 @@ TEST_F(ControlTest, ARequestReachesItsRunAloneAndNoLaterSession) {
   EXPECT_EQ(control_->ask("r9", Request::stop).error().code, ErrorCode::not_found);
 }
 
+TEST_F(ControlTest, ARequestBeforeTheFirstSessionIsHeard) {
+  ASSERT_TRUE(control_->ask("r1", Request::stop_now));
+  EXPECT_EQ(*control_->beat(begin("r1"), {}), Request::stop_now);
+  EXPECT_EQ(*control_->beat(begin("r2"), {}), Request::none);
+}
+
 TEST_F(ControlTest, WhatARunHasSpentIsTheSumOverItsSessions) {
   Session session = begin("r1");
   session.wall_seconds = 12.5;

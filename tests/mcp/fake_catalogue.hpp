@@ -23,6 +23,25 @@ inline Tool fake_tool(const std::string& name,
           .run = std::move(run)};
 }
 
+/// Four tasks: "going", "well" and "badly" ended, "cancelled".
+inline Tasks fake_tasks() {
+  const auto get = [](const std::string& id, double, const std::stop_token&) -> base::Result<Task> {
+    Task task{.id = id, .message = "so far", .created = "2026-01-01T00:00:00Z", .updated = "2026-01-01T00:00:05Z"};
+    if (id == "well") task.result = ToolResult{"all is well", {{"ok", true}}};
+    if (id == "badly") task.result = base::fail(base::ErrorCode::unavailable, "it died; call resume");
+    if (task.result) task.status = Task::Status::completed;
+    if (id == "cancelled") task.status = Task::Status::cancelled;
+    if (task.status == Task::Status::working && id != "going")
+      return base::fail(base::ErrorCode::not_found, "there is no such task");
+    return task;
+  };
+  return {.get = get, .cancel = [get](const std::string& id) -> base::Result<void> {
+            TRY_ASSIGN(const Task task, get(id, 0, {}));
+            if (task.status == Task::Status::working) return {};
+            return base::fail(base::ErrorCode::invalid_argument, "it has ended");
+          }};
+}
+
 inline Catalogue fake_catalogue() {
   Catalogue out{.name = "fake",
                 .title = "Fake",
@@ -58,10 +77,20 @@ inline Catalogue fake_catalogue() {
   out.tools.push_back(fake_tool("bug", [](const base::Json&, const Call&) -> base::Result<ToolResult> {
     throw std::runtime_error("a cat on the keyboard");
   }));
+  Tool begin = fake_tool("begin", [](const base::Json&, const Call&) -> base::Result<ToolResult> {
+    return ToolResult{"it has begun", base::Json::object(), {}, "going"};
+  });
+  begin.input["properties"]["follow"] = {{"type", "boolean"}};
+  begin.follow = "follow";
+  out.tools.push_back(std::move(begin));
+  out.tasks = fake_tasks();
   out.templates.push_back({"fake://{letter}", "letter", "a letter", "text/plain",
                            [](const std::string& letter) -> base::Result<ResourceText> {
                              if (letter != "a") return base::fail(base::ErrorCode::not_found, "only a is there");
                              return ResourceText{"text/plain", "A"};
+                           },
+                           [](const std::string& beginning) {
+                             return beginning.empty() ? std::vector<std::string>(150, "a") : std::vector<std::string>();
                            }});
   out.prompts.push_back({"greet", "Greet", "says hello", {{"name", "whom", true}}, [](const base::Json& arguments) {
                            return "hello " + arguments.value("name", "");

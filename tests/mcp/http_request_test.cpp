@@ -42,13 +42,14 @@ TEST(HttpHead, Malformed_IsNone) {
 
 TEST(HttpAccessTest, GoodRequest_Passes) {
   EXPECT_EQ(refused(head()), 0);
-  for (const char* host : {"127.0.0.1", "127.0.0.1:8123", "LOCALHOST:1", "[::1]:8"})
+  for (const char* host : {"127.0.0.1", "127.0.0.1:8123", "127.1.2.3:80", "LOCALHOST:1", "[::1]:8"})
     EXPECT_EQ(refused(head({{"host", host}})), 0) << host;
   EXPECT_EQ(refused(head({{"origin", "http://localhost:3000"}})), 0);
 }
 
 TEST(HttpAccessTest, OtherHostsAndOrigins_AreForbidden) {
-  for (const char* host : {"", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "localhost:80@evil"})
+  for (const char* host : {"", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.evil.example",
+                           "127.0.0.1@evil", "localhost:80@evil"})
     EXPECT_EQ(refused(head({{"host", host}})), 403) << host;
   for (const char* origin : {"null", "https://evil.example", "http://localhost.evil.example", "file://localhost"})
     EXPECT_EQ(refused(head({{"origin", origin}})), 403) << origin;
