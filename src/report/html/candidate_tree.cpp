@@ -126,7 +126,7 @@ Markup candidate_tree(const RunStory& story) {
       "Each column is an iteration, each symbol an attempt, beside the parent that it changes; b, p, a and f number "
       "parent, plan, attempt and fix. A figure alone is the speed-up over the baseline by the play-off that gave the "
       "candidate a place; else it is over its parent. The thick line leads to the winner.",
-      edges);
+      edges, Size::natural);
 }
 
 }  // namespace accelopt::report::html

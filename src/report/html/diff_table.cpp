@@ -113,9 +113,16 @@ Markup diff_table(std::string_view before, std::string_view after, const std::st
     cells += side(row.after_number, row.after, row.changed, "new");
     body += element("tr", cells);
   }
-  Markup heads = element("th", {{"scope", "colgroup"}, {"colspan", "2"}}, before_title);
-  heads += element("th", {{"scope", "colgroup"}, {"colspan", "2"}}, after_title);
+  Markup heads = element("th", {{"colspan", "2"}, {"scope", "col"}}, before_title);
+  heads += element("th", {{"colspan", "2"}, {"scope", "col"}}, after_title);
   Markup table = element("caption", caption);
+  const Markup narrow = empty_element("col", {{"class", "narrow"}});
+  Markup columns;
+  for (int side = 0; side < 2; ++side) {
+    columns += narrow;
+    columns += empty_element("col", {});
+  }
+  table += element("colgroup", columns);
   table += element("thead", element("tr", heads));
   table += element("tbody", body);
   return element("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", caption}},

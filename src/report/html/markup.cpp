@@ -79,7 +79,7 @@ Markup empty_element(std::string_view name, const Attributes& attributes) {
   Markup out;
   out.source_ = opening(name, attributes);
   // In SVG what is not closed holds what follows; HTML's own need no end.
-  if (name != "meta" && name != "br") out.source_.insert(out.source_.size() - 1, "/");
+  if (name != "meta" && name != "col") out.source_.insert(out.source_.size() - 1, "/");
   return out;
 }
 

@@ -16,7 +16,8 @@ constexpr std::string_view kStyle = R"css(
 @media (prefers-color-scheme:dark){:root{--back:#0d1117;--text:#e6edf3;--soft:#9da7b3;--line:#30363d;--panel:#161b22;--good:#56d364;--bad:#ff8a80;--even:#9da7b3;--best:#79c0ff;--known:#8b949e;--old:#3c1618;--new:#12321c}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--back);color:var(--text);font:16px/1.5 system-ui,sans-serif}
-header,main,footer{max-width:66rem;margin:0 auto;padding:1rem}
+header,main,footer{max-width:66rem;margin:0 auto;padding:.5rem 1rem}
+section:first-child h2{margin-top:.5rem}
 h1{font-size:1.5rem;line-height:1.25;margin:.5rem 0;overflow-wrap:anywhere}
 h2{font-size:1.2rem;margin:2rem 0 .5rem;border-bottom:1px solid var(--line)}
 h3{font-size:1rem;margin:1.25rem 0 .25rem;overflow-wrap:anywhere}
@@ -29,7 +30,9 @@ figure{margin:.75rem 0}
 .scroll{overflow-x:auto;max-width:100%}
 .tall{max-height:30rem;overflow-y:auto}
 svg{display:block;width:100%;height:auto;min-width:34rem;font:12px system-ui,sans-serif}
+svg.natural{width:auto;min-width:0}
 svg text{fill:var(--text)}
+svg .node{paint-order:stroke;stroke:var(--back);stroke-width:4px}
 svg .tick,svg .axis,svg .node{fill:var(--soft)}
 svg .kept{fill:var(--text);font-weight:600}
 .grid{stroke:var(--line);stroke-width:.6}
@@ -63,8 +66,8 @@ pre,code{font:13px/1.4 ui-monospace,monospace}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--panel);padding:.75rem;margin:.5rem 0}
 .diff{table-layout:fixed;width:100%;min-width:0}
 .diff td{border:0;padding:0 .4rem;white-space:pre-wrap}
-.diff .number{color:var(--soft);text-align:right;width:3.5rem}
-.diff th:first-child,.diff th:last-child{width:50%}
+.diff .number{color:var(--soft);text-align:right}
+.diff col.narrow{width:3.5rem}
 .diff .line{border-right:1px solid var(--line)}
 .diff .old{background:var(--old)}
 .diff .new{background:var(--new)}
@@ -74,12 +77,12 @@ ins,del{text-decoration:none}
 .legend svg{display:inline-block;width:16px;height:16px;min-width:0;vertical-align:-3px}
 :focus-visible{outline:3px solid var(--best);outline-offset:2px}
 @media (max-width:42rem){
-.diff,.diff tbody,.diff thead{display:block}
+.diff,.diff tbody,.diff thead,.diff caption{display:block}
+.diff colgroup{display:none}
 .diff tr{display:grid;grid-template-columns:2.75rem 1fr}
 .diff th{grid-column:1/-1;width:auto}
 .diff .none{display:none}
 .diff .same:nth-child(n+3){display:none}
-.diff .number{width:auto}
 .diff .gap{grid-column:1/-1}
 }
 @media print{

@@ -116,7 +116,8 @@ std::vector<double> ticks_of(const Axis& axis, int count) {
   for (const double digit : {5.0, 2.0, 1.0}) {
     if (power * digit >= rough) step = power * digit;
   }
-  for (double k = std::ceil(low / step - 1e-9); k * step <= high + step * 1e-9; ++k) ticks.push_back(k * step);
+  for (double k = std::ceil(low / step - 1e-9); k * step <= high + step * 1e-9; ++k)
+    ticks.push_back(k == 0 ? 0 : k * step);
   return ticks;
 }
 
@@ -290,21 +291,24 @@ void Plot::bar(std::string_view style, double row, Range values, const std::stri
 }
 
 Markup Plot::finish(const std::string& title, const std::string& description) {
-  return figure(name_, kWidth, height_, title, description, body_);
+  return figure(name_, kWidth, height_, title, description, body_, Size::scaled);
 }
 
 Markup figure(const std::string& name, double width, double height, const std::string& title,
-              const std::string& description, const Markup& body) {
+              const std::string& description, const Markup& body, Size size) {
   Markup inner = element("title", {{"id", name + "-title"}}, title);
   inner += element("desc", {{"id", name + "-desc"}}, description);
   inner += body;
-  Markup out = element("svg",
-                       {{"id", name},
+  Attributes attributes{{"id", name},
                         {"viewBox", fmt::format("0 0 {} {}", coordinate(width), coordinate(height))},
                         {"role", "img"},
                         {"aria-labelledby", name + "-title"},
-                        {"aria-describedby", name + "-desc"}},
-                       inner);
+                        {"aria-describedby", name + "-desc"}};
+  if (size == Size::natural) {
+    attributes.insert(attributes.end(),
+                      {{"class", "natural"}, {"width", coordinate(width)}, {"height", coordinate(height)}});
+  }
+  const Markup out = element("svg", attributes, inner);
   Markup scrolled =
       element("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", title}}, out);
   scrolled += element("figcaption", description);

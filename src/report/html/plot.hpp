@@ -85,9 +85,11 @@ class Plot {
   Markup body_;
 };
 
-/// A figure around a drawing that is no plot of axes.
+/// scaled: as wide as the page; natural: a unit is a pixel, and what does not fit is scrolled to.
+enum class Size { scaled, natural };
+/// A figure around a drawing.
 Markup figure(const std::string& name, double width, double height, const std::string& title,
-              const std::string& description, const Markup& body);
+              const std::string& description, const Markup& body, Size size);
 
 /// A coordinate: two decimals at most.
 std::string coordinate(double value);

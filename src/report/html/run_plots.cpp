@@ -84,11 +84,13 @@ Markup convergence(const RunStory& story, const Spending& spending, const std::s
     plot.interval(Mark::confirmed, end * 1.03, *confirmed->ratio);
     plot.mark(Mark::confirmed, end * 1.03, confirmed->ratio->estimate, "confirmed: " + format_ratio(*confirmed->ratio));
   }
-  return plot.finish("Best speed-up so far against " + spending.title,
-                     "The line is the best candidate so far by the play-offs, with 95 % intervals; the diamond is the "
-                     "confirmed winner, "
-                     "measured again in fresh processes. Every other symbol is a candidate: its own race's ratio times "
-                     "its parent's score.");
+  std::string description =
+      "The line is the best candidate so far by the play-offs, with 95 % intervals; the diamond is the confirmed "
+      "winner, "
+      "measured again in fresh processes.";
+  if (!dots.empty())
+    description += " Every other symbol is a candidate: its own race's ratio times its parent's score.";
+  return plot.finish("Best speed-up so far against " + spending.title, description);
 }
 
 Markup rounds_table(const RunStory& story, const std::string& caption) {

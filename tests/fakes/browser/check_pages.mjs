@@ -57,8 +57,10 @@ async function open(browser, file) {
     document.body.append(script);
     return window.ran === true;
   });
+  // eslint-disable-next-line no-undef
+  const title = await tab.evaluate(() => document.title === document.querySelector('title').textContent && document.title !== 'taken');
   await context.close();
-  return { refused: refused.filter((text) => !text.includes('script')), styled, runs };
+  return { refused: refused.filter((text) => !text.includes('script')), styled, runs, title };
 }
 
 async function look(browser, file, looks) {
