@@ -161,6 +161,7 @@ class Story {
       if (!member(entry, "beam").is_array()) continue;
       StoryRound round{.iteration = entry.value("iteration", 1) - 1, .beam = {}, .incumbent = {}, .usage = {}};
       for (const Json& place : entry["beam"]) {
+        if (!place.is_object()) continue;
         const double score = place.value("score", 1.0);
         round.beam.push_back({identity_of(text_at(place, "id")), "", {score, score, score}});
       }

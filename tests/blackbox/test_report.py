@@ -70,7 +70,7 @@ class EveryPlot(RecordedRun):
             self.assert_near([interval[1:] for interval in plot.intervals("confirmed")], [confirmed[1:]])
         rows = pages.table(self.page, "Best so far by iteration")
         self.assertEqual([int(row[1]) for row in rows[1:-1]], [event["evaluations"] for event in self.selected])
-        self.assertEqual([row[5] for row in rows[1:]], ["19.1x [18.4, 19.7]", "19.1x [18.4, 19.7]", "20.5x [20.3, 20.7]", "20.4x [20.2, 20.6]"])
+        self.assertEqual([row[5] for row in rows[1:]], ["18.3x [18.0, 18.6]", "18.3x [18.0, 18.6]", "20.2x [20.1, 20.4]", "20.4x [20.2, 20.6]"])
 
     def test_each_candidate_stands_at_its_ratio_times_its_parents_score(self):
         score = {"baseline": 1.0}
@@ -162,14 +162,16 @@ class Lessons(RecordedRun):
         lesson = self.succeed("explain", "--workspace", self.workspace, "--json").last
         attempts = {e["id"]: e for e in self.events if e["type"] == "attempt" and e["state"] == "done"}
         self.assertEqual([(step["id"], step["parent"]) for step in lesson["steps"]],
-                         [("i0.b0.p1.a0.f0", "baseline"), ("i2.b1.p0.a0.f0", "i0.b0.p1.a0.f0")])
+                         [("i0.b0.p1.a0.f0", "baseline"), ("i2.b1.p1.a0.f0", "i0.b0.p1.a0.f0")])
         for step in lesson["steps"]:
             self.assertEqual(step["ratio"], attempts[step["id"]]["ratio"])
             self.assertEqual(step["plan"]["title"], attempts[step["id"]]["title"])
             iteration = step["id"].split(".")[0]
             self.assertEqual({one["id"] for one in step["beside"]}, {id for id in attempts if id.startswith(iteration + ".")} - {step["id"]})
             self.assertTrue(step["diff"].startswith("--- parent\n+++ step\n"))
-            self.assertTrue(step["profile"], "both were profiled")
+        figures = {figure["name"]: figure for figure in lesson["steps"][0]["profile"]}
+        self.assertGreater(figures["cold time"]["before"], 10 * figures["cold time"]["after"])
+        self.assertEqual(lesson["steps"][1]["profile"], [], "the last round's candidates are parents of none, and not profiled")
         self.assertEqual([one["id"] for one in lesson["steps"][1]["rests_on"]], lesson["steps"][1]["plan"]["rests_on"])
         self.assertTrue(all(one["title"] for one in lesson["steps"][1]["rests_on"]))
         self.assertEqual({one["id"] for one in lesson["dead_ends"]}, {id for id in attempts if id.startswith("i1.")})
@@ -195,9 +197,9 @@ class Hostile(steady.SteadyTestCase):
         def marked(body):
             answer = plain(body)
             if "You are the planner" in body["messages"][0]["content"]:
-                return re.sub("^(Title: .*)$", lambda line: line[1] + " " + MARKUP, answer, flags=re.MULTILINE)
+                return re.sub("^(Title: .*)$", lambda line: line[1] + " " + MARKUP, answer, flags=re.MULTILINE) + "\x1b[2J\u202e"
             if answer.startswith("```cpp"):
-                return answer.replace("void kernel", "// " + MARKUP + "\x1b[2J\u202e\nvoid kernel")
+                return answer.replace("void kernel", "// " + MARKUP + "\nvoid kernel")
             return answer
 
         steady.answer_to = marked

@@ -134,9 +134,10 @@ Markup memory(const RunStory& story) {
 }
 
 /// Settings as names and values, one line a setting.
-void add_settings(Table& table, const std::string& prefix, const Json& settings) {
-  if (!settings.is_object()) return;
-  for (const auto& [name, value] : settings.items()) {
+void add_settings(Table& table, const Json& settings, const char* group, const std::string& prefix) {
+  const auto found = settings.find(group);
+  if (found == settings.end() || !found->is_object()) return;
+  for (const auto& [name, value] : found->items()) {
     if (value.is_object() || value.is_array() || value.is_null()) continue;
     table.rows.push_back(cells({prefix + name, value.is_string() ? value.get<std::string>() : value.dump()}));
   }
@@ -153,8 +154,8 @@ Markup repeat(const RunStory& story) {
   out += element("pre", element("code", fmt::format("accelopt run {} --seed {}", folder.empty() ? "TASK" : folder,
                                                     story.run.seed)));
   Table table{"Settings of the search and of the measurement", {{"setting"}, {"value"}}, {}};
-  add_settings(table, "", story.run.settings.value("search", Json::object()));
-  add_settings(table, "measure.", story.run.settings.value("measure", Json::object()));
+  add_settings(table, story.run.settings, "search", "");
+  add_settings(table, story.run.settings, "measure", "measure.");
   out += folded("All settings", to_markup(table));
   return out;
 }
