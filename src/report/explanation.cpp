@@ -142,10 +142,12 @@ std::string answer_of(const RunStory& story) {
 
 std::string fate_of(const StoryAttempt& attempt) {
   if (attempt.note.starts_with("no answer")) return "no answer";
+  const bool known = attempt.note == model::kKnownAlready;
+  if (known && attempt.status == model::Status::passed) return "known already";
   const bool raced = attempt.status == model::Status::passed && attempt.verdict != model::Verdict::none;
   std::string word = base::lower(raced ? model::to_string(attempt.verdict) : model::to_string(attempt.status));
   std::ranges::replace(word, '_', ' ');
-  if (attempt.note == model::kKnownAlready) word += ", known already";
+  if (known) word += ", known already";
   if (attempt.is_winner) word += ", the winner";
   return word;
 }

@@ -208,6 +208,11 @@ class Story {
       made.ratio = event.ratio;
       made.note = event.note;
       if (event.identity.fix >= 0) made.identity = event.identity;
+      // What was measured is another attempt's, against that one's parent.
+      if (made.note == model::kKnownAlready) {
+        made.ratio.reset();
+        made.verdict = model::Verdict::none;
+      }
     }
     return made;
   }

@@ -115,7 +115,9 @@ class EveryPlot(RecordedRun):
         edges = set()
         for edge in svg.all("path", "edge"):
             points = [tuple(map(float, point.split())) for point in re.split("[ML]", edge["d"])[1:]]
-            edges.add((points[0], points[-1], "way" in edge.classes))
+            # It begins behind its parent's label, in the parent's row.
+            parent = max(node for node in place.values() if node[1] == points[0][1] and node[0] <= points[0][0])
+            edges.add((parent, points[-1], "way" in edge.classes))
         expected = set()
         winner = next(a["id"] for a in self.attempts if a["id"] == next(e for e in self.events if e["type"] == "confirming")["id"])
         parent_of = {}
@@ -255,6 +257,48 @@ class Hostile(steady.SteadyTestCase):
                 self.assertEqual((look["scripts"], look["handlers"]), (0, 0), name)
                 self.assertEqual(look["overflow"], 0, f"{name}: the page is wider than the screen")
             self.assertGreater(page["looks"]["light"]["printed"], 10_000, "it is printed")
+
+
+class Narrated(steady.SteadyTestCase):
+    """A model tells the lesson in prose; its numbers are the record's, or it is refused."""
+
+    def setUp(self):
+        super().setUp()
+        plain = steady.answer_to
+        self.addCleanup(setattr, steady, "answer_to", plain)
+        self.prose, self.questions = [], []
+
+        def told(body):
+            if "You tell how a search made" not in body["messages"][0]["content"]:
+                return plain(body)
+            self.questions.append(body["messages"])
+            return self.prose.pop(0)
+
+        steady.answer_to = told
+        ran = self.accelopt(*self.run_arguments(self.workspace))
+        self.assertEqual(ran.last["outcome"], "improved", "the steady model has faster kernels")
+        self.speedup = f"{ran.last['speedup']['estimate']:.2f}x"
+
+    def narrate(self, *prose):
+        self.prose = list(prose)
+        return self.accelopt("explain", "--workspace", self.workspace, "--narrate", "--base-url", self.model.url, "--model", steady.MODEL, "--json")
+
+    def test_numbers_of_the_record_pass(self):
+        told = self.narrate(f"It became {self.speedup} as fast.").last["narrative"]
+        self.assertEqual((told["text"], told["corrected"], told["usage"]["calls"]), (f"It became {self.speedup} as fast.", [], 1))
+        self.assertIn("How small_matmul became faster", self.questions[0][1]["content"])
+
+    def test_another_number_is_asked_about_once(self):
+        told = self.narrate("It became 87.65x as fast.", f"It became {self.speedup} as fast.").last["narrative"]
+        self.assertEqual((told["corrected"], told["usage"]["calls"]), (["87.65x"], 2))
+        self.assertIn("87.65x", self.questions[1][-1]["content"])
+
+    def test_a_second_one_is_an_error_that_names_it(self):
+        self.assert_says(self.narrate("87.65x", "It took 123456 us."), 1, "123456", "without --narrate")
+
+    def test_flags_that_mean_nothing_are_refused(self):
+        self.assert_says(self.accelopt("explain", "--workspace", self.workspace, "--model", "x"), 2, "without --narrate no model")
+        self.assert_says(self.accelopt("explain", "--workspace", self.workspace, "--narrate"), 1, "none is configured")
 
 
 class Refusals(support.TestCase):

@@ -17,6 +17,8 @@ using model::Identity;
 
 constexpr double kColumnWidth = 168;  ///< width of an iteration's
 constexpr double kNodeHeight = 22;
+constexpr double kLabelWidth = 122;  ///< where a candidate's label ends, from its symbol
+constexpr double kMarkWidth = 8;
 constexpr double kTreeTop = 34;
 constexpr double kTreeLeft = 14;
 
@@ -65,9 +67,7 @@ std::string label_of(const StoryAttempt& attempt) {
   std::string label = fmt::format("b{} p{} a{}", id.parent, id.plan, id.attempt);
   if (id.fix > 0) label += fmt::format(" f{}", id.fix);
   if (attempt.score) return label + "  " + format_ratio(attempt.score->estimate);
-  return attempt.ratio && attempt.status == model::Status::passed
-             ? label + fmt::format("  {} of parent", format_ratio(attempt.ratio->estimate))
-             : label;
+  return attempt.ratio ? label + "  " + format_ratio(attempt.ratio->estimate) : label;
 }
 
 std::string tip_of(const StoryAttempt& attempt) {
@@ -83,13 +83,18 @@ Mark tree_mark(const StoryAttempt& attempt) {
   return mark_of(attempt.status, attempt.verdict);
 }
 
+/// Edges run in the gaps between the columns of labels; past a column in between they run between two rows.
 Markup edge(const Place& from, const Place& to, std::string_view style) {
-  const double bend = to.x - kColumnWidth / 4;
-  return empty_element("path",
-                       {{"class", std::string(style)},
-                        {"d", fmt::format("M{} {}L{} {}L{} {}L{} {}", coordinate(from.x), coordinate(from.y),
-                                          coordinate(std::min(bend, from.x + kColumnWidth * 3 / 4)), coordinate(from.y),
-                                          coordinate(bend), coordinate(to.y), coordinate(to.x), coordinate(to.y))}});
+  const double begin = from.x <= kTreeLeft ? from.x : from.x + kLabelWidth;
+  const double gap = from.x + kColumnWidth - kMarkWidth;
+  std::string path = fmt::format("M{} {}", coordinate(begin), coordinate(from.y));
+  if (gap < to.x - kColumnWidth / 2) {
+    const double between = to.y - kNodeHeight / 2;
+    path += fmt::format("L{} {}", coordinate(gap), coordinate(between));
+    path += fmt::format("L{} {}", coordinate(to.x - kColumnWidth + kLabelWidth), coordinate(between));
+  }
+  path += fmt::format("L{} {}", coordinate(to.x), coordinate(to.y));
+  return empty_element("path", {{"class", std::string(style)}, {"d", path}});
 }
 
 }  // namespace
@@ -115,6 +120,7 @@ Markup candidate_tree(const RunStory& story) {
     nodes += symbol(tree_mark(attempt), place.x, place.y, tip_of(attempt));
     nodes += element("text",
                      {{"class", attempt.score ? "node kept" : "node"},
+                      {"paint-order", "stroke"},
                       {"x", coordinate(place.x + 10)},
                       {"y", coordinate(place.y + 4)}},
                      label_of(attempt));
@@ -123,9 +129,9 @@ Markup candidate_tree(const RunStory& story) {
   edges += nodes;
   return figure(
       "tree", layout.width(), layout.height(), "The candidates and their parents",
-      "Each column is an iteration, each symbol an attempt, beside the parent that it changes; b, p, a and f number "
-      "parent, plan, attempt and fix. A figure alone is the speed-up over the baseline by the play-off that gave the "
-      "candidate a place; else it is over its parent. The thick line leads to the winner.",
+      "Each column is an iteration, each symbol an attempt, joined to the parent that it changes; b, p, a and f number "
+      "parent, plan, attempt and fix. A bold figure is the speed-up over the baseline, by the play-off that gave the "
+      "candidate a place; any other is over its parent. The thick line leads to the winner.",
       edges, Size::natural);
 }
 

@@ -32,7 +32,7 @@ figure{margin:.75rem 0}
 svg{display:block;width:100%;height:auto;min-width:34rem;font:12px system-ui,sans-serif}
 svg.natural{width:auto;min-width:0}
 svg text{fill:var(--text)}
-svg .node{paint-order:stroke;stroke:var(--back);stroke-width:4px}
+svg .node{stroke:var(--back);stroke-width:4px}
 svg .tick,svg .axis,svg .node{fill:var(--soft)}
 svg .kept{fill:var(--text);font-weight:600}
 .grid{stroke:var(--line);stroke-width:.6}
@@ -56,16 +56,15 @@ svg .kept{fill:var(--text);font-weight:600}
 .bar.second{fill:var(--even)}
 table{border-collapse:collapse;font-size:.875rem;min-width:100%}
 caption{text-align:left;color:var(--soft);padding:.25rem 0}
-th,td{text-align:left;vertical-align:top;padding:.25rem .5rem;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+th,td{text-align:left;vertical-align:top;padding:.25rem .5rem;border-bottom:1px solid var(--line);overflow-wrap:break-word;min-width:4.5rem;max-width:34rem}
 th{background:var(--panel)}
 .right{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
-.word{overflow-wrap:normal}
 details{margin:.5rem 0}
 summary{cursor:pointer;color:var(--best)}
 pre,code{font:13px/1.4 ui-monospace,monospace}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--panel);padding:.75rem;margin:.5rem 0}
 .diff{table-layout:fixed;width:100%;min-width:0}
-.diff td{border:0;padding:0 .4rem;white-space:pre-wrap}
+.diff td{border:0;min-width:0;max-width:none;overflow-wrap:anywhere;padding:0 .4rem;white-space:pre-wrap}
 .diff .number{color:var(--soft);text-align:right}
 .diff col.narrow{width:3.5rem}
 .diff .line{border-right:1px solid var(--line)}
