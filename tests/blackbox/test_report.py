@@ -4,6 +4,7 @@
 object to. `--long`: also with the validator of the HTML standard's own checker."""
 
 import json
+import math
 import pathlib
 import re
 import sys
@@ -301,10 +302,55 @@ class Narrated(steady.SteadyTestCase):
         self.assert_says(self.accelopt("explain", "--workspace", self.workspace, "--narrate"), 1, "none is configured")
 
 
+class Suites(steady.SteadyTestCase):
+    """Two suite runs of two tasks, the second with what the first has learned."""
+
+    def test_every_plot_has_the_suite_runs_numbers(self):
+        suite = self.folder / "suite"
+        suite.mkdir()
+        for name in ("one", "two"):
+            self.task(f"suite/{name}", baseline=steady.BASELINE)
+        results = []
+        for _ in range(2):
+            ran = self.accelopt("bench", suite, "--workspace", self.workspace, "--json", "--base-url", self.model.url, "--model", steady.MODEL,
+                                "--worker", self.worker, *steady.SETTINGS, "--knowledge", self.folder / "knowledge.db")
+            self.assertIn(ran.code, (0, 3), ran)
+            results.append([line for line in ran.lines if line["type"] == "result"])
+        file = self.folder / "suites.html"
+        self.succeed("report", "--history", suite, "--workspace", self.workspace, "-o", file)
+        source = file.read_text(encoding="utf-8")
+        page = pages.read(source)
+        self.assertNotIn(str(self.folder), source, "a page that is passed on names no folder of its maker")
+        gains = [r for r in zip(("one", "two"), results[1]) if r[1]["speedup"]]
+        self.assertTrue(gains, "the steady model has faster kernels")
+        plot = pages.plot(page, "tasks")
+        for found, (name, result) in zip(plot.marks("confirmed"), gains, strict=True):
+            self.assertAlmostEqual(found[0], result["speedup"]["estimate"], delta=2e-3)
+            self.assertEqual(found[1], name)
+        over_time = pages.plot(page, "over-time-1")
+        means = [math.prod((r["speedup"] or {"estimate": 1})["estimate"] for r in of_it) ** 0.5 for of_it in results]
+        found = sorted([*over_time.marks("tie"), *over_time.marks("best")])
+        self.assertEqual([round(x) for x, _ in found], [1, 2])
+        for (_, value), mean in zip(found, means, strict=True):
+            self.assertAlmostEqual(value, mean, delta=2e-3)
+        runs = self.succeed("bench", "--history", "--workspace", self.workspace, "--json").lines[:-1]
+        warm = [sum(task["memory"] == "warm" for task in run["runs"]) for run in runs]
+        self.assertEqual(len(list(over_time.marks("best"))), sum(count > 0 for count in warm))
+        self.assertEqual([row[2] for row in pages.table(page, "Suite runs of set 1 over time")[1:]], [f"{count} of 2 warm" for count in warm])
+        self.assertEqual(len(pages.table(page, "Suite runs, oldest first")), 3)
+        one = self.succeed("report", "--history", "--only", "one", "--workspace", self.workspace, "-o", "-").out
+        self.assertNotIn(">two<", one)
+        checked = pages.checked_in_browser([file], *(["--vnu"] if LONG else []))
+        if not isinstance(checked, str):
+            self.assertEqual((checked[0]["html"], checked[0].get("vnu", [])), ([], []))
+            self.assertEqual([look["axe"] + look["console"] for look in checked[0]["looks"].values()], [[], [], []])
+
+
 class Refusals(support.TestCase):
     def test_what_cannot_be_read_or_written_is_said(self):
         self.assert_says(self.accelopt("report", "--workspace", self.workspace), 1, "no workspace|no runs|workspace")
         self.assertFalse(self.workspace.exists(), "reading makes nothing")
+        self.assert_says(self.accelopt("report", "--only", "one", "--workspace", self.workspace), 2, "--history")
 
 
 if __name__ == "__main__":
