@@ -90,6 +90,10 @@ body{font-size:11pt}
 header,main,footer{max-width:none;padding:0}
 .scroll,.tall{overflow:visible;max-height:none}
 svg{min-width:0}
+svg.natural{width:100%}
+table{font-size:8pt}
+th,td{min-width:0;padding:.1rem .3rem;overflow-wrap:anywhere}
+.right{white-space:normal}
 figure,tr{break-inside:avoid}
 h2,h3{break-after:avoid}
 nav{display:none}

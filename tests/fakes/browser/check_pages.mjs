@@ -93,6 +93,10 @@ async function look(browser, file, looks) {
     printed = pdf.length;
     await tab.emulateMedia({ media: 'print' });
     const hidden = await tab.evaluate(() => [...document.querySelectorAll('details table')].filter((table) => table.getBoundingClientRect().height === 0).length);
+    // As wide as A4 paper at 96 pixels an inch, less its margins.
+    await tab.setViewportSize({ width: 718, height: 1000 });
+    const wide = await tab.evaluate(() => [...document.querySelectorAll('table,svg')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1).length);
+    if (wide > 0) axe.push(`print: ${wide} tables or plots are cut off at the paper's edge`);
     if (hidden > 0) axe.push(`print: ${hidden} tables are hidden on paper`);
   }
   await context.close();
