@@ -12,7 +12,7 @@ build=(
   libsqlite3-dev libexpected-dev libseccomp-dev libssl-dev libxxhash-dev
   libclang1-19 libclang-19-dev
 )
-checks=(libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format clang ccache curl python3-venv)
+checks=(libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format clang ccache curl python3-venv chromium)
 # For the tests against the SurrealDB engine, which are skipped where they are not to be had.
 surreal=(nodejs npm)
 

@@ -6,10 +6,14 @@
 #include <fmt/format.h>
 
 #include "app/best.hpp"
+#include "app/minimise.hpp"
+#include "app/run.hpp"
 #include "app/workspace.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
+#include "report/format.hpp"
 #include "report/step_progress.hpp"
+#include "report/text_width.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -17,6 +21,7 @@ namespace {
 struct BestFlags {
   std::vector<std::string> runs;
   std::string workspace;
+  bool minimise = false;
   app::BestOptions best;
 };
 
@@ -31,12 +36,38 @@ app::BestPorts ports_of_terminal() {
               }};
 }
 
+/// Where a run measured, unless the command line names another place.
+app::DeviceFlags place_for(const journal::RunInfo& run, const app::DeviceFlags& given) {
+  if (given.device_given || !given.workers.empty()) return given;
+  const auto settings = app::run_settings_from(run.settings);
+  if (!settings) return given;
+  app::DeviceFlags place = settings->device;
+  place.defer.clear();  // whoever asks waits for it
+  return place;
+}
+
+/// Leaves of the winner what carries its gain, and says on standard error what that is.
+base::Result<void> minimise(const app::Shell& shell, const BestFlags& flags, app::Winner& winner) {
+  report::StepProgress steps(stderr, {.live = isatty(STDERR_FILENO) == 1});
+  TRY_ASSIGN(app::Minimised least, app::minimise(shell, place_for(winner.run, flags.best.device), winner.run.task,
+                                                 winner.solution, [&](const std::string& step) { steps.begin(step); }));
+  steps.end();
+  fmt::print(stderr, "{}: {} of {} edits carry none of the gain and were taken back\n", winner.run.task_name,
+             least.taken_back, least.edits);
+  fmt::print(stderr, "{}: {} with all edits, {} with {} of them, confirmed now\n", winner.run.task_name,
+             report::format_ratio(least.winner), report::format_ratio(least.minimised), least.edits - least.taken_back);
+  if (!least.note.empty()) fmt::print(stderr, "note: {}\n", report::printable(least.note));
+  winner.solution = std::move(least.solution);
+  return {};
+}
+
 base::Result<Exit> best(const app::Shell& shell, const BestFlags& flags) {
   if (const auto usable = app::check(flags.best.device); !usable) return refuse_options(usable.error());
   TRY_ASSIGN(const auto journal, app::open_workspace(app::find_workspace(flags.workspace), journal::Access::read_only));
   std::vector<app::Winner> winners;
   for (const std::string& run : flags.runs.empty() ? std::vector<std::string>{"last"} : flags.runs) {
     TRY_ASSIGN(app::Winner winner, app::find_winner(*journal, run));
+    if (flags.minimise) TRY(minimise(shell, flags, winner));
     winners.push_back(std::move(winner));
   }
   if (!flags.best.output.empty()) {
@@ -65,6 +96,8 @@ void add_best(CommandLine& app, Action& chosen) {
                  "compile_commands.json of your build (default: [entry] flags, else the nearest one upwards)");
   command.option("--allow-build", &options->best.build_command,
                  "Your build command: run in the sandbox, on a copy of your repository, with the patch and without");
+  command.flag("--minimise", options->minimise,
+               "Take back edits that carry none of the gain, one by one, while the rest ties with the winner");
   command.flag("--no-measure", options->best.no_measure, "Do not measure the gain in your own build");
   command.flag("--force", options->best.force, "Write into a folder that is not empty");
   command.option("--workspace", &options->workspace,

@@ -28,6 +28,8 @@ void add_steer(CommandLine& app, Action& chosen);
 void add_stop(CommandLine& app, Action& chosen);
 void add_runs(CommandLine& app, Action& chosen);
 void add_show(CommandLine& app, Action& chosen);
+void add_explain(CommandLine& app, Action& chosen);
+void add_report(CommandLine& app, Action& chosen);
 void add_best(CommandLine& app, Action& chosen);
 void add_diff(CommandLine& app, Action& chosen);
 void add_export(CommandLine& app, Action& chosen);

@@ -57,6 +57,8 @@ int run(int argc, char** argv) {
                    Part{add_replay, CtrlC::winds_down},
                    Part{add_runs},
                    Part{add_show},
+                   Part{add_explain},
+                   Part{add_report},
                    Part{add_best},
                    Part{add_diff},
                    Part{add_export},

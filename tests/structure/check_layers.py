@@ -39,6 +39,7 @@ LAYERS = {
     "suites/flashinfer_trace": ["base", "model", "suites"],
     "scaffold": ["base", "model", "sandbox", "syntax", "evaluation", "targets/cpu", "suites"],
     "report": ["base", "model", "stats", "journal"],
+    "report/html": ["base", "model", "journal", "report"],
     "app": None,  # everything above it in this table
     "mcp": ["base", "model", "journal", "memory", "suites", "report", "app"],
     "cli": None,

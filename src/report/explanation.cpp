@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/explanation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/unified_diff.hpp"
+#include "report/format.hpp"
+
+namespace accelopt::report {
+namespace {
+
+/// Least relative change of a profile's figure that is told, and how many figures are.
+constexpr double kTellingChange = 0.1;
+constexpr std::size_t kMostFigures = 8;
+
+/// The figures of both profiles that differ, by the size of the change.
+std::vector<ChangedFigure> changed_figures(const model::Profile& before, const model::Profile& after) {
+  std::vector<ChangedFigure> changed;
+  for (const model::ProfileItem& item : before.items) {
+    const auto other = std::ranges::find(after.items, item.name, &model::ProfileItem::name);
+    if (other == after.items.end() || other->unit != item.unit) continue;
+    const double size = std::max(std::abs(item.value), std::abs(other->value));
+    if (size > 0 && std::abs(other->value - item.value) / size >= kTellingChange)
+      changed.push_back({item.name, item.unit, item.value, other->value});
+  }
+  const auto weight = [](const ChangedFigure& figure) {
+    const double low = std::min(std::abs(figure.before), std::abs(figure.after));
+    const double high = std::max(std::abs(figure.before), std::abs(figure.after));
+    return low > 0 ? std::log(high / low) : HUGE_VAL;
+  };
+  std::ranges::stable_sort(changed, [&](const auto& a, const auto& b) { return weight(a) > weight(b); });
+  if (changed.size() > kMostFigures) changed.resize(kMostFigures);
+  return changed;
+}
+
+TriedBeside beside_of(const StoryAttempt& attempt) {
+  return {attempt.identity, attempt.plan.title, fate_of(attempt), attempt.ratio,
+          attempt.reason.empty() ? attempt.note : attempt.reason};
+}
+
+Foundation foundation_of(const RunStory& story, const StoryAttempt& attempt, const std::string& id) {
+  for (const Recalled& recalled : story.recalled) {
+    const model::Experience& experience = recalled.experience;
+    if (experience.id != id || recalled.iteration != attempt.identity.iteration) continue;
+    return {id, experience.title, fmt::format("an earlier run of {}", experience.task), experience.effect};
+  }
+  for (const model::Experience& experience : story.learned) {
+    if (experience.id == id)
+      return {id, experience.title, fmt::format("iteration {} of this run", experience.iteration + 1),
+              experience.effect};
+  }
+  return {id, "", "", std::nullopt};
+}
+
+class Lesson {
+ public:
+  explicit Lesson(const RunStory& story) : story_(story) {}
+
+  Explanation tell() {
+    Explanation out{.run = story_.run.id,
+                    .task = story_.run.task_name,
+                    .device = story_.device,
+                    .answer = answer_of(story_),
+                    .modelled = story_.is_modelled(),
+                    .steps = {},
+                    .dead_ends = {},
+                    .learned = story_.learned,
+                    .workloads = {},
+                    .checked = {}};
+    std::vector<const StoryAttempt*> lineage;
+    if (const StoryAttempt* winner = story_.winner()) lineage = story_.lineage(*winner);
+    for (const StoryAttempt* attempt : lineage) out.steps.push_back(step(*attempt));
+    for (const StoryAttempt& attempt : story_.attempts) {
+      const bool told = std::ranges::any_of(
+          lineage, [&](const StoryAttempt* step) { return step->identity.iteration == attempt.identity.iteration; });
+      if (!told) out.dead_ends.push_back(beside_of(attempt));
+    }
+    if (!lineage.empty() && story_.confirmation() != nullptr) {
+      out.workloads = story_.confirmation()->workloads;
+      out.checked = story_.confirmation()->notes;
+    }
+    return out;
+  }
+
+ private:
+  [[nodiscard]] LessonStep step(const StoryAttempt& attempt) const {
+    LessonStep out{.identity = attempt.identity,
+                   .parent = attempt.parent,
+                   .plan = attempt.plan,
+                   .ratio = attempt.ratio,
+                   .score = attempt.score,
+                   .diff = {},
+                   .mended = attempt.failed,
+                   .profile = {},
+                   .rests_on = {},
+                   .beside = {}};
+    const StoryAttempt* const parent = story_.find(attempt.parent);
+    const model::Solution& before = parent != nullptr ? parent->kernel.solution() : story_.run.task.baseline;
+    const model::Solution& after = attempt.kernel.solution();
+    if (!before.sources.empty() && !after.sources.empty())
+      out.diff = base::unified_diff(model::main_text(before), model::main_text(after), "parent", "step");
+    const auto profile_before =
+        story_.profiles.find(parent != nullptr ? parent->kernel.id() : model::source_id(story_.run.task.baseline));
+    const auto profile_after = story_.profiles.find(attempt.kernel.id());
+    if (profile_before != story_.profiles.end() && profile_after != story_.profiles.end())
+      out.profile = changed_figures(profile_before->second, profile_after->second);
+    for (const std::string& id : attempt.plan.rests_on) out.rests_on.push_back(foundation_of(story_, attempt, id));
+    for (const StoryAttempt& other : story_.attempts) {
+      if (other.identity.iteration == attempt.identity.iteration && other.identity != attempt.identity)
+        out.beside.push_back(beside_of(other));
+    }
+    return out;
+  }
+
+  const RunStory& story_;
+};
+
+}  // namespace
+
+Explanation explain(const RunStory& story) {
+  return Lesson(story).tell();
+}
+
+std::string answer_of(const RunStory& story) {
+  const journal::RunInfo& run = story.run;
+  const model::Evaluation* const confirmation = story.confirmation();
+  if (story.winner() != nullptr && confirmation != nullptr && confirmation->ratio) {
+    return fmt::format("{} runs {} as fast as the baseline on {}, {}.", run.task_name,
+                       format_ratio(*confirmation->ratio), story.device,
+                       story.is_modelled() ? "by the model and verified on fresh inputs; no device took these times"
+                                           : "confirmed in fresh processes on fresh inputs");
+  }
+  if (!run.result)
+    return fmt::format("{} is not finished ({}); this is what it has so far.", run.id, to_string(run.status));
+  const std::string reason = base::text_at(*run.result, "reason");
+  return fmt::format("No faster kernel for {} was confirmed{}.", run.task_name, reason.empty() ? "" : ": " + reason);
+}
+
+std::string fate_of(const StoryAttempt& attempt) {
+  if (attempt.note.starts_with("no answer")) return "no answer";
+  const bool known = attempt.note == model::kKnownAlready;
+  if (known && attempt.status == model::Status::passed) return "known already";
+  const bool raced = attempt.status == model::Status::passed && attempt.verdict != model::Verdict::none;
+  std::string word = base::lower(raced ? model::to_string(attempt.verdict) : model::to_string(attempt.status));
+  std::ranges::replace(word, '_', ' ');
+  if (known) word += ", known already";
+  if (attempt.is_winner) word += ", the winner";
+  return word;
+}
+
+base::Json to_json(const Explanation& explanation) {
+  using base::Json;
+  const auto ratio = [](const std::optional<model::Interval>& interval) { return interval ? Json(*interval) : Json(); };
+  const auto beside = [&](const std::vector<TriedBeside>& all) {
+    Json list = Json::array();
+    for (const TriedBeside& one : all) {
+      list.push_back({{"id", model::to_string(one.identity)},
+                      {"title", one.title},
+                      {"fate", one.fate},
+                      {"ratio", ratio(one.ratio)},
+                      {"why", one.why}});
+    }
+    return list;
+  };
+  Json steps = Json::array();
+  for (const LessonStep& step : explanation.steps) {
+    Json profile = Json::array();
+    for (const ChangedFigure& figure : step.profile)
+      profile.push_back(
+          {{"name", figure.name}, {"unit", figure.unit}, {"before", figure.before}, {"after", figure.after}});
+    Json rests_on = Json::array();
+    for (const Foundation& one : step.rests_on)
+      rests_on.push_back({{"id", one.id}, {"title", one.title}, {"from", one.from}, {"effect", ratio(one.effect)}});
+    Json mended = Json::array();
+    for (const FailedAnswer& one : step.mended)
+      mended.push_back(
+          {{"id", model::to_string(one.identity)}, {"status", model::to_string(one.status)}, {"reason", one.reason}});
+    steps.push_back({{"id", model::to_string(step.identity)},
+                     {"parent", step.parent == model::Identity{} ? "baseline" : model::to_string(step.parent)},
+                     {"plan", step.plan},
+                     {"ratio", ratio(step.ratio)},
+                     {"score", ratio(step.score)},
+                     {"diff", step.diff},
+                     {"mended", mended},
+                     {"profile", profile},
+                     {"rests_on", rests_on},
+                     {"beside", beside(step.beside)}});
+  }
+  Json learned = Json::array();
+  for (const model::Experience& one : explanation.learned)
+    learned.push_back({{"id", one.id},
+                       {"title", one.title},
+                       {"polarity", model::to_string(one.polarity)},
+                       {"effect", ratio(one.effect)},
+                       {"strategy", one.strategy}});
+  return {{"type", "explanation"},
+          {"schema", 1},
+          {"run", explanation.run},
+          {"task", explanation.task},
+          {"device", explanation.device},
+          {"modelled", explanation.modelled},
+          {"answer", explanation.answer},
+          {"steps", steps},
+          {"dead_ends", beside(explanation.dead_ends)},
+          {"learned", learned},
+          {"workloads", explanation.workloads},
+          {"checked", explanation.checked}};
+}
+
+}  // namespace accelopt::report

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a run found what it found, told as a lesson: the lineage of the winner step by step, what was tried beside each
+// step and failed, and what was learned. From the record alone.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "report/run_story.hpp"
+
+namespace accelopt::report {
+
+/// A figure of a profile that a step changed.
+struct ChangedFigure {
+  std::string name;
+  std::string unit;
+  double before = 0;
+  double after = 0;
+};
+
+/// An attempt from the same round that did not lead on.
+struct TriedBeside {
+  model::Identity identity;
+  std::string title;
+  std::string fate;  ///< "slower", "compile error"
+  std::optional<model::Interval> ratio;
+  std::string why;  ///< what the compiler or the verification said
+};
+
+/// An experience that a plan rests on.
+struct Foundation {
+  std::string id;
+  std::string title;
+  std::string from;  ///< the task and run that taught it; empty: it is not on record
+  std::optional<model::Interval> effect;
+};
+
+/// One step of the lineage.
+struct LessonStep {
+  model::Identity identity;
+  model::Identity parent;
+  model::Plan plan;
+  std::optional<model::Interval> ratio;  ///< over its parent
+  std::optional<model::Interval> score;  ///< over the baseline
+  std::string diff;                      ///< unified, from its parent
+  std::vector<FailedAnswer> mended;      ///< its own answers that failed before
+  std::vector<ChangedFigure> profile;    ///< largest change first
+  std::vector<Foundation> rests_on;
+  std::vector<TriedBeside> beside;
+};
+
+struct Explanation {
+  std::string run;
+  std::string task;
+  std::string device;
+  std::string answer;  ///< one sentence
+  bool modelled = false;
+  std::vector<LessonStep> steps;       ///< from the baseline's child to the winner; none: there is no winner
+  std::vector<TriedBeside> dead_ends;  ///< of rounds in which no step of the lineage was made
+  std::vector<model::Experience> learned;
+  std::vector<model::WorkloadTiming> workloads;  ///< confirmed
+  std::vector<std::string> checked;              ///< what the confirmation checked besides results
+};
+
+Explanation explain(const RunStory& story);
+
+/// What the run came to, in one sentence.
+std::string answer_of(const RunStory& story);
+/// "faster", "compile error", "known already": what became of an attempt, in a word or two.
+std::string fate_of(const StoryAttempt& attempt);
+
+/// For a terminal.
+std::string to_text(const Explanation& explanation);
+std::string to_markdown(const Explanation& explanation);
+/// The object of docs/json.md.
+base::Json to_json(const Explanation& explanation);
+
+}  // namespace accelopt::report
