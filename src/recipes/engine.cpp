@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/text.hpp"
+#include "recipes/nki_recipes.hpp"
 #include "recipes/recipes.hpp"
 
 namespace accelopt::recipes {
@@ -16,6 +17,7 @@ using base::Result;
 
 namespace {
 
+constexpr model::Language kNki("nki");
 constexpr std::string_view kLine = "Recipe: ";
 constexpr std::string_view kExpected = " (expected ";
 constexpr std::string_view kTimes = "x)";
@@ -139,10 +141,18 @@ std::optional<Application> from_text(std::string_view text) {
   return std::move(route.back());
 }
 
+bool rewrites(model::Language language) {
+  return language == model::Language::c || language == model::Language::cpp || language == kNki;
+}
+
 Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const KernelSource& kernel) {
-  TRY_ASSIGN(const auto subject, Subject::read(clang, kernel));
   std::vector<Application> result;
-  for (const Recipe& recipe : all_recipes()) recipe.propose(clang, *subject, result);
+  if (kernel.language == kNki) {
+    result = enumerate_nki(kernel);
+  } else {
+    TRY_ASSIGN(const auto subject, Subject::read(clang, kernel));
+    for (const Recipe& recipe : all_recipes()) recipe.propose(clang, *subject, result);
+  }
   // Titles name applications in what the planner is told of earlier tries.
   std::map<std::string, int> titles;
   for (const Application& application : result) ++titles[application.title];
@@ -155,6 +165,7 @@ Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const Ker
 }
 
 Result<std::string> apply(const syntax::Clang& clang, const KernelSource& kernel, const Application& application) {
+  if (kernel.language == kNki) return apply_nki(kernel, application);
   const auto& recipes = all_recipes();
   const auto found = std::find_if(recipes.begin(), recipes.end(),
                                   [&](const Recipe& recipe) { return recipe.name == application.recipe; });

@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "evaluation/verify/inputs.hpp"
 #include "targets/trainium/description.hpp"
 #include "targets/trainium/execute.hpp"
+#include "targets/trainium/spot_check.hpp"
 #include "targets/trainium/tracer.hpp"
 
 namespace accelopt::targets::trainium {
@@ -115,6 +117,7 @@ class TrainiumTarget final : public evaluation::Target {
                                                     "\"; this device runs kernels of target \"" + description().name +
                                                     "\"");
     definition_ = task.definition;
+    baseline_ = model::Kernel(task.baseline);
     workload_ = model::bind_axes(task.definition, task.workloads.front());
     TRY_ASSIGN(tracer_, Tracer::create(task, chip_, options_.python, stop));
     TRY_ASSIGN(reference_, options_.make_host_reference(task, use(), stop));
@@ -161,6 +164,26 @@ class TrainiumTarget final : public evaluation::Target {
   Result<std::unique_ptr<evaluation::Hold>> lock_machine() override { return quiet(); }
   Result<evaluation::Peaks> probe_peaks_again(std::stop_token) override { return peaks(); }
 
+  bool times_without_calls() const override { return true; }
+
+  Result<double> time_of(const model::Kernel& kernel, const model::Workload& workload, int assumption,
+                         std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltPtr built, tracer_->build(kernel, stop));
+    TRY_ASSIGN(const TracedPlan* const plan, plan_of(*built, workload));
+    return assumption == 0 ? plan->time.hoist.ns : plan->time.literal.ns;
+  }
+
+  Result<std::string> spot_check(const model::Kernel& kernel, const model::Workload& workload, std::uint64_t seed,
+                                 std::stop_token stop) override {
+    if (kernel.id() == baseline_.id()) return std::string();
+    TRY_ASSIGN(const BuiltPtr built, tracer_->build(kernel, stop));
+    TRY_ASSIGN(const BuiltPtr baseline, tracer_->build(baseline_, stop));
+    TRY_ASSIGN(const TracedPlan* const plan, plan_of(*built, workload));
+    TRY_ASSIGN(const TracedPlan* const right, plan_of(*baseline, workload));
+    TRY(draw_inputs(workload, seed));
+    return trainium::spot_check(plan->program, right->program, {inputs_.begin(), inputs_.end()}, seed, stop);
+  }
+
   std::vector<ProfileItem> machine_code_profile(const model::Kernel& kernel, std::stop_token stop) override {
     const auto built = tracer_->build(kernel, stop);
     if (!built || !(*built)->report.built) return {};
@@ -169,6 +192,33 @@ class TrainiumTarget final : public evaluation::Target {
   }
 
  private:
+  Result<const TracedPlan*> plan_of(const Built& built, const model::Workload& workload) const {
+    if (!built.report.built) return base::fail(ErrorCode::invalid_argument, built.report.diagnostics);
+    const auto plan = built.plans.find(model::bind_axes(definition_, workload));
+    if (plan == built.plans.end())
+      return base::fail(ErrorCode::invalid_argument, "the kernel was not traced for these axes");
+    return &plan->second;
+  }
+
+  /// Inputs of the workload as declared, kept for the next kernel: kernels are traced without them.
+  Result<void> draw_inputs(const model::Workload& workload, std::uint64_t seed) {
+    if (drawn_ == workload.name) return {};
+    const model::AxisValues axes = model::bind_axes(definition_, workload);
+    inputs_.clear();
+    drawn_.clear();
+    for (const model::TensorSpec& input : definition_.inputs) {
+      if (!input.shape) continue;
+      TRY_ASSIGN(model::InitSpec init, model::bound(model::init_of(workload, input), axes));
+      std::vector<float>& values = inputs_.emplace_back(static_cast<std::size_t>(model::element_count(input, axes)));
+      TRY(evaluation::draw_input(
+          {std::move(init), input.dtype, model::shape_of(input, axes), model::Family::as_declared,
+           evaluation::input_seed(seed, workload.name, 0, input.name)},
+          std::as_writable_bytes(std::span(values))));
+    }
+    drawn_ = workload.name;
+    return {};
+  }
+
   /// Says what it is wherever it stands.
   [[nodiscard]] std::string name() const {
     return fmt::format("{} (modelled{})", chip_.name, chip_.calibrated ? "" : ", uncalibrated");
@@ -183,7 +233,10 @@ class TrainiumTarget final : public evaluation::Target {
   TrainiumOptions options_;
   const Generation& chip_;
   model::Definition definition_;
-  model::AxisValues workload_;  ///< that a profile tells of
+  model::Kernel baseline_;
+  std::vector<std::vector<float>> inputs_;  ///< of the workload that was looked at last
+  std::string drawn_;                       ///< its name
+  model::AxisValues workload_;              ///< that a profile tells of
   std::unique_ptr<Tracer> tracer_;
   evaluation::HostReference reference_;
   std::string header_;
