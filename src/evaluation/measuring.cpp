@@ -374,7 +374,13 @@ model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t wo
     out.reference_ns = stats::median(reference_ns);
     std::vector<double> ratios;
     for (std::size_t i = 0; i < candidate_ns.size(); ++i) ratios.push_back(std::log(reference_ns[i] / candidate_ns[i]));
-    out.ratio = to_model(stats::as_ratio(stats::trimmed_interval(ratios, kAlpha)));
+    stats::Interval interval = stats::trimmed_interval(ratios, kAlpha);
+    if (measuring.samples() == stats::Samples::modelled) {  // one for each assumption: they are no sample of anything
+      const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
+      interval.low = *low;
+      interval.high = *high;
+    }
+    out.ratio = to_model(stats::as_ratio(interval));
   }
   out.roofline = roofline(measuring.task, facts, measuring.peaks, out.time_ns);
   return out;

@@ -30,7 +30,8 @@ std::set<std::string> given(const Statements& all, std::size_t begin, std::size_
   for (std::size_t i = begin; i < end; ++i) {
     const Statement& one = all[i];
     if (!one.variable.empty()) out.insert(one.variable);
-    if (!one.target.empty() || (!one.tokens.empty() && call_of(one) == std::nullopt)) out.insert(one.tokens[0].value);
+    const bool element = one.tokens.size() > 1 && one.tokens[1].value != "." && one.variable.empty();
+    if (!one.target.empty() || element) out.insert(one.tokens[0].value);
   }
   return out;
 }

@@ -147,6 +147,7 @@ TEST(LoadPrompts, LanguagesWithoutPromptsAreUnsupported) {
   EXPECT_EQ(Prompts::folder_of(model::Language::cpp).value(), "cpp");
   EXPECT_EQ(Prompts::folder_of(model::Language("cuda")).value(), "cuda");
   EXPECT_EQ(Prompts::folder_of(model::Language("python")).value(), "triton");
+  EXPECT_EQ(Prompts::folder_of(model::Language("nki")).value(), "nki");
   EXPECT_EQ(Prompts::folder_of(model::Language("opencl")).error().code, ErrorCode::unsupported);
   EXPECT_EQ(load_prompts()->of(model::Language("opencl")).error().code, ErrorCode::unsupported);
 }

@@ -26,7 +26,19 @@ struct Work {
   std::vector<std::uint32_t> after{};  ///< work that must have ended
 };
 
+/// What the vendor's profiler counts, by the rule that its published profiles follow: DMA moves bytes; an engine reads
+/// and writes bytes of one partition, where tensor_tensor counts as nothing; a float32 multiplication counts twice.
+struct Counters {
+  std::int64_t psum_read = 0;
+  std::int64_t psum_written = 0;
+  std::int64_t sbuf_read = 0;
+  std::int64_t sbuf_written = 0;
+  double flops = 0;            ///< of the tensor engine, transposes among them
+  double transpose_flops = 0;  ///< of transposes alone
+};
+
 struct Lowered {
+  Counters counters;
   std::vector<Work> work;
   std::vector<std::uint32_t> place;  ///< by buffer: the one that has its contents; itself, where nothing is kept
   std::int64_t read_bytes = 0;       ///< from HBM

@@ -78,6 +78,44 @@ class ModelledKernel final : public evaluation::LiveKernel {
   std::vector<std::vector<float>> outputs_;
 };
 
+constexpr double kPeakFlops = 91.75e12;       ///< that the vendor's profiler divides by
+constexpr double kPeakFlopsPerByte = 223.78;  ///< the same over its bandwidth
+constexpr double kMegabyte = 1e6;
+
+/// The sixteen figures of the vendor's profiler.
+void add_profiler_figures(const Modelled& modelled, std::vector<ProfileItem>& out) {
+  const Timing& time = modelled.literal;
+  const Lowered& traffic = modelled.traffic;
+  const Counters& counted = traffic.counters;
+  const auto megabytes = [&](const char* name, std::int64_t bytes, const char* meaning) {
+    out.push_back({name, static_cast<double>(bytes) / kMegabyte, "MB", meaning});
+  };
+  const auto percent = [&](const char* name, double busy_ns, const char* meaning) {
+    out.push_back({name, 100 * busy_ns / time.ns, "%", meaning});
+  };
+  megabytes("hbm_read_bytes", traffic.read_bytes, "read from HBM");
+  megabytes("hbm_write_bytes", traffic.written_bytes, "written to HBM");
+  megabytes("psum_read_bytes", counted.psum_read, "a partition's, read by engines");
+  megabytes("psum_write_bytes", counted.psum_written, "a partition's, written by engines");
+  megabytes("sbuf_read_bytes", counted.sbuf_read, "a partition's, read by engines, and all that DMA reads");
+  megabytes("sbuf_write_bytes", counted.sbuf_written, "a partition's, written by engines, and all that DMA writes");
+  megabytes("spill_reload_bytes", 0, "nothing is spilled: what does not fit is refused");
+  megabytes("spill_save_bytes", 0, "nothing is spilled: what does not fit is refused");
+  out.push_back({"hardware_flops", counted.flops / 1e9, "GFLOP", "of TensorE; a float32 operation counts twice"});
+  out.push_back({"transpose_flops", counted.transpose_flops / 1e9, "GFLOP", "of those, by transposes"});
+  out.push_back({"peak_flops_bandwidth_ratio", kPeakFlopsPerByte, "FLOP/byte", "of the device, in bfloat16"});
+  const auto moved = static_cast<double>(traffic.read_bytes + traffic.written_bytes);
+  out.push_back({"mm_arithmetic_intensity", moved > 0 ? (counted.flops - counted.transpose_flops) / moved : 0,
+                 "FLOP/byte", "of multiplications, over bytes of HBM"});
+  out.push_back({"hfu_estimated_percent", 100 * counted.flops / (kPeakFlops * time.ns * 1e-9), "%",
+                 "of the bfloat16 peak; float32 reaches 43 at most"});
+  percent("scalar_engine_active_time_percent", time.busy_ns[static_cast<std::size_t>(Queue::scalar)],
+          "ScalarE at work");
+  percent("vector_engine_active_time_percent", time.busy_ns[static_cast<std::size_t>(Queue::vector)],
+          "VectorE at work");
+  percent("gpsimd_engine_active_time_percent", 0, "GpSimdE: nothing is given to it");
+}
+
 /// What the model says of one workload.
 std::vector<ProfileItem> profile_of(const Modelled& modelled) {
   const Timing& time = modelled.literal;
@@ -88,9 +126,7 @@ std::vector<ProfileItem> profile_of(const Modelled& modelled) {
     out.push_back({fmt::format("{} active", kQueueNames.at(i)), 100 * time.busy_ns.at(i) / time.ns, "%",
                    most ? "modelled share of the time; the busiest of all" : "modelled share of the time"});
   }
-  const auto megabytes = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
-  out.push_back({"hbm_read_bytes", megabytes(modelled.traffic.read_bytes), "MB", "read from HBM"});
-  out.push_back({"hbm_write_bytes", megabytes(modelled.traffic.written_bytes), "MB", "written to HBM"});
+  add_profiler_figures(modelled, out);
   out.push_back({"SBUF high-water mark", static_cast<double>(time.sbuf_bytes) / 1024, "KiB", "of a partition's 176"});
   out.push_back({"PSUM high-water mark", static_cast<double>(time.psum_bytes) / 1024, "KiB", "of a partition's 16"});
   out.push_back({"modelled time if nothing is repeated", modelled.hoist.ns / kNsPerUs, "us",
