@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/text.hpp"
+#include "model/target_description.hpp"
 #include "recipes/nki_recipes.hpp"
 #include "recipes/recipes.hpp"
 
@@ -17,7 +18,6 @@ using base::Result;
 
 namespace {
 
-constexpr model::Language kNki("nki");
 constexpr std::string_view kLine = "Recipe: ";
 constexpr std::string_view kExpected = " (expected ";
 constexpr std::string_view kTimes = "x)";
@@ -26,6 +26,11 @@ constexpr double kLeastExpected = 0.01;
 constexpr double kMostExpected = 10'000;
 /// Applications in one text; more are somebody's joke.
 constexpr std::size_t kMostSteps = 8;
+
+/// Whether kernels in this language call what the recipes for tiles write.
+bool calls_nki(model::Language language) {
+  return model::describe(language).standard.starts_with("neuronxcc.nki");
+}
 
 std::string_view field(std::string_view line, std::string_view name) {
   const std::size_t begin = line.find(name);
@@ -142,12 +147,12 @@ std::optional<Application> from_text(std::string_view text) {
 }
 
 bool rewrites(model::Language language) {
-  return language == model::Language::c || language == model::Language::cpp || language == kNki;
+  return language == model::Language::c || language == model::Language::cpp || calls_nki(language);
 }
 
 Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const KernelSource& kernel) {
   std::vector<Application> result;
-  if (kernel.language == kNki) {
+  if (calls_nki(kernel.language)) {
     result = enumerate_nki(kernel);
   } else {
     TRY_ASSIGN(const auto subject, Subject::read(clang, kernel));
@@ -165,7 +170,7 @@ Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const Ker
 }
 
 Result<std::string> apply(const syntax::Clang& clang, const KernelSource& kernel, const Application& application) {
-  if (kernel.language == kNki) return apply_nki(kernel, application);
+  if (calls_nki(kernel.language)) return apply_nki(kernel, application);
   const auto& recipes = all_recipes();
   const auto found = std::find_if(recipes.begin(), recipes.end(),
                                   [&](const Recipe& recipe) { return recipe.name == application.recipe; });

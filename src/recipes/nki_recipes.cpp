@@ -38,7 +38,7 @@ std::string shape_of(const Statements& all) {
       return std::any_of(names.begin(), names.end(), [&](const char* name) { return nki::calls(one, name); });
     });
   };
-  std::string out = "nki";
+  std::string out = "tiles";
   if (any({"nc_matmul", "matmul"})) out += ".matmul";
   if (any({"tensor_reduce", "sum", "max", "loop_reduce"})) out += ".reduction";
   return out;

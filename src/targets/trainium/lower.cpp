@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "targets/trainium/residency.hpp"
+
 namespace accelopt::targets::trainium {
 namespace {
 
@@ -265,7 +267,9 @@ class Lowering {
 }  // namespace
 
 Lowered lower(const Program& program, const Generation& chip, Policy policy) {
-  return Lowering(program, chip, policy).run();
+  Lowered out = Lowering(program, chip, policy).run();
+  assign_tiles(program, chip, out);
+  return out;
 }
 
 }  // namespace accelopt::targets::trainium

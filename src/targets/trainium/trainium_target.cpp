@@ -99,8 +99,8 @@ void add_profiler_figures(const Modelled& modelled, std::vector<ProfileItem>& ou
   megabytes("psum_write_bytes", counted.psum_written, "a partition's, written by engines");
   megabytes("sbuf_read_bytes", counted.sbuf_read, "a partition's, read by engines, and all that DMA reads");
   megabytes("sbuf_write_bytes", counted.sbuf_written, "a partition's, written by engines, and all that DMA writes");
-  megabytes("spill_reload_bytes", 0, "nothing is spilled: what does not fit is refused");
-  megabytes("spill_save_bytes", 0, "nothing is spilled: what does not fit is refused");
+  megabytes("spill_reload_bytes", traffic.reloaded_bytes, "loaded again, because it did not stay on the chip");
+  megabytes("spill_save_bytes", traffic.saved_bytes, "saved to HBM, because it did not fit on the chip");
   out.push_back({"hardware_flops", counted.flops / 1e9, "GFLOP", "of TensorE; a float32 operation counts twice"});
   out.push_back({"transpose_flops", counted.transpose_flops / 1e9, "GFLOP", "of those, by transposes"});
   out.push_back({"peak_flops_bandwidth_ratio", kPeakFlopsPerByte, "FLOP/byte", "of the device, in bfloat16"});
