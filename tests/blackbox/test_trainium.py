@@ -67,9 +67,8 @@ class Trainium(support.TestCase):
         finished = self.accelopt("run", self.silu, "--device", "trn1:model", "--agents", "recipes", "--iterations", "2", "--json")
         result = finished.lines[-1]
         self.assertEqual((finished.code, result["outcome"]), (0, "improved"), finished)
-        confirmation = result["confirmation"]
-        self.assertEqual((confirmation["environment"]["clock"], confirmation["trust"]), ("modelled", "modelled"))
-        self.assertGreater(confirmation["ratio"]["low"], 1.3)
+        self.assertEqual((result["trust"], result["device"]), ("modelled", "trn1 (modelled)"))
+        self.assertGreater(result["speedup"]["low"], 1.3)
 
     def test_kernel_that_is_right_for_checks_alone_is_incorrect(self):
         evaluation = self.evaluate(self.baseline.replace("            nl.store(y", "            if M == 256:\n                result = tile\n            nl.store(y"))
