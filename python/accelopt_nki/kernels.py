@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 from typing import Any, Callable
 
@@ -19,6 +20,7 @@ class ContractError(Exception):
 def traced(kernel: Callable, workload: dict[str, Any]) -> dict[str, Any]:
     """The instructions of one call. @error ContractError, and whatever the kernel raises."""
     current = trace.begin()
+    gc.disable()  # what a kernel leaves is kept to the end, and has few cycles
     arguments = []
     for spec in workload["inputs"]:
         if "value" in spec:
@@ -41,5 +43,6 @@ def traced(kernel: Callable, workload: dict[str, Any]) -> dict[str, Any]:
             raise ContractError(f"the output {spec['name']} has the shape {tuple(spec['shape'])}, and the kernel returns {tensor.shape}")
         if tensor.storage.number in outputs:
             raise ContractError("the kernel returns one tensor twice")
+        tensor.storage.shape = tensor.shape  # where it was returned in another shape than it was made
         outputs.append(tensor.storage.number)
     return {"name": workload["name"], "outputs": outputs, **current.json()}

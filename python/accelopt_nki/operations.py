@@ -264,7 +264,8 @@ def nc_matmul(stationary: Any, moving: Any, transposes: bool = False, mask: Any 
     shape = (stationary.shape[1], *moving.shape[1:])
     box = box_of(mask, shape)
     boxes = None if box is None else [[(0, stationary.shape[0]), box[0]], [(0, moving.shape[0]), *box[1:]]]
-    return issue("matmul", temporary("nc_matmul", "psum", shape, box), [stationary, moving], box, flags=2 if transposes else 0, boxes=boxes)
+    return issue("matmul", temporary("nc_matmul", "psum", shape, box), [stationary, moving], box,
+                 numbers=[math.prod(shape[1:])], flags=2 if transposes else 0, boxes=boxes)
 
 
 def flattened(value: Tensor) -> Tensor:

@@ -117,14 +117,16 @@ std::string profile_text(const model::Profile& profile) {
 }
 
 std::string timing_text(const model::Evaluation& evaluation) {
+  const bool modelled = evaluation.environment.clock == "modelled";
   std::string out;
   for (const model::WorkloadTiming& workload : evaluation.workloads) {
     if (workload.role != model::Role::race) continue;
-    out += "- " + workload.name + ": " + base::duration_text(workload.time_ns) + " a call";
+    out += "- " + workload.name + ": " + base::duration_text(workload.time_ns) +
+           (modelled ? " a call, modelled: no device took it" : " a call");
     if (const auto& roofline = workload.roofline) {
-      out += fmt::format(
-          "; at this machine's measured peaks the least work would take {}, so it reaches {:.1f} % of the roofline",
-          base::duration_text(roofline->floor_ns), 100 * roofline->fraction);
+      out += fmt::format("; at this {} peaks the least work would take {}, so it reaches {:.1f} % of the roofline",
+                         modelled ? "device's documented" : "machine's measured",
+                         base::duration_text(roofline->floor_ns), 100 * roofline->fraction);
       if (!roofline->bound.empty()) out += ", where the bound is " + roofline->bound;
     }
     out += "\n";

@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "model/evaluation.hpp"
+#include "model/target_description.hpp"
 #include "suites/task_folder.hpp"
 #include "targets/registry.hpp"
 
@@ -115,6 +116,11 @@ base::Result<SelftestSuite> load_selftest(const fs::path& folder) {
       if (!out.tasks.contains(kernel.task)) {
         return base::fail(ErrorCode::parse, file.string() + ": there is no task \"" + kernel.task + "\"");
       }
+      // Two targets have languages of one suffix: the kernel is in its task's.
+      model::Solution solution = kernel.kernel.solution();
+      const model::TargetDescription& target = model::target_of(out.tasks.at(kernel.task));
+      TRY_ASSIGN(solution.language, model::language_of_file(file.filename().string(), target));
+      kernel.kernel = model::Kernel(std::move(solution));
       out.kernels.push_back(std::move(kernel));
     }
   }

@@ -283,10 +283,10 @@ base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config) 
 base::Result<void> check_language(const AgentFlags& flags, const Config& config, const model::Task& task) {
   const model::Language language = task.baseline.language;
   TRY_ASSIGN(const bool recipes, plays_recipes(flags, config));
-  if (!recipes || model::describe(language).form == model::KernelForm::function) return {};
+  if (!recipes || recipes::rewrites(language)) return {};
   return fail(ErrorCode::invalid_argument,
-              "the built-in recipes rewrite loops of C and C++, and the kernel of " + task.definition.name + " is in " +
-                  std::string(model::to_string(language)) +
+              "the built-in recipes rewrite loops of C, C++ and NKI, and the kernel of " + task.definition.name +
+                  " is in " + std::string(model::to_string(language)) +
                   "; name a model (--model, or [models.default] in accelopt.toml, see docs/models.md)");
 }
 

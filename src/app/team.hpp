@@ -46,8 +46,8 @@ class OwnedTeam {
 /// @error invalid_argument: the flags contradict each other; the message says how.
 base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config);
 
-/// Whether the agents can work on the task's language: recipes rewrite loops of C and C++. @error invalid_argument:
-/// they cannot; says who can. As plays_recipes.
+/// Whether the agents can work on the task's language: recipes rewrite those of C, C++ and NKI. @error
+/// invalid_argument: they cannot; says who can. As plays_recipes.
 base::Result<void> check_language(const AgentFlags& flags, const Config& config, const model::Task& task);
 
 /// A model that plays a role.

@@ -173,6 +173,16 @@ class Bench {
   /// for each assumption.
   [[nodiscard]] virtual DeviceClock clock() const { return DeviceClock::noisy; }
 
+  /// Whether times are asked for without a call. Then raced workloads, which may be too large to be executed, are
+  /// looked at in places; all others are verified as every target's.
+  [[nodiscard]] virtual bool times_without_calls() const { return false; }
+  /// The time of a call, nanoseconds. @error invalid_argument: the kernel does not build.
+  virtual base::Result<double> time_of(const model::Kernel& kernel, const model::Workload& workload, int assumption,
+                                       std::stop_token stop);
+  /// Holds random places of the outputs against the baseline's. What is wrong; "": nothing.
+  virtual base::Result<std::string> spot_check(const model::Kernel& kernel, const model::Workload& workload,
+                                               std::uint64_t seed, std::stop_token stop);
+
   /// Whether slots lie in the device's memory and calls are judged there. Then `reference` is not asked.
   [[nodiscard]] virtual bool keeps_slots() const { return false; }
   /// Whether several short calls, on inputs of their own, are timed together: `CallOptions::alone` makes a difference.

@@ -31,7 +31,7 @@ class LocalEvaluator final : public Evaluator {
     const std::lock_guard exclusive(mutex_);
     const bool races =
         measuring_ && measuring_->settings.protocol == model::Protocol::blocks && target_.builds_only().empty();
-    if (!races || target_.keeps_slots()) return false;
+    if (!races || target_.keeps_slots() || target_.times_without_calls()) return false;
     std::stop_source at_once;  // whoever else uses the machine is not waited for
     at_once.request_stop();
     target_.use().begin(at_once.get_token());
@@ -50,7 +50,8 @@ class LocalEvaluator final : public Evaluator {
                         "the task has no workload with role \"race\"; nothing could be timed");
     }
     const auto available = base::available_memory();
-    if (!target_.keeps_slots() && available) TRY(check_memory(task, settings.slots, *available));
+    if (!target_.keeps_slots() && !target_.times_without_calls() && available)
+      TRY(check_memory(task, settings.slots, *available));
     OpenReport report;
     TRY_ASSIGN(report.device, target_.open(task, settings, stop));
     if (settings.known_peaks) report.device.peaks = larger_peaks(report.device.peaks, *settings.known_peaks);

@@ -245,8 +245,49 @@ static std::vector<const Invocation*> invocations_of(const Slots& slots, std::si
   return out;
 }
 
+namespace {
+
+/// Of a target that times without calls: raced workloads by random places. The first failure, or none.
+base::Result<std::optional<Failure>> verify_in_places(Measuring& measuring, const model::Kernel& kernel,
+                                                      const VerifyPlan& plan, const std::stop_token& stop) {
+  for (const std::size_t index : plan.workloads) {
+    const model::Workload& workload = measuring.task.workloads[index];
+    if (plan.median_ns != nullptr) {
+      TRY_ASSIGN((*plan.median_ns)[index], measuring.target.time_of(kernel, workload, stats::kAssumptions - 1, stop));
+    }
+    if (workload.role != model::Role::race) continue;
+    TRY_ASSIGN(const std::string wrong, measuring.target.spot_check(kernel, workload, measuring.random(), stop));
+    if (!wrong.empty()) {
+      return std::optional(Failure{model::Status::incorrect_numerical,
+                                   "workload " + workload.name + ", at random places: " + wrong, std::nullopt});
+    }
+  }
+  return std::optional<Failure>();
+}
+
+base::Result<std::optional<Failure>> verify_calls(Measuring& measuring, Slots& slots, const model::Kernel& kernel,
+                                                  const VerifyPlan& plan, const std::stop_token& stop);
+
+}  // namespace
+
 base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Kernel& kernel,
                                             const VerifyPlan& plan, const std::stop_token& stop) {
+  if (!measuring.target.times_without_calls()) return verify_calls(measuring, slots, kernel, plan, stop);
+  VerifyPlan called = plan;
+  called.median_ns = nullptr;
+  std::erase_if(called.workloads,
+                [&](std::size_t index) { return measuring.task.workloads[index].role == model::Role::race; });
+  if (!called.workloads.empty()) {
+    TRY_ASSIGN(auto failure, verify_calls(measuring, slots, kernel, called, stop));
+    if (failure) return failure;
+  }
+  return verify_in_places(measuring, kernel, plan, stop);
+}
+
+namespace {
+
+base::Result<std::optional<Failure>> verify_calls(Measuring& measuring, Slots& slots, const model::Kernel& kernel,
+                                                  const VerifyPlan& plan, const std::stop_token& stop) {
   std::vector<std::size_t> workloads = plan.workloads;
   const model::Definition& definition = measuring.task.definition;
   std::sort(workloads.begin(), workloads.end(), [&](std::size_t a, std::size_t b) {
@@ -314,6 +355,8 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
   return check_repeat(measuring, slots, kernel, *kept, stop);
 }
 
+}  // namespace
+
 model::Interval to_model(const stats::Interval& interval) {
   return {interval.estimate, interval.low, interval.high};
 }
@@ -331,7 +374,13 @@ model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t wo
     out.reference_ns = stats::median(reference_ns);
     std::vector<double> ratios;
     for (std::size_t i = 0; i < candidate_ns.size(); ++i) ratios.push_back(std::log(reference_ns[i] / candidate_ns[i]));
-    out.ratio = to_model(stats::as_ratio(stats::trimmed_interval(ratios, kAlpha)));
+    stats::Interval interval = stats::trimmed_interval(ratios, kAlpha);
+    if (measuring.samples() == stats::Samples::modelled) {  // one for each assumption: they are no sample of anything
+      const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
+      interval.low = *low;
+      interval.high = *high;
+    }
+    out.ratio = to_model(stats::as_ratio(interval));
   }
   out.roofline = roofline(measuring.task, facts, measuring.peaks, out.time_ns);
   return out;

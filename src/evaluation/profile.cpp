@@ -74,6 +74,12 @@ base::Result<Times> time_workload(Measuring& measuring, const model::Kernel& ker
                                   const std::stop_token& stop) {
   const std::string& source_id = kernel.id();
   Times out;
+  if (measuring.target.times_without_calls()) {
+    TRY_ASSIGN(out.cold_ns,
+               measuring.target.time_of(kernel, measuring.task.workloads[workload], stats::kAssumptions - 1, stop));
+    out.warm_ns = out.cold_ns;
+    return out;
+  }
   for (const auto& [cache, time] :
        {std::pair{model::Cache::cold, &out.cold_ns}, std::pair{model::Cache::warm, &out.warm_ns}}) {
     const int first = measuring.slots->unmet(source_id, workload);
@@ -201,6 +207,7 @@ base::Result<std::optional<CodeSamples>> measure(Measuring& measuring, const mod
       longest_ns = times.cold_ns;
     }
   }
+  if (measuring.target.times_without_calls()) return std::optional<CodeSamples>();
   TRY(add_hardware_counts(measuring, kernel, longest, raced.size() > 1, profile, stop));
   if (measuring.settings.host_run) TRY(add_host_runs(measuring, kernel, profile, stop));
   TRY_ASSIGN(Slot * slot, measuring.slots->get(longest, 0));

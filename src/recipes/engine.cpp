@@ -6,6 +6,8 @@
 #include <cstdio>
 
 #include "base/text.hpp"
+#include "model/target_description.hpp"
+#include "recipes/nki_recipes.hpp"
 #include "recipes/recipes.hpp"
 
 namespace accelopt::recipes {
@@ -24,6 +26,11 @@ constexpr double kLeastExpected = 0.01;
 constexpr double kMostExpected = 10'000;
 /// Applications in one text; more are somebody's joke.
 constexpr std::size_t kMostSteps = 8;
+
+/// Whether kernels in this language call what the recipes for tiles write.
+bool calls_nki(model::Language language) {
+  return model::describe(language).standard.starts_with("neuronxcc.nki");
+}
 
 std::string_view field(std::string_view line, std::string_view name) {
   const std::size_t begin = line.find(name);
@@ -139,10 +146,18 @@ std::optional<Application> from_text(std::string_view text) {
   return std::move(route.back());
 }
 
+bool rewrites(model::Language language) {
+  return language == model::Language::c || language == model::Language::cpp || calls_nki(language);
+}
+
 Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const KernelSource& kernel) {
-  TRY_ASSIGN(const auto subject, Subject::read(clang, kernel));
   std::vector<Application> result;
-  for (const Recipe& recipe : all_recipes()) recipe.propose(clang, *subject, result);
+  if (calls_nki(kernel.language)) {
+    result = enumerate_nki(kernel);
+  } else {
+    TRY_ASSIGN(const auto subject, Subject::read(clang, kernel));
+    for (const Recipe& recipe : all_recipes()) recipe.propose(clang, *subject, result);
+  }
   // Titles name applications in what the planner is told of earlier tries.
   std::map<std::string, int> titles;
   for (const Application& application : result) ++titles[application.title];
@@ -155,6 +170,7 @@ Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const Ker
 }
 
 Result<std::string> apply(const syntax::Clang& clang, const KernelSource& kernel, const Application& application) {
+  if (calls_nki(kernel.language)) return apply_nki(kernel, application);
   const auto& recipes = all_recipes();
   const auto found = std::find_if(recipes.begin(), recipes.end(),
                                   [&](const Recipe& recipe) { return recipe.name == application.recipe; });

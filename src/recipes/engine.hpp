@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop transformations for C and C++ kernels, found on a kernel's own syntax tree and applied to its text. The engine
-// knows loop nests and subscripts and nothing of operators: what it proposes depends on the shape of the loops alone.
+// Loop transformations for C and C++ kernels (and for NKI's, nki_recipes.hpp), found on a kernel's own syntax tree and
+// applied to its text. The engine knows loop nests and subscripts and nothing of operators: what it proposes depends on
+// the shape of the loops alone.
 #pragma once
 
 #include <map>
@@ -19,7 +20,7 @@ namespace accelopt::recipes {
 struct KernelSource {
   std::string source;
   std::string task_header;                          ///< text of the generated task.h
-  model::Language language = model::Language::cpp;  ///< c or cpp
+  model::Language language = model::Language::cpp;  ///< one that `rewrites` knows
   int threads = 1;                                  ///< over 1: loops may be distributed over threads
 };
 
@@ -46,8 +47,11 @@ std::vector<Application> route_from_text(std::string_view text);
 /// The last of them.
 std::optional<Application> from_text(std::string_view text);
 
+/// Whether there are recipes for kernels in this language: C, C++, NKI.
+bool rewrites(model::Language language);
+
 /// Every recipe that applies to the kernel, best prior first. Deterministic; threads: any number at once.
-/// @error invalid_argument: the language is neither C nor C++; unsupported, internal: as syntax::parse.
+/// @error invalid_argument: no recipe is for the language; unsupported, internal: as syntax::parse.
 base::Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const KernelSource& kernel);
 
 /// The kernel with the recipe applied. Same threads and errors as `enumerate`, and

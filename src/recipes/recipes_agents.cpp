@@ -214,6 +214,16 @@ constexpr Sketch kSketches[] = {
     {"fission", "Split a loop", "for i: a; b", "for blocks of i: for i: a; for i: b"},
     {"restrict", "Declare that arrays do not overlap", "f(const T* x, T* y)", "f(const T* restrict x, T* restrict y)"},
     {"parallelize", "Share a loop among threads", "for i: body", "parallel for i: body"},
+    {"wider tiles", "Widen the free axis of tiles", "for j: load, compute, store [128, F]",
+     "for j: load, compute, store [128, 4 F]"},
+    {"hoisting of tiles", "Make tiles before a loop that they do not depend on",
+     "for j: for k: t = transpose(load a[k])", "for k: kept[k] = transpose(load a[k]); for j: for k: use kept[k]"},
+    {"affine loop", "Let iterations overlap", "for i in sequential_range", "for i in affine_range"},
+    {"choice of engine", "Compute a function by one activation", "1 / (1 + exp(-x)) by three instructions",
+     "sigmoid(x) on ScalarE"},
+    {"scalar fusion", "Apply two scalars in one instruction", "t = x * a; y = t + b",
+     "y = tensor_scalar(x, *, a, +, b)"},
+    {"eviction fusion", "Read PSUM without a copy", "t = copy(psum); y = f(t)", "y = f(psum)"},
     {"flags", "Compile with other floating-point rules", "default flags", "the flags named"}};
 
 const Sketch* sketch_of(const std::string& recipe) {

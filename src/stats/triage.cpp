@@ -53,7 +53,8 @@ TriageDecision look(std::span<const double> samples, const TriageRules& rules) {
   const bool looks_level = interval.estimate > -std::log1p(rules.tie_within);
   const bool futile = looks_level && (interval.high < std::log1p(rules.hopeless_gain) ||
                                       (interval.high - interval.low < rules.narrow && !worth_it));
-  if (interval.high < 0 || clearly_slower) {
+  const bool slower = interval.high < (rules.samples == Samples::modelled ? -std::log1p(rules.least_gain) : 0.0);
+  if (slower || clearly_slower) {
     decision.verdict = RaceVerdict::slower;
     decision.decided_by = DecidedBy::race;
   } else if (worth_it && (clearly_faster || decision.blocks >= rules.faster_from)) {

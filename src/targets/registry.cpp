@@ -109,7 +109,7 @@ std::span<const Entry> registry() {
         {"ACCELOPT_PYTHON", "VIRTUAL_ENV", "PATH"},
         make_trainium,
         trainium::examine,
-        std::nullopt}}};
+        "trainium"}}};
   return kEntries;
 }
 

@@ -147,6 +147,7 @@ TEST(LoadPrompts, LanguagesWithoutPromptsAreUnsupported) {
   EXPECT_EQ(Prompts::folder_of(model::Language::cpp).value(), "cpp");
   EXPECT_EQ(Prompts::folder_of(model::Language("cuda")).value(), "cuda");
   EXPECT_EQ(Prompts::folder_of(model::Language("python")).value(), "triton");
+  EXPECT_EQ(Prompts::folder_of(model::Language("nki")).value(), "nki");
   EXPECT_EQ(Prompts::folder_of(model::Language("opencl")).error().code, ErrorCode::unsupported);
   EXPECT_EQ(load_prompts()->of(model::Language("opencl")).error().code, ErrorCode::unsupported);
 }
@@ -242,8 +243,13 @@ TEST(BuiltinPrompts, CarryNoOptimizationRecipes) {
       "block the", "blocking", "hoist",    "loop order", "reorder",       "register", "parallel",
       "accumulat", "transpos", "locality", "strength",   "scalar replac", "inline"};
   EXPECT_EQ(first_word_with("Then Unrolled", recipes), "unroll") << "the search itself finds";
+  // Words of NKI itself: what operands are called, and what instructions do.
+  std::vector<std::string_view> beside_nki = recipes;
+  std::erase_if(beside_nki,
+                [](std::string_view word) { return word == "tile" || word == "accumulat" || word == "transpos"; });
   for (const BuiltinPrompt& file : builtin_prompts()) {
-    EXPECT_EQ(first_word_with(file.text, recipes), "") << file.name;
+    const bool nki = std::string_view(file.name).starts_with("nki/");
+    EXPECT_EQ(first_word_with(file.text, nki ? beside_nki : recipes), "") << file.name;
   }
 }
 

@@ -27,6 +27,11 @@ def kernel(x):
     return y
 """
 
+VENDOR_FIGURES = {
+    "hbm_read_bytes", "hbm_write_bytes", "psum_read_bytes", "psum_write_bytes", "sbuf_read_bytes", "sbuf_write_bytes", "spill_reload_bytes",
+    "spill_save_bytes", "hardware_flops", "transpose_flops", "peak_flops_bandwidth_ratio", "mm_arithmetic_intensity", "hfu_estimated_percent",
+    "scalar_engine_active_time_percent", "vector_engine_active_time_percent", "gpsimd_engine_active_time_percent"}
+
 
 class Trainium(support.TestCase):
     def setUp(self):
@@ -55,6 +60,35 @@ class Trainium(support.TestCase):
         finished = self.accelopt("eval", self.silu, self.file("candidate.py", FASTER), "--device", "trn1:model")
         self.assertIn("modelled time", finished.out)
         self.assertIn("no device took these times", finished.out)
+
+    def test_run_with_recipes_ends_with_a_modelled_gain(self):
+        toml = self.silu / "task.toml"
+        toml.write_text(toml.read_text().replace("M = 256, N = 2048", "M = 1024, N = 7168"))
+        finished = self.accelopt("run", self.silu, "--device", "trn1:model", "--agents", "recipes", "--iterations", "2", "--json")
+        result = finished.lines[-1]
+        self.assertEqual((finished.code, result["outcome"]), (0, "improved"), finished)
+        self.assertEqual((result["trust"], result["device"]), ("modelled", "trn1 (modelled)"))
+        self.assertGreater(result["speedup"]["low"], 1.3)
+
+    def test_kernel_that_is_right_for_checks_alone_is_incorrect(self):
+        evaluation = self.evaluate(self.baseline.replace("            nl.store(y", "            if M == 256:\n                result = tile\n            nl.store(y"))
+        self.assertEqual(evaluation["status"], "INCORRECT_NUMERICAL", evaluation)
+        self.assertIn("at random places", evaluation["reason"])
+
+    def test_attacks_are_caught_and_honest_kernels_pass(self):
+        *kernels, summary = self.accelopt("selftest", "--device", "trn1:model", "--json").lines
+        self.assertEqual([kernel for kernel in kernels if not kernel["ok"]], [])
+        folder = support.ROOT / "exploits" / "trainium"
+        counts = [len(list((folder / part).glob("*.py"))) for part in ("attacks", "honest")]
+        self.assertEqual([summary["caught"], summary["passed"]], counts)
+
+    def test_profile_has_the_figures_of_the_vendors_profiler(self):
+        evaluation = self.evaluate(self.baseline)
+        items = {item["name"]: item["value"] for item in evaluation["profile"]["items"]}
+        self.assertEqual(len(VENDOR_FIGURES), 16)
+        self.assertLessEqual(VENDOR_FIGURES, set(items))
+        self.assertAlmostEqual(items["hbm_read_bytes"], 4 * 256 * 2048 / 1e6)
+        self.assertAlmostEqual(items["hbm_write_bytes"], 4 * 256 * 2048 / 1e6)
 
     def test_small_gain_is_a_tie(self):
         evaluation = self.evaluate(self.baseline.replace("result = nl.multiply(tile, share, mask=inside)",

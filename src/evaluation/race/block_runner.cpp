@@ -117,11 +117,30 @@ base::Result<void> BlockRunner::wait_for_others(std::chrono::steady_clock::time_
 
 base::Result<Block> BlockRunner::next_slot(const std::vector<int>& active, const std::stop_token& stop) {
   // Slots are drawn outside the machine's lock.
+  if (bench_.times_without_calls()) return block_without_calls(active, stop);
   if (used_ >= order_.size()) TRY(begin_generation(active, stop));
   if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");
   const int slot = order_[used_++];
   TRY(draw(active, slot));
   TRY_ASSIGN(Block block, run_block(active, slot, stop));
+  assumption_ = (assumption_ + 1) % stats::kAssumptions;
+  return block;
+}
+
+base::Result<Block> BlockRunner::block_without_calls(const std::vector<int>& active, const std::stop_token& stop) {
+  Block block;
+  block.slot = assumption_;
+  block.times_ns.resize(arms_.size());
+  block.clock_mhz.resize(arms_.size());
+  block.lag_ns.resize(arms_.size());
+  for (const int index : active) {
+    auto& times = block.times_ns[static_cast<std::size_t>(index)].emplace();
+    for (const std::size_t workload : plan_.workloads) {
+      TRY_ASSIGN(const double ns, bench_.time_of(*arms_[static_cast<std::size_t>(index)].kernel,
+                                                 task_.workloads[workload], assumption_, stop));
+      times.push_back(ns);
+    }
+  }
   assumption_ = (assumption_ + 1) % stats::kAssumptions;
   return block;
 }

@@ -67,6 +67,15 @@ base::Result<std::vector<Bounds>> Bench::prepare_slot(const SlotPlan& plan) {
   return base::fail(ErrorCode::unsupported, "slot of workload " + plan.workload.name + ": this target keeps none");
 }
 
+base::Result<double> Bench::time_of(const model::Kernel&, const model::Workload&, int, std::stop_token) {
+  return base::fail(ErrorCode::unsupported, "this target times calls alone");
+}
+
+base::Result<std::string> Bench::spot_check(const model::Kernel&, const model::Workload&, std::uint64_t,
+                                            std::stop_token) {
+  return base::fail(ErrorCode::unsupported, "this target verifies whole outputs alone");
+}
+
 Slots::Slots(Bench& bench, const model::Task& task, std::uint64_t seed, int count, std::uint64_t most_kept_bytes)
     : bench_(bench),
       task_(task),

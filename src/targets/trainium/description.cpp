@@ -11,8 +11,11 @@ const model::TargetDescription& description() {
     nki.title = "NKI";
     nki.standard = "neuronxcc.nki of SDK 2.25";
     nki.suffixes = {".py"};
+    nki.prompts = "nki";
     nki.fence = "python";
     nki.header_fence = "c";
+    nki.cold_caches = "There are no caches: every call reads its inputs from HBM.";
+    nki.warm_caches = nki.cold_caches;
     model::TargetDescription out;
     out.name = "trainium";
     out.languages = {nki};

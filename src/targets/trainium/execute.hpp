@@ -18,4 +18,9 @@ namespace accelopt::targets::trainium {
 base::Result<std::string> execute(const Program& program, const std::vector<std::span<const float>>& inputs,
                                   const std::vector<std::span<float>>& outputs, const std::stop_token& stop);
 
+/// The same, of the instructions that `wanted` names. Looks for nothing uninitialised. @error cancelled.
+base::Result<void> execute_some(const Program& program, const std::vector<bool>& wanted,
+                                const std::vector<std::span<const float>>& inputs,
+                                const std::vector<std::span<float>>& outputs, const std::stop_token& stop);
+
 }  // namespace accelopt::targets::trainium

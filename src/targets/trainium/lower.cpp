@@ -6,8 +6,12 @@
 #include <map>
 #include <tuple>
 
+#include "targets/trainium/residency.hpp"
+
 namespace accelopt::targets::trainium {
 namespace {
+
+constexpr std::int64_t kPasses = 2;  ///< instructions of the hardware that a float32 multiplication is counted as
 
 /// A part of a buffer that was written or read, as an interval that holds all of it.
 struct Touched {
@@ -125,6 +129,7 @@ class Lowering {
       work.ns = engine_ns(queue, cycles);
       if (queue != Queue::tensor) busy_[queue == Queue::vector ? 0 : 1] += work.ns;
     }
+    count(one);
     depend(one, work);
     out_.work.push_back(std::move(work));
   }
@@ -141,6 +146,45 @@ class Lowering {
     (one.op == Op::load ? out_.read_bytes : out_.written_bytes) += work.bytes;
   }
 
+  /// Columns that a multiplication moves: a mask does not make it shorter.
+  [[nodiscard]] double columns(const Instruction& one) const {
+    const auto n = static_cast<double>(program_.view(one.target).per_partition());
+    return one.numbers.empty()
+               ? n
+               : std::min(std::max<double>(n, *one.numbers[0]), static_cast<double>(chip_.moving_columns));
+  }
+
+  void count(const Instruction& one) {
+    const View& target = program_.view(one.target);
+    Counters& all = out_.counters;
+    const auto add = [&](std::uint32_t view, std::int64_t bytes, std::int64_t& sbuf, std::int64_t& psum) {
+      const Space space = program_.buffer_of(view).space;
+      if (on_chip(space)) (space == Space::psum ? psum : sbuf) += bytes;
+    };
+    const std::int64_t row = target.per_partition() * kElementBytes;
+    if (one.op == Op::tensor_tensor) return;
+    if (one.op == Op::load || one.op == Op::store) {
+      (one.op == Op::load ? all.sbuf_written : all.sbuf_read) += row * target.partitions();
+      return;
+    }
+    if (one.op == Op::matmul || one.op == Op::transpose || one.op == Op::broadcast) {
+      const View& first = program_.view(one.sources[0]);
+      const bool multiplies = one.op == Op::matmul;
+      const double moved = multiplies ? columns(one) : static_cast<double>(target.per_partition());
+      const auto bytes = static_cast<std::int64_t>(kPasses * moved) * kElementBytes;
+      all.psum_written += bytes;
+      all.sbuf_read += bytes + kPasses * target.partitions() * kElementBytes;
+      const double flops =
+          kPasses * 2.0 * static_cast<double>(first.partitions()) * static_cast<double>(target.partitions()) * moved;
+      all.flops += flops;
+      if (one.op == Op::transpose || (one.flags & 2) != 0) all.transpose_flops += flops;
+      return;
+    }
+    for (const std::uint32_t source : one.sources)
+      add(source, program_.view(source).per_partition() * kElementBytes, all.sbuf_read, all.psum_read);
+    add(one.target, row, all.sbuf_written, all.psum_written);
+  }
+
   /// The engine and the cycles of the vendor's formulas, without what starting costs.
   std::pair<Queue, double> cost(const Instruction& one) {
     const View& target = program_.view(one.target);
@@ -149,8 +193,8 @@ class Lowering {
     const auto in_psum = [&](std::uint32_t view) { return program_.buffer_of(view).space == Space::psum; };
     switch (one.op) {
       case Op::matmul:
-        return {Queue::tensor,
-                chip_.float32_passes * std::max(std::min(64.0, static_cast<double>(target.partitions())), n)};
+        return {Queue::tensor, chip_.float32_passes *
+                                   std::max(std::min(64.0, static_cast<double>(target.partitions())), columns(one))};
       case Op::transpose:
         return {Queue::tensor,
                 chip_.float32_passes * std::max(static_cast<double>(program_.view(one.sources[0]).partitions()), 64.0)};
@@ -223,7 +267,9 @@ class Lowering {
 }  // namespace
 
 Lowered lower(const Program& program, const Generation& chip, Policy policy) {
-  return Lowering(program, chip, policy).run();
+  Lowered out = Lowering(program, chip, policy).run();
+  assign_tiles(program, chip, out);
+  return out;
 }
 
 }  // namespace accelopt::targets::trainium

@@ -186,7 +186,7 @@ Form form_of(const Instruction& one, std::size_t operations) {
     case Op::reduce:
       return {1, 1, 1, 0};
     case Op::matmul:
-      return {0, 0, 2, 0};
+      return {0, std::min<std::size_t>(one.numbers.size(), 1), 2, 0};
     default:
       return {0, 0, 1, 0};
   }
@@ -246,7 +246,7 @@ Result<Instruction> read_instruction(const Json& entry, const Program& program) 
       out.op == Op::activation && out.numbers.size() == 1 && out.numbers[0].has_value() == ((out.flags & 2) == 0);
   if (entry[5].size() != form.operations || out.numbers.size() != form.numbers ||
       out.sources.size() != form.tiles + form.vectors || (out.op == Op::activation && !scaled) ||
-      (out.op == Op::memset && !out.numbers[0]))
+      ((out.op == Op::memset || out.op == Op::matmul) && !out.numbers.empty() && !out.numbers[0]))
     return damaged("has an instruction of another form");
   for (const Json& name : entry[5]) {
     if (out.op == Op::activation) {

@@ -11,7 +11,6 @@
 namespace accelopt::targets::trainium {
 namespace {
 
-constexpr std::int64_t kElementBytes = 4;
 constexpr double kUnknown = -1;
 constexpr std::size_t kWindow = 16;  ///< assumed: how far the compiler brings forward what could begin
 constexpr std::uint32_t kNone = 0xffffffffU;
@@ -63,9 +62,9 @@ class Scheduler {
         sbuf_(chip.sbuf_bytes),
         psum_(chip.psum_bytes),
         ends_(lowered.work.size(), kUnknown),
-        granted_(program.buffers.size(), kUnknown),
-        uses_(program.buffers.size(), 0),
-        released_(program.buffers.size(), 0),
+        granted_(lowered.tiles.size(), kUnknown),
+        uses_(lowered.tiles.size(), 0),
+        released_(lowered.tiles.size(), 0),
         engine_(static_cast<std::size_t>(chip.dma_engines), 0) {}
 
   base::Result<Timing> run() {
@@ -95,25 +94,13 @@ class Scheduler {
   }
 
  private:
-  template <class Visit>
-  void for_tiles(const Work& work, Visit visit) {
-    const Instruction& one = program_.instructions[work.instruction];
-    std::vector<std::uint32_t> buffers{lowered_.place[program_.view(one.target).buffer]};
-    for (const std::uint32_t source : one.sources) buffers.push_back(lowered_.place[program_.view(source).buffer]);
-    std::sort(buffers.begin(), buffers.end());
-    buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());
-    for (const std::uint32_t buffer : buffers) {
-      if (on_chip(program_.buffers[buffer].space)) visit(buffer);
-    }
-  }
-
   void prepare() {
     for (std::uint32_t i = 0; i < lowered_.work.size(); ++i) {
       const Work& work = lowered_.work[i];
       queues_[static_cast<std::size_t>(work.queue)].push_back(i);
-      for_tiles(work, [&](std::uint32_t buffer) {
-        if (uses_[buffer]++ == 0) room(buffer).ask(buffer, size(buffer));
-      });
+      for (const std::uint32_t tile : work.tiles) {
+        if (uses_[tile]++ == 0) room(tile).ask(tile, lowered_.tiles[tile].bytes);
+      }
     }
     find_barriers();
     find_places();
@@ -153,32 +140,29 @@ class Scheduler {
   /// Iterations of an affine loop have two buffers for each of their tiles: a tile takes the place of the one that the
   /// same line wrote two times before, where that is not needed any more.
   void find_places() {
-    std::vector<std::uint32_t> first(program_.buffers.size(), kNone);
-    std::vector<std::uint32_t> last(program_.buffers.size(), 0);
+    const std::size_t tiles = lowered_.tiles.size();
+    std::vector<bool> met(tiles, false);
+    std::vector<std::uint32_t> last(tiles, 0);
     std::map<int, std::vector<std::uint32_t>> written;  // tiles by the line that writes them first
-    place_of_.assign(program_.buffers.size(), kNone);
+    place_of_.assign(tiles, kNone);
     for (std::uint32_t i = 0; i < lowered_.work.size(); ++i)
-      for_tiles(lowered_.work[i], [&](std::uint32_t buffer) { last[buffer] = i; });
+      for (const std::uint32_t tile : lowered_.work[i].tiles) last[tile] = i;
     for (std::uint32_t i = 0; i < lowered_.work.size(); ++i) {
-      const Instruction& one = program_.instructions[lowered_.work[i].instruction];
-      const std::uint32_t buffer = lowered_.place[program_.view(one.target).buffer];
+      const Work& work = lowered_.work[i];
+      const Instruction& one = program_.instructions[work.instruction];
       const std::int32_t loop = program_.iterations[one.iteration].loop;
-      if (!on_chip(program_.buffers[buffer].space) || first[buffer] != kNone) continue;
-      first[buffer] = i;
-      if (loop < 0 || program_.loops[static_cast<std::size_t>(loop)].kind != LoopKind::affine) continue;
+      if (work.target < 0 || met[static_cast<std::size_t>(work.target)]) continue;
+      const auto tile = static_cast<std::uint32_t>(work.target);
+      met[tile] = true;
+      if (work.spill || loop < 0 || program_.loops[static_cast<std::size_t>(loop)].kind != LoopKind::affine) continue;
       std::vector<std::uint32_t>& line = written[one.line];
       if (line.size() >= kBuffers && last[line[line.size() - kBuffers]] < i)
-        place_of_[buffer] = line[line.size() - kBuffers];
-      line.push_back(buffer);
+        place_of_[tile] = line[line.size() - kBuffers];
+      line.push_back(tile);
     }
   }
 
-  Room& room(std::uint32_t buffer) { return program_.buffers[buffer].space == Space::psum ? psum_ : sbuf_; }
-  [[nodiscard]] std::int64_t size(std::uint32_t buffer) const {
-    const std::int64_t bytes = program_.buffers[buffer].shape[1] * kElementBytes;
-    const std::int64_t bank = chip_.psum_bank_bytes;
-    return program_.buffers[buffer].space == Space::psum ? (bytes + bank - 1) / bank * bank : bytes;
-  }
+  Room& room(std::uint32_t tile) { return lowered_.tiles[tile].space == Space::psum ? psum_ : sbuf_; }
 
   void serve() {
     const auto granted = [&](std::uint32_t buffer, double time) { granted_[buffer] = time; };
@@ -197,13 +181,13 @@ class Scheduler {
       }
     }
     bool waits = false;
-    for_tiles(work, [&](std::uint32_t buffer) {
-      waits = waits || granted_[buffer] == kUnknown;
-      start = std::max(start, granted_[buffer]);
-      if (place_of_[buffer] == kNone) return;
-      waits = waits || uses_[place_of_[buffer]] != 0;
-      start = std::max(start, released_[place_of_[buffer]]);
-    });
+    for (const std::uint32_t tile : work.tiles) {
+      waits = waits || granted_[tile] == kUnknown;
+      start = std::max(start, granted_[tile]);
+      if (place_of_[tile] == kNone) continue;
+      waits = waits || uses_[place_of_[tile]] != 0;
+      start = std::max(start, released_[place_of_[tile]]);
+    }
     return waits ? kUnknown : start;
   }
 
@@ -225,10 +209,10 @@ class Scheduler {
     out_.ns = std::max(out_.ns, end);
     out_.busy_ns.at(q) += busy;
     out_.line_ns[program_.instructions[work.instruction].line] += busy;
-    for_tiles(work, [&](std::uint32_t buffer) {
-      released_[buffer] = std::max(released_[buffer], end);
-      if (--uses_[buffer] == 0) room(buffer).give_back(released_[buffer], size(buffer));
-    });
+    for (const std::uint32_t tile : work.tiles) {
+      released_[tile] = std::max(released_[tile], end);
+      if (--uses_[tile] == 0) room(tile).give_back(released_[tile], lowered_.tiles[tile].bytes);
+    }
   }
 
   /// When the last engine has moved its share of the descriptors.
@@ -252,11 +236,11 @@ class Scheduler {
       if (!queues_[q].empty())
         line = std::max(line, program_.instructions[lowered_.work[queues_[q].front()].instruction].line);
     }
-    return base::fail(base::ErrorCode::unsupported,
-                      "the tiles that are alive at once near line " + std::to_string(line) +
-                          " do not fit on the chip (" + std::to_string(chip_.sbuf_bytes >> 10) + " KiB of SBUF and " +
-                          std::to_string(chip_.psum_bytes >> 10) +
-                          " KiB of PSUM a partition), and this version models no spills; use smaller or fewer tiles");
+    return base::fail(base::ErrorCode::unsupported, "the tiles that are alive at once near line " +
+                                                        std::to_string(line) + " do not fit on the chip (" +
+                                                        std::to_string(chip_.sbuf_bytes >> 10) + " KiB of SBUF and " +
+                                                        std::to_string(chip_.psum_bytes >> 10) +
+                                                        " KiB of PSUM a partition); use smaller or fewer tiles");
   }
 
   const Program& program_;

@@ -139,6 +139,7 @@ std::string Tracer::take(std::size_t place, const std::string& file, Built& buil
     (policy == Policy::hoist ? plan.time.hoist : plan.time.literal) = std::move(*timing);
     lowered.work.clear();
     lowered.place.clear();
+    lowered.tiles.clear();
     if (policy == Policy::literal) plan.time.traffic = std::move(lowered);
   }
   const Modelled& time = plan.time;

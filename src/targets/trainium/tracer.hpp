@@ -53,7 +53,7 @@ class Tracer {
   /// is refused is a report. @error io, unavailable, cancelled, timed_out.
   base::Result<BuiltPtr> build(const model::Kernel& kernel, const std::stop_token& stop);
 
-  /// "nki-model 1 (Python 3.12.3)".
+  /// "nki-model 2 (Python 3.12.3)".
   [[nodiscard]] const std::string& version() const { return version_; }
 
  private:

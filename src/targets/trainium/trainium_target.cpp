@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "evaluation/verify/inputs.hpp"
 #include "targets/trainium/description.hpp"
 #include "targets/trainium/execute.hpp"
+#include "targets/trainium/spot_check.hpp"
 #include "targets/trainium/tracer.hpp"
 
 namespace accelopt::targets::trainium {
@@ -76,6 +78,44 @@ class ModelledKernel final : public evaluation::LiveKernel {
   std::vector<std::vector<float>> outputs_;
 };
 
+constexpr double kPeakFlops = 91.75e12;       ///< that the vendor's profiler divides by
+constexpr double kPeakFlopsPerByte = 223.78;  ///< the same over its bandwidth
+constexpr double kMegabyte = 1e6;
+
+/// The sixteen figures of the vendor's profiler.
+void add_profiler_figures(const Modelled& modelled, std::vector<ProfileItem>& out) {
+  const Timing& time = modelled.literal;
+  const Lowered& traffic = modelled.traffic;
+  const Counters& counted = traffic.counters;
+  const auto megabytes = [&](const char* name, std::int64_t bytes, const char* meaning) {
+    out.push_back({name, static_cast<double>(bytes) / kMegabyte, "MB", meaning});
+  };
+  const auto percent = [&](const char* name, double busy_ns, const char* meaning) {
+    out.push_back({name, 100 * busy_ns / time.ns, "%", meaning});
+  };
+  megabytes("hbm_read_bytes", traffic.read_bytes, "read from HBM");
+  megabytes("hbm_write_bytes", traffic.written_bytes, "written to HBM");
+  megabytes("psum_read_bytes", counted.psum_read, "a partition's, read by engines");
+  megabytes("psum_write_bytes", counted.psum_written, "a partition's, written by engines");
+  megabytes("sbuf_read_bytes", counted.sbuf_read, "a partition's, read by engines, and all that DMA reads");
+  megabytes("sbuf_write_bytes", counted.sbuf_written, "a partition's, written by engines, and all that DMA writes");
+  megabytes("spill_reload_bytes", traffic.reloaded_bytes, "loaded again, because it did not stay on the chip");
+  megabytes("spill_save_bytes", traffic.saved_bytes, "saved to HBM, because it did not fit on the chip");
+  out.push_back({"hardware_flops", counted.flops / 1e9, "GFLOP", "of TensorE; a float32 operation counts twice"});
+  out.push_back({"transpose_flops", counted.transpose_flops / 1e9, "GFLOP", "of those, by transposes"});
+  out.push_back({"peak_flops_bandwidth_ratio", kPeakFlopsPerByte, "FLOP/byte", "of the device, in bfloat16"});
+  const auto moved = static_cast<double>(traffic.read_bytes + traffic.written_bytes);
+  out.push_back({"mm_arithmetic_intensity", moved > 0 ? (counted.flops - counted.transpose_flops) / moved : 0,
+                 "FLOP/byte", "of multiplications, over bytes of HBM"});
+  out.push_back({"hfu_estimated_percent", 100 * counted.flops / (kPeakFlops * time.ns * 1e-9), "%",
+                 "of the bfloat16 peak; float32 reaches 43 at most"});
+  percent("scalar_engine_active_time_percent", time.busy_ns[static_cast<std::size_t>(Queue::scalar)],
+          "ScalarE at work");
+  percent("vector_engine_active_time_percent", time.busy_ns[static_cast<std::size_t>(Queue::vector)],
+          "VectorE at work");
+  percent("gpsimd_engine_active_time_percent", 0, "GpSimdE: nothing is given to it");
+}
+
 /// What the model says of one workload.
 std::vector<ProfileItem> profile_of(const Modelled& modelled) {
   const Timing& time = modelled.literal;
@@ -86,9 +126,7 @@ std::vector<ProfileItem> profile_of(const Modelled& modelled) {
     out.push_back({fmt::format("{} active", kQueueNames.at(i)), 100 * time.busy_ns.at(i) / time.ns, "%",
                    most ? "modelled share of the time; the busiest of all" : "modelled share of the time"});
   }
-  const auto megabytes = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
-  out.push_back({"hbm_read_bytes", megabytes(modelled.traffic.read_bytes), "MB", "read from HBM"});
-  out.push_back({"hbm_write_bytes", megabytes(modelled.traffic.written_bytes), "MB", "written to HBM"});
+  add_profiler_figures(modelled, out);
   out.push_back({"SBUF high-water mark", static_cast<double>(time.sbuf_bytes) / 1024, "KiB", "of a partition's 176"});
   out.push_back({"PSUM high-water mark", static_cast<double>(time.psum_bytes) / 1024, "KiB", "of a partition's 16"});
   out.push_back({"modelled time if nothing is repeated", modelled.hoist.ns / kNsPerUs, "us",
@@ -115,6 +153,7 @@ class TrainiumTarget final : public evaluation::Target {
                                                     "\"; this device runs kernels of target \"" + description().name +
                                                     "\"");
     definition_ = task.definition;
+    baseline_ = model::Kernel(task.baseline);
     workload_ = model::bind_axes(task.definition, task.workloads.front());
     TRY_ASSIGN(tracer_, Tracer::create(task, chip_, options_.python, stop));
     TRY_ASSIGN(reference_, options_.make_host_reference(task, use(), stop));
@@ -161,6 +200,26 @@ class TrainiumTarget final : public evaluation::Target {
   Result<std::unique_ptr<evaluation::Hold>> lock_machine() override { return quiet(); }
   Result<evaluation::Peaks> probe_peaks_again(std::stop_token) override { return peaks(); }
 
+  bool times_without_calls() const override { return true; }
+
+  Result<double> time_of(const model::Kernel& kernel, const model::Workload& workload, int assumption,
+                         std::stop_token stop) override {
+    TRY_ASSIGN(const BuiltPtr built, tracer_->build(kernel, stop));
+    TRY_ASSIGN(const TracedPlan* const plan, plan_of(*built, workload));
+    return assumption == 0 ? plan->time.hoist.ns : plan->time.literal.ns;
+  }
+
+  Result<std::string> spot_check(const model::Kernel& kernel, const model::Workload& workload, std::uint64_t seed,
+                                 std::stop_token stop) override {
+    if (kernel.id() == baseline_.id()) return std::string();
+    TRY_ASSIGN(const BuiltPtr built, tracer_->build(kernel, stop));
+    TRY_ASSIGN(const BuiltPtr baseline, tracer_->build(baseline_, stop));
+    TRY_ASSIGN(const TracedPlan* const plan, plan_of(*built, workload));
+    TRY_ASSIGN(const TracedPlan* const right, plan_of(*baseline, workload));
+    TRY(draw_inputs(workload, seed));
+    return trainium::spot_check(plan->program, right->program, {inputs_.begin(), inputs_.end()}, seed, stop);
+  }
+
   std::vector<ProfileItem> machine_code_profile(const model::Kernel& kernel, std::stop_token stop) override {
     const auto built = tracer_->build(kernel, stop);
     if (!built || !(*built)->report.built) return {};
@@ -169,6 +228,33 @@ class TrainiumTarget final : public evaluation::Target {
   }
 
  private:
+  Result<const TracedPlan*> plan_of(const Built& built, const model::Workload& workload) const {
+    if (!built.report.built) return base::fail(ErrorCode::invalid_argument, built.report.diagnostics);
+    const auto plan = built.plans.find(model::bind_axes(definition_, workload));
+    if (plan == built.plans.end())
+      return base::fail(ErrorCode::invalid_argument, "the kernel was not traced for these axes");
+    return &plan->second;
+  }
+
+  /// Inputs of the workload as declared, kept for the next kernel: kernels are traced without them.
+  Result<void> draw_inputs(const model::Workload& workload, std::uint64_t seed) {
+    if (drawn_ == workload.name) return {};
+    const model::AxisValues axes = model::bind_axes(definition_, workload);
+    inputs_.clear();
+    drawn_.clear();
+    for (const model::TensorSpec& input : definition_.inputs) {
+      if (!input.shape) continue;
+      TRY_ASSIGN(model::InitSpec init, model::bound(model::init_of(workload, input), axes));
+      std::vector<float>& values = inputs_.emplace_back(static_cast<std::size_t>(model::element_count(input, axes)));
+      TRY(evaluation::draw_input(
+          {std::move(init), input.dtype, model::shape_of(input, axes), model::Family::as_declared,
+           evaluation::input_seed(seed, workload.name, 0, input.name)},
+          std::as_writable_bytes(std::span(values))));
+    }
+    drawn_ = workload.name;
+    return {};
+  }
+
   /// Says what it is wherever it stands.
   [[nodiscard]] std::string name() const {
     return fmt::format("{} (modelled{})", chip_.name, chip_.calibrated ? "" : ", uncalibrated");
@@ -183,7 +269,10 @@ class TrainiumTarget final : public evaluation::Target {
   TrainiumOptions options_;
   const Generation& chip_;
   model::Definition definition_;
-  model::AxisValues workload_;  ///< that a profile tells of
+  model::Kernel baseline_;
+  std::vector<std::vector<float>> inputs_;  ///< of the workload that was looked at last
+  std::string drawn_;                       ///< its name
+  model::AxisValues workload_;              ///< that a profile tells of
   std::unique_ptr<Tracer> tracer_;
   evaluation::HostReference reference_;
   std::string header_;

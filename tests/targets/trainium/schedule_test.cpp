@@ -88,5 +88,86 @@ TEST(TrainiumSchedule, TilesThatDoNotFit_AreRefused) {
   EXPECT_NE(timing.error().message.find("do not fit on the chip"), std::string::npos);
 }
 
+/// A tile of x is loaded, `count` others of 20 KiB a partition are filled and all of them added to it.
+Program many_tiles(int count) {
+  Json trace = {{"outputs", {1}},
+                {"buffers",
+                 {{"input", "x", 0, nullptr, {128, 8}},
+                  {"output", "y", 1, nullptr, {128, 8}},
+                  {"sbuf", "sum", 2, nullptr, {128, 8}}}},
+                {"views", {{0, 0, 128, 8, 8, 1}, {1, 0, 128, 8, 8, 1}, {2, 0, 128, 8, 8, 1}}},
+                {"loops", Json::array()},
+                {"iterations", {{0, -1, 0}}},
+                {"instructions", {{"load", 2, 0, 2, {0}, Json::array(), Json::array(), 0}}}};
+  for (int i = 0; i < count; ++i) {
+    trace["buffers"].push_back({"sbuf", "filled", 3, nullptr, {128, 5120}});
+    trace["views"].push_back({3 + i, 0, 128, 5120, 5120, 1});
+    trace["instructions"].push_back({"memset", 3, 0, 3 + 2 * i, Json::array(), Json::array(), {1.0}, 0});
+    trace["views"].push_back({3 + i, 0, 128, 5120, 8, 1});
+  }
+  for (int i = 0; i < count; ++i) {
+    trace["instructions"].push_back({"tensor_tensor", 4, 0, 2, {2, 4 + 2 * i}, {"add"}, Json::array(), 0});
+  }
+  trace["instructions"].push_back({"store", 5, 0, 1, {2}, Json::array(), Json::array(), 0});
+  return program_of(trace);
+}
+
+TEST(TrainiumResidency, TilesThatFit_StayWhereTheyAre) {
+  const Lowered lowered = lower(many_tiles(8), kTrn1, Policy::literal);
+  EXPECT_EQ(lowered.saved_bytes, 0);
+  EXPECT_EQ(lowered.work.size(), 18U);
+}
+
+TEST(TrainiumResidency, OneTileTooMany_LeavesAndComesBack) {
+  const Program program = many_tiles(9);
+  const Lowered lowered = lower(program, kTrn1, Policy::literal);
+  constexpr std::int64_t kTile = 128 * 20480;
+  EXPECT_EQ(lowered.saved_bytes, kTile);
+  EXPECT_EQ(lowered.reloaded_bytes, kTile);
+  EXPECT_EQ(lowered.read_bytes, 4096 + kTile);
+  EXPECT_EQ(lowered.written_bytes, 4096 + kTile);
+  const Timing timing = schedule(program, lowered, kTrn1).value();
+  EXPECT_LE(timing.sbuf_bytes, kTrn1.sbuf_bytes);
+  EXPECT_GT(timing.ns, schedule(program, lower(many_tiles(8), kTrn1, Policy::literal), kTrn1).value_or(Timing{}).ns);
+}
+
+TEST(TrainiumCounters, Multiplication_CountsAsTheProfilerDoes) {
+  const std::vector<Extent> inputs{{"a", {128, 128}}, {"b", {128, 512}}};
+  const std::vector<Extent> outputs{{"y", {128, 512}}};
+  const Json trace = {{"outputs", {2}},
+                      {"buffers",
+                       {{"input", "a", 0, nullptr, {128, 128}},
+                        {"input", "b", 0, nullptr, {128, 512}},
+                        {"output", "y", 1, nullptr, {128, 512}},
+                        {"sbuf", "s", 2, nullptr, {128, 128}},
+                        {"sbuf", "m", 3, nullptr, {128, 512}},
+                        {"psum", "p", 4, 0.0, {128, 512}},
+                        {"sbuf", "r", 5, nullptr, {128, 512}}}},
+                      {"views",
+                       {{0, 0, 128, 128, 128, 1},
+                        {1, 0, 128, 512, 512, 1},
+                        {2, 0, 128, 512, 512, 1},
+                        {3, 0, 128, 128, 128, 1},
+                        {4, 0, 128, 512, 512, 1},
+                        {5, 0, 128, 512, 512, 1},
+                        {6, 0, 128, 512, 512, 1}}},
+                      {"loops", Json::array()},
+                      {"iterations", {{0, -1, 0}}},
+                      {"instructions",
+                       {{"load", 2, 0, 3, {0}, Json::array(), Json::array(), 0},
+                        {"load", 3, 0, 4, {1}, Json::array(), Json::array(), 0},
+                        {"matmul", 4, 0, 5, {3, 4}, Json::array(), {512.0}, 1},
+                        {"copy", 5, 0, 6, {5}, Json::array(), Json::array(), 0},
+                        {"store", 6, 0, 2, {6}, Json::array(), Json::array(), 0}}}};
+  const Lowered lowered = lower(read_program(trace, inputs, outputs).value(), kTrn1, Policy::literal);
+  const Counters& counted = lowered.counters;
+  EXPECT_EQ(counted.psum_written, 2 * 4 * 512);
+  EXPECT_EQ(counted.psum_read, 4 * 512);
+  EXPECT_EQ(counted.sbuf_read - lowered.written_bytes, 2 * 4 * (512 + 128));
+  EXPECT_EQ(counted.sbuf_written - lowered.read_bytes, 4 * 512);
+  EXPECT_EQ(counted.flops, 2.0 * 2 * 128 * 128 * 512);
+  EXPECT_EQ(counted.transpose_flops, 0);
+}
+
 }  // namespace
 }  // namespace accelopt::targets::trainium

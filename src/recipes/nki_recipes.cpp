@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recipes/nki_recipes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "recipes/nki_keep.hpp"
+#include "recipes/nki_source.hpp"
+
+namespace accelopt::recipes {
+namespace {
+
+using nki::Call;
+using nki::Statement;
+using nki::Token;
+using Statements = std::vector<Statement>;
+
+constexpr int kWidest = 4096;         ///< elements of a partition: a quarter of what a few tiles may have
+constexpr int kMostMoving = 512;      ///< columns of a matrix multiplication
+constexpr double kDescriptorNs = 98;  ///< of a row in HBM
+constexpr double kBytesPerNs = 27.2;  ///< of an engine that moves it
+constexpr double kFewerInstructions = 1.15;
+constexpr double kAnotherLoop = 1.2;
+
+int number_of(std::string_view text) {
+  int value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return code == std::errc() && end == text.data() + text.size() ? value : 0;
+}
+
+/// What all kernels with loops like these have in common.
+std::string shape_of(const Statements& all) {
+  const auto any = [&](std::initializer_list<const char*> names) {
+    return std::any_of(all.begin(), all.end(), [&](const Statement& one) {
+      return std::any_of(names.begin(), names.end(), [&](const char* name) { return nki::calls(one, name); });
+    });
+  };
+  std::string out = "tiles";
+  if (any({"nc_matmul", "matmul"})) out += ".matmul";
+  if (any({"tensor_reduce", "sum", "max", "loop_reduce"})) out += ".reduction";
+  return out;
+}
+
+// Wider tiles.
+
+/// The width n of nl.arange(n)[None, :], or where it is a name the number that the name is given.
+std::set<int> widths(const Statements& all) {
+  std::set<int> out;
+  for (const Statement& one : all) {
+    const std::vector<Token>& t = one.tokens;
+    for (std::size_t i = 0; i + 7 < t.size(); ++i) {
+      if (t[i].value != "arange" || t[i + 1].value != "(" || t[i + 3].value != ")" || t[i + 5].value != "None")
+        continue;
+      if (const int n = number_of(t[i + 2].value); n > 0) out.insert(n);
+      for (const Statement& other : all) {
+        if (other.target == t[i + 2].value && other.tokens.size() == 3 && number_of(other.tokens[2].value) > 0)
+          out.insert(number_of(other.tokens[2].value));
+      }
+    }
+  }
+  return out;
+}
+
+Statements widened(const Statements& all, int from, int to) {
+  Statements out;
+  for (const Statement& one : all) {
+    std::string text = one.text;
+    for (std::size_t i = one.tokens.size(); i-- > 0;) {
+      const int n = one.tokens[i].kind == Token::Kind::number ? number_of(one.tokens[i].value) : 0;
+      if (n == from || (n == from - 1 && n > 0))
+        text.replace(one.tokens[i].at, one.tokens[i].value.size(), std::to_string(n == from ? to : to - 1));
+    }
+    out.push_back(nki::statement_of(one.indent, std::move(text)));
+  }
+  return out;
+}
+
+double descriptor_ns_per_byte(int elements) {
+  const double bytes = 4.0 * elements;
+  return (kDescriptorNs + bytes / kBytesPerNs) / bytes;
+}
+
+void propose_wider(const Statements& all, const std::string& shape, std::vector<Application>& result) {
+  const bool multiplies = shape.find("matmul") != std::string::npos;
+  for (const int from : widths(all)) {
+    if (from == 128 && !multiplies && widths(all).size() > 1) continue;
+    for (int to = from * 2; to <= (multiplies ? kMostMoving : kWidest); to *= 2) {
+      Application one;
+      one.recipe = "wider tiles";
+      one.location = "kernel:" + std::to_string(from);
+      one.parameters = {{"from", std::to_string(from)}, {"to", std::to_string(to)}};
+      one.title = fmt::format("Widen free tiles from {} to {} elements", from, to);
+      one.text = "Longer rows are moved by fewer DMA descriptors, and instructions on longer rows start less often.";
+      one.prior = 1 + 0.6 * (descriptor_ns_per_byte(from) / descriptor_ns_per_byte(to) - 1);
+      one.shape = shape;
+      result.push_back(std::move(one));
+    }
+  }
+}
+
+// Kinds of loops.
+
+void propose_affine(const Statements& all, const std::string& shape, std::vector<Application>& result) {
+  for (const Statement& one : all) {
+    if (one.variable.empty() || one.kind == "affine_range" || one.kind == "static_range") continue;
+    Application found;
+    found.recipe = "affine loop";
+    found.location = "kernel:" + one.variable;
+    found.title = fmt::format("Make the loop over {} an affine_range", one.variable);
+    found.text = "Tiles of independent iterations have two places each, so that loads run ahead of the arithmetic.";
+    found.prior = kAnotherLoop;
+    found.shape = shape;
+    result.push_back(std::move(found));
+  }
+}
+
+bool make_affine(Statements& all, const std::string& variable) {
+  bool changed = false;
+  for (Statement& one : all) {
+    if (one.variable != variable || one.kind == "affine_range") continue;
+    one = nki::statement_of(one.indent, fmt::format("for {} in nl.affine_range({}):", one.variable, one.range));
+    changed = true;
+  }
+  return changed;
+}
+
+// Fewer instructions: patterns of statements that follow each other in one block, whose results have no other readers.
+
+/// How often anything reads the name.
+std::size_t readers(const Statements& all, std::string_view name) {
+  std::size_t out = 0;
+  for (const Statement& one : all) out += nki::times_read(one, name);
+  return out;
+}
+
+/// The statement that gives the name its only value before `user`, in the same block; none: there is none.
+std::optional<std::size_t> source_of(const Statements& all, std::string_view name, std::size_t user) {
+  std::optional<std::size_t> out;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].target != name) continue;
+    if (out || i >= user || all[i].indent != all[user].indent || nki::block_end(all, i) != i + 1) return std::nullopt;
+    out = i;
+  }
+  return out;
+}
+
+std::string mask_of(const Call& call) {
+  const std::string mask = nki::named(call, "mask");
+  return mask.empty() ? "" : ", mask=" + mask;
+}
+
+/// A reciprocal of 1 + exp(-x): a function of its own on ScalarE.
+std::optional<Statements> sigmoid(Statements all, std::size_t place) {
+  const auto last = nki::call_of(all[place]);
+  if (!last || last->function != "reciprocal" || last->arguments.empty()) return std::nullopt;
+  const auto sum_at = source_of(all, last->arguments[0], place);
+  if (!sum_at || readers(all, last->arguments[0]) != 1) return std::nullopt;
+  const auto sum = nki::call_of(all[*sum_at]);
+  if (!sum || sum->function != "add" || sum->arguments.size() < 2 || sum->arguments[1] != "1.0") return std::nullopt;
+  const auto power_at = source_of(all, sum->arguments[0], *sum_at);
+  if (!power_at || readers(all, sum->arguments[0]) != 1) return std::nullopt;
+  const auto power = nki::call_of(all[*power_at]);
+  if (!power || power->function != "activation" || power->arguments.size() < 2 || power->arguments[0] != "nl.exp" ||
+      nki::named(*power, "scale") != "-1.0" || !nki::named(*power, "bias").empty())
+    return std::nullopt;
+  all[place] = nki::statement_of(
+      all[place].indent, fmt::format("{} = nl.sigmoid({}{})", all[place].target, power->arguments[1], mask_of(*last)));
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(*sum_at));
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(*power_at - (*power_at > *sum_at ? 1 : 0)));
+  return all;
+}
+
+/// "nl.multiply" for nl.multiply(x, 2.0); empty: it is no operation of a tile and a number.
+std::string scalar_operation(const Call& call) {
+  constexpr std::array kKnown{"add", "subtract", "multiply", "divide", "maximum", "minimum"};
+  const bool known = std::find(kKnown.begin(), kKnown.end(), call.function) != kKnown.end();
+  if (!known || call.arguments.size() < 2) return {};
+  const std::vector<Token> operand = nki::tokens_of(call.arguments[1]);
+  const bool number = !operand.empty() && operand.back().kind == Token::Kind::number &&
+                      (operand.size() == 1 || (operand.size() == 2 && operand[0].value == "-"));
+  return number ? "nl." + call.function : std::string();
+}
+
+/// Two operations with numbers, one after the other: one instruction.
+std::optional<Statements> two_scalars(Statements all, std::size_t place) {
+  const auto second = nki::call_of(all[place]);
+  if (!second || scalar_operation(*second).empty()) return std::nullopt;
+  const auto at = source_of(all, second->arguments[0], place);
+  if (!at || readers(all, second->arguments[0]) != 1) return std::nullopt;
+  const auto first = nki::call_of(all[*at]);
+  if (!first || scalar_operation(*first).empty()) return std::nullopt;
+  all[place] = nki::statement_of(
+      all[place].indent, fmt::format("{} = nisa.tensor_scalar({}, {}, {}, False, {}, {}, False{})", all[place].target,
+                                     first->arguments[0], scalar_operation(*first), first->arguments[1],
+                                     scalar_operation(*second), second->arguments[1], mask_of(*second)));
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(*at));
+  return all;
+}
+
+/// A copy whose readers could read what it copies, in PSUM: they take it from there.
+std::optional<Statements> no_copy(Statements all, std::size_t place) {
+  const auto call = nki::call_of(all[place]);
+  if (!call || (call->function != "copy" && call->function != "tensor_copy") || call->arguments.empty())
+    return std::nullopt;
+  const std::string copied = all[place].target;
+  bool used = false;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i != place && all[i].target == copied) return std::nullopt;
+    if (nki::times_read(all[i], copied) == 0) continue;
+    constexpr std::array kReaders{"activation", "tensor_scalar", "tensor_reduce", "exp",     "square", "add",
+                                  "subtract",   "multiply",      "sigmoid",       "maximum", "max",    "sum"};
+    const auto reader = nki::call_of(all[i]);
+    if (!reader || std::find(kReaders.begin(), kReaders.end(), reader->function) == kReaders.end()) return std::nullopt;
+    all[i] = nki::with_name_replaced(all[i], copied, call->arguments[0]);
+    used = true;
+  }
+  if (!used) return std::nullopt;
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(place));
+  return all;
+}
+
+struct Pattern {
+  const char* recipe;
+  const char* title;
+  const char* text;
+  std::optional<Statements> (*apply)(Statements all, std::size_t place);
+};
+
+constexpr std::array kPatterns{
+    Pattern{"choice of engine", "Compute {} as a function of ScalarE",
+            "Addition and reciprocal leave VectorE, and one pass over the tile does the work of three.", sigmoid},
+    Pattern{"scalar fusion", "Compute {} by one instruction with two operands",
+            "An instruction with two scalar operands passes over the tile once.", two_scalars},
+    Pattern{"eviction fusion", "Read PSUM where the copy {} is read",
+            "What reads the copy can read PSUM itself, so that the copy need not be made.", no_copy}};
+
+void propose_patterns(const Statements& all, const std::string& shape, std::vector<Application>& result) {
+  for (const Pattern& pattern : kPatterns) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].target.empty() || !pattern.apply(all, i)) continue;
+      Application one;
+      one.recipe = pattern.recipe;
+      one.location = "kernel:" + all[i].target;
+      one.title = fmt::format(fmt::runtime(pattern.title), all[i].target);
+      one.text = pattern.text;
+      one.prior = kFewerInstructions;
+      one.shape = shape;
+      result.push_back(std::move(one));
+    }
+  }
+}
+
+std::optional<Statements> applied(Statements all, const Application& application) {
+  const std::string place =
+      application.location.substr(std::min(application.location.size(), application.location.find(':') + 1));
+  if (application.recipe == "wider tiles") {
+    const auto parameter = [&](const char* name) {
+      const auto found = application.parameters.find(name);
+      return found == application.parameters.end() ? 0 : number_of(found->second);
+    };
+    if (parameter("from") < 1 || parameter("to") < 1) return std::nullopt;
+    return widened(all, parameter("from"), parameter("to"));
+  }
+  if (application.recipe == "affine loop") {
+    if (!make_affine(all, place)) return std::nullopt;
+    return all;
+  }
+  if (application.recipe == nki::kKeep) return nki::kept(std::move(all), place);
+  for (const Pattern& pattern : kPatterns) {
+    if (application.recipe != pattern.recipe) continue;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].target != place) continue;
+      if (auto changed = pattern.apply(all, i)) return changed;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Application> enumerate_nki(const KernelSource& kernel) {
+  const Statements all = nki::statements_of(kernel.source);
+  const std::string shape = shape_of(all);
+  std::vector<Application> result;
+  propose_wider(all, shape, result);
+  for (const nki::Keeping& one : nki::keepings(all)) {
+    Application found;
+    found.recipe = nki::kKeep;
+    found.location = "kernel:" + one.loop;
+    found.title = fmt::format("Make {} before the loop over {}", one.names, one.loop);
+    found.text = "What does not depend on the loop is loaded, and transposed where it is, once, and kept in SBUF.";
+    found.prior = one.prior;
+    found.shape = shape;
+    result.push_back(std::move(found));
+  }
+  propose_affine(all, shape, result);
+  propose_patterns(all, shape, result);
+  return result;
+}
+
+base::Result<std::string> apply_nki(const KernelSource& kernel, const Application& application) {
+  const auto changed = applied(nki::statements_of(kernel.source), application);
+  if (!changed)
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "the recipe " + application.recipe + " does not apply at " + application.location);
+  return nki::text_of(*changed);
+}
+
+}  // namespace accelopt::recipes

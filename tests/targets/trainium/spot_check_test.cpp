@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places of outputs without the rest.
+#include "targets/trainium/spot_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "targets/trainium/traces.hpp"
+
+namespace accelopt::targets::trainium {
+namespace {
+
+using base::Json;
+
+const std::vector<Extent> kTallInput{{"x", {512, 8}}};
+const std::vector<Extent> kTallOutput{{"y", {512, 8}}};
+
+/// y = x * factor[tile] of four tiles.
+Program tiles(const std::vector<double>& factors) {
+  Json trace = {{"outputs", {1}},
+                {"buffers", {{"input", "x", 0, nullptr, {512, 8}}, {"output", "y", 1, nullptr, {512, 8}}}},
+                {"views", Json::array()},
+                {"loops", Json::array()},
+                {"iterations", {{0, -1, 0}}},
+                {"instructions", Json::array()}};
+  for (int i = 0; i < 4; ++i) {
+    const int tile = 2 + 2 * i;
+    const int view = 4 * i;
+    trace["buffers"].push_back({"sbuf", "load", 2, nullptr, {128, 8}});
+    trace["buffers"].push_back({"sbuf", "product", 3, nullptr, {128, 8}});
+    trace["views"].push_back({0, 1024 * i, 128, 8, 8, 1});
+    trace["views"].push_back({tile, 0, 128, 8, 8, 1});
+    trace["views"].push_back({tile + 1, 0, 128, 8, 8, 1});
+    trace["views"].push_back({1, 1024 * i, 128, 8, 8, 1});
+    trace["instructions"].push_back({"load", 2, 0, view + 1, {view}, Json::array(), Json::array(), 0});
+    trace["instructions"].push_back(
+        {"tensor_scalar", 3, 0, view + 2, {view + 1}, {"multiply"}, {factors[static_cast<std::size_t>(i)]}, 0});
+    trace["instructions"].push_back({"store", 4, 0, view + 3, {view + 2}, Json::array(), Json::array(), 0});
+  }
+  return read_program(trace, kTallInput, kTallOutput).value();
+}
+
+std::string checked(const Program& candidate, std::uint64_t seed) {
+  std::vector<float> x(4096);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 97) - 48;
+  return spot_check(candidate, tiles({2, 2, 2, 2}), {x}, seed, {}).value();
+}
+
+TEST(TrainiumSpotCheck, OneTile_NeedsItsOwnInstructionsAlone) {
+  const Program program = tiles({2, 2, 2, 2});
+  const std::vector<bool> needed = needed_for(program, {{0, 2048 + 5, 2048 + 9}});
+  for (std::size_t i = 0; i < needed.size(); ++i) EXPECT_EQ(needed[i], i >= 6 && i < 9) << i;
+  EXPECT_EQ(std::count(needed.begin(), needed.end(), true), 3);
+}
+
+TEST(TrainiumSpotCheck, TileWrittenAgain_NeedsTheLastWriteAlone) {
+  Json trace = silu_trace();
+  trace["instructions"].insert(trace["instructions"].begin() + 4, trace["instructions"][3]);
+  const Program program = program_of(trace);
+  const std::vector<bool> needed = needed_for(program, {{0, 0, 1}});
+  EXPECT_FALSE(needed[3]) << "what it wrote is replaced before anybody reads it";
+  EXPECT_EQ(std::count(needed.begin(), needed.end(), true), 6);
+}
+
+TEST(TrainiumSpotCheck, SameKernel_IsRight) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) EXPECT_EQ(checked(tiles({2, 2, 2, 2}), seed), "");
+}
+
+TEST(TrainiumSpotCheck, OneTileOfFourWrong_IsSeenNearlyAlways) {
+  int seen = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) seen += checked(tiles({2, 2, 2, 2.01}), seed).empty() ? 0 : 1;
+  EXPECT_GE(seen, 95);
+  EXPECT_NE(checked(tiles({2, 2.5, 2.5, 2.01}), 1).find("output y: elements "), std::string::npos);
+}
+
+TEST(TrainiumSpotCheck, Places_AreDrawnAnew) {
+  const Program program = tiles({2, 2, 2, 2});
+  EXPECT_NE(draw_stretches(program, 1, 1).front().begin, draw_stretches(program, 1, 2).front().begin);
+  for (const Stretch& one : draw_stretches(program, 1000, 3)) {
+    EXPECT_LT(one.begin, one.end);
+    EXPECT_LE(one.end, 4096);
+  }
+}
+
+}  // namespace
+}  // namespace accelopt::targets::trainium
