@@ -6,6 +6,8 @@ import re
 import chat_script
 import support
 
+# What a call costs beside its work, and memory that is not in a cache, do not repeat: they count for little here.
+WARM = support.TASK.replace("M = 48", "M = 192").replace('cache = "cold"', 'cache = "warm"')
 REPEATS = {4: 0.25, 2: 0.5}  # how fast a kernel is that does its work so many times over
 OPEN = "//@ tune REPEAT in {4, 1, 2}  STRIP in {0, 16}\n//@ require STRIP > 0\n" + support.FASTER.replace(
     "    for (int64_t k = 0; k < K; ++k) {\n",
@@ -21,7 +23,7 @@ class Tuning(support.TestCase):
             "summarizer": [{"text": "no optimization"}],
         }, "failures": []}
         server = self.server(script)
-        finished = self.succeed("run", self.task(), "--workspace", self.workspace, "--json", "--base-url", server.url, "--model",
+        finished = self.succeed("run", self.task(definition=WARM), "--workspace", self.workspace, "--json", "--base-url", server.url, "--model",
                                 chat_script.MODEL, "--iterations", 2, "--beam", 1, "--plans", 1, "--attempts", 1, "--patience", 0)
         return server, finished
 
@@ -39,7 +41,7 @@ class Tuning(support.TestCase):
                       "REPEAT=1 STRIP=16.", question)
         for repeat, speed in REPEATS.items():
             told = float(re.search(rf"- REPEAT={repeat} STRIP=16: ([0-9.]+)\n", question)[1])
-            self.assertLess(abs(told * speed - 1), 0.6, "times over the chosen one's")
+            self.assertLess(abs(told * speed - 1), 0.4, "times over the chosen one's")
 
         shown = self.succeed("show", "--workspace", self.workspace).out
         self.assertRegex(shown, r"REPEAT=1 STRIP=16, the fastest of 3 tried of 3 configurations, ")
