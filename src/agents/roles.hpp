@@ -157,6 +157,8 @@ class Summarizer {
   /// nullopt as above. @error as summarize.
   virtual base::Outcome<Answer<std::vector<std::optional<Lesson>>>> summarize_all(
       const std::vector<SummarizeQuestion>& questions, std::stop_token stop);
+  /// Whether its questions need the child's profile, which takes the device's time.
+  [[nodiscard]] virtual bool reads_profiles() const { return true; }
 };
 
 /// The four roles of a run. None is null.

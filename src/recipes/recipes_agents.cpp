@@ -257,6 +257,8 @@ class RecipesSummarizer final : public Summarizer {
     return given(lesson, lesson->title + "\n\n" + lesson->strategy);
   }
 
+  [[nodiscard]] bool reads_profiles() const override { return false; }
+
  private:
   /// A lesson that names the steps; its strategy is their lines alone. Nothing where one of them is unknown.
   static std::optional<Lesson> of_steps(const std::vector<Application>& steps) {

@@ -33,6 +33,11 @@ class Asker {
   base::Outcome<agents::Answer<std::vector<std::optional<agents::Lesson>>>> summarize_all(
       const std::vector<agents::SummarizeQuestion>& questions, std::stop_token stop);
 
+  /// Whether somebody is there who reads a profile with a question about a lesson: nobody is in a replay.
+  [[nodiscard]] bool summarizer_reads_profiles() const {
+    return team_.summarizer != nullptr && team_.summarizer->reads_profiles();
+  }
+
   /// Questions that were put off for somebody elsewhere to answer.
   [[nodiscard]] int put_off() const { return put_off_; }
 

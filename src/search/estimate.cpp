@@ -201,8 +201,8 @@ Estimate estimate(const SearchSettings& settings, const EstimateFacts& facts) {
   } else {
     out.usd = Range{};
   }
-  const Range exploring =
-      out.evaluations * facts.race_seconds + (counts.lessons + facts.iterations + counts.ties) * facts.profile_seconds;
+  const Range profiled = facts.iterations + counts.ties + (facts.models ? counts.lessons : Range{});
+  const Range exploring = out.evaluations * facts.race_seconds + profiled * facts.profile_seconds;
   out.device_seconds =
       facts.open_seconds + exploring + facts.iterations * facts.playoff_seconds + facts.confirm_seconds;
   out.wall_seconds = facts.elsewhere ? wall_of(without_device(facts), counts, {}, out.all_calls, out.evaluations)

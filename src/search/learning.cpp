@@ -145,6 +145,7 @@ class Summaries {
 
   /// The same program is measured once.
   base::Outcome<void> add_profile(std::size_t i) {
+    if (!learning_.asker.summarizer_reads_profiles()) return {};
     const AttemptOutcome& outcome = outcomes_[pairs_[i].outcome];
     const Candidate& profiled =
         is_parents_program(outcome) ? learning_.beam[static_cast<std::size_t>(outcome.parent)] : *outcome.candidate;

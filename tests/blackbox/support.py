@@ -240,6 +240,7 @@ class TestCase(unittest.TestCase):
     """A folder for each test, with home, workspace and a small task in it."""
 
     maxDiff = None
+    tools = {}  # what doctor says of them: asked once, because it starts each
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="accelopt-blackbox-"))
@@ -268,6 +269,18 @@ class TestCase(unittest.TestCase):
         path = self.folder / name
         path.write_text(text, encoding="utf-8")
         return path
+
+    def need_tools(self, *names, no_device=False):
+        """Puts the project's own Python environment (NVRTC, Triton) within reach; skips the test without these tools."""
+        if "VIRTUAL_ENV" in os.environ:
+            self.environment["VIRTUAL_ENV"] = os.environ["VIRTUAL_ENV"]
+        if not self.tools:
+            self.tools.update({line["name"]: line for line in self.accelopt("doctor", "--json").lines if line["type"] == "check"})
+        for name in names:
+            if self.tools[name]["state"] != "ok":
+                self.skipTest(f"no {name}: {self.tools[name]['detail']}; {self.tools[name]['advice']}")
+        if no_device and self.tools["cuda driver"]["state"] == "ok":
+            self.skipTest("this machine has a CUDA driver")
 
     def start(self, *arguments, environment=None):
         self.started = getattr(self, "started", 0) + 1
@@ -307,6 +320,11 @@ class TestCase(unittest.TestCase):
         return server
 
 
+def takes_long():
+    """Whether --long was given, for a test that does more then (make check-long)."""
+    return "--long" in sys.argv
+
+
 def has_compiler(name):
     return shutil.which(name) is not None
 
@@ -315,4 +333,5 @@ def main():
     if len(sys.argv) < 2 or not (pathlib.Path(sys.argv[1]) / "accelopt").exists():
         raise SystemExit(f"usage: {sys.argv[0]} FOLDER-OF-ACCELOPT [unittest options]")
     program_folder.path = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    sys.argv = [word for word in sys.argv if word != "--long"]
     unittest.main(verbosity=2)

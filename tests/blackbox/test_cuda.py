@@ -13,11 +13,7 @@ SUITE = pathlib.Path(__file__).resolve().parents[2] / "suites" / "nkibench-cuda"
 class CudaWithoutADevice(support.TestCase):
     def setUp(self):
         super().setUp()
-        checks = {line["name"]: line for line in self.accelopt("doctor", "--json").lines if line["type"] == "check"}
-        if checks["nvrtc"]["state"] != "ok":
-            self.skipTest("no NVRTC: " + checks["nvrtc"]["detail"])
-        if checks["cuda driver"]["state"] == "ok":
-            self.skipTest("this machine has a CUDA driver")
+        self.need_tools("nvrtc", no_device=True)
 
     def evaluation(self, *arguments):
         finished = self.accelopt("eval", *arguments, "--device", "cuda:0", "--json")

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples of the documentation: what a page shows is what happens. On smaller tensors than the pages have; with --long on those."""
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 
 import support
 from support import ROOT, program_folder
@@ -42,13 +40,13 @@ def fixed_parts(line):
     return [re.compile(part) for part in parts if part]
 
 
-# The sizes of the pages' tensors, and those that are tested without --long: every call has its inputs drawn and its results verified.
+# What the pages have, and what is tested without --long: every call has its inputs drawn and its results verified.
 SMALLER = {"--axis rows=64": "--axis rows=12", "axes = { M = 120 }": "axes = { M = 24 }", "axes = { M = 37 }": "axes = { M = 13 }",
-           "axes = { M = 61 }": "axes = { M = 17 }"}
+           "axes = { M = 61 }": "axes = { M = 17 }", "softmax_task --iterations 2": "softmax_task --iterations 2 --beam 1"}
 
 
 class Docs(support.TestCase):
-    long = False
+    long = support.takes_long()
 
     def sized(self, text):
         for shown, small in SMALLER.items():
@@ -103,13 +101,7 @@ class Docs(support.TestCase):
         self.assertEqual((evaluation["status"], evaluation["verdict"]), ("PASSED", "TIE"), evaluation)
 
     def test_the_quickstart_for_cuda_as_far_as_no_device_is_needed(self):
-        if "VIRTUAL_ENV" in os.environ:  # where the project's own NVRTC is
-            self.environment["VIRTUAL_ENV"] = os.environ["VIRTUAL_ENV"]
-        checks = {line["name"]: line for line in self.accelopt("doctor", "--json").lines if line["type"] == "check"}
-        if checks["nvrtc"]["state"] != "ok":
-            self.skipTest("no NVRTC: " + checks["nvrtc"]["detail"])
-        if checks["cuda driver"]["state"] == "ok":
-            self.skipTest("this machine has a CUDA driver")
+        self.need_tools("nvrtc", no_device=True)
         shutil.copytree(ROOT / "examples" / "cuda" / "row_softmax", self.folder / "row_softmax")
         shown = [command for command, _ in self.follow("quickstart-cuda.md", self.folder,
                                                        {"accelopt eval row_softmax --device cuda:0": 5})]
@@ -117,6 +109,4 @@ class Docs(support.TestCase):
 
 
 if __name__ == "__main__":
-    Docs.long = "--long" in sys.argv
-    sys.argv = [word for word in sys.argv if word != "--long"]
     support.main()

@@ -5,15 +5,11 @@ Takes --long: every baseline is verified by the interpreter and broken in one pl
 """
 
 import json
-import os
-import sys
 
 import support
 
 SUITE = support.ROOT / "suites" / "flashinfer-bench"
-LONG = "--long" in sys.argv
-if LONG:
-    sys.argv.remove("--long")
+LONG = support.takes_long()
 
 # What stands in a baseline, and what makes it wrong.
 MISTAKES = {
@@ -27,17 +23,13 @@ MISTAKES = {
     "mla_paged_prefill_causal_h16": ("the first query of a sequence sees the one before", "+ 1) <= query", "+ 1) < query"),
     "moe_fp8_block_scale_topk8": ("both halves have the scales of the first", "tl.load(ups_scale + step)", "tl.load(gates_scale + step)"),
 }
-QUICK = ("gemm", "gqa_paged_decode_h32_kv4", "mla_paged_decode_h16")
+QUICK = ("rmsnorm_h128", "gqa_paged_decode_h32_kv4", "mla_paged_decode_h16")
 
 
 class FlashInferSuite(support.TestCase):
     def setUp(self):
         super().setUp()
-        if "VIRTUAL_ENV" in os.environ:  # where the project's own Triton is
-            self.environment["VIRTUAL_ENV"] = os.environ["VIRTUAL_ENV"]
-        self.checks = {line["name"]: line for line in self.accelopt("doctor", "--json").lines if line["type"] == "check"}
-        if self.checks["triton"]["state"] != "ok":
-            self.skipTest("no Triton: " + self.checks["triton"]["advice"])
+        self.need_tools("triton")
 
     def evaluation(self, *arguments, code):
         finished = self.accelopt("eval", *arguments, "--json")
@@ -48,10 +40,7 @@ class FlashInferSuite(support.TestCase):
         self.assertEqual({path.parent.name for path in SUITE.glob("*/task.toml")}, set(MISTAKES))
 
     def test_every_baseline_is_compiled_for_every_workload(self):
-        if self.checks["cuda driver"]["state"] == "ok":
-            self.skipTest("this machine has a CUDA driver")
-        if self.checks["nvrtc"]["state"] != "ok":
-            self.skipTest("no NVRTC, which the references need")
+        self.need_tools("nvrtc", no_device=True)  # NVRTC: for the references
         for name in MISTAKES:
             with self.subTest(name):
                 evaluation = self.evaluation(SUITE / name, "--device", "cuda:0", code=5)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The classic wrong kernels on the bundled operators: each looks right on easy inputs, and none may pass."""
+"""The classic wrong kernels on the bundled operators, with fewer rows: each looks right on easy inputs, and none may pass."""
+
+import shutil
 
 import support
 from support import SUITE
@@ -66,9 +68,19 @@ def matmul(operand="", rows="M", after=""):
     return MATMUL.format(operand=operand, rows=rows, after=after)
 
 
+# The rows that are raced, in the suite and here.
+ROWS = {"bmm_softmax": ("M = 160", "M = 32"), "matmul": ("M = 200", "M = 40")}
+
+
 class WrongKernels(support.TestCase):
     def evaluate(self, operator, text):
-        finished = self.accelopt("eval", SUITE / operator, self.file("candidate.cpp", text), "--json")
+        task = self.folder / operator
+        if not task.exists():
+            shutil.copytree(SUITE / operator, task)
+            definition = (task / "task.toml").read_text(encoding="utf-8")
+            self.assertEqual(definition.count(ROWS[operator][0]), 1)
+            (task / "task.toml").write_text(definition.replace(*ROWS[operator]), encoding="utf-8")
+        finished = self.accelopt("eval", task, self.file("candidate.cpp", text), "--json")
         return finished, finished.last
 
     def assert_refused(self, operator, text, *families):

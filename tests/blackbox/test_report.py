@@ -7,7 +7,6 @@ import json
 import math
 import pathlib
 import re
-import sys
 
 import pages
 import steady
@@ -15,7 +14,7 @@ import support
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "examples" / "recorded" / "nkibench-cuda"
-LONG = "--long" in sys.argv
+LONG = support.takes_long()
 MARKUP = "</code></pre></script><script>document.title='taken'</script><img src=x onerror=alert(1)>&amp;\"'<!--"
 LARGEST_BYTES = 2 << 20
 
@@ -354,6 +353,4 @@ class Refusals(support.TestCase):
 
 
 if __name__ == "__main__":
-    if LONG:
-        sys.argv.remove("--long")
     support.main()

@@ -41,7 +41,7 @@ FUNCTIONS = [
 
 
 class Station(support.TestCase):
-    long = False
+    long = support.takes_long()
 
     def setUp(self):
         super().setUp()
@@ -144,6 +144,4 @@ class Station(support.TestCase):
 if __name__ == "__main__":
     if not (shutil.which("git") and shutil.which("g++") and shutil.which("cmake")):
         raise unittest.SkipTest("git, g++ and cmake are needed")
-    Station.long = "--long" in sys.argv
-    sys.argv = [word for word in sys.argv if word != "--long"]
     support.main()

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`accelopt selftest --device triton`: every attack on the capture and its interpreter is caught, honest solutions pass."""
+"""`accelopt selftest --device triton`: every attack on the capture and its interpreter is caught, honest solutions pass.
 
-import os
+Takes --long: the attacks that last until a limit of ten seconds, and every honest solution; otherwise one of each kind.
+"""
 
 import support
 
 EXPLOITS = support.ROOT / "exploits" / "triton"
-# Their limits are ten seconds of a processor each: `accelopt selftest --device triton` tries them too.
-SLOW = {"endless_import", "compiles_for_minutes"}
+LASTING = {"endless_import", "compiles_for_minutes"}
+# Heuristics and a class, a loop over programs, fills by the host, outputs that are returned, several kernels with memory between
+# them. An honest one is interpreted for every workload and family, which is what takes long.
+HONEST = {"heuristics_and_a_class", "persistent_programs", "split_k_into_zeros", "returned_outputs", "three_kernels_and_scratch"}
 
 
 def names(part):
@@ -15,16 +18,14 @@ def names(part):
 
 
 class TritonSelftest(support.TestCase):
+    long = support.takes_long()
+
     def setUp(self):
         super().setUp()
-        if "VIRTUAL_ENV" in os.environ:  # where the project's own Triton is
-            self.environment["VIRTUAL_ENV"] = os.environ["VIRTUAL_ENV"]
-        checks = {line["name"]: line for line in self.accelopt("doctor", "--json").lines if line["type"] == "check"}
-        if checks["triton"]["state"] != "ok":
-            self.skipTest("no Triton: " + checks["triton"]["advice"])
+        self.need_tools("triton")
 
     def test_attacks_are_caught_and_honest_solutions_pass(self):
-        attacks, honest = names("attacks") - SLOW, names("honest")
+        attacks, honest = (names("attacks"), names("honest")) if self.long else (names("attacks") - LASTING, HONEST)
         finished = self.accelopt("selftest", "--device", "triton", "--json", "--only", *sorted(attacks | honest))
         *kernels, summary = finished.lines
         self.assertEqual({kernel["name"] for kernel in kernels}, attacks | honest)

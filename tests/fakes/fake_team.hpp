@@ -65,7 +65,9 @@ class FakeTeam : public agents::Planner, public agents::Executor, public agents:
     keep(summaries, question);
     return on_summarize(question);
   }
+  [[nodiscard]] bool reads_profiles() const override { return summarizer_reads_profiles; }
 
+  bool summarizer_reads_profiles = true;
   std::vector<agents::PlanQuestion> plans;
   std::vector<agents::ExecuteQuestion> executions;
   std::vector<agents::FixQuestion> fixes;

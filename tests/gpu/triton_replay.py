@@ -309,9 +309,7 @@ class TritonReplay(support.TestCase):
         if "ACCELOPT_PYTHON" in os.environ:
             self.environment["ACCELOPT_PYTHON"] = os.environ["ACCELOPT_PYTHON"]
         device.capability(self)
-        checks = {line["name"]: line for line in self.accelopt("doctor", "--json").lines if line["type"] == "check"}
-        if checks["triton"]["state"] != "ok":
-            self.skipTest("no Triton, and so no CUDA device for it: " + checks["triton"]["advice"])
+        self.need_tools("triton")
         self.task = self.folder / "halves"
         self.task.mkdir()
         for name, text in (("task.toml", TASK), ("reference.cu", REFERENCE), ("baseline.py", BASELINE)):

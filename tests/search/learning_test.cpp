@@ -97,6 +97,16 @@ TEST_F(LearningTest, Question_HoldsTheChildsProfile) {
   EXPECT_FALSE(question.slow_evaluation.profile);
 }
 
+TEST_F(LearningTest, SummarizerWithoutNeedOfProfiles_NoneIsMeasured) {
+  parts.team.summarizer_reads_profiles = false;
+  child(2.0);
+  const auto lessons = learn();
+  ASSERT_TRUE(lessons) << lessons.error().message;
+  EXPECT_EQ(lessons->experiences.size(), 1U);
+  EXPECT_FALSE(parts.team.summaries.at(0).fast_evaluation.profile);
+  EXPECT_EQ(parts.evaluator.profiles, 0);
+}
+
 TEST_F(LearningTest, NothingSeen_IsCountedAndNoted) {
   child(2.0);
   parts.team.on_summarize = [](const auto&) -> FakeTeam::LessonResult {
