@@ -232,7 +232,7 @@ class TritonWithoutADevice(support.TestCase):
         self.assertEqual(self.accelopt("lint", self.task).code, 0)
         evaluation = self.evaluation("--interpret", code=0)
         self.assertIn("verified by the interpreter", evaluation["reason"], evaluation)
-        if self.checks["cuda driver"]["state"] != "ok":
+        if self.tools["cuda driver"]["state"] != "ok":
             evaluation = self.evaluation("--device", "cuda:0", code=5)
             self.assertIn("it builds", evaluation["reason"], evaluation)
             self.assertIn("the host reads 6 elements of indptr", evaluation["profile"]["remarks"])
