@@ -329,7 +329,7 @@ Result<Captured> read_all(const Json& ok, const Request& request, const Selectio
     out.program.plans[name] = std::move(read);
     const Json reads = plan.value("reads", Json::object());
     for (const auto& [input, count] : reads.items()) {
-      const bool seen = std::ranges::any_of(asked->inputs, [&](const Tensor& one) { return one.name == input; });
+      const bool seen = std::ranges::find(asked->inputs, input, &Tensor::name) != asked->inputs.end();
       if (!seen || !is_count(count)) return tl::make_unexpected(damaged("has read what it was not given").error());
       out.reads[input] = std::max(out.reads[input], count.get<std::uint64_t>());
     }

@@ -67,6 +67,8 @@ constexpr std::uint64_t kDoublesAnOutput = 8;
 
 /// What a reference of another target needs to run; its parts point to one another.
 struct HostWorkshop {
+  explicit HostWorkshop(model::Task its_task) : task(std::move(its_task)) {}
+
   model::Task task;
   std::unique_ptr<KernelBuilder> builder;
   std::unique_ptr<Reference> reference;
