@@ -89,7 +89,8 @@ def main():
 
     identical = passed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for place, evaluation, seconds in pool.map(one, range(len(solutions))):
+        for done in concurrent.futures.as_completed([pool.submit(one, place) for place in range(len(solutions))]):
+            place, evaluation, seconds = done.result()
             notes = (evaluation.get("profile") or {}).get("notes", [])
             items = {item["name"].split(": ")[-1]: item["value"] for item in (evaluation.get("profile") or {}).get("items", [])}
             same = [note for note in notes if note.endswith(SAME)]
