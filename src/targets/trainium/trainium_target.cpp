@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "evaluation/invocation_axes.hpp"
 #include "evaluation/verify/inputs.hpp"
 #include "targets/trainium/description.hpp"
 #include "targets/trainium/execute.hpp"
@@ -27,16 +28,6 @@ using model::ProfileItem;
 
 constexpr std::array<const char*, kQueues> kQueueNames{"TensorE", "VectorE", "ScalarE", "DMA in", "DMA out"};
 
-model::AxisValues axes_of(const model::Definition& definition, const Invocation& invocation) {
-  model::AxisValues out;
-  for (const model::Axis& axis : definition.axes) {
-    if (axis.value) out[axis.name] = *axis.value;
-  }
-  const std::vector<std::string> variable = model::variable_axes(definition);
-  for (std::size_t i = 0; i < variable.size(); ++i) out[variable[i]] = invocation.axes.at(i);
-  return out;
-}
-
 /// A traced kernel: what it computes, beside the time that the model gives.
 class ModelledKernel final : public evaluation::LiveKernel {
  public:
@@ -44,7 +35,7 @@ class ModelledKernel final : public evaluation::LiveKernel {
       : built_(std::move(built)), definition_(definition), stop_(std::move(stop)) {}
 
   Result<CallOutcome> call(const Invocation& invocation, const evaluation::CallOptions& options) override {
-    const auto plan = built_->plans.find(axes_of(definition_, invocation));
+    const auto plan = built_->plans.find(evaluation::axes_of(definition_, invocation));
     if (plan == built_->plans.end())
       return base::fail(ErrorCode::invalid_argument, "the kernel was not traced for these axes");
     std::vector<std::vector<float>> inputs;
