@@ -45,6 +45,14 @@ Verdict parse_verdict(std::string_view name) {
   return base::value_in(kVerdictNames, name).value_or(Verdict::none);
 }
 
+void to_json(base::Json& json, Verdict verdict) {
+  json = to_string(verdict);
+}
+
+void from_json(const base::Json& json, Verdict& verdict) {
+  verdict = parse_verdict(json.get_ref<const std::string&>());
+}
+
 bool failed_in_profile(const Evaluation& evaluation) {
   return evaluation.profile && evaluation.profile->failed_as != Status::passed;
 }
@@ -141,7 +149,7 @@ ACCELOPT_JSON(StageTime) {
 
 ACCELOPT_JSON(Evaluation) {
   field.named("status", it.status, kStatusNames);
-  field.optional_name("verdict", it.verdict, kVerdictNames);
+  field.optional("verdict", it.verdict);
   field.optional_name("kind", it.kind, Names<EvaluationKind>::kTable);
   field.optional_name("decided_by", it.decided_by, Names<DecidedBy>::kTable);
   field.optional("reason", it.reason, "opponent", it.opponent, "blocks", it.blocks, "workloads", it.workloads,

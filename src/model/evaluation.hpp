@@ -33,6 +33,8 @@ enum class Verdict { none, faster, slower, tie, undecided };
 /// "FASTER", "SLOWER", "TIE", "UNDECIDED", "NONE".
 std::string_view to_string(Verdict verdict);
 Verdict parse_verdict(std::string_view name);
+void to_json(base::Json& json, Verdict verdict);
+void from_json(const base::Json& json, Verdict& verdict);
 
 /// A ratio with its 95 % interval.
 struct Interval {

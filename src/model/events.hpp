@@ -39,7 +39,8 @@ struct AttemptMoved {
   std::string title;  ///< of its plan, once there is one
   Status status = Status::not_measured;
   std::optional<Interval> ratio;
-  std::string note;  ///< kKnownAlready, "no answer: ...", kNotMeasured and why, or empty
+  std::string note;                 ///< kKnownAlready, "no answer: ...", kNotMeasured and why, or empty
+  Verdict verdict = Verdict::none;  ///< of its race, which may know more than the interval shows (stats/triage.hpp)
 };
 /// The note of an attempt whose program was built or measured before, under whatever name.
 inline constexpr const char* kKnownAlready = "known already";

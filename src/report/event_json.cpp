@@ -68,6 +68,7 @@ ACCELOPT_JSON(AttemptMoved) {
   field.converted("id", it.identity, &text_of, &identity_of);
   field.named("state", it.state, kStateNames);
   field.optional("title", it.title, "ratio", it.ratio, "note", it.note);
+  field.unless_empty("verdict", it.verdict);
   field.converted(
       "status", it.status,
       [&it](Status status) { return it.state == AttemptState::done ? Json(to_string(status)) : Json(); },

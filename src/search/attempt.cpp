@@ -247,6 +247,7 @@ class Attempt {
     if (outcome_.candidate) {
       moved.status = outcome_.candidate->evaluation.status;
       moved.ratio = outcome_.candidate->evaluation.ratio;
+      moved.verdict = outcome_.candidate->evaluation.verdict;
       const std::string& reason = outcome_.candidate->evaluation.reason;
       if (moved.status == Status::not_measured && !reason.empty()) moved.note = model::kNotMeasured + reason;
       if (outcome_.duplicate) moved.note = model::kKnownAlready;

@@ -43,12 +43,9 @@ class TwoWorkers(support.TestCase):
         self.assertEqual((finished.code, finished.last["outcome"]), (0, "improved"), finished)
         shown = self.succeed("show", "--workspace", workspace, "--json").last
         source = lambda line: self.succeed("show", "last", line["id"], "--workspace", workspace).out.strip()  # noqa: E731
-        found = {source(line): line["status"] if line["status"] != "PASSED" else self.verdict_of(line)
+        found = {source(line): line["status"] if line["status"] != "PASSED" else line["verdict"]
                  for line in finished.lines if line["type"] == "attempt" and line["state"] == "done"}
         return found, {step["worker"] for step in shown["steps"] if "worker" in step}
-
-    def verdict_of(self, attempt):
-        return "FASTER" if attempt["ratio"]["low"] > 1 else "SLOWER" if attempt["ratio"]["high"] < 1 else "TIE"
 
     def test_ten_candidates_get_the_same_verdicts_from_either(self):
         known = {text.strip(): verdict for text, verdict in CANDIDATES}

@@ -20,7 +20,7 @@ TEST(EventJson, EveryEventSurvivesTheJournal) {
       model::RunStarted{"r1", "matmul", "CPU", 6, 1.5e6, 0.25, 48},
       model::IterationStarted{1, 3},
       model::AttemptMoved{identity, model::AttemptState::done, "swap", model::Status::passed, model::Interval{2, 1, 3},
-                          "known already"},
+                          "known already", model::Verdict::faster},
       model::AttemptMoved{
           {1, 0, 2, -1, -1}, model::AttemptState::planning, "", model::Status::not_measured, std::nullopt, ""},
       model::Learned{"tile", model::Polarity::regresses, {0.5, 0.4, 0.6}},
