@@ -96,8 +96,8 @@ TestOutcomes read_go(std::string_view text) {
 TestOutcomes read_unittest(std::string_view text) {
   TestOutcomes outcomes;
   each_line(text, [&](std::string_view line) {
-    const std::size_t mark = line.rfind(" ... ");
-    if (mark == line.npos || line.find(" (") > mark) return;
+    const std::size_t mark = line.find(" ... ");
+    if (mark == line.npos) return;
     const std::string_view end = line.substr(mark + 5);
     const std::string_view name = base::trimmed(line.substr(0, mark));
     if (end.starts_with("ok") || end.starts_with("expected failure"))

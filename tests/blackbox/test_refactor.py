@@ -72,44 +72,35 @@ class RefactorTest(support.TestCase):
 
     def test_hostile_changes_are_refused_and_leave_the_repository_alone(self):
         before = state_of(self.repository)
-        slow = self.source.split("    waiting = [(start, 0)]\n")[1]
-        slow = "    waiting = [(start, 0)]\n" + slow
         diff = "diff --git a/{0} b/{0}\n"
-        # Not the function's own text.
-        self.refused(self.source.replace("raise UnknownStation(station)", "return []"), "scope", "code outside of reachable")
-        self.refused(self.body(FAST, "import functools\nCACHE = {}\n"), "scope", "code outside of reachable")
-        self.refused(self.source.replace("def reachable", "import functools\n@functools.lru_cache\ndef reachable_\n\ndef reachable")
-                     , "scope")
+        # What the texts alone tell is tests/refactor/scope_test.cpp; these pass through git.
         tests = "tests/test_graph.py"
         self.refused(diff.format(tests) + f"--- a/{tests}\n+++ b/{tests}\n@@ -1,3 +1,3 @@\n # SPDX-License-Identifier: Apache-2.0\n"
-                     "-import unittest\n+import unittest  # x\n \n", "scope", "protected (tests/**)")
-        self.refused(diff.format("accelopt/driver.py") + "deleted file mode 100644\n--- a/accelopt/driver.py\n+++ /dev/null\n"
-                     "@@ -1,23 +0,0 @@\n" + "".join("-" + line + "\n" for line in
-                     (self.task_folder / "driver.py").read_text().splitlines()), "scope", "accelopt/driver.py: is protected")
-        self.refused(diff.format("link") + "new file mode 120000\n--- /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n+/etc/passwd\n"
-                     "\\ No newline at end of file\n", "scope", "link: is outside of the scope")
-        self.refused(diff.format(".gitattributes") + "new file mode 100644\n--- /dev/null\n+++ b/.gitattributes\n@@ -0,0 +1 @@\n"
-                     "+* filter=x\n", "scope", "protected (.git*)")
-        self.refused(diff.format("routes/graph.py") + "old mode 100644\nnew mode 100755\n", "scope", "mode was changed")
-        self.refused(self.body(slow.replace("seen = []", "seen = []  # \u202e")), "scope", "direction of writing")
-        self.refused(self.body(slow.replace("seen = []", "seen = []  # ghp_" + "a" * 36)), "scope", "secret key")
+                     "-import unittest\n+import unittest  # x\n \n" + diff.format("link") +
+                     "new file mode 120000\n--- /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n+/etc/passwd\n"
+                     "\\ No newline at end of file\n" + diff.format(".gitattributes") +
+                     "new file mode 100644\n--- /dev/null\n+++ b/.gitattributes\n@@ -0,0 +1 @@\n+* filter=x\n" +
+                     diff.format("routes/graph.py") + "old mode 100644\nnew mode 100755\n", "scope", "protected (tests/**)",
+                     "link: is outside of the scope", "protected (.git*)", "mode was changed")
         # Deleted checks, special cases, edits that tests do not see.
         self.refused(self.body(FAST.replace("neighbours(network, station)", "network.get(station, [])")), "tests", "unknown")
         self.refused(self.body("    if len(network) > 5: return []\n" + FAST), "differential", "differs")
-        self.refused(self.body(FAST.replace("    return found", "    network.pop(start, None) if len(network) > 9 else 0\n"
-                                            "    return found")), "differential", "differs")
         self.refused(self.body("    import sys\n    if 'unittest' in sys.modules: pass\n    else: return []\n" + FAST),
                      "differential", "differs")
         self.refused(self.body("    import os\n    if len(network) > 9: os._exit(0)\n" + FAST), "differential", "exit")
-        self.refused(self.body("    print('hello') if len(network) > 9 else 0\n" + FAST), "differential", "standard output")
         self.refused(self.body("    if len(network) == 1600: return []\n" + FAST), "triage", "differs")
         # Out of the sandbox: files of the user, the repository, the network, hooks, what others left behind.
-        for reach in (f"open({str(self.repository / '.git' / 'config')!r})",
-                      f"open({str(self.repository / '.git' / 'hooks' / 'post-commit')!r}, 'w')",
-                      f"__import__('os').listdir({str(self.folder)!r})",
-                      "open('/etc/passwd')", "__import__('socket').socket()", "open('routes/graph.py', 'a').write('x')",
-                      "__import__('subprocess').run(['git', 'log'], check=True)"):
-            self.refused(self.body(f"    if len(network) > 9: {reach}\n" + FAST), "differential", "differs")
+        reaches = (f"open({str(self.repository / '.git' / 'config')!r})",
+                   f"open({str(self.repository / '.git' / 'hooks' / 'post-commit')!r}, 'w')",
+                   f"os.listdir({str(self.folder)!r})", "open('/etc/passwd')", "__import__('socket').socket()",
+                   "open('routes/graph.py', 'a').write('x')",
+                   "__import__('subprocess').run(['git', 'log'], check=True, stderr=-3)")
+        attempts = "".join(f"    try:\n        {reach}\n        reached.append({number})\n    except Exception: pass\n"
+                           for number, reach in enumerate(reaches))
+        # It says what it reached of inputs that are larger than the tests', which may write to their copy of the tree.
+        found = self.check(self.body("    import os\n    reached = []\n" + attempts +
+                                     "    if reached and len(network) > 9: raise ValueError('reached %s' % reached)\n" + FAST))
+        self.assertEqual(found["failed_gate"], "", json.dumps(found["gates"][-1]))
         self.assertEqual(state_of(self.repository), before)
 
     def test_work_that_is_only_moved_is_not_faster(self):
