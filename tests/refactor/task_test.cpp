@@ -57,7 +57,8 @@ TEST(RefactorTask, WhatIsWrong_IsToldByLine) {
   EXPECT_NE(refusal("[10, 20]", "[20, 10]").find("ascending"), std::string::npos);
   EXPECT_NE(refusal("[10, 20]", "[10, 99999999999]").find("ascending numbers from 1 to"), std::string::npos);
   EXPECT_NE(refusal("[10, 20]", "[\"?\"]").find("must be an integer"), std::string::npos);
-  EXPECT_NE(refusal("format = \"unittest\"", "format = \"unitest\"").find("did you mean \"unittest\""), std::string::npos);
+  EXPECT_NE(refusal("format = \"unittest\"", "format = \"unitest\"").find("did you mean \"unittest\""),
+            std::string::npos);
   EXPECT_NE(refusal("512M", "a lot").find("\"2G\" or \"512M\""), std::string::npos);
   EXPECT_NE(refusal("{results}", "").find("must use {cases} and {results}"), std::string::npos);
   EXPECT_NE(refusal("name = \"reachable\"", "name = \"../x\"").find("names the branch"), std::string::npos);
