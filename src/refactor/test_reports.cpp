@@ -2,6 +2,8 @@
 #include "refactor/test_reports.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -92,21 +94,30 @@ TestOutcomes read_go(std::string_view text) {
   return outcomes;
 }
 
-/// "test_x (tests.test_y.Case.test_x) ... ok", "... FAIL", "... skipped 'why'".
+std::optional<TestOutcome> unittest_outcome(std::string_view word) {
+  if (word.starts_with("ok") || word.starts_with("expected failure")) return TestOutcome::passed;
+  if (word.starts_with("skipped")) return TestOutcome::skipped;
+  if (word.starts_with("FAIL") || word.starts_with("ERROR") || word.starts_with("unexpected success"))
+    return TestOutcome::failed;
+  return std::nullopt;
+}
+
+/// "test_x (tests.test_y.Case.test_x) ... ok", "... FAIL", "... skipped 'why'". What a test writes itself stands
+/// between the name and the outcome, which then begins a line.
 TestOutcomes read_unittest(std::string_view text) {
   TestOutcomes outcomes;
+  std::string open;  // a name without its outcome
   each_line(text, [&](std::string_view line) {
     const std::size_t mark = line.find(" ... ");
+    if (!open.empty()) {
+      if (const auto outcome = unittest_outcome(line)) note(outcomes, std::exchange(open, {}), *outcome);
+    }
     if (mark == line.npos) return;
-    const std::string_view end = line.substr(mark + 5);
-    const std::string_view name = base::trimmed(line.substr(0, mark));
-    if (end.starts_with("ok") || end.starts_with("expected failure"))
-      note(outcomes, name, TestOutcome::passed);
-    else if (end.starts_with("skipped"))
-      note(outcomes, name, TestOutcome::skipped);
-    else
-      note(outcomes, name, TestOutcome::failed);
+    if (!open.empty()) note(outcomes, open, TestOutcome::failed);
+    open = base::trimmed(line.substr(0, mark));
+    if (const auto outcome = unittest_outcome(line.substr(mark + 5))) note(outcomes, std::exchange(open, {}), *outcome);
   });
+  if (!open.empty()) note(outcomes, open, TestOutcome::failed);
   return outcomes;
 }
 

@@ -34,6 +34,10 @@ TEST(TestReports, GoJson_IsReadByEvent) {
 
 TEST(TestReports, Unittest_IsReadByLine) {
   EXPECT_EQ(read(TestFormat::unittest, "a ... ok\nb ... FAIL\nc ... skipped 'why'\n\nRan 3 tests\n"), kThree);
+  EXPECT_EQ(read(TestFormat::unittest, "a ... a warning\nmore of it\nok\nb ... FAIL\nc ... skipped 'x ... y'\n"),
+            kThree);
+  EXPECT_EQ(read(TestFormat::unittest, "a ... ok\nb ... killed\n"),
+            (TestOutcomes{{"a", TestOutcome::passed}, {"b", TestOutcome::failed}}));
 }
 
 TEST(TestReports, NameThatIsReportedTwice_HasItsWorstOutcome) {
