@@ -100,7 +100,10 @@ class RefactorTest(support.TestCase):
         # It says what it reached of inputs that are larger than the tests', which may write to their copy of the tree.
         found = self.check(self.body("    import os\n    reached = []\n" + attempts +
                                      "    if reached and len(network) > 9: raise ValueError('reached %s' % reached)\n" + FAST))
-        self.assertEqual(found["failed_gate"], "", json.dumps(found["gates"][-1]))
+        gates = {gate["name"]: gate for gate in found["gates"]}
+        self.assertTrue(gates["differential"]["passed"] and gates["triage"]["passed"], json.dumps(found["gates"]))
+        # All that trying costs time, which small sizes may show.
+        self.assertTrue(all("became slower" in fact for fact in gates.get("confirm", {"facts": []})["facts"]), json.dumps(gates))
         self.assertEqual(state_of(self.repository), before)
 
     def test_work_that_is_only_moved_is_not_faster(self):
