@@ -187,6 +187,23 @@ std::optional<std::vector<std::string>> TableReader::strings(std::string_view ke
   return texts;
 }
 
+std::optional<std::vector<std::int64_t>> TableReader::integers(std::string_view key, std::string_view what_to_write) {
+  const TomlNode* node = value(key, TomlKind::array, what_to_write);
+  if (!node) return std::nullopt;
+  std::vector<std::int64_t> numbers;
+  for (const TomlNode& item : node->items) {
+    if (item.kind != TomlKind::integer) {
+      problems_.push_back(
+          {item.line, path(key) + "[" + std::to_string(numbers.size()) + "]",
+           "must be an integer, not " + std::string(to_string(item.kind)) + "; write " + std::string(what_to_write),
+           ""});
+      return std::nullopt;
+    }
+    numbers.push_back(item.integer);
+  }
+  return numbers;
+}
+
 const TomlNode* TableReader::table(std::string_view key, std::string_view what_to_write) {
   return value(key, TomlKind::table, what_to_write);
 }

@@ -52,6 +52,7 @@ class TableReader {
   std::optional<double> real(std::string_view key, std::string_view what_to_write);
   std::optional<bool> boolean(std::string_view key);
   std::optional<std::vector<std::string>> strings(std::string_view key, std::string_view what_to_write);
+  std::optional<std::vector<std::int64_t>> integers(std::string_view key, std::string_view what_to_write);
   /// A table; null when absent or of another kind.
   const TomlNode* table(std::string_view key, std::string_view what_to_write);
   /// The tables of `[[key]]`; empty when absent.

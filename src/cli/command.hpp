@@ -36,6 +36,7 @@ void add_export(CommandLine& app, Action& chosen);
 void add_eval(CommandLine& app, Action& chosen);
 void add_bench(CommandLine& app, Action& chosen);
 void add_selftest(CommandLine& app, Action& chosen);
+void add_refactor(CommandLine& app, Action& chosen);
 void add_mcp(CommandLine& app, Action& chosen);
 void add_serve(CommandLine& app, Action& chosen);
 void add_memory(CommandLine& app, Action& chosen);

@@ -66,6 +66,7 @@ int run(int argc, char** argv) {
                    Part{add_eval, CtrlC::winds_down},
                    Part{add_bench, CtrlC::winds_down},
                    Part{add_selftest, CtrlC::winds_down},
+                   Part{add_refactor, CtrlC::winds_down},
                    Part{add_worker, CtrlC::winds_down},
                    Part{add_mcp, CtrlC::winds_down},
                    Part{add_serve, CtrlC::winds_down},

@@ -241,8 +241,10 @@ void Process::resume() const {
 namespace {
 
 ExitState exit_state(const siginfo_t& facts) {
-  if (facts.si_code == CLD_EXITED) return ExitState{true, facts.si_status, 0};
-  return ExitState{false, 0, facts.si_status};
+  ExitState state;
+  state.exited = facts.si_code == CLD_EXITED;
+  (state.exited ? state.code : state.signal) = facts.si_status;
+  return state;
 }
 
 }  // namespace
@@ -254,10 +256,18 @@ std::optional<ExitState> Process::try_wait() {
   if (waitid(P_PID, id, &facts, WEXITED | WNOHANG | WNOWAIT) != 0 || facts.si_pid == 0) return std::nullopt;
   // What it started and left behind goes with it, and before it is reaped: then its number may be another's.
   kill(-pid_, SIGKILL);
-  while (waitid(P_PID, id, &facts, WEXITED) != 0 && errno == EINTR) {
+  rusage usage{};
+  // The C library's waitid leaves out what the system call tells of resources.
+  while (syscall(SYS_waitid, P_PID, id, &facts, WEXITED, &usage) != 0 && errno == EINTR) {
   }
   pid_ = -1;
-  return exit_state(facts);
+  ExitState state = exit_state(facts);
+  const auto time_of = [](const timeval& time) {
+    return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+  };
+  state.cpu_time = time_of(usage.ru_utime) + time_of(usage.ru_stime);
+  state.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  return state;
 }
 
 bool Process::is_ending() const {

@@ -50,6 +50,8 @@ struct ExitState {
   bool exited = false;  ///< false: ended by `signal`
   int code = 0;
   int signal = 0;
+  std::chrono::microseconds cpu_time{0};  ///< user and system, of the child and all that it waited for
+  std::uint64_t peak_bytes = 0;           ///< resident, of the largest of these processes
 };
 
 /// A running child. It is the leader of its own session and dies with this object.

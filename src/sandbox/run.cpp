@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -48,8 +49,10 @@ base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, Pause
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return base::fail_errno(errno, "pipe for a child's output");
   const base::FileDescriptor reader(ends[0]);
   base::FileDescriptor writer(ends[1]);
-  options.descriptors.emplace_back(writer.get(), 1);
-  options.descriptors.emplace_back(writer.get(), 2);
+  for (const int standard : {1, 2}) {
+    const auto is_given = [standard](const auto& pair) { return pair.second == standard; };
+    if (std::ranges::none_of(options.descriptors, is_given)) options.descriptors.emplace_back(writer.get(), standard);
+  }
 
   const auto began = Clock::now();
   const auto paused_before = gate != nullptr ? gate->paused() : std::chrono::nanoseconds{0};

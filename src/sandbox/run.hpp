@@ -20,10 +20,11 @@ struct RunResult {
   ExitState state;
   bool timed_out = false;
   std::string output;  ///< standard output and error, as they came
-  double seconds = 0;
+  double seconds = 0;  ///< from start to end
 };
 
-/// Starts the program with its output captured and waits for its end. Its process group obeys `gate`, which may be
+/// Starts the program with its output captured, but for what `options.descriptors` sends elsewhere, and waits for its
+/// end. Its process group obeys `gate`, which may be
 /// null, and is killed with it.
 /// @error as spawn; cancelled: `stop` was asked for, the program is dead.
 base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, PauseGate* gate,

@@ -15,6 +15,8 @@ LAYERS = {
     "model": ["base"],
     "stats": ["base"],
     "sandbox": ["base"],
+    "vcs": ["base", "sandbox"],
+    "refactor": ["base", "stats", "sandbox", "vcs"],
     "http": ["base"],
     "syntax": ["base", "model"],
     "llm": ["base", "model", "http"],

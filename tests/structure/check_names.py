@@ -14,8 +14,9 @@ FREE = ("targets/", "devices/", "app/", "capture/")  # capture/ is Triton's, as 
 # What is about C and C++ by nature: it reads or writes these two, and tasks of kernels in them.
 C_FAMILY = ("syntax/", "scaffold/", "recipes/")
 
-# Another schema's own names for languages, each with the target that it belongs to.
-FOREIGN = ("suites/flashinfer_trace/languages.cpp",)
+# Another schema's own names for languages, each with the target that it belongs to; the languages of code to refactor, which are
+# no kernels'.
+FOREIGN = ("suites/flashinfer_trace/languages.cpp", "refactor/languages.cpp")
 
 # File below src/ -> how often it names a target or a language.
 KNOWN = {

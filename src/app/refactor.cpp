@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/refactor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "app/knowledge_place.hpp"
+#include "app/refactor_record.hpp"
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "memory/ranking.hpp"
+#include "refactor/functions.hpp"
+#include "refactor/recipes.hpp"
+
+namespace accelopt::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Result;
+
+constexpr std::size_t kMostChangeBytes = 16UL << 20;
+/// A proposal replaces the best one until now where it is faster by this much more, as a ratio.
+constexpr double kWorthMore = 1.05;
+constexpr int kMostRounds = 4;  ///< each builds on the best of the one before
+
+std::string id_of(std::uint64_t seed) {
+  return base::sha256_hex("refactor " + std::to_string(seed)).substr(0, 8);
+}
+
+Result<std::unique_ptr<refactor::Checker>> prepared(const Shell& shell, const RefactorOptions& options,
+                                                    std::uint64_t seed) {
+  TRY_ASSIGN(const refactor::Task task, refactor::load_task(options.task));
+  return refactor::Checker::prepare(
+      task, {.seed = seed, .tools = options.tools, .stop = shell.stops.wind_down, .step = options.step});
+}
+
+bool is_diff(std::string_view text) {
+  return text.starts_with("diff --git ") || text.starts_with("--- ") || text.starts_with("From ") ||
+         text.find("\ndiff --git ") != text.npos;
+}
+
+Result<std::string> tree_of(const refactor::Checker& checker, const RefactorChange& change) {
+  const vcs::Repository& repository = checker.repository();
+  if (!change.commit.empty()) {
+    TRY_ASSIGN(const std::string commit, repository.commit_id(change.commit));
+    return repository.tree_of(commit);
+  }
+  TRY_ASSIGN(const std::string text, base::read_foreign_file(change.file, kMostChangeBytes));
+  if (is_diff(text)) return repository.apply(checker.base_tree(), text);
+  const auto& scope = checker.task().scope;
+  const bool one = std::ranges::all_of(scope, [&](const auto& it) { return it.path == scope.front().path; });
+  if (!one) {
+    return base::fail(ErrorCode::invalid_argument,
+                      change.file.string() + " is no diff, and the task's scope has several files; give a diff");
+  }
+  return repository.with_files(checker.base_tree(), {{scope.front().path, text}});
+}
+
+RefactorReport report_on(const refactor::Checker& checker, std::uint64_t seed) {
+  RefactorReport report;
+  report.id = id_of(seed);
+  report.task = checker.task().name;
+  report.language = checker.task().language.name;
+  report.base = checker.base_commit();
+  report.seed = seed;
+  return report;
+}
+
+/// Stores what was learned, and makes the commit that names it.
+Result<void> keep(const Shell& shell, const RefactorOptions& options, const refactor::Checker& checker,
+                  RefactorReport& report, Commit commit) {
+  if (report.result.verdict != refactor::Verdict::faster) return {};
+  const model::Experience experience = refactor_experience(report, checker.task());
+  if (options.knowledge != kNoKnowledge) {
+    auto store = open_knowledge(shell, options.knowledge, options.workspace, KnowledgeUse::writing);
+    const auto stored = store ? (*store)->insert(std::span(&experience, 1), memory::Forgotten::stays)
+                              : tl::make_unexpected(store.error());
+    if (stored)
+      report.experience = model::content_id(experience);
+    else
+      shell.warn("the experience was not stored: " + stored.error().message);
+  }
+  if (commit == Commit::no) return {};
+  report.branch = fmt::format("refs/heads/accelopt/{}-{}", report.task, report.id);
+  TRY_ASSIGN(report.commit, checker.repository().keep(checker.base_tree(), report.result.files,
+                                                      {.tree = {},
+                                                       .parent = checker.base_commit(),
+                                                       .message = commit_message(report, checker.task()),
+                                                       .branch = report.branch}));
+  return {};
+}
+
+/// Strategies that the store has for this language, best first.
+std::vector<std::string> remembered(const Shell& shell, const RefactorOptions& options, const std::string& language) {
+  std::vector<std::string> titles;
+  if (options.knowledge == kNoKnowledge) return titles;
+  // A store that is not there yet, or cannot be reached, has nothing to tell.
+  auto store = open_knowledge(shell, options.knowledge, options.workspace, KnowledgeUse::reading);
+  if (!store) return titles;
+  const auto matches = (*store)->retrieve({.language = language, .target = std::string(kRefactorTarget)});
+  if (!matches) return titles;
+  std::vector<std::pair<double, std::string>> ranked;
+  for (const memory::Match& match : *matches) {
+    const model::Experience& one = match.item.experience;
+    const bool failed = one.credit.refuted > one.credit.confirmed;
+    if (one.polarity == model::Polarity::improves && one.effect && !failed)
+      ranked.emplace_back(-one.effect->estimate, one.title);
+  }
+  std::ranges::sort(ranked);
+  for (const auto& [rank, title] : ranked) {
+    if (std::ranges::find(titles, title) == titles.end()) titles.push_back(title);
+  }
+  return titles;
+}
+
+struct Found {
+  refactor::CheckResult result;
+  std::string strategy;
+  std::string tree;
+  std::map<std::string, std::string> files;
+};
+
+/// What recipes offer on these texts of the files in scope.
+struct Offer {
+  std::string path;
+  refactor::Proposal proposal;
+};
+Result<std::vector<Offer>> offers_of(const refactor::Checker& checker, const std::map<std::string, std::string>& files,
+                                     const std::vector<std::string>& first) {
+  std::vector<Offer> offers;
+  for (const refactor::Scope& scope : checker.task().scope) {
+    const auto changed = files.find(scope.path);
+    std::string text;
+    if (changed != files.end()) {
+      text = changed->second;
+    } else {
+      TRY_ASSIGN(text, checker.base_text(scope.path));
+    }
+    for (refactor::Proposal& proposal : refactor::propose(checker.task().language, text, scope.function))
+      offers.push_back({scope.path, std::move(proposal)});
+  }
+  std::ranges::stable_sort(offers, {}, [&](const Offer& offer) {
+    const auto names = [&](const std::string& title) { return title.find(offer.proposal.strategy) != title.npos; };
+    return std::ranges::find_if(first, names) - first.begin();
+  });
+  return offers;
+}
+
+/// One round: every offer on the best until now. Whether one is better.
+Result<bool> improve(const RefactorOptions& options, refactor::Checker& checker, const std::vector<std::string>& first,
+                     std::set<std::string>& tried, RefactorReport& report, std::optional<Found>& best) {
+  const auto files = best ? best->files : std::map<std::string, std::string>();
+  TRY_ASSIGN(const auto offers, offers_of(checker, files, first));
+  bool better = false;
+  for (const Offer& offer : offers) {
+    auto changed = files;
+    changed[offer.path] = offer.proposal.text;
+    TRY_ASSIGN(const std::string tree, checker.repository().with_files(checker.base_tree(), changed));
+    if (!tried.insert(tree).second) continue;
+    ++report.tried;
+    options.step("trying: " + offer.proposal.strategy);
+    TRY_ASSIGN(auto result, checker.check(tree, refactor::Depth::triage));
+    if (result.verdict != refactor::Verdict::faster) {
+      if (!best) report.result = std::move(result);  // what is reported where nothing is found
+      continue;
+    }
+    const double ratio = result.triage->estimate;
+    if (best && ratio < kWorthMore * best->result.triage->estimate) continue;
+    const bool builds_on = best && !files.empty() && files == best->files;
+    const std::string strategy = builds_on ? best->strategy + "; " + offer.proposal.strategy : offer.proposal.strategy;
+    best = Found{std::move(result), strategy, tree, std::move(changed)};
+    better = true;
+  }
+  return better;
+}
+
+}  // namespace
+
+Result<std::vector<fs::path>> init_refactor(const RefactorInit& options) {
+  std::error_code failed;
+  const fs::path file = fs::canonical(options.file, failed);
+  if (failed) return base::fail_errno(failed.value(), options.file.string());
+  TRY_ASSIGN(const vcs::Repository repository, vcs::Repository::open(file.parent_path()));
+  const std::string path = file.lexically_relative(repository.root()).generic_string();
+  const refactor::CodeLanguage* known = refactor::language_of_file(path);
+  const refactor::CodeLanguage language = known != nullptr ? *known : refactor::code_language("other");
+  if (!options.function.empty() && language.form == refactor::FunctionForm::indentation) {
+    TRY_ASSIGN(const std::string text, base::read_file(file));
+    TRY(refactor::find_function(text, options.function));
+  }
+  const bool by_function = language.form == refactor::FunctionForm::indentation;
+  const fs::path folder =
+      fs::absolute(options.folder.empty() ? fs::path("accelopt-" + file.stem().string()) : options.folder);
+  if (fs::exists(folder / "refactor.toml", failed)) {
+    return base::fail(ErrorCode::already_exists,
+                      (folder / "refactor.toml").string() + " is there; give another folder by --output");
+  }
+  TRY(base::make_folders(folder));
+  const std::string way = repository.root().lexically_relative(fs::canonical(folder)).generic_string();
+  std::vector<fs::path> written;
+  for (const refactor::NewFile& one : refactor::new_task(path, by_function ? options.function : "", language, way)) {
+    TRY(base::write_file(folder / one.name, one.text));
+    written.push_back(folder / one.name);
+  }
+  return written;
+}
+
+Result<std::vector<std::string>> lint_refactor(const Shell& shell, const RefactorOptions& options) {
+  const std::uint64_t seed = options.seed.value_or(base::random_seed() >> 16U);
+  TRY_ASSIGN(const auto checker, prepared(shell, options, seed));
+  const refactor::Task& task = checker->task();
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("base {}: builds, and its driver gives the same results twice",
+                              checker->base_commit().substr(0, 12)));
+  lines.push_back(task.test.empty() ? "no tests: only the driver holds a change; add [commands] test"
+                                    : fmt::format("{} tests pass three times", checker->tests()));
+  if (!checker->flaky().empty())
+    lines.push_back(
+        fmt::format("{} flaky tests are set aside: {}", checker->flaky().size(), base::joined(checker->flaky(), ", ")));
+  const auto held_out = [](const refactor::Workload& one) { return one.role == refactor::Role::held_out; };
+  if (std::ranges::none_of(task.workloads, held_out))
+    lines.emplace_back("no workload is held out: a second family of inputs is needed to claim a lower complexity");
+  return lines;
+}
+
+Result<RefactorReport> check_refactor(const Shell& shell, const RefactorOptions& options, const RefactorChange& change,
+                                      Commit commit) {
+  const std::uint64_t seed = options.seed.value_or(base::random_seed() >> 16U);
+  TRY_ASSIGN(const auto checker, prepared(shell, options, seed));
+  TRY_ASSIGN(const std::string tree, tree_of(*checker, change));
+  RefactorReport report = report_on(*checker, seed);
+  report.tried = 1;
+  TRY_ASSIGN(report.result, checker->check(tree, refactor::Depth::confirm));
+  TRY(keep(shell, options, *checker, report, commit));
+  return report;
+}
+
+Result<RefactorReport> run_refactor(const Shell& shell, const RefactorOptions& options) {
+  const std::uint64_t seed = options.seed.value_or(base::random_seed() >> 16U);
+  TRY_ASSIGN(const auto checker, prepared(shell, options, seed));
+  RefactorReport report = report_on(*checker, seed);
+  report.result.verdict = refactor::Verdict::not_faster;
+  const auto first = remembered(shell, options, report.language);
+  if (!first.empty()) {
+    options.step("In the past, we found that '" + first.front() +
+                 "' worked well for this type of task. It is tried first.");
+  }
+  std::optional<Found> best;
+  std::set<std::string> tried;
+  for (int round = 0; round < kMostRounds; ++round) {
+    TRY_ASSIGN(const bool better, improve(options, *checker, first, tried, report, best));
+    if (!better) break;
+  }
+  if (!best) return report;
+  report.strategy = best->strategy;
+  TRY_ASSIGN(report.result, checker->check(best->tree, refactor::Depth::confirm));
+  TRY(keep(shell, options, *checker, report, Commit::yes));
+  return report;
+}
+
+}  // namespace accelopt::app

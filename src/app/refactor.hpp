@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refactoring a function of a user's repository: a new task, one change examined, a search by recipes, the commit of
+// what is proved, and what becomes of it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/shell.hpp"
+#include "base/json.hpp"
+#include "base/result.hpp"
+#include "refactor/checker.hpp"
+
+namespace accelopt::app {
+
+struct RefactorInit {
+  std::filesystem::path file;    ///< the user's source
+  std::string function;          ///< empty: the whole file
+  std::filesystem::path folder;  ///< to make; empty: accelopt-NAME beside the user
+};
+/// Writes refactor.toml, and a driver to fill in. Gives the files. @error already_exists; not_found; io.
+base::Result<std::vector<std::filesystem::path>> init_refactor(const RefactorInit& options);
+
+/// What all that examines changes is told.
+struct RefactorOptions {
+  std::filesystem::path task;  ///< refactor.toml, or the folder with it
+  std::vector<std::filesystem::path> tools{};
+  std::optional<std::uint64_t> seed{};
+  std::string knowledge{};  ///< --knowledge; "none": no store
+  std::filesystem::path workspace{};
+  std::function<void(const std::string&)> step = [](const std::string&) {};
+};
+
+/// What is open in a task, and what its base does: a line each. Runs the base's tests and driver.
+/// @error parse: refactor.toml has problems; invalid_argument: the base itself fails.
+base::Result<std::vector<std::string>> lint_refactor(const Shell& shell, const RefactorOptions& options);
+
+struct RefactorChange {
+  std::filesystem::path file{};  ///< a diff, or the new text of the task's only file
+  std::string commit{};          ///< instead: a commit of the repository
+};
+
+/// Whether what is proved becomes a commit on a branch of its own.
+enum class Commit { no, yes };
+
+struct RefactorReport {
+  std::string id;  ///< names the run and its branch
+  std::string task;
+  std::string language;
+  std::string base;      ///< commit
+  std::string strategy;  ///< of a recipe; empty: the change was given
+  std::uint64_t seed = 0;
+  refactor::CheckResult result;
+  int tried = 0;  ///< proposals of a search
+  std::string branch{};
+  std::string commit{};
+  std::string experience{};  ///< content id in the store
+};
+base::Json to_json(const RefactorReport& report);
+
+base::Result<RefactorReport> check_refactor(const Shell& shell, const RefactorOptions& options,
+                                            const RefactorChange& change, Commit commit);
+/// Tries the recipes of the language, the ones that worked before first, and confirms and commits the best.
+base::Result<RefactorReport> run_refactor(const Shell& shell, const RefactorOptions& options);
+
+/// The text of a pull request.
+std::string pull_request_text(const RefactorReport& report);
+
+/// What became of a run's commit. failed: it is reverted on its branch, and what was learned counts as refuted.
+enum class Settled { passed, failed };
+struct SettleOptions {
+  std::filesystem::path repository;
+  std::string run;
+  Settled settled = Settled::passed;
+  std::string knowledge{};
+  std::filesystem::path workspace{};
+};
+struct SettleReport {
+  std::string branch;
+  std::string commit;  ///< that reverts it; empty: nothing was reverted
+  bool credited = false;
+};
+/// @error not_found: no branch of that run; already_exists: it is settled.
+base::Result<SettleReport> settle_refactor(const Shell& shell, const SettleOptions& options);
+
+}  // namespace accelopt::app

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/refactor_record.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/knowledge_place.hpp"
+#include "base/text.hpp"
+#include "base/utc.hpp"
+
+namespace accelopt::app {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+std::string ratio_text(const stats::Interval& ratio) {
+  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio.estimate, ratio.low, ratio.high);
+}
+
+std::string scope_text(const refactor::Task& task) {
+  return base::joined(task.scope, ", ", [](const refactor::Scope& scope) { return refactor::to_string(scope); });
+}
+
+std::string growth_text(const refactor::Growth& growth) {
+  const stats::Interval& difference = growth.difference.difference;
+  return fmt::format("{:.1f} -> {:.1f} (difference {:.2f} [{:.2f}, {:.2f}]) over n={:.0f}..{:.0f}, inputs {}",
+                     growth.old_exponent, growth.new_exponent, difference.estimate, difference.low, difference.high,
+                     growth.from_size, growth.to_size, growth.workload);
+}
+
+std::string tests_text(const refactor::CheckResult& result) {
+  return fmt::format("{} of {}, {} flaky set aside", result.tests, result.tests, result.flaky.size());
+}
+
+base::Json interval_json(const stats::Interval& interval) {
+  return {{"estimate", interval.estimate}, {"low", interval.low}, {"high", interval.high}};
+}
+
+}  // namespace
+
+std::string commit_message(const RefactorReport& report, const refactor::Task& task) {
+  const refactor::CheckResult& result = report.result;
+  const std::string where = task.scope.front().function.empty() ? task.scope.front().path : task.scope.front().function;
+  std::string text = fmt::format("perf: Make {} faster\n\n", where);
+  text += (report.strategy.empty() ? "A change to " + scope_text(task) : report.strategy + ", in " + scope_text(task)) +
+          ".\nOld and new code were run in pairs on fresh inputs; their results were the same in every run.\n\n";
+  if (result.confirmed) text += "Speed-Up: " + ratio_text(*result.confirmed);
+  std::string sizes;
+  for (const refactor::UnitResult& unit : result.units) {
+    if (unit.unit.raced) sizes += (sizes.empty() ? " at " : ", ") + refactor::to_string(unit.unit);
+  }
+  text += sizes + "\n";
+  if (result.complexity_claimed) {
+    for (const refactor::Growth& growth : result.growth) text += "Exponent: " + growth_text(growth) + "\n";
+  }
+  text += "Tests: " + tests_text(result) + "\nAccelopt-Run: " + report.id + "\n";
+  if (!report.experience.empty()) text += "Accelopt-Experience: " + report.experience + "\n";
+  return text;
+}
+
+std::string trailer_of(std::string_view message, std::string_view name) {
+  const std::string mark = "\n" + std::string(name) + ": ";
+  const std::size_t at = message.rfind(mark);
+  if (at == message.npos) return "";
+  return std::string(base::first_line(message.substr(at + mark.size())));
+}
+
+model::Experience refactor_experience(const RefactorReport& report, const refactor::Task& task) {
+  const refactor::CheckResult& result = report.result;
+  model::Experience experience;
+  experience.title = report.strategy.empty() ? "A given change of " + scope_text(task) : report.strategy;
+  experience.strategy = experience.title;
+  experience.diff = result.diff;
+  experience.language = report.language;
+  experience.target = kRefactorTarget;
+  experience.op_type = refactor::to_string(task.goal);
+  experience.bound = "cpu";
+  experience.task = report.task;
+  experience.run = report.id;
+  experience.created = base::utc_now();
+  if (result.confirmed)
+    experience.effect = model::Interval{result.confirmed->estimate, result.confirmed->low, result.confirmed->high};
+  return experience;
+}
+
+base::Json to_json(const RefactorReport& report) {
+  const refactor::CheckResult& result = report.result;
+  base::Json out{{"schema", 1},
+                 {"run", report.id},
+                 {"task", report.task},
+                 {"language", report.language},
+                 {"base", report.base},
+                 {"seed", report.seed},
+                 {"tried", report.tried},
+                 {"strategy", report.strategy},
+                 {"verdict", refactor::to_string(result.verdict)},
+                 {"failed_gate", result.failed_gate},
+                 {"tests", result.tests},
+                 {"flaky", result.flaky},
+                 {"diff", result.diff},
+                 {"branch", report.branch},
+                 {"commit", report.commit},
+                 {"experience", report.experience}};
+  out["triage"] = result.triage ? interval_json(*result.triage) : base::Json();
+  out["speedup"] = result.confirmed ? interval_json(*result.confirmed) : base::Json();
+  out["start_up_ms"] = {{"old", result.start_up.old_seconds * 1e3}, {"new", result.start_up.new_seconds * 1e3}};
+  out["gates"] = base::Json::array();
+  for (const refactor::Gate& gate : result.gates)
+    out["gates"].push_back(
+        {{"name", gate.name}, {"passed", gate.passed}, {"facts", gate.facts}, {"seconds", gate.seconds}});
+  out["workloads"] = base::Json::array();
+  for (const refactor::UnitResult& unit : result.units)
+    out["workloads"].push_back({{"workload", unit.unit.workload},
+                                {"size", unit.unit.size},
+                                {"role", refactor::to_string(unit.unit.role)},
+                                {"timed", unit.unit.timed},
+                                {"ratio", interval_json(unit.ratio)},
+                                {"old_ms", unit.old_seconds * 1e3},
+                                {"new_ms", unit.new_seconds * 1e3}});
+  out["complexity"] = {{"claimed", result.complexity_claimed}, {"reason", result.complexity_reason}};
+  out["complexity"]["families"] = base::Json::array();
+  for (const refactor::Growth& growth : result.growth)
+    out["complexity"]["families"].push_back({{"workload", growth.workload},
+                                             {"old_exponent", growth.old_exponent},
+                                             {"new_exponent", growth.new_exponent},
+                                             {"difference", interval_json(growth.difference.difference)},
+                                             {"from_size", growth.from_size},
+                                             {"to_size", growth.to_size},
+                                             {"claimed", growth.difference.claimed},
+                                             {"reason", growth.difference.reason}});
+  return out;
+}
+
+std::string pull_request_text(const RefactorReport& report) {
+  const refactor::CheckResult& result = report.result;
+  std::string text = "## " + (report.strategy.empty() ? "A faster " + report.task : report.strategy) + "\n\n";
+  if (result.confirmed) text += "Speed-up: **" + ratio_text(*result.confirmed) + "** (95 % interval).\n\n";
+  text += "| workload | n | before | after | ratio |\n|---|---|---|---|---|\n";
+  for (const refactor::UnitResult& unit : result.units)
+    text += fmt::format("| {} | {} | {:.2f} ms | {:.2f} ms | {} |\n", unit.unit.workload, unit.unit.size,
+                        unit.old_seconds * 1e3, unit.new_seconds * 1e3, ratio_text(unit.ratio));
+  text +=
+      "\nProcessor time less start-up, medians; ratios of small sizes, where start-up prevails, are of the whole.\n\n";
+  for (const refactor::Growth& growth : result.growth) {
+    if (result.complexity_claimed) text += "Growth: n^" + growth_text(growth) + ".\n";
+  }
+  if (!result.complexity_claimed && !result.complexity_reason.empty())
+    text += "A lower complexity is not claimed: " + result.complexity_reason + ".\n";
+  return text + "\nTests: " + tests_text(result) + ".\n\nTo repeat it: `accelopt refactor check --commit " +
+         (report.commit.empty() ? "COMMIT" : report.commit.substr(0, 12)) + " TASK`.\n";
+}
+
+Result<SettleReport> settle_refactor(const Shell& shell, const SettleOptions& options) {
+  TRY_ASSIGN(const vcs::Repository repository, vcs::Repository::open(options.repository));
+  TRY_ASSIGN(const auto branches, repository.branches("refs/heads/accelopt/"));
+  const auto found = std::ranges::find_if(
+      branches, [&](const std::string& name) { return !options.run.empty() && name.ends_with("-" + options.run); });
+  if (found == branches.end()) {
+    return base::fail(ErrorCode::not_found, "no branch of run " + base::ascii_line(options.run, 40) +
+                                                " below accelopt/ in " + repository.root().string() +
+                                                "; `git branch --list 'accelopt/*'` lists them");
+  }
+  SettleReport report{.branch = *found, .commit = {}};
+  TRY_ASSIGN(const std::string head, repository.commit_id(*found));
+  TRY_ASSIGN(const std::string message, repository.message_of(head));
+  if (trailer_of("\n" + message, "Accelopt-Run") != options.run || !trailer_of(message, "Accelopt-Reverts").empty()) {
+    return base::fail(
+        ErrorCode::already_exists,
+        *found + " ends in another commit than the run's own: it is settled, or somebody went on with it");
+  }
+  if (options.settled == Settled::failed) {
+    TRY_ASSIGN(const std::string parent, repository.parent_of(head));
+    TRY_ASSIGN(const std::string tree, repository.tree_of(parent));
+    TRY_ASSIGN(
+        report.commit,
+        repository.commit({.tree = tree,
+                           .parent = head,
+                           .message = fmt::format("revert: {}\n\nIt failed where it was used.\n\nAccelopt-Reverts: "
+                                                  "{}\nAccelopt-Run: {}\n",
+                                                  base::first_line(message), head, options.run),
+                           .branch = *found,
+                           .replaces = head}));
+  }
+  const std::string experience = trailer_of(message, "Accelopt-Experience");
+  if (experience.empty() || options.knowledge == kNoKnowledge) return report;
+  TRY_ASSIGN(const auto store, open_knowledge(shell, options.knowledge, options.workspace, KnowledgeUse::writing));
+  const bool passed = options.settled == Settled::passed;
+  const memory::CreditEvent event{
+      .id = "refactor " + options.run + " settled",
+      .experience = experience,
+      .kind = passed ? memory::CreditEvent::Kind::confirmed : memory::CreditEvent::Kind::refuted,
+      .run = options.run};
+  TRY_ASSIGN(const int counted, store->credit(std::span(&event, 1)));
+  report.credited = counted > 0;
+  return report;
+}
+
+}  // namespace accelopt::app

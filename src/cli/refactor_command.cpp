@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/refactor.hpp"
+#include "app/workspace.hpp"
+#include "base/files.hpp"
+#include "cli/command.hpp"
+#include "cli/search_flags.hpp"
+#include "report/step_progress.hpp"
+#include "report/text_width.hpp"
+
+namespace accelopt::cli {
+namespace {
+
+struct RefactorFlags {
+  app::RefactorOptions options;
+  app::RefactorChange change;
+  app::RefactorInit init;
+  app::SettleOptions settle;
+  std::string change_file;
+  std::string workspace;
+  std::string pr_text;
+  std::vector<std::string> tools;
+  bool json = false;
+  bool commit = false;
+  bool passed = false;
+  bool failed = false;
+};
+
+std::string ratio_text(const stats::Interval& ratio) {
+  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio.estimate, ratio.low, ratio.high);
+}
+
+void print_report(const app::RefactorReport& report) {
+  const refactor::CheckResult& result = report.result;
+  for (const refactor::Gate& gate : result.gates) {
+    fmt::print("{:<13} {:<7} {:.1f} s\n", gate.name, gate.passed ? "passed" : "FAILED", gate.seconds);
+    for (const std::string& fact : gate.facts) fmt::print("    {}\n", report::printable_lines(fact));
+  }
+  for (const refactor::UnitResult& unit : result.units) {
+    fmt::print("{:<24} {:>9.2f} ms -> {:>9.2f} ms  {}{}\n", refactor::to_string(unit.unit), unit.old_seconds * 1e3,
+               unit.new_seconds * 1e3, ratio_text(unit.ratio), unit.unit.timed ? "" : "  with start-up");
+  }
+  for (const refactor::Growth& growth : result.growth) {
+    if (result.complexity_claimed)
+      fmt::print("growth: n^{:.1f} -> n^{:.1f} over n = {:.0f}..{:.0f}, inputs {}\n", growth.old_exponent,
+                 growth.new_exponent, growth.from_size, growth.to_size, growth.workload);
+  }
+  if (!result.complexity_claimed && !result.growth.empty())
+    fmt::print("no lower complexity is claimed: {}\n", result.complexity_reason);
+  if (!report.strategy.empty()) fmt::print("strategy: {}\n", report.strategy);
+  const auto& ratio = result.confirmed ? result.confirmed : result.triage;
+  fmt::print("{}{}\n", refactor::to_string(result.verdict), ratio ? ": " + ratio_text(*ratio) : "");
+  if (!report.commit.empty()) fmt::print("commit {} on {}\n", report.commit.substr(0, 12), report.branch.substr(11));
+}
+
+base::Result<Exit> finish(const RefactorFlags& flags, const app::RefactorReport& report) {
+  if (flags.json)
+    fmt::print("{}\n", base::canonical(app::to_json(report)));
+  else
+    print_report(report);
+  if (!flags.pr_text.empty()) TRY(base::write_file(flags.pr_text, app::pull_request_text(report)));
+  switch (report.result.verdict) {
+    case refactor::Verdict::faster:
+      return Exit::done;
+    case refactor::Verdict::not_faster:
+      return Exit::no_gain;
+    case refactor::Verdict::refused:
+      break;
+  }
+  return Exit::check_failed;
+}
+
+/// Calls what examines changes, with its steps shown.
+template <class Use>
+auto with_steps(RefactorFlags& flags, const Use& use) {
+  flags.options.tools.assign(flags.tools.begin(), flags.tools.end());
+  flags.options.workspace = app::find_workspace(flags.workspace);
+  report::StepProgress steps(stderr, {.live = !flags.json && isatty(STDERR_FILENO) == 1});
+  flags.options.step = [&](const std::string& step) { steps.begin(step); };
+  auto result = use(flags.options);
+  steps.end();
+  return result;
+}
+
+base::Result<Exit> check(const app::Shell& shell, RefactorFlags& flags) {
+  flags.change.file = flags.change_file;
+  if (flags.change_file.empty() == flags.change.commit.empty())
+    return refuse_options({base::ErrorCode::invalid_argument, "give a diff or a file, or --of COMMIT; one of them"});
+  TRY_ASSIGN(const auto report, with_steps(flags, [&](const app::RefactorOptions& options) {
+               return app::check_refactor(shell, options, flags.change,
+                                          flags.commit ? app::Commit::yes : app::Commit::no);
+             }));
+  return finish(flags, report);
+}
+
+base::Result<Exit> run(const app::Shell& shell, RefactorFlags& flags) {
+  TRY_ASSIGN(const auto report,
+             with_steps(flags, [&](const app::RefactorOptions& options) { return app::run_refactor(shell, options); }));
+  if (report.tried == 0 && !flags.json)
+    fmt::print("no recipe fits; give a change of your own to `accelopt refactor check`\n");
+  return finish(flags, report);
+}
+
+base::Result<Exit> lint(const app::Shell& shell, RefactorFlags& flags) {
+  TRY_ASSIGN(const auto lines, with_steps(flags, [&](const app::RefactorOptions& options) {
+               return app::lint_refactor(shell, options);
+             }));
+  for (const std::string& line : lines) fmt::print("{}\n", report::printable_lines(line));
+  return Exit::done;
+}
+
+base::Result<Exit> init(const RefactorFlags& flags) {
+  TRY_ASSIGN(const auto files, app::init_refactor(flags.init));
+  for (const auto& file : files) fmt::print("wrote {}\n", file.string());
+  fmt::print("next: fill in what is \"?\" and TODO, then accelopt refactor lint {}\n",
+             files.front().parent_path().string());
+  return Exit::done;
+}
+
+base::Result<Exit> settle(const app::Shell& shell, RefactorFlags& flags) {
+  if (flags.passed == flags.failed)
+    return refuse_options({base::ErrorCode::invalid_argument, "give --passed or --failed"});
+  flags.settle.settled = flags.passed ? app::Settled::passed : app::Settled::failed;
+  flags.settle.knowledge = flags.options.knowledge;
+  flags.settle.workspace = app::find_workspace(flags.workspace);
+  TRY_ASSIGN(const auto report, app::settle_refactor(shell, flags.settle));
+  if (!report.commit.empty())
+    fmt::print("reverted by {} on {}\n", report.commit.substr(0, 12), report.branch.substr(11));
+  fmt::print("{}\n", report.credited ? "the knowledge store was told" : "no experience to tell of");
+  return Exit::done;
+}
+
+void declare_common(Command& command, const std::shared_ptr<RefactorFlags>& flags) {
+  command.option("--tools", &flags->tools,
+                 "A folder with programs that the task's commands need, such as a virtual environment (repeatable)");
+  command.option("--seed", &flags->options.seed, "Of all inputs (default: drawn)");
+  command.option("--knowledge", &flags->options.knowledge, "The knowledge store, or none");
+  command.option("--workspace", &flags->workspace, "Folder of accelopt.db (default: found, as for `run`)");
+}
+
+}  // namespace
+
+void add_refactor(CommandLine& app, Action& chosen) {
+  Command command = app.add("refactor", "Make functions of a git repository faster, each change proved");
+  command.footer(
+      "Examples:\n"
+      "  accelopt refactor init src/graph.py --function reachable     a task folder with a driver to fill in\n"
+      "  accelopt refactor lint accelopt-graph                        does the base build, pass and run?\n"
+      "  accelopt refactor check accelopt-graph change.diff           is a change right, and faster?\n"
+      "  accelopt refactor run accelopt-graph                         recipes; the winner becomes a commit\n");
+  auto flags = std::make_shared<RefactorFlags>();
+  Command begin = command.add("init", "Write refactor.toml and a driver for a function of your repository");
+  begin.option("file", &flags->init.file, "Your source file").required();
+  begin.option("--function", &flags->init.function, "f, or Class.method (default: the whole file)");
+  begin.option("-o,--output", &flags->init.folder, "Folder to make (default: accelopt-NAME)");
+  begin.chosen([&chosen, flags] { chosen = [flags](app::Shell&) { return init(*flags); }; });
+
+  Command linting = command.add("lint", "Build, test and run the base; say what is missing");
+  linting.option("task", &flags->options.task, "Folder of the task").required();
+  declare_common(linting, flags);
+  linting.chosen([&chosen, flags] { chosen = [flags](app::Shell& shell) { return lint(shell, *flags); }; });
+
+  Command checking = command.add("check", "Examine one change: scope, build, tests, results, times");
+  checking.option("task", &flags->options.task, "Folder of the task").required();
+  checking.option("change", &flags->change_file, "A unified diff, or the new text of the task's file");
+  checking.option("--of", &flags->change.commit, "A commit of the repository instead");
+  checking.flag("--json", flags->json, "One JSON object (docs/json.md)");
+  checking.flag("--commit", flags->commit, "Commit a faster one on a branch of its own, accelopt/NAME-RUN");
+  checking.option("--pr-text", &flags->pr_text, "Also write the text of a pull request to this file");
+  declare_common(checking, flags);
+  checking.chosen([&chosen, flags] { chosen = [flags](app::Shell& shell) { return check(shell, *flags); }; });
+
+  Command running = command.add("run", "Try recipes, confirm the best, and commit it on a branch of its own");
+  running.option("task", &flags->options.task, "Folder of the task").required();
+  running.flag("--json", flags->json, "One JSON object (docs/json.md)");
+  running.option("--pr-text", &flags->pr_text, "Also write the text of a pull request to this file");
+  declare_common(running, flags);
+  running.chosen([&chosen, flags] { chosen = [flags](app::Shell& shell) { return run(shell, *flags); }; });
+
+  Command settling = command.add("settle", "Say what became of a run's commit; a failed one is reverted on its branch");
+  settling.option("run", &flags->settle.run, "Its id").required();
+  settling.option("--repo", &flags->settle.repository, "The repository (default: this folder's)");
+  settling.flag("--passed", flags->passed, "It was merged, or CI passed");
+  settling.flag("--failed", flags->failed, "CI or users found it wrong");
+  settling.option("--knowledge", &flags->options.knowledge, "The knowledge store, or none");
+  settling.option("--workspace", &flags->workspace, "Folder of accelopt.db (default: found, as for `run`)");
+  flags->settle.repository = ".";
+  settling.chosen([&chosen, flags] { chosen = [flags](app::Shell& shell) { return settle(shell, *flags); }; });
+}
+
+}  // namespace accelopt::cli

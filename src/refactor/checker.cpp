@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// Preparing the base, and the order of the gates. What the clock says: confirm.cpp.
+#include "refactor/checker.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "base/hash.hpp"
+#include "base/names.hpp"
+#include "base/text.hpp"
+#include "refactor/functions.hpp"
+
+namespace accelopt::refactor {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Result;
+
+constexpr int kBaseTestRuns = 3;
+constexpr int kSmallSizes = 6;     ///< 0 to 5 are compared always
+constexpr int kCasesPerSize = 20;  ///< small ones are cheap
+constexpr int kDifferentialSeeds = 2;
+constexpr std::size_t kNamedTests = 5;
+/// A run is timed without its start-up where it takes at least this share of the start-up besides.
+constexpr double kTimedShare = 0.5;
+
+std::string end_of(std::string_view text) {
+  text = base::trimmed(text);
+  constexpr std::size_t kShown = 500;
+  return base::ascii_line(text.substr(text.size() > kShown ? text.size() - kShown : 0), kShown, ' ');
+}
+
+/// Up to five names.
+std::string some(const std::vector<std::string>& names) {
+  std::string text =
+      base::joined(std::vector<std::string>(
+                       names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kNamedTests))),
+                   ", ", [](const std::string& name) { return base::ascii_line(name, 120); });
+  if (names.size() > kNamedTests) text += fmt::format(" and {} more", names.size() - kNamedTests);
+  return text;
+}
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  constexpr auto kNames = std::to_array<base::Named<Verdict>>(
+      {{Verdict::faster, "faster"}, {Verdict::not_faster, "not_faster"}, {Verdict::refused, "refused"}});
+  return base::name_in(kNames, verdict);
+}
+
+Result<std::unique_ptr<Checker>> Checker::prepare(const Task& task, CheckSettings settings) {
+  TRY_ASSIGN(auto repository, vcs::Repository::open(task.repository));
+  Task own_task = task;
+  own_task.repository = repository.root();
+  TRY_ASSIGN(auto jail, Jail::create(own_task, settings.tools, settings.stop));
+  TRY_ASSIGN(auto own, base::TemporaryFolder::create("accelopt-trees"));
+  std::unique_ptr<Checker> checker(
+      new Checker(std::move(own_task), std::move(settings), std::move(repository), std::move(jail), std::move(own)));
+  TRY(checker->prepare_base());
+  TRY(checker->prepare_tests());
+  TRY(checker->prepare_units());
+  return checker;
+}
+
+Result<std::string> Checker::base_text(const std::string& path) const {
+  const auto found = listing_.find(path);
+  if (found == listing_.end())
+    return base::fail(ErrorCode::not_found, path + " is not in the commit " + commit_.substr(0, 12));
+  TRY_ASSIGN(auto texts, repository_.contents({found->second.object}));
+  return std::move(texts.front());
+}
+
+fs::path Checker::fresh_folder() {
+  return own_.path() / fmt::format("{:016x}", next_seed("folder"));
+}
+
+std::uint64_t Checker::next_seed(std::string_view label) {
+  return base::derive_seed(settings_.seed, fmt::format("{} {}", label, ++drawn_));
+}
+
+Result<fs::path> Checker::lay_out_tree(const vcs::Listing& listing) {
+  const fs::path folder = fresh_folder();
+  TRY(base::make_folders(folder));
+  TRY(vcs::lay_out(repository_, listing, folder));
+  return folder;
+}
+
+Result<void> Checker::prepare_base() {
+  settings_.step("laying out the base");
+  TRY_ASSIGN(commit_, repository_.commit_id(task_.base));
+  TRY_ASSIGN(tree_, repository_.tree_of(commit_));
+  TRY_ASSIGN(listing_, repository_.list(tree_));
+  for (const Scope& scope : task_.scope) {
+    TRY_ASSIGN(const std::string text, base_text(scope.path));
+    if (scope.function.empty()) continue;
+    if (const auto found = find_function(text, scope.function); !found)
+      return tl::make_unexpected(base::with_context(found.error(), scope.path));
+  }
+  TRY_ASSIGN(base_folder_, lay_out_tree(listing_));
+  TRY_ASSIGN(const std::string problem, build(base_folder_, {}));
+  if (!problem.empty()) return base::fail(ErrorCode::invalid_argument, "the base does not build: " + problem);
+  return {};
+}
+
+Result<std::string> Checker::build(const fs::path& tree, const std::map<std::string, std::string>& files) {
+  if (task_.build.empty()) return std::string();
+  JailedRun run{
+      .command = task_.build, .words = {}, .tree = tree, .access = TreeAccess::write, .scratch = fresh_folder()};
+  TRY_ASSIGN(const JailedResult built, jail_.run(run));
+  if (!built.succeeded) return built.end + ": " + end_of(built.errors.empty() ? built.output : built.errors);
+  // A build may run what a change wrote: it must leave what others rely on.
+  for (const auto& [path, entry] : listing_) {
+    if (entry.kind != vcs::EntryKind::file && entry.kind != vcs::EntryKind::executable) continue;
+    if (files.contains(path)) continue;
+    TRY_ASSIGN(const std::string wanted, base::read_file(base_folder_ / path));
+    const auto there = base::read_foreign_file(tree / path, wanted.size());
+    if (!there || *there != wanted) return "the build altered " + path;
+  }
+  return std::string();
+}
+
+Result<Checker::TestRun> Checker::run_tests(const fs::path& tree) {
+  const fs::path scratch = fresh_folder();
+  const fs::path copy = fresh_folder();
+  TRY(vcs::copy_tree(tree, copy));
+  const fs::path report = scratch / "report";
+  JailedRun run{.command = task_.test,
+                .words = {{"report", report.string()}},
+                .tree = copy,
+                .access = TreeAccess::write,
+                .scratch = scratch,
+                .hash_seed = next_seed("tests")};
+  TestRun result;
+  TRY_ASSIGN(result.process, jail_.run(run));
+  std::string text = task_.test_format == TestFormat::unittest ? result.process.errors : result.process.output;
+  if (task_.test_format == TestFormat::junit) {
+    constexpr std::size_t kMostReport = 64UL << 20;
+    text = base::read_foreign_file(report, kMostReport).value_or("");
+  }
+  result.outcomes =
+      read_test_report(task_.test_format, text, result.process.succeeded ? TestOutcome::passed : TestOutcome::failed);
+  std::error_code ignored;
+  fs::remove_all(copy, ignored);
+  fs::remove_all(scratch, ignored);
+  return result;
+}
+
+Result<void> Checker::prepare_tests() {
+  if (task_.test.empty()) return {};
+  std::map<std::string, std::vector<TestOutcome>> seen;
+  std::string said;
+  for (int run = 0; run < kBaseTestRuns; ++run) {
+    settings_.step(fmt::format("testing the base, {} of {}", run + 1, kBaseTestRuns));
+    TRY_ASSIGN(const TestRun tested, run_tests(base_folder_));
+    for (const auto& [name, outcome] : tested.outcomes) seen[name].push_back(outcome);
+    said = tested.process.end + ": " + end_of(tested.process.errors + tested.process.output);
+  }
+  for (const auto& [name, outcomes] : seen) {
+    names_.insert(name);
+    const bool same = std::ranges::adjacent_find(outcomes, std::not_equal_to<>()) == outcomes.end();
+    if (!same || outcomes.size() != kBaseTestRuns)
+      flaky_.push_back(name);
+    else if (outcomes.front() == TestOutcome::passed)
+      reliable_.emplace(name, TestOutcome::passed);
+  }
+  if (reliable_.empty())
+    return base::fail(ErrorCode::invalid_argument, "no test passes on the base (" + said + "); see [commands] test");
+  return {};
+}
+
+Result<void> Checker::prepare_units() {
+  settings_.step("running the driver on the base");
+  TRY_ASSIGN(driver_, Driver::create(task_, jail_, next_seed("driver")));
+  const Trees same{base_folder_, base_folder_};
+  Race race(*driver_, same, next_seed("calibration"));
+  units_ = units_of(task_, Sizes::all);
+  std::map<std::string, StartUp> start_ups;
+  for (Unit& unit : units_) {
+    std::string difference;
+    if (!start_ups.contains(unit.workload)) {
+      TRY_ASSIGN(start_ups[unit.workload], race.measure_start_up(unit.workload, difference));
+    }
+    const StartUp& start_up = start_ups[unit.workload];
+    TRY_ASSIGN(const UnitTimes times, race.measure(unit, start_up));
+    if (difference.empty()) difference = times.difference;
+    if (!difference.empty()) {
+      return base::fail(ErrorCode::invalid_argument,
+                        "the old code gives other results when it is run again, so that nothing can be compared: " +
+                            difference + "; seed or sort what the driver writes");
+    }
+    unit.timed = times.old_seconds >= kTimedShare * start_up.old_seconds;
+    if (!unit.raced || unit.timed) continue;
+    return base::fail(ErrorCode::invalid_argument,
+                      fmt::format("{}: the old code takes {:.0f} ms, and starting the program {:.0f} ms; give the "
+                                  "workload larger sizes or a larger count",
+                                  to_string(unit), times.old_seconds * 1e3, start_up.old_seconds * 1e3));
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> Checker::test_problems(const fs::path& tree) {
+  std::vector<std::string> problems;
+  if (task_.test.empty()) return problems;
+  TRY_ASSIGN(const TestRun tested, run_tests(tree));
+  std::vector<std::string> missing;
+  std::vector<std::string> failed;
+  std::vector<std::string> skipped;
+  std::vector<std::string> added;
+  for (const auto& [name, outcome] : reliable_) {
+    const auto found = tested.outcomes.find(name);
+    if (found == tested.outcomes.end())
+      missing.push_back(name);
+    else if (found->second == TestOutcome::failed)
+      failed.push_back(name);
+    else if (found->second == TestOutcome::skipped)
+      skipped.push_back(name);
+  }
+  for (const auto& [name, outcome] : tested.outcomes) {
+    if (!names_.contains(name)) added.push_back(name);
+  }
+  const auto tell = [&](const char* what, const std::vector<std::string>& names) {
+    if (!names.empty()) problems.push_back(fmt::format("{} tests {}: {}", names.size(), what, some(names)));
+  };
+  tell("that passed on the base fail", failed);
+  tell("that passed on the base did not run", missing);
+  tell("that passed on the base are skipped", skipped);
+  tell("are there that the base has not", added);
+  if (!problems.empty()) problems.push_back(tested.process.end + ": " + end_of(tested.process.errors));
+  return problems;
+}
+
+/// Small and odd sizes with many cases, on every workload, under fresh seeds; the smallest size of each as well.
+Result<std::vector<std::string>> Checker::behaviour_problems(const Trees& trees) {
+  for (const Workload& workload : task_.workloads) {
+    if (workload.role == Role::held_out) continue;
+    std::vector<std::int64_t> sizes;
+    for (int size = 0; size < kSmallSizes; ++size) sizes.push_back(size);
+    sizes.push_back(17);  // odd, and no power of two
+    if (workload.role == Role::check)
+      sizes.insert(sizes.end(), workload.sizes.begin(), workload.sizes.end());
+    else
+      sizes.push_back(workload.sizes.front());
+    for (int round = 0; round < kDifferentialSeeds; ++round) {
+      for (const std::int64_t size : sizes) {
+        const CaseRequest request{.workload = workload.name,
+                                  .size = size,
+                                  .count = size < 20 ? kCasesPerSize : workload.count,
+                                  .seed = next_seed("differential") >> 16U};
+        TRY_ASSIGN(const PairResult pair, driver_->run_pair(trees, request));
+        if (!pair.difference.empty()) return std::vector<std::string>{to_string(request) + ": " + pair.difference};
+      }
+    }
+  }
+  return std::vector<std::string>();
+}
+
+/// Held-out families, and sizes between the raced ones.
+Result<std::vector<std::string>> Checker::held_out_problems(const Trees& trees) {
+  for (const Workload& workload : task_.workloads) {
+    std::vector<std::int64_t> sizes;
+    if (workload.role == Role::held_out) sizes = {1, 2, 3, 9};
+    const auto drawn = static_cast<std::int64_t>(next_seed("size") % 97U);
+    sizes.push_back(std::max<std::int64_t>(1, workload.sizes.front() + 1 + drawn % workload.sizes.front()));
+    sizes.push_back(workload.sizes.back() - 1 - drawn % std::max<std::int64_t>(1, workload.sizes.back() / 4));
+    for (const std::int64_t size : sizes) {
+      if (size < 0) continue;
+      const CaseRequest request{.workload = workload.name,
+                                .size = size,
+                                .count = size < 20 ? kCasesPerSize : workload.count,
+                                .seed = next_seed("held-out") >> 16U};
+      TRY_ASSIGN(const PairResult pair, driver_->run_pair(trees, request));
+      if (!pair.difference.empty()) {
+        return std::vector<std::string>{"results differ on inputs that are not told (" + workload.name + ")"};
+      }
+    }
+  }
+  return std::vector<std::string>();
+}
+
+Result<CheckResult> Checker::check(const std::string& tree, Depth depth) {
+  using Clock = std::chrono::steady_clock;
+  CheckResult result;
+  result.tests = tests();
+  result.flaky = flaky_;
+  auto began = Clock::now();
+  /// Notes a gate. Whether the check goes on.
+  const auto pass = [&](const char* name, std::vector<std::string> problems) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
+    began = Clock::now();
+    result.gates.push_back({name, problems.empty(), std::move(problems), seconds});
+    if (!result.gates.back().passed) result.failed_gate = name;
+    return result.gates.back().passed;
+  };
+  TRY_ASSIGN(const vcs::Listing listing, repository_.list(tree));
+  TRY_ASSIGN(const auto changes, changed_files(repository_, listing_, listing));
+  for (const ChangedFile& file : changes) result.files[file.path] = file.after;
+  TRY_ASSIGN(result.diff, repository_.diff(tree_, tree));
+  if (!pass("scope", scope_violations(task_, changes))) return result;
+
+  settings_.step("building");
+  TRY_ASSIGN(const fs::path folder, lay_out_tree(listing));
+  TRY_ASSIGN(const std::string build_problem, build(folder, result.files));
+  if (!pass("build", build_problem.empty() ? std::vector<std::string>() : std::vector{build_problem})) return result;
+
+  settings_.step("running the tests");
+  TRY_ASSIGN(auto problems, test_problems(folder));
+  if (!pass("tests", std::move(problems))) return result;
+
+  settings_.step("comparing results");
+  const Trees trees{base_folder_, folder};
+  TRY_ASSIGN(problems, behaviour_problems(trees));
+  if (!pass("differential", std::move(problems))) return result;
+
+  settings_.step("racing");
+  TRY_ASSIGN(problems, triage(trees, result));
+  if (!pass("triage", std::move(problems))) return result;
+  if (result.verdict == Verdict::not_faster || depth == Depth::triage) return result;
+
+  settings_.step("trying sizes that are not told");
+  TRY_ASSIGN(problems, held_out_problems(trees));
+  if (!pass("held-out", std::move(problems))) {
+    result.verdict = Verdict::refused;
+    return result;
+  }
+  settings_.step("confirming");
+  TRY_ASSIGN(problems, confirm(listing, result));
+  pass("confirm", std::move(problems));
+  return result;
+}
+
+}  // namespace accelopt::refactor

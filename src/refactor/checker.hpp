@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a change keeps behaviour and is faster: gates, cheapest first, against one base that is prepared once.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "refactor/driver.hpp"
+#include "refactor/jail.hpp"
+#include "refactor/race.hpp"
+#include "refactor/scope.hpp"
+#include "refactor/test_reports.hpp"
+#include "stats/estimate.hpp"
+#include "stats/exponent.hpp"
+#include "vcs/git.hpp"
+
+namespace accelopt::refactor {
+
+struct CheckSettings {
+  std::uint64_t seed = 0;
+  std::vector<std::filesystem::path> tools{};
+  std::stop_token stop{};
+  std::function<void(const std::string&)> step = [](const std::string&) {};  ///< what begins now
+};
+
+/// How far a change is examined. triage: faster in a short race; confirm: in fresh trees, which alone is reported.
+enum class Depth { triage, confirm };
+
+/// refused: a gate failed. not_faster: it passed those that ask whether it is right, and is not certainly faster.
+enum class Verdict { faster, not_faster, refused };
+std::string_view to_string(Verdict verdict);
+
+struct Gate {
+  std::string name;
+  bool passed = false;
+  std::vector<std::string> facts;
+  double seconds = 0;
+};
+
+/// What confirmation measured of one unit.
+struct UnitResult {
+  Unit unit;
+  stats::Interval ratio;
+  double old_seconds = 0;  ///< median processor time less start-up
+  double new_seconds = 0;
+};
+
+/// What is known of how the times grow, per family of inputs.
+struct Growth {
+  std::string workload;
+  double old_exponent = 0;
+  double new_exponent = 0;
+  double from_size = 0;
+  double to_size = 0;
+  stats::ExponentDifference difference;
+};
+
+struct CheckResult {
+  Verdict verdict = Verdict::refused;
+  std::string failed_gate;                   ///< empty: none failed
+  std::vector<Gate> gates;                   ///< those that ran
+  std::optional<stats::Interval> triage;     ///< ratio old / new
+  std::optional<stats::Interval> confirmed;  ///< the same, of the confirmation
+  std::vector<UnitResult> units;
+  std::vector<Growth> growth;
+  bool complexity_claimed = false;
+  std::string complexity_reason;  ///< why it is not
+  int tests = 0;                  ///< that hold the change
+  std::vector<std::string> flaky;
+  std::map<std::string, std::string> files;  ///< path -> new text
+  std::string diff;
+  StartUp start_up;
+};
+
+class Checker {
+ public:
+  /// Lays out the base, builds it, runs its tests three times and its driver.
+  /// @error invalid_argument: the base itself does not build, pass or run, or the task's sizes are too small.
+  static base::Result<std::unique_ptr<Checker>> prepare(const Task& task, CheckSettings settings);
+
+  /// `tree`: of this repository, as vcs::Repository makes it. @error cancelled, io; a bad change is a result.
+  base::Result<CheckResult> check(const std::string& tree, Depth depth);
+
+  [[nodiscard]] const vcs::Repository& repository() const { return repository_; }
+  [[nodiscard]] const Task& task() const { return task_; }
+  [[nodiscard]] const std::string& base_commit() const { return commit_; }
+  [[nodiscard]] const std::string& base_tree() const { return tree_; }
+  /// The base's text of a file. @error not_found.
+  [[nodiscard]] base::Result<std::string> base_text(const std::string& path) const;
+  [[nodiscard]] const std::vector<std::string>& flaky() const { return flaky_; }
+  [[nodiscard]] int tests() const { return static_cast<int>(reliable_.size()); }
+
+ private:
+  Checker(Task task, CheckSettings settings, vcs::Repository repository, Jail jail, base::TemporaryFolder own)
+      : task_(std::move(task)),
+        settings_(std::move(settings)),
+        repository_(std::move(repository)),
+        jail_(std::move(jail)),
+        own_(std::move(own)) {}
+
+  base::Result<void> prepare_base();
+  base::Result<void> prepare_tests();
+  base::Result<void> prepare_units();
+  base::Result<std::filesystem::path> lay_out_tree(const vcs::Listing& listing);
+  /// Why it does not build; empty: it does.
+  base::Result<std::string> build(const std::filesystem::path& tree, const std::map<std::string, std::string>& files);
+  struct TestRun {
+    TestOutcomes outcomes;
+    JailedResult process;
+  };
+  base::Result<TestRun> run_tests(const std::filesystem::path& tree);
+  base::Result<std::vector<std::string>> test_problems(const std::filesystem::path& tree);
+  base::Result<std::vector<std::string>> behaviour_problems(const Trees& trees);
+  base::Result<std::vector<std::string>> held_out_problems(const Trees& trees);
+  base::Result<std::vector<std::string>> triage(const Trees& trees, CheckResult& result);
+  base::Result<std::vector<std::string>> confirm(const vcs::Listing& listing, CheckResult& result);
+  struct Measured;  ///< what confirmation collects
+  base::Result<std::string> confirm_once(const Trees& trees, int blocks, Measured& measured);
+  std::vector<std::string> confirmation_problems(const Measured& measured, CheckResult& result) const;
+  void tell_growth(const Measured& measured, CheckResult& result) const;
+  std::filesystem::path fresh_folder();
+  std::uint64_t next_seed(std::string_view label);
+
+  Task task_;
+  CheckSettings settings_;
+  vcs::Repository repository_;
+  Jail jail_;
+  base::TemporaryFolder own_;
+  std::optional<Driver> driver_;
+  std::string commit_;
+  std::string tree_;
+  vcs::Listing listing_;
+  std::filesystem::path base_folder_;
+  TestOutcomes reliable_;        ///< passed three times on the base
+  std::set<std::string> names_;  ///< of all tests of the base
+  std::vector<std::string> flaky_;
+  std::vector<Unit> units_;
+  std::uint64_t drawn_ = 0;
+};
+
+}  // namespace accelopt::refactor

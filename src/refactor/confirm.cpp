@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gates that the clock decides: the short race, and the confirmation in fresh trees.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "refactor/checker.hpp"
+#include "stats/confirmation.hpp"
+#include "stats/triage.hpp"
+
+namespace accelopt::refactor {
+namespace {
+
+using base::Result;
+
+/// Blocks here take seconds, not milliseconds: fewer of them, and a wider interval is enough. What it says is as true.
+constexpr stats::ConfirmationRules kRules{.min_restarts = 3, .min_blocks = 12, .max_blocks = 36, .half_width = 0.1};
+/// Wall-clock time must show at least this share of the gain that processor time shows, as logarithms: else the work is
+/// done where it is not counted.
+constexpr double kLeastWallShare = 0.25;
+/// Peak memory may grow to this multiple, and by this much, whatever it was.
+constexpr double kMostMemoryRatio = 2.0;
+constexpr double kFreeMemoryBytes = 64.0 * (1 << 20);
+/// New code's net time must be this share of the start-up, for its growth to be told.
+constexpr double kLeastNetShare = 0.1;
+
+std::string ratio_text(const stats::Interval& ratio) {
+  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio.estimate, ratio.low, ratio.high);
+}
+
+}  // namespace
+
+/// Blocks of all restarts; a block has an entry for each unit.
+struct Checker::Measured {
+  std::vector<std::vector<std::vector<UnitTimes>>> restarts;
+  StartUp start_up;
+
+  template <class Of>
+  [[nodiscard]] std::vector<double> all(std::size_t unit, const Of& of) const {
+    std::vector<double> values;
+    for (const auto& restart : restarts) {
+      for (const auto& block : restart) values.push_back(of(block[unit]));
+    }
+    return values;
+  }
+};
+
+Result<std::vector<std::string>> Checker::triage(const Trees& trees, CheckResult& result) {
+  std::vector<Unit> raced;
+  std::ranges::copy_if(units_, std::back_inserter(raced), &Unit::raced);
+  Race race(*driver_, trees, next_seed("triage"));
+  std::string difference;
+  TRY_ASSIGN(result.start_up, race.measure_start_up(raced.front().workload, difference));
+  if (!difference.empty()) return std::vector{"size 0: " + difference};
+  stats::TriageRules rules;
+  rules.looks = {3, 4, 6, 8, 12, 16, 24, 32};
+  stats::Triage decision(rules);
+  while (!decision.decided()) {
+    double sum = 0;
+    for (const Unit& unit : raced) {
+      TRY_ASSIGN(const UnitTimes times, race.measure(unit, result.start_up));
+      if (!times.difference.empty()) return std::vector{times.difference};
+      sum += times.log_ratio;
+    }
+    decision.add(sum / static_cast<double>(raced.size()));
+    if (decision.samples().size() >= static_cast<std::size_t>(rules.looks.back())) decision.expire();
+  }
+  result.triage = stats::as_ratio(decision.decision().log_ratio);
+  const bool faster = decision.decision().verdict == stats::RaceVerdict::faster;
+  result.verdict = faster ? Verdict::faster : Verdict::not_faster;
+  return std::vector<std::string>();
+}
+
+/// One restart: its blocks, each a pair of every unit. Gives the first difference of outputs.
+Result<std::string> Checker::confirm_once(const Trees& trees, int blocks, Measured& measured) {
+  Race race(*driver_, trees, next_seed("confirm"));
+  std::string difference;
+  TRY_ASSIGN(measured.start_up, race.measure_start_up(units_.front().workload, difference));
+  if (!difference.empty()) return "size 0: " + difference;
+  auto& restart = measured.restarts.emplace_back();
+  for (int block = 0; block < blocks; ++block) {
+    auto& times = restart.emplace_back();
+    for (const Unit& unit : units_) {
+      TRY_ASSIGN(UnitTimes one, race.measure(unit, measured.start_up));
+      if (!one.difference.empty()) return one.difference;
+      times.push_back(std::move(one));
+    }
+  }
+  return std::string();
+}
+
+Result<std::vector<std::string>> Checker::confirm(const vcs::Listing& listing, CheckResult& result) {
+  result.verdict = Verdict::refused;
+  std::vector<double> weights;
+  for (const Unit& unit : units_) weights.push_back(unit.raced ? 1 : 0);
+  stats::Confirmation confirmation(weights, kRules);
+  Measured measured;
+  while (const int blocks = confirmation.next_restart_blocks()) {
+    settings_.step(fmt::format("confirming, fresh trees {}", measured.restarts.size() + 1));
+    Trees trees;
+    TRY_ASSIGN(trees.old_tree, lay_out_tree(listing_));
+    TRY_ASSIGN(trees.new_tree, lay_out_tree(listing));
+    TRY_ASSIGN(const std::string old_problem, build(trees.old_tree, {}));
+    TRY_ASSIGN(const std::string new_problem, build(trees.new_tree, result.files));
+    if (!old_problem.empty() || !new_problem.empty()) return std::vector{"does not build again: " + new_problem};
+    TRY_ASSIGN(const std::string difference, confirm_once(trees, blocks, measured));
+    if (!difference.empty()) return std::vector{difference};
+    std::vector<std::vector<double>> log_ratios;
+    for (const auto& block : measured.restarts.back()) {
+      auto& row = log_ratios.emplace_back();
+      for (const UnitTimes& times : block) row.push_back(times.log_ratio);
+    }
+    confirmation.add_restart(log_ratios);
+    std::error_code ignored;
+    std::filesystem::remove_all(trees.old_tree, ignored);
+    std::filesystem::remove_all(trees.new_tree, ignored);
+  }
+  const stats::ConfirmationDecision& decision = confirmation.decision();
+  result.confirmed = stats::as_ratio(decision.log_ratio);
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    result.units.push_back({units_[i], stats::as_ratio(decision.workloads[i]),
+                            stats::median(measured.all(i, [](const UnitTimes& it) { return it.old_seconds; })),
+                            stats::median(measured.all(i, [](const UnitTimes& it) { return it.new_seconds; }))});
+  }
+  std::vector<std::string> problems;
+  if (decision.regressed) {
+    const auto index = static_cast<std::size_t>(*decision.regressed);
+    problems.push_back(
+        fmt::format("{} became slower: {}", to_string(units_[index]), ratio_text(result.units[index].ratio)));
+  }
+  const auto others = confirmation_problems(measured, result);
+  problems.insert(problems.end(), others.begin(), others.end());
+  if (!problems.empty()) return problems;
+  tell_growth(measured, result);
+  if (!decision.confirmed || (task_.goal == Goal::complexity && !result.complexity_claimed))
+    result.verdict = Verdict::not_faster;
+  else
+    result.verdict = Verdict::faster;
+  return problems;
+}
+
+/// The guards: wall-clock time and memory.
+std::vector<std::string> Checker::confirmation_problems(const Measured& measured, CheckResult& result) const {
+  std::vector<std::string> problems;
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    if (!units_[i].raced) continue;
+    const auto cpu = stats::trimmed_mean(measured.all(i, [](const UnitTimes& it) { return it.log_ratio; }));
+    const auto wall = stats::trimmed_mean(measured.all(i, [](const UnitTimes& it) { return it.wall_log_ratio; }));
+    if (cpu > std::log(1.2) && wall < kLeastWallShare * cpu) {
+      problems.push_back(
+          fmt::format("{}: processor time fell to 1/{:.2f}, and wall-clock time to 1/{:.2f} only: work is done where "
+                      "it is not counted",
+                      to_string(units_[i]), std::exp(cpu), std::exp(wall)));
+    }
+    const double old_peak = stats::median(measured.all(i, [](const UnitTimes& it) { return it.old_peak_bytes; }));
+    const double new_peak = stats::median(measured.all(i, [](const UnitTimes& it) { return it.new_peak_bytes; }));
+    if (new_peak > kMostMemoryRatio * old_peak && new_peak > old_peak + kFreeMemoryBytes) {
+      problems.push_back(fmt::format("{}: peak memory grew from {:.0f} to {:.0f} MiB", to_string(units_[i]),
+                                     old_peak / (1 << 20), new_peak / (1 << 20)));
+    }
+  }
+  result.start_up = measured.start_up;
+  return problems;
+}
+
+void Checker::tell_growth(const Measured& measured, CheckResult& result) const {
+  for (const Workload& workload : task_.workloads) {
+    if (workload.role == Role::check) continue;
+    std::vector<double> sizes;
+    std::vector<std::size_t> ladder;
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      if (units_[i].workload != workload.name) continue;
+      ladder.push_back(i);
+      sizes.push_back(static_cast<double>(units_[i].size));
+    }
+    Growth growth{.workload = workload.name, .difference = {}};
+    const std::size_t first = ladder.size() / 2;
+    std::vector<double> places;
+    std::vector<double> old_logs;
+    std::vector<double> new_logs;
+    bool clear = true;
+    for (std::size_t i = first; i < ladder.size(); ++i) {
+      const UnitResult& unit = result.units[ladder[i]];
+      clear = clear && unit.unit.timed && unit.new_seconds >= kLeastNetShare * measured.start_up.old_seconds;
+      places.push_back(std::log(sizes[i]));
+      old_logs.push_back(std::log(std::max(unit.old_seconds, 1e-9)));
+      new_logs.push_back(std::log(std::max(unit.new_seconds, 1e-9)));
+    }
+    growth.from_size = sizes[first];
+    growth.to_size = sizes.back();
+    growth.old_exponent = stats::slope(places, old_logs);
+    growth.new_exponent = stats::slope(places, new_logs);
+    std::vector<stats::LadderRestart> restarts;
+    for (const auto& restart : measured.restarts) {
+      auto& blocks = restarts.emplace_back();
+      for (const auto& block : restart) {
+        auto& row = blocks.emplace_back();
+        for (const std::size_t unit : ladder) row.push_back(block[unit].log_ratio);
+      }
+    }
+    growth.difference = stats::exponent_difference(sizes, restarts);
+    if (!clear && growth.difference.reason.empty()) {
+      growth.difference.claimed = false;
+      growth.difference.reason =
+          "in the upper half of the sizes a time cannot be told from the start-up; use larger ones";
+    }
+    result.growth.push_back(std::move(growth));
+  }
+  const auto refused = std::ranges::find_if(result.growth, [](const Growth& one) { return !one.difference.claimed; });
+  result.complexity_claimed = refused == result.growth.end() && result.growth.size() >= 2;
+  if (refused != result.growth.end())
+    result.complexity_reason = refused->workload + ": " + refused->difference.reason;
+  else if (result.growth.size() < 2)
+    result.complexity_reason = "one family of inputs shows it; a claim needs a second one, such as a held_out workload";
+}
+
+}  // namespace accelopt::refactor

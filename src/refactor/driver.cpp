@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/driver.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+
+namespace accelopt::refactor {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Result;
+
+constexpr std::size_t kMostResults = 64UL << 20;
+constexpr std::size_t kShown = 60;  ///< bytes of each side around a difference
+
+std::string last_line(std::string_view text) {
+  text = base::trimmed(text);
+  const std::size_t end = text.rfind('\n');
+  return base::ascii_line(end == text.npos ? text : text.substr(end + 1), 300);
+}
+
+/// Where two texts differ first, with what stands there.
+std::string first_difference(std::string_view what, std::string_view before, std::string_view after) {
+  const std::size_t most = std::min(before.size(), after.size());
+  std::size_t at = 0;
+  while (at < most && before[at] == after[at]) ++at;
+  const std::size_t from = at > kShown / 2 ? at - kShown / 2 : 0;
+  return fmt::format("{} differs at byte {}: \"{}\" before, \"{}\" after", what, at,
+                     base::ascii_line(before.substr(std::min(from, before.size())), kShown),
+                     base::ascii_line(after.substr(std::min(from, after.size())), kShown));
+}
+
+bool same_value(std::string_view before, std::string_view after) {
+  const auto first = base::parse_json(before, "results");
+  const auto second = base::parse_json(after, "results");
+  // Texts that are no JSON are compared as bytes. 1 and 1.0 are not the same value to those who read it.
+  if (!first || !second) return before == after;
+  return base::canonical(*first) == base::canonical(*second);
+}
+
+std::string difference_of(Compare compare, const JailedResult& old_run, const JailedResult& new_run,
+                          const std::string& old_results, const Result<std::string>& new_results) {
+  if (old_run.end != new_run.end)
+    return "the program ended by " + new_run.end + ", and by " + old_run.end + " before: " + last_line(new_run.errors);
+  if (old_run.output != new_run.output) return first_difference("standard output", old_run.output, new_run.output);
+  if (!new_results) return "its results cannot be read: " + new_results.error().message;
+  const bool same = compare == Compare::json ? same_value(old_results, *new_results) : old_results == *new_results;
+  return same ? "" : first_difference("the results", old_results, *new_results);
+}
+
+}  // namespace
+
+std::string to_string(const CaseRequest& request) {
+  return fmt::format("{}, size {}, seed {}", request.workload, request.size, request.seed);
+}
+
+Result<Driver> Driver::create(const Task& task, const Jail& jail, std::uint64_t seed) {
+  TRY_ASSIGN(auto own, base::TemporaryFolder::create("accelopt-refactor"));
+  Driver driver(task, jail, std::move(own), seed);
+  const fs::path files = driver.own_.path() / "task";
+  TRY(base::make_folders(files));
+  std::error_code failed;
+  fs::directory_iterator entry(task.folder, failed);
+  for (; !failed && entry != fs::directory_iterator(); entry.increment(failed)) {
+    // What is raced and held out is not for the code that is measured to read.
+    if (!entry->is_regular_file(failed) || entry->is_symlink(failed) || entry->path() == task.file) continue;
+    fs::copy_file(entry->path(), files / entry->path().filename(), failed);
+    if (failed) break;
+  }
+  if (failed) return base::fail_errno(failed.value(), "copying the driver from " + task.folder.string());
+  return driver;
+}
+
+fs::path Driver::fresh_folder() {
+  return own_.path() / fmt::format("{:016x}", random_());
+}
+
+Result<fs::path> Driver::make_cases(const fs::path& tree, const CaseRequest& request) {
+  const fs::path scratch = fresh_folder();
+  const fs::path out = scratch / "cases";
+  JailedRun run{.command = task_->cases,
+                .words = {{"task", (own_.path() / "task").string()},
+                          {"workload", request.workload},
+                          {"seed", std::to_string(request.seed)},
+                          {"size", std::to_string(request.size)},
+                          {"count", std::to_string(request.count)},
+                          {"out", out.string()}},
+                .tree = tree,
+                .scratch = scratch,
+                .readable = {own_.path() / "task"}};
+  TRY_ASSIGN(const JailedResult result, jail_->run(run));
+  std::error_code ignored;
+  if (!result.succeeded || !fs::exists(out, ignored)) {
+    return base::fail(ErrorCode::invalid_argument,
+                      fmt::format("driver.cases made no cases ({}): {}: {}", to_string(request), result.end,
+                                  last_line(result.errors)));
+  }
+  return out;
+}
+
+Result<Driver::Run> Driver::run_once(const fs::path& tree, const fs::path& cases, std::uint64_t hash_seed) {
+  const fs::path scratch = fresh_folder();
+  TRY(base::make_folders(scratch));
+  std::error_code failed;
+  fs::copy_file(cases, scratch / "cases", failed);
+  if (failed) return base::fail_errno(failed.value(), cases.string());
+  const fs::path results = scratch / "results";
+  JailedRun run{.command = task_->run,
+                .words = {{"task", (own_.path() / "task").string()},
+                          {"cases", (scratch / "cases").string()},
+                          {"results", results.string()}},
+                .tree = tree,
+                .scratch = scratch,
+                .readable = {own_.path() / "task"},
+                .hash_seed = hash_seed};
+  TRY_ASSIGN(JailedResult process, jail_->run(run));
+  auto read = base::read_foreign_file(results, kMostResults);
+  fs::remove_all(scratch, failed);
+  fs::remove(scratch.string() + ".errors", failed);
+  return Run{std::move(process), std::move(read)};
+}
+
+Result<PairResult> Driver::run_pair(const Trees& trees, const CaseRequest& request) {
+  TRY_ASSIGN(const fs::path cases, make_cases(trees.old_tree, request));
+  const std::uint64_t hash_seed = random_();
+  const bool old_first = random_() % 2 == 0;
+  TRY_ASSIGN(Run first, run_once(old_first ? trees.old_tree : trees.new_tree, cases, hash_seed));
+  TRY_ASSIGN(Run second, run_once(old_first ? trees.new_tree : trees.old_tree, cases, hash_seed));
+  std::error_code ignored;
+  fs::remove_all(cases.parent_path(), ignored);
+  fs::remove(cases.parent_path().string() + ".errors", ignored);
+  Run& old_run = old_first ? first : second;
+  Run& new_run = old_first ? second : first;
+  if (!old_run.process.succeeded || !old_run.results) {
+    return base::fail(ErrorCode::invalid_argument,
+                      fmt::format("driver.run fails on the old code ({}): {}: {}; let the driver record errors as "
+                                  "results, and deal with size 0",
+                                  to_string(request), old_run.process.end, last_line(old_run.process.errors)));
+  }
+  PairResult pair;
+  pair.difference = difference_of(task_->compare, old_run.process, new_run.process, *old_run.results, new_run.results);
+  pair.old_run = std::move(old_run.process);
+  pair.new_run = std::move(new_run.process);
+  return pair;
+}
+
+}  // namespace accelopt::refactor

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/functions.hpp"
+
+#include <algorithm>
+
+#include "base/problem.hpp"
+#include "base/text.hpp"
+
+namespace accelopt::refactor {
+namespace {
+
+/// What a line leaves open for the next one.
+class OpenText {
+ public:
+  [[nodiscard]] bool is_open() const { return !quote_.empty() || brackets_ > 0 || continued_; }
+
+  void read(std::string_view line) {
+    continued_ = false;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+      if (!quote_.empty()) {
+        at += in_string(line.substr(at));
+        continue;
+      }
+      const char c = line[at];
+      if (c == '#') break;
+      if (c == '"' || c == '\'') {
+        const std::string_view three = line.substr(at, 3);
+        quote_ = three == "\"\"\"" || three == "'''" ? std::string(three) : std::string(1, c);
+        at += quote_.size() - 1;
+      } else if (c == '(' || c == '[' || c == '{') {
+        ++brackets_;
+      } else if (c == ')' || c == ']' || c == '}') {
+        brackets_ = std::max(0, brackets_ - 1);
+      } else if (c == '\\' && base::trimmed(line.substr(at + 1)).empty()) {
+        continued_ = true;
+      }
+    }
+    // A string of one quote ends with its line, unless that is continued.
+    if (quote_.size() == 1 && !base::trimmed(line, "\r\n").ends_with('\\')) quote_.clear();
+  }
+
+ private:
+  /// Characters to pass over besides this one.
+  std::size_t in_string(std::string_view rest) {
+    if (rest.front() == '\\') return 1;
+    if (!rest.starts_with(quote_)) return 0;
+    const std::size_t passed = quote_.size() - 1;
+    quote_.clear();
+    return passed;
+  }
+
+  std::string quote_;
+  int brackets_ = 0;
+  bool continued_ = false;
+};
+
+/// The name after the keyword, as in "def name(" and "class Name:"; empty where the line is none.
+std::string name_after(std::string_view line, std::string_view keyword) {
+  std::string_view rest = base::trimmed(line);
+  if (rest.starts_with("async ")) rest = base::trimmed(rest.substr(6));
+  if (!rest.starts_with(keyword) || rest.size() <= keyword.size() || rest[keyword.size()] != ' ') return "";
+  rest = base::trimmed(rest.substr(keyword.size()));
+  return std::string(rest.substr(0, rest.find_first_of("(:[ \t\\")));
+}
+
+struct Block {
+  std::string name;
+  int indent = 0;
+  bool is_function = false;
+  std::size_t place = 0;  ///< in the list of functions
+};
+
+std::string qualified(const std::vector<Block>& open, const std::string& name) {
+  std::string full;
+  for (const Block& block : open) full += block.name + ".";
+  return full + name;
+}
+
+std::size_t first_decorator(const std::vector<SourceLine>& lines, std::size_t header) {
+  std::size_t first = header;
+  for (std::size_t at = header; at > 0; --at) {
+    const SourceLine& line = lines[at - 1];
+    if (line.inside) continue;
+    if (line.indent != lines[header].indent || !base::trimmed(line.text).starts_with('@')) break;
+    first = at - 1;
+  }
+  return first;
+}
+
+}  // namespace
+
+std::vector<SourceLine> lines_of(std::string_view source) {
+  std::vector<SourceLine> lines;
+  OpenText open;
+  while (!source.empty()) {
+    const std::size_t end = source.find('\n');
+    SourceLine line;
+    line.text = source.substr(0, end == source.npos ? source.npos : end + 1);
+    line.inside = open.is_open();
+    for (const char c : line.text) {
+      if (c != ' ' && c != '\t') break;
+      line.indent += c == '\t' ? 8 - line.indent % 8 : 1;
+    }
+    const std::string_view shown = base::trimmed(line.text);
+    line.blank = !line.inside && (shown.empty() || shown.front() == '#');
+    open.read(line.text);
+    source.remove_prefix(line.text.size());
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::vector<FunctionPlace> functions_of(std::string_view source) {
+  const std::vector<SourceLine> lines = lines_of(source);
+  std::vector<FunctionPlace> found;
+  std::vector<Block> open;
+  std::size_t code_end = 0;  // past the last line that is not blank
+  const auto close_to = [&](int indent) {
+    while (!open.empty() && open.back().indent >= indent) {
+      if (open.back().is_function) found[open.back().place].last = code_end;
+      open.pop_back();
+    }
+  };
+  for (std::size_t at = 0; at < lines.size(); ++at) {
+    const SourceLine& line = lines[at];
+    if (line.blank) continue;
+    if (!line.inside) {
+      close_to(line.indent);
+      const std::string function = name_after(line.text, "def");
+      const std::string type = function.empty() ? name_after(line.text, "class") : "";
+      if (!function.empty()) {
+        std::size_t body = at + 1;
+        while (body < lines.size() && lines[body].inside) ++body;
+        found.push_back({qualified(open, function), first_decorator(lines, at), at, body, 0});
+        open.push_back({function, line.indent, true, found.size() - 1});
+      } else if (!type.empty()) {
+        open.push_back({type, line.indent, false, 0});
+      }
+    }
+    code_end = at + 1;
+  }
+  close_to(0);
+  return found;
+}
+
+base::Result<FunctionPlace> find_function(std::string_view source, std::string_view name) {
+  const std::vector<FunctionPlace> all = functions_of(source);
+  const auto found = std::ranges::find(all, name, &FunctionPlace::name);
+  if (found == all.end()) {
+    std::vector<std::string> names;
+    for (const FunctionPlace& place : all) names.push_back(place.name);
+    return base::fail(base::ErrorCode::not_found, base::unknown_name("function", name, names));
+  }
+  if (std::ranges::count(all, name, &FunctionPlace::name) > 1) {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "several functions are named \"" + std::string(name) + "\"; make the scope the whole file");
+  }
+  return *found;
+}
+
+std::string text_of(const std::vector<SourceLine>& lines, std::size_t first, std::size_t last) {
+  std::string text;
+  for (std::size_t at = first; at < last && at < lines.size(); ++at) text += lines[at].text;
+  return text;
+}
+
+}  // namespace accelopt::refactor

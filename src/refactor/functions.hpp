@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where functions stand in a source whose blocks are told by indentation.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace accelopt::refactor {
+
+/// A line of a source, and whether it begins a statement.
+struct SourceLine {
+  std::string_view text;  ///< with its line end
+  bool inside = false;    ///< begins within a string, brackets or a continued line
+  int indent = 0;
+  bool blank = false;  ///< nothing, or only a comment
+};
+/// The lines view into `source`.
+std::vector<SourceLine> lines_of(std::string_view source);
+
+/// A function or method. Lines are counted from 0, `last` is past the end.
+struct FunctionPlace {
+  std::string name;       ///< "f", "Class.method", "f.inner"
+  std::size_t first = 0;  ///< its first decorator, or its header
+  std::size_t header = 0;
+  std::size_t body = 0;  ///< first line after the header
+  std::size_t last = 0;
+};
+std::vector<FunctionPlace> functions_of(std::string_view source);
+
+/// @error not_found: none has the name (the message lists near ones); invalid_argument: several have.
+base::Result<FunctionPlace> find_function(std::string_view source, std::string_view name);
+
+/// The text of these lines.
+std::string text_of(const std::vector<SourceLine>& lines, std::size_t first, std::size_t last);
+
+}  // namespace accelopt::refactor

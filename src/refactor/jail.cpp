@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/jail.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/files.hpp"
+#include "sandbox/landlock.hpp"
+#include "sandbox/probe.hpp"
+#include "sandbox/run.hpp"
+
+namespace accelopt::refactor {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Result;
+
+constexpr auto kMachine = std::to_array<const char*>({"/usr", "/lib", "/lib64", "/bin", "/opt", "/etc/ld.so.cache",
+                                                      "/etc/alternatives", "/etc/localtime", "/dev/urandom"});
+constexpr auto kToolFolders = std::to_array<const char*>({"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/go/bin"});
+constexpr std::uint64_t kProcesses = 256;
+constexpr std::uint64_t kFileBytes = 1ULL << 30;
+constexpr std::size_t kMostOutput = 4UL << 20;
+/// Of wall-clock time for each second of processor time that is allowed: other programs take the cores.
+constexpr int kPatience = 5;
+
+bool is_within(const fs::path& path, const fs::path& folder) {
+  const fs::path relative = path.lexically_relative(folder);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+std::string filled(std::string text, const std::map<std::string, std::string>& words) {
+  for (const auto& [word, value] : words) {
+    const std::string mark = "{" + word + "}";
+    for (std::size_t at = text.find(mark); at != text.npos; at = text.find(mark, at + value.size()))
+      text.replace(at, mark.size(), value);
+  }
+  return text;
+}
+
+Result<std::string> program_of(const std::string& name, const std::string& path, const fs::path& tree) {
+  if (name.find('/') != name.npos) return fs::path(name).is_absolute() ? name : (tree / name).string();
+  for (std::size_t at = 0; at <= path.size();) {
+    const std::size_t end = std::min(path.find(':', at), path.size());
+    const std::string candidate = path.substr(at, end - at) + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    at = end + 1;
+  }
+  return base::fail(ErrorCode::not_found,
+                    "the program \"" + name + "\" is not in " + path + "; install it, or name its folder by --tools");
+}
+
+}  // namespace
+
+Result<Jail> Jail::create(const Task& task, std::vector<fs::path> tools, std::stop_token stop) {
+  if (!sandbox::capabilities().filters || sandbox::capabilities().landlock == 0) {
+    return base::fail(ErrorCode::unsupported,
+                      "a change could reach your files: refactoring needs Landlock and system call filters; accelopt "
+                      "doctor says which is missing here");
+  }
+  for (fs::path& folder : tools) {
+    std::error_code failed;
+    folder = fs::canonical(folder, failed);
+    if (failed) return base::fail_errno(failed.value(), "--tools " + folder.string());
+  }
+  const auto reaches = [&](const fs::path& folder) {
+    return is_within(task.repository, folder) || is_within(folder, task.repository);
+  };
+  if (const auto found = std::ranges::find_if(tools, reaches); found != tools.end()) {
+    return base::fail(ErrorCode::invalid_argument,
+                      "--tools " + found->string() + " would put the repository within reach; name another folder");
+  }
+  for (const char* folder : kMachine) {
+    if (!is_within(task.repository, folder)) continue;
+    return base::fail(ErrorCode::invalid_argument, task.repository.string() + " lies in " + folder +
+                                                       ", which every program may read; move it elsewhere");
+  }
+  return Jail(task, std::move(tools), std::move(stop));
+}
+
+std::string Jail::path_variable() const {
+  std::string path;
+  for (const fs::path& folder : tools_) path += (fs::exists(folder / "bin") ? folder / "bin" : folder).string() + ":";
+  for (const char* folder : kToolFolders) path += std::string(folder) + ":";
+  path.pop_back();
+  return path;
+}
+
+Result<JailedResult> Jail::run(const JailedRun& run) const {
+  static const auto filter = sandbox::compile_filter(sandbox::FilterKind::compile);
+  if (!filter) return tl::make_unexpected(filter.error());
+  for (const char* name : {"home", "tmp"}) TRY(base::make_folders(run.scratch / name));
+  sandbox::FileRules files;
+  files.readable.assign(kMachine.begin(), kMachine.end());
+  files.readable.insert(files.readable.end(), tools_.begin(), tools_.end());
+  files.readable.insert(files.readable.end(), run.readable.begin(), run.readable.end());
+  files.writable = {run.scratch, "/dev/null"};
+  (run.access == TreeAccess::write ? files.writable : files.readable).push_back(run.tree);
+  TRY_ASSIGN(const base::FileDescriptor rules, sandbox::make_rule_set(files));
+  const fs::path said = run.scratch.string() + ".errors";
+  const base::FileDescriptor errors(open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!errors.valid()) return base::fail_errno(errno, said.string());
+  sandbox::SpawnOptions options;
+  const std::string path = path_variable();
+  TRY_ASSIGN(options.program, program_of(filled(run.command.front(), run.words), path, run.tree));
+  for (std::size_t i = 1; i < run.command.size(); ++i) options.arguments.push_back(filled(run.command[i], run.words));
+  options.environment = {"PATH=" + path, "LC_ALL=C.UTF-8", "HOME=" + (run.scratch / "home").string(),
+                         "TMPDIR=" + (run.scratch / "tmp").string()};
+  for (const std::string& one : task_.language.environment) {
+    options.environment.push_back(filled(one, {{"hash", std::to_string(run.hash_seed % 4'000'000'000)}}));
+  }
+  options.directory = run.tree.string();
+  const auto seconds = static_cast<std::uint64_t>(task_.limits.seconds);
+  options.limits = {.address_space_bytes = task_.limits.memory_bytes,
+                    .file_bytes = kFileBytes,
+                    .cpu_seconds = seconds,
+                    .processes = kProcesses,
+                    .descriptors = 1024};
+  options.named_user = true;
+  options.filter = &*filter;
+  options.file_rules = &rules;
+  options.descriptors = {{errors.get(), 2}};
+  const sandbox::RunLimits limits{std::chrono::seconds(task_.limits.seconds * kPatience), kMostOutput};
+  TRY_ASSIGN(auto ran, sandbox::run(std::move(options), limits, nullptr, stop_));
+  JailedResult result;
+  result.succeeded = !ran.timed_out && ran.state.exited && ran.state.code == 0;
+  result.end = ran.timed_out      ? "over " + std::to_string(task_.limits.seconds * kPatience) + " s"
+               : ran.state.exited ? "exit " + std::to_string(ran.state.code)
+                                  : "signal " + std::to_string(ran.state.signal);
+  result.output = std::move(ran.output);
+  const off_t bytes = lseek(errors.get(), 0, SEEK_END);
+  const off_t from = std::max<off_t>(0, bytes - static_cast<off_t>(kMostOutput));
+  result.errors.resize(static_cast<std::size_t>(bytes - from));
+  const ssize_t got = pread(errors.get(), result.errors.data(), result.errors.size(), from);
+  result.errors.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  result.cpu_seconds = std::chrono::duration<double>(ran.state.cpu_time).count();
+  result.wall_seconds = ran.seconds;
+  result.peak_bytes = ran.state.peak_bytes;
+  return result;
+}
+
+}  // namespace accelopt::refactor

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task's command in the sandbox: a tree to read, a home and temporary folder that vanish after it, no network.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "refactor/task.hpp"
+
+namespace accelopt::refactor {
+
+enum class TreeAccess { read, write };
+
+struct JailedRun {
+  std::vector<std::string> command;
+  std::map<std::string, std::string> words{};  ///< {name} in the command -> its value
+  std::filesystem::path tree;                  ///< its working folder
+  TreeAccess access = TreeAccess::read;
+  std::filesystem::path scratch;  ///< a folder of its own, writable: home, temporary files, results
+  std::vector<std::filesystem::path> readable{};
+  std::uint64_t hash_seed = 0;  ///< the same for old and new
+};
+
+struct JailedResult {
+  bool succeeded = false;
+  std::string end;     ///< "exit 1", "signal 11", "over 60 s"
+  std::string output;  ///< standard output
+  std::string errors;  ///< standard error, its end
+  double cpu_seconds = 0;
+  double wall_seconds = 0;
+  std::uint64_t peak_bytes = 0;
+};
+
+/// What every command of one task shares.
+class Jail {
+ public:
+  /// `tools`: folders of programs beside the machine's; what lies in them is readable.
+  /// @error unsupported: this machine lacks what keeps a program from the user's files.
+  static base::Result<Jail> create(const Task& task, std::vector<std::filesystem::path> tools, std::stop_token stop);
+
+  /// @error cancelled; not_found: there is no such program; io. How the program itself ended is the result.
+  [[nodiscard]] base::Result<JailedResult> run(const JailedRun& run) const;
+
+ private:
+  Jail(Task task, std::vector<std::filesystem::path> tools, std::stop_token stop)
+      : task_(std::move(task)), tools_(std::move(tools)), stop_(std::move(stop)) {}
+  [[nodiscard]] std::string path_variable() const;
+
+  Task task_;
+  std::vector<std::filesystem::path> tools_;
+  std::stop_token stop_;
+};
+
+}  // namespace accelopt::refactor

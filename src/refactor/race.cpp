@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/race.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace accelopt::refactor {
+namespace {
+
+constexpr int kStartUpPairs = 5;
+/// What a net time counts at least, of the start-up: below it is the scatter of the start-up itself.
+constexpr double kLeastShare = 0.02;
+constexpr double kLeastSeconds = 1e-5;
+
+/// The log-ratio of the times. Timed units: net of start-up; others: in whole, to notice what became slower.
+double log_ratio(double old_seconds, double new_seconds, const StartUp& start_up, bool timed) {
+  if (!timed) return std::log(std::max(old_seconds, kLeastSeconds) / std::max(new_seconds, kLeastSeconds));
+  const double least = std::max(kLeastShare * start_up.old_seconds, kLeastSeconds);
+  const double old_net = std::max(old_seconds - start_up.old_seconds, least);
+  const double new_net = std::max(new_seconds - std::min(start_up.old_seconds, start_up.new_seconds), least);
+  return std::log(old_net / new_net);
+}
+
+}  // namespace
+
+std::string to_string(const Unit& unit) {
+  return fmt::format("{} n={}", unit.workload, unit.size);
+}
+
+std::vector<Unit> units_of(const Task& task, Sizes sizes) {
+  std::vector<Unit> units;
+  for (const Workload& workload : task.workloads) {
+    if (workload.role == Role::check) continue;
+    for (const std::int64_t size : workload.sizes) {
+      const bool largest = size == workload.sizes.back();
+      if (sizes == Sizes::largest && !(largest && workload.role == Role::race)) continue;
+      units.push_back({workload.name, size, workload.count, workload.role, largest && workload.role == Role::race});
+    }
+  }
+  return units;
+}
+
+base::Result<StartUp> Race::measure_start_up(const std::string& workload, std::string& difference) {
+  std::vector<double> old_times;
+  std::vector<double> new_times;
+  for (int pair = 0; pair < kStartUpPairs; ++pair) {
+    TRY_ASSIGN(const PairResult result,
+               driver_->run_pair(trees_, {.workload = workload, .size = 0, .count = 1, .seed = random_() >> 16U}));
+    if (difference.empty()) difference = result.difference;
+    old_times.push_back(result.old_run.cpu_seconds);
+    new_times.push_back(result.new_run.cpu_seconds);
+  }
+  return StartUp{stats::median(old_times), stats::median(new_times)};
+}
+
+base::Result<UnitTimes> Race::measure(const Unit& unit, const StartUp& start_up) {
+  const CaseRequest request{
+      .workload = unit.workload, .size = unit.size, .count = unit.count, .seed = random_() >> 16U};
+  TRY_ASSIGN(PairResult pair, driver_->run_pair(trees_, request));
+  UnitTimes times;
+  const double old_cpu = pair.old_run.cpu_seconds;
+  const double new_cpu = pair.new_run.cpu_seconds;
+  times.log_ratio = log_ratio(old_cpu, new_cpu, start_up, unit.timed);
+  times.wall_log_ratio =
+      std::log(std::max(pair.old_run.wall_seconds, kLeastSeconds) / std::max(pair.new_run.wall_seconds, kLeastSeconds));
+  times.old_seconds = std::max(0.0, old_cpu - start_up.old_seconds);
+  times.new_seconds = std::max(0.0, new_cpu - std::min(start_up.old_seconds, start_up.new_seconds));
+  times.old_peak_bytes = static_cast<double>(pair.old_run.peak_bytes);
+  times.new_peak_bytes = static_cast<double>(pair.new_run.peak_bytes);
+  if (!pair.difference.empty()) times.difference = to_string(request) + ": " + pair.difference;
+  return times;
+}
+
+}  // namespace accelopt::refactor

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times of old and new code in pairs, without what starting the program costs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "refactor/driver.hpp"
+#include "stats/estimate.hpp"
+
+namespace accelopt::refactor {
+
+/// One workload at one size.
+struct Unit {
+  std::string workload;
+  std::int64_t size = 0;
+  int count = 1;
+  Role role = Role::race;
+  bool raced = false;  ///< the largest size of a raced workload: it decides
+  bool timed = false;  ///< long enough beside the start-up to be compared without it
+};
+std::string to_string(const Unit& unit);
+
+/// Processor time of a run at size 0, medians of pairs.
+struct StartUp {
+  double old_seconds = 0;
+  double new_seconds = 0;
+};
+
+struct UnitTimes {
+  double log_ratio = 0;       ///< log(old / new), processor time
+  double wall_log_ratio = 0;  ///< the same of wall-clock time
+  double old_seconds = 0;     ///< processor time less start-up
+  double new_seconds = 0;
+  double old_peak_bytes = 0;
+  double new_peak_bytes = 0;
+  std::string difference;  ///< the outputs of this very run differ; empty: they do not
+};
+
+/// largest: that of each raced workload alone.
+enum class Sizes { all, largest };
+/// The units of the workloads that are timed.
+std::vector<Unit> units_of(const Task& task, Sizes sizes);
+
+class Race {
+ public:
+  Race(Driver& driver, Trees trees, std::uint64_t seed) : driver_(&driver), trees_(std::move(trees)), random_(seed) {}
+
+  /// Runs pairs at size 0 of the workload. A difference of their outputs goes to `difference`.
+  base::Result<StartUp> measure_start_up(const std::string& workload, std::string& difference);
+  /// One pair. New code is charged what its start-up takes longer, and is given nothing for a shorter one.
+  base::Result<UnitTimes> measure(const Unit& unit, const StartUp& start_up);
+
+ private:
+  Driver* driver_;
+  Trees trees_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace accelopt::refactor

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/scope.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/unified_diff.hpp"
+#include "refactor/functions.hpp"
+
+namespace accelopt::refactor {
+namespace {
+
+constexpr std::size_t kMostFileBytes = 4UL << 20;
+
+/// How keys of well-known services and private keys begin, with the least length of what follows.
+struct SecretForm {
+  std::string_view begin;
+  std::size_t length = 0;
+};
+constexpr auto kSecretForms = std::to_array<SecretForm>({{"AKIA", 16},
+                                                         {"ghp_", 30},
+                                                         {"github_pat_", 30},
+                                                         {"glpat-", 20},
+                                                         {"sk-", 24},
+                                                         {"xoxb-", 20},
+                                                         {"AIza", 30},
+                                                         {"-----BEGIN ", 0}});
+
+bool is_word_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+std::size_t count_secrets(std::string_view text) {
+  std::size_t count = 0;
+  for (const SecretForm& form : kSecretForms) {
+    for (std::size_t at = text.find(form.begin); at != text.npos; at = text.find(form.begin, at + 1)) {
+      std::size_t end = at + form.begin.size();
+      while (end < text.size() && is_word_letter(text[end])) ++end;
+      const bool key = form.length > 0 || text.substr(at, 60).find("PRIVATE KEY") != text.npos;
+      if (key && end - at - form.begin.size() >= form.length) ++count;
+    }
+  }
+  return count;
+}
+
+struct OddCharacters {
+  std::size_t direction = 0;
+  std::size_t invisible = 0;
+  std::size_t control = 0;
+  std::size_t invalid = 0;
+};
+
+OddCharacters odd_characters(std::string_view text) {
+  OddCharacters odd;
+  while (!text.empty()) {
+    const base::Character c = base::first_character(text);
+    if (!c.valid)
+      ++odd.invalid;
+    else if (base::changes_direction(c.code))
+      ++odd.direction;
+    else if (base::is_invisible(c.code))
+      ++odd.invisible;
+    else if (base::is_control(c.code))
+      ++odd.control;
+    text.remove_prefix(c.bytes);
+  }
+  return odd;
+}
+
+void check_text(const ChangedFile& file, std::vector<std::string>& out) {
+  if (file.after.size() > kMostFileBytes) {
+    out.push_back(file.path + ": is over 4 MiB");
+    return;
+  }
+  const OddCharacters before = odd_characters(file.before);
+  const OddCharacters after = odd_characters(file.after);
+  if (after.invalid > before.invalid || after.control > before.control)
+    out.push_back(file.path + ": is binary: it holds bytes that are no text");
+  if (after.direction > before.direction)
+    out.push_back(file.path + ": holds characters that change the direction of writing (bidirectional text)");
+  if (after.invisible > before.invisible) out.push_back(file.path + ": holds invisible characters");
+  if (count_secrets(file.after) > count_secrets(file.before))
+    out.push_back(file.path + ": holds what looks like a secret key");
+}
+
+bool is_import(const SourceLine& line) {
+  const std::string_view text = line.text;
+  const bool imports = text.starts_with("import ") || (text.starts_with("from ") && text.find(" import ") != text.npos);
+  return !line.inside && imports && text.find_first_of(";(\\") == text.npos;
+}
+
+/// The lines without imports, and these apart.
+struct Outside {
+  std::string code;
+  std::multiset<std::string> imports;
+};
+
+void add_outside(const std::vector<SourceLine>& lines, std::size_t first, std::size_t last, Outside& out) {
+  for (std::size_t at = first; at < last; ++at) {
+    if (is_import(lines[at]))
+      out.imports.emplace(base::trimmed(lines[at].text));
+    else if (!base::trimmed(lines[at].text).empty() || lines[at].inside)
+      out.code += lines[at].text;
+  }
+  out.code += '\0';
+}
+
+/// The functions in scope stay where they are and keep their headers; around them imports alone may be added.
+void check_functions(const std::vector<std::string>& functions, const ChangedFile& file,
+                     std::vector<std::string>& out) {
+  const auto lines_before = lines_of(file.before);
+  const auto lines_after = lines_of(file.after);
+  Outside before;
+  Outside after;
+  struct Place {
+    FunctionPlace before;
+    FunctionPlace after;
+  };
+  std::vector<Place> places;
+  for (const std::string& name : functions) {
+    const auto old_place = find_function(file.before, name);
+    const auto new_place = find_function(file.after, name);
+    if (!old_place || !new_place) {
+      out.push_back(file.path + ": the function " + name + " is not there any more, or not there once");
+      return;
+    }
+    const auto header = [](const auto& lines, const FunctionPlace& place) {
+      return text_of(lines, place.header, std::min(place.body, place.last));
+    };
+    if (header(lines_before, *old_place) != header(lines_after, *new_place))
+      out.push_back(file.path + ": the signature of " + name + " was changed");
+    places.push_back({*old_place, *new_place});
+  }
+  std::ranges::sort(places, {}, [](const Place& place) { return place.before.first; });
+  std::size_t at_before = 0;
+  std::size_t at_after = 0;
+  for (const Place& place : places) {
+    if (place.after.first < at_after) {
+      out.push_back(file.path + ": functions in scope changed places");
+      return;
+    }
+    add_outside(lines_before, at_before, place.before.first, before);
+    add_outside(lines_after, at_after, place.after.first, after);
+    at_before = place.before.last;
+    at_after = place.after.last;
+  }
+  add_outside(lines_before, at_before, lines_before.size(), before);
+  add_outside(lines_after, at_after, lines_after.size(), after);
+  if (before.code != after.code) {
+    out.push_back(file.path + ": code outside of " + base::join_names(functions) +
+                  " was changed; only imports may be added there");
+  }
+  if (!std::ranges::includes(after.imports, before.imports))
+    out.push_back(file.path + ": an import was removed outside of the scope");
+}
+
+void check_kind(const ChangedFile& file, std::vector<std::string>& out) {
+  using vcs::EntryKind;
+  if (!file.kind_after) {
+    out.push_back(file.path + ": was removed");
+  } else if (*file.kind_after == EntryKind::link || *file.kind_after == EntryKind::submodule) {
+    out.push_back(file.path + ": is a " +
+                  std::string(*file.kind_after == EntryKind::link ? "symbolic link" : "submodule"));
+  } else if (file.kind_before && *file.kind_before != *file.kind_after) {
+    out.push_back(file.path + ": its mode was changed");
+  } else if (!file.kind_before && *file.kind_after == EntryKind::executable) {
+    out.push_back(file.path + ": is a new executable file");
+  }
+}
+
+std::size_t changed_lines(const ChangedFile& file) {
+  const std::string diff = base::unified_diff(file.before, file.after, "a", "b");
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < diff.size(); at = std::min(diff.find('\n', at), diff.size() - 1) + 1) {
+    const std::string_view line = std::string_view(diff).substr(at, 4);
+    if ((line.starts_with('+') || line.starts_with('-')) && !line.starts_with("+++ ") && !line.starts_with("--- "))
+      ++count;
+  }
+  return count;
+}
+
+void check_file(const Task& task, const ChangedFile& file, std::vector<std::string>& out) {
+  if (const std::string pattern = protected_by(task, file.path); !pattern.empty()) {
+    out.push_back(file.path + ": is protected (" + pattern + ")");
+    return;
+  }
+  std::vector<std::string> functions;
+  bool whole = false;
+  for (const Scope& scope : task.scope) {
+    if (scope.path != file.path) continue;
+    if (scope.function.empty())
+      whole = true;
+    else
+      functions.push_back(scope.function);
+  }
+  const bool may_be_new = !file.kind_before && task.limits.new_files > 0;
+  if (!whole && functions.empty() && !may_be_new) {
+    out.push_back(file.path + ": is outside of the scope");
+    return;
+  }
+  const std::size_t before = out.size();
+  check_kind(file, out);
+  if (out.size() != before) return;
+  check_text(file, out);
+  if (out.size() == before && !whole && !functions.empty()) check_functions(functions, file, out);
+}
+
+}  // namespace
+
+base::Result<std::vector<ChangedFile>> changed_files(const vcs::Repository& repository, const vcs::Listing& before,
+                                                     const vcs::Listing& after) {
+  std::set<std::string> paths;
+  for (const auto& [path, entry] : before) paths.insert(path);
+  for (const auto& [path, entry] : after) paths.insert(path);
+  std::vector<ChangedFile> changes;
+  for (const std::string& path : paths) {
+    const auto was = before.find(path);
+    const auto is = after.find(path);
+    if (was != before.end() && is != after.end() && was->second == is->second) continue;
+    ChangedFile file{.path = path, .kind_before = {}, .kind_after = {}, .before = {}, .after = {}};
+    const auto take = [&](const auto& found, const vcs::Listing& listing, auto& kind,
+                          std::string& text) -> base::Result<void> {
+      if (found == listing.end()) return {};
+      kind = found->second.kind;
+      if (*kind == vcs::EntryKind::submodule) return {};
+      TRY_ASSIGN(auto texts, repository.contents({found->second.object}));
+      text = std::move(texts.front());
+      return {};
+    };
+    TRY(take(was, before, file.kind_before, file.before));
+    TRY(take(is, after, file.kind_after, file.after));
+    changes.push_back(std::move(file));
+  }
+  return changes;
+}
+
+std::vector<std::string> scope_violations(const Task& task, const std::vector<ChangedFile>& changes) {
+  std::vector<std::string> out;
+  if (changes.empty()) out.emplace_back("nothing was changed");
+  std::size_t lines = 0;
+  std::int64_t new_files = 0;
+  for (const ChangedFile& file : changes) {
+    check_file(task, file, out);
+    if (file.before.size() + file.after.size() <= 2 * kMostFileBytes) lines += changed_lines(file);
+    if (!file.kind_before) ++new_files;
+  }
+  if (lines > static_cast<std::size_t>(task.limits.patch_lines))
+    out.push_back(fmt::format("{} lines are changed, and limits.patch_lines is {}", lines, task.limits.patch_lines));
+  if (new_files > task.limits.new_files && out.empty())
+    out.push_back(fmt::format("{} files are new, and limits.new_files is {}", new_files, task.limits.new_files));
+  return out;
+}
+
+}  // namespace accelopt::refactor

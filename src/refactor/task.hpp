@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// refactor.toml: what is to be refactored, and how that is built, tested and driven (docs/refactor.md).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/problem.hpp"
+#include "base/result.hpp"
+#include "refactor/languages.hpp"
+
+namespace accelopt::refactor {
+
+/// What a change is wanted for.
+enum class Goal { time, complexity };
+std::string_view to_string(Goal goal);
+
+/// One file, or one function of it, that may be changed.
+struct Scope {
+  std::string path;
+  std::string function;  ///< empty: the whole file
+};
+std::string to_string(const Scope& scope);
+
+/// How a test command says what became of each test. exit: by its exit code alone.
+enum class TestFormat { junit, tap, go_json, unittest, exit };
+std::string_view to_string(TestFormat format);
+
+enum class Role { race, check, held_out };
+std::string_view to_string(Role role);
+
+/// Inputs of one kind, by its name: the driver's generator is told it.
+struct Workload {
+  std::string name;
+  std::vector<std::int64_t> sizes;  ///< ascending
+  Role role = Role::race;
+  int count = 1;  ///< cases in one run
+};
+
+/// bytes: results are equal byte for byte. json: they are the same value.
+enum class Compare { bytes, json };
+
+struct TaskLimits {
+  std::int64_t seconds = 60;  ///< processor time of one process
+  std::uint64_t memory_bytes = 2ULL << 30;
+  std::int64_t patch_lines = 300;
+  std::int64_t new_files = 0;
+};
+
+struct Task {
+  std::filesystem::path file;        ///< refactor.toml
+  std::filesystem::path folder;      ///< that holds it, with the driver
+  std::filesystem::path repository;  ///< absolute
+  std::string base = "HEAD";
+  std::string name;
+  CodeLanguage language;
+  Goal goal = Goal::time;
+  std::vector<Scope> scope;
+  std::vector<std::string> protected_paths;
+  std::vector<std::string> build;  ///< empty: nothing to build
+  std::vector<std::string> test;   ///< empty: no tests
+  TestFormat test_format = TestFormat::exit;
+  std::vector<std::string> cases;
+  std::vector<std::string> run;
+  Compare compare = Compare::bytes;
+  std::vector<Workload> workloads;
+  TaskLimits limits;
+};
+
+/// The task of a refactor.toml, or of the folder that holds one. @error parse: every problem with its line; not_found,
+/// io.
+base::Result<Task> load_task(const std::filesystem::path& place);
+
+/// Whether the path fits the pattern: `*` stands for what has no '/', `**` for anything.
+bool fits_pattern(std::string_view path, std::string_view pattern);
+/// The pattern that keeps a change from this path: the task's, or one that always holds; empty: it is free.
+std::string protected_by(const Task& task, std::string_view path);
+
+/// The texts of a new task folder by file name: refactor.toml, driver and generator to fill in.
+struct NewFile {
+  std::string name;
+  std::string text;
+};
+std::vector<NewFile> new_task(const std::string& path, const std::string& function, const CodeLanguage& language,
+                              const std::string& repository);
+
+}  // namespace accelopt::refactor

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/test_reports.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+
+namespace accelopt::refactor {
+namespace {
+
+constexpr std::size_t kMostTests = 200'000;
+
+void note(TestOutcomes& outcomes, std::string_view name, TestOutcome outcome) {
+  if (name.empty() || outcomes.size() >= kMostTests) return;
+  const auto [place, is_new] = outcomes.emplace(std::string(name.substr(0, 500)), outcome);
+  if (!is_new && (outcome == TestOutcome::failed || place->second == TestOutcome::passed)) place->second = outcome;
+}
+
+template <class Take>
+void each_line(std::string_view text, const Take& take) {
+  while (!text.empty()) {
+    const std::string_view line = base::first_line(text);
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    take(line);
+  }
+}
+
+/// The value of an attribute of an XML tag.
+std::string_view attribute(std::string_view tag, std::string_view name) {
+  const std::string mark = " " + std::string(name) + "=\"";
+  const std::size_t at = tag.find(mark);
+  if (at == tag.npos) return {};
+  const std::string_view rest = tag.substr(at + mark.size());
+  return rest.substr(0, std::min(rest.find('"'), rest.size()));
+}
+
+TestOutcomes read_junit(std::string_view text) {
+  TestOutcomes outcomes;
+  constexpr std::string_view kCase = "<testcase";
+  for (std::size_t at = text.find(kCase); at != text.npos; at = text.find(kCase, at + 1)) {
+    const std::size_t tag_end = text.find('>', at);
+    if (tag_end == text.npos) break;
+    const std::string_view tag = text.substr(at, tag_end - at);
+    const std::size_t next = std::min(text.find(kCase, tag_end), text.size());
+    const std::string_view inside = tag.ends_with('/') ? "" : text.substr(tag_end, next - tag_end);
+    const bool failed = inside.find("<failure") != inside.npos || inside.find("<error") != inside.npos;
+    const bool skipped = inside.find("<skipped") != inside.npos;
+    note(outcomes, std::string(attribute(tag, "classname")) + "::" + std::string(attribute(tag, "name")),
+         failed    ? TestOutcome::failed
+         : skipped ? TestOutcome::skipped
+                   : TestOutcome::passed);
+  }
+  return outcomes;
+}
+
+/// "ok 3 - name # SKIP why", "not ok 4 - name".
+TestOutcomes read_tap(std::string_view text) {
+  TestOutcomes outcomes;
+  each_line(text, [&](std::string_view line) {
+    const bool failed = line.starts_with("not ok ");
+    if (!failed && !line.starts_with("ok ")) return;
+    std::string_view rest = line.substr(failed ? 7 : 3);
+    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    std::string_view name = base::trimmed(rest.substr(digits));
+    if (name.starts_with("- ")) name.remove_prefix(2);
+    const std::size_t mark = name.find(" # ");
+    const std::string directive = mark == name.npos ? "" : base::lower(name.substr(mark + 3));
+    name = base::trimmed(name.substr(0, mark));
+    const std::string numbered(rest.substr(0, digits));
+    note(outcomes, name.empty() ? std::string_view(numbered) : name,
+         directive.starts_with("skip") ? TestOutcome::skipped
+         : failed                      ? TestOutcome::failed
+                                       : TestOutcome::passed);
+  });
+  return outcomes;
+}
+
+TestOutcomes read_go(std::string_view text) {
+  TestOutcomes outcomes;
+  each_line(text, [&](std::string_view line) {
+    const auto event = base::parse_json(line, "a test's event");
+    if (!event || !event->is_object()) return;
+    const std::string test = base::text_at(*event, "Test");
+    const std::string action = base::text_at(*event, "Action");
+    if (test.empty() || (action != "pass" && action != "fail" && action != "skip")) return;
+    note(outcomes, base::text_at(*event, "Package") + "::" + test,
+         action == "pass"   ? TestOutcome::passed
+         : action == "fail" ? TestOutcome::failed
+                            : TestOutcome::skipped);
+  });
+  return outcomes;
+}
+
+std::optional<TestOutcome> unittest_outcome(std::string_view word) {
+  if (word.starts_with("ok") || word.starts_with("expected failure")) return TestOutcome::passed;
+  if (word.starts_with("skipped")) return TestOutcome::skipped;
+  if (word.starts_with("FAIL") || word.starts_with("ERROR") || word.starts_with("unexpected success"))
+    return TestOutcome::failed;
+  return std::nullopt;
+}
+
+/// "test_x (tests.test_y.Case.test_x) ... ok", "... FAIL", "... skipped 'why'". What a test writes itself stands
+/// between the name and the outcome, which then begins a line.
+TestOutcomes read_unittest(std::string_view text) {
+  TestOutcomes outcomes;
+  std::string open;  // a name without its outcome
+  each_line(text, [&](std::string_view line) {
+    const std::size_t mark = line.find(" ... ");
+    if (!open.empty()) {
+      if (const auto outcome = unittest_outcome(line)) note(outcomes, std::exchange(open, {}), *outcome);
+    }
+    if (mark == line.npos) return;
+    if (!open.empty()) note(outcomes, open, TestOutcome::failed);
+    open = base::trimmed(line.substr(0, mark));
+    if (const auto outcome = unittest_outcome(line.substr(mark + 5))) note(outcomes, std::exchange(open, {}), *outcome);
+  });
+  if (!open.empty()) note(outcomes, open, TestOutcome::failed);
+  return outcomes;
+}
+
+}  // namespace
+
+TestOutcomes read_test_report(TestFormat format, std::string_view report, TestOutcome command) {
+  switch (format) {
+    case TestFormat::junit:
+      return read_junit(report);
+    case TestFormat::tap:
+      return read_tap(report);
+    case TestFormat::go_json:
+      return read_go(report);
+    case TestFormat::unittest:
+      return read_unittest(report);
+    case TestFormat::exit:
+      break;
+  }
+  return {{"the test command", command}};
+}
+
+}  // namespace accelopt::refactor

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a project's test command says of each test. The text comes from a process that runs a candidate: it is hostile.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "refactor/task.hpp"
+
+namespace accelopt::refactor {
+
+enum class TestOutcome { passed, failed, skipped };
+/// By the tests' names. A name that is reported twice has its worst outcome.
+using TestOutcomes = std::map<std::string, TestOutcome>;
+
+/// Reads a report; what it does not understand is passed over. `succeeded`: of the command, the one test of format
+/// exit.
+TestOutcomes read_test_report(TestFormat format, std::string_view report, TestOutcome command);
+
+}  // namespace accelopt::refactor

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A user's git repository through the `git` program, read without touching it. Objects that are made on the way go to a
+// folder of our own; the repository gets objects and one new branch from `keep` alone.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+
+namespace accelopt::vcs {
+
+/// What a path is in a tree.
+enum class EntryKind { file, executable, link, submodule };
+
+struct Entry {
+  EntryKind kind = EntryKind::file;
+  std::string object;  ///< id of its content
+  bool operator==(const Entry&) const = default;
+};
+/// Every path of a tree, with '/' between its parts.
+using Listing = std::map<std::string, Entry>;
+
+/// A commit to be made.
+struct NewCommit {
+  std::string tree;
+  std::string parent;
+  std::string message;
+  std::string branch;  ///< full name: "refs/heads/accelopt/x"; may not be there yet, unless `replaces` says what it is
+  std::string replaces = {};  ///< the commit that the branch is expected to name; empty: the branch is new
+};
+
+/// The environment is cleared, hooks, filters, monitors, replaced objects and lazy fetches are off, and no index, HEAD,
+/// configuration or worktree of the user's is written.
+class Repository {
+ public:
+  /// The repository that holds this folder. @error not_found: none does; unsupported: no git on this machine; io.
+  static base::Result<Repository> open(const std::filesystem::path& folder);
+
+  /// The top of its worktree; of a bare repository the repository itself.
+  [[nodiscard]] const std::filesystem::path& root() const { return root_; }
+  /// Where it keeps objects and references.
+  [[nodiscard]] const std::filesystem::path& store() const { return store_; }
+
+  /// The full id of the commit. @error not_found.
+  [[nodiscard]] base::Result<std::string> commit_id(std::string_view revision) const;
+  [[nodiscard]] base::Result<std::string> tree_of(std::string_view commit) const;
+  [[nodiscard]] base::Result<std::string> message_of(std::string_view commit) const;
+  [[nodiscard]] base::Result<std::string> parent_of(std::string_view commit) const;
+  /// Branches below this prefix, full names. @error io.
+  [[nodiscard]] base::Result<std::vector<std::string>> branches(std::string_view prefix) const;
+
+  /// @error corrupt: a path that no worktree may have, such as "../x" or ".git/config".
+  [[nodiscard]] base::Result<Listing> list(std::string_view tree) const;
+  /// The contents of these objects, in their order.
+  [[nodiscard]] base::Result<std::vector<std::string>> contents(const std::vector<std::string>& objects) const;
+
+  /// The tree that this unified diff makes of `tree`, kept in our own folder. @error invalid_argument: it does not
+  /// apply.
+  [[nodiscard]] base::Result<std::string> apply(std::string_view tree, std::string_view diff) const;
+  /// `tree` with these files' contents. Their kinds stay; new ones become plain files.
+  [[nodiscard]] base::Result<std::string> with_files(std::string_view tree,
+                                                     const std::map<std::string, std::string>& files) const;
+  /// The unified diff between two trees.
+  [[nodiscard]] base::Result<std::string> diff(std::string_view before, std::string_view after) const;
+
+  /// Writes a tree with these files, the commit and the branch into the user's repository. Gives the commit's id.
+  /// @error already_exists: the branch is there, or has moved.
+  base::Result<std::string> keep(const std::string& base_tree, const std::map<std::string, std::string>& files,
+                                 NewCommit commit) const;
+  /// Writes a commit of a tree that the repository has.
+  base::Result<std::string> commit(const NewCommit& commit) const;
+
+ private:
+  enum class Objects { ours, users };
+  struct Call;
+  Repository(std::filesystem::path root, base::TemporaryFolder own) : root_(std::move(root)), own_(std::move(own)) {}
+
+  [[nodiscard]] base::Result<std::string> git(const Call& call) const;
+  [[nodiscard]] base::Result<std::string> tree_with(std::string_view tree,
+                                                    const std::map<std::string, std::string>& files,
+                                                    Objects where) const;
+
+  std::filesystem::path root_;
+  std::filesystem::path git_folder_;  ///< of this worktree: its HEAD
+  std::filesystem::path store_;       ///< what all worktrees share
+  base::TemporaryFolder own_;         ///< objects and index of our own
+};
+
+/// Writes a tree's files below an empty folder, as they are stored: no filter runs and no line end changes. Links are
+/// made as links; submodules are left out. @error io, exhausted: over 2 GiB.
+base::Result<void> lay_out(const Repository& repository, const Listing& listing, const std::filesystem::path& folder);
+
+/// Copies a laid-out tree. @error io, exhausted.
+base::Result<void> copy_tree(const std::filesystem::path& from, const std::filesystem::path& to);
+
+}  // namespace accelopt::vcs

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/functions.hpp"
+
+#include <gtest/gtest.h>
+
+namespace accelopt::refactor {
+namespace {
+
+constexpr std::string_view kSource =
+    "import re\n"            // 0
+    "\n"                     // 1
+    "class Box:\n"           // 2
+    "    @property\n"        // 3
+    "    def size(self):\n"  // 4
+    "        return 1\n"     // 5
+    "\n"                     // 6
+    "def f(a,\n"             // 7
+    "      b=(1,\n"          // 8
+    "2)):\n"                 // 9
+    "    text = \"\"\"\n"    // 10
+    "def g():\n"             // 11
+    "\"\"\"\n"               // 12
+    "    # def h():\n"       // 13
+    "    return text\n"      // 14
+    "# after\n"              // 15
+    "x = f(1)\n";            // 16
+
+TEST(FindFunction, MethodWithDecorator_HasItsLines) {
+  const auto place = find_function(kSource, "Box.size");
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->first, 3U);
+  EXPECT_EQ(place->header, 4U);
+  EXPECT_EQ(place->last, 6U);
+}
+
+TEST(FindFunction, HeaderOfSeveralLines_EndsBeforeTheBody) {
+  const auto place = find_function(kSource, "f");
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->header, 7U);
+  EXPECT_EQ(place->body, 10U);
+  EXPECT_EQ(place->last, 15U);
+}
+
+TEST(FindFunction, TextInAString_IsNoFunction) {
+  EXPECT_FALSE(find_function(kSource, "g"));
+  EXPECT_FALSE(find_function(kSource, "h"));
+}
+
+TEST(FindFunction, UnknownName_NamesANearOne) {
+  const auto place = find_function(kSource, "Box.sise");
+  ASSERT_FALSE(place);
+  EXPECT_NE(place.error().message.find("Box.size"), std::string::npos) << place.error().message;
+}
+
+TEST(FindFunction, TwoOfAName_AreRefused) {
+  const auto place = find_function("def f():\n  pass\ndef f():\n  pass\n", "f");
+  ASSERT_FALSE(place);
+  EXPECT_EQ(place.error().code, base::ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace accelopt::refactor

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/scope.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+
+namespace accelopt::refactor {
+namespace {
+
+const std::string kBefore = "import os\n\n\ndef f(x):\n    return x\n\n\ndef g():\n    return 2\n";
+
+Task task_of(const std::string& scope) {
+  Task task;
+  task.folder = task.repository = "/nowhere";
+  task.language.form = FunctionForm::indentation;
+  const std::size_t mark = scope.find('#');
+  task.scope = {{scope.substr(0, mark), mark == scope.npos ? "" : scope.substr(mark + 1)}};
+  task.protected_paths = {"tests/**"};
+  return task;
+}
+
+ChangedFile change(const std::string& after, const std::string& path = "a/m.py") {
+  return {path, vcs::EntryKind::file, vcs::EntryKind::file, kBefore, after};
+}
+
+std::string problems(const ChangedFile& file, const std::string& scope = "a/m.py#f") {
+  return base::joined(scope_violations(task_of(scope), {file}), "; ");
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(Scope, BodyOfTheFunction_MayChange) {
+  EXPECT_EQ(problems(change(replaced(kBefore, "return x", "y = x\n    return y"))), "");
+}
+
+TEST(Scope, Import_MayBeAdded) {
+  EXPECT_EQ(problems(change("from collections import deque\n" + replaced(kBefore, "return x", "return 1 * x"))), "");
+}
+
+TEST(Scope, OtherFunction_IsRefused) {
+  EXPECT_NE(problems(change(replaced(kBefore, "return 2", "return 3"))).find("code outside of f"), std::string::npos);
+}
+
+TEST(Scope, CodeOfTheModule_IsRefused) {
+  EXPECT_NE(problems(change("TABLE = [1]\n" + kBefore)).find("code outside of f"), std::string::npos);
+  EXPECT_NE(problems(change("import os; TABLE = 1\n" + kBefore)).find("code outside of f"), std::string::npos);
+}
+
+TEST(Scope, SignatureAndRemoval_AreRefused) {
+  EXPECT_NE(problems(change(replaced(kBefore, "f(x)", "f(x, y=1)"))).find("signature of f"), std::string::npos);
+  EXPECT_NE(problems(change(replaced(kBefore, "def f(", "def h("))).find("not there any more"), std::string::npos);
+  EXPECT_NE(problems(change(replaced(kBefore, "import os\n", ""))).find("import was removed"), std::string::npos);
+}
+
+TEST(Scope, WholeFile_MayChangeAnywhere) {
+  EXPECT_EQ(problems(change("TABLE = [1]\n" + kBefore), "a/m.py"), "");
+}
+
+TEST(Scope, PathsOutside_AreRefusedByName) {
+  EXPECT_NE(problems(change("x\n", "b.py")).find("outside of the scope"), std::string::npos);
+  EXPECT_NE(problems(change("x\n", "tests/test_m.py")).find("protected (tests/**)"), std::string::npos);
+  EXPECT_NE(problems(change("x\n", ".gitattributes")).find("protected (.git*)"), std::string::npos);
+  EXPECT_NE(problems(change("x\n", "sub/conftest.py")).find("protected (**/conftest.py)"), std::string::npos);
+}
+
+TEST(Scope, KindsOfFiles_AreHeld) {
+  ChangedFile file = change(kBefore);
+  file.kind_after = vcs::EntryKind::link;
+  EXPECT_NE(problems(file).find("symbolic link"), std::string::npos);
+  file.kind_after = vcs::EntryKind::executable;
+  EXPECT_NE(problems(file).find("mode was changed"), std::string::npos);
+  file.kind_after.reset();
+  EXPECT_NE(problems(file).find("was removed"), std::string::npos);
+}
+
+TEST(Scope, HiddenText_IsRefused) {
+  const auto with = [&](const std::string& text) { return problems(change(replaced(kBefore, "return x", text))); };
+  EXPECT_NE(with("return x  # \xe2\x80\xae").find("direction of writing"), std::string::npos);
+  EXPECT_NE(with("return x  # \xe2\x80\x8b").find("invisible"), std::string::npos);
+  EXPECT_NE(with(std::string("return x  # \0", 13)).find("binary"), std::string::npos);
+  EXPECT_NE(with("return 'AKIAABCDEFGHIJKLMNOP'").find("secret key"), std::string::npos);
+}
+
+TEST(Scope, SizeLimits_AreHeld) {
+  std::string long_body;
+  for (int i = 0; i < 301; ++i) long_body += "    x += 1\n";
+  EXPECT_NE(
+      problems(change(replaced(kBefore, "    return x\n", long_body + "    return x\n"))).find("limits.patch_lines"),
+      std::string::npos);
+  EXPECT_EQ(base::joined(scope_violations(task_of("a/m.py"), {}), ""), "nothing was changed");
+}
+
+}  // namespace
+}  // namespace accelopt::refactor
