@@ -34,9 +34,9 @@ namespace fs = std::filesystem;
 namespace trainium = targets::trainium;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kNear = 0.15;           ///< of what was recorded
-constexpr double kWantedNear = 12;       ///< kernels of fourteen
-constexpr double kMostError = 0.08;      ///< mean |log error|
+constexpr double kNear = 0.15;            ///< of what was recorded
+constexpr double kWantedNear = 12;        ///< kernels of fourteen
+constexpr double kMostError = 0.08;       ///< mean |log error|
 constexpr double kMostMedianSeconds = 2;  ///< from a source to its verdict, without the reference
 constexpr double kMostSeconds = 12;
 
@@ -49,7 +49,8 @@ struct Options {
 };
 
 [[noreturn]] void usage() {
-  std::fprintf(stderr, "usage: nki CHECKOUT [--only OPERATOR]...\n       nki CHECKOUT --execute OPERATOR DIR [KERNEL]\n");
+  std::fprintf(stderr,
+               "usage: nki CHECKOUT [--only OPERATOR]...\n       nki CHECKOUT --execute OPERATOR DIR [KERNEL]\n");
   std::exit(2);
 }
 

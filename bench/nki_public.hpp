@@ -16,8 +16,8 @@
 namespace accelopt::bench {
 
 struct PublicKernel {
-  std::string name;  ///< of the operator
-  std::string file;  ///< in NKIBench/kernels
+  std::string name;                               ///< of the operator
+  std::string file;                               ///< in NKIBench/kernels
   std::vector<std::vector<std::int64_t>> inputs;  ///< as the kernel takes them; an empty one: epsilon, 1e-5
   std::vector<std::int64_t> output;
 };
