@@ -8,7 +8,7 @@
 namespace accelopt::targets::trainium {
 
 /// Changes whenever a modelled time may: it is part of every result.
-inline constexpr std::string_view kModelVersion = "nki-model 2";
+inline constexpr std::string_view kModelVersion = "nki-model 3";
 
 inline constexpr std::int64_t kElementBytes = 4;  ///< float32
 
@@ -42,6 +42,7 @@ struct Generation {
   int dma_engines = 16;            ///< doc
   double descriptor_ns = 98;       ///< fitted
   double dma_bytes_per_ns = 27.2;  ///< doc: an engine's, beside the descriptors
+  double spill_bytes_per_ns = 17;  ///< doc: an engine's in long runs; what is saved together lies behind each other
   double dma_latency_ns = 2000;    ///< fitted: until others see the data
 
   double start_ns = 30000;        ///< assumed: of a kernel
@@ -59,6 +60,7 @@ inline constexpr Generation kTrn2{.name = "trn2",
                                   .vector_ghz = 0.96,
                                   .scalar_ghz = 1.2,
                                   .dma_bytes_per_ns = 36.8,
+                                  .spill_bytes_per_ns = 23,
                                   .hbm_bytes_per_ns = 360,
                                   .vector_gflops = 245.8,
                                   .matrix_gflops = 19750};
