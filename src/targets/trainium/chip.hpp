@@ -42,7 +42,6 @@ struct Generation {
   int dma_engines = 16;            ///< doc
   double descriptor_ns = 98;       ///< fitted
   double dma_bytes_per_ns = 27.2;  ///< doc: an engine's, beside the descriptors
-  double spill_bytes_per_ns = 17;  ///< doc: an engine's in long runs; what is saved together lies behind each other
   double dma_latency_ns = 2000;    ///< fitted: until others see the data
 
   double start_ns = 30000;        ///< assumed: of a kernel
@@ -60,7 +59,6 @@ inline constexpr Generation kTrn2{.name = "trn2",
                                   .vector_ghz = 0.96,
                                   .scalar_ghz = 1.2,
                                   .dma_bytes_per_ns = 36.8,
-                                  .spill_bytes_per_ns = 23,
                                   .hbm_bytes_per_ns = 360,
                                   .vector_gflops = 245.8,
                                   .matrix_gflops = 19750};

@@ -133,7 +133,7 @@ class Residency {
     out.spill = true;
     out.descriptors = program_.buffers[buffer].shape[0];
     out.bytes = program_.buffers[buffer].size() * kElementBytes;
-    out.ns = static_cast<double>(size(buffer)) / chip_.spill_bytes_per_ns;
+    out.ns = chip_.descriptor_ns + static_cast<double>(size(buffer)) / chip_.dma_bytes_per_ns;
     out.tiles = {states_[buffer].tile};
     return out;
   }

@@ -71,7 +71,7 @@ TEST(TrainiumSchedule, SameTransposeAgain_IsSharedByOnePolicy) {
   EXPECT_EQ(hoist.written_bytes, literal.written_bytes);
 }
 
-TEST(TrainiumSchedule, SequentialLoop_DoesNotOverlapIterations) {
+TEST(TrainiumSchedule, SequentialLoop_HasOneBufferForEachTile) {
   Json trace = silu_trace();
   trace["buffers"][0][4] = {256, 8};
   trace["buffers"][1][4] = {256, 8};
@@ -101,7 +101,8 @@ TEST(TrainiumSchedule, SequentialLoop_DoesNotOverlapIterations) {
     return schedule(program, lower(program, kTrn1, Policy::literal), kTrn1).value().ns - kTrn1.start_ns;
   };
   const double once = timing_of(silu_trace()).ns - kTrn1.start_ns;
-  EXPECT_NEAR(time("sequential"), 2 * once, 100);  // 1 + x goes to the other engine once
+  EXPECT_LT(time("sequential"), 2 * once);
+  EXPECT_GT(time("sequential"), time("affine"));  // the second load waits for the first tile's last use
   EXPECT_LT(time("affine"), 1.5 * once);
 }
 
