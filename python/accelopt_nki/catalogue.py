@@ -6,6 +6,18 @@ from __future__ import annotations
 from typing import Any
 
 ADVICE = {
+    "err_1d_arange_not_supported": "give the index a second axis, nl.arange(n)[:, None], or use a slice",
+    "err_activation_scale_scalar_or_vector": "a scale is a number, or a tile of one element per partition",
+    "err_cannot_update_immutable_parameter": "store to a tensor of nl.shared_hbm and return that",
+    "err_dynamic_control_flow_not_supported": "no if or while on what a tile holds: compute both and use a mask",
+    "err_exceed_max_supported_dimension": "use a tile of two axes",
+    "err_hbm_tensor_with_init_value_not_supported": "make it with nl.ndarray and nl.store to it",
+    "err_indirect_indices_free_dim": "index with numbers, slices or nl.arange: this version has no index that a tile holds",
+    "err_nested_kernel_with_spmd_grid": "call the kernel without a grid",
+    "err_nki_api_outside_of_nki_kernel": "call it in the function that nki.jit decorates",
+    "err_shared_hbm_must_in_kernel_level": "make the tensor before the loops",
+    "err_size_of_dimension_exceed_arch_limit": "use smaller tiles",
+    "err_store_dst_shape_smaller_than_other_shape": "the destination is as large as the value: reduce first, or index more of it",
     "err_ambiguous_tensor_truth_value": "a tensor has no truth value while a kernel is compiled: use nl.where or a mask",
     "err_cannot_assign_to_index": "an index tensor is not stored to: assign to a tensor, indexed by it",
     "err_control_flow_condition_depending_on_arange": "use mask= in place of if",

@@ -10,13 +10,17 @@ from .catalogue import NkiError, need
 
 def broadcast(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """As NumPy's. @error NkiError: the shapes do not go together."""
+    if len(shapes) == 1 or (len(shapes) == 2 and shapes[0] == shapes[1]):
+        return tuple(shapes[0])
     rank = max(map(len, shapes), default=0)
     out = [1] * rank
     for shape in shapes:
         for axis, count in enumerate(shape, rank - len(shape)):
-            need(count == out[axis] or 1 in (count, out[axis]), "err_shape_mismatch",
-                 f"shapes {' and '.join(str(tuple(s)) for s in shapes)} do not broadcast")
-            out[axis] = max(out[axis], count)
+            if count == 1 or count == out[axis]:
+                continue
+            if out[axis] != 1:
+                raise NkiError("err_shape_mismatch", f"shapes {' and '.join(str(tuple(s)) for s in shapes)} do not broadcast")
+            out[axis] = count
     return tuple(out)
 
 
@@ -29,6 +33,7 @@ class Index:
 
     def __init__(self, offset: int, shape: Sequence[int], strides: Sequence[int]) -> None:
         self.offset, self.shape, self.strides = int(offset), tuple(shape), tuple(strides)
+        self.rows: tuple[int, ...] | None = None  # the strides of axes that have several elements, once they are asked for
 
     @property
     def ndim(self) -> int:
@@ -55,11 +60,18 @@ class Index:
 
     def aligned(self, rank: int) -> tuple[int, ...]:
         """Strides in a broadcast shape of this many axes."""
-        return (0,) * (rank - self.ndim) + tuple(s if n > 1 else 0 for n, s in zip(self.shape, self.strides))
+        if self.rows is None:
+            self.rows = tuple([s if n > 1 else 0 for n, s in zip(self.shape, self.strides)])
+        return self.rows if rank == len(self.rows) else (0,) * (rank - len(self.rows)) + self.rows
+
+    def moved(self, offset: int) -> Index:
+        out = Index(offset, self.shape, self.strides)
+        out.rows = self.rows
+        return out
 
     def __add__(self, other: Any) -> Any:
         if is_integer(other):
-            return Index(self.offset + other, self.shape, self.strides)
+            return self.moved(self.offset + other)
         if not isinstance(other, Index):
             return NotImplemented
         shape = broadcast([self.shape, other.shape])

@@ -41,6 +41,8 @@ def ndarray(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", fill:
     space = getattr(buffer, "name", "sbuf")
     name = str(name)[:64] or "tensor"
     if space.endswith("hbm"):
+        need(fill is None, "err_hbm_tensor_with_init_value_not_supported", f"{name} is filled with {fill}")
+        need(space != "shared_hbm" or trace.current().here == 0, "err_shared_hbm_must_in_kernel_level", f"{name} is made in a loop")
         buffer = trace.current().buffer("output" if space == "shared_hbm" else "scratch", name, shape, fill=fill)
         buffer.iteration = 0
         return Tensor(buffer, 0, dense(tuple(int(n) for n in shape)))

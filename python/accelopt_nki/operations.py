@@ -68,6 +68,7 @@ def load(source: Any, mask: Any = None, dtype: Any = None) -> Tensor:
 
 def store(target: Any, value: Any, mask: Any = None) -> None:
     need(isinstance(target, Tensor) and not target.on_chip, "err_unsupported_memory", "nl.store writes to a tensor in HBM")
+    need(target.storage.kind != "input", "err_cannot_update_immutable_parameter", f"{target.storage.name} is a parameter of the kernel")
     need(target.storage.kind in ("output", "scratch"), "err_unsupported_memory", f"{target.storage.name} is not written to")
     if is_number(value):
         value = memset(target.shape, value)
@@ -114,6 +115,8 @@ def activation(op: Any, data: Any, bias: Any = None, scale: Any = 1.0, mask: Any
         sources.append(vector(bias, data, "a bias"))
         flags |= 1
     if isinstance(scale, Tensor):
+        need(math.prod(scale.shape[1:]) == 1 and scale.shape[0] == data.shape[0], "err_activation_scale_scalar_or_vector",
+             f"a scale of shape {scale.shape} beside data of {data.shape}")
         sources.append(vector(scale, data, "a scale"))
         flags |= 2
     else:
@@ -284,9 +287,10 @@ def flattened(value: Tensor) -> Tensor:
 def transpose(data: Any) -> Tensor:
     """Through the tensor engine. [P, F] to [F, P], in PSUM."""
     data = tile(data, "transpose")
+    need(data.ndim == 2, "err_exceed_max_supported_dimension", f"a transpose of a tile of {data.ndim} axes")
+    need(max(data.shape) <= 128, "err_size_of_dimension_exceed_arch_limit", f"a transpose of a tile of {data.shape}; at most 128 by 128")
     if data.storage.kind == "psum":
         data = copy(data)
-    data = data if data.ndim == 2 else flattened(data)
     return issue("transpose", temporary("transpose", "psum", (data.shape[1], data.shape[0])), [data], None, boxes=[None])
 
 

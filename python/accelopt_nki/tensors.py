@@ -22,7 +22,7 @@ class Blocks:
         self.kind, self.name, self.tile, self.fill = kind, name, tile, fill
         self.size = math.prod(tile)
         self.line = trace.line_now()
-        self.iteration = trace.current().here
+        self.iteration = trace.current().scope
         self.made: dict[int, Buffer] = {}
 
     def buffer(self, number: int) -> Buffer:
@@ -77,7 +77,9 @@ class Tensor:
         return self.shape[0]
 
     def __bool__(self) -> bool:
-        raise NkiError("err_ambiguous_tensor_truth_value", f"{self.storage.name} is asked for its truth value")
+        one = math.prod(self.shape) == 1
+        raise NkiError("err_dynamic_control_flow_not_supported" if one else "err_ambiguous_tensor_truth_value",
+                       f"{self.storage.name} is asked for its truth value")
 
     def __iter__(self) -> Any:
         raise NkiError("err_ambiguous_tensor_truth_value", f"{self.storage.name} is iterated over")
@@ -87,16 +89,29 @@ class Tensor:
     # Views.
     def view(self, box: Box | None = None) -> View:
         """As an instruction takes it, shrunk to the box. @error NkiError: out of bounds, several tiles."""
-        need(self.blocks == 0, "err_failed_to_infer_tile_from_local_tensor", f"{self.storage.name} is used with block axes")
-        counts = [end - begin for begin, end in box] if box else list(self.shape)
-        begins = [begin for begin, _ in box] if box else [0] * len(counts)
-        for limit, offset, strides in self.bounds:
-            low = offset + sum(s * (b + (0 if s >= 0 else n - 1)) for s, b, n in zip(strides, begins, counts))
-            high = offset + sum(s * (b + (n - 1 if s >= 0 else 0)) for s, b, n in zip(strides, begins, counts))
-            need(0 <= low and high < limit, "err_tensor_access_out_of_bound",
-                 f"{self.storage.name} is accessed from {low} to {high} along an axis of {limit}")
-        offset = self.offset + sum(b * s for b, (_, s) in zip(begins, self.axes))
-        axes = [(n, s) for n, (_, s) in zip(counts, self.axes)]
+        if self.blocks:
+            raise NkiError("err_failed_to_infer_tile_from_local_tensor", f"{self.storage.name} is used with block axes")
+        if box:
+            begins = [begin for begin, _ in box]
+            axes = [(end - begin, stride) for (begin, end), (_, stride) in zip(box, self.axes)]
+        else:
+            begins = [0] * len(self.axes)
+            axes = self.axes
+        for limit, low, strides in self.bounds:
+            high = low
+            for place, stride in enumerate(strides):
+                if stride == 0:
+                    continue
+                first, span = stride * begins[place], stride * (axes[place][0] - 1)
+                low += first + (span if span < 0 else 0)
+                high += first + (span if span > 0 else 0)
+            if low < 0 or high >= limit:
+                raise NkiError("err_tensor_access_out_of_bound",
+                               f"{self.storage.name} is accessed from {low} to {high} along an axis of {limit}")
+        offset = self.offset
+        if box:
+            for begin, (_, stride) in zip(begins, self.axes):
+                offset += begin * stride
         if isinstance(self.storage, Blocks):
             number, offset = divmod(offset, self.storage.size)
             return View(self.storage.buffer(number), offset, axes)
@@ -111,31 +126,51 @@ class Tensor:
 
     def completed(self, keys: list[Any]) -> list[Any]:
         """With a key for every axis."""
+        rank = len(self.axes)
+        if len(keys) == rank and not any(k is None or k is Ellipsis for k in keys):
+            return keys
         consumed = sum(1 for k in keys if k is not None and k is not Ellipsis)
-        need(consumed <= self.ndim, "err_tensor_access_out_of_bound", f"{consumed} indices for a tensor of {self.ndim} axes")
+        need(consumed <= rank, "err_tensor_access_out_of_bound", f"{consumed} indices for a tensor of {rank} axes")
         if not any(k is Ellipsis for k in keys):
             keys = [*keys, Ellipsis]
         place = next(i for i, k in enumerate(keys) if k is Ellipsis)
-        fill = [slice(None)] * (self.ndim - consumed)
+        fill = [slice(None)] * (rank - consumed)
         if any(isinstance(k, Index) for k in keys) and fill:
             raise NkiError("err_unsupported_mixing_basic_advanced_tensor_indexing", f"{len(fill)} axes have no index")
         return keys[:place] + fill + keys[place + 1:]
 
     def advanced(self, keys: list[Any]) -> Tensor:
-        need(all(isinstance(k, Index) or is_integer(k) for k in keys), "err_unsupported_mixing_basic_advanced_tensor_indexing",
-             f"{self.storage.name} is indexed by slices and nl.arange")
-        shape = broadcast([k.shape for k in keys if isinstance(k, Index)])
-        offset, strides = self.offset, [0] * len(shape)
+        shapes = []
+        for key in keys:
+            if isinstance(key, Index):
+                shapes.append(key.shape)
+            elif isinstance(key, Tensor):
+                raise NkiError("err_indirect_indices_free_dim", f"{self.storage.name} is indexed by what {key.storage.name} holds")
+            elif not is_integer(key):
+                raise NkiError("err_unsupported_mixing_basic_advanced_tensor_indexing",
+                               f"{self.storage.name} is indexed by slices and nl.arange")
+        shape = broadcast(shapes)
+        rank = len(shape)
+        if rank < 2 and self.on_chip:
+            raise NkiError("err_1d_arange_not_supported", f"{self.storage.name} is indexed by nl.arange with one axis")
+        offset, strides = self.offset, [0] * rank
+        still = (0,) * rank
         bounds = []
         for axis, key in enumerate(keys):
             count, stride = self.axes[axis]
-            start, own = (key.offset, key.aligned(len(shape))) if isinstance(key, Index) else (int(key), (0,) * len(shape))
-            need(axis >= self.blocks or not any(own), "err_failed_to_infer_tile_from_local_tensor",
-                 f"a block axis of {self.storage.name} is indexed by nl.arange")
-            if start < 0 and not isinstance(key, Index):
-                start += count
+            if isinstance(key, Index):
+                start, own = key.offset, key.aligned(rank)
+                if axis < self.blocks and any(own):
+                    raise NkiError("err_failed_to_infer_tile_from_local_tensor",
+                                   f"a block axis of {self.storage.name} is indexed by nl.arange")
+                for place, step in enumerate(own):
+                    if step:
+                        strides[place] += step * stride
+            else:
+                start, own = int(key), still
+                if start < 0:
+                    start += count
             offset += start * stride
-            strides = [s + o * stride for s, o in zip(strides, own)]
             bounds.append((count, start, own))
         return Tensor(self.storage, offset, list(zip(shape, strides)), 0, bounds)
 
@@ -154,6 +189,7 @@ class Tensor:
                 if self.on_chip and axis == self.partition:
                     axes.append((1, stride))  # a tile keeps its partition axis
             else:
+                need(not isinstance(key, Tensor), "err_indirect_indices_free_dim", f"{self.storage.name} is indexed by a tile")
                 need(isinstance(key, slice), "err_unsupported_value", f"{self.storage.name} is indexed by a {type(key).__name__}")
                 begin, end, step = (default if part is None else part.__index__()
                                     for part, default in ((key.start, 0), (key.stop, count), (key.step, 1)))
@@ -259,6 +295,8 @@ def assign(target: Tensor, value: Any) -> None:
     if same(target, value):
         return
     need(value.on_chip, "err_unsupported_memory", "a tensor in HBM is read by nl.load")
+    if math.prod(value.shape) > math.prod(target.shape):
+        raise NkiError("err_store_dst_shape_smaller_than_other_shape", f"a value of shape {value.shape} is assigned to {target.shape}")
     value = matched(value, target.shape, "assignment")
     box = value.storage.box if isinstance(value.storage, Buffer) and value.storage.temporary else None
     if box is not None and len(box) != target.ndim:

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any, Sequence
 
-from .catalogue import need
+from .catalogue import NkiError, need
 
 MOST_INSTRUCTIONS = 400_000
 MOST_BUFFERS = 400_000
@@ -64,11 +64,12 @@ class Trace:
         self.loops: list[tuple[int, str, int]] = []
         self.iterations: list[tuple[int, int, int]] = [(0, -1, 0)]  # parent, loop, index; the first one is the kernel
         self.here = 0
+        self.scope = 0  # the iteration that a tile lives in: those of Python's own range are none
         self.instructions: list[Instruction] = []
 
     def buffer(self, kind: str, name: str, shape: Sequence[int], **more: Any) -> Buffer:
         need(len(self.buffers) < MOST_BUFFERS, "err_unsupported_value", f"over {MOST_BUFFERS} tiles")
-        one = Buffer(len(self.buffers), kind, name, tuple(shape), line=more.pop("line", 0) or line_now(), iteration=self.here, **more)
+        one = Buffer(len(self.buffers), kind, name, tuple(shape), line=more.pop("line", 0) or line_now(), iteration=self.scope, **more)
         self.buffers.append(one)
         return one
 
@@ -94,15 +95,22 @@ class Trace:
 
     def loop(self, kind: str, values: range) -> Any:
         """Iterates; values know their loop."""
+        return self.iterate(kind, values, scoped=True)
+
+    def iterate(self, kind: str, values: range, *, scoped: bool) -> Any:
         number = len(self.loops)
         self.loops.append((line_now(), kind, len(values)))
-        outside = self.here
-        for place, value in enumerate(values):
-            need(len(self.iterations) < MOST_ITERATIONS, "err_unsupported_value", f"over {MOST_ITERATIONS} iterations")
-            self.here = len(self.iterations)
-            self.iterations.append((outside, number, place))
-            yield LoopIndex(value, place)
-        self.here = outside
+        outside, scope = self.here, self.scope
+        try:
+            for place, value in enumerate(values):
+                need(len(self.iterations) < MOST_ITERATIONS, "err_unsupported_value", f"over {MOST_ITERATIONS} iterations")
+                self.here = len(self.iterations)
+                if scoped:
+                    self.scope = self.here
+                self.iterations.append((outside, number, place))
+                yield LoopIndex(value, place)
+        finally:
+            self.here, self.scope = outside, scope
 
     def folded(self) -> list[Instruction]:
         """Without the assignments that only say where the instruction before them writes, and where a matrix
@@ -156,6 +164,28 @@ class LoopIndex(int):
         return self
 
 
+class Range:
+    """Python's range in a kernel: the compiler takes it for nl.sequential_range, except that tiles outlive it."""
+
+    def __init__(self, *bounds: int) -> None:
+        self.values = range(*bounds)
+
+    def __iter__(self) -> Any:
+        return current().iterate("sequential", self.values, scoped=False)
+
+    def __reversed__(self) -> Any:
+        return reversed(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.values[key]
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self.values
+
+
 _current: Trace | None = None
 
 
@@ -166,7 +196,7 @@ def begin() -> Trace:
 
 
 def current() -> Trace:
-    """@error RuntimeError: no kernel is being traced."""
+    """@error NkiError: no kernel is being traced."""
     if _current is None:
-        raise RuntimeError("NKI's operations can only be used in a kernel")
+        raise NkiError("err_nki_api_outside_of_nki_kernel", "there is no kernel that this could be a part of")
     return _current

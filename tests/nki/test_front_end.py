@@ -9,7 +9,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "python" / "accelopt_nki" / "standin")]
-from accelopt_nki import kernels, trace  # noqa: E402
+from accelopt_nki import catalogue, kernels, trace  # noqa: E402
 from accelopt_nki.catalogue import NkiError  # noqa: E402
 
 IMPORTS = "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\nimport neuronxcc.nki.isa as nisa\nimport numpy as np\n"
@@ -99,20 +99,65 @@ class Refused(unittest.TestCase):
                    list(inputs), [(128, 64)])
         self.assertEqual(caught.exception.name, name)
 
+    # What C++ refuses has its cases in tests/targets/trainium/program_test.cpp.
+    CASES = [
+        ("err_1d_arange_not_supported", "t = nl.zeros((128, 1), nl.float32)\nnl.exp(t[nl.arange(64), 0])"),
+        ("err_activation_bias_invalid_type", "nisa.activation(nl.exp, nl.load(x), bias=1.0)"),
+        ("err_activation_scale_invalid_type", "nisa.activation(nl.exp, nl.load(x), scale='1')"),
+        ("err_activation_scale_scalar_or_vector", "nisa.activation(nl.exp, nl.load(x), scale=nl.load(x))"),
+        ("err_ambiguous_tensor_truth_value", "if nl.load(x): pass"),
+        ("err_ambiguous_tensor_truth_value", "for row in nl.load(x): pass"),
+        ("err_cannot_assign_to_index", "nl.arange(4)[0] = 1"),
+        ("err_cannot_update_immutable_parameter", "nl.store(x, nl.load(x))"),
+        ("err_control_flow_condition_depending_on_arange", "if nl.arange(4) < 2: pass"),
+        ("err_dynamic_control_flow_not_supported", "if nl.load(x[0:1, 0:1]): pass"),
+        ("err_dynamic_control_flow_not_supported", "while nl.max(nl.load(x[0:1, 0:8]), axis=[1]): pass"),
+        ("err_exceed_max_supported_dimension", "nl.transpose(nl.zeros((64, 32, 2), nl.float32))"),
+        ("err_failed_to_infer_tile_from_local_tensor", "t = nl.zeros((2, nl.par_dim(128), 64), nl.float32)\nnl.store(y, t)"),
+        ("err_hbm_tensor_with_init_value_not_supported", "nl.zeros((128, 64), nl.float32, buffer=nl.hbm)"),
+        ("err_indirect_indices_free_dim", "t = nl.load(x)\nnl.load(x[nl.arange(128)[:, None], t])"),
+        ("err_indirect_indices_free_dim", "nl.load(x[0:128, nl.load(x)])"),
+        ("err_nested_kernel_with_spmd_grid", "nki.jit(lambda a: a)[4, 4](x)"),
+        ("err_num_partition_mismatch", "nisa.nc_matmul(nl.load(x), nl.load(x[0:64, 0:64]))"),
+        ("err_shape_mismatch", "nisa.tensor_tensor(nl.load(x), nl.load(x[:, 0:32]), nl.add)"),
+        ("err_shared_hbm_must_in_kernel_level", "for i in nl.affine_range(2): nl.ndarray((4, 4), nl.float32, buffer=nl.shared_hbm)"),
+        ("err_size_of_dimension_exceed_arch_limit", "nl.transpose(nl.zeros((128, 512), nl.float32))"),
+        ("err_store_dst_shape_smaller_than_other_shape", "t = nl.zeros((128, 1), nl.float32)\nt[...] = nl.load(x)"),
+        ("err_tensor_access_out_of_bound", "nl.load(x[0:129, 0:64])"),
+        ("err_tensor_access_out_of_bound", "nl.load(x[nl.arange(128)[:, None], nl.arange(65)[None, :]])"),
+        ("err_unsupported_dtype", "nl.load(x, dtype=nl.bfloat16)"),
+        ("err_unsupported_mask", "nl.load(x, mask=nl.load(x))"),
+        ("err_unsupported_memory", "nl.exp(x)"),
+        ("err_unsupported_memory", "nl.load(nl.zeros((4, 4), nl.float32))"),
+        ("err_unsupported_mixing_basic_advanced_tensor_indexing", "nl.load(x[0:128, nl.arange(64)[None, :]])"),
+        ("err_unsupported_value", "nl.ndarray((0, 4), nl.float32)"),
+    ]
+
     def test_by_the_names_of_the_catalogue(self):
-        self.refused("err_tensor_access_out_of_bound", "nl.load(x[nl.arange(128)[:, None], nl.arange(65)[None, :]])")
-        self.refused("err_tensor_access_out_of_bound", "nl.load(x[0:129, 0:64])")
-        self.refused("err_unsupported_mixing_basic_advanced_tensor_indexing", "nl.load(x[0:128, nl.arange(64)[None, :]])")
-        self.refused("err_ambiguous_tensor_truth_value", "if nl.load(x): pass")
-        self.refused("err_control_flow_condition_depending_on_arange", "if nl.arange(4) < 2: pass")
-        self.refused("err_cannot_assign_to_index", "nl.arange(4)[0] = 1")
-        self.refused("err_unsupported_memory", "nl.exp(x)")
-        self.refused("err_unsupported_dtype", "nl.load(x, dtype=nl.bfloat16)")
-        self.refused("err_shape_mismatch", "nisa.tensor_tensor(nl.load(x), nl.load(x[:, 0:32]), nl.add)")
-        self.refused("err_activation_bias_invalid_type", "nisa.activation(nl.exp, nl.load(x), bias=1.0)")
-        self.refused("err_num_partition_mismatch", "nisa.nc_matmul(nl.load(x), nl.load(x[0:64, 0:64]))")
-        self.refused("err_failed_to_infer_tile_from_local_tensor",
-                     "t = nl.zeros((2, nl.par_dim(128), 64), nl.float32)\nnl.store(y, t)")
+        for name, body in self.CASES:
+            with self.subTest(name, body=body):
+                self.refused(name, body)
+
+    def test_operation_without_a_kernel(self):
+        trace._current = None
+        import neuronxcc.nki.language as nl
+        with self.assertRaises(NkiError) as caught:
+            nl.zeros((4, 4), nl.float32)
+        self.assertEqual(caught.exception.name, "err_nki_api_outside_of_nki_kernel")
+
+    def test_every_entry_has_a_kernel_that_is_refused_by_it(self):
+        elsewhere = {"err_local_variable_used_out_of_scope", "err_nki_api_outside_of_nki_kernel", "err_num_partition_exceed_arch_limit"}
+        self.assertEqual({name for name, _ in self.CASES} | elsewhere, set(catalogue.ADVICE))
+
+    def test_tile_outlives_pythons_own_range(self):
+        result = traced("""
+            y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            for i in range(2):
+                t = nl.load(x)
+            nl.store(y, t)
+            return y""", [(128, 64)], [(128, 64)])
+        self.assertEqual(result["loops"], [[8, "sequential", 2]])
+        self.assertEqual([one[2] for one in result["instructions"]], [1, 2, 0])
 
     def test_tile_of_another_iteration(self):
         self.refused("err_local_variable_used_out_of_scope", "for i in nl.affine_range(2):\n    t = nl.load(x)\nnl.store(y, t)")

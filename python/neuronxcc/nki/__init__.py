@@ -1,12 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 from typing import Any
 
+from accelopt_nki.catalogue import NkiError
+from accelopt_nki.trace import Range
+
 from . import compiler, isa, language, typing
 
 
+class Kernel:
+    """A kernel: called once, on tensors without numbers."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        function.__globals__.setdefault("range", Range)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self.function(*arguments, **named)
+
+    def __getitem__(self, grid: Any) -> Any:
+        raise NkiError("err_nested_kernel_with_spmd_grid", f"{self.function.__name__} is called with the grid {grid}")
+
+
 def jit(function: Any = None, **_: Any) -> Any:
-    """A kernel stays the function that it is: it is called once, on tensors without numbers."""
-    return function if function is not None else jit
+    return Kernel(function) if function is not None else jit
 
 
 trace = jit

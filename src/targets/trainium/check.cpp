@@ -189,6 +189,13 @@ class Checker {
                      std::int64_t base) {
     const Axis& here = view.axes[axis];
     std::uint32_t last = 0;
+    if (axis + 1 == view.axes.size() && here.stride == 1) {
+      const auto begin = own.begin() + base;
+      if (std::all_of(begin, begin + here.count, [](std::uint32_t slot) { return slot == 0; })) {
+        std::fill_n(begin, here.count, number);
+        return 0;
+      }
+    }
     for (std::int64_t i = 0; i < here.count; ++i) {
       const std::int64_t at = base + i * here.stride;
       if (axis + 1 < view.axes.size()) {

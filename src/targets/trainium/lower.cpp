@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <tuple>
+#include <utility>
 
+#include "targets/trainium/repeats.hpp"
 #include "targets/trainium/residency.hpp"
 
 namespace accelopt::targets::trainium {
@@ -58,11 +58,11 @@ class Lowering {
       : program_(program), chip_(chip), policy_(policy), history_(program.buffers.size()) {}
 
   Lowered run() {
-    for (std::uint32_t i = 0; i < program_.buffers.size(); ++i) out_.place.push_back(i);
-    if (policy_ == Policy::hoist) find_repeated();
+    Repeats repeats = find_repeats(program_, chip_, policy_);
+    out_.place = std::move(repeats.place);
+    out_.kept_loads = repeats.loads;
     for (std::uint32_t i = 0; i < program_.instructions.size(); ++i) {
-      if (policy_ == Policy::hoist && dropped(i)) continue;
-      emit(i);
+      if (!repeats.dropped[i]) emit(i);
     }
     return std::move(out_);
   }
@@ -73,42 +73,6 @@ class Lowering {
     std::vector<Touched> reads;
   };
 
-  /// Loads of what was loaded before, whole tiles, with nothing stored there in between; kept where all of them fit
-  /// beside the rest of the kernel's tiles.
-  void find_repeated() {
-    std::map<std::tuple<std::uint32_t, std::int64_t, std::vector<std::int64_t>>, std::uint32_t> known;
-    std::vector<int> writes(program_.buffers.size(), 0);
-    for (const Instruction& one : program_.instructions) ++writes[program_.view(one.target).buffer];
-    std::int64_t kept = 0;
-    std::map<std::uint32_t, std::uint32_t> found;
-    for (std::uint32_t i = 0; i < program_.instructions.size(); ++i) {
-      const Instruction& one = program_.instructions[i];
-      if (one.op != Op::load) continue;
-      const View& source = program_.view(one.sources[0]);
-      const View& target = program_.view(one.target);
-      const Space space = program_.buffers[source.buffer].space;
-      const bool whole = target.partitions() * target.per_partition() == program_.buffers[target.buffer].size();
-      if ((space != Space::input && space != Space::constant) || !whole || writes[target.buffer] != 1) continue;
-      std::vector<std::int64_t> form;
-      for (const Axis& axis : source.axes) form.insert(form.end(), {axis.count, axis.stride});
-      const auto [entry, fresh] = known.try_emplace({source.buffer, source.offset, form}, i);
-      if (fresh) continue;
-      const std::uint32_t first = program_.view(program_.instructions[entry->second].target).buffer;
-      if (program_.buffers[first].shape != program_.buffers[target.buffer].shape) continue;
-      if (std::none_of(found.begin(), found.end(), [&](const auto& pair) { return out_.place[pair.second] == first; }))
-        kept += program_.buffers[first].shape[1] * kElementBytes;
-      out_.place[target.buffer] = first;
-      found[i] = target.buffer;
-    }
-    if (kept > chip_.sbuf_bytes / 2) {  // half is left to what the kernel works on
-      for (const auto& [load, buffer] : found) out_.place[buffer] = buffer;
-      return;
-    }
-    for (const auto& [load, buffer] : found) repeated_.insert({load, buffer});
-    out_.kept_loads = static_cast<std::int64_t>(repeated_.size());
-  }
-
-  [[nodiscard]] bool dropped(std::uint32_t instruction) const { return repeated_.contains(instruction); }
   [[nodiscard]] std::uint32_t place(std::uint32_t buffer) const { return out_.place[buffer]; }
 
   double engine_ns(Queue queue, double cycles) const {
@@ -259,7 +223,6 @@ class Lowering {
   const Generation& chip_;
   Policy policy_;
   std::vector<History> history_;
-  std::map<std::uint32_t, std::uint32_t> repeated_;
   double busy_[2] = {0, 0};  ///< vector, scalar
   Lowered out_;
 };

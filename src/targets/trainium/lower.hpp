@@ -10,7 +10,7 @@
 
 namespace accelopt::targets::trainium {
 
-/// What the compiler is taken to do: it repeats nothing that it can keep, or takes the kernel at its word.
+/// What the compiler is taken to do: it repeats nothing that it can keep, or keeps what is loaded and repeats the rest.
 enum class Policy { hoist, literal };
 
 enum class Queue { tensor, vector, scalar, load, store };

@@ -9,16 +9,19 @@ namespace accelopt::targets::trainium {
 namespace {
 
 constexpr std::uint32_t kAbsent = 0xffffffffU;
+/// assumed: where tiles leave the chip, one part in so many is free for those that are on their way.
+constexpr std::int64_t kReserve = 8;
 constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
 class Residency {
  public:
   Residency(const Program& program, const Generation& chip, Lowered& lowered)
-      : program_(program), chip_(chip), lowered_(lowered), states_(program.buffers.size()) {}
+      : program_(program), chip_(chip), lowered_(lowered), states_(program.buffers.size()), room_(chip.sbuf_bytes) {}
 
   void run() {
     const std::vector<Work> before = std::exchange(lowered_.work, {});
     find_uses(before);
+    if (most_at_once(before.size()) > chip_.sbuf_bytes) room_ -= chip_.sbuf_bytes / kReserve;
     for (std::size_t i = 0; i < before.size(); ++i) {
       Work work = before[i];
       for (std::uint32_t& other : work.after) other = moved_[other];
@@ -73,6 +76,21 @@ class Residency {
     return program_.buffers[buffer].space == Space::psum ? (bytes + bank - 1) / bank * bank : bytes;
   }
 
+  /// Bytes of a partition of SBUF, if every tile stayed from its first use to its last.
+  [[nodiscard]] std::int64_t most_at_once(std::size_t works) const {
+    std::vector<std::int64_t> change(works + 1, 0);
+    for (std::uint32_t buffer = 0; buffer < states_.size(); ++buffer) {
+      const std::vector<std::size_t>& uses = states_[buffer].uses;
+      if (uses.empty() || program_.buffers[buffer].space != Space::sbuf) continue;
+      change[uses.front()] += size(buffer);
+      change[uses.back() + 1] -= size(buffer);
+    }
+    std::int64_t now = 0;
+    std::int64_t most = 0;
+    for (const std::int64_t one : change) most = std::max(most, now += one);
+    return most;
+  }
+
   [[nodiscard]] std::size_t next_use(std::uint32_t buffer) const {
     const State& state = states_[buffer];
     return state.next < state.uses.size() ? state.uses[state.next] : kNever;
@@ -83,7 +101,7 @@ class Residency {
     State& state = states_[buffer];
     if (state.tile != kAbsent) return;
     if (program_.buffers[buffer].space == Space::sbuf) {
-      while (used_ + size(buffer) > chip_.sbuf_bytes && evict(needed, work)) continue;
+      while (used_ + size(buffer) > room_ && evict(needed, work)) continue;
       used_ += size(buffer);
       resident_.push_back(buffer);
     }
@@ -164,7 +182,8 @@ class Residency {
   std::vector<State> states_;            ///< by buffer
   std::vector<std::uint32_t> moved_;     ///< where work is now
   std::vector<std::uint32_t> resident_;  ///< buffers in SBUF
-  std::int64_t used_ = 0;                ///< bytes of a partition of SBUF
+  std::int64_t room_;                    ///< bytes of a partition of SBUF that tiles may take
+  std::int64_t used_ = 0;                ///< of these
 };
 
 }  // namespace

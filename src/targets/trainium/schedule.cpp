@@ -102,43 +102,12 @@ class Scheduler {
         if (uses_[tile]++ == 0) room(tile).ask(tile, lowered_.tiles[tile].bytes);
       }
     }
-    find_barriers();
     find_places();
   }
 
-  /// An iteration of a sequential loop waits for the last work of each queue in the one before it.
-  void find_barriers() {
-    using Last = std::array<std::int32_t, kQueues>;
-    struct History {
-      std::uint32_t iteration = 0;
-      Last now{};
-      Last before{};
-    };
-    Last none{};
-    none.fill(-1);
-    barrier_.resize(lowered_.work.size());
-    std::map<int, History> histories;  // by a loop's line: an inner loop goes on across iterations of an outer one
-    for (std::uint32_t i = 0; i < lowered_.work.size(); ++i) {
-      std::uint32_t at = program_.instructions[lowered_.work[i].instruction].iteration;
-      for (; at != 0; at = program_.iterations[at].parent) {
-        const Loop& loop = program_.loops[static_cast<std::size_t>(program_.iterations[at].loop)];
-        if (loop.kind != LoopKind::sequential) continue;
-        History& history = histories[loop.line];
-        if (history.iteration != at) {
-          history.before = history.iteration == 0 ? none : history.now;
-          history.now = none;
-          history.iteration = at;
-        }
-        history.now.at(static_cast<std::size_t>(lowered_.work[i].queue)) = static_cast<std::int32_t>(i);
-        for (const std::int32_t other : history.before) {
-          if (other >= 0) barrier_[i].push_back(static_cast<std::uint32_t>(other));
-        }
-      }
-    }
-  }
-
-  /// Iterations of an affine loop have two buffers for each of their tiles: a tile takes the place of the one that the
-  /// same line wrote two times before, where that is not needed any more.
+  /// Iterations of an affine loop have two buffers for each of their tiles, those of a sequential one a single buffer:
+  /// a tile takes the place of the one that the same line wrote so many times before, where that is not needed any
+  /// more.
   void find_places() {
     const std::size_t tiles = lowered_.tiles.size();
     std::vector<bool> met(tiles, false);
@@ -154,10 +123,12 @@ class Scheduler {
       if (work.target < 0 || met[static_cast<std::size_t>(work.target)]) continue;
       const auto tile = static_cast<std::uint32_t>(work.target);
       met[tile] = true;
-      if (work.spill || loop < 0 || program_.loops[static_cast<std::size_t>(loop)].kind != LoopKind::affine) continue;
+      const LoopKind kind = loop < 0 ? LoopKind::unrolled : program_.loops[static_cast<std::size_t>(loop)].kind;
+      if (work.spill || kind == LoopKind::unrolled) continue;
+      const std::size_t buffers = kind == LoopKind::affine ? kBuffers : 1;
       std::vector<std::uint32_t>& line = written[one.line];
-      if (line.size() >= kBuffers && last[line[line.size() - kBuffers]] < i)
-        place_of_[tile] = line[line.size() - kBuffers];
+      if (line.size() >= buffers && last[line[line.size() - buffers]] < i)
+        place_of_[tile] = line[line.size() - buffers];
       line.push_back(tile);
     }
   }
@@ -174,11 +145,9 @@ class Scheduler {
   double start_of(std::size_t queue, std::uint32_t number) {
     const Work& work = lowered_.work[number];
     double start = free_[queue];
-    for (const std::vector<std::uint32_t>* const list : {&work.after, &std::as_const(barrier_[number])}) {
-      for (const std::uint32_t other : *list) {
-        if (ends_[other] == kUnknown) return kUnknown;
-        start = std::max(start, ends_[other]);
-      }
+    for (const std::uint32_t other : work.after) {
+      if (ends_[other] == kUnknown) return kUnknown;
+      start = std::max(start, ends_[other]);
     }
     bool waits = false;
     for (const std::uint32_t tile : work.tiles) {
@@ -257,7 +226,6 @@ class Scheduler {
   std::int64_t turn_ = 0;
   std::array<std::deque<std::uint32_t>, kQueues> queues_;  ///< work that has not begun
   std::array<double, kQueues> free_{};
-  std::vector<std::vector<std::uint32_t>> barrier_;
   Timing out_;
 };
 

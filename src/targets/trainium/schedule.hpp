@@ -22,7 +22,7 @@ struct Timing {
 };
 
 /// Each engine takes what could begin first of the next few instructions that it has to do; tiles take their place on
-/// the chip in that order too, and wait until there is room; iterations of a sequential loop follow each other.
+/// the chip in that order too, and wait until there is room; in a loop also for the tile whose buffer they take.
 /// @error unsupported: tiles that are alive at once do not fit on the chip.
 base::Result<Timing> schedule(const Program& program, const Lowered& lowered, const Generation& chip);
 

@@ -31,7 +31,7 @@ TEST(TrainiumSchedule, Silu_CostsWhatTheFormulasSay) {
   EXPECT_EQ(timing.sbuf_bytes, 5 * 32);
 }
 
-TEST(TrainiumSchedule, SameLoadAgain_IsKeptByOnePolicy) {
+TEST(TrainiumSchedule, SameLoadAgain_IsKept) {
   Json trace = silu_trace();
   trace["buffers"].push_back({"sbuf", "again", 7, nullptr, {128, 8}});
   trace["views"].push_back({7, 0, 128, 8, 8, 1});
@@ -40,10 +40,38 @@ TEST(TrainiumSchedule, SameLoadAgain_IsKeptByOnePolicy) {
   trace["instructions"][5][4] = {7, 5};
   const Program program = program_of(trace);
   EXPECT_EQ(lower(program, kTrn1, Policy::hoist).read_bytes, 4096);
-  EXPECT_EQ(lower(program, kTrn1, Policy::literal).read_bytes, 8192);
+  EXPECT_EQ(lower(program, kTrn1, Policy::literal).read_bytes, 4096);
 }
 
-TEST(TrainiumSchedule, SequentialLoop_DoesNotOverlapIterations) {
+/// x is loaded, transposed through the tensor engine, copied and stored, twice.
+TEST(TrainiumSchedule, SameTransposeAgain_IsSharedByOnePolicy) {
+  Json trace = {{"outputs", {1}},
+                {"buffers", {{"input", "x", 0, nullptr, {128, 128}}, {"output", "y", 1, nullptr, {2, 128, 128}}}},
+                {"views", {{0, 0, 128, 128, 128, 1}, {1, 0, 128, 128, 128, 1}, {1, 16384, 128, 128, 128, 1}}},
+                {"loops", Json::array()},
+                {"iterations", {{0, -1, 0}}},
+                {"instructions", Json::array()}};
+  const Json none = Json::array();
+  for (int i = 0; i < 2; ++i) {
+    const int first = 2 + 3 * i;
+    const int view = 3 + 3 * i;
+    for (const char* space : {"sbuf", "psum", "sbuf"}) trace["buffers"].push_back({space, "t", 2, nullptr, {128, 128}});
+    for (int k = 0; k < 3; ++k) trace["views"].push_back({first + k, 0, 128, 128, 128, 1});
+    trace["instructions"].push_back({"load", 2, 0, view, {0}, none, none, 0});
+    trace["instructions"].push_back({"transpose", 3, 0, view + 1, {view}, none, none, 0});
+    trace["instructions"].push_back({"copy", 4, 0, view + 2, {view + 1}, none, none, 0});
+    trace["instructions"].push_back({"store", 5, 0, 1 + i, {view + 2}, none, none, 0});
+  }
+  const Program program = read_program(trace, {{"x", {128, 128}}}, {{"y", {2, 128, 128}}}).value();
+  const Lowered literal = lower(program, kTrn1, Policy::literal);
+  const Lowered hoist = lower(program, kTrn1, Policy::hoist);
+  EXPECT_EQ(literal.work.size(), 7U) << "one load";
+  EXPECT_EQ(hoist.work.size(), 5U) << "one load, transpose and copy";
+  EXPECT_EQ(hoist.counters.transpose_flops * 2, literal.counters.transpose_flops);
+  EXPECT_EQ(hoist.written_bytes, literal.written_bytes);
+}
+
+TEST(TrainiumSchedule, SequentialLoop_HasOneBufferForEachTile) {
   Json trace = silu_trace();
   trace["buffers"][0][4] = {256, 8};
   trace["buffers"][1][4] = {256, 8};
@@ -73,7 +101,8 @@ TEST(TrainiumSchedule, SequentialLoop_DoesNotOverlapIterations) {
     return schedule(program, lower(program, kTrn1, Policy::literal), kTrn1).value().ns - kTrn1.start_ns;
   };
   const double once = timing_of(silu_trace()).ns - kTrn1.start_ns;
-  EXPECT_NEAR(time("sequential"), 2 * once, 100);  // 1 + x goes to the other engine once
+  EXPECT_LT(time("sequential"), 2 * once);
+  EXPECT_GT(time("sequential"), time("affine"));  // the second load waits for the first tile's last use
   EXPECT_LT(time("affine"), 1.5 * once);
 }
 
@@ -118,14 +147,14 @@ TEST(TrainiumResidency, TilesThatFit_StayWhereTheyAre) {
   EXPECT_EQ(lowered.work.size(), 18U);
 }
 
-TEST(TrainiumResidency, OneTileTooMany_LeavesAndComesBack) {
+TEST(TrainiumResidency, OneTileTooMany_LeavesRoomForWhatComesBack) {
   const Program program = many_tiles(9);
   const Lowered lowered = lower(program, kTrn1, Policy::literal);
-  constexpr std::int64_t kTile = 128 * 20480;
-  EXPECT_EQ(lowered.saved_bytes, kTile);
-  EXPECT_EQ(lowered.reloaded_bytes, kTile);
-  EXPECT_EQ(lowered.read_bytes, 4096 + kTile);
-  EXPECT_EQ(lowered.written_bytes, 4096 + kTile);
+  constexpr std::int64_t kTwoTiles = std::int64_t{2} * 128 * 20480;  // an eighth of SBUF stays free for transfers
+  EXPECT_EQ(lowered.saved_bytes, kTwoTiles);
+  EXPECT_EQ(lowered.reloaded_bytes, kTwoTiles);
+  EXPECT_EQ(lowered.read_bytes, 4096 + kTwoTiles);
+  EXPECT_EQ(lowered.written_bytes, 4096 + kTwoTiles);
   const Timing timing = schedule(program, lowered, kTrn1).value();
   EXPECT_LE(timing.sbuf_bytes, kTrn1.sbuf_bytes);
   EXPECT_GT(timing.ns, schedule(program, lower(many_tiles(8), kTrn1, Policy::literal), kTrn1).value_or(Timing{}).ns);
