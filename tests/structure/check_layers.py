@@ -42,6 +42,7 @@ LAYERS = {
     "report/html": ["base", "model", "journal", "report"],
     "app": None,  # everything above it in this table
     "mcp": ["base", "model", "journal", "memory", "suites", "report", "app"],
+    "page": ["base", "model", "memory", "report", "report/html", "app", "mcp"],
     "cli": None,
 }
 
