@@ -21,7 +21,7 @@ function race(it) {
     list([['verdict', it.verdict], ['ratio to its parent', ratio(it.ratio)], ['decided by', it.decided_by], ['blocks', it.blocks]]),
     table('Workloads', [['workload'], ['role'], ['time', 'right'], ["parent's time", 'right'], ['ratio [95 %]', 'right']],
       it.workloads.map((one) => [one.name, one.role, time(one.time_ns), time(one.reference_ns), ratio(one.ratio)])),
-    blocks.length ? folded(`Samples of ${it.samples.length} blocks`, () => table('Samples: the medians of each block', [['block', 'right'], ['workload'], ["parent's time", 'right'], ['time', 'right'], ['ratio', 'right'], ['']], blocks)) : null,
+    blocks.length ? folded(`Samples of ${it.samples.length} blocks`, () => table('Samples: the medians of each block', [['block', 'right'], ['workload'], ["parent's time", 'right'], ['time', 'right'], ['ratio', 'right'], ['remark']], blocks)) : null,
   ];
 }
 
@@ -40,7 +40,7 @@ function profile(it) {
 
 function question(one) {
   return folded(`${one.label}, answered by ${one.model}`, () => [
-    (one.prompt ?? []).map(([speaker, words]) => [el('h3', {}, kSpeakers[speaker] ?? `speaker ${speaker}`), text(`${one.label}: ${kSpeakers[speaker]}`, words, 'wrap')]),
+    (one.prompt ?? []).map(([speaker, words], i) => [el('h3', {}, kSpeakers[speaker] ?? `speaker ${speaker}`), text(`${one.label}, message ${i + 1}: ${kSpeakers[speaker]}`, words, 'wrap')]),
     one.prompt ? null : el('p', { class: 'soft' }, 'Its prompt is not on record: an older version made the run.'),
     el('h3', {}, 'answer'), text(`${one.label}: answer`, one.answer, 'wrap')]);
 }
@@ -54,7 +54,7 @@ export async function showCandidate(signal, run, id) {
     list([['plan', it.plan?.title], ['came out', `${it.fate}${it.winner ? ', confirmed' : ''}`], ['made from', to(it.parent)], ['by', it.author],
       ['over its parent', ratio(it.ratio)], ['over the baseline', ratio(it.score)], ['note', it.note], ['source', it.source_id]]),
     it.reason ? [el('h2', {}, 'Why it failed'), text('Why it failed', it.reason, 'wrap')] : null,
-    it.failed.length ? folded(`${it.failed.length} earlier ${it.failed.length === 1 ? 'answer' : 'answers'} that failed`, () => it.failed.map((one) => [el('h3', {}, `${one.id}: ${one.status}`), text(one.id, one.reason || 'its reason is not on record', 'wrap')])) : null,
+    it.failed.length ? folded(`${it.failed.length} earlier ${it.failed.length === 1 ? 'answer' : 'answers'} that failed`, () => it.failed.map((one) => [el('p', {}, `${one.id}: ${one.status}`), text(one.id, one.reason || 'its reason is not on record', 'wrap')])) : null,
     it.plan?.text ? [el('h2', {}, 'Plan'), text('Plan', it.plan.text, 'wrap'), it.plan.rests_on?.length ? el('p', {}, 'Rests on ', it.plan.rests_on.map((one) => [el('a', { href: `#/memory/${part(one)}` }, one), ' '])) : null] : null,
     it.diff_from_parent ? [el('h2', {}, 'Change from its parent'), diff('Change from its parent', it.diff_from_parent)] : null,
     it.diff_from_baseline && it.parent !== 'baseline' ? folded('Change from the baseline', () => diff('Change from the baseline', it.diff_from_baseline)) : null,

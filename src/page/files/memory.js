@@ -20,7 +20,7 @@ export async function showMemory() {
       `${it.confirmed ?? 0} / ${it.refuted ?? 0}`, [it.quarantined ? 'quarantined' : '', it.suspicions.length ? 'suspicious' : ''].filter(Boolean).join(', ')]);
     const turn = (label, by) => el('button', { id: `turn${by}`, onclick: () => { offset += by; load(); } }, label);
     fill(place, rows.length === 0 ? el('p', {}, 'Nothing fits.') : null,
-      table('Experiences', [['title'], ['what it did'], ['effect [95 %]', 'right'], ['language'], ['operation'], ['confirmed / refuted', 'right'], ['']], rows),
+      table('Experiences', [['title'], ['what it did'], ['effect [95 %]', 'right'], ['language'], ['operation'], ['confirmed / refuted', 'right'], ['remark']], rows),
       el('div', { class: 'row' }, offset > 0 ? turn('Back', -kAtOnce) : null, rows.length === kAtOnce ? turn('Next', kAtOnce) : null),
       el('p', { class: 'soft' }, `in ${found.store}`));
   };

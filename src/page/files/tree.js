@@ -26,7 +26,7 @@ export class CandidateTree {
     this.unfolded = new Map([[kBaseline, kAtOnce]]);  // how many children are shown
     this.place = el('div', {});
     this.kind = el('select', { onchange: () => this.show() }, Object.keys(kinds).map((kind) => el('option', {}, kind)));
-    this.count = el('p', { class: 'soft' });
+    this.count = el('p', { class: 'soft', id: 'count' });
     this.element = el('div', {}, field('Which', this.kind), this.count, this.place);
   }
 
