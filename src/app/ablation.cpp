@@ -8,6 +8,7 @@
 
 #include "app/bench_history.hpp"
 #include "app/knowledge_place.hpp"
+#include "app/novelty.hpp"
 #include "app/version.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
@@ -23,6 +24,7 @@ using base::Result;
 
 constexpr const char* kMark = "ablation";  ///< in the settings of a suite run
 constexpr std::uint64_t kFirstSeed = 1;
+constexpr std::string_view kFixer = model::to_string(model::AgentRole::fixer);
 
 /// A factor's levels as they change the base's flags.
 struct Level {
@@ -33,12 +35,13 @@ struct Level {
 };
 
 /// Recorded answers fit the questions that they were given to.
-constexpr const char* kOtherQuestions = "recorded answers fit the questions of the base alone; name a model in their place";
+constexpr const char* kOtherQuestions =
+    "recorded answers fit the questions of the base alone; name a model in their place";
 
 std::vector<Level> levels_of(const SearchFlags& base, const RunSettings& settings, bool recipes) {
   std::vector<Level> out;
-  const auto add = [&](const char* factor, std::string name, const auto& change) {
-    Level level{.factor = factor, .name = std::move(name), .flags = base};
+  const auto add = [&](std::string_view factor, std::string name, const auto& change) {
+    Level level{.factor = std::string(factor), .name = std::move(name), .flags = base};
     change(level);
     out.push_back(std::move(level));
   };
@@ -52,9 +55,10 @@ std::vector<Level> levels_of(const SearchFlags& base, const RunSettings& setting
   for (const char* memory : {"queue", "ranked"})
     add("memory", memory, [&](Level& level) { level.flags.memory = memory; });
   for (const int fixes : {0, settings.search.fixes}) {
-    add("fixer", fixes == 0 ? "none" : fmt::format("{} tries", fixes), [&](Level& level) {
+    add(kFixer, fixes == 0 ? "none" : fmt::format("{} {}", fixes, fixes == 1 ? "try" : "tries"), [&](Level& level) {
       level.flags.fixes = fixes;
-      if (recipes) level.left_out = "recipes answer the same again, so nothing is mended; name a model, or --replay answers";
+      if (recipes)
+        level.left_out = "recipes answer the same again, so nothing is mended; name a model, or --replay answers";
     });
   }
   for (const char* who : {"recipes", "model"}) {
@@ -76,7 +80,7 @@ bool is_base(const Level& level, const RunSettings& base, bool recipes) {
   if (level.factor == "strategy") return level.name == search::to_string(base.search.strategy);
   if (level.factor == "memory")
     return level.name == (base.search.memory_capacity == 0 ? "off" : search::to_string(base.search.recall));
-  if (level.factor == "fixer") return level.flags.fixes == base.search.fixes;
+  if (level.factor == kFixer) return level.flags.fixes == base.search.fixes;
   return level.name == (recipes ? "recipes" : "model");
 }
 
@@ -128,16 +132,18 @@ Result<std::string> fresh_store(const SuitePlan& suite) {
 /// The suite run of the same arm and seed that has ended; none: there is none in the workspace.
 const report::SuiteHistoryEntry* finished_before(const std::vector<report::SuiteHistoryEntry>& history,
                                                  const SuitePlan& suite) {
+  std::vector<std::string> tasks;
+  for (const auto& folder : suite.folders) tasks.push_back(folder.filename().string());
   for (const report::SuiteHistoryEntry& entry : history) {
     if (entry.state == "done" && entry.settings == suite.made_with && entry.program_version == kVersion &&
-        entry.begun.size() == suite.folders.size())
+        entry.tasks == tasks && entry.begun.size() == tasks.size())
       return &entry;
   }
   return nullptr;
 }
 
 Result<std::vector<report::SuiteHistoryEntry>> history_of(const SuiteRequest& request) {
-  auto history = read_history(request.workspace, {.suite = request.suite, .only = request.only});
+  auto history = read_history(request.workspace, {.suite = request.suite});
   if (!history && history.error().code == ErrorCode::not_found) return std::vector<report::SuiteHistoryEntry>{};
   return history;
 }
@@ -168,10 +174,20 @@ Result<std::vector<report::SuiteTask>> cells_of(const Shell& shell, const Ablati
   return fail(ErrorCode::internal, "suite run " + done.id + " is not on record");
 }
 
+/// None where it cannot be found out; the person is told why.
+std::optional<report::Novelty> novelty_of_run(const std::filesystem::path& workspace, const report::SuiteTask& task,
+                                              const Shell& shell) {
+  if (!task.speedup) return std::nullopt;
+  auto novelty = novelty_of(workspace, task.run);
+  if (novelty) return *novelty;
+  shell.warn("run " + task.run + ": whether recipes could have made it is not known: " + novelty.error().message);
+  return std::nullopt;
+}
+
 }  // namespace
 
 const std::vector<std::string>& ablation_factors() {
-  static const std::vector<std::string> kFactors{"strategy", "memory", "fixer", "agents"};
+  static const std::vector<std::string> kFactors{"strategy", "memory", std::string(kFixer), "agents"};
   return kFactors;
 }
 
@@ -191,8 +207,7 @@ Result<AblationPlan> plan_ablation(const Shell& shell, AblationRequest request) 
     const bool own = is_base(level, base, recipes);
     const bool asks_else = level.factor == "strategy" || level.factor == "memory";
     if (!own && asks_else && !base.agents.replay.empty()) level.left_out = kOtherQuestions;
-    plan.empty.arms.push_back(
-        {.factor = level.factor, .level = level.name, .base = own, .left_out = level.left_out});
+    plan.empty.arms.push_back({.factor = level.factor, .level = level.name, .base = own, .left_out = level.left_out});
     plan.search.push_back(std::move(level.flags));
   }
   plan.request = std::move(request);
@@ -206,7 +221,8 @@ Result<report::Ablation> run_ablation(const Shell& shell, const AblationPlan& pl
       if (!out.arms[i].left_out.empty()) continue;
       if (shell.stops.wind_down.stop_requested()) return out;
       TRY_ASSIGN(const auto tasks, cells_of(shell, plan, i, seed, ports));
-      for (const report::SuiteTask& task : tasks) out.arms[i].cells.push_back({seed, task});
+      for (const report::SuiteTask& task : tasks)
+        out.arms[i].cells.push_back({seed, task, novelty_of_run(plan.request.suite.workspace, task, shell)});
     }
   }
   return out;

@@ -25,8 +25,8 @@ const std::vector<std::string>& ablation_factors();
 /// An arm and how its runs differ from the base.
 struct AblationPlan {
   AblationRequest request;
-  report::Ablation empty;            ///< its arms without cells
-  std::vector<SearchFlags> search;   ///< by arm, without seed and store
+  report::Ablation empty;           ///< its arms without cells
+  std::vector<SearchFlags> search;  ///< by arm, without seed and store
 };
 
 /// @error invalid_argument: an unknown factor, a budget that is missing (runs of equal budgets are what is compared),

@@ -15,20 +15,20 @@ namespace accelopt::app {
 
 /// A question to a model and its answer.
 struct AskedQuestion {
-  std::string label;   ///< "executor i0.b0.p1.a0 try0"
-  std::string model;   ///< who answered
-  base::Json prompt;   ///< [[speaker, text], ...]; null: it is not on record (a version before wrote the run)
+  std::string label;  ///< "executor i0.b0.p1.a0 try0"
+  std::string model;  ///< who answered
+  base::Json prompt;  ///< [[speaker, text], ...]; null: it is not on record (a version before wrote the run)
   std::string answer;
   model::Usage usage;
 };
 
 struct CandidateRecord {
   std::string run;
-  std::string id;                      ///< identity, or "baseline"
-  std::string parent;                  ///< likewise; empty: of the baseline
-  report::StoryAttempt attempt;        ///< of the baseline: its kernel alone
-  std::string source;                  ///< its main text; empty: no answer came
-  std::string diff_from_parent;        ///< unified; empty: equal, or the baseline
+  std::string id;                ///< identity, or "baseline"
+  std::string parent;            ///< likewise; empty: of the baseline
+  report::StoryAttempt attempt;  ///< of the baseline: its kernel alone
+  std::string source;            ///< its main text; empty: no answer came
+  std::string diff_from_parent;  ///< unified; empty: equal, or the baseline
   std::string diff_from_baseline;
   std::optional<model::Evaluation> race;
   std::optional<model::Profile> profile;

@@ -55,7 +55,8 @@ base::Result<Exit> ablate(app::Shell& shell, const AblateOptions& options) {
 }  // namespace
 
 void add_ablate(CommandLine& app, Action& chosen) {
-  Command command = app.add("ablate", "Find out what each part of the method is worth: one factor at a time over a suite");
+  Command command =
+      app.add("ablate", "Find out what each part of the method is worth: one factor at a time over a suite");
   command.footer(
       "Examples:\n"
       "  accelopt ablate suites/nkibench-cpu --only silu --only matmul --max-evaluations 12\n"
@@ -64,9 +65,10 @@ void add_ablate(CommandLine& app, Action& chosen) {
   auto options = std::make_shared<AblateOptions>();
   command.option("suite", &options->suite, "Folder whose sub-folders are tasks, or a dataset of FlashInfer Trace")
       .required();
-  command.option("--factor", &options->factors,
-                 "strategy (beam, greedy, repeated-sampling), memory (off, queue, ranked), fixer (none, as many tries as "
-                 "--fixes), agents (recipes, model); may be repeated (default: all)");
+  command.option(
+      "--factor", &options->factors,
+      "strategy (beam, greedy, repeated-sampling), memory (off, queue, ranked), fixer (none, as many tries as "
+      "--fixes), agents (recipes, model); may be repeated (default: all)");
   command.option("--seeds", &options->seeds, "Runs of each task in each arm, with seeds from --seed (default 1) on")
       .at_least(1)
       .show_default();

@@ -86,7 +86,8 @@ void add_mcp(CommandLine& app, Action& chosen) {
 }
 
 void add_serve(CommandLine& app, Action& chosen) {
-  Command command = app.add("serve", "Serve a page to watch and steer runs, and agents over the Model Context Protocol, by HTTP");
+  Command command =
+      app.add("serve", "Serve a page to watch and steer runs, and agents over the Model Context Protocol, by HTTP");
   command.footer(
       "Examples:\n"
       "  accelopt serve --port 8123\n"

@@ -17,9 +17,9 @@ namespace accelopt::mcp {
 struct HttpRequest {
   std::string method;
   std::string path;                            ///< without a query
-  std::string query;                           ///< what stands behind the '?', as it was sent
   std::map<std::string, std::string> headers;  ///< names in small letters; of several, the first
   std::string body;
+  std::string query{};  ///< what stands behind the path's '?', as it was sent
 
   [[nodiscard]] std::string header(const std::string& name) const;
 };

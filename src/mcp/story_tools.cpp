@@ -45,10 +45,10 @@ Result<ToolResult> report(const Desk& desk, const Json& arguments) {
   TRY_ASSIGN(const auto story, app::read_run_story(desk.workspace, text_at(arguments, "run")));
   const std::string page = report::html::run_page(story);
   TRY(base::write_file(file, page));
-  return ToolResult{fmt::format("wrote {}: one HTML file of {} bytes, to be opened in any browser", file.string(),
-                                page.size()),
-                    {{"run", story.run.id}, {"file", file.string()}, {"answer", report::answer_of(story)}},
-                    links_of_run(story.run.id, {"report"})};
+  return ToolResult{
+      fmt::format("wrote {}: one HTML file of {} bytes, to be opened in any browser", file.string(), page.size()),
+      {{"run", story.run.id}, {"file", file.string()}, {"answer", report::answer_of(story)}},
+      links_of_run(story.run.id, {"report"})};
 }
 
 Tool report_tool(const Desk& desk) {

@@ -22,8 +22,7 @@ struct Request {
   base::Json body{};                             ///< of a POST: an object
 
   /// A number of the query. @error invalid_argument: it is none, or outside of 0 to `most`.
-  [[nodiscard]] base::Result<std::int64_t> number(const std::string& name, std::int64_t usual,
-                                                  std::int64_t most) const;
+  [[nodiscard]] base::Result<std::int64_t> number(const std::string& name, std::int64_t usual, std::int64_t most) const;
   [[nodiscard]] std::string text(const std::string& name) const;
 };
 

@@ -17,7 +17,8 @@ using mcp::HttpRequest;
 /// Nothing is loaded from elsewhere, nothing inline runs, no text becomes markup (Trusted Types), and no other page
 /// frames this one.
 constexpr const char* kPolicy =
-    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri "
+    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src "
+    "'self'; base-uri "
     "'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'\r\n";
 constexpr const char* kHeaders =
     "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n"

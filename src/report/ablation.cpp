@@ -48,8 +48,29 @@ std::string interval_text(const std::optional<model::Interval>& interval) {
   return interval ? format_ratio(*interval) : "-";
 }
 
+std::string novelty_text(const std::optional<Novelty>& novelty) {
+  return novelty ? fmt::format("{} of {}", novelty->beyond, novelty->steps) : "-";
+}
+
+/// By task: how many winners there are, and in how many a step is beyond the recipes.
+TextTable novelty_table(const Ablation& ablation) {
+  TextTable table({{"task"}, {"winners", Align::right}, {"with a step that no recipe could have made", Align::right}});
+  for (const std::string& task : ablation.tasks) {
+    std::map<std::string, bool> winners;  // by run: an arm that is the base of several factors counts once
+    for (const AblationArm& arm : ablation.arms) {
+      for (const AblationCell& cell : arm.cells) {
+        if (cell.task.task == task && cell.novelty) winners[cell.task.run] = cell.novelty->beyond > 0;
+      }
+    }
+    const auto beyond = std::ranges::count_if(winners, [](const auto& winner) { return winner.second; });
+    table.add({task, std::to_string(winners.size()), std::to_string(beyond)});
+  }
+  return table;
+}
+
 Json json_of(const AblationCell& cell) {
   const SuiteTask& task = cell.task;
+  const std::optional<Novelty>& novelty = cell.novelty;
   return {{"task", task.task},
           {"seed", cell.seed},
           {"run", task.run},
@@ -58,7 +79,8 @@ Json json_of(const AblationCell& cell) {
           {"speedup", Json(task.speedup)},
           {"evaluations", task.evaluations},
           {"evaluations_to_95", Json(task.convergence.evaluations)},
-          {"wall_seconds", task.wall_seconds}};
+          {"wall_seconds", task.wall_seconds},
+          {"novelty", novelty ? Json{{"steps", novelty->steps}, {"beyond_recipes", novelty->beyond}} : Json()}};
 }
 
 }  // namespace
@@ -133,15 +155,26 @@ Document document_of(const Ablation& ablation) {
   page.table(std::move(arms));
   if (!left_out.empty()) page.text("\n" + left_out);
   page.heading("Every run");
-  TextTable runs({{"factor"}, {"level"}, {"task"}, {"seed", Align::right}, {"speed-up [95 %]", Align::right}, {"evaluations", Align::right}, {"outcome"}, {"run"}});
+  TextTable runs({{"factor"},
+                  {"level"},
+                  {"task"},
+                  {"seed", Align::right},
+                  {"speed-up [95 %]", Align::right},
+                  {"evaluations", Align::right},
+                  {"steps beyond recipes", Align::right},
+                  {"outcome"},
+                  {"run"}});
   for (const AblationArm& arm : ablation.arms) {
     for (const AblationCell& cell : arm.cells) {
       const SuiteTask& task = cell.task;
       runs.add({arm.factor, arm.level, task.task, std::to_string(cell.seed), interval_text(task.speedup),
-                std::to_string(task.evaluations), task.error.empty() ? task.outcome : task.error, task.run});
+                std::to_string(task.evaluations), novelty_text(cell.novelty),
+                task.error.empty() ? task.outcome : task.error, task.run});
     }
   }
   page.table(std::move(runs));
+  page.heading("Novelty");
+  page.table(novelty_table(ablation));
   return page;
 }
 
@@ -165,8 +198,10 @@ Json to_json(const Ablation& ablation) {
                     {"wall_seconds", it.seconds},
                     {"runs", std::move(runs)}});
   }
-  return {{"type", "ablation"},       {"schema", 1},          {"suite", ablation.suite}, {"tasks", ablation.tasks},
-          {"seeds", ablation.seeds}, {"budget", ablation.budget}, {"arms", std::move(arms)}};
+  return {{"type", "ablation"},      {"schema", 1},
+          {"suite", ablation.suite}, {"tasks", ablation.tasks},
+          {"seeds", ablation.seeds}, {"budget", ablation.budget},
+          {"arms", std::move(arms)}};
 }
 
 }  // namespace accelopt::report

@@ -13,18 +13,25 @@
 
 namespace accelopt::report {
 
+/// Of the winner's steps from the baseline, those that no recipe could have made (app/novelty.hpp).
+struct Novelty {
+  int steps = 0;
+  int beyond = 0;
+};
+
 /// A task's run with one seed.
 struct AblationCell {
   std::uint64_t seed = 0;
   SuiteTask task;
+  std::optional<Novelty> novelty{};  ///< none: there is no winner, or it could not be found out
 };
 
 /// One value of one factor, and what came of it.
 struct AblationArm {
-  std::string factor;             ///< "strategy"
-  std::string level;              ///< "greedy"
-  bool base = false;              ///< what all other arms of its factor are compared with
-  std::string left_out{};         ///< why it was not run; empty: it was
+  std::string factor;      ///< "strategy"
+  std::string level;       ///< "greedy"
+  bool base = false;       ///< what all other arms of its factor are compared with
+  std::string left_out{};  ///< why it was not run; empty: it was
   std::vector<AblationCell> cells{};
 };
 
@@ -38,7 +45,7 @@ struct Ablation {
 
 /// An arm in figures. A run without a gain counts as 1; runs that failed count in none.
 struct AblationFigures {
-  int runs = 0;     ///< that finished
+  int runs = 0;  ///< that finished
   int improved = 0;
   /// Geometric mean of the confirmed speed-ups; its 95 % interval is over the seeds' means. None: fewer than two seeds.
   std::optional<double> speedup{};

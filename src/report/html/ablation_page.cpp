@@ -19,6 +19,13 @@ std::string name_of(const AblationArm& arm) {
   return arm.factor + ": " + arm.level + (arm.base ? " (base)" : "");
 }
 
+/// A plot has little room for a row's name.
+std::string row_name(const AblationArm& arm) {
+  constexpr std::size_t kRoom = 24;
+  const std::string whole = arm.factor + ": " + arm.level;
+  return whole.size() <= kRoom ? whole : arm.level;
+}
+
 std::string text_of(const std::optional<model::Interval>& interval) {
   return interval ? format_ratio(*interval) : "-";
 }
@@ -32,7 +39,7 @@ Markup intervals_plot(const std::vector<Row>& rows, std::optional<model::Interva
   for (const Row& row : rows) {
     const auto& interval = row.figures.*figure;
     if (!interval) continue;
-    names.push_back(name_of(*row.arm));
+    names.push_back(row_name(*row.arm));
     values.insert(values.end(), {interval->low, interval->high});
   }
   if (names.empty()) return {};
@@ -51,7 +58,7 @@ Markup intervals_plot(const std::vector<Row>& rows, std::optional<model::Interva
 }
 
 Markup arms_table(const std::vector<Row>& rows) {
-  Table table{"Arms",
+  Table table{"Each arm in figures",
               {{"factor"},
                {"level"},
                {"runs", Align::right},
@@ -65,12 +72,11 @@ Markup arms_table(const std::vector<Row>& rows) {
               {}};
   for (const Row& row : rows) {
     const AblationFigures& it = row.figures;
-    table.rows.push_back(
-        cells({row.arm->factor, row.arm->level + (row.arm->base ? " (base)" : ""), std::to_string(it.runs),
-               std::to_string(it.improved), it.speedup ? format_ratio(*it.speedup) : "-", text_of(it.over_seeds),
-               text_of(it.over_base), fmt::format("{:.1f}", it.evaluations),
-               it.evaluations_to_gain ? fmt::format("{:.1f}", *it.evaluations_to_gain) : "-",
-               format_seconds(it.seconds)}));
+    table.rows.push_back(cells(
+        {row.arm->factor, row.arm->level + (row.arm->base ? " (base)" : ""), std::to_string(it.runs),
+         std::to_string(it.improved), it.speedup ? format_ratio(*it.speedup) : "-", text_of(it.over_seeds),
+         text_of(it.over_base), fmt::format("{:.1f}", it.evaluations),
+         it.evaluations_to_gain ? fmt::format("{:.1f}", *it.evaluations_to_gain) : "-", format_seconds(it.seconds)}));
   }
   return to_markup(table);
 }
@@ -83,15 +89,18 @@ Markup runs_table(const Ablation& ablation) {
                {"seed", Align::right},
                {"speed-up [95 %]", Align::right},
                {"evaluations", Align::right},
+               {"steps beyond recipes", Align::right},
                {"outcome"},
                {"run"}},
               {}};
   for (const AblationArm& arm : ablation.arms) {
     for (const AblationCell& cell : arm.cells) {
       const SuiteTask& task = cell.task;
-      table.rows.push_back(cells({arm.factor, arm.level, task.task, std::to_string(cell.seed), text_of(task.speedup),
-                                  std::to_string(task.evaluations), task.error.empty() ? task.outcome : task.error,
-                                  task.run}));
+      table.rows.push_back(
+          cells({arm.factor, arm.level, task.task, std::to_string(cell.seed), text_of(task.speedup),
+                 std::to_string(task.evaluations),
+                 cell.novelty ? fmt::format("{} of {}", cell.novelty->beyond, cell.novelty->steps) : "-",
+                 task.error.empty() ? task.outcome : task.error, task.run}));
     }
   }
   return to_markup(table);
@@ -111,10 +120,11 @@ std::string ablation_page(const Ablation& ablation) {
   Markup header = element("h1", "Ablations of " + ablation.suite);
   header += element("p", fmt::format("{} tasks, {} seeds, each run with {}; one factor at a time.",
                                      ablation.tasks.size(), ablation.seeds.size(), ablation.budget));
-  Markup arms = intervals_plot(
-      rows, &AblationFigures::over_base, "over-base", "speed-up over the base arm's", "Each arm over its base arm",
-      "The confirmed speed-ups over those of the factor's base arm, paired by task and seed, with 95 % intervals. A run "
-      "without a gain counts as 1.");
+  Markup arms = intervals_plot(rows, &AblationFigures::over_base, "over-base", "speed-up over the base arm's",
+                               "Each arm over its base arm",
+                               "The confirmed speed-ups over those of the factor's base arm, paired by task and seed, "
+                               "with 95 % intervals. A run "
+                               "without a gain counts as 1.");
   arms += intervals_plot(rows, &AblationFigures::over_seeds, "over-seeds", "mean confirmed speed-up",
                          "Each arm's mean speed-up",
                          "The geometric mean over the tasks, with its 95 % interval over the seeds.");
