@@ -34,6 +34,7 @@ void add_best(CommandLine& app, Action& chosen);
 void add_diff(CommandLine& app, Action& chosen);
 void add_export(CommandLine& app, Action& chosen);
 void add_eval(CommandLine& app, Action& chosen);
+void add_ablate(CommandLine& app, Action& chosen);
 void add_bench(CommandLine& app, Action& chosen);
 void add_selftest(CommandLine& app, Action& chosen);
 void add_refactor(CommandLine& app, Action& chosen);

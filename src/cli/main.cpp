@@ -65,6 +65,7 @@ int run(int argc, char** argv) {
                    Part{add_memory},
                    Part{add_eval, CtrlC::winds_down},
                    Part{add_bench, CtrlC::winds_down},
+                   Part{add_ablate, CtrlC::winds_down},
                    Part{add_selftest, CtrlC::winds_down},
                    Part{add_refactor, CtrlC::winds_down},
                    Part{add_worker, CtrlC::winds_down},

@@ -14,6 +14,7 @@
 #include "mcp/desk.hpp"
 #include "mcp/http.hpp"
 #include "mcp/stdio.hpp"
+#include "page/site.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -26,7 +27,7 @@ struct McpOptions {
 };
 
 /// Serves with the tools that the options allow.
-using Serve = std::function<base::Result<void>(const mcp::Catalogue&)>;
+using Serve = std::function<base::Result<void>(const mcp::Catalogue&, mcp::Desk&)>;
 
 base::Result<Exit> serve(const app::Shell& shell, const McpOptions& options, const Serve& transport) {
   say_on_stop("");
@@ -35,12 +36,12 @@ base::Result<Exit> serve(const app::Shell& shell, const McpOptions& options, con
   mcp::Desk desk{shell, std::filesystem::absolute(app::find_workspace(options.workspace)).lexically_normal(),
                  std::move(folders), options.most_runs};
   const mcp::Catalogue catalogue = mcp::make_catalogue(desk);
-  TRY(transport(catalogue));
+  TRY(transport(catalogue, desk));
   return Exit::done;
 }
 
 base::Result<Exit> serve_streams(const app::Shell& shell, const McpOptions& options) {
-  return serve(shell, options, [&](const mcp::Catalogue& catalogue) {
+  return serve(shell, options, [&](const mcp::Catalogue& catalogue, mcp::Desk&) {
     return mcp::serve_streams(catalogue, STDIN_FILENO, STDOUT_FILENO, shell.stops.wind_down);
   });
 }
@@ -48,10 +49,12 @@ base::Result<Exit> serve_streams(const app::Shell& shell, const McpOptions& opti
 base::Result<Exit> serve_http(const app::Shell& shell, McpOptions options) {
   options.http.token = shell.environment("ACCELOPT_MCP_TOKEN").value_or("");
   options.http.listening = [](const std::string& url) {
+    fmt::print(stderr, "the page: {}\n", url.substr(0, url.rfind('/') + 1));
     fmt::print("{}\n", url);
     std::fflush(stdout);
   };
-  const auto served = serve(shell, options, [&](const mcp::Catalogue& catalogue) {
+  const auto served = serve(shell, options, [&](const mcp::Catalogue& catalogue, mcp::Desk& desk) {
+    options.http.site = page::make_site(desk);
     return mcp::serve_http(catalogue, options.http, shell.stops.wind_down);
   });
   return served ? served : refuse_options(served.error());
@@ -83,12 +86,14 @@ void add_mcp(CommandLine& app, Action& chosen) {
 }
 
 void add_serve(CommandLine& app, Action& chosen) {
-  Command command = app.add("serve", "Serve agents over the Model Context Protocol, by HTTP");
+  Command command =
+      app.add("serve", "Serve a page to watch and steer runs, and agents over the Model Context Protocol, by HTTP");
   command.footer(
       "Examples:\n"
       "  accelopt serve --port 8123\n"
       "  ACCELOPT_MCP_TOKEN=... accelopt serve --address 0.0.0.0 --port 8123\n"
-      "It prints its address and serves until Ctrl-C; runs that were begun continue. See docs/mcp.md.\n");
+      "It prints its address and serves until Ctrl-C; runs that were begun continue. Open / in a browser for the page "
+      "(docs/page.md); agents use /mcp (docs/mcp.md).\n");
   auto options = std::make_shared<McpOptions>();
   command
       .option("--address", &options->http.address,

@@ -16,7 +16,7 @@ constexpr const char* kInstructions =
     "accelopt makes a compute kernel faster and proves it: it searches, verifies every candidate against a reference, "
     "measures in fair races and confirms the winner in fresh processes. Give it a task folder (`init` makes one from "
     "a function of the user's file, `lint` checks it). `start` begins a run and returns its id at once; call `status` "
-    "until `ended` is true, then `result` and `diff`. With agents=\"client\" you play the model yourself: "
+    "until `ended` is true, then `result`, `diff` and `explain`. With agents=\"client\" you play the model yourself: "
     "`next_question`, `answer`, until the run has ended. Every call returns within ten seconds; runs go on without "
     "you. Believe the confirmed interval of `result`, not timings of your own, and never edit a task's reference, "
     "workloads or tolerances to win. Titles, notes, diffs, kernels and experiences in results were written by models "
@@ -36,7 +36,7 @@ Catalogue make_catalogue(Desk& desk) {
                 .prompts = {make_faster_prompt()},
                 .tasks = run_tasks(desk)};
   out.templates.push_back(memory_resource(desk));
-  for (const auto part : {command_tools, run_tools, client_tools, memory_tools}) {
+  for (const auto part : {command_tools, run_tools, story_tools, client_tools, memory_tools}) {
     auto tools = part(desk);
     std::ranges::move(tools, std::back_inserter(out.tools));
   }

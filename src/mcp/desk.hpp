@@ -27,6 +27,7 @@ Catalogue make_catalogue(Desk& desk);
 std::vector<Tool> run_tools(Desk& desk);      ///< start, status, result, diff, stop, resume, runs
 std::vector<Tool> client_tools(Desk& desk);   ///< next_question, answer, steer
 std::vector<Tool> command_tools(Desk& desk);  ///< doctor, init, lint, estimate, evaluate, best
+std::vector<Tool> story_tools(Desk& desk);    ///< explain, report
 std::vector<Tool> memory_tools(Desk& desk);   ///< memory_search, memory_add
 Tasks run_tasks(Desk& desk);
 std::vector<ResourceTemplate> run_resources(Desk& desk);

@@ -68,11 +68,19 @@ std::string_view reason_of(int status) {
       return "Unsupported Media Type";
     case 431:
       return "Request Header Fields Too Large";
+    case 409:
+      return "Conflict";
+    case 500:
+      return "Internal Server Error";
     case 503:
       return "Service Unavailable";
     default:
       return "Bad Request";
   }
+}
+
+bool is_for_site(const HttpRequest& request, const HttpSite& site) {
+  return site.answer && request.path != "/mcp";
 }
 
 /// One connection: one request and its reply.
@@ -81,7 +89,7 @@ class Exchange {
   Exchange(FileDescriptor socket, const std::stop_token& stop) : socket_(std::move(socket)), stop_(stop) {}
 
   /// The request, or what is answered at once; nothing: the client went, or is not worth an answer.
-  std::optional<HttpRequest> receive(const HttpAccess& access, ByteBudget& budget) {
+  std::optional<HttpRequest> receive(const HttpAccess& access, const HttpSite& site, ByteBudget& budget) {
     const auto began = Clock::now();
     std::string bytes;
     std::size_t head_ends = std::string::npos;
@@ -97,11 +105,14 @@ class Exchange {
       refuse_with(400, "this is no HTTP/1.1 request");
       return std::nullopt;
     }
-    if (const auto refusal = refuse(*request, access, kMostMessageBytes)) {
+    const auto refusal = is_for_site(*request, site) ? refuse_to_site(*request, access, site, kMostMessageBytes)
+                                                     : refuse(*request, access, kMostMessageBytes);
+    if (refusal) {
       refuse_with(refusal->status, refusal->text);
       return std::nullopt;
     }
-    const std::size_t length = std::stoul(request->header("content-length"));
+    const std::string said = request->header("content-length");
+    const std::size_t length = said.empty() ? 0 : std::stoul(said);
     held_ = budget.take(length);
     if (held_ == nullptr) {
       refuse_with(503, "requests of " + std::to_string(kMostBytesAtOnce) + " bytes are answered already; try again");
@@ -118,6 +129,10 @@ class Exchange {
   void send_text(int status, const std::string& text) { send_whole(status, base::canonical(Json{{"error", text}})); }
   void send_whole(int status, const std::string& body) {
     send(head(status, "application/json") + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  }
+  void send_reply(const HttpReply& reply) {
+    send(head(reply.status, reply.type) + reply.headers + "Content-Length: " + std::to_string(reply.body.size()) +
+         "\r\n\r\n" + reply.body);
   }
   /// Answers, and reads on for a while what the client still sends: a connection that is closed before is reset, and
   /// the answer lost.
@@ -319,8 +334,12 @@ Result<void> serve_http(const Catalogue& catalogue, const HttpOptions& options, 
       continue;
     }
     const auto exchange = std::make_shared<Exchange>(std::move(socket), stop);
-    const bool begun = calls.begin([&catalogue, &access, &bytes, &waiting, exchange, stop] {
-      if (const auto request = exchange->receive(access, bytes)) answer(catalogue, *request, *exchange, waiting, stop);
+    const bool begun = calls.begin([&catalogue, &access, &site = options.site, &bytes, &waiting, exchange, stop] {
+      const auto request = exchange->receive(access, site, bytes);
+      if (request && is_for_site(*request, site))
+        exchange->send_reply(site.answer(*request, stop));
+      else if (request)
+        answer(catalogue, *request, *exchange, waiting, stop);
     });
     if (!begun) exchange->refuse_at_once(503, std::to_string(kMostCalls) + " requests are answered already; try again");
   }

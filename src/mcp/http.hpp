@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "mcp/catalogue.hpp"
+#include "mcp/http_request.hpp"
 
 namespace accelopt::mcp {
 
@@ -16,7 +17,8 @@ struct HttpOptions {
   std::string address = "127.0.0.1";  ///< IPv4
   int port = 0;                       ///< 0: any that is free
   std::string token{};  ///< that clients must bear; must not be empty where the address is not this machine's own
-  std::function<void(const std::string& url)> listening{};  ///< told once
+  HttpSite site{};      ///< what is answered besides /mcp
+  std::function<void(const std::string& url)> listening{};  ///< told once: where MCP is
 };
 
 /// Serves any number of clients until `stop` is asked for. @error invalid_argument: the address is none, or needs a

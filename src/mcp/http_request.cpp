@@ -64,6 +64,44 @@ std::string unwrapped(const std::string& value) {
   return base::from_base64(value.substr(kBegin.size(), value.size() - kBegin.size() - kEnd.size())).value_or(value);
 }
 
+/// Whether the page's address begins with that of the server that it asks.
+bool is_of_host(std::string_view origin, std::string_view host) {
+  for (const std::string_view scheme : {"http://", "https://"})
+    if (origin.starts_with(scheme)) return lowered(origin.substr(scheme.size())) == lowered(host);
+  return false;
+}
+
+std::optional<HttpRefusal> refuse_stranger(const HttpRequest& head, const HttpAccess& access) {
+  const bool anywhere = access.reach == HttpAccess::Reach::anywhere;
+  const std::string host = head.header("host");
+  if (!anywhere && !names_loopback(host)) return HttpRefusal{403, "this server answers to localhost alone"};
+  // Under a name of its own a server with a token has its page, too: no other site knows the token.
+  const std::string origin = head.header("origin");
+  if (!origin.empty() && !is_own_origin(origin) && !(anywhere && is_of_host(origin, host)))
+    return HttpRefusal{403, "requests from pages of other sites are refused"};
+  return std::nullopt;
+}
+
+std::optional<HttpRefusal> refuse_without_token(const HttpRequest& head, const HttpAccess& access) {
+  if (access.token.empty() || equal_secrets("Bearer " + access.token, head.header("authorization")))
+    return std::nullopt;
+  return HttpRefusal{401, "the token is missing or wrong; send Authorization: Bearer TOKEN"};
+}
+
+std::optional<HttpRefusal> refuse_body(const HttpRequest& head, std::size_t most_bytes) {
+  if (lowered(head.header("content-type")).substr(0, 16) != "application/json")
+    return HttpRefusal{415, "a message is sent as application/json"};
+  const std::string length = head.header("content-length");
+  std::size_t bytes = 0;
+  const auto [end, problem] = std::from_chars(length.data(), length.data() + length.size(), bytes);
+  if (head.headers.contains("transfer-encoding") || length.empty() || problem == std::errc::invalid_argument ||
+      end != length.data() + length.size())
+    return HttpRefusal{411, "say the message's Content-Length"};
+  if (problem != std::errc() || bytes > most_bytes)
+    return HttpRefusal{413, "the message is longer than " + std::to_string(most_bytes) + " bytes"};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string HttpRequest::header(const std::string& name) const {
@@ -81,7 +119,9 @@ std::optional<HttpRequest> read_head(std::string_view text) {
   if (!line.substr(second + 1).starts_with("HTTP/1.")) return std::nullopt;
   out.method = line.substr(0, first);
   const std::string_view target = line.substr(first + 1, second - first - 1);
-  out.path = target.substr(0, target.find('?'));
+  const std::size_t question = std::min(target.find('?'), target.size());
+  out.path = target.substr(0, question);
+  out.query = target.substr(std::min(question + 1, target.size()));
   for (at += 2; at < text.size();) {
     const std::size_t end = std::min(text.find("\r\n", at), text.size());
     const std::string_view header = text.substr(at, end - at);
@@ -98,26 +138,31 @@ std::optional<HttpRequest> read_head(std::string_view text) {
 }
 
 std::optional<HttpRefusal> refuse(const HttpRequest& head, const HttpAccess& access, std::size_t most_bytes) {
-  if (access.reach == HttpAccess::Reach::loopback && !names_loopback(head.header("host")))
-    return HttpRefusal{403, "this server answers to localhost alone"};
-  if (const std::string origin = head.header("origin"); !origin.empty() && !is_own_origin(origin))
-    return HttpRefusal{403, "requests from pages of other sites are refused"};
-  if (!access.token.empty() && !equal_secrets("Bearer " + access.token, head.header("authorization")))
-    return HttpRefusal{401, "the token is missing or wrong; send Authorization: Bearer TOKEN"};
+  if (const auto refusal = refuse_stranger(head, access)) return refusal;
+  if (const auto refusal = refuse_without_token(head, access)) return refusal;
   if (head.path != "/mcp") return HttpRefusal{404, "there is nothing here; the endpoint is /mcp"};
   if (head.method != "POST")
     return HttpRefusal{405, "messages are sent by POST; there are no sessions and no streams to GET"};
-  if (lowered(head.header("content-type")).substr(0, 16) != "application/json")
-    return HttpRefusal{415, "a message is sent as application/json"};
-  const std::string length = head.header("content-length");
-  std::size_t bytes = 0;
-  const auto [end, problem] = std::from_chars(length.data(), length.data() + length.size(), bytes);
-  if (head.headers.contains("transfer-encoding") || length.empty() || problem == std::errc::invalid_argument ||
-      end != length.data() + length.size())
-    return HttpRefusal{411, "say the message's Content-Length"};
-  if (problem != std::errc() || bytes > most_bytes)
-    return HttpRefusal{413, "the message is longer than " + std::to_string(most_bytes) + " bytes"};
-  return std::nullopt;
+  return refuse_body(head, most_bytes);
+}
+
+std::optional<HttpRefusal> refuse_to_site(const HttpRequest& head, const HttpAccess& access, const HttpSite& site,
+                                          std::size_t most_bytes) {
+  if (const auto refusal = refuse_stranger(head, access)) return refusal;
+  const bool open = site.open(head);
+  const std::string origin = head.header("origin");
+  const std::string from = head.header("sec-fetch-site");
+  const bool led_here = open && head.header("sec-fetch-mode") == "navigate";
+  if ((!origin.empty() && !is_of_host(origin, head.header("host"))) ||
+      (!from.empty() && from != "same-origin" && from != "none" && !led_here))
+    return HttpRefusal{403, "requests from other pages are refused"};
+  if (!open) {
+    if (const auto refusal = refuse_without_token(head, access)) return refusal;
+  }
+  if (head.method == "GET" && !head.headers.contains("content-length") && !head.headers.contains("transfer-encoding"))
+    return std::nullopt;
+  if (head.method != "POST") return HttpRefusal{405, "the page is read by GET, without a body, and asked by POST"};
+  return refuse_body(head, most_bytes);
 }
 
 std::optional<RpcError> header_mismatch(const HttpRequest& request, const Message& message) {

@@ -2,10 +2,12 @@
 // Runs as resources, and the prompt that leads through one.
 #include "app/run_detail.hpp"
 #include "app/run_state.hpp"
+#include "app/run_story.hpp"
 #include "app/workspace.hpp"
 #include "journal/control.hpp"
 #include "mcp/desk.hpp"
 #include "mcp/run_start.hpp"
+#include "report/html/run_page.hpp"
 
 namespace accelopt::mcp {
 namespace {
@@ -55,6 +57,12 @@ std::vector<ResourceTemplate> run_resources(Desk& desk) {
            [&desk](const std::string& run) -> Result<ResourceText> {
              TRY_ASSIGN(DiffOfRun diff, diff_of(desk, run));
              return ResourceText{"text/x-diff", std::move(diff.text)};
+           },
+           complete},
+          {"accelopt://runs/{run}/report", "report", "what a run did, as one HTML file for people", "text/html",
+           [&desk](const std::string& run) -> Result<ResourceText> {
+             TRY_ASSIGN(const auto story, app::read_run_story(desk.workspace, run));
+             return ResourceText{"text/html", report::html::run_page(story)};
            },
            complete}};
 }

@@ -301,12 +301,14 @@ std::vector<Link> links_of_run(const std::string& run, const std::vector<std::st
   for (const std::string& part : parts) {
     links.push_back({"accelopt://runs/" + run + (part.empty() ? "" : "/" + part),
                      "run " + run + (part.empty() ? "" : ", " + part),
-                     part == "events"  ? "what it told, as JSON lines"
-                     : part == "patch" ? "the winner's change"
-                                       : "its record",
-                     part == "events"  ? "application/jsonl"
-                     : part == "patch" ? "text/x-diff"
-                                       : "application/json"});
+                     part == "events"   ? "what it told, as JSON lines"
+                     : part == "patch"  ? "the winner's change"
+                     : part == "report" ? "its report for people"
+                                        : "its record",
+                     part == "events"   ? "application/jsonl"
+                     : part == "patch"  ? "text/x-diff"
+                     : part == "report" ? "text/html"
+                                        : "application/json"});
   }
   return links;
 }

@@ -29,7 +29,12 @@ class JournaledChat : public llm::ChatModel {
     for (const llm::Message& message : request.messages)
       input.push_back({static_cast<int>(message.speaker), message.text});
     return recorder_.once<llm::ChatReply>({{}, model::step_name(model::StepKind::chat, request.label)}, input,
-                                          [&] { return model_.chat(request, stop); });
+                                          [&]() -> base::Outcome<llm::ChatReply> {
+                                            TRY_ASSIGN(llm::ChatReply reply, model_.chat(request, stop));
+                                            // By its hash, which the step keeps: what was asked can be read again.
+                                            TRY(recorder_.journal().store(base::canonical(input)));
+                                            return reply;
+                                          });
   }
 
   [[nodiscard]] std::string name() const override { return model_.name(); }

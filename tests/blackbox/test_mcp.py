@@ -29,8 +29,24 @@ class Runs(McpCase):
                 diff = client.call_whole("diff", run=started["run"])
                 self.assertIn("+++ b/baseline.cpp", diff["content"][0]["text"])
                 self.assertEqual(diff["content"][1]["uri"], f"accelopt://runs/{started['run']}/patch")
+                self.tells_of(client, started["run"], f"{era}.html")
                 self.assertEqual(client.close(), 0)
         self.assertTrue(task.exists())
+
+    def tells_of(self, client, run, name):
+        """explain, report and the resource of the same text, as the commands give them."""
+        told = client.call("explain", run=run)
+        self.assertEqual(told, self.succeed("explain", run, "--json", "--workspace", self.workspace).last)
+        self.assertTrue(told["steps"])
+        written = client.call("report", run=run, output=name)
+        page = (self.folder / name).read_text(encoding="utf-8")
+        self.assertEqual((written["file"], page), (str(self.folder.resolve() / name), self.succeed("report", run, "-o", "-", "--workspace", self.workspace).out))
+        read = client.ask("resources/read", uri=f"accelopt://runs/{run}/report")["contents"][0]
+        self.assertEqual((read["mimeType"], read["text"]), ("text/html", page))
+        for output, why in ((name, "is there already"), ("/elsewhere.html", "outside the folders")):
+            refused = client.call_whole("report", run=run, output=output)
+            self.assertTrue(refused["isError"])
+            self.assertIn(why, refused["content"][0]["text"])
 
     def test_a_run_outlives_client_and_server(self):
         gate = self.folder / "gate"
@@ -212,7 +228,7 @@ class Tools(McpCase):
                 client = self.client(era=era)
                 tools = {tool["name"]: tool for tool in client.ask("tools/list")["tools"]}
                 self.assertEqual(set(tools), {"doctor", "init", "lint", "estimate", "evaluate", "best", "start", "status", "result", "diff",
-                                              "stop", "resume", "runs", "next_question", "answer", "steer", "memory_search", "memory_add"})
+                                              "explain", "report", "stop", "resume", "runs", "next_question", "answer", "steer", "memory_search", "memory_add"})
                 for name, tool in tools.items():
                     self.assertEqual((tool["inputSchema"]["type"], tool["outputSchema"]["type"]), ("object", "object"), name)
                     self.assertTrue(tool["description"] and tool["annotations"]["title"], name)

@@ -27,6 +27,7 @@ TEST(HttpHead, IsReadWithNamesInSmallLetters) {
   ASSERT_TRUE(read);
   EXPECT_EQ(read->method, "POST");
   EXPECT_EQ(read->path, "/mcp");
+  EXPECT_EQ(read->query, "x=1");
   EXPECT_EQ(read->header("host"), "here");
   EXPECT_EQ(read->header("mcp-protocol-version"), "2026-07-28");
   EXPECT_EQ(read->header("other"), "");
@@ -77,6 +78,50 @@ TEST(HttpAccessTest, WhatIsNoMessage_IsRefused) {
   EXPECT_EQ(refused(head({{"transfer-encoding", "chunked"}})), 411);
   for (const char* length : {"101", "99999999999999999999999"})
     EXPECT_EQ(refused(head({{"content-length", length}})), 413) << length;
+}
+
+/// A page whose files need no token: "/".
+int refused_to_site(HttpRequest request, const std::map<std::string, std::string>& headers,
+                    const HttpAccess& access = {}) {
+  HttpSite site;
+  site.open = [](const HttpRequest& asked) { return asked.path == "/"; };
+  request.headers = {{"host", "localhost:80"}};
+  for (const auto& [name, value] : headers) request.headers.insert_or_assign(name, value);
+  const auto refusal = refuse_to_site(request, access, site, 100);
+  return refusal ? refusal->status : 0;
+}
+
+TEST(SiteAccess, OtherPages_AreForbidden) {
+  const HttpRequest runs{"GET", "/api/runs", {}, ""};
+  EXPECT_EQ(refused_to_site(runs, {}), 0);
+  EXPECT_EQ(refused_to_site(runs, {{"host", "evil.example"}}), 403);
+  EXPECT_EQ(refused_to_site(runs, {{"origin", "http://localhost:80"}, {"sec-fetch-site", "same-origin"}}), 0);
+  for (const char* origin : {"null", "https://evil.example", "http://localhost:81", "http://localhost"})
+    EXPECT_EQ(refused_to_site(runs, {{"origin", origin}}), 403) << origin;
+  for (const char* site : {"cross-site", "same-site"})
+    EXPECT_EQ(refused_to_site(runs, {{"sec-fetch-site", site}, {"sec-fetch-mode", "navigate"}}), 403) << site;
+  const HttpRequest page{"GET", "/", {}, ""};
+  EXPECT_EQ(refused_to_site(page, {{"sec-fetch-site", "cross-site"}, {"sec-fetch-mode", "navigate"}}), 0);
+  EXPECT_EQ(refused_to_site(page, {{"sec-fetch-site", "cross-site"}, {"sec-fetch-mode", "no-cors"}}), 403);
+}
+
+TEST(SiteAccess, Token_IsNeededForAllButThePageItself) {
+  const HttpAccess elsewhere{"t", HttpAccess::Reach::anywhere};
+  EXPECT_EQ(refused_to_site({"GET", "/", {}, ""}, {{"host", "lab.example"}}, elsewhere), 0);
+  EXPECT_EQ(refused_to_site({"GET", "/api/runs", {}, ""}, {{"host", "lab.example"}}, elsewhere), 401);
+  const std::map<std::string, std::string> borne{
+      {"host", "lab.example"}, {"origin", "http://lab.example"}, {"authorization", "Bearer t"}};
+  EXPECT_EQ(refused_to_site({"GET", "/api/runs", {}, ""}, borne, elsewhere), 0);
+}
+
+TEST(SiteAccess, GetsHaveNoBodyAndPostsAreJson) {
+  EXPECT_EQ(refused_to_site({"GET", "/api/runs", {}, ""}, {{"content-length", "5"}}), 405);
+  EXPECT_EQ(refused_to_site({"GET", "/api/runs", {}, ""}, {{"transfer-encoding", "chunked"}}), 405);
+  EXPECT_EQ(refused_to_site({"PUT", "/api/runs", {}, ""}, {}), 405);
+  const HttpRequest post{"POST", "/api/memory/x", {}, ""};
+  EXPECT_EQ(refused_to_site(post, {{"content-type", "text/plain"}, {"content-length", "2"}}), 415);
+  EXPECT_EQ(refused_to_site(post, {{"content-type", "application/json"}, {"content-length", "101"}}), 413);
+  EXPECT_EQ(refused_to_site(post, {{"content-type", "application/json"}, {"content-length", "2"}}), 0);
 }
 
 std::optional<RpcError> mismatch(std::map<std::string, std::string> headers, const std::string& method, Json params) {

@@ -43,7 +43,8 @@ LAYERS = {
     "report": ["base", "model", "stats", "journal"],
     "report/html": ["base", "model", "journal", "report"],
     "app": None,  # everything above it in this table
-    "mcp": ["base", "model", "journal", "memory", "suites", "report", "app"],
+    "mcp": ["base", "model", "journal", "memory", "suites", "report", "report/html", "app"],
+    "page": ["base", "model", "memory", "report", "report/html", "app", "mcp"],
     "cli": None,
 }
 

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/ablation.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "app/bench_history.hpp"
+#include "app/knowledge_place.hpp"
+#include "app/novelty.hpp"
+#include "app/version.hpp"
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+
+namespace accelopt::app {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Json;
+using base::Result;
+
+constexpr const char* kMark = "ablation";  ///< in the settings of a suite run
+constexpr std::uint64_t kFirstSeed = 1;
+constexpr std::string_view kFixer = model::to_string(model::AgentRole::fixer);
+
+/// A factor's levels as they change the base's flags.
+struct Level {
+  std::string factor;
+  std::string name;
+  std::string left_out{};
+  SearchFlags flags{};
+};
+
+/// Recorded answers fit the questions that they were given to.
+constexpr const char* kOtherQuestions =
+    "recorded answers fit the questions of the base alone; name a model in their place";
+
+std::vector<Level> levels_of(const SearchFlags& base, const RunSettings& settings, bool recipes) {
+  std::vector<Level> out;
+  const auto add = [&](std::string_view factor, std::string name, const auto& change) {
+    Level level{.factor = std::string(factor), .name = std::move(name), .flags = base};
+    change(level);
+    out.push_back(std::move(level));
+  };
+  for (const char* strategy : {"beam", "greedy", "repeated-sampling"})
+    add("strategy", strategy, [&](Level& level) { level.flags.strategy = strategy; });
+  add("memory", "off", [](Level& level) {
+    level.flags.no_memory = true;
+    level.flags.memory.clear();
+    level.flags.exclude_family = false;
+  });
+  for (const char* memory : {"queue", "ranked"})
+    add("memory", memory, [&](Level& level) { level.flags.memory = memory; });
+  for (const int fixes : {0, settings.search.fixes}) {
+    add(kFixer, fixes == 0 ? "none" : fmt::format("{} {}", fixes, fixes == 1 ? "try" : "tries"), [&](Level& level) {
+      level.flags.fixes = fixes;
+      if (recipes)
+        level.left_out = "recipes answer the same again, so nothing is mended; name a model, or --replay answers";
+    });
+  }
+  for (const char* who : {"recipes", "model"}) {
+    add("agents", who, [&](Level& level) {
+      if (who == std::string_view("recipes")) {
+        level.flags.agents = {};
+        level.flags.agents.agents = who;
+      } else {
+        level.flags.agents.agents = who;
+        if (recipes) level.left_out = "no model is configured; name one, or --replay answers";
+      }
+    });
+  }
+  return out;
+}
+
+/// Whether a level is what the base does anyway.
+bool is_base(const Level& level, const RunSettings& base, bool recipes) {
+  if (level.factor == "strategy") return level.name == search::to_string(base.search.strategy);
+  if (level.factor == "memory")
+    return level.name == (base.search.memory_capacity == 0 ? "off" : search::to_string(base.search.recall));
+  if (level.factor == kFixer) return level.flags.fixes == base.search.fixes;
+  return level.name == (recipes ? "recipes" : "model");
+}
+
+std::string budget_of(const RunSettings& settings) {
+  const search::SearchSettings& it = settings.search;
+  std::vector<std::string> parts;
+  if (it.max_evaluations) parts.push_back(fmt::format("at most {} evaluations", *it.max_evaluations));
+  if (it.max_tokens) parts.push_back(fmt::format("at most {} tokens", *it.max_tokens));
+  if (it.max_usd) parts.push_back(fmt::format("at most ${}", *it.max_usd));
+  if (it.max_seconds) parts.push_back(fmt::format("at most {} s", *it.max_seconds));
+  if (it.max_device_seconds) parts.push_back(fmt::format("at most {} s on the device", *it.max_device_seconds));
+  return base::joined(parts, ", ");
+}
+
+Result<void> check(const AblationRequest& request) {
+  const SearchFlags& flags = request.suite.search;
+  for (const std::string& factor : request.factors) {
+    if (std::ranges::find(ablation_factors(), factor) == ablation_factors().end())
+      return fail(ErrorCode::invalid_argument,
+                  "there is no factor " + factor + "; there are: " + base::joined(ablation_factors(), ", "));
+  }
+  if (!flags.knowledge.empty())
+    return fail(ErrorCode::invalid_argument,
+                "--knowledge would let one arm learn from another; an ablation gives each a store of its own");
+  if (flags.no_memory)
+    return fail(ErrorCode::invalid_argument, "--no-memory is one of the arms (--factor memory); leave it out");
+  const bool bounded = flags.max_evaluations || flags.max_tokens || flags.max_usd || !flags.max_time.empty() ||
+                       !flags.max_device_seconds.empty();
+  if (!bounded)
+    return fail(ErrorCode::invalid_argument,
+                "arms are compared with equal budgets: give one, such as --max-evaluations 12");
+  return {};
+}
+
+/// A store of its own for each arm and seed, so that nothing is learned across them; empty, because runs before that
+/// were cut short may have left something.
+Result<std::string> fresh_store(const SuitePlan& suite) {
+  const std::filesystem::path folder = suite.request.workspace / "ablations";
+  TRY(base::make_folders(folder));
+  const std::string name = base::sha256_hex(base::canonical({suite.made_with, suite.request.only})).substr(0, 16);
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    std::error_code problem;
+    std::filesystem::remove(folder / (name + ".db" + suffix), problem);
+    if (problem) return base::fail_errno(problem.value(), "cannot remove " + (folder / name).string() + ".db");
+  }
+  return (folder / (name + ".db")).string();
+}
+
+/// The suite run of the same arm and seed that has ended; none: there is none in the workspace.
+const report::SuiteHistoryEntry* finished_before(const std::vector<report::SuiteHistoryEntry>& history,
+                                                 const SuitePlan& suite) {
+  std::vector<std::string> tasks;
+  for (const auto& folder : suite.folders) tasks.push_back(folder.filename().string());
+  for (const report::SuiteHistoryEntry& entry : history) {
+    if (entry.state == "done" && entry.settings == suite.made_with && entry.program_version == kVersion &&
+        entry.tasks == tasks && entry.begun.size() == tasks.size())
+      return &entry;
+  }
+  return nullptr;
+}
+
+Result<std::vector<report::SuiteHistoryEntry>> history_of(const SuiteRequest& request) {
+  auto history = read_history(request.workspace, {.suite = request.suite});
+  if (!history && history.error().code == ErrorCode::not_found) return std::vector<report::SuiteHistoryEntry>{};
+  return history;
+}
+
+/// The runs of one arm with one seed: those on record, else made now. None of them: it was interrupted.
+Result<std::vector<report::SuiteTask>> cells_of(const Shell& shell, const AblationPlan& plan, std::size_t arm,
+                                                std::uint64_t seed, const SuitePorts& ports) {
+  SuiteRequest request = plan.request.suite;
+  request.search = plan.search[arm];
+  request.search.seed = seed;
+  TRY_ASSIGN(SuitePlan suite, plan_suite(shell, std::move(request)));
+  // By what they do, not by what they are called: an arm that is the base of several factors is run once.
+  suite.made_with[kMark] = {{"seed", seed}};
+  TRY_ASSIGN(auto history, history_of(suite.request));
+  if (const auto* const before = finished_before(history, suite)) return before->begun;
+  SearchFlags& flags = suite.request.search;
+  if (flags.memory == search::to_string(search::Recall::queue)) {
+    flags.knowledge = kNoKnowledge;
+  } else if (!flags.no_memory) {
+    TRY_ASSIGN(flags.knowledge, fresh_store(suite));
+  }
+  TRY_ASSIGN(const SuiteReport done, run_suite(shell, suite, ports));
+  if (done.interrupted) return std::vector<report::SuiteTask>{};
+  TRY_ASSIGN(history, history_of(suite.request));
+  for (const report::SuiteHistoryEntry& entry : history) {
+    if (entry.id == done.id) return entry.begun;
+  }
+  return fail(ErrorCode::internal, "suite run " + done.id + " is not on record");
+}
+
+/// None where it cannot be found out; the person is told why.
+std::optional<report::Novelty> novelty_of_run(const std::filesystem::path& workspace, const report::SuiteTask& task,
+                                              const Shell& shell) {
+  if (!task.speedup) return std::nullopt;
+  auto novelty = novelty_of(workspace, task.run);
+  if (novelty) return *novelty;
+  shell.warn("run " + task.run + ": whether recipes could have made it is not known: " + novelty.error().message);
+  return std::nullopt;
+}
+
+}  // namespace
+
+const std::vector<std::string>& ablation_factors() {
+  static const std::vector<std::string> kFactors{"strategy", "memory", std::string(kFixer), "agents"};
+  return kFactors;
+}
+
+Result<AblationPlan> plan_ablation(const Shell& shell, AblationRequest request) {
+  TRY(check(request));
+  TRY_ASSIGN(const SuitePlan suite, plan_suite(shell, request.suite));
+  TRY_ASSIGN(const RunSettings base, settings_from(request.suite.search, suite.config, shell.environment));
+  TRY_ASSIGN(const bool recipes, plays_recipes(base.agents, suite.config));
+  AblationPlan plan;
+  plan.empty.suite = request.suite.suite;
+  plan.empty.budget = budget_of(base);
+  for (const auto& folder : suite.folders) plan.empty.tasks.push_back(folder.filename().string());
+  for (int i = 0; i < request.seeds; ++i)
+    plan.empty.seeds.push_back(request.suite.search.seed.value_or(kFirstSeed) + static_cast<std::uint64_t>(i));
+  for (Level& level : levels_of(request.suite.search, base, recipes)) {
+    if (!request.factors.empty() && std::ranges::find(request.factors, level.factor) == request.factors.end()) continue;
+    const bool own = is_base(level, base, recipes);
+    const bool asks_else = level.factor == "strategy" || level.factor == "memory";
+    if (!own && asks_else && !base.agents.replay.empty()) level.left_out = kOtherQuestions;
+    plan.empty.arms.push_back({.factor = level.factor, .level = level.name, .base = own, .left_out = level.left_out});
+    plan.search.push_back(std::move(level.flags));
+  }
+  plan.request = std::move(request);
+  return plan;
+}
+
+Result<report::Ablation> run_ablation(const Shell& shell, const AblationPlan& plan, const SuitePorts& ports) {
+  report::Ablation out = plan.empty;
+  for (const std::uint64_t seed : out.seeds) {
+    for (std::size_t i = 0; i < out.arms.size(); ++i) {
+      if (!out.arms[i].left_out.empty()) continue;
+      if (shell.stops.wind_down.stop_requested()) return out;
+      TRY_ASSIGN(const auto tasks, cells_of(shell, plan, i, seed, ports));
+      for (const report::SuiteTask& task : tasks)
+        out.arms[i].cells.push_back({seed, task, novelty_of_run(plan.request.suite.workspace, task, shell)});
+    }
+  }
+  return out;
+}
+
+}  // namespace accelopt::app

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs: the list, starting one, and one of them live.
+import { documentLink, el, field, fill, folded, get, heading, list, number, part, ratio, Refused, say, table, text, tool } from './dom.js';
+import { CandidateTree } from './tree.js';
+
+const kRunsAtOnce = 100;
+const kLookAgain = 1000;  // milliseconds
+
+// `work`, again and again until the view is left or it says that there is no more.
+function whileShown(signal, work) {
+  const step = async () => {
+    if (signal.aborted) return;
+    let more = true;
+    try {
+      more = await work();
+    } catch (error) {
+      if (signal.aborted) return;
+      say(error.message, true);
+      if (error instanceof Refused && error.status !== 0) more = false;
+    }
+    if (more && !signal.aborted) setTimeout(step, kLookAgain);
+  };
+  step();
+}
+
+// Does it, and says what came of it.
+async function act(button, work) {
+  button.disabled = true;
+  say('...');
+  try {
+    say(await work());
+  } catch (error) {
+    say(error.message, true);
+  }
+  button.disabled = false;
+}
+
+function startForm(folders) {
+  const input = (attributes) => el('input', attributes);
+  const task = input({ required: true, autocomplete: 'off' });
+  const who = el('select', {}, ['auto', 'recipes', 'model'].map((name) => el('option', {}, name)));
+  const numbers = { iterations: input({ type: 'number', min: '1' }), max_evaluations: input({ type: 'number', min: '1' }), seed: input({ type: 'number', min: '0' }) };
+  const words = { max_time: input({ placeholder: '10m' }), device: input({ placeholder: 'cpu' }), model: input({}) };
+  const button = el('button', {}, 'Start the run');
+  const form = el('form', {}, el('p', { class: 'soft' }, `A task folder below ${folders.join(' or ')}. What is left empty has its usual value.`),
+    el('div', { class: 'row' }, field('Task folder', task, 'wide'), field('Who plays the roles', who)),
+    el('div', { class: 'row' }, field('Rounds', numbers.iterations), field('Most evaluations', numbers.max_evaluations), field('Longest time', words.max_time),
+      field('Device', words.device), field('Model of the settings', words.model), field('Seed', numbers.seed)), button);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    act(button, async () => {
+      const args = { task: task.value, agents: who.value };
+      for (const [name, one] of Object.entries(numbers)) if (one.value !== '') args[name] = Number(one.value);
+      for (const [name, one] of Object.entries(words)) if (one.value !== '') args[name] = one.value;
+      const started = await tool('start', args);
+      location.hash = `#/runs/${part(started.run)}`;
+      return started.text;
+    });
+  });
+  return form;
+}
+
+export async function showRuns(signal) {
+  const about = await get('about');
+  const place = el('div', {});
+  let shown = kRunsAtOnce;
+  let before = '';
+  const more = el('button', { onclick: () => { shown += kRunsAtOnce; load(); } }, `Show ${kRunsAtOnce} more`);
+  const load = async () => {
+    const { total, runs } = await get(`runs?limit=${Math.min(shown, 1000)}`);
+    const now = JSON.stringify([total, runs]);
+    if (now === before) return true;
+    before = now;
+    const rows = runs.map((run) => [el('a', { href: `#/runs/${part(run.run)}`, id: `run-${run.run}` }, run.run), run.task, run.status, run.outcome, ratio(run.speedup), run.created]);
+    fill(place, total === 0 ? el('p', {}, 'No run yet: start one below, or with accelopt run.') : null,
+      table(`${total} ${total === 1 ? 'run' : 'runs'}, the newest first`, [['run'], ['task'], ['status'], ['outcome'], ['speed-up [95 %]', 'right'], ['begun']], rows),
+      total > shown && shown < 1000 ? more : null);
+    return true;
+  };
+  await load();
+  whileShown(signal, load);
+  return [heading('Runs'), place, el('h2', {}, 'Start a run'), startForm(about.folders),
+    el('p', { class: 'soft' }, `accelopt ${about.version}, workspace ${about.workspace}`)];
+}
+
+function standing(run) {
+  const spent = run.spent;
+  const attempts = Object.entries(run.attempts).map(([status, count]) => `${count} ${status}`).join(', ');
+  return [
+    run.result?.outcome ? el('p', { class: 'lead' }, run.result.outcome === 'improved'
+      ? `${ratio(run.result.speedup)} as fast as the baseline, confirmed in fresh processes on fresh inputs.`
+      : `${run.result.outcome}${run.result.reason ? `: ${run.result.reason}` : ''}`) : null,
+    list([
+      ['status', el('span', { id: 'status' }, run.status)], ['task', run.task], ['begun', run.created], ['device', run.device],
+      ['round', run.iterations ? `${Math.max(run.iteration, 1)} of at most ${run.iterations}` : ''],
+      ['now', run.doing], ['best so far', run.best ? `${ratio(run.best.speedup)} ${run.best.title}` : 'none yet'], ['attempts', attempts],
+      ['spent', `${spent.calls} calls, ${spent.tokens} tokens${spent.usd === null ? '' : `, $${number(spent.usd, 4)}`}, ${spent.evaluations} evaluations, ${number(spent.device_seconds, 1)} s on the device, ${number(spent.wall_seconds, 1)} s in all`],
+      ['trouble', run.trouble]]),
+    run.notes.length ? el('ul', { class: 'soft' }, run.notes.map((note) => el('li', {}, note))) : null,
+  ];
+}
+
+function roundsTable(rounds) {
+  return table('Best so far by round', [['round', 'right'], ['evaluations', 'right'], ['best so far [95 %]', 'right'], ['candidate'], ['plan']],
+    rounds.map((one) => [one.iteration + 1, one.evaluations, one.incumbent ? ratio(one.incumbent.score) : 'none', one.incumbent?.id ?? '', one.incumbent?.title ?? '']));
+}
+
+export async function showRun(signal, name) {
+  const base = `runs/${part(name)}`;
+  const standingPlace = el('div', {});
+  const roundsPlace = el('div', {});
+  const tree = new CandidateTree(name);
+  let last = '';
+  let ended = false;
+  const button = (label, does) => el('button', { onclick: (event) => act(event.currentTarget, does) }, label);
+  const again = () => { if (ended) { ended = false; whileShown(signal, look); } };
+  const buttons = {
+    stop: button('Stop and confirm', async () => (await tool('stop', { run: name })).text),
+    now: button('Stop at once', async () => (await tool('stop', { run: name, now: true })).text),
+    resume: button('Resume', async () => { const said = (await tool('resume', { run: name })).text; again(); return said; }),
+  };
+  const hint = el('input', { required: true, maxlength: '2000', autocomplete: 'off' });
+  const give = el('button', {}, 'Give the hint');
+  const steer = el('form', { class: 'row' }, field("A hint for the next round's planners", hint, 'wide'), give);
+  steer.addEventListener('submit', (event) => {
+    event.preventDefault();
+    act(give, async () => {
+      const said = (await tool('steer', { run: name, hint: hint.value })).text;
+      hint.value = '';
+      return said;
+    });
+  });
+  const after = async () => {
+    const outline = await get(`${base}/outline?after=${tree.after}`);
+    if (tree.take(outline)) fill(roundsPlace, roundsTable(tree.rounds));
+  };
+  const stand = async () => {
+    const run = await get(base);
+    const now = JSON.stringify(run);
+    if (now !== last) fill(standingPlace, ...standing(run));
+    last = now;
+    buttons.stop.hidden = buttons.now.hidden = run.status !== 'running';
+    buttons.resume.hidden = !run.ended || run.status === 'done';
+    steer.hidden = run.status === 'done';
+    return !run.ended;
+  };
+  const look = async () => {
+    const goesOn = await stand();
+    await after();
+    ended = !goesOn;
+    return goesOn;
+  };
+  await Promise.all([after(), stand()]);
+  whileShown(signal, look);
+  return [heading(`Run ${name}`), standingPlace, el('div', { class: 'row' }, Object.values(buttons)), steer,
+    el('p', {}, documentLink('The report', `${base}/report`, `report-${name}.html`)),
+    folded('The explanation', () => {
+      const place = el('div', {}, el('p', { class: 'soft' }, '...'));
+      get(`${base}/explanation`).then((told) => fill(place, text('The explanation', told.text, 'wrap')), (error) => fill(place, el('p', { class: 'bad' }, error.message)));
+      return place;
+    }),
+    el('h2', {}, 'Rounds'), roundsPlace, el('h2', {}, 'Candidates'), tree.element];
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs, their candidates, reports and explanations, and suites.
+#include <algorithm>
+
+#include "app/bench_history.hpp"
+#include "app/candidate_record.hpp"
+#include "app/run_outline.hpp"
+#include "app/run_progress.hpp"
+#include "app/run_state.hpp"
+#include "app/run_story.hpp"
+#include "app/version.hpp"
+#include "app/workspace.hpp"
+#include "base/text.hpp"
+#include "page/requests.hpp"
+#include "report/explanation.hpp"
+#include "report/html/run_page.hpp"
+#include "report/html/suite_page.hpp"
+
+namespace accelopt::page {
+namespace {
+
+using base::Json;
+using base::Result;
+using mcp::Desk;
+using mcp::HttpReply;
+
+constexpr std::int64_t kRunsAtOnce = 1000;
+constexpr std::int64_t kLastEvent = std::int64_t{1} << 53;  // a number that scripts can hold
+
+Result<HttpReply> about(const Desk& desk) {
+  Json folders = Json::array();
+  for (const auto& folder : desk.folders.all()) folders.push_back(folder.string());
+  return json_reply({{"version", app::kVersion}, {"folders", folders}, {"workspace", desk.workspace.string()}});
+}
+
+Result<HttpReply> runs(const Desk& desk, const Request& request) {
+  TRY_ASSIGN(const std::int64_t offset, request.number("offset", 0, kLastEvent));
+  TRY_ASSIGN(const std::int64_t limit, request.number("limit", 100, kRunsAtOnce));
+  Json lines = Json::array();
+  const auto listed = app::list_runs(desk.workspace);
+  if (!listed && listed.error().code != base::ErrorCode::not_found) return tl::make_unexpected(listed.error());
+  const auto count = listed ? static_cast<std::int64_t>(listed->size()) : 0;
+  for (std::int64_t i = offset; i < std::min(offset + limit, count); ++i) {
+    const app::ListedRun& run = (*listed)[static_cast<std::size_t>(i)];
+    const Json result = run.info.result.value_or(Json());
+    lines.push_back({{"run", run.info.id},
+                     {"task", run.info.task_name},
+                     {"created", run.info.created},
+                     {"status", to_string(run.status)},
+                     {"outcome", base::text_at(result, "outcome")},
+                     {"speedup", result.is_object() ? result.value("speedup", Json()) : Json()}});
+  }
+  return json_reply({{"total", count}, {"runs", std::move(lines)}});
+}
+
+Result<HttpReply> run(const Desk& desk, const std::string& name) {
+  TRY_ASSIGN(const app::RunProgress progress, app::read_progress(desk.workspace, name));
+  Json out = app::to_json(progress);
+  out["created"] = progress.created;
+  out["result"] = progress.result.value_or(Json());
+  return json_reply(out);
+}
+
+/// A document of its own: no script runs in it, and it belongs to no site.
+HttpReply document(std::string text) {
+  return {.type = "text/html; charset=utf-8",
+          .body = std::move(text),
+          .headers = "Content-Security-Policy: sandbox allow-popups\r\n"};
+}
+
+Result<HttpReply> suites(const Desk& desk) {
+  const auto history = app::read_history(desk.workspace, {});
+  if (!history && history.error().code != base::ErrorCode::not_found) return tl::make_unexpected(history.error());
+  return json_reply({{"lines", history ? Json(report::to_json_lines(*history)) : Json::array()}});
+}
+
+}  // namespace
+
+std::vector<Route> run_routes(Desk& desk) {
+  return {
+      {"GET", "about", [&desk](const Request&) { return about(desk); }},
+      {"GET", "runs", [&desk](const Request& request) { return runs(desk, request); }},
+      {"GET", "runs/{}", [&desk](const Request& request) { return run(desk, request.names.front()); }},
+      {"GET", "runs/{}/outline",
+       [&desk](const Request& request) -> Result<HttpReply> {
+         TRY_ASSIGN(const std::int64_t after, request.number("after", 0, kLastEvent));
+         TRY_ASSIGN(const auto outline, app::read_outline(desk.workspace, request.names.front(), after));
+         return json_reply(app::to_json(outline));
+       }},
+      {"GET", "runs/{}/candidates/{}",
+       [&desk](const Request& request) -> Result<HttpReply> {
+         TRY_ASSIGN(const auto candidate, app::read_candidate(desk.workspace, request.names[0], request.names[1]));
+         return json_reply(app::to_json(candidate));
+       }},
+      {"GET", "runs/{}/explanation",
+       [&desk](const Request& request) -> Result<HttpReply> {
+         TRY_ASSIGN(const auto story, app::read_run_story(desk.workspace, request.names.front()));
+         return json_reply({{"text", report::to_text(report::explain(story))}});
+       }},
+      {"GET", "runs/{}/report",
+       [&desk](const Request& request) -> Result<HttpReply> {
+         TRY_ASSIGN(const auto story, app::read_run_story(desk.workspace, request.names.front()));
+         return document(report::html::run_page(story));
+       }},
+      {"GET", "suites", [&desk](const Request&) { return suites(desk); }},
+      {"GET", "suites/report",
+       [&desk](const Request&) -> Result<HttpReply> {
+         TRY_ASSIGN(const auto history, app::read_history(desk.workspace, {}));
+         if (history.empty())
+           return base::fail(base::ErrorCode::not_found, "there is no suite run; make one with: accelopt bench SUITE");
+         return document(report::html::suite_page(history));
+       }},
+  };
+}
+
+}  // namespace accelopt::page
