@@ -183,4 +183,8 @@ Result<std::string> write_tar(std::vector<TarMember> members) {
   return out;
 }
 
+Result<std::vector<TarMember>> read_tar(std::string_view bytes) {
+  return Reader(bytes).read();
+}
+
 }  // namespace accelopt::base

@@ -140,7 +140,7 @@ model::WorkloadTiming timing_of(const model::Workload& workload, const std::vect
     interval.low = *low;
     interval.high = *high;
   }
-  out.ratio = plain(stats::as_ratio(interval));
+  out.ratio = plain(interval);
   return out;
 }
 
