@@ -140,10 +140,10 @@ std::string RecordedNumbers::summary() const {
   std::size_t samples = 0;
   for (const Measured& one : measured_) samples += one.evaluation.samples.size();
   return fmt::format(
-      "verdicts, intervals, times and roofline shares of {} races and {} confirmations are those of their {} blocks"
-      "{}",
+      "verdicts, intervals, times and roofline shares follow from the samples (races: {}, confirmations: {}, "
+      "blocks: {}){}",
       static_cast<std::ptrdiff_t>(measured_.size()) - confirmations, confirmations, samples,
-      playoffs_ > 0 ? fmt::format("; scores of {} play-offs have no samples on record", playoffs_) : "");
+      playoffs_ > 0 ? fmt::format("; scores of play-offs ({}) have none on record", playoffs_) : "");
 }
 
 }  // namespace accelopt::app

@@ -74,7 +74,7 @@ class Recorded(EvidenceCase):
                 verified = self.verify(path)
                 self.assertEqual([(c["name"], c["state"]) for c in verified["checks"]], [(name, "passed") for name in CHECKS])
                 self.assertEqual((verified["run"], verified["task"], verified["speedup"]), (result["run"], result["task"], result["speedup"]))
-                self.assertRegex(verified["checks"][4]["text"], r"of \d+ races and 1 confirmations are those of their \d+ blocks")
+                self.assertRegex(verified["checks"][4]["text"], r"follow from the samples \(races: \d+, confirmations: 1, blocks: \d+\)")
 
     def test_it_is_written_the_same_again_and_read_by_people(self):
         result = self.record(next(path for path in RUNS if path.name == "silu"))
@@ -168,7 +168,7 @@ class Tampering(EvidenceCase):
             ("300 members", many, "archive", "over 256 members"),
             ("a size beyond the end", header("a", 1 << 20) + b"x" * BLOCK + END, "archive", "truncated: it ends within a"),
             ("a size of 8 GiB", header("a", (1 << 33) - 1) + END, "archive", "over 256 MiB"),
-            ("a size in base 256", header("a", 0, size=(124, b"\x80" + bytes(10) + b"\x05")) + END, "archive", "no octal number"),
+            ("a size in base 256", header("a", 0, octal=(124, b"\x80" + bytes(10) + b"\x05")) + END, "archive", "no octal number"),
             ("truncated within a member", data[:len(data) // 2], "archive", "truncated"),
             ("truncated before its end", data[:-BLOCK], "archive", "truncated"),
             ("trailing bytes", data + bytes(BLOCK), "archive", "trailing bytes"),
@@ -290,6 +290,11 @@ class Tampering(EvidenceCase):
             archive.change_run(setting(["result", *place], change))
             return archive.sealed()
 
+        def faster(samples):
+            # Both copies, as the worse one alone is published.
+            copies = ("candidate_ns", "shifted_ns")
+            return [s | {copy: scaled(s[copy], 0.5) for copy in copies} if i % 3 == 0 else s for i, s in enumerate(samples)]
+
         return [
             ("a larger speed-up, confirmed", confirmed(["ratio"], lambda r: scaled(r, 1.1)), "numbers", "the ratio is .* on record"),
             ("a narrower interval", confirmed(["ratio", "low"], lambda low: low * 1.001), "numbers", "low end"),
@@ -304,7 +309,7 @@ class Tampering(EvidenceCase):
             ("a workload left out", confirmed(["workloads"], lambda w: w[:1]), "numbers", "number of workloads"),
             ("no samples", confirmed(["samples"], lambda _: []), "numbers", "no samples"),
             ("a sample left out", confirmed(["samples"], lambda s: s[1:]), "numbers", "on record"),
-            ("a faster sample", confirmed(["samples", 0, "candidate_ns"], lambda t: scaled(t, 0.5)), "numbers", "on record"),
+            ("faster samples of one in three", confirmed(["samples"], faster), "numbers", "on record"),
             ("a sample that is no time", confirmed(["samples", 0, "candidate_ns", 0], lambda _: -1.0), "numbers", "no time"),
             ("a confirmation that is a race", confirmed(["kind"], lambda _: "triage"), "numbers", "another kind"),
             ("a race's ratio", raced(["ratio"], lambda r: scaled(r, 1.2)), "numbers", "triage:.*the ratio"),
@@ -339,13 +344,45 @@ class OnThisProcessor(EvidenceCase):
         measured = self.succeed("verify", path, "--measure", seconds=300)
         self.assertRegex(measured.out, r"measurement +ok +claimed [\d.]+x \[.*\] on .*, here [\d.]+x \[.*\] on .*: holds\n")
         self.assertRegex(measured.out.splitlines()[-1], "holds here")
-        # What fails on paper is not measured.
+        self.check_a_claim_that_fails_on_paper(path)
+        self.check_an_invented_baseline(path, result["speedup"]["estimate"])
+
+    def check_a_claim_that_fails_on_paper(self, path):
+        """It is not measured."""
         worse = self.folder / "worse.tar"
         archive = Archive(path)
         archive.change_run(lambda run: run["result"]["speedup"].update(estimate=900.0))
         worse.write_bytes(archive.sealed())
         told = self.verify(worse, "--measure", code=5)
         self.assertEqual((told["checks"][-1]["name"], told["checks"][-1]["state"], told["here"]), ("measurement", "left_out", None))
+
+    def check_an_invented_baseline(self, path, speedup):
+        """Every sample of the baseline is longer by one factor, and all that follows from it with it: only the measurement tells."""
+        factor = 900 / speedup
+
+        def slower(step):
+            confirmed = step["output"]
+            confirmed["ratio"] = scaled(confirmed["ratio"], factor)
+            for sample in confirmed["samples"]:
+                sample["reference_ns"] = scaled(sample["reference_ns"], factor)
+            for workload in confirmed["workloads"]:
+                workload.update(reference_ns=workload["reference_ns"] * factor, ratio=scaled(workload["ratio"], factor))
+
+        def published(run):
+            run["result"]["speedup"] = scaled(run["result"]["speedup"], factor)
+            for workload in run["result"]["workloads"]:
+                workload.update(baseline_ns=workload["baseline_ns"] * factor, speedup=scaled(workload["speedup"], factor))
+
+        invented = self.folder / "invented.tar"
+        archive = Archive(path)
+        archive.change_step("confirm:", slower, last=True)
+        archive.change_run(published)
+        invented.write_bytes(archive.sealed())
+        self.assertTrue(self.verify(invented)["passed"])
+        told = self.verify(invented, "--measure", code=5, seconds=300)
+        self.assertEqual([c["name"] for c in told["checks"] if c["state"] == "failed"], ["measurement"])
+        self.assertRegex(told["checks"][-1]["text"], r"claimed 9\d\dx .*: does not hold")
+        self.assertEqual((told["here"]["holds"], told["here"]["status"]), (False, "PASSED"))
 
 
 if __name__ == "__main__":
