@@ -41,7 +41,7 @@ Result<const TarMember*> member(const std::vector<TarMember>& members, const std
   return found;
 }
 
-Json list_of(const std::vector<TarMember>& members) {
+Json contents_of(const std::vector<TarMember>& members) {
   Json list = Json::array();
   for (const TarMember& one : members) {
     if (one.name != kManifest)
@@ -53,7 +53,7 @@ Json list_of(const std::vector<TarMember>& members) {
 std::string manifest_of(const std::vector<TarMember>& members) {
   return base::canonical({{"type", "evidence"},
                           {"schema", kEvidenceSchema},
-                          {"members", list_of(members)},
+                          {"members", contents_of(members)},
                           {"root", root_hash(members)}}) +
          "\n";
 }
@@ -237,7 +237,7 @@ Result<void> read_steps(const std::vector<TarMember>& members, std::vector<journ
 }  // namespace
 
 std::string root_hash(const std::vector<TarMember>& members) {
-  return base::sha256_hex(base::canonical(list_of(members)));
+  return base::sha256_hex(base::canonical(contents_of(members)));
 }
 
 Result<std::string> pack_evidence(const Evidence& evidence) {
@@ -276,7 +276,7 @@ Result<void> check_manifest(const std::vector<TarMember>& members) {
   }
   const Json listed = json.value("members", Json());
   if (!listed.is_array()) return fail(ErrorCode::corrupt, manifest->name + ": it lists no members");
-  const Json actual = list_of(members);
+  const Json actual = contents_of(members);
   for (const Json& entry : listed) {
     const std::string name = base::text_at(entry, "name");
     const auto same = std::find_if(actual.begin(), actual.end(), [&](const Json& one) { return one["name"] == name; });

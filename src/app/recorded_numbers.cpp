@@ -21,7 +21,7 @@ using model::StepKind;
 /// Logarithms of two machines' libraries may differ in their last digits.
 constexpr double kSame = 1e-9;
 
-bool same(double a, double b) {
+bool nearly_equal(double a, double b) {
   return std::fabs(a - b) <= kSame * std::max(std::fabs(a), std::fabs(b));
 }
 
@@ -30,7 +30,7 @@ Result<void> differ(const std::string& what, const std::string& recorded, const 
 }
 
 Result<void> compare(const std::string& what, double recorded, double by_samples) {
-  if (same(recorded, by_samples)) return {};
+  if (nearly_equal(recorded, by_samples)) return {};
   return differ(what, fmt::format("{:.9g}", recorded), fmt::format("{:.9g}", by_samples));
 }
 

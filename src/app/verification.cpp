@@ -191,7 +191,7 @@ std::string sentence(const Verification& verification) {
   return fmt::format("{}, {}: {}", claimed, found, here.holds ? "holds" : "does not hold");
 }
 
-bool holds(const model::Interval& claimed, const model::Evaluation& here) {
+bool holds_here(const model::Interval& claimed, const model::Evaluation& here) {
   return here.status == model::Status::passed && here.verdict == model::Verdict::faster && here.ratio &&
          here.ratio->high >= std::sqrt(claimed.estimate);
 }
@@ -237,8 +237,11 @@ Result<void> measure_here(const Shell& shell, const DeviceFlags& device, const E
       evaluate(shell,
                {.task = verification.task, .kernel = verification.claim->winner, .device = device, .confirm = true},
                ports));
+  const bool baseline_failed = evaluation.kind == model::EvaluationKind::baseline;
+  if (baseline_failed || evaluation.status == model::Status::not_measured)
+    return fail(ErrorCode::unavailable, "the claim cannot be measured here: " + evaluation.reason);
   MeasuredHere here{evaluation.environment.device, std::move(evaluation)};
-  here.holds = holds(verification.claim->speedup, here.evaluation);
+  here.holds = holds_here(verification.claim->speedup, here.evaluation);
   verification.here = std::move(here);
   verification.checks.push_back(
       {"measurement", verification.here->holds ? CheckState::passed : CheckState::failed, sentence(verification)});

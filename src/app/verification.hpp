@@ -56,7 +56,8 @@ base::Result<Verification> verify_evidence(std::string_view archive, const searc
 
 /// Builds baseline and winner and confirms the winner here, in the sandbox, and adds the check "measurement". The claim
 /// holds if the winner passes here, is certainly faster, and some ratio of its interval here is at least the square
-/// root of what was claimed: half of the gain, as ratios multiply. @error as evaluate.
+/// root of what was claimed: half of the gain, as ratios multiply. @error unavailable: nothing can be measured here; as
+/// evaluate.
 base::Result<void> measure_here(const Shell& shell, const DeviceFlags& device, const EvalPorts& ports,
                                 Verification& verification);
 
