@@ -32,6 +32,8 @@ void add_explain(CommandLine& app, Action& chosen);
 void add_report(CommandLine& app, Action& chosen);
 void add_best(CommandLine& app, Action& chosen);
 void add_diff(CommandLine& app, Action& chosen);
+void add_evidence(CommandLine& app, Action& chosen);
+void add_verify(CommandLine& app, Action& chosen);
 void add_export(CommandLine& app, Action& chosen);
 void add_eval(CommandLine& app, Action& chosen);
 void add_ablate(CommandLine& app, Action& chosen);

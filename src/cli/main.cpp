@@ -62,6 +62,8 @@ int run(int argc, char** argv) {
                    Part{add_best},
                    Part{add_diff},
                    Part{add_export},
+                   Part{add_evidence, CtrlC::winds_down},
+                   Part{add_verify, CtrlC::winds_down},
                    Part{add_memory},
                    Part{add_eval, CtrlC::winds_down},
                    Part{add_bench, CtrlC::winds_down},

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "evaluation/race/recompute.hpp"
 #include "evaluation/roofline.hpp"
 #include "evaluation/verify/dtype_codec.hpp"
 #include "model/stages.hpp"
@@ -364,24 +365,8 @@ model::Interval to_model(const stats::Interval& interval) {
 model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t workload,
                                       const std::vector<double>& reference_ns,
                                       const std::vector<double>& candidate_ns) {
-  constexpr double kAlpha = 0.05;
   const model::Workload& facts = measuring.task.workloads[workload];
-  model::WorkloadTiming out;
-  out.name = facts.name;
-  out.role = facts.role;
-  out.time_ns = stats::median(candidate_ns);
-  if (!reference_ns.empty()) {
-    out.reference_ns = stats::median(reference_ns);
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < candidate_ns.size(); ++i) ratios.push_back(std::log(reference_ns[i] / candidate_ns[i]));
-    stats::Interval interval = stats::trimmed_interval(ratios, kAlpha);
-    if (measuring.samples() == stats::Samples::modelled) {  // one for each assumption: they are no sample of anything
-      const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
-      interval.low = *low;
-      interval.high = *high;
-    }
-    out.ratio = to_model(stats::as_ratio(interval));
-  }
+  model::WorkloadTiming out = timing_of(facts, reference_ns, candidate_ns, measuring.samples());
   out.roofline = roofline(measuring.task, facts, measuring.peaks, out.time_ns);
   return out;
 }

@@ -54,6 +54,15 @@ base::Result<void> check_evaluation(const model::Evaluation& evaluation, const J
   return check_workloads(evaluation.workloads);
 }
 
+base::Result<void> check_arms(const PlayoffReport& report) {
+  for (const ArmScore& arm : report.arms) {
+    if (!arm.measured) continue;
+    TRY(check_interval(arm.score, "an arm's score"));
+    TRY(check_workloads(arm.workloads));
+  }
+  return {};
+}
+
 /// Whether the reply to a request has the form that it asks for. `result` is the reply's JSON.
 struct FormCheck {
   const Json& result;
@@ -78,12 +87,7 @@ struct FormCheck {
       return refuse(std::to_string(report.arms.size()) + " arms were scored, " + std::to_string(all.arms.size()) +
                     " were asked for");
     }
-    for (const ArmScore& arm : report.arms) {
-      if (!arm.measured) continue;
-      TRY(check_interval(arm.score, "an arm's score"));
-      TRY(check_workloads(arm.workloads));
-    }
-    return {};
+    return check_arms(report);
   }
   base::Result<void> operator()(const HeldOut&, model::Status status) const { return check_status(status, result); }
   base::Result<void> operator()(const Confirm&, const model::Evaluation& evaluation) const {
@@ -205,6 +209,22 @@ base::Result<void> check_form(const Json& request, const Json& result) {
   return std::visit(
       [&](const auto& own) {
         return FormCheck{result}(own, std::get<typename std::decay_t<decltype(own)>::Reply>(reply));
+      },
+      asked);
+}
+
+base::Result<void> check_form(model::Operation operation, const Json& result) {
+  TRY_ASSIGN(const Request asked, named_request({{"op", to_string(operation)}}));
+  TRY_ASSIGN(const Reply reply, parse_reply(asked, result, "the"));
+  if (const auto* evaluation = std::get_if<model::Evaluation>(&reply))  // a race's or a confirmation's
+    return check_evaluation(*evaluation, result, Raced::yes);
+  if (const auto* report = std::get_if<PlayoffReport>(&reply)) return check_arms(*report);
+  return std::visit(
+      [&]<class Own>(const Own& own) -> base::Result<void> {
+        if constexpr (std::is_same_v<Own, Race> || std::is_same_v<Own, PlayOff>)
+          return {};  // above
+        else
+          return FormCheck{result}(own, std::get<typename Own::Reply>(reply));
       },
       asked);
 }

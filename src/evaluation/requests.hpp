@@ -38,5 +38,7 @@ base::Result<base::Json> perform(Evaluator& evaluator, const base::Json& request
 /// of its truth.
 /// @error parse: what is wrong with it.
 base::Result<void> check_form(const base::Json& request, const base::Json& result);
+/// The part of it that needs no request, for results that are on record.
+base::Result<void> check_form(model::Operation operation, const base::Json& result);
 
 }  // namespace accelopt::evaluation

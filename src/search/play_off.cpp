@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "search/selection.hpp"
 
 namespace accelopt::search {
@@ -82,6 +84,11 @@ class PlayOff {
     if (!raced && raced.error().why == Why::not_on_record) raced = playoff_from_triage(field_);
     if (!raced) return tl::make_unexpected(raced.error());
     const evaluation::PlayoffReport& report = *raced;
+    if (report.arms.size() != field_.size()) {
+      return base::fail(base::ErrorCode::corrupt,
+                        fmt::format("the play-off of iteration {} scores {} arms, and {} kernels were raced",
+                                    selecting_.iteration + 1, report.arms.size(), field_.size()));
+    }
     notes_ = report.notes;
     for (std::size_t i = 0; i < field_.size(); ++i) {
       if (!report.arms[i].measured) out_.insert(i);

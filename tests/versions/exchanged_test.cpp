@@ -8,7 +8,9 @@
 #include "app/knowledge_export.hpp"
 #include "app/knowledge_import.hpp"
 #include "app/team.hpp"
+#include "app/verification.hpp"
 #include "base/files.hpp"
+#include "base/tar.hpp"
 #include "bundles/bundle.hpp"
 #include "bundles/deferred_evaluator.hpp"
 #include "bundles/files.hpp"
@@ -229,6 +231,32 @@ TEST_F(Exchanged, RecordedRun_NewerSchema_Refused) {
   const auto seed = app::recorded_seed(flags);
   ASSERT_FALSE(seed);
   expect_refused(seed.error(), ErrorCode::unsupported, {"run.json", "schema 2 is newer", "use a newer accelopt"});
+}
+
+// Evidence archives
+// ---------------------------------------------------------------------------------------------------
+
+TEST_F(Exchanged, Evidence_Version1_IsReadAndItsNumbersVerify) {
+  const auto verified = app::verify_evidence(fixture("evidence-1.tar"), {});
+  ASSERT_TRUE(verified) << verified.error().message;
+  ASSERT_GE(verified->checks.size(), 5U);
+  // What is decided from it is for the rules of the day.
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(verified->checks[i].state, app::CheckState::passed)
+        << verified->checks[i].name << ": " << verified->checks[i].text;
+  }
+  EXPECT_EQ(verified->task.definition.name, "adamw");
+  ASSERT_TRUE(verified->claim);
+  EXPECT_NEAR(verified->claim->speedup.estimate, 1.064, 0.01);
+}
+
+TEST_F(Exchanged, Evidence_NewerSchema_Refused) {
+  auto members = base::read_tar(fixture("evidence-1.tar")).value();
+  std::string& manifest = members.front().bytes;
+  manifest.replace(manifest.find(R"("schema":1)"), 10, R"("schema":2)");
+  const auto verified = app::verify_evidence(base::write_tar(members).value(), {});
+  ASSERT_FALSE(verified);
+  expect_refused(verified.error(), ErrorCode::unsupported, {"version 2", "use a newer accelopt"});
 }
 
 // Exports

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+
+#include "evaluation/bench.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -35,6 +38,26 @@ stats::Samples samples_of(const model::Evaluation& evaluation) {
   return exact ? stats::Samples::exact : stats::Samples::noisy;
 }
 
+using Times = std::vector<double> model::BlockSample::*;
+
+/// Of the workloads whose times are in a sample, in the task's order.
+std::vector<model::WorkloadTiming> timings_of(const model::Task& task, const model::Evaluation& evaluation,
+                                              bool with_held_out, Times candidate) {
+  std::vector<model::WorkloadTiming> out;
+  for (const model::Workload& workload : task.workloads) {
+    const bool timed = workload.role == model::Role::race || (workload.role == model::Role::held_out && with_held_out);
+    if (!timed) continue;
+    std::vector<double> reference_ns;
+    std::vector<double> candidate_ns;
+    for (const model::BlockSample& sample : evaluation.samples) {
+      reference_ns.push_back(sample.reference_ns[out.size()]);
+      candidate_ns.push_back((sample.*candidate)[out.size()]);
+    }
+    out.push_back(timing_of(workload, reference_ns, candidate_ns, samples_of(evaluation)));
+  }
+  return out;
+}
+
 std::optional<Recomputed> triage_again(const model::Task& task, const model::Evaluation& evaluation) {
   const std::vector<double> weights = weights_of(task, false);
   if (!fit(evaluation.samples, weights.size(), false)) return std::nullopt;
@@ -45,7 +68,8 @@ std::optional<Recomputed> triage_again(const model::Task& task, const model::Eva
   // A race whose time was up looked once more at the end.
   const auto decision =
       stats::decide_triage(blocks, stats::triage_rules(samples_of(evaluation)), stats::Clock::expired);
-  return Recomputed{verdict_of(decision.verdict), plain(decision.log_ratio), decision.blocks};
+  return Recomputed{verdict_of(decision.verdict), plain(decision.log_ratio), decision.blocks,
+                    timings_of(task, evaluation, false, &model::BlockSample::candidate_ns)};
 }
 
 std::optional<Recomputed> confirm_again(const model::Task& task, const MeasureSettings& settings,
@@ -65,7 +89,12 @@ std::optional<Recomputed> confirm_again(const model::Task& task, const MeasureSe
     copies.add_restart(restart);
   }
   const stats::ConfirmationDecision& decision = copies.decision();
-  return Recomputed{verdict_of(decision), plain(decision.log_ratio), decision.blocks};
+  const Times worse = copies.worse() == 0 ? &model::BlockSample::candidate_ns : &model::BlockSample::shifted_ns;
+  Recomputed again{verdict_of(decision), plain(decision.log_ratio), decision.blocks,
+                   timings_of(task, evaluation, true, worse)};
+  for (std::size_t i = 0; i < again.workloads.size() && i < decision.workloads.size(); ++i)
+    again.workloads[i].ratio = plain(decision.workloads[i]);
+  return again;
 }
 
 }  // namespace
@@ -92,6 +121,27 @@ stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings, sta
   }
   if (samples == stats::Samples::modelled) rules.least_gain = stats::kLeastModelledGain;
   return rules;
+}
+
+model::WorkloadTiming timing_of(const model::Workload& workload, const std::vector<double>& reference_ns,
+                                const std::vector<double>& candidate_ns, stats::Samples samples) {
+  constexpr double kAlpha = 0.05;
+  model::WorkloadTiming out;
+  out.name = workload.name;
+  out.role = workload.role;
+  out.time_ns = stats::median(candidate_ns);
+  if (reference_ns.empty()) return out;
+  out.reference_ns = stats::median(reference_ns);
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < candidate_ns.size(); ++i) ratios.push_back(std::log(reference_ns[i] / candidate_ns[i]));
+  stats::Interval interval = stats::trimmed_interval(ratios, kAlpha);
+  if (samples == stats::Samples::modelled) {  // one for each assumption: they are no sample of anything
+    const auto [low, high] = std::minmax_element(ratios.begin(), ratios.end());
+    interval.low = *low;
+    interval.high = *high;
+  }
+  out.ratio = plain(interval);
+  return out;
 }
 
 std::vector<double> log_ratios(const std::vector<double>& reference_ns, const std::vector<double>& candidate_ns) {

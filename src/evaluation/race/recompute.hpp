@@ -18,6 +18,7 @@ struct Recomputed {
   model::Verdict verdict = model::Verdict::none;
   model::Interval ratio;
   int blocks = 0;
+  std::vector<model::WorkloadTiming> workloads;  ///< those that were timed, without their rooflines
 };
 
 /// Decides a triage or a confirmation again from its samples. Nothing for other kinds, for an evaluation without
@@ -28,6 +29,9 @@ std::optional<Recomputed> recompute(const model::Task& task, const MeasureSettin
 // Shared with the evaluator.
 
 stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings, stats::Samples samples);
+/// What one workload's paired times say, without its roofline; no ratio without a reference.
+model::WorkloadTiming timing_of(const model::Workload& workload, const std::vector<double>& reference_ns,
+                                const std::vector<double>& candidate_ns, stats::Samples samples);
 /// log(reference / candidate) of each workload.
 std::vector<double> log_ratios(const std::vector<double>& reference_ns, const std::vector<double>& candidate_ns);
 model::Verdict verdict_of(stats::RaceVerdict verdict);

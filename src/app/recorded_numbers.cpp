@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/recorded_numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "evaluation/evaluator_json.hpp"
+#include "evaluation/race/recompute.hpp"
+#include "evaluation/roofline.hpp"
+
+namespace accelopt::app {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using model::StepKind;
+
+/// Logarithms of two machines' libraries may differ in their last digits.
+constexpr double kSame = 1e-9;
+
+bool nearly_equal(double a, double b) {
+  return std::fabs(a - b) <= kSame * std::max(std::fabs(a), std::fabs(b));
+}
+
+Result<void> differ(const std::string& what, const std::string& recorded, const std::string& by_samples) {
+  return base::fail(ErrorCode::corrupt, what + " is " + recorded + " on record, and " + by_samples + " by its samples");
+}
+
+Result<void> compare(const std::string& what, double recorded, double by_samples) {
+  if (nearly_equal(recorded, by_samples)) return {};
+  return differ(what, fmt::format("{:.9g}", recorded), fmt::format("{:.9g}", by_samples));
+}
+
+Result<void> compare(const std::string& what, const std::optional<model::Interval>& recorded,
+                     const std::optional<model::Interval>& by_samples) {
+  if (!recorded || !by_samples) {
+    if (recorded.has_value() == by_samples.has_value()) return {};
+    return differ(what, recorded ? "there" : "missing", by_samples ? "there" : "missing");
+  }
+  TRY(compare(what, recorded->estimate, by_samples->estimate));
+  TRY(compare(what + ", low end", recorded->low, by_samples->low));
+  return compare(what + ", high end", recorded->high, by_samples->high);
+}
+
+Result<void> compare(const std::string& what, const model::WorkloadTiming& recorded,
+                     const model::WorkloadTiming& by_samples) {
+  if (recorded.name != by_samples.name || recorded.role != by_samples.role)
+    return differ(what + ", a timed workload", recorded.name, by_samples.name);
+  const std::string of = what + ", workload " + recorded.name + ": ";
+  TRY(compare(of + "time_ns", recorded.time_ns, by_samples.time_ns));
+  TRY(compare(of + "reference_ns", recorded.reference_ns.value_or(0), by_samples.reference_ns.value_or(0)));
+  return compare(of + "ratio", recorded.ratio, by_samples.ratio);
+}
+
+/// Times that logarithms can be taken of.
+bool are_times(const std::vector<model::BlockSample>& samples) {
+  const auto positive = [](const std::vector<double>& times) {
+    return std::all_of(times.begin(), times.end(), [](double time) { return std::isfinite(time) && time > 0; });
+  };
+  return std::all_of(samples.begin(), samples.end(), [&](const model::BlockSample& sample) {
+    return positive(sample.reference_ns) && positive(sample.candidate_ns) && positive(sample.shifted_ns);
+  });
+}
+
+}  // namespace
+
+Result<RecordedNumbers> RecordedNumbers::of(const std::vector<journal::StepRecord>& steps, const model::Task& task,
+                                            const evaluation::MeasureSettings& settings) {
+  RecordedNumbers out;
+  out.task_ = task;
+  out.settings_ = settings;
+  for (const journal::StepRecord& step : steps) {
+    const auto kind = model::step_kind(step.key.kind);
+    if (kind == StepKind::playoff) ++out.playoffs_;
+    if (kind == StepKind::open) {
+      TRY_ASSIGN(out.opened_, base::decode<evaluation::OpenReport>(step.output, step.key.kind));
+    }
+    if (kind != StepKind::triage && kind != StepKind::confirm) continue;
+    TRY_ASSIGN(auto evaluation, base::decode<model::Evaluation>(step.output, step.key.kind));
+    if (evaluation.status == model::Status::passed) out.measured_.push_back({step.key.kind, std::move(evaluation)});
+  }
+  if (out.opened_.device.name.empty())
+    return base::fail(ErrorCode::corrupt, "steps.jsonl: the task was opened nowhere");
+  return out;
+}
+
+Result<void> RecordedNumbers::check() const {
+  for (const Measured& measured : measured_) TRY(check(measured));
+  return {};
+}
+
+Result<void> RecordedNumbers::check(const Measured& measured) const {
+  const std::string what = measured.step.substr(0, measured.step.find(':') + 13);
+  const model::Evaluation& recorded = measured.evaluation;
+  const auto kind = model::step_kind(measured.step) == StepKind::confirm ? model::EvaluationKind::confirm
+                                                                         : model::EvaluationKind::triage;
+  if (recorded.kind != kind) return base::fail(ErrorCode::corrupt, what + ": it is a measurement of another kind");
+  if (!are_times(recorded.samples)) return base::fail(ErrorCode::corrupt, what + ": a sample is no time");
+  const auto again = evaluation::recompute(task_, settings_, recorded);
+  if (!again) return base::fail(ErrorCode::corrupt, what + ": it has no samples of the task's workloads");
+  if (again->verdict != recorded.verdict)
+    return differ(what + ": the verdict", std::string(to_string(recorded.verdict)),
+                  std::string(to_string(again->verdict)));
+  TRY(compare(what + ": the ratio", recorded.ratio, again->ratio));
+  TRY(compare(what + ": the number of blocks", recorded.blocks, again->blocks));
+  TRY(compare(what + ": the number of workloads", static_cast<double>(recorded.workloads.size()),
+              static_cast<double>(again->workloads.size())));
+  for (std::size_t i = 0; i < recorded.workloads.size(); ++i) {
+    TRY(compare(what, recorded.workloads[i], again->workloads[i]));
+    TRY(check_roofline(what, recorded.workloads[i]));
+  }
+  return {};
+}
+
+Result<void> RecordedNumbers::check_roofline(const std::string& step, const model::WorkloadTiming& timing) const {
+  const auto workload = std::find_if(task_.workloads.begin(), task_.workloads.end(),
+                                     [&](const model::Workload& one) { return one.name == timing.name; });
+  evaluation::Peaks peaks = opened_.device.peaks;
+  if (settings_.known_peaks) peaks = evaluation::larger_peaks(peaks, *settings_.known_peaks);
+  const auto point = evaluation::roofline(task_, *workload, peaks, timing.time_ns);
+  const std::string of = step + ", workload " + timing.name + ": ";
+  if (!timing.roofline) {
+    if (!point) return {};
+    return base::fail(ErrorCode::corrupt, of + "its share of the roofline is missing");
+  }
+  // A kernel near the peaks has them measured again, and the larger ones, which lower the floor, are not on record.
+  if (!point || timing.roofline->floor_ns > point->floor_ns * (1 + kSame) || timing.roofline->floor_ns < 0)
+    return base::fail(ErrorCode::corrupt, of + "its floor is above what the task's cost and the device's peaks give");
+  return compare(of + "the share of the roofline", timing.roofline->fraction,
+                 std::min(1.0, timing.roofline->floor_ns / timing.time_ns));
+}
+
+std::string RecordedNumbers::summary() const {
+  const auto confirmations = std::count_if(measured_.begin(), measured_.end(), [](const Measured& one) {
+    return one.evaluation.kind == model::EvaluationKind::confirm;
+  });
+  std::size_t samples = 0;
+  for (const Measured& one : measured_) samples += one.evaluation.samples.size();
+  return fmt::format(
+      "verdicts, intervals, times and roofline shares follow from the samples (races: {}, confirmations: {}, "
+      "blocks: {}){}",
+      static_cast<std::ptrdiff_t>(measured_.size()) - confirmations, confirmations, samples,
+      playoffs_ > 0 ? fmt::format("; scores of play-offs ({}) have none on record", playoffs_) : "");
+}
+
+}  // namespace accelopt::app
