@@ -77,8 +77,8 @@ base::Result<Exit> take_file_home(const BestFlags& flags, app::Form form) {
     TRY_ASSIGN(solution, app::read_kernel(flags.solution, task));
   }
   const app::Overwrite overwrite = flags.best.force ? app::Overwrite::replace : app::Overwrite::refuse;
-  TRY_ASSIGN(const auto files,
-             app::write_package(form, {task, solution, "Its speed was not measured here."}, flags.best.output, overwrite));
+  TRY_ASSIGN(const auto files, app::write_package(form, {task, solution, "Its speed was not measured here."},
+                                                  flags.best.output, overwrite));
   fmt::print("wrote {} files into {}; how to build and test them: {}\n", files.size(), flags.best.output,
              (std::filesystem::path(flags.best.output) / "README.md").string());
   return Exit::done;
@@ -91,7 +91,8 @@ std::string contradiction(const BestFlags& flags, const std::optional<app::Form>
   if (!form) return "--task needs --as FORM";
   if (*form == app::Form::patch || *form == app::Form::flashinfer_trace)
     return fmt::format("--as {} tells what a run confirmed, and --task has no run", app::form_name(*form));
-  if (!flags.runs.empty() || flags.minimise) return "--task takes a file home, and no run; leave runs and --minimise out";
+  if (!flags.runs.empty() || flags.minimise)
+    return "--task takes a file home, and no run; leave runs and --minimise out";
   return "";
 }
 

@@ -24,7 +24,8 @@ std::string cpp_header(const PackageRequest& request, const std::string& name) {
     if (axis.value) comment += "   " + axis.name + " = " + std::to_string(*axis.value) + "\n";
   }
   return comment +
-         "   Tensors are row-major and contiguous. */\n#pragma once\n#include <stdint.h>\n#ifndef __cplusplus\n#include "
+         "   Tensors are row-major and contiguous. */\n#pragma once\n#include <stdint.h>\n#ifndef "
+         "__cplusplus\n#include "
          "<stdbool.h>\n#endif\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\nvoid " +
          name + "(" + base::joined(c_parameters(definition, std::nullopt), ", ") +
          ");\n#ifdef __cplusplus\n}\n#endif\n";
@@ -42,9 +43,10 @@ base::Result<Package> cpp_package(const PackageRequest& request) {
   filling.emplace_back("SOURCE", source);
   filling.emplace_back("FLAGS", base::joined(request.flags, " "));
   filling.emplace_back("FLAGTEXT", base::joined(request.flags, " "));
-  filling.emplace_back("OPENMP", request.task.cpu.threads > 1
-                                     ? "find_package(OpenMP REQUIRED)\ntarget_link_libraries(" + name + " PUBLIC OpenMP::OpenMP_CXX)\n"
-                                     : "");
+  filling.emplace_back(
+      "OPENMP", request.task.cpu.threads > 1
+                    ? "find_package(OpenMP REQUIRED)\ntarget_link_libraries(" + name + " PUBLIC OpenMP::OpenMP_CXX)\n"
+                    : "");
   TRY_ASSIGN(const std::string tables, cpp_tables(request.task, Quick::checked));
   const std::string glue = "#pragma once\n#include \"check.hpp\"\n#include \"../" + name + ".h\"\n\n" +
                            host_reference_declarations(definition) + tables +

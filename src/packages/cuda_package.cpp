@@ -32,15 +32,17 @@ base::Result<model::DeviceDirectives> directives_of(const std::string& text, con
 
 std::string launcher_header(const model::Definition& definition, const std::string& name, const std::string& comment) {
   return "/* " + comment +
-         " */\n#pragma once\n#include <cuda.h>\n#include <stddef.h>\n#include <stdint.h>\n#ifndef __cplusplus\n#include "
+         " */\n#pragma once\n#include <cuda.h>\n#include <stddef.h>\n#include <stdint.h>\n#ifndef "
+         "__cplusplus\n#include "
          "<stdbool.h>\n#endif\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n" +
          launcher_declarations(definition, name) + "#ifdef __cplusplus\n}\n#endif\n";
 }
 
 /// What NAME.h says of the function.
 std::string usage_comment(const model::Definition& definition, const std::string& name) {
-  std::string out = harmless(definition.description) + "\n\n   " + name +
-                    " launches on the stream, in the current context. Tensors are device memory, row-major and contiguous:\n";
+  std::string out =
+      harmless(definition.description) + "\n\n   " + name +
+      " launches on the stream, in the current context. Tensors are device memory, row-major and contiguous:\n";
   for (const Parameter& parameter : parameters_of(definition)) {
     if (parameter.kind == Parameter::Kind::axis) continue;
     out += "     " + parameter.name + "  " + std::string(model::to_string(parameter.dtype));
@@ -64,10 +66,10 @@ base::Result<Package> precision_files(const model::Task& task, model::DType real
     if (model::is_floating(scratch.dtype)) scratch.dtype = real;
   }
   TRY_ASSIGN(const std::string launcher, launcher_source({name, definition, directives}));
-  return Package{
-      {"test/" + name + ".cpp", replaced(launcher, "@HEADER@", name + ".h")},
-      {"test/" + name + ".h",
-       launcher_header(definition, name, "The reference, every floating type as " + std::string(model::c_name(real)) + ".")}};
+  return Package{{"test/" + name + ".cpp", replaced(launcher, "@HEADER@", name + ".h")},
+                 {"test/" + name + ".h",
+                  launcher_header(definition, name,
+                                  "The reference, every floating type as " + std::string(model::c_name(real)) + ".")}};
 }
 
 std::string device_call(const model::Definition& definition, const std::string& constant, const std::string& function) {
@@ -101,8 +103,12 @@ base::Result<std::string> device_tables(const PackageRequest& request, const std
   TRY_ASSIGN(const std::string tables, cpp_tables(task, on_device ? Quick::all : Quick::checked));
   std::string out = "#pragma once\n#include \"check.hpp\"\n#include \"../" + name + ".h\"\n";
   if (on_device) out += "#include \"reference_double.h\"\n#include \"reference_float.h\"\n";
-  out += "\nstruct Callable {\n  size_t (*scratch_bytes)(void* const*);\n  CUresult (*launch)(CUstream, void*, void* const*);\n};\n\n";
-  out += "/// Whether arguments lie in the host's memory: those of a reference that runs there, which sees `real` alone.\n";
+  out +=
+      "\nstruct Callable {\n  size_t (*scratch_bytes)(void* const*);\n  CUresult (*launch)(CUstream, void*, void* "
+      "const*);\n};\n\n";
+  out +=
+      "/// Whether arguments lie in the host's memory: those of a reference that runs there, which sees `real` "
+      "alone.\n";
   out += on_device ? "inline bool on_host(Type) { return false; }\n\n"
                    : "inline bool on_host(Type real) { return real != Type::boolean; }\n\n";
   out += tables + "\n" + device_call(task.definition, "kKernel", name);
@@ -125,7 +131,8 @@ std::string reference_targets(const model::Task& task) {
            "endforeach()";
   }
   return "foreach(real double float)\n  add_library(reference_${real} STATIC test/" + reference_name(task) +
-         ")\n  target_include_directories(reference_${real} PRIVATE test)\n  target_compile_definitions(reference_${real} "
+         ")\n  target_include_directories(reference_${real} PRIVATE test)\n  "
+         "target_compile_definitions(reference_${real} "
          "PRIVATE REAL=${real} reference=reference_${real})\n  target_compile_options(reference_${real} PRIVATE -O2 "
          "-ffp-contract=off)\nendforeach()";
 }

@@ -122,7 +122,8 @@ std::string type_of(const Parameter& parameter) {
 
 std::string axes_list(const model::Definition& definition) {
   std::string out;
-  for (const std::string& axis : model::variable_axes(definition)) out += (out.empty() ? "int64_t " : ", int64_t ") + axis;
+  for (const std::string& axis : model::variable_axes(definition))
+    out += (out.empty() ? "int64_t " : ", int64_t ") + axis;
   return out;
 }
 
@@ -212,8 +213,8 @@ class Writer {
         bytes += " * (" + text + ")";
       }
       sizes_ += fmt::format("  bytes_ += aligned_({});  // {}\n", bytes, scratch.name);
-      body_ += fmt::format("  void* {} = static_cast<char*>(scratch_) + bytes_;\n  bytes_ += aligned_({});\n", scratch.name,
-                           bytes);
+      body_ += fmt::format("  void* {} = static_cast<char*>(scratch_) + bytes_;\n  bytes_ += aligned_({});\n",
+                           scratch.name, bytes);
       if (!scratch.zero) continue;
       body_ += fmt::format(
           "  code_ = cuMemsetD8Async(reinterpret_cast<CUdeviceptr>({}), 0, static_cast<size_t>({}), stream_);\n"
@@ -261,10 +262,13 @@ class Writer {
     for (const std::string& one : shape) extents.push_back("cuuint64_t(" + one + ")");
     const std::string swizzle = map.swizzle_bytes == 0 ? "NONE" : std::to_string(map.swizzle_bytes) + "B";
     body_ += fmt::format(
-        "  CUtensorMap {0};\n  {{\n    const cuuint64_t extents_[] = {{{1}}};\n    const cuuint64_t strides_[] = {{{2}}};\n"
+        "  CUtensorMap {0};\n  {{\n    const cuuint64_t extents_[] = {{{1}}};\n    const cuuint64_t strides_[] = "
+        "{{{2}}};\n"
         "    const cuuint32_t box_[] = {{{3}}};\n    const cuuint32_t steps_[] = {{{4}}};\n"
-        "    code_ = cuTensorMapEncodeTiled(&{0}, {5}, {6}, const_cast<void*>(static_cast<const void*>({7})), extents_,\n"
-        "                                  strides_, box_, steps_, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_{8},\n"
+        "    code_ = cuTensorMapEncodeTiled(&{0}, {5}, {6}, const_cast<void*>(static_cast<const void*>({7})), "
+        "extents_,\n"
+        "                                  strides_, box_, steps_, CU_TENSOR_MAP_INTERLEAVE_NONE, "
+        "CU_TENSOR_MAP_SWIZZLE_{8},\n"
         "                                  CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);\n"
         "    if (code_ != CUDA_SUCCESS) return code_;\n  }}\n",
         map.name, fmt::join(extents, ", "), strides.empty() ? "0" : strides, fmt::join(box, ", "),
@@ -288,7 +292,8 @@ class Writer {
     const auto place = known - kernels_.begin();
     if (known == kernels_.end()) kernels_.push_back(launch.kernel);
     body_ += fmt::format(
-        "  {{  // {}\n    const unsigned grid_[] = {};\n    const unsigned block_[] = {};\n    const unsigned cluster_[] = {};\n"
+        "  {{  // {}\n    const unsigned grid_[] = {};\n    const unsigned block_[] = {};\n    const unsigned "
+        "cluster_[] = {};\n"
         "    void* parameters_[] = {{{}}};\n"
         "    code_ = launch_(stream_, kernels_->functions[{}], grid_, block_, cluster_, extent_({}), parameters_);\n"
         "    if (code_ != CUDA_SUCCESS) return code_;\n  }}\n",
@@ -301,7 +306,8 @@ class Writer {
     std::string constants;
     for (const std::string& kernel : kernels_) names += (names.empty() ? "\"" : ", \"") + kernel + "\"";
     for (const model::Axis& axis : request_.definition.axes) {
-      if (axis.value) constants += fmt::format("  [[maybe_unused]] static constexpr int64_t {} = {};\n", axis.name, *axis.value);
+      if (axis.value)
+        constants += fmt::format("  [[maybe_unused]] static constexpr int64_t {} = {};\n", axis.name, *axis.value);
     }
     for (const model::TunedName& tuned : request_.directives.tuned) {
       constants +=
@@ -313,18 +319,22 @@ class Writer {
     for (const std::string& axis : model::variable_axes(request_.definition))
       positive += (positive.empty() ? "" : " || ") + axis + " <= 0";
     std::string unused;
-    for (const Parameter& parameter : parameters_of(request_.definition)) unused += fmt::format("  (void){};\n", parameter.name);
+    for (const Parameter& parameter : parameters_of(request_.definition))
+      unused += fmt::format("  (void){};\n", parameter.name);
     const std::string check =
         positive.empty() ? "" : fmt::format("  if ({}) return CUDA_ERROR_INVALID_VALUE;\n", positive);
     std::string axes_unused;
-    for (const std::string& axis : model::variable_axes(request_.definition)) axes_unused += fmt::format("  (void){};\n", axis);
+    for (const std::string& axis : model::variable_axes(request_.definition))
+      axes_unused += fmt::format("  (void){};\n", axis);
     return out +
-           fmt::format("extern \"C\" size_t {}_scratch_bytes({}) {{\n{}{}  size_t bytes_ = 0;\n{}  return bytes_;\n}}\n\n",
-                       request_.name, axes_list(request_.definition), constants, axes_unused, sizes_) +
-           fmt::format("extern \"C\" CUresult {}({}) {{\n{}{}{}  [[maybe_unused]] size_t bytes_ = 0;\n"
-                       "  (void)scratch_;\n  const Kernels* kernels_ = nullptr;\n  CUresult code_ = kernels_here_(&kernels_);\n"
-                       "  if (code_ != CUDA_SUCCESS) return code_;\n{}  return CUDA_SUCCESS;\n}}\n",
-                       request_.name, argument_list(request_.definition), constants, unused, check, body_);
+           fmt::format(
+               "extern \"C\" size_t {}_scratch_bytes({}) {{\n{}{}  size_t bytes_ = 0;\n{}  return bytes_;\n}}\n\n",
+               request_.name, axes_list(request_.definition), constants, axes_unused, sizes_) +
+           fmt::format(
+               "extern \"C\" CUresult {}({}) {{\n{}{}{}  [[maybe_unused]] size_t bytes_ = 0;\n"
+               "  (void)scratch_;\n  const Kernels* kernels_ = nullptr;\n  CUresult code_ = kernels_here_(&kernels_);\n"
+               "  if (code_ != CUDA_SUCCESS) return code_;\n{}  return CUDA_SUCCESS;\n}}\n",
+               request_.name, argument_list(request_.definition), constants, unused, check, body_);
   }
 
   const LauncherRequest& request_;

@@ -72,7 +72,8 @@ std::string quoted_list(const std::vector<std::string>& names) {
 std::string python_shape(const model::Definition& definition, const Parameter& parameter, bool quoted) {
   std::string out;
   for (const std::string& name : parameter.shape) {
-    const auto axis = std::find_if(definition.axes.begin(), definition.axes.end(), [&](const auto& one) { return one.name == name; });
+    const auto axis =
+        std::find_if(definition.axes.begin(), definition.axes.end(), [&](const auto& one) { return one.name == name; });
     std::string text = quoted ? "\"" + name + "\"" : "axes[\"" + name + "\"]";
     if (axis != definition.axes.end() && axis->value) text = std::to_string(*axis->value);
     out += text + ", ";
@@ -95,11 +96,13 @@ std::string shared_functions(const model::Definition& definition, const Operator
   for (const std::string& axis : op.given) given += fmt::format("\"{0}\": {0}, ", axis);
   std::string empty;
   for (const Parameter& parameter : op.returned) {
-    empty += fmt::format("        torch.empty({}, dtype=torch.{}, device={}),\n", python_shape(definition, parameter, false),
-                         model::to_string(parameter.dtype), device.empty() ? "\"cuda\"" : device + ".device");
+    empty +=
+        fmt::format("        torch.empty({}, dtype=torch.{}, device={}),\n", python_shape(definition, parameter, false),
+                    model::to_string(parameter.dtype), device.empty() ? "\"cuda\"" : device + ".device");
   }
   return fmt::format(
-      "\ndef _axes_of({0}):\n    return _check({{\n{1}    }}, {{{2}}})\n\n\ndef _empty(axes, {0}):\n    return (\n{3}    )\n\n",
+      "\ndef _axes_of({0}):\n    return _check({{\n{1}    }}, {{{2}}})\n\n\ndef _empty(axes, {0}):\n    return (\n{3}  "
+      "  )\n\n",
       names, rows, given, empty);
 }
 
@@ -124,7 +127,8 @@ std::string tensor_lines(const Operator& op) {
     if (parameter.kind == Kind::tensor) out += fmt::format("    {0} = {0}.contiguous()\n", parameter.name);
     if (parameter.kind == Kind::output) {
       out += fmt::format(
-          "    if not {0}.is_contiguous():\n        raise ValueError(\"{0} is read and written, and has to be contiguous\")\n",
+          "    if not {0}.is_contiguous():\n        raise ValueError(\"{0} is read and written, and has to be "
+          "contiguous\")\n",
           parameter.name);
     }
   }
@@ -182,9 +186,11 @@ std::string launcher_operator(const model::Definition& definition, const std::st
     }
   }
   return shared_functions(definition, op) +
-         fmt::format("\ndef _run({0}):\n    axes = _axes_of({0})\n{1}    results = _empty(axes, {0})\n"
-                     "    _call({2}, [{3}], [{4}])\n{5}\n",
-                     names, tensor_lines(op), device, base::joined(arguments, ", "), base::joined(axes, ", "), returned_text(op)) +
+         fmt::format(
+             "\ndef _run({0}):\n    axes = _axes_of({0})\n{1}    results = _empty(axes, {0})\n"
+             "    _call({2}, [{3}], [{4}])\n{5}\n",
+             names, tensor_lines(op), device, base::joined(arguments, ", "), base::joined(axes, ", "),
+             returned_text(op)) +
          ending(op, name);
 }
 
@@ -203,13 +209,16 @@ std::string function_operator(const model::Definition& definition, const std::st
   std::string by_name;
   for (const Parameter& parameter : op.returned) by_name += fmt::format("returned[\"{}\"], ", parameter.name);
   return shared_functions(definition, op) +
-         fmt::format("\ndef _run({0}):\n    axes = _axes_of({0})\n{1}    if _writes_outputs():\n        results = _empty(axes, {0})\n"
-                     "        solution.run({2})\n    else:\n        returned = solution.run({3})\n"
-                     "        results = ({4}) if isinstance(returned, dict) else returned if isinstance(returned, (tuple, list)) else (returned,)\n"
-                     "{5}\n",
-                     names, tensor_lines(op),
-                     base::joined(inputs, ", ") + (outputs.empty() ? "" : ", ") + base::joined(outputs, ", "),
-                     base::joined(inputs, ", "), by_name, returned_text(op)) +
+         fmt::format(
+             "\ndef _run({0}):\n    axes = _axes_of({0})\n{1}    if _writes_outputs():\n        results = _empty(axes, "
+             "{0})\n"
+             "        solution.run({2})\n    else:\n        returned = solution.run({3})\n"
+             "        results = ({4}) if isinstance(returned, dict) else returned if isinstance(returned, (tuple, "
+             "list)) else (returned,)\n"
+             "{5}\n",
+             names, tensor_lines(op),
+             base::joined(inputs, ", ") + (outputs.empty() ? "" : ", ") + base::joined(outputs, ", "),
+             base::joined(inputs, ", "), by_name, returned_text(op)) +
          ending(op, name);
 }
 

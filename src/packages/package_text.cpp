@@ -38,9 +38,9 @@ std::string package_name(const model::Task& task) {
   std::string out;
   for (const char c : task.definition.name) out += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   // A name that C, Python or the package's own files use would clash.
-  const auto taken = {"kernel", "reference", "test",  "check", "build", "solution", "main",  "torch",
-                      "triton", "tables",    "float", "int",   "double", "launcher", "kernels"};
-  const bool clashes = std::find(taken.begin(), taken.end(), out) != taken.end();
+  constexpr std::string_view kTaken =
+      " kernel reference test check build solution main torch triton tables float int double launcher kernels ";
+  const bool clashes = kTaken.find(" " + out + " ") != std::string_view::npos;
   if (out.empty() || clashes || std::isdigit(static_cast<unsigned char>(out.front())) != 0) out = "fast_" + out;
   return out;
 }

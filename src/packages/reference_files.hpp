@@ -22,7 +22,6 @@ std::string host_reference_declarations(const model::Definition& definition);
 std::string host_call(const model::Definition& definition, const std::string& name, const std::string& function,
                       std::optional<model::DType> real);
 
-
 /// test/reference.cpp and the task.h that it includes.
 std::vector<PackageFile> host_reference_files(const model::Task& task);
 

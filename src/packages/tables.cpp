@@ -63,7 +63,8 @@ std::string cpp_tensor(const TableTensor& tensor) {
                        fmt::join(tensor.init->values, ", "));
   }
   return fmt::format("      {{\"{}\", Type::{}, Part::{}, {{{}}}, {}}},\n", tensor.parameter.name,
-                     type == "bool" ? "boolean" : type, part_name(tensor.parameter), fmt::join(tensor.shape, ", "), init);
+                     type == "bool" ? "boolean" : type, part_name(tensor.parameter), fmt::join(tensor.shape, ", "),
+                     init);
 }
 
 double least_of(const model::Task& task) {
@@ -102,15 +103,13 @@ base::Result<base::Json> json_tables(const model::Task& task) {
     TRY_ASSIGN(const auto rows, tensors_of(task, workload));
     for (const TableTensor& row : rows) {
       const model::InitSpec init = row.init.value_or(model::InitSpec{});
-      tensors.push_back({{"name", row.parameter.name},
-                         {"dtype", model::to_string(row.parameter.dtype)},
-                         {"part", part_name(row.parameter)},
-                         {"shape", row.shape},
-                         {"init",
-                          {{"kind", init_name(init)},
-                           {"first", init.first},
-                           {"second", init.second},
-                           {"values", init.values}}}});
+      tensors.push_back(
+          {{"name", row.parameter.name},
+           {"dtype", model::to_string(row.parameter.dtype)},
+           {"part", part_name(row.parameter)},
+           {"shape", row.shape},
+           {"init",
+            {{"kind", init_name(init)}, {"first", init.first}, {"second", init.second}, {"values", init.values}}}});
     }
     base::Json axes = base::Json::array();  // in the order of the arguments, which an object would not keep
     for (const std::string& axis : model::variable_axes(task.definition))

@@ -100,12 +100,12 @@ class TakenHome(support.TestCase):
         self.succeed("run", CUDA / "silu", "--workspace", self.workspace, "--replay", run / "answers", "--worker", f"{worker} {run}/measurements.json",
                      *[word for name, value in settings.items() for word in (f"--{name}", value)])
         folder = self.packed("torch", "--workspace", self.workspace)
-        self.assertRegex((folder / "README.md").read_text(encoding="utf-8"), r"Confirmed 1.70x \(1.66 to 1.75\) as fast as the baseline")
+        self.assertRegex((folder / "README.md").read_text(encoding="utf-8"), r"Confirmed 1.70x \[1.66, 1.75\] as fast as the baseline")
         self.assertIn("ld.global.nc.L1::no_allocate", (folder / "silu" / "kernels.cu").read_text(encoding="utf-8"))
         exported = self.folder / "trace"
         self.succeed("best", "--as", "flashinfer-trace", "--output", exported, "--workspace", self.workspace)
         self.assertEqual(len(list(exported.glob("solutions/*/*/silu/*.json"))), 1)
-        self.assert_says(self.accelopt("best", "--as", "patch", "-o", "x", "--workspace", self.workspace), 2, r"no \[entry\]")
+        self.assert_says(self.accelopt("best", "--as", "patch", "-o", "x", "--workspace", self.workspace), 1, r"no \[entry\]")
         self.assert_says(self.accelopt("best", "--as", "cpp", "-o", "x", "--workspace", self.workspace), 1, "cannot be written as cpp")
 
     def test_a_kernel_in_c_plus_plus(self):
