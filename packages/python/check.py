@@ -123,7 +123,7 @@ def compare(spec, exact, single, actual):
         f"{name}: NaN or infinity in other places"
     exact, single, actual = (torch.where(finite, value, 0) for value in (exact, single, actual))
     norm = exact.norm().clamp_min(1e-300)
-    scale = exact.abs().clamp_min((norm / math.sqrt(max(exact.numel(), 1))).item())
+    scale = exact.abs().clamp_min(max((norm / math.sqrt(max(exact.numel(), 1))).item(), 1e-300))
     least = max(2 * torch.finfo(dtype).eps, TASK["least"])
     off = actual - exact
     error, worst = (off.norm() / norm).item(), (off.abs() / scale).max().item()

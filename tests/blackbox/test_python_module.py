@@ -38,7 +38,7 @@ class PythonModule(support.TestCase):
 
     def test_a_verdict_beside_another_kernel_s(self):
         task = self.task()
-        (task / "wrong.cpp").write_text(support.BASELINE.replace("sum +=", "sum -="), encoding="utf-8")
+        (task / "wrong.cpp").write_text(support.BASELINE.replace("acc +=", "acc -="), encoding="utf-8")
         verdict = accelopt.evaluate(task, task / "baseline.cpp", against=[f"same={task}/baseline.cpp", f"wrong={task}/wrong.cpp"], seed=1)
         self.assertEqual((verdict.status, verdict.json["against"][0]["status"]), ("PASSED", "PASSED"))
         self.assertEqual([arm["name"] for arm in verdict.json["against"]], ["same", "wrong"])
