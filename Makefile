@@ -4,11 +4,12 @@
 # make check   make test, the benchmarks compiled, and the tests under sanitizers and clang-tidy (what CI runs)
 # make check-long  what is too slow for CI: ten minutes of processes that share a journal and are killed, a program's own speed-up
 #                  against the reported one, the documentation's examples at their own sizes and every CUDA kernel of the
-#                  self-test, reports by the validator of the HTML standard, on an otherwise idle machine
+#                  self-test, reports by the validator of the HTML standard, the Debian package, on an otherwise idle machine
 # make check-gpu   what needs a CUDA device, about five minutes on an otherwise idle one
 # make build   install what is missing, and build release binaries into build/release/bin
 # make fetch   fetch what tests run against: the SurrealDB engine, MCP clients, checks of pages, Agno, NVRTC (make test does it too)
 # make install build, and install to PREFIX (default /usr/local); make uninstall removes it again
+# make deb     build, and make a Debian package of it: build/release/accelopt_VERSION_ARCHITECTURE.deb
 
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
@@ -16,7 +17,7 @@ PREFIX ?= /usr/local
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache,)
 
-.PHONY: fetch demo test test-build bench-build check check-long check-gpu build install uninstall deps deps-build asan asan-build tsan tsan-build tidy \
+.PHONY: fetch demo test test-build bench-build check check-long check-gpu build install deb uninstall deps deps-build asan asan-build tsan tsan-build tidy \
         format clean
 
 demo: build
@@ -76,10 +77,13 @@ fetch: deps
 	@scripts/fetch-python.sh
 
 format:
-	git ls-files '*.cpp' '*.hpp' ':!suites' ':!exploits' ':!tests/blackbox/programs' ':!bench/kernels' | xargs clang-format -i
+	git ls-files '*.cpp' '*.hpp' ':!suites' ':!exploits' ':!tests/blackbox/programs' ':!bench/kernels' ':!packages' | xargs clang-format -i
 
 install: build
 	cmake --install build/release --prefix $(PREFIX)
+
+deb: build
+	scripts/make-deb.sh build/release build/release
 
 uninstall:
 	@test -f build/release/install_manifest.txt || { echo "make uninstall: nothing was installed from here" >&2; exit 1; }

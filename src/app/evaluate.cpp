@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/evaluate.hpp"
 
+#include <algorithm>
+#include <cctype>
+
 #include "app/interpretation.hpp"
 #include "app/workspace.hpp"
 #include "base/files.hpp"
@@ -90,13 +93,58 @@ base::Result<model::Evaluation> evaluate(const Shell& shell, const EvalRequest& 
   return judge_in(*evaluator, request, settings, ports, shell.stops.abort);
 }
 
-base::Json to_json(const model::Task& task, const model::Evaluation& evaluation) {
+base::Result<ComparisonArm> read_arm(std::string_view text, const model::Task& task) {
+  const std::size_t equals = text.find('=');
+  const std::string name(text.substr(0, equals));
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-. ").find(c) != std::string_view::npos;
+  });
+  if (equals == std::string_view::npos || name.empty() || !plain || equals + 1 == text.size()) {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "--against wants NAME=FILE, a kernel of the same task under a name of letters, digits, \"_\", "
+                      "\"-\", \".\" and blanks");
+  }
+  TRY_ASSIGN(model::Solution kernel, read_kernel(std::filesystem::path(text.substr(equals + 1)), task));
+  return ComparisonArm{name, std::move(kernel)};
+}
+
+base::Result<std::vector<ComparedArm>> evaluate_arms(const Shell& shell, const EvalRequest& request,
+                                                     const std::vector<ComparisonArm>& arms, const EvalPorts& ports) {
+  std::vector<ComparedArm> out;
+  for (const ComparisonArm& arm : arms) {
+    EvalRequest own = request;
+    own.kernel = arm.kernel;
+    const EvalPorts named{.begin = [&](const std::string& step) { ports.begin(arm.name + ": " + step); },
+                          .share = ports.share,
+                          .note = ports.note};
+    TRY_ASSIGN(model::Evaluation evaluation, evaluate(shell, own, named));
+    out.push_back({arm.name, std::move(evaluation)});
+  }
+  return out;
+}
+
+std::optional<model::Interval> speed_over(const model::Evaluation& kernel, const model::Evaluation& arm) {
+  if (!kernel.ratio || !arm.ratio || arm.ratio->low <= 0) return std::nullopt;
+  return model::Interval{kernel.ratio->estimate / arm.ratio->estimate, kernel.ratio->low / arm.ratio->high,
+                         kernel.ratio->high / arm.ratio->low};
+}
+
+base::Json to_json(const model::Task& task, const model::Evaluation& evaluation, const std::vector<ComparedArm>& arms) {
   base::Json out = evaluation;
   out.erase("samples");
   if (evaluation.tuning) out["tuning"].erase("heats");
   out["type"] = "evaluation";
   out["schema"] = 1;
   out["task"] = task.definition.name;
+  for (const ComparedArm& arm : arms) {
+    out["against"].push_back({{"name", arm.name},
+                              {"status", model::to_string(arm.evaluation.status)},
+                              {"reason", arm.evaluation.reason},
+                              {"ratio", arm.evaluation.ratio},
+                              {"speed_over", speed_over(evaluation, arm.evaluation)},
+                              {"source_id", arm.evaluation.source_id}});
+  }
   return out;
 }
 

@@ -7,6 +7,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/device.hpp"
 #include "app/shell.hpp"
@@ -42,7 +44,33 @@ base::Result<model::Solution> read_kernel(const std::filesystem::path& file, con
 /// @error as make_evaluator and evaluation::judge; cancelled.
 base::Result<model::Evaluation> evaluate(const Shell& shell, const EvalRequest& request, const EvalPorts& ports = {});
 
-/// The evaluation object of docs/json.md.
-base::Json to_json(const model::Task& task, const model::Evaluation& evaluation);
+/// A kernel of the same task that another one is compared with.
+struct ComparisonArm {
+  std::string name;
+  model::Solution kernel;
+};
+
+/// "NAME=FILE". @error invalid_argument: no name, no file, or a name of other than letters, digits, "_", "-", "." and
+/// blanks; as read_kernel.
+base::Result<ComparisonArm> read_arm(std::string_view text, const model::Task& task);
+
+struct ComparedArm {
+  std::string name;
+  model::Evaluation evaluation;  ///< of its kernel against the task's baseline
+};
+
+/// The arms, each judged and raced against the baseline as the request's own kernel is, on inputs of the same seed.
+/// @error as evaluate.
+base::Result<std::vector<ComparedArm>> evaluate_arms(const Shell& shell, const EvalRequest& request,
+                                                     const std::vector<ComparisonArm>& arms,
+                                                     const EvalPorts& ports = {});
+
+/// How many times as fast the first is as the second, both measured against one baseline; the interval is as wide as
+/// both allow. None: one of them has no ratio.
+std::optional<model::Interval> speed_over(const model::Evaluation& kernel, const model::Evaluation& arm);
+
+/// The evaluation object of docs/json.md; with arms, `against`.
+base::Json to_json(const model::Task& task, const model::Evaluation& evaluation,
+                   const std::vector<ComparedArm>& arms = {});
 
 }  // namespace accelopt::app

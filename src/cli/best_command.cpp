@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "app/best.hpp"
+#include "app/evaluate.hpp"
 #include "app/minimise.hpp"
+#include "app/package.hpp"
 #include "app/run.hpp"
 #include "app/workspace.hpp"
 #include "cli/command.hpp"
@@ -14,6 +18,7 @@
 #include "report/format.hpp"
 #include "report/step_progress.hpp"
 #include "report/text_width.hpp"
+#include "suites/task_folder.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -21,6 +26,9 @@ namespace {
 struct BestFlags {
   std::vector<std::string> runs;
   std::string workspace;
+  std::string form;      ///< of --as; empty: tasks and a patch
+  std::string task;      ///< a solution without a run: its task's folder
+  std::string solution;  ///< and its file
   bool minimise = false;
   app::BestOptions best;
 };
@@ -61,14 +69,54 @@ base::Result<void> minimise(const app::Shell& shell, const BestFlags& flags, app
   return {};
 }
 
+/// A solution that no run has found, in a form.
+base::Result<Exit> take_file_home(const BestFlags& flags, app::Form form) {
+  TRY_ASSIGN(const model::Task task, suites::load_task(flags.task));
+  model::Solution solution = task.baseline;
+  if (!flags.solution.empty()) {
+    TRY_ASSIGN(solution, app::read_kernel(flags.solution, task));
+  }
+  const app::Overwrite overwrite = flags.best.force ? app::Overwrite::replace : app::Overwrite::refuse;
+  TRY_ASSIGN(const auto files, app::write_package(form, {task, solution, "Its speed was not measured here."},
+                                                  flags.best.output, overwrite));
+  fmt::print("wrote {} files into {}; how to build and test them: {}\n", files.size(), flags.best.output,
+             (std::filesystem::path(flags.best.output) / "README.md").string());
+  return Exit::done;
+}
+
+/// Why these options do not go together; empty: they do.
+std::string contradiction(const BestFlags& flags, const std::optional<app::Form>& form) {
+  if (form && flags.best.output.empty()) return "--as needs --output FOLDER";
+  if (flags.task.empty()) return flags.solution.empty() ? "" : "--solution needs --task TASK";
+  if (!form) return "--task needs --as FORM";
+  if (*form == app::Form::patch || *form == app::Form::flashinfer_trace)
+    return fmt::format("--as {} tells what a run confirmed, and --task has no run", app::form_name(*form));
+  if (!flags.runs.empty() || flags.minimise)
+    return "--task takes a file home, and no run; leave runs and --minimise out";
+  return "";
+}
+
 base::Result<Exit> best(const app::Shell& shell, const BestFlags& flags) {
   if (const auto usable = app::check(flags.best.device); !usable) return refuse_options(usable.error());
+  std::optional<app::Form> form;
+  if (!flags.form.empty()) {
+    const auto parsed = app::parse_form(flags.form);
+    if (!parsed) return refuse_options(parsed.error());
+    form = *parsed;
+  }
+  if (const std::string reason = contradiction(flags, form); !reason.empty())
+    return refuse_options({base::ErrorCode::invalid_argument, reason});
+  if (!flags.task.empty()) return take_file_home(flags, *form);
   TRY_ASSIGN(const auto journal, app::open_workspace(app::find_workspace(flags.workspace), journal::Access::read_only));
   std::vector<app::Winner> winners;
   for (const std::string& run : flags.runs.empty() ? std::vector<std::string>{"last"} : flags.runs) {
     TRY_ASSIGN(app::Winner winner, app::find_winner(*journal, run));
     if (flags.minimise) TRY(minimise(shell, flags, winner));
     winners.push_back(std::move(winner));
+  }
+  if (form) {
+    TRY(app::take_home(shell, *form, flags.best, ports_of_terminal(), winners));
+    return Exit::done;
   }
   if (!flags.best.output.empty()) {
     TRY(app::write_winners(shell, flags.best, ports_of_terminal(), winners));
@@ -87,11 +135,17 @@ void add_best(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt best\n"
       "  accelopt best last --output faster && git apply faster/winner.patch\n"
-      "  accelopt best 3f2a 9c01 -o faster --compile-commands build    two functions, one patch\n");
+      "  accelopt best 3f2a 9c01 -o faster --compile-commands build    two functions, one patch\n"
+      "  accelopt best --as torch -o silu           an operator of PyTorch, tested against the task's reference\n"
+      "  accelopt best --as cuda -o silu --task suites/nkibench-cuda/silu --solution silu.cu\n");
   auto options = std::make_shared<BestFlags>();
   command.option("runs", &options->runs, "Runs: ids, beginnings of ids, or last (default: last)");
   command.option("-o,--output", &options->best.output,
                  "Folder to write: the winner as a task, winner.patch where there is an [entry]");
+  command.option("--as", &options->form,
+                 "Write it ready for use: patch, cpp, cuda, torch, triton or flashinfer-trace, with a test");
+  command.option("--task", &options->task, "With --as: a task's baseline, or --solution, in place of a run's winner");
+  command.option("--solution", &options->solution, "With --task: the kernel's file");
   command.option("--compile-commands", &options->best.compile_commands,
                  "compile_commands.json of your build (default: [entry] flags, else the nearest one upwards)");
   command.option("--allow-build", &options->best.build_command,

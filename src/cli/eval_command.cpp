@@ -2,13 +2,18 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "app/evaluate.hpp"
+#include "base/hash.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "cli/verdict_text.hpp"
+#include "report/format.hpp"
 #include "report/step_progress.hpp"
 #include "suites/task_folder.hpp"
 
@@ -22,10 +27,29 @@ struct EvalOptions {
   bool confirm = false;
   bool interpret = false;
   bool host = false;
+  std::vector<std::string> against;
   std::string export_markdown;
   std::optional<std::uint64_t> seed;
   app::DeviceFlags device;
 };
+
+/// The verdict, and the arms that the kernel was compared with.
+report::Document page_of(const model::Task& task, const model::Evaluation& evaluation,
+                         const std::vector<app::ComparedArm>& arms) {
+  report::Document page = verdict_page(task, evaluation);
+  if (arms.empty()) return page;
+  const auto ratio_text = [](const std::optional<model::Interval>& ratio) {
+    return ratio ? report::format_ratio(*ratio) : std::string("-");
+  };
+  report::TextTable table({{"against"}, {"verdict"}, {"its speed over the baseline"}, {"this kernel's speed over it"}});
+  for (const app::ComparedArm& arm : arms) {
+    table.add({arm.name, std::string(to_string(arm.evaluation.status)), ratio_text(arm.evaluation.ratio),
+               ratio_text(app::speed_over(evaluation, arm.evaluation))});
+  }
+  page.heading("Compared on inputs of one seed");
+  page.table(std::move(table));
+  return page;
+}
 
 base::Result<Exit> show_evaluation(app::Shell& shell, const EvalOptions& options) {
   if (const auto usable = app::check(options.device); !usable) return refuse_options(usable.error());
@@ -48,17 +72,25 @@ base::Result<Exit> show_evaluation(app::Shell& shell, const EvalOptions& options
   if (!options.file.empty()) {
     TRY_ASSIGN(request.kernel, app::read_kernel(options.file, request.task));
   }
+  std::vector<app::ComparisonArm> arms;
+  for (const std::string& text : options.against) {
+    TRY_ASSIGN(app::ComparisonArm arm, app::read_arm(text, task));
+    arms.push_back(std::move(arm));
+  }
+  if (!arms.empty() && !request.seed) request.seed = base::random_seed();
   report::StepProgress steps(stderr, {.live = !options.json && isatty(STDERR_FILENO) == 1});
-  TRY_ASSIGN(const auto evaluation, app::evaluate(shell, request,
-                                                  {.begin = [&](const std::string& step) { steps.begin(step); },
-                                                   .share = [&](const std::string& share) { steps.share(share); },
-                                                   .note = [&](const std::string& text) { steps.note(text); }}));
+  const app::EvalPorts ports{.begin = [&](const std::string& step) { steps.begin(step); },
+                             .share = [&](const std::string& share) { steps.share(share); },
+                             .note = [&](const std::string& text) { steps.note(text); }};
+  TRY_ASSIGN(const auto evaluation, app::evaluate(shell, request, ports));
+  TRY_ASSIGN(const auto compared, app::evaluate_arms(shell, request, arms, ports));
   steps.end();
+  const report::Document page = page_of(task, evaluation, compared);
   if (options.json)
-    fmt::print("{}\n", base::canonical(app::to_json(task, evaluation)));
+    fmt::print("{}\n", base::canonical(app::to_json(task, evaluation, compared)));
   else
-    fmt::print("{}", verdict_page(task, evaluation).to_text());
-  TRY(report::export_markdown(verdict_page(task, evaluation), options.export_markdown));
+    fmt::print("{}", page.to_text());
+  TRY(report::export_markdown(page, options.export_markdown));
   const auto wanted = options.interpret ? model::Status::not_measured : model::Status::passed;
   return evaluation.status == wanted ? Exit::done : Exit::check_failed;
 }
@@ -75,6 +107,7 @@ void add_eval(CommandLine& app, Action& chosen) {
       "  accelopt eval my_task faster.py --interpret  is a Triton kernel correct? Without a GPU\n"
       "  accelopt eval my_task faster.py --host       what does a call cost its users, and is it the same bit for "
       "bit?\n"
+      "  accelopt eval my_task faster.cpp --against theirs=colleague.cpp   which of the two is faster?\n"
       "  accelopt eval my_task faster.cpp --worker \"ssh host accelopt worker --device cpu:1\"\n");
   auto options = std::make_shared<EvalOptions>();
   command.option("task", &options->task, "Folder of the task").required();
@@ -86,6 +119,8 @@ void add_eval(CommandLine& app, Action& chosen) {
                "Verify it by its language's interpreter, where there is no device: nothing is timed");
   command.flag("--host", options->host,
                "Also call the solution's own Python function by PyTorch, time it, and compare what it computes");
+  command.option("--against", &options->against,
+                 "NAME=FILE: another kernel of the task to compare with, raced against the same baseline; repeatable");
   command.option("--export-markdown", &options->export_markdown, "Also write the verdict to this file, as Markdown");
   command.option("--seed", &options->seed, "Of the inputs (default: drawn)");
   declare(command, options->device);

@@ -34,6 +34,7 @@ LAYERS = {
     "targets/triton": ["base", "model", "evaluation", "devices/cuda", "capture", "pytorch", "targets/cuda"],
     "targets/trainium": ["base", "model", "evaluation", "capture"],
     "targets": ["base", "model", "evaluation", "pytorch", "targets/cpu", "targets/cuda", "targets/triton", "targets/trainium"],
+    "packages": ["base", "model", "targets/cpu", "targets/cuda"],
     "agents": ["base", "model", "llm"],
     "recipes": ["base", "model", "syntax", "agents"],
     "search": ["base", "model", "stats", "llm", "agents", "memory", "journal", "evaluation"],

@@ -17,6 +17,11 @@ std::string device_header(const model::Definition& definition);
 /// For reference.cu: the same, with a type `real` (the macro ACCELOPT_REAL) in place of every floating one.
 std::string device_reference_header(const model::Definition& definition);
 
+/// Both for a compiler that has the C library's and CUDA's own headers (nvcc), without this program: `real` is the
+/// macro REAL there.
+std::string standalone_header(const model::Definition& definition);
+std::string standalone_reference_header(const model::Definition& definition);
+
 /// The definition as reference.cu sees it: every floating type is `real`, float64 or float32.
 model::Definition reference_definition(model::Definition definition, model::DType real);
 

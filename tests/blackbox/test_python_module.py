@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python module on a real program: what it returns is what the program's JSON says."""
+
+import json
+import os
+import pathlib
+import sys
+
+import support
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RUN = ROOT / "examples" / "recorded" / "nkibench-cuda" / "adamw"
+sys.path.insert(0, str(ROOT / "python"))
+
+import accelopt  # noqa: E402
+
+
+class PythonModule(support.TestCase):
+    def setUp(self):
+        super().setUp()
+        os.environ["ACCELOPT"] = str(support.program_folder() / "accelopt")
+        self.addCleanup(os.environ.pop, "ACCELOPT")
+
+    def test_a_run_and_its_winner(self):
+        worker = support.program_folder() / "recorded_worker"
+        if not worker.exists():
+            self.skipTest(f"{worker} is not there; build the target recorded_worker")
+        settings = json.loads((RUN / "measurements.json").read_text(encoding="utf-8"))["settings"]
+        result = accelopt.optimize(ROOT / "suites" / "nkibench-cuda" / "adamw", workspace=self.workspace, replay=RUN / "answers",
+                                   worker=f"{worker} {RUN}/measurements.json", knowledge="none", **settings)
+        self.assertTrue(result.improved)
+        self.assertEqual(str(result.speedup), "1.06x [1.05, 1.08]")
+        self.assertIn("//@ launch", result.source)
+        self.assertIn("//@ launch", accelopt.best(result.run, workspace=self.workspace))
+        self.assertTrue((result.save(self.folder / "torch", "torch") / "adamw" / "__init__.py").exists())
+        self.assertIn('<iframe sandbox srcdoc="<!', result._repr_html_())
+        self.assertIn("adamw", result.report())
+
+    def test_a_verdict_beside_another_kernel_s(self):
+        task = self.task()
+        (task / "wrong.cpp").write_text(support.BASELINE.replace("acc +=", "acc -="), encoding="utf-8")
+        verdict = accelopt.evaluate(task, task / "baseline.cpp", against=[f"same={task}/baseline.cpp", f"wrong={task}/wrong.cpp"], seed=1)
+        self.assertEqual((verdict.status, verdict.json["against"][0]["status"]), ("PASSED", "PASSED"))
+        self.assertEqual([arm["name"] for arm in verdict.json["against"]], ["same", "wrong"])
+        self.assertNotEqual(verdict.json["against"][1]["status"], "PASSED")
+        self.assertIsNone(verdict.json["against"][1]["speed_over"])
+        same = verdict.json["against"][0]
+        self.assertLess(same["speed_over"]["low"], same["speed_over"]["high"])
+
+    def test_what_the_program_says_is_raised(self):
+        with self.assertRaisesRegex(accelopt.AcceloptError, "nothing_here"):
+            accelopt.evaluate(self.folder / "nothing_here")
+        with self.assertRaisesRegex(accelopt.AcceloptError, "NAME=FILE"):
+            accelopt.evaluate(self.task(), against="nameless")
+
+
+if __name__ == "__main__":
+    support.main()
