@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,15 @@ std::vector<fs::path> device_files() {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator("/dev", ignored)) {
     if (entry.path().filename().string().starts_with("nvidia")) out.push_back(entry.path());
+  }
+  return out;
+}
+
+/// What finds and chooses the device: a driver may lie where LD_LIBRARY_PATH alone says, also to Triton's own search.
+std::vector<std::string> device_variables(const std::map<std::string, std::string>& outer) {
+  std::vector<std::string> out;
+  for (const char* name : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"}) {
+    if (const auto found = outer.find(name); found != outer.end()) out.push_back(found->first + "=" + found->second);
   }
   return out;
 }
@@ -72,7 +82,12 @@ base::Result<void> Worker::run(const capture::Python& python, const std::stop_to
                          "TRITON_CACHE_DIR=" + (own / "cache").string(),
                          "PATH=/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"};
   // A reference that names a device computes on the processor: another process measures on the device.
-  if (options_.place == Place::processor) options.environment.emplace_back("CUDA_VISIBLE_DEVICES=");
+  if (options_.place == Place::processor) {
+    options.environment.emplace_back("CUDA_VISIBLE_DEVICES=");
+  } else {
+    for (std::string& variable : device_variables(options_.python.environment))
+      options.environment.push_back(std::move(variable));
+  }
   options.own_namespaces = options_.place == Place::processor;
   options.descriptors = {{STDERR_FILENO, STDERR_FILENO}};
   base::FileDescriptor rules;
