@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop transformations for C and C++ kernels (and for NKI's, nki_recipes.hpp), found on a kernel's own syntax tree and
+// Loop transformations for C and C++ kernels (and for NKI's and Triton's, nki_recipes.hpp, triton_recipes.hpp), found on a kernel's own syntax tree and
 // applied to its text. The engine knows loop nests and subscripts and nothing of operators: what it proposes depends on
 // the shape of the loops alone.
 #pragma once
@@ -47,7 +47,7 @@ std::vector<Application> route_from_text(std::string_view text);
 /// The last of them.
 std::optional<Application> from_text(std::string_view text);
 
-/// Whether there are recipes for kernels in this language: C, C++, NKI.
+/// Whether there are recipes for kernels in this language: C, C++, NKI, Triton.
 bool rewrites(model::Language language);
 
 /// Every recipe that applies to the kernel, best prior first. Deterministic; threads: any number at once.
