@@ -113,7 +113,7 @@ std::optional<Configuration> common_of(const std::vector<Launch>& launches) {
 std::optional<Statements> with_open_warps(const Statements& all, const JitKernel& kernel) {
   std::vector<Launch> launches = launches_of(all, kernel);
   const auto own = common_of(launches);
-  if (!own) return std::nullopt;
+  if (!own || !kernel.plain) return std::nullopt;
   // The first one is what is compared without a device.
   std::vector<Configuration> configurations{*own};
   const auto add = [&](int warps, int stages) {
@@ -222,7 +222,7 @@ std::optional<std::string> grid_by(const std::string& grid, const std::vector<Ti
 std::optional<Statements> with_open_tiles(const Statements& all, const JitKernel& kernel) {
   std::vector<Launch> launches = launches_of(all, kernel);
   const auto own = common_of(launches);
-  if (!own || launches.size() != 1) return std::nullopt;
+  if (!own || !kernel.plain || launches.size() != 1) return std::nullopt;
   Launch& launch = launches[0];
   const std::vector<Tile> tiles = tiles_of(all, kernel, launch);
   const auto grid = grid_by(grid_text(all, launch), tiles);
@@ -253,18 +253,18 @@ std::optional<Statements> with_open_tiles(const Statements& all, const JitKernel
 /// A load or a store of a statement of its own.
 struct Access {
   std::size_t place = 0;
-  std::string name;  ///< of what is loaded; "store" and a number
+  std::string name;  ///< of what is loaded, or "store"; of several the second is "store2"
   bool shared = false;  ///< other programs load the same
 };
 
-/// Names of the kernel that depend on which program it is.
-std::set<std::string> by_program(const Statements& all, const JitKernel& kernel) {
+/// Names of the kernel that depend on what this function gives.
+std::set<std::string> depending_on(const char* function, const Statements& all, const JitKernel& kernel) {
   std::set<std::string> out;
   for (std::size_t before = out.size() + 1; before != out.size();) {
     before = out.size();
     for (std::size_t i = kernel.head + 1; i < kernel.end; ++i) {
       const std::set<std::string> read = nki::reads(all[i]);
-      const bool depends = nki::calls(all[i], "program_id") ||
+      const bool depends = nki::calls(all[i], function) ||
                            std::ranges::any_of(read, [&](const std::string& name) { return out.contains(name); });
       if (depends) out.merge(given_by(all[i]));
     }
@@ -274,17 +274,25 @@ std::set<std::string> by_program(const Statements& all, const JitKernel& kernel)
 
 std::vector<Access> accesses_of(const Statements& all, const JitKernel& kernel) {
   std::vector<Access> out;
-  const std::set<std::string> own = by_program(all, kernel);
-  int stores = 0;
+  const std::set<std::string> own = depending_on("program_id", all, kernel);
+  const std::set<std::string> wide = depending_on("arange", all, kernel);
+  std::map<std::string, int> named;
   for (std::size_t i = kernel.head + 1; i < kernel.end && out.size() < kMostHints; ++i) {
     const Statement& one = all[i];
     const bool store = one.text.starts_with("tl.store(") && one.text.ends_with(")");
     const auto call = nki::call_of(one);
     const bool load = call && call->function == "load" && one.text.find("tl.load(") != std::string::npos;
     if ((!store && !load) || one.text.find("eviction_policy") != std::string::npos) continue;
+    if (one.text.find('#') != std::string::npos) continue;  // what is added would stand in a comment
     const std::set<std::string> read = nki::reads(one);
-    const bool depends = std::ranges::any_of(read, [&](const std::string& name) { return own.contains(name); });
-    out.push_back({i, store ? "store" + std::to_string(++stores) : one.target, load && !depends});
+    const auto depends = [&](const std::set<std::string>& on, const char* function) {
+      return nki::calls(one, function) ||
+             std::ranges::any_of(read, [&](const std::string& name) { return on.contains(name); });
+    };
+    if (!depends(wide, "arange")) continue;  // a single element
+    std::string name = store ? "store" : one.target;
+    if (const int count = ++named[name]; count > 1) name += std::to_string(count);
+    out.push_back({i, std::move(name), load && !depends(own, "program_id")});
   }
   return out;
 }
@@ -407,7 +415,7 @@ base::Result<std::string> apply_triton(const KernelSource& kernel, const Applica
   if (!changed)
     return base::fail(base::ErrorCode::invalid_argument,
                       "the recipe " + application.recipe + " does not apply at " + application.location);
-  return nki::text_of(*changed);
+  return triton::text_of(*changed);
 }
 
 }  // namespace accelopt::recipes

@@ -30,6 +30,19 @@ std::size_t closing(const std::vector<Token>& tokens, std::size_t open) {
   return tokens.size();
 }
 
+/// Without comments and the blanks around it.
+std::string uncommented(std::string_view text) {
+  std::string out;
+  std::size_t end = 0;
+  for (const Token& token : nki::tokens_of(text)) {
+    const std::string_view gap = text.substr(end, token.at - end);
+    if (!out.empty()) out += gap.find('#') == std::string_view::npos ? gap : " ";
+    out += token.value;
+    end = token.at + token.value.size();
+  }
+  return out;
+}
+
 std::string between(const Statement& statement, std::size_t open, std::size_t close) {
   const std::size_t from = statement.tokens[open].at + 1;
   return std::string(base::trimmed(std::string_view(statement.text).substr(from, statement.tokens[close].at - from)));
@@ -42,20 +55,31 @@ std::optional<Launch> launch_in(const Statement& statement, std::string_view ker
   if (end_of_grid + 1 >= t.size() || !is(t[end_of_grid + 1], "(") || closing(t, end_of_grid + 1) + 1 != t.size())
     return std::nullopt;
   Launch out;
-  out.grid = between(statement, 1, end_of_grid);
+  out.grid = uncommented(between(statement, 1, end_of_grid));
   out.arguments = parts_of(between(statement, end_of_grid + 1, t.size() - 1));
   return out;
 }
 
 }  // namespace
 
+std::string text_of(const Statements& all) {
+  std::string out = "# SPDX-License-Identifier: Apache-2.0\n";
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool decorated = i > 0 && all[i - 1].text.starts_with("@");
+    const bool begins = all[i].text.starts_with("@") || all[i].text.starts_with("def ") ||
+                        all[i].text.starts_with("class ") || (i > 0 && all[i - 1].indent > 0);
+    if (all[i].indent == 0 && begins && !decorated) out += "\n\n";
+    out += std::string(all[i].indent, ' ') + all[i].text + "\n";
+  }
+  return out;
+}
+
 std::vector<std::string> parts_of(std::string_view text) {
   std::vector<std::string> out;
   std::size_t begin = 0;
   int depth = 0;
   const auto add = [&](std::size_t end) {
-    const auto part = base::trimmed(text.substr(begin, end - begin));
-    if (!part.empty()) out.emplace_back(part);
+    if (std::string part = uncommented(text.substr(begin, end - begin)); !part.empty()) out.push_back(std::move(part));
   };
   for (const Token& token : nki::tokens_of(text)) {
     depth += depth_of(token);
@@ -78,11 +102,11 @@ std::vector<JitKernel> kernels_of(const Statements& all) {
   std::vector<JitKernel> out;
   for (std::size_t i = 1; i < all.size(); ++i) {
     const std::vector<Token>& t = all[i].tokens;
-    const bool decorated = all[i - 1].text == "@triton.jit" && (i < 2 || !all[i - 2].text.starts_with("@"));
-    if (!decorated || all[i].indent != 0 || t.size() < 5 || !is(t[0], "def") || !is(t[2], "(")) continue;
+    const bool plain = i < 2 || !all[i - 2].text.starts_with("@");
+    if (all[i - 1].text != "@triton.jit" || all[i].indent != 0 || t.size() < 5 || !is(t[0], "def") || !is(t[2], "(")) continue;
     const std::size_t close = closing(t, 2);
     if (close == t.size() || !is(t.back(), ":")) continue;
-    out.push_back({i, nki::block_end(all, i), t[1].value, parts_of(between(all[i], 2, close))});
+    out.push_back({i, nki::block_end(all, i), plain, t[1].value, parts_of(between(all[i], 2, close))});
   }
   return out;
 }
@@ -161,8 +185,7 @@ std::optional<std::size_t> only_giver(const Statements& all, const Scope& scope,
 
 std::string value_text(const Statement& statement) {
   const auto equals = std::ranges::find_if(statement.tokens, [](const Token& token) { return is(token, "="); });
-  return equals == statement.tokens.end() ? std::string()
-                                          : std::string(base::trimmed(statement.text.substr(equals->at + 1)));
+  return equals == statement.tokens.end() ? "" : uncommented(std::string_view(statement.text).substr(equals->at + 1));
 }
 
 }  // namespace accelopt::recipes::triton

@@ -18,10 +18,11 @@ using nki::Statement;
 using nki::Token;
 using Statements = std::vector<Statement>;
 
-/// A @triton.jit function without other decorators.
+/// A @triton.jit function.
 struct JitKernel {
   std::size_t head = 0;  ///< place of its def; @triton.jit stands right before it
   std::size_t end = 0;   ///< behind its last statement
+  bool plain = true;     ///< it has no other decorators
   std::string name;
   std::vector<std::string> parameters;  ///< as written, "BLOCK: tl.constexpr"
 };
@@ -32,6 +33,9 @@ struct Launch {
   std::string grid;
   std::vector<std::string> arguments;
 };
+
+/// The file, as people lay it out.
+std::string text_of(const Statements& all);
 
 /// Parts of a text at its outermost commas.
 std::vector<std::string> parts_of(std::string_view text);

@@ -195,7 +195,7 @@ std::optional<std::vector<std::string>> extents_of(const Statements& all, const 
 }
 
 std::optional<Found> found_in(const Statements& all, const JitKernel& kernel) {
-  if (kernel.end <= kernel.head + 1) return std::nullopt;
+  if (!kernel.plain || kernel.end <= kernel.head + 1) return std::nullopt;
   auto loop = loop_of(all, kernel);
   if (!loop || loop->end == kernel.end) return std::nullopt;
   for (std::size_t i = kernel.head + 1; i < loop->end; ++i) {
@@ -318,7 +318,7 @@ void write_launches(const Found& found, std::size_t indent, int parts, Writer& t
   }
   arguments.push_back(fmt::format("{}={}", kParts, parts));
   const auto add = [&](const std::string& name, const std::vector<std::string>& grid) {
-    to.add(indent, triton::launch_of(indent, name, "(" + base::joined(grid, ", ") + ",)", arguments).text);
+    to.add(indent, triton::launch_of(indent, name, "(" + base::joined(grid, ", ") + (grid.size() == 1 ? ",)" : ")"), arguments).text);
   };
   std::vector<std::string> grid = found.grid;
   grid.push_back(std::to_string(parts));
