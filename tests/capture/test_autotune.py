@@ -75,10 +75,21 @@ class Autotune(unittest.TestCase):
                                ' reset_to_zero=["y"])')
         [choose] = self.captured(source)["plans"][0]["ops"]
         self.assertEqual([alternative["configuration"] for alternative in choose["alternatives"]], [1])
+        self.assertEqual([op["op"] for op in choose["alternatives"][0]["ops"]], ["launch"])
         hooked = TUNED.replace("num_warps=8)", 'num_warps=8, pre_hook=lambda named: named["y"].zero_())')
         [choose] = self.captured(hooked)["plans"][0]["ops"]
         self.assertEqual([[op["op"] for op in alternative["ops"]] for alternative in choose["alternatives"]],
                          [["launch"], ["fill", "launch"], ["launch"]])
+
+    def test_what_acts_only_while_triton_measures_is_reported(self):
+        named = {"reset_to_zero": '["y"]', "restore_value": '["y"]', "pre_hook": "lambda named, reset_only=False: named['y'].zero_()",
+                 "post_hook": "lambda named, exception: None"}
+        for name, value in named.items():
+            ok = self.captured(TUNED.replace('key=["n"])', f'key=["n"], {name}={value})'))
+            self.assertEqual([op["op"] for op in ok["plans"][0]["ops"]], ["choose"], name)
+            messages = [finding["message"] for finding in ok["findings"] if finding["message"].startswith(f"{name} of triton.autotune")]
+            self.assertEqual(len(messages), 1, ok["findings"])
+        self.assertNotIn("triton.autotune", str(self.captured(TUNED)["findings"]))
 
     def test_contents_come_before_the_alternatives(self):
         source = TUNED.replace("    n = x.numel()", "    n = x.numel()\n    x = x.to(torch.float16)")
