@@ -408,6 +408,7 @@ base::Result<int> run(const Options& options) {
 }  // namespace accelopt::bench
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // who ends it early has what was found until then
   accelopt::bench::Options options;
   bool good = argc % 2 == 1;
   for (int i = 1; good && i + 1 < argc; i += 2) {

@@ -106,8 +106,7 @@ base::Result<int> run(const Options& options) {
   evaluation::MeasureSettings settings;
   settings.seed = 1;
   TRY(target->open(task, settings, {}));
-  if (const std::string why = target->builds_only(); !why.empty())
-    return base::fail(base::ErrorCode::unsupported, why);
+  if (const std::string why = target->builds_only(); !why.empty()) return base::fail(base::ErrorCode::unsupported, why);
   print({{"task", task.definition.name}, {"open_seconds", seconds_since(begin)}});
   evaluation::Slots slots(*target, task, settings.seed, settings.slots);
   bool all_same = true;

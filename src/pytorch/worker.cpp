@@ -20,6 +20,7 @@ using base::Json;
 
 constexpr std::size_t kMostAnswerBytes = 1U << 20;
 constexpr const char* kName = "the PyTorch process";
+constexpr const char* kUsualPath = "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
 /// The files of NVIDIA's driver.
 std::vector<fs::path> device_files() {
@@ -31,9 +32,11 @@ std::vector<fs::path> device_files() {
   return out;
 }
 
-/// What finds and chooses the device: a driver may lie where LD_LIBRARY_PATH alone says, also to Triton's own search.
+/// What finds and chooses the device, and the C compiler that Triton launches kernels by: a driver may lie where
+/// LD_LIBRARY_PATH alone says.
 std::vector<std::string> device_variables(const std::map<std::string, std::string>& outer) {
-  std::vector<std::string> out;
+  const auto path = outer.find("PATH");
+  std::vector<std::string> out{"PATH=" + (path == outer.end() ? std::string(kUsualPath) : path->second)};
   for (const char* name : {"LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"}) {
     if (const auto found = outer.find(name); found != outer.end()) out.push_back(found->first + "=" + found->second);
   }
@@ -79,11 +82,10 @@ base::Result<void> Worker::run(const capture::Python& python, const std::stop_to
   options.program = python.program.string();
   options.arguments = {"-I", "-B", package.string(), tensors_.string()};
   options.environment = {"LC_ALL=C.UTF-8", "HOME=" + own.string(), "TMPDIR=" + own.string(),
-                         "TRITON_CACHE_DIR=" + (own / "cache").string(),
-                         "PATH=/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"};
+                         "TRITON_CACHE_DIR=" + (own / "cache").string()};
   // A reference that names a device computes on the processor: another process measures on the device.
   if (options_.place == Place::processor) {
-    options.environment.emplace_back("CUDA_VISIBLE_DEVICES=");
+    options.environment.insert(options.environment.end(), {"CUDA_VISIBLE_DEVICES=", std::string("PATH=") + kUsualPath});
   } else {
     for (std::string& variable : device_variables(options_.python.environment))
       options.environment.push_back(std::move(variable));
@@ -106,7 +108,8 @@ base::Result<void> Worker::run(const capture::Python& python, const std::stop_to
   }
   if (options_.place == Place::device && !ready->value("device", Json()).is_string()) {
     process_.end();
-    return base::fail(ErrorCode::unsupported, "PyTorch sees no CUDA device");
+    const std::string why = base::text_at(*ready, "problem");
+    return base::fail(ErrorCode::unsupported, "PyTorch sees no CUDA device" + (why.empty() ? why : ": " + why));
   }
   version_ = "PyTorch " + base::text_at(*ready, "torch") + " (Python " + base::text_at(*ready, "interpreter") + ")";
   return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop transformations for C and C++ kernels (and for NKI's and Triton's, nki_recipes.hpp, triton_recipes.hpp), found on a kernel's own syntax tree and
-// applied to its text. The engine knows loop nests and subscripts and nothing of operators: what it proposes depends on
-// the shape of the loops alone.
+// Loop transformations for C and C++ kernels (and for NKI's and Triton's, nki_recipes.hpp, triton_recipes.hpp), found
+// on a kernel's own syntax tree and applied to its text. The engine knows loop nests and subscripts and nothing of
+// operators: what it proposes depends on the shape of the loops alone.
 #pragma once
 
 #include <map>

@@ -91,8 +91,7 @@ Statements tuned(Statements all, const JitKernel& kernel, const std::vector<Laun
                  const std::vector<Configuration>& configurations) {
   for (const Launch& launch : changed)
     all[launch.place] = launch_of(all[launch.place].indent, kernel.name, launch.grid, launch.arguments);
-  all.insert(all.begin() + static_cast<std::ptrdiff_t>(kernel.head) - 1,
-             nki::statement_of(0, text_of(configurations)));
+  all.insert(all.begin() + static_cast<std::ptrdiff_t>(kernel.head) - 1, nki::statement_of(0, text_of(configurations)));
   return all;
 }
 
@@ -158,7 +157,8 @@ bool is_width(const Statements& all, const JitKernel& kernel, const std::string&
   for (std::size_t i = kernel.head; i < kernel.end; ++i) {
     const std::vector<Token>& t = all[i].tokens;
     for (std::size_t k = 0; k + 5 < t.size(); ++k) {
-      if (t[k].value == "arange" && t[k + 2].value == "0" && t[k + 4].value == name && t[k + 5].value == ")") return true;
+      if (t[k].value == "arange" && t[k + 2].value == "0" && t[k + 4].value == name && t[k + 5].value == ")")
+        return true;
     }
   }
   return false;
@@ -253,7 +253,7 @@ std::optional<Statements> with_open_tiles(const Statements& all, const JitKernel
 /// A load or a store of a statement of its own.
 struct Access {
   std::size_t place = 0;
-  std::string name;  ///< of what is loaded, or "store"; of several the second is "store2"
+  std::string name;     ///< of what is loaded, or "store"; of several the second is "store2"
   bool shared = false;  ///< other programs load the same
 };
 
@@ -361,7 +361,8 @@ void propose_splits(const Statements& all, std::vector<Application>& result) {
       Application one = proposal(kSplit, *kernel, all);
       one.location += ":" + splitting.variable;
       one.parameters["parts"] = std::to_string(parts);
-      one.title = fmt::format("Split the loop over {} of {} into {} parts", splitting.variable, splitting.kernel, parts);
+      one.title =
+          fmt::format("Split the loop over {} of {} into {} parts", splitting.variable, splitting.kernel, parts);
       one.text =
           "Several programs share what one went through, so that few outputs keep all multiprocessors busy; another "
           "kernel puts their results together.";

@@ -103,7 +103,8 @@ std::vector<JitKernel> kernels_of(const Statements& all) {
   for (std::size_t i = 1; i < all.size(); ++i) {
     const std::vector<Token>& t = all[i].tokens;
     const bool plain = i < 2 || !all[i - 2].text.starts_with("@");
-    if (all[i - 1].text != "@triton.jit" || all[i].indent != 0 || t.size() < 5 || !is(t[0], "def") || !is(t[2], "(")) continue;
+    if (all[i - 1].text != "@triton.jit" || all[i].indent != 0 || t.size() < 5 || !is(t[0], "def") || !is(t[2], "("))
+      continue;
     const std::size_t close = closing(t, 2);
     if (close == t.size() || !is(t.back(), ":")) continue;
     out.push_back({i, nki::block_end(all, i), plain, t[1].value, parts_of(between(all[i], 2, close))});
@@ -160,7 +161,8 @@ std::set<std::string> given_by(const Statement& statement) {
   const bool changed = at == 0 && t.size() > 3 && depth_of(t[1]) == 0 && t[1].kind == Token::Kind::symbol &&
                        !at_is(1, ".") && !at_is(1, ":") &&
                        (at_is(2, "=") || (at_is(3, "=") && t[1].value == t[2].value));
-  const bool annotated = at == 0 && at_is(1, ":") && std::ranges::any_of(t, [](const auto& one) { return is(one, "="); });
+  const bool annotated =
+      at == 0 && at_is(1, ":") && std::ranges::any_of(t, [](const auto& one) { return is(one, "="); });
   const bool compared = at_is(1, "=") || at_is(1, "!") || at_is(1, "<") || at_is(1, ">");
   if ((changed && !compared) || annotated) return out;
   return {};

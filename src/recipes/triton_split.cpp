@@ -171,7 +171,8 @@ bool find_carried(const Statements& all, const JitKernel& kernel, Loop& loop) {
     for (std::size_t i = loop.head; i < loop.end; ++i) read += nki::times_read(all[i], carried.name);
     if (read != 1) return false;
   }
-  std::ranges::stable_partition(loop.carried, [](const Carried& one) { return one.kind == Kind::largest; });
+  std::stable_partition(loop.carried.begin(), loop.carried.end(),
+                        [](const Carried& one) { return one.kind == Kind::largest; });
   return !loop.carried.empty();
 }
 
@@ -226,9 +227,10 @@ std::string kept_name(const Carried& carried) {
 /// "accelopt_total + at * (ROWS) + tl.arange(0, ROWS)", of this part of the program.
 std::string place_of(const Carried& carried, const std::string& part) {
   const std::vector<std::string>& shape = carried.shape;
-  const std::string inner = shape.size() == 1 ? fmt::format("tl.arange(0, {})", shape[0])
-                                              : fmt::format("tl.arange(0, {0})[:, None] * {1} + tl.arange(0, {1})[None, :]",
-                                                            shape[0], shape[1]);
+  const std::string inner =
+      shape.size() == 1
+          ? fmt::format("tl.arange(0, {})", shape[0])
+          : fmt::format("tl.arange(0, {0})[:, None] * {1} + tl.arange(0, {1})[None, :]", shape[0], shape[1]);
   return fmt::format("{} + ({}program * {} + {}) * ({}) + {}", kept_name(carried), kPrefix, kParts, part,
                      base::joined(shape, " * "), inner);
 }
@@ -254,10 +256,10 @@ void begin_kernel(const Found& found, const Statements& all, const std::string& 
   to.add(0, "@triton.jit");
   to.add(0, fmt::format("def {}({}):", name, base::joined(parameters, ", ")));
   to.copy(all, found.kernel.head + 1, found.loop.head);
-  to.add(indent, fmt::format("{}program = {}", kPrefix,
-                             found.grid.size() == 1
-                                 ? "tl.program_id(0).to(tl.int64)"
-                                 : "tl.program_id(0).to(tl.int64) + tl.num_programs(0) * tl.program_id(1)"));
+  to.add(indent,
+         fmt::format("{}program = {}", kPrefix,
+                     found.grid.size() == 1 ? "tl.program_id(0).to(tl.int64)"
+                                            : "tl.program_id(0).to(tl.int64) + tl.num_programs(0) * tl.program_id(1)"));
 }
 
 /// Goes through its part of the loop, and keeps what it carries.
@@ -289,8 +291,8 @@ void write_whole(const Found& found, const Statements& all, std::size_t indent, 
     if (carried.kind == Kind::sum) {
       to.add(inner, fmt::format("{} += {}", carried.name, found_there));
     } else if (carried.kind == Kind::weighted_sum) {
-      to.add(inner, fmt::format("{0} = {0} * {1}ours{2} + {3} * {1}theirs{2}", carried.name, kPrefix,
-                                carried.broadcast, found_there));
+      to.add(inner, fmt::format("{0} = {0} * {1}ours{2} + {3} * {1}theirs{2}", carried.name, kPrefix, carried.broadcast,
+                                found_there));
     } else {
       to.add(inner, fmt::format("{}there = {}", kPrefix, found_there));
       to.add(inner, fmt::format("{0}both = tl.maximum({1}, {0}there)", kPrefix, carried.name));
@@ -318,7 +320,9 @@ void write_launches(const Found& found, std::size_t indent, int parts, Writer& t
   }
   arguments.push_back(fmt::format("{}={}", kParts, parts));
   const auto add = [&](const std::string& name, const std::vector<std::string>& grid) {
-    to.add(indent, triton::launch_of(indent, name, "(" + base::joined(grid, ", ") + (grid.size() == 1 ? ",)" : ")"), arguments).text);
+    to.add(indent,
+           triton::launch_of(indent, name, "(" + base::joined(grid, ", ") + (grid.size() == 1 ? ",)" : ")"), arguments)
+               .text);
   };
   std::vector<std::string> grid = found.grid;
   grid.push_back(std::to_string(parts));

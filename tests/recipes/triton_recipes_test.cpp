@@ -75,7 +75,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 TEST(TritonRecipes, OpenWarps_BeginWithThoseThatThereWere) {
   const std::string text = rewritten(kAdd, "open warps and stages");
-  EXPECT_TRUE(holds(text, "configs=[\n        triton.Config({}, num_warps=2, num_stages=3),\n        triton.Config({}, num_warps=1"))
+  EXPECT_TRUE(holds(
+      text, "configs=[\n        triton.Config({}, num_warps=2, num_stages=3),\n        triton.Config({}, num_warps=1"))
       << text;
   EXPECT_TRUE(holds(text, ")\n@triton.jit\ndef add(")) << text;
   EXPECT_TRUE(holds(text, "add[(triton.cdiv(x.numel(), 256),)](x, y, z, x.numel(), BLOCK=256)\n")) << text;
@@ -106,8 +107,10 @@ TEST(TritonRecipes, Hints_TellWhatAllProgramsLoad) {
   std::string found;
   for (const Application& one : all_of(kAdd, "cache hint"))
     found += one.location + " " + one.parameters.at("policy") + "\n";
-  EXPECT_EQ(found, "add:left evict_first\nadd:right evict_last\nadd:store evict_first\n") << "a single element needs none";
-  EXPECT_TRUE(holds(rewritten(kAdd, "cache hint"), "left = tl.load(x + at, mask=mask, eviction_policy=\"evict_first\")"));
+  EXPECT_EQ(found, "add:left evict_first\nadd:right evict_last\nadd:store evict_first\n")
+      << "a single element needs none";
+  EXPECT_TRUE(
+      holds(rewritten(kAdd, "cache hint"), "left = tl.load(x + at, mask=mask, eviction_policy=\"evict_first\")"));
 }
 
 TEST(TritonRecipes, Hints_AreFoundInTunedKernels) {
@@ -121,20 +124,21 @@ TEST(TritonRecipes, SplitLoop_MakesAKernelOfPartsAndOneThatAddsThem) {
   EXPECT_TRUE(holds(text, "def sums_part(x, y, n, ROWS: tl.constexpr, BLOCK: tl.constexpr, accelopt_total, ")) << text;
   EXPECT_TRUE(holds(text, "accelopt_part = tl.program_id(1)\n")) << text;
   EXPECT_TRUE(holds(text, "sums_part[(y.shape[0] // 16, 8)](x, y, x.shape[1], ROWS=16, BLOCK=size, ")) << text;
-  EXPECT_TRUE(holds(text, "accelopt_total = torch.empty(((y.shape[0] // 16) * (8) * (16),), dtype=torch.float32")) << text;
+  EXPECT_TRUE(holds(text, "accelopt_total = torch.empty(((y.shape[0] // 16) * (8) * (16),), dtype=torch.float32"))
+      << text;
   EXPECT_TRUE(holds(text, "\n        total += tl.load(accelopt_total")) << text;
   EXPECT_EQ(rewritten(text, "split loop"), "") << "its parts are no longer split";
 }
 
 TEST(TritonRecipes, SplitLoop_IsOnlyForWhatCanBePutTogether) {
   for (const auto& [from, to] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"        total += ", "        tl.store(y, total)\n        total += "},      // it stores before its end
-           {"        total += ", "        total *= 2\n        total += "},              // another operation
-           {"        total += tl", "        total = total - tl"},                       // order matters
-           {"    tl.store(y + row, total)", "    tl.store(y + row, total + at)"},       // needs the last iteration
-           {"ROWS=16", "ROWS=x.shape[0]"},                                              // fine; the control
-           {"(y.shape[0] // 16,)", "(1, 1, y.shape[0] // 16)"},                         // no extent is left
-           {"dtype=tl.float32", "dtype=tl.bfloat16"},                                   // rounded at every part
+           {"        total += ", "        tl.store(y, total)\n        total += "},  // it stores before its end
+           {"        total += ", "        total *= 2\n        total += "},          // another operation
+           {"        total += tl", "        total = total - tl"},                   // order matters
+           {"    tl.store(y + row, total)", "    tl.store(y + row, total + at)"},   // needs the last iteration
+           {"ROWS=16", "ROWS=x.shape[0]"},                                          // fine; the control
+           {"(y.shape[0] // 16,)", "(1, 1, y.shape[0] // 16)"},                     // no extent is left
+           {"dtype=tl.float32", "dtype=tl.bfloat16"},                               // rounded at every part
            {"    size = 64\n", "    size = 64\n    sums[(1,)](x, y, 0, ROWS=16, BLOCK=64)\n"}}) {
     const bool control = std::string(from) == "ROWS=16";
     EXPECT_EQ(rewritten(replaced(kSums, from, to), "split loop").empty(), !control) << to;

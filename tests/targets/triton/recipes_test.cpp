@@ -54,13 +54,15 @@ class Interpreted {
   std::vector<double> run(const std::string& text) {
     const model::Kernel kernel(model::with_main_text(task.baseline, text));
     const auto built = capturer->build(kernel, {});
-    EXPECT_TRUE(built && (*built)->report.built) << (built ? (*built)->report.diagnostics : built.error().message) << text;
-    const auto outputs = capturer->interpret(kernel, {1, model::bind_axes(task.definition, task.workloads[0]), inputs},
-                                             inputs, {});
+    EXPECT_TRUE(built && (*built)->report.built)
+        << (built ? (*built)->report.diagnostics : built.error().message) << text;
+    const auto outputs =
+        capturer->interpret(kernel, {1, model::bind_axes(task.definition, task.workloads[0]), inputs}, inputs, {});
     EXPECT_TRUE(outputs && *outputs) << (outputs ? outputs->error() : outputs.error().message) << text;
     std::vector<double> values;
     for (std::size_t i = 0; outputs && *outputs && i < (*outputs)->size(); ++i) {
-      const auto one = evaluation::decode(task.definition.outputs[i].dtype, std::as_bytes(std::span((*outputs)->at(i))));
+      const auto one =
+          evaluation::decode(task.definition.outputs[i].dtype, std::as_bytes(std::span((*outputs)->at(i))));
       values.insert(values.end(), one.begin(), one.end());
     }
     return values;
@@ -98,7 +100,8 @@ class Interpreted {
     const model::AxisValues axes = model::bind_axes(task.definition, task.workloads[0]);
     for (std::size_t i = 0; i < draws->size(); ++i) {
       const model::TensorSpec& input = task.definition.inputs[i];
-      evaluation::Bytes bytes(static_cast<std::size_t>(model::element_count(input, axes)) * model::size_of(input.dtype));
+      evaluation::Bytes bytes(static_cast<std::size_t>(model::element_count(input, axes)) *
+                              model::size_of(input.dtype));
       ASSERT_TRUE(evaluation::draw_input(draws->at(i), bytes));
       inputs.push_back(std::move(bytes));
     }
@@ -129,9 +132,13 @@ TEST(TritonRecipes, Decode_SplitOverKeysIsTheSame) {
   expect_same("gqa_paged_decode_h32_kv4", {"split loop"}, 2e-2);
 }
 
-TEST(TritonRecipes, LatentDecode_SplitOverKeysIsTheSame) { expect_same("mla_paged_decode_h16", {"split loop"}, 2e-2); }
+TEST(TritonRecipes, LatentDecode_SplitOverKeysIsTheSame) {
+  expect_same("mla_paged_decode_h16", {"split loop"}, 2e-2);
+}
 
-TEST(TritonRecipes, Norm_IsTheSame) { expect_same("rmsnorm_h128", {"open warps and stages", "cache hint"}, 0); }
+TEST(TritonRecipes, Norm_IsTheSame) {
+  expect_same("rmsnorm_h128", {"open warps and stages", "cache hint"}, 0);
+}
 
 /// Whatever tiles the tuner takes, the grid follows.
 TEST(TritonRecipes, OpenTiles_AreRightInEveryConfiguration) {
