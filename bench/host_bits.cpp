@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether captured solutions compute what their own functions compute by PyTorch, bit for bit, on one set of inputs of
-// each workload. Neither verified nor raced: what a task's reference says of them does not matter here. Needs a device,
-// Triton and PyTorch.
+// each workload: of autotuned ones each configuration, until one is the same (one that leaves outputs unwritten is
+// never). Neither verified nor raced: what a task's reference says of them does not matter here. Needs a device, Triton
+// and PyTorch.
 //
 //   host_bits TASK FILE... [--device cuda:N]
 //
@@ -17,6 +18,7 @@
 #include "base/json.hpp"
 #include "evaluation/verify/slots.hpp"
 #include "model/kernel.hpp"
+#include "model/tuning.hpp"
 #include "suites/task_folder.hpp"
 #include "targets/registry.hpp"
 
@@ -61,36 +63,60 @@ base::Result<model::Kernel> kernel_of(const fs::path& file, const model::Task& t
   return model::Kernel(std::move(solution));
 }
 
-/// False: something differs, or was not found out.
+/// The kernel, of an autotuned one with each of its first configurations.
+base::Result<std::vector<model::Kernel>> forms_of(evaluation::Target& target, const model::Kernel& kernel) {
+  constexpr std::size_t kMostForms = 6;
+  TRY_ASSIGN(const model::TuningSpace space, target.found_space(kernel, {}));
+  std::vector<model::Kernel> out;
+  for (const model::TuningValues& values : space.configurations) {
+    auto fixed = kernel.with_values(values);
+    if (fixed && out.size() < kMostForms) out.push_back(std::move(*fixed));
+  }
+  if (out.empty()) out.push_back(kernel);
+  return out;
+}
+
+/// What the device and PyTorch make of the kernel, as a line's fields.
+base::Result<Json> compared(evaluation::Target& target, const model::Kernel& kernel,
+                            const evaluation::Invocation& invocation) {
+  const auto begin = Clock::now();
+  TRY_ASSIGN(const model::BuildReport report, target.build(kernel, {}));
+  Json out = {{"build_seconds", seconds_since(begin)}, {"same", false}};
+  if (!report.built) {
+    out["error"] = report.diagnostics;
+    return out;
+  }
+  const auto began = Clock::now();
+  const auto run = target.host_run(kernel, invocation, {});
+  out["seconds"] = seconds_since(began);
+  if (!run) {
+    out["error"] = run.error().message;
+    return out;
+  }
+  out["same"] = run->differences.empty();
+  out["differences"] = run->differences;
+  out["host_us"] = run->call_us;
+  out["where"] = run->where;
+  return out;
+}
+
+/// Prints a line a workload. False: something differs, or was not found out.
 base::Result<bool> compare(evaluation::Target& target, evaluation::Slots& slots, const model::Task& task,
                            const fs::path& file) {
   TRY_ASSIGN(const model::Kernel kernel, kernel_of(file, task));
-  const auto begin = Clock::now();
-  TRY_ASSIGN(const model::BuildReport report, target.build(kernel, {}));
-  Json line = {{"file", file.filename().string()}, {"build_seconds", seconds_since(begin)}};
-  if (!report.built) {
-    line["error"] = report.diagnostics;
-    print(line);
-    return false;
-  }
+  TRY_ASSIGN(const std::vector<model::Kernel> forms, forms_of(target, kernel));
   bool all_same = true;
   for (std::size_t workload = 0; workload < task.workloads.size(); ++workload) {
-    Json own = line;
-    own["workload"] = task.workloads[workload].name;
-    TRY_ASSIGN(evaluation::Slot * slot, slots.get(workload, 0));
-    const auto began = Clock::now();
-    const auto run = target.host_run(kernel, slot->invocation, {});
-    own["seconds"] = seconds_since(began);
-    if (run) {
-      own["same"] = run->differences.empty();
-      own["differences"] = run->differences;
-      own["host_us"] = run->call_us;
-      own["where"] = run->where;
-    } else {
-      own["error"] = run.error().message;
+    TRY_ASSIGN(const evaluation::Slot* const slot, slots.get(workload, 0));
+    Json line;
+    for (std::size_t i = 0; i < forms.size() && !line.value("same", false); ++i) {
+      TRY_ASSIGN(line, compared(target, forms[i], slot->invocation));
+      line["configuration"] = i;
     }
-    all_same = all_same && run && run->differences.empty();
-    print(own);
+    line["file"] = file.filename().string();
+    line["workload"] = task.workloads[workload].name;
+    all_same = all_same && line["same"].get<bool>();
+    print(line);
   }
   return all_same;
 }

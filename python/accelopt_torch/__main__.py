@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 -I -B FOLDER-OF-THIS-PACKAGE FOLDER: serves one request a line until its input ends. Tensors lie in FOLDER."""
+"""python3 -I -B FOLDER-OF-THIS-PACKAGE FOLDER [RULES]: serves one request a line until its input ends. Tensors lie in FOLDER.
+RULES, {"readable": [...], "writable": [...]}, are the files that it confines itself to before anything else."""
 
 from __future__ import annotations
 
@@ -65,6 +66,10 @@ def main() -> None:
     def send(answer: dict[str, Any]) -> None:
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
+
+    if len(sys.argv) > 2:
+        from accelopt_torch import landlock
+        landlock.restrict(**json.loads(sys.argv[2]))
 
     from accelopt_torch import PROTOCOL
     try:

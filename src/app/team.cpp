@@ -341,6 +341,7 @@ base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, cons
                                                    const TeamPorts& ports) {
   TRY_ASSIGN(const bool recipes, plays_recipes(flags, config));
   if (recipes) {
+    if (!recipes::reads_with_clang(ports.language)) return std::make_unique<RecipesTeam>(syntax::Clang::none());
     TRY_ASSIGN(const syntax::Clang clang, syntax::Clang::load());
     return std::make_unique<RecipesTeam>(clang);
   }

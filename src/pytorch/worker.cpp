@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/package.hpp"
 #include "pytorch/package.hpp"
 #include "sandbox/landlock.hpp"
 #include "sandbox/probe.hpp"
@@ -54,8 +55,26 @@ sandbox::FileRules rules_of(const capture::Python& python, const fs::path& own, 
   if (place == Place::processor) return rules;
   rules.readable.insert(rules.readable.end(), {"/etc", "/sys"});
   for (const fs::path& file : device_files()) rules.writable.push_back(file);
-  rules.writable.emplace_back("/dev/shm");
+  rules.writable.insert(rules.writable.end(), {"/dev/shm", "/proc/self"});  // the driver names its threads
   return rules;
+}
+
+base::Json json_of(const sandbox::FileRules& rules) {
+  const auto texts = [](const std::vector<fs::path>& paths) {
+    base::Json out = base::Json::array();
+    for (const fs::path& path : paths) out.push_back(path.string());
+    return out;
+  };
+  return {{"readable", texts(rules.readable)}, {"writable", texts(rules.writable)}};
+}
+
+/// Those that Python restricts itself with, before it imports anything: only the process can name its own /proc/self.
+base::Result<void> write_landlock(const fs::path& package) {
+  for (const capture::PackageFile& file : capture::package_files()) {
+    if (file.name == "landlock.py" || file.name == "kernel_calls.py")
+      TRY(base::write_file(package / file.name, std::string(file.text)));
+  }
+  return {};
 }
 
 }  // namespace
@@ -96,8 +115,13 @@ base::Result<void> Worker::run(const capture::Python& python, const std::stop_to
   if (sandbox::capabilities().landlock > 0) {
     sandbox::FileRules files = rules_of(python, own, options_.place);
     files.readable.push_back(files_.path());
-    TRY_ASSIGN(rules, sandbox::make_rule_set(files));
-    options.file_rules = &rules;
+    if (options_.place == Place::device) {
+      TRY(write_landlock(package));
+      options.arguments.push_back(base::canonical(json_of(files)));
+    } else {
+      TRY_ASSIGN(rules, sandbox::make_rule_set(files));
+      options.file_rules = &rules;
+    }
   }
   TRY_ASSIGN(process_, sandbox::LineProcess::start(std::move(options), {STDIN_FILENO, STDOUT_FILENO}, kName));
   TRY_ASSIGN(const Json first, receive(options_.start_limit, stop));

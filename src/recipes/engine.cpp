@@ -157,6 +157,10 @@ bool rewrites(model::Language language) {
          launches_programs(language);
 }
 
+bool reads_with_clang(model::Language language) {
+  return !calls_nki(language) && !launches_programs(language);
+}
+
 Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const KernelSource& kernel) {
   std::vector<Application> result;
   if (calls_nki(kernel.language)) {

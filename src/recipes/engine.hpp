@@ -50,6 +50,9 @@ std::optional<Application> from_text(std::string_view text);
 /// Whether there are recipes for kernels in this language: C, C++, NKI, Triton.
 bool rewrites(model::Language language);
 
+/// Whether libclang reads kernels in this language; the others are read without it.
+bool reads_with_clang(model::Language language);
+
 /// Every recipe that applies to the kernel, best prior first. Deterministic; threads: any number at once.
 /// @error invalid_argument: no recipe is for the language; unsupported, internal: as syntax::parse.
 base::Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const KernelSource& kernel);

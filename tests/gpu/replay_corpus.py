@@ -3,7 +3,7 @@
 """Published Triton solutions of an AccelOpt checkout on a device: each is captured, replayed, and compared bit for bit with
 what its own function computes under PyTorch; with --race also verified and raced.
 
-replay_corpus.py FOLDER-OF-ACCELOPT CHECKOUT [--race] [--jobs N] [--only TEXT] [--limit SECONDS]
+replay_corpus.py FOLDER-OF-ACCELOPT CHECKOUT [--race] [--jobs N] [--only EXPRESSION] [--limit SECONDS]
     FOLDER-OF-ACCELOPT also holds host_bits (target bench_host_bits); needs a CUDA device, Triton and PyTorch
 
 Shapes are small, for what is compared are bits. The references are those of suites/flashinfer-bench, on the device: the
@@ -30,6 +30,7 @@ SMALL = {"M": 128, "batch_size": 64, "num_pages": 4096, "num_kv_indices": 2000, 
 SUITE = pathlib.Path(__file__).resolve().parents[2] / "suites" / "flashinfer-bench"
 # Its arithmetic on the routing is PyTorch's: it is not captured (capture_corpus.py).
 NOT_CAPTURED = "moe_"
+RUNNING = set()
 SAME = "computes the same bytes as the kernel that was measured"
 
 
@@ -80,6 +81,7 @@ def ran(command, limit):
     # A session of its own: what it started ends with it.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
                                env={**os.environ, "ACCELOPT_NCU": "off"})
+    RUNNING.add(process)
     try:
         out, err = process.communicate(timeout=limit)
         return process.returncode, out, err
@@ -87,6 +89,8 @@ def ran(command, limit):
         os.killpg(process.pid, signal.SIGKILL)
         out, err = process.communicate()
         return None, out, f"{err}\nno end within {limit} s"
+    finally:
+        RUNNING.discard(process)
 
 
 def lines_of(out):
@@ -102,8 +106,11 @@ def compared(programs, task, file, limit):
     same = bool(runs) and all(line.get("same") for line in runs)
     if same:
         text = f"bit-identical; host {runs[0]['host_us']:.1f} us"
+        if tried := runs[0].get("configuration", 0):
+            text += f"; by configuration {tried + 1}, not by those before it"
     else:
-        text = "; ".join(line.get("error") or "; ".join(line.get("differences", [])) for line in runs) or err.strip()[-300:]
+        text = "; ".join(line.get("error") or "; ".join(line.get("differences", [])) for line in runs)
+        text = "; ".join(part for part in (text, err.strip()[-300:]) if part)
     seconds = f" (opened {opened:.1f} s, built {runs[0]['build_seconds']:.1f} s, run {runs[0].get('seconds', 0):.1f} s)" if runs and opened else ""
     return same, text + seconds
 
@@ -121,17 +128,25 @@ def raced(programs, task, file, limit):
     return same, f"{evaluation['status']}; {figures}{said}"
 
 
+def end_all(*_):
+    """Processes on the device do not outlive this one, which may be ended by who has no more time."""
+    for process in list(RUNNING):
+        os.killpg(process.pid, signal.SIGKILL)
+    os._exit(1)
+
+
 def main():
+    signal.signal(signal.SIGTERM, end_all)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", type=pathlib.Path)
     parser.add_argument("checkout", type=pathlib.Path)
     parser.add_argument("--race", action="store_true")
     parser.add_argument("--jobs", type=int, default=4)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="a regular expression: names of files")
     parser.add_argument("--limit", type=int, default=180, help="seconds a solution")
     options = parser.parse_args()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="accelopt-corpus-"))
-    solutions = [one for one in write_dataset(folder, options.checkout) if options.only in str(one[1])]
+    solutions = [one for one in write_dataset(folder, options.checkout) if re.search(options.only, str(one[1]))]
     subprocess.run([options.programs / "accelopt", "import", "flashinfer-trace", folder, "--output", folder / "tasks"], check=False,
                    stdout=subprocess.DEVNULL)
     left_out = [one for one in solutions if one[0].startswith(NOT_CAPTURED)]

@@ -8,7 +8,7 @@ triton_visit.py run PROGRAMS OUT --corpus CHECKOUT [--seconds N] [--sessions N] 
 
 PROGRAMS holds accelopt, accelopt-device, accelopt-nvrtc, accelopt-arena, host_bits and cuda (targets bench_host_bits and
 bench_cuda), linked so that they look for libraries in ../lib (-Wl,-rpath,'$ORIGIN/../lib' -Wl,--disable-new-dtags).
-CHECKOUT is one of AccelOpt (replay_corpus.py). Steps, in this order: facts, replay, bits, losers, suite, exploits.
+CHECKOUT is one of AccelOpt (replay_corpus.py). Steps, in this order: facts, replay, bits, losers, suite, exploits, recipes.
 """
 
 import argparse
@@ -115,14 +115,23 @@ class Visit:
             try:
                 code = process.wait(limit)
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+                ended(process)
                 code = None
             reader.join(10)
             file.write(f"##### exit {code} after {time.monotonic() - begin:.1f} s\n")
         how = f"NO END within {limit:.0f} s" if code is None else "ok" if code == 0 else f"exit {code}"
         self.say(f"{name}: {how} ({time.monotonic() - begin:.1f} s)" + ("" if code == 0 or not lines else f"; last: {lines[-1].strip()[:200]}"))
         return code, lines
+
+
+def ended(process):
+    """First it is asked to end what it began: a process that is left on the device disturbs all that is measured later."""
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 IMPORTS = """
@@ -153,14 +162,15 @@ def facts(visit, options):
 def replay(visit, options):
     begin = time.monotonic()
     told = re.compile(r"FAIL|ERROR|^ok|^    \d|Error:")
-    for name in REPLAYED:
+    for name in (name for name in REPLAYED if any(part in name for part in options.tests)):
         limit = min(150 if "whatever" in name or "confirmed" in name else 100, options.most_replay - (time.monotonic() - begin))
         visit.run("replay", name, [sys.executable, HERE / "triton_replay.py", options.programs, f"TritonReplay.{name}"], limit,
                   say=told.search)
 
 
 def bits(visit, options):
-    visit.run("bits", "corpus", [sys.executable, HERE / "replay_corpus.py", options.programs, options.corpus, "--jobs", 6, "--limit", 100],
+    visit.run("bits", "corpus", [sys.executable, HERE / "replay_corpus.py", options.programs, options.corpus, "--jobs", 6, "--limit", 100,
+                                 "--only", options.solutions],
               options.most_bits, say=lambda line: True)
 
 
@@ -176,13 +186,12 @@ def segments(folder):
 
 def losers(visit, options):
     segments(SCRATCH / "tasks" / "segments")
-    for name, suite, sessions in (("rmsnorm_h128", ROOT / "suites" / "flashinfer-bench", options.sessions),
-                                  ("segments", SCRATCH / "tasks", max(1, options.sessions // 4)),
-                                  ("fused_add_rmsnorm_h7168", ROOT / "suites" / "flashinfer-bench", options.sessions)):
+    for name in options.tasks:
+        suite = SCRATCH / "tasks" if name == "segments" else ROOT / "suites" / "flashinfer-bench"
         visit.run("losers", f"losers, candidates a second, identical kernels: {name}",
                   [options.programs / "cuda", "--suite", suite, "--accelopt", options.programs / "accelopt", "--task", name,
-                   "--sessions", sessions, "--gains", 4], options.most_losers,
-                  say=lambda line: "a second" in line or "identical" in line or "opened" in line or "cuda:" in line)
+                   "--sessions", options.sessions, "--gains", 1], options.most_losers,
+                  say=lambda line: line[:1] in "#PFO" or "cuda:" in line)
 
 
 def suite(visit, options):
@@ -205,7 +214,15 @@ def exploits(visit, options):
               options.most_exploits, say=lambda line: "NOT" in line or "missed" in line or " of " in line or "FAIL" in line)
 
 
-STEPS = {"facts": facts, "replay": replay, "bits": bits, "losers": losers, "suite": suite, "exploits": exploits}
+def recipes(visit, options):
+    """Searches without a model: split-KV is what this decoding lacks."""
+    task = ROOT / "suites" / "flashinfer-bench" / "gqa_paged_decode_h32_kv4"
+    visit.run("recipes", "search by recipes", [options.programs / "accelopt", "run", task, "--agents", "recipes", "--device", "cuda:0", "--iterations", 1,
+                                              "--plans", 6, "--max-time", f"{options.most_recipes}s", "--verbose", "--knowledge", "none",
+                                              "--workspace", SCRATCH / "workspace"], options.most_recipes + 40, say=lambda line: True)
+
+
+STEPS = {"facts": facts, "replay": replay, "bits": bits, "losers": losers, "suite": suite, "exploits": exploits, "recipes": recipes}
 
 
 def main():
@@ -220,6 +237,10 @@ def main():
     parser.add_argument("--most-bits", type=int, default=130)
     parser.add_argument("--most-losers", type=int, default=80)
     parser.add_argument("--most-exploits", type=int, default=150)
+    parser.add_argument("--most-recipes", type=int, default=80)
+    parser.add_argument("--tests", nargs="+", default=[""], help="parts of the names of triton_replay.py's tests")
+    parser.add_argument("--solutions", default="", help="a regular expression: whose bits")
+    parser.add_argument("--tasks", nargs="+", default=["rmsnorm_h128", "segments", "fused_add_rmsnorm_h7168"], help="of the step losers")
     parser.add_argument("--only", nargs="+", choices=tuple(STEPS), default=tuple(STEPS))
     options = parser.parse_args()
     for name in ("programs", "out", "corpus"):
