@@ -2,11 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Autotuned kernels become alternatives; heuristics are decided; what a configuration does not do is told."""
 
+import json
+import subprocess
+import tempfile
 import unittest
 
 import support
 from kernels import HEAD, TUNED
 from support import tensor
+
+# What eval --host leaves of a solution's configurations, with a stand-in for PyTorch.
+FIX = """
+import json, pathlib, sys
+root, packages, folder, files, measured = sys.argv[1:]
+sys.path[:0] = [root + "/tests/fakes/torch", root + "/python", packages]
+from accelopt_torch.solution import Solution, autotuned
+solution = Solution(pathlib.Path(folder), json.loads(files), "run")
+solution.fix(json.loads(measured))
+(kernel,) = autotuned(sys.modules[solution.function.__module__])
+print(json.dumps([config.all_kwargs() for config in kernel.configs]))
+"""
 
 X, Y = tensor("x", 1000), tensor("y", 1000)
 
@@ -90,6 +105,15 @@ class Autotune(unittest.TestCase):
             messages = [finding["message"] for finding in ok["findings"] if finding["message"].startswith(f"{name} of triton.autotune")]
             self.assertEqual(len(messages), 1, ok["findings"])
         self.assertNotIn("triton.autotune", str(self.captured(TUNED)["findings"]))
+
+    def test_the_measured_configuration_is_what_is_left_for_pytorch(self):
+        (choice,) = self.captured(TUNED)["choices"]
+        for measured in choice["configurations"]:  # the last one's number of warps is overridden
+            with tempfile.TemporaryDirectory() as folder:
+                ran = subprocess.run([support.python(), "-c", FIX, str(support.ROOT), str(support.site_packages()), folder,
+                                      json.dumps([{"name": "main.py", "content": TUNED}]), json.dumps({choice["name"]: measured})],
+                                     capture_output=True, text=True, check=True)
+            self.assertEqual(json.loads(ran.stdout), [measured])
 
     def test_contents_come_before_the_alternatives(self):
         source = TUNED.replace("    n = x.numel()", "    n = x.numel()\n    x = x.to(torch.float16)")
