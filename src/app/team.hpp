@@ -77,7 +77,7 @@ struct TeamPorts {
   Environment environment{};                                         ///< has the keys
   std::stop_token stop{};                                            ///< ends the wait for a command that prints a key
   std::function<void(const std::filesystem::path&)> blank_answer{};  ///< as MailboxOptions::blank
-  model::Language language{};  ///< of the kernels: recipes read some by libclang
+  model::Language language{};                                        ///< of the kernels: recipes read some by libclang
 };
 
 /// Builds the team. @error invalid_argument, not_found, corrupt: flags, prompts or a recording; unauthenticated: no
