@@ -108,7 +108,7 @@ base::Result<bool> compare(evaluation::Target& target, evaluation::Slots& slots,
   bool all_same = true;
   for (std::size_t workload = 0; workload < task.workloads.size(); ++workload) {
     TRY_ASSIGN(const evaluation::Slot* const slot, slots.get(workload, 0));
-    Json line;
+    Json line = Json::object();
     for (std::size_t i = 0; i < forms.size() && !line.value("same", false); ++i) {
       TRY_ASSIGN(line, compared(target, forms[i], slot->invocation));
       line["configuration"] = i;
