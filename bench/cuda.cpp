@@ -330,7 +330,10 @@ base::Result<int> run(const Options& options) {
     const auto begin = Clock::now();
     TRY_ASSIGN(Opened opened, open(options, folder));
     TRY(measure_arm(opened));
+    std::printf("# %s: an arm measured after %.1f s\n", name.c_str(), seconds_since(begin));
     TRY_ASSIGN(const LoserSeconds seconds, loser_seconds(opened));
+    std::printf("# %s: losers median %.3f s, worst %.3f s, after %.1f s\n", name.c_str(), seconds.median, seconds.worst,
+                seconds_since(begin));
     TRY_ASSIGN(const Sustained rate, sustained(opened, kSustained, 1));
     std::printf(
         "# %s: a loser %.3f s (median %.3f s), %.2f candidates a second; in %.0f %% of that time the worker verifies "
@@ -349,6 +352,8 @@ base::Result<int> run(const Options& options) {
     Tally same;
     Agreement clocks;
     TRY(race(opened, opened.with_wait(0), opened.with_wait(0), each, same, clocks));
+    std::printf("# %s: identical %d of %d FASTER after %.1f s\n", name.c_str(), same.faster, same.sessions,
+                seconds_since(begin));
     Tally faster;
     TRY(race(opened, opened.with_wait(0), opened.with_wait(0.02), gains, faster, clocks));
     TRY_ASSIGN(const model::Interval difference, planted(opened));
@@ -408,6 +413,7 @@ base::Result<int> run(const Options& options) {
 }  // namespace accelopt::bench
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // who ends it early has what was found until then
   accelopt::bench::Options options;
   bool good = argc % 2 == 1;
   for (int i = 1; good && i + 1 < argc; i += 2) {

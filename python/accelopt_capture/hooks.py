@@ -172,6 +172,7 @@ def choice_of(tuner: Any) -> int:
                             "configurations": [named_values(config) for config in tuner.configs]})
     for config in tuner.configs:
         lint(tuner, config)
+    lint_measuring(tuner)
     return len(session.choices) - 1
 
 
@@ -190,6 +191,17 @@ def lint(tuner: Any, config: Any) -> None:
             state.session().find(code.co_filename, code.co_firstlineno,
                                  f"{name} inside a Config's dict has no effect: the configuration's own, {config.all_kwargs()[name]}, "
                                  f"overrides it; write triton.Config({{...}}, {name}={config.kwargs[name]})")
+
+
+def lint_measuring(tuner: Any) -> None:
+    """What Triton does around the calls that it measures, and in no other call; nothing is measured here."""
+    code = tuner.base_fn.__code__
+    given = {"reset_to_zero": bool(tuner.reset_to_zero), "restore_value": bool(tuner.restore_value),
+             "pre_hook": tuner.user_defined_pre_hook, "post_hook": tuner.user_defined_post_hook}
+    for name in (name for name, is_given in given.items() if is_given):
+        state.session().find(code.co_filename, code.co_firstlineno,
+                             f"{name} of triton.autotune acts only while Triton measures configurations, not in the calls after that, and "
+                             "not here; what every call needs belongs in the host function or in a Config's pre_hook")
 
 
 def wanted(tuner: Any, choice: int, kwargs: dict[str, Any]) -> list[int]:

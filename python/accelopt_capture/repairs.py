@@ -123,6 +123,16 @@ def arguments_written(self: Any, arguments: Any, _: Any, options: Any, __: Any) 
         make_ready(value, lambda tensor: tensor.storage_.forget())
 
 
+def without_overlap() -> None:
+    """One program runs after the other here: what a kernel waits for has ended, and what it lets begin begins after it."""
+    from triton.language.extra import cuda
+    for name in ("gdc_wait", "gdc_launch_dependents"):
+        nothing = lambda: None
+        nothing.__module__ = cuda.__name__  # as Triton's own (rebuilding.py)
+        setattr(cuda, name, nothing)
+        setattr(cuda.gdc, name, nothing)
+
+
 def install(arch: int) -> None:
     """For this process. Kernels have to be decorated with TRITON_INTERPRET=1."""
     from triton.backends.compiler import GPUTarget
@@ -139,6 +149,7 @@ def install(arch: int) -> None:
     for owner, name in ((interpreter.ReduceOps, "sum"), (interpreter.ReduceOps, "min_max"), (interpreter.ScanOps, "cumsum"),
                         (interpreter.ScanOps, "cumprod")):
         setattr(owner, name, reduced(getattr(owner, name)))
+    without_overlap()
     interpreter._convert_float = convert
     interpreter._patch_lang_tensor = patched_tensor(interpreter._patch_lang_tensor)
     interpreter.GridExecutor._init_args_hst = arguments_here

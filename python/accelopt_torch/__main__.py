@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 -I -B FOLDER-OF-THIS-PACKAGE FOLDER: serves one request a line until its input ends. Tensors lie in FOLDER."""
+"""python3 -I -B FOLDER-OF-THIS-PACKAGE FOLDER [RULES]: serves one request a line until its input ends. Tensors lie in FOLDER.
+RULES, {"readable": [...], "writable": [...]}, are the files that it confines itself to before anything else."""
 
 from __future__ import annotations
 
@@ -45,6 +46,17 @@ class Server:
         return {}
 
 
+def device_of(torch: Any) -> tuple[str | None, str]:
+    """The device's name; without one, what the driver says of that."""
+    try:
+        if torch.cuda.is_available():
+            return torch.cuda.get_device_name(), ""
+        torch.cuda.init()  # is_available keeps the reason to itself
+    except Exception as problem:  # pylint: disable=broad-except
+        return None, str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+    return None, ""
+
+
 def main() -> None:
     # What a reference or a solution prints does not get between the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -55,14 +67,19 @@ def main() -> None:
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
+    if len(sys.argv) > 2:
+        from accelopt_torch import landlock
+        landlock.restrict(**json.loads(sys.argv[2]))
+
     from accelopt_torch import PROTOCOL
     try:
         import torch
     except Exception as problem:  # pylint: disable=broad-except
         send({"error": {"message": f"PyTorch does not start: {problem}"}})
         raise SystemExit(1) from None
-    send({"ready": {"protocol": PROTOCOL, "torch": torch.__version__, "interpreter": platform.python_version(),
-                    "device": torch.cuda.get_device_name() if torch.cuda.is_available() else None}})
+    device, problem = device_of(torch)
+    send({"ready": {"protocol": PROTOCOL, "torch": torch.__version__, "interpreter": platform.python_version(), "device": device,
+                    "problem": problem}})
     from accelopt_torch.tensors import BadRequest
 
     server = Server(pathlib.Path(sys.argv[1]))

@@ -33,7 +33,8 @@ def autotuned(module: Any) -> list[Any]:
 
 
 def values_of(config: Any, names: Any) -> dict[str, Any]:
-    return {name: config.kwargs[name] if name in config.kwargs else getattr(config, name, None) for name in names}
+    known = config.all_kwargs()  # of values that stand in the dict, too, the configuration's own hold
+    return {name: known[name] if name in known else getattr(config, name, None) for name in names}
 
 
 class Solution:

@@ -199,7 +199,8 @@ base::Result<int> Doctor::examine() {
   if (clang)
     add("libclang", State::ok, clang->library());
   else
-    add("libclang", State::degraded, "not found: recipes and init are off", "apt-get install libclang1-19");
+    add("libclang", State::degraded, "not found: recipes for C and C++, and init, are off",
+        "apt-get install libclang1-19");
   const std::filesystem::path& workspace = options_.workspace;
   std::error_code ignored;
   if (!std::filesystem::exists(workspace / "accelopt.db", ignored)) {

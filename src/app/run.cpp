@@ -196,7 +196,8 @@ class Session {
                            .notice = [this](const std::string& text) { note(text); },
                            .environment = shell_.environment,
                            .stop = control_->stops().wind_down,
-                           .blank_answer = meet_blank});
+                           .blank_answer = meet_blank,
+                           .language = run_.task.baseline.language});
     if (!team) {
       TRY(give_up(team.error()));
       if (team.error().code == base::ErrorCode::cancelled) return tl::make_unexpected(team.error());

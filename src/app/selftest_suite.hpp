@@ -19,12 +19,13 @@ namespace accelopt::app {
 struct SelftestKernel {
   bool attack = true;  ///< false: an honest one, which must pass
   std::string name;
-  std::string purpose;                ///< one line: what it tries, or what it shows
-  std::string task;                   ///< name of the task's folder
-  std::vector<std::string> expected;  ///< statuses, any of which is right; NOT_FASTER: passed, and no gain was seen
-  std::string reason;                 ///< must occur in the evaluation's reason, in any case; empty: anything
-  std::string hides;                  ///< must not occur there: a file's text that must not leak; empty: nothing
-  int cores = 1;                      ///< of the machine, that it needs
+  std::string purpose;  ///< one line: what it tries, or what it shows
+  std::string task;     ///< name of the task's folder
+  std::vector<std::string>
+      expected;        ///< statuses, any of which is right; NOT_FASTER: passed, timed, and no gain was seen
+  std::string reason;  ///< must occur in the reason of what did not pass, in any case; empty: anything
+  std::string hides;   ///< must not occur there: a file's text that must not leak; empty: nothing
+  int cores = 1;       ///< of the machine, that it needs
   model::Kernel kernel;
 };
 

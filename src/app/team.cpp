@@ -285,8 +285,8 @@ base::Result<void> check_language(const AgentFlags& flags, const Config& config,
   TRY_ASSIGN(const bool recipes, plays_recipes(flags, config));
   if (!recipes || recipes::rewrites(language)) return {};
   return fail(ErrorCode::invalid_argument,
-              "the built-in recipes rewrite loops of C, C++ and NKI, and the kernel of " + task.definition.name +
-                  " is in " + std::string(model::to_string(language)) +
+              "the built-in recipes rewrite loops of C, C++, NKI and Triton, and the kernel of " +
+                  task.definition.name + " is in " + std::string(model::to_string(language)) +
                   "; name a model (--model, or [models.default] in accelopt.toml, see docs/models.md)");
 }
 
@@ -341,6 +341,7 @@ base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, cons
                                                    const TeamPorts& ports) {
   TRY_ASSIGN(const bool recipes, plays_recipes(flags, config));
   if (recipes) {
+    if (!recipes::reads_with_clang(ports.language)) return std::make_unique<RecipesTeam>(syntax::Clang::none());
     TRY_ASSIGN(const syntax::Clang clang, syntax::Clang::load());
     return std::make_unique<RecipesTeam>(clang);
   }

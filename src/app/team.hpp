@@ -46,7 +46,7 @@ class OwnedTeam {
 /// @error invalid_argument: the flags contradict each other; the message says how.
 base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config);
 
-/// Whether the agents can work on the task's language: recipes rewrite those of C, C++ and NKI. @error
+/// Whether the agents can work on the task's language: recipes rewrite those of C, C++, NKI and Triton. @error
 /// invalid_argument: they cannot; says who can. As plays_recipes.
 base::Result<void> check_language(const AgentFlags& flags, const Config& config, const model::Task& task);
 
@@ -77,6 +77,7 @@ struct TeamPorts {
   Environment environment{};                                         ///< has the keys
   std::stop_token stop{};                                            ///< ends the wait for a command that prints a key
   std::function<void(const std::filesystem::path&)> blank_answer{};  ///< as MailboxOptions::blank
+  model::Language language{};                                        ///< of the kernels: recipes read some by libclang
 };
 
 /// Builds the team. @error invalid_argument, not_found, corrupt: flags, prompts or a recording; unauthenticated: no

@@ -9,6 +9,7 @@
 #include "model/target_description.hpp"
 #include "recipes/nki_recipes.hpp"
 #include "recipes/recipes.hpp"
+#include "recipes/triton_recipes.hpp"
 
 namespace accelopt::recipes {
 
@@ -30,6 +31,11 @@ constexpr std::size_t kMostSteps = 8;
 /// Whether kernels in this language call what the recipes for tiles write.
 bool calls_nki(model::Language language) {
   return model::describe(language).standard.starts_with("neuronxcc.nki");
+}
+
+/// Whether kernels in this language are programs of tiles, launched by a function of their file.
+bool launches_programs(model::Language language) {
+  return model::describe(language).standard.starts_with("Triton");
 }
 
 std::string_view field(std::string_view line, std::string_view name) {
@@ -147,13 +153,20 @@ std::optional<Application> from_text(std::string_view text) {
 }
 
 bool rewrites(model::Language language) {
-  return language == model::Language::c || language == model::Language::cpp || calls_nki(language);
+  return language == model::Language::c || language == model::Language::cpp || calls_nki(language) ||
+         launches_programs(language);
+}
+
+bool reads_with_clang(model::Language language) {
+  return !calls_nki(language) && !launches_programs(language);
 }
 
 Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const KernelSource& kernel) {
   std::vector<Application> result;
   if (calls_nki(kernel.language)) {
     result = enumerate_nki(kernel);
+  } else if (launches_programs(kernel.language)) {
+    result = enumerate_triton(kernel);
   } else {
     TRY_ASSIGN(const auto subject, Subject::read(clang, kernel));
     for (const Recipe& recipe : all_recipes()) recipe.propose(clang, *subject, result);
@@ -171,6 +184,7 @@ Result<std::vector<Application>> enumerate(const syntax::Clang& clang, const Ker
 
 Result<std::string> apply(const syntax::Clang& clang, const KernelSource& kernel, const Application& application) {
   if (calls_nki(kernel.language)) return apply_nki(kernel, application);
+  if (launches_programs(kernel.language)) return apply_triton(kernel, application);
   const auto& recipes = all_recipes();
   const auto found = std::find_if(recipes.begin(), recipes.end(),
                                   [&](const Recipe& recipe) { return recipe.name == application.recipe; });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop transformations for C and C++ kernels (and for NKI's, nki_recipes.hpp), found on a kernel's own syntax tree and
-// applied to its text. The engine knows loop nests and subscripts and nothing of operators: what it proposes depends on
-// the shape of the loops alone.
+// Loop transformations for C and C++ kernels (and for NKI's and Triton's, nki_recipes.hpp, triton_recipes.hpp), found
+// on a kernel's own syntax tree and applied to its text. The engine knows loop nests and subscripts and nothing of
+// operators: what it proposes depends on the shape of the loops alone.
 #pragma once
 
 #include <map>
@@ -47,8 +47,11 @@ std::vector<Application> route_from_text(std::string_view text);
 /// The last of them.
 std::optional<Application> from_text(std::string_view text);
 
-/// Whether there are recipes for kernels in this language: C, C++, NKI.
+/// Whether there are recipes for kernels in this language: C, C++, NKI, Triton.
 bool rewrites(model::Language language);
+
+/// Whether libclang reads kernels in this language; the others are read without it.
+bool reads_with_clang(model::Language language);
 
 /// Every recipe that applies to the kernel, best prior first. Deterministic; threads: any number at once.
 /// @error invalid_argument: no recipe is for the language; unsupported, internal: as syntax::parse.

@@ -224,6 +224,13 @@ constexpr Sketch kSketches[] = {
     {"scalar fusion", "Apply two scalars in one instruction", "t = x * a; y = t + b",
      "y = tensor_scalar(x, *, a, +, b)"},
     {"eviction fusion", "Read PSUM without a copy", "t = copy(psum); y = f(t)", "y = f(psum)"},
+    {"open warps and stages", "Let the tuner choose warps and stages", "kernel[grid](..., num_warps=4)",
+     "@triton.autotune over num_warps and num_stages"},
+    {"open tile sizes", "Let the tuner choose tile sizes", "kernel[(cdiv(n, 128),)](..., BLOCK=128)",
+     "@triton.autotune over BLOCK; grid = lambda META: (cdiv(n, META[BLOCK]),)"},
+    {"cache hint", "Tell the cache what to keep", "x = tl.load(p)", "x = tl.load(p, eviction_policy=...)"},
+    {"split loop", "Share a long loop among programs", "for k in range(0, K): acc += f(k); store g(acc)",
+     "part[s] = sum of f(k) over a part; then another kernel: store g(sum of part[s])"},
     {"flags", "Compile with other floating-point rules", "default flags", "the flags named"}};
 
 const Sketch* sketch_of(const std::string& recipe) {

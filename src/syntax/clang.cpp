@@ -66,6 +66,10 @@ std::vector<std::string> Clang::default_libraries() {
           "libclang-17.so.1", "libclang.so.1",     "libclang.so"};
 }
 
+Clang Clang::none() {
+  return Clang(nullptr, {}, {});
+}
+
 base::Result<Clang> Clang::load(const std::vector<std::string>& libraries) {
   std::string tried;
   for (const std::string& name : libraries) {
@@ -84,7 +88,7 @@ base::Result<Clang> Clang::load(const std::vector<std::string>& libraries) {
 }
 
 void* Clang::symbol(const char* name) const {
-  return dlsym(handle_, name);
+  return handle_ == nullptr ? nullptr : dlsym(handle_, name);
 }
 
 }  // namespace accelopt::syntax

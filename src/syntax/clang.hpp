@@ -19,6 +19,9 @@ class Clang {
   /// @error unsupported: none can; the message says what was tried and which package to install.
   static base::Result<Clang> load(const std::vector<std::string>& libraries = default_libraries());
 
+  /// One that has none of the library's functions: for those who read no source, and pass one on.
+  static Clang none();
+
   /// The file names that `load` tries, the one this program is tested with first.
   static std::vector<std::string> default_libraries();
 
@@ -38,7 +41,7 @@ class Clang {
  private:
   Clang(void* handle, std::string library, std::vector<std::string> system_arguments);
 
-  void* handle_;  ///< never closed: libclang keeps state for the process
+  void* handle_;  ///< never closed: libclang keeps state for the process; null: none()
   std::string library_;
   std::vector<std::string> system_arguments_;
   std::shared_ptr<Preambles> preambles_;

@@ -99,8 +99,8 @@ std::span<const Entry> registry() {
   static const std::array<Entry, 4> kEntries{
       {{cpu::description(), {"PATH"}, make_cpu, cpu::examine, ""},
        {cuda::description(),
-        {"CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "HOME", "PATH", "ACCELOPT_NCU",
-         "ACCELOPT_COMPUTE_SANITIZER", "ACCELOPT_NVDISASM"},
+        {"CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "VIRTUAL_ENV",
+         "HOME", "PATH", "ACCELOPT_NCU", "ACCELOPT_COMPUTE_SANITIZER", "ACCELOPT_NVDISASM"},
         make_cuda,
         cuda::examine,
         "cuda"},

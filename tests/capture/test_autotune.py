@@ -2,11 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Autotuned kernels become alternatives; heuristics are decided; what a configuration does not do is told."""
 
+import json
+import subprocess
+import tempfile
 import unittest
 
 import support
 from kernels import HEAD, TUNED
 from support import tensor
+
+# What eval --host leaves of a solution's configurations, with a stand-in for PyTorch.
+FIX = """
+import json, pathlib, sys
+root, packages, folder, files, measured = sys.argv[1:]
+sys.path[:0] = [root + "/tests/fakes/torch", root + "/python", packages]
+from accelopt_torch.solution import Solution, autotuned
+solution = Solution(pathlib.Path(folder), json.loads(files), "run")
+solution.fix(json.loads(measured))
+(kernel,) = autotuned(sys.modules[solution.function.__module__])
+print(json.dumps([config.all_kwargs() for config in kernel.configs]))
+"""
 
 X, Y = tensor("x", 1000), tensor("y", 1000)
 
@@ -75,10 +90,30 @@ class Autotune(unittest.TestCase):
                                ' reset_to_zero=["y"])')
         [choose] = self.captured(source)["plans"][0]["ops"]
         self.assertEqual([alternative["configuration"] for alternative in choose["alternatives"]], [1])
+        self.assertEqual([op["op"] for op in choose["alternatives"][0]["ops"]], ["launch"])
         hooked = TUNED.replace("num_warps=8)", 'num_warps=8, pre_hook=lambda named: named["y"].zero_())')
         [choose] = self.captured(hooked)["plans"][0]["ops"]
         self.assertEqual([[op["op"] for op in alternative["ops"]] for alternative in choose["alternatives"]],
                          [["launch"], ["fill", "launch"], ["launch"]])
+
+    def test_what_acts_only_while_triton_measures_is_reported(self):
+        named = {"reset_to_zero": '["y"]', "restore_value": '["y"]', "pre_hook": "lambda named, reset_only=False: named['y'].zero_()",
+                 "post_hook": "lambda named, exception: None"}
+        for name, value in named.items():
+            ok = self.captured(TUNED.replace('key=["n"])', f'key=["n"], {name}={value})'))
+            self.assertEqual([op["op"] for op in ok["plans"][0]["ops"]], ["choose"], name)
+            messages = [finding["message"] for finding in ok["findings"] if finding["message"].startswith(f"{name} of triton.autotune")]
+            self.assertEqual(len(messages), 1, ok["findings"])
+        self.assertNotIn("triton.autotune", str(self.captured(TUNED)["findings"]))
+
+    def test_the_measured_configuration_is_what_is_left_for_pytorch(self):
+        (choice,) = self.captured(TUNED)["choices"]
+        for measured in choice["configurations"]:  # the last one's number of warps is overridden
+            with tempfile.TemporaryDirectory() as folder:
+                ran = subprocess.run([support.python(), "-c", FIX, str(support.ROOT), str(support.site_packages()), folder,
+                                      json.dumps([{"name": "main.py", "content": TUNED}]), json.dumps({choice["name"]: measured})],
+                                     capture_output=True, text=True, check=True)
+            self.assertEqual(json.loads(ran.stdout), [measured])
 
     def test_contents_come_before_the_alternatives(self):
         source = TUNED.replace("    n = x.numel()", "    n = x.numel()\n    x = x.to(torch.float16)")

@@ -130,6 +130,26 @@ def run(x, z):
             back = self.output(source, [tensor("x", 4)], [tensor("z", 4, dtype=dtype)], {"x": floats(wanted)})
             self.assertEqual(back, bits)
 
+    def test_launches_that_overlap(self):
+        source = HEAD + """
+from triton.language.extra.cuda import gdc_wait
+@triton.jit
+def k(x, y, n, BLOCK: tl.constexpr):
+    tl.extra.cuda.gdc_launch_dependents()
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    gdc_wait()
+    tl.store(y + i, tl.load(x + i, mask=i < n) + 1, mask=i < n)
+def run(x, y):
+    between = torch.empty_like(x)
+    k[(2,)](x, between, 100, BLOCK=64, launch_pdl=True)
+    k[(2,)](between, y, 100, BLOCK=64, launch_pdl=True)
+"""
+        answer, found = self.run_(source, [tensor("x", 100)], [tensor("y", 100)], {"x": floats(range(100))})
+        self.assertIn("ok", answer, answer)
+        self.assertEqual(found["w.y.bin"], floats(range(2, 102)))
+        captured = self.server.capture(source, [tensor("x", 100)], [tensor("y", 100)])
+        self.assertEqual([op["pdl"] for op in captured["ok"]["plans"][0]["ops"]], [True, True])
+
     def test_scalars_as_indices_and_loops(self):
         source = HEAD + """
 @triton.jit

@@ -114,9 +114,10 @@ TEST(Engine, Deterministic) {
 TEST(Engine, UnknownRecipesPlacesAndLanguages) {
   EXPECT_EQ(refused(matmul(), application("magic", "*")), base::ErrorCode::invalid_argument);
   EXPECT_EQ(refused(matmul(), application("interchange", "kernel:q.0")), base::ErrorCode::invalid_argument);
-  KernelSource python = matmul().kernel;
-  python.language = model::Language("python");
-  const auto found = enumerate(clang(), python);
+  KernelSource cuda = matmul().kernel;
+  cuda.language = model::Language("cuda");
+  EXPECT_FALSE(rewrites(cuda.language));
+  const auto found = enumerate(clang(), cuda);
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().code, base::ErrorCode::invalid_argument);
 }
