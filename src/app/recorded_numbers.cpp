@@ -29,30 +29,30 @@ Result<void> differ(const std::string& what, const std::string& recorded, const 
   return base::fail(ErrorCode::corrupt, what + " is " + recorded + " on record, and " + by_samples + " by its samples");
 }
 
-Result<void> compare(const std::string& what, double recorded, double by_samples) {
+Result<void> require_equal(const std::string& what, double recorded, double by_samples) {
   if (nearly_equal(recorded, by_samples)) return {};
   return differ(what, fmt::format("{:.9g}", recorded), fmt::format("{:.9g}", by_samples));
 }
 
-Result<void> compare(const std::string& what, const std::optional<model::Interval>& recorded,
-                     const std::optional<model::Interval>& by_samples) {
+Result<void> require_equal(const std::string& what, const std::optional<model::Interval>& recorded,
+                           const std::optional<model::Interval>& by_samples) {
   if (!recorded || !by_samples) {
     if (recorded.has_value() == by_samples.has_value()) return {};
     return differ(what, recorded ? "there" : "missing", by_samples ? "there" : "missing");
   }
-  TRY(compare(what, recorded->estimate, by_samples->estimate));
-  TRY(compare(what + ", low end", recorded->low, by_samples->low));
-  return compare(what + ", high end", recorded->high, by_samples->high);
+  TRY(require_equal(what, recorded->estimate, by_samples->estimate));
+  TRY(require_equal(what + ", low end", recorded->low, by_samples->low));
+  return require_equal(what + ", high end", recorded->high, by_samples->high);
 }
 
-Result<void> compare(const std::string& what, const model::WorkloadTiming& recorded,
-                     const model::WorkloadTiming& by_samples) {
+Result<void> require_equal(const std::string& what, const model::WorkloadTiming& recorded,
+                           const model::WorkloadTiming& by_samples) {
   if (recorded.name != by_samples.name || recorded.role != by_samples.role)
     return differ(what + ", a timed workload", recorded.name, by_samples.name);
   const std::string of = what + ", workload " + recorded.name + ": ";
-  TRY(compare(of + "time_ns", recorded.time_ns, by_samples.time_ns));
-  TRY(compare(of + "reference_ns", recorded.reference_ns.value_or(0), by_samples.reference_ns.value_or(0)));
-  return compare(of + "ratio", recorded.ratio, by_samples.ratio);
+  TRY(require_equal(of + "time_ns", recorded.time_ns, by_samples.time_ns));
+  TRY(require_equal(of + "reference_ns", recorded.reference_ns.value_or(0), by_samples.reference_ns.value_or(0)));
+  return require_equal(of + "ratio", recorded.ratio, by_samples.ratio);
 }
 
 /// Times that logarithms can be taken of.
@@ -104,12 +104,12 @@ Result<void> RecordedNumbers::check(const Measured& measured) const {
   if (again->verdict != recorded.verdict)
     return differ(what + ": the verdict", std::string(to_string(recorded.verdict)),
                   std::string(to_string(again->verdict)));
-  TRY(compare(what + ": the ratio", recorded.ratio, again->ratio));
-  TRY(compare(what + ": the number of blocks", recorded.blocks, again->blocks));
-  TRY(compare(what + ": the number of workloads", static_cast<double>(recorded.workloads.size()),
-              static_cast<double>(again->workloads.size())));
+  TRY(require_equal(what + ": the ratio", recorded.ratio, again->ratio));
+  TRY(require_equal(what + ": the number of blocks", recorded.blocks, again->blocks));
+  TRY(require_equal(what + ": the number of workloads", static_cast<double>(recorded.workloads.size()),
+                    static_cast<double>(again->workloads.size())));
   for (std::size_t i = 0; i < recorded.workloads.size(); ++i) {
-    TRY(compare(what, recorded.workloads[i], again->workloads[i]));
+    TRY(require_equal(what, recorded.workloads[i], again->workloads[i]));
     TRY(check_roofline(what, recorded.workloads[i]));
   }
   return {};
@@ -129,8 +129,8 @@ Result<void> RecordedNumbers::check_roofline(const std::string& step, const mode
   // A kernel near the peaks has them measured again, and the larger ones, which lower the floor, are not on record.
   if (!point || timing.roofline->floor_ns > point->floor_ns * (1 + kSame) || timing.roofline->floor_ns < 0)
     return base::fail(ErrorCode::corrupt, of + "its floor is above what the task's cost and the device's peaks give");
-  return compare(of + "the share of the roofline", timing.roofline->fraction,
-                 std::min(1.0, timing.roofline->floor_ns / timing.time_ns));
+  return require_equal(of + "the share of the roofline", timing.roofline->fraction,
+                       std::min(1.0, timing.roofline->floor_ns / timing.time_ns));
 }
 
 std::string RecordedNumbers::summary() const {
