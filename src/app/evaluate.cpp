@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "evaluation/judge.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::app {
 namespace {
