@@ -66,7 +66,7 @@ class Errors(support.TestCase):
     def test_recipes_are_asked_about_device_code(self):
         suite = support.ROOT / "suites" / "nkibench-cuda"
         finished = self.accelopt("run", suite / "silu", "--workspace", self.workspace, "--agents", "recipes")
-        self.assert_says(finished, 1, "recipes", "C, C\\+\\+ and NKI", "silu is in cuda", "--model", "docs/models.md")
+        self.assert_says(finished, 1, "recipes", "C, C\\+\\+, NKI and Triton", "silu is in cuda", "--model", "docs/models.md")
         self.assertFalse(self.workspace.exists(), "nothing was begun")
 
     def test_no_arguments_show_the_help(self):

@@ -108,7 +108,7 @@ class Inspector(NodeCase):
                 prompt = self.inspect(target, "prompts/get", "--prompt-name", "make_faster", "--prompt-args", "what=matmul")
                 self.assertIn("start", prompt["messages"][0]["content"]["text"])
                 self.assertIn(f"accelopt://runs/{run}", json.dumps(self.inspect(target, "resources/list")))
-                self.assertEqual(len(self.inspect(target, "resources/templates/list")["resourceTemplates"]), 4)
+                self.assertEqual(len(self.inspect(target, "resources/templates/list")["resourceTemplates"]), 5)
 
     def test_it_reads_an_error_that_says_what_to_do(self):
         done = self.node(INSPECTOR, "--cli", support.program_folder() / "accelopt", "mcp", "--folder", self.folder, "--workspace", self.workspace,
