@@ -175,6 +175,11 @@ std::string written(const Explanation& explanation, Form form) {
       fmt::format("From the record of run {}. Ratios are the old time / the new time: over 1 is faster; brackets hold "
                   "95 % intervals.",
                   explanation.run));
+  out.paragraph(
+      "A race compares a candidate with its parent, and ends as soon as it is decided; a play-off then races what is "
+      "kept against each other, and chooses what is searched on from. An id counts from 0: iteration, place of the "
+      "parent in the beam, plan, attempt, fix. What a kernel leaves open for tuning (//@ tune) stands in a change with "
+      "the values that were kept.");
   std::size_t number = 0;
   for (const LessonStep& step : explanation.steps) write_step(out, step, ++number);
   write_end(out, explanation);
