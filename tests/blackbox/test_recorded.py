@@ -19,6 +19,25 @@ def samples_in(value):
         yield from samples_in(inner)
 
 
+class Modelled(support.TestCase):
+    """A model's answers on a modelled device, which is here: it builds, verifies and times as it did. --long: all of them."""
+
+    def test_answers_lead_to_the_same_winner(self):
+        runs = sorted(path.parent for path in (ROOT / "examples" / "recorded" / "nkibench").glob("*/winner.py"))
+        self.assertGreaterEqual(len(runs), 6)
+        for run in runs if support.takes_long() else [run for run in runs if run.name in ("adamw", "silu")]:
+            with self.subTest(run.name):
+                workspace = self.folder / run.name
+                result = self.succeed("run", ROOT / "suites" / "nkibench" / run.name, "--device", "trn1:model", "--replay", run / "answers",
+                                      "--workspace", workspace, "--json", "--knowledge", "none", "--memory", "queue", "--beam", 2, "--plans", 2,
+                                      "--attempts", 1, "--fixes", 1, "--iterations", 1).last
+                self.assertEqual((result["outcome"], result["trust"]), ("improved", "modelled"))
+                self.assertGreater(result["speedup"]["low"], 1.15)
+                best = self.folder / f"best {run.name}"
+                self.succeed("best", "--workspace", workspace, "--output", best)
+                self.assertEqual((best / "baseline.py").read_text(encoding="utf-8"), (run / "winner.py").read_text(encoding="utf-8"))
+
+
 class Recorded(support.TestCase):
     def replayed(self, run, measurements=None):
         measurements = measurements or run / "measurements.json"
