@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 import neuronxcc.nki as nki
 import neuronxcc.nki.isa as nisa
 import neuronxcc.nki.language as nl
