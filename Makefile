@@ -77,7 +77,7 @@ fetch: deps
 	@scripts/fetch-python.sh
 
 format:
-	git ls-files '*.cpp' '*.hpp' ':!suites' ':!exploits' ':!tests/blackbox/programs' ':!bench/kernels' ':!packages' | xargs clang-format -i
+	git ls-files '*.cpp' '*.hpp' ':!suites' ':!exploits' ':!packages' ':!tests/blackbox/programs' ':!bench/kernels' ':!packages' | xargs clang-format -i
 
 install: build
 	cmake --install build/release --prefix $(PREFIX)
