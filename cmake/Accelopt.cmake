@@ -29,6 +29,28 @@ if(ACCELOPT_SANITIZE)
   target_link_options(accelopt_options INTERFACE -fsanitize=${ACCELOPT_SANITIZE})
 endif()
 
+# The imported TARGET stands for the archive FILE, where this machine has it.
+function(accelopt_use_archive target file)
+  find_library(${file}_path NAMES ${file})
+  if(NOT ${file}_path)
+    message(WARNING "${file} is not here: the programs need it as a shared library")
+  elseif(TARGET ${target})
+    get_target_property(kind ${target} TYPE)
+    if(kind STREQUAL INTERFACE_LIBRARY)
+      set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES ${${file}_path})
+    else()
+      set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${${file}_path})
+    endif()
+  endif()
+endfunction()
+
+# A program that is copied to other machines.
+function(accelopt_slim target)
+  if(ACCELOPT_STATIC_LIBRARIES)
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc LINKER:--gc-sections)
+  endif()
+endfunction()
+
 # Precompiled headers: one for the program, one with GoogleTest for the tests; who shares one is compiled with the same options.
 option(ACCELOPT_PCH "Precompile the headers that most sources include" ON)
 function(accelopt_add_pch name)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/client.hpp"
 
-#include <curl/curl.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "http/libcurl.hpp"
 #include "http/url.hpp"
 
 namespace accelopt::http {
@@ -28,13 +27,13 @@ constexpr milliseconds kLongestPoll{1000};
 constexpr std::size_t kIdleConnections = 32;
 
 struct EasyCloser {
-  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+  void operator()(CURL* handle) const { curl().easy_cleanup(handle); }
 };
 struct MultiCloser {
-  void operator()(CURLM* handle) const { curl_multi_cleanup(handle); }
+  void operator()(CURLM* handle) const { curl().multi_cleanup(handle); }
 };
 struct ListCloser {
-  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+  void operator()(curl_slist* list) const { curl().slist_free_all(list); }
 };
 using Easy = std::unique_ptr<CURL, EasyCloser>;
 using Multi = std::unique_ptr<CURLM, MultiCloser>;
@@ -46,15 +45,6 @@ struct Lane {
   Multi multi;
   Easy easy;
 };
-
-Result<void> initialize_libcurl() {
-  static std::once_flag once;
-  static CURLcode code = CURLE_OK;
-  std::call_once(once, [] { code = curl_global_init(CURL_GLOBAL_DEFAULT); });
-  if (code != CURLE_OK)
-    return fail(ErrorCode::internal, std::string("libcurl does not start: ") + curl_easy_strerror(code));
-  return {};
-}
 
 /// Why a callback ended the exchange, when it did.
 enum class Ended { no, too_large, enough, threw };
@@ -148,7 +138,7 @@ int on_progress(void* user, curl_off_t /*to_download*/, curl_off_t downloaded, c
 Result<HeaderList> make_headers(const Request& request, const Origin& origin) {
   HeaderList list;
   const auto append = [&list](const std::string& line) {
-    curl_slist* grown = curl_slist_append(list.get(), line.c_str());
+    curl_slist* grown = curl().slist_append(list.get(), line.c_str());
     if (grown == nullptr) return false;
     static_cast<void>(list.release());
     list.reset(grown);
@@ -177,38 +167,38 @@ Result<HeaderList> make_headers(const Request& request, const Origin& origin) {
 void configure(const Lane& lane, const Request& request, const Origin& origin, const HeaderList& headers,
                Exchange& exchange) {
   CURL* easy = lane.easy.get();
-  curl_easy_reset(easy);
-  curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str());
-  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a slow name server
-  curl_easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
-  curl_easy_setopt(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-  curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl().easy_reset(easy);
+  curl().easy_setopt(easy, CURLOPT_URL, request.url.c_str());
+  curl().easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl().easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+  curl().easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  curl().easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a slow name server
+  curl().easy_setopt(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_IGNORED));
+  curl().easy_setopt(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  curl().easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  curl().easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   if (request.connection == Connection::fresh) {
-    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
-    curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    curl().easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+    curl().easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
   }
-  if (!request.ca_file.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, request.ca_file.c_str());
-  if (is_loopback(origin)) curl_easy_setopt(easy, CURLOPT_PROXY, "");
-  curl_easy_setopt(easy, CURLOPT_USERAGENT, "accelopt");
-  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers.get());
-  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.limits.connect.count()));
+  if (!request.ca_file.empty()) curl().easy_setopt(easy, CURLOPT_CAINFO, request.ca_file.c_str());
+  if (is_loopback(origin)) curl().easy_setopt(easy, CURLOPT_PROXY, "");
+  curl().easy_setopt(easy, CURLOPT_USERAGENT, "accelopt");
+  curl().easy_setopt(easy, CURLOPT_HTTPHEADER, headers.get());
+  curl().easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.limits.connect.count()));
   if (request.method == Method::post) {
-    curl_easy_setopt(easy, CURLOPT_POST, 1L);
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.c_str());
+    curl().easy_setopt(easy, CURLOPT_POST, 1L);
+    curl().easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    curl().easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.c_str());
   }
-  curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange.reason.data());
-  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &on_header);
-  curl_easy_setopt(easy, CURLOPT_HEADERDATA, &exchange);
-  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &on_body);
-  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &exchange);
-  curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
-  curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, &on_progress);
-  curl_easy_setopt(easy, CURLOPT_XFERINFODATA, &exchange);
+  curl().easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange.reason.data());
+  curl().easy_setopt(easy, CURLOPT_HEADERFUNCTION, &on_header);
+  curl().easy_setopt(easy, CURLOPT_HEADERDATA, &exchange);
+  curl().easy_setopt(easy, CURLOPT_WRITEFUNCTION, &on_body);
+  curl().easy_setopt(easy, CURLOPT_WRITEDATA, &exchange);
+  curl().easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+  curl().easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, &on_progress);
+  curl().easy_setopt(easy, CURLOPT_XFERINFODATA, &exchange);
 }
 
 std::string seconds_text(milliseconds time) {
@@ -221,7 +211,7 @@ std::string seconds_text(milliseconds time) {
 base::Error explain(CURLcode code, const Request& request, const Origin& origin, const Exchange& exchange) {
   const std::string host = to_string(origin);
   const std::string reason = base::ascii_line(
-      exchange.reason[0] != '\0' ? exchange.reason.data() : curl_easy_strerror(code), kLongestQuotation);
+      exchange.reason[0] != '\0' ? exchange.reason.data() : curl().easy_strerror(code), kLongestQuotation);
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
       return {ErrorCode::unavailable, "no connection to " + host + " within " + seconds_text(request.limits.connect) +
@@ -271,9 +261,9 @@ base::Error redirected(const Request& request, const Origin& origin, const Head&
 class Attached {
  public:
   explicit Attached(const Lane& lane) : lane_(lane) {
-    code_ = curl_multi_add_handle(lane.multi.get(), lane.easy.get());
+    code_ = curl().multi_add_handle(lane.multi.get(), lane.easy.get());
   }
-  ~Attached() { curl_multi_remove_handle(lane_.multi.get(), lane_.easy.get()); }
+  ~Attached() { curl().multi_remove_handle(lane_.multi.get(), lane_.easy.get()); }
   Attached(const Attached&) = delete;
   Attached& operator=(const Attached&) = delete;
   [[nodiscard]] bool succeeded() const { return code_ == CURLM_OK; }
@@ -285,7 +275,7 @@ class Attached {
 
 std::optional<CURLcode> finished(CURLM* multi) {
   int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(multi, &left)) {
+  while (const CURLMsg* message = curl().multi_info_read(multi, &left)) {
     if (message->msg == CURLMSG_DONE) return message->data.result;
   }
   return std::nullopt;
@@ -296,13 +286,13 @@ Result<CURLcode> drive(const Lane& lane, const Request& request, const Origin& o
                        const std::stop_token& stop) {
   const Attached attached(lane);
   if (!attached.succeeded()) return fail(ErrorCode::internal, "libcurl takes no request to " + to_string(origin));
-  const std::stop_callback wake(stop, [&lane] { curl_multi_wakeup(lane.multi.get()); });
+  const std::stop_callback wake(stop, [&lane] { curl().multi_wakeup(lane.multi.get()); });
   const auto start = SteadyClock::now();
   for (;;) {
     if (stop.stop_requested())
       return fail(ErrorCode::cancelled, "the request to " + to_string(origin) + " was stopped");
     int running = 0;
-    if (curl_multi_perform(lane.multi.get(), &running) != CURLM_OK) {
+    if (curl().multi_perform(lane.multi.get(), &running) != CURLM_OK) {
       return fail(ErrorCode::internal, "libcurl failed while talking to " + to_string(origin));
     }
     if (const auto code = finished(lane.multi.get())) return *code;
@@ -321,7 +311,7 @@ Result<CURLcode> drive(const Lane& lane, const Request& request, const Origin& o
     }
     const auto wait = std::min(
         {std::chrono::ceil<milliseconds>(total_left), std::chrono::ceil<milliseconds>(stall_left), kLongestPoll});
-    curl_multi_poll(lane.multi.get(), nullptr, 0, static_cast<int>(wait.count()), nullptr);
+    curl().multi_poll(lane.multi.get(), nullptr, 0, static_cast<int>(wait.count()), nullptr);
   }
 }
 
@@ -339,13 +329,13 @@ class Client::Pool {
         return lane;
       }
     }
-    Lane lane{Multi(curl_multi_init()), Easy(curl_easy_init())};
+    Lane lane{Multi(curl().multi_init()), Easy(curl().easy_init())};
     if (!lane.multi || !lane.easy) return fail(ErrorCode::internal, "libcurl does not start: out of memory");
     return lane;
   }
 
   void give_back(Lane lane) {
-    curl_easy_reset(lane.easy.get());  // it points to a conversation that is over
+    curl().easy_reset(lane.easy.get());  // it points to a conversation that is over
     const std::scoped_lock lock(mutex_);
     if (idle_.size() < kIdleConnections) idle_.push_back(std::move(lane));
   }
@@ -365,7 +355,7 @@ std::optional<std::string_view> find_header(const Head& head, std::string_view n
 }
 
 Result<Response> Client::send(const Request& request, std::stop_token stop, const Receiver& receiver) {
-  TRY(initialize_libcurl());
+  TRY(open_libcurl());
   TRY_ASSIGN(const Origin origin, origin_of(request.url));
   TRY_ASSIGN(const HeaderList headers, make_headers(request, origin));
   Exchange exchange{.receiver = receiver, .body_limit = request.limits.body_bytes};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/url.hpp"
 
-#include <curl/curl.h>
-
 #include <memory>
+
+#include "http/libcurl.hpp"
 
 namespace accelopt::http {
 namespace {
@@ -12,16 +12,16 @@ using base::ErrorCode;
 using base::fail;
 
 struct UrlCloser {
-  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+  void operator()(CURLU* url) const { curl().url_cleanup(url); }
 };
 using Url = std::unique_ptr<CURLU, UrlCloser>;
 
 /// One part of a parsed address, or empty where it has none.
 std::string part_of(const Url& url, CURLUPart part, unsigned int flags = 0) {
   char* text = nullptr;
-  if (curl_url_get(url.get(), part, &text, flags) != CURLUE_OK || text == nullptr) return {};
+  if (curl().url_get(url.get(), part, &text, flags) != CURLUE_OK || text == nullptr) return {};
   std::string copy(text);
-  curl_free(text);
+  curl().free(text);
   return copy;
 }
 
@@ -37,10 +37,11 @@ bool is_loopback(const Origin& origin) {
 }
 
 base::Result<Origin> origin_of(std::string_view text) {
-  const Url url(curl_url());
+  TRY(open_libcurl());
+  const Url url(curl().url());
   if (!url) return fail(ErrorCode::internal, "out of memory while reading an address");
   // The address itself is not repeated in messages: a user may have put a password into it.
-  if (curl_url_set(url.get(), CURLUPART_URL, std::string(text).c_str(), 0) != CURLUE_OK) {
+  if (curl().url_set(url.get(), CURLUPART_URL, std::string(text).c_str(), 0) != CURLUE_OK) {
     return fail(ErrorCode::invalid_argument,
                 "the address of the server cannot be read; write it as http://host:port/path or https://host/path");
   }
@@ -59,11 +60,12 @@ base::Result<Origin> origin_of(std::string_view text) {
 }
 
 std::string resolve_location(std::string_view base_url, std::string_view location) {
-  const Url url(curl_url());
-  if (!url || curl_url_set(url.get(), CURLUPART_URL, std::string(base_url).c_str(), 0) != CURLUE_OK) return {};
-  if (curl_url_set(url.get(), CURLUPART_URL, std::string(location).c_str(), 0) != CURLUE_OK) return {};
+  if (!open_libcurl()) return {};
+  const Url url(curl().url());
+  if (!url || curl().url_set(url.get(), CURLUPART_URL, std::string(base_url).c_str(), 0) != CURLUE_OK) return {};
+  if (curl().url_set(url.get(), CURLUPART_URL, std::string(location).c_str(), 0) != CURLUE_OK) return {};
   for (const CURLUPart part : {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_QUERY, CURLUPART_FRAGMENT}) {
-    if (curl_url_set(url.get(), part, nullptr, 0) != CURLUE_OK) return {};
+    if (curl().url_set(url.get(), part, nullptr, 0) != CURLUE_OK) return {};
   }
   return part_of(url, CURLUPART_URL);
 }
