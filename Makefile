@@ -9,6 +9,7 @@
 # make build   install what is missing, and build release binaries into build/release/bin
 # make fetch   fetch what tests run against: the SurrealDB engine, MCP clients, checks of pages, Agno, NVRTC (make test does it too)
 # make install build, and install to PREFIX (default /usr/local); make uninstall removes it again
+# make wheel   make a Python wheel of the program and its module: build/release/accelopt-VERSION-py3-none-PLATFORM.whl
 # make deb     build, and make a Debian package of it: build/release/accelopt_VERSION_ARCHITECTURE.deb
 
 SHELL := /bin/bash
@@ -17,7 +18,7 @@ PREFIX ?= /usr/local
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache,)
 
-.PHONY: fetch demo test test-build bench-build check check-long check-gpu build install deb uninstall deps deps-build asan asan-build tsan tsan-build tidy \
+.PHONY: fetch demo test test-build bench-build check check-long check-gpu build install deb wheel uninstall deps deps-build asan asan-build tsan tsan-build tidy \
         format clean
 
 demo: build
@@ -84,6 +85,9 @@ install: build
 
 deb: build
 	scripts/make-deb.sh build/release build/release
+
+wheel: deps-build
+	scripts/make-wheel.sh build/release
 
 uninstall:
 	@test -f build/release/install_manifest.txt || { echo "make uninstall: nothing was installed from here" >&2; exit 1; }
