@@ -51,18 +51,24 @@ void launch(Extents grid, Extents block, bool waits, Kernel kernel) {
     kernel();
   };
   const unsigned threads = block.x * block.y;
-  for (unsigned z = 0; z < grid.z; ++z)
-    for (unsigned y = 0; y < grid.y; ++y)
-      for (unsigned x = 0; x < grid.x; ++x) {
-        if (!waits) {
-          for (unsigned i = 0; i < threads; ++i) thread(i, {x, y, z});
-          continue;
-        }
-        meeting = std::make_unique<std::barrier<>>(threads);
-        std::vector<std::jthread> running;
-        for (unsigned i = 0; i < threads; ++i)
-          running.emplace_back([&, i] { thread(i, {x, y, z}); meeting->arrive_and_drop(); });
-      }
+  const auto blocks = [&](auto each) {
+    for (unsigned z = 0; z < grid.z; ++z)
+      for (unsigned y = 0; y < grid.y; ++y)
+        for (unsigned x = 0; x < grid.x; ++x) each(Extents{x, y, z});
+  };
+  if (!waits) {
+    blocks([&](Extents at) { for (unsigned i = 0; i < threads; ++i) thread(i, at); });
+    return;
+  }
+  // The same threads for all blocks, one block after the other.
+  const auto meet = [threads]() noexcept { meeting = std::make_unique<std::barrier<>>(threads); };
+  meet();
+  std::barrier next(threads, meet);
+  std::vector<std::jthread> running;
+  for (unsigned i = 0; i < threads; ++i)
+    running.emplace_back([&, i] {
+      blocks([&](Extents at) { thread(i, at); meeting->arrive_and_drop(); next.arrive_and_wait(); });
+    });
 }
 
 int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }

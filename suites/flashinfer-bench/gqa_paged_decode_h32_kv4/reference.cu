@@ -3,7 +3,10 @@
 // uses key-value head h / (num_qo_heads / num_kv_heads). output (batch_size, num_qo_heads, head_dim) is
 // softmax(sm_scale q k^T) v, and lse (batch_size, num_qo_heads) log2(sum(exp(sm_scale q k^T))); of a sequence without
 // keys they are 0 and minus infinity.
-//@ launch attend grid=(cdiv(batch_size*num_qo_heads, 64)) block=(64) args=(q, k_cache, v_cache, kv_indptr, kv_indices, sm_scale, output, lse, batch_size)
+//@ launch attend grid=(batch_size*num_qo_heads) block=(128) args=(q, k_cache, v_cache, kv_indptr, kv_indices, sm_scale, output, lse)
+
+// A block for a query and its head; each thread has EACH elements of the output.
+enum { THREADS = 128, EACH = head_dim / THREADS };
 
 __device__ real product(const real* a, const real* b) {
   real sum = 0;
@@ -12,10 +15,10 @@ __device__ real product(const real* a, const real* b) {
 }
 
 extern "C" __global__ void attend(const real* q, const real* k_cache, const real* v_cache, const int32_t* kv_indptr,
-                                  const int32_t* kv_indices, real sm_scale, real* output, real* lse,
-                                  int64_t batch_size) {
-  const int64_t row = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;  // a query and its head
-  if (row >= batch_size * num_qo_heads) return;
+                                  const int32_t* kv_indices, real sm_scale, real* output, real* lse) {
+  __shared__ real weights[THREADS];
+  const int thread = static_cast<int>(threadIdx.x);
+  const int64_t row = blockIdx.x;
   const int64_t b = row / num_qo_heads;
   const int64_t kv_head = row % num_qo_heads / (num_qo_heads / num_kv_heads);
   const int32_t* const pages = kv_indices + kv_indptr[b];
@@ -24,18 +27,28 @@ extern "C" __global__ void attend(const real* q, const real* k_cache, const real
     return sm_scale * product(q + row * head_dim, k_cache + (pages[j] * num_kv_heads + kv_head) * head_dim);
   };
   real largest = -INFINITY;
-  for (int64_t j = 0; j < keys; ++j) largest = fmax(largest, score(j));
-  real* const result = output + row * head_dim;
-  for (int64_t d = 0; d < head_dim; ++d) result[d] = 0;
   real total = 0;
-  for (int64_t j = 0; j < keys; ++j) {
-    const real weight = exp(score(j) - largest);
-    const real* const value = v_cache + (pages[j] * num_kv_heads + kv_head) * head_dim;
-    total += weight;
-    for (int64_t d = 0; d < head_dim; ++d) result[d] += weight * value[d];
+  real sums[EACH] = {};
+  for (int64_t first = 0; first < keys; first += THREADS) {
+    const int count = keys - first < THREADS ? static_cast<int>(keys - first) : THREADS;
+    __syncthreads();
+    if (thread < count) weights[thread] = score(first + thread);
+    __syncthreads();
+    real now = largest;
+    for (int i = 0; i < count; ++i) now = fmax(now, weights[i]);
+    __syncthreads();
+    if (thread < count) weights[thread] = exp(weights[thread] - now);
+    __syncthreads();
+    const real kept = largest == now ? real(1) : exp(largest - now);
+    total *= kept;
+    for (int d = 0; d < EACH; ++d) sums[d] *= kept;
+    for (int i = 0; i < count; ++i) {
+      const real* const value = v_cache + (pages[first + i] * num_kv_heads + kv_head) * head_dim;
+      total += weights[i];
+      for (int d = 0; d < EACH; ++d) sums[d] += weights[i] * value[d * THREADS + thread];
+    }
+    largest = now;
   }
-  if (keys > 0) {
-    for (int64_t d = 0; d < head_dim; ++d) result[d] /= total;
-  }
-  lse[row] = keys > 0 ? (largest + log(total)) / log(real(2)) : real(-INFINITY);
+  for (int d = 0; d < EACH; ++d) output[row * head_dim + d * THREADS + thread] = keys > 0 ? sums[d] / total : real(0);
+  if (thread == 0) lse[row] = keys > 0 ? (largest + log(total)) / log(real(2)) : real(-INFINITY);
 }

@@ -4,7 +4,10 @@
 // h uses key-value head h / (num_qo_heads / num_kv_heads). output (total_q, num_qo_heads, head_dim) is
 // softmax(sm_scale q k^T) v over the keys that a query sees, and lse (total_q, num_qo_heads) is
 // log2(sum(exp(sm_scale q k^T))); of a query that sees none they are 0 and minus infinity.
-//@ launch attend grid=(cdiv(total_q*num_qo_heads, 64)) block=(64) args=(q, k_cache, v_cache, qo_indptr, kv_indptr, kv_indices, sm_scale, output, lse, total_q)
+//@ launch attend grid=(total_q*num_qo_heads) block=(128) args=(q, k_cache, v_cache, qo_indptr, kv_indptr, kv_indices, sm_scale, output, lse)
+
+// A block for a query and its head; each thread has EACH elements of the output.
+enum { THREADS = 128, EACH = head_dim / THREADS };
 
 __device__ real product(const real* a, const real* b) {
   real sum = 0;
@@ -14,9 +17,10 @@ __device__ real product(const real* a, const real* b) {
 
 extern "C" __global__ void attend(const real* q, const real* k_cache, const real* v_cache, const int32_t* qo_indptr,
                                   const int32_t* kv_indptr, const int32_t* kv_indices, real sm_scale, real* output,
-                                  real* lse, int64_t total_q) {
-  const int64_t row = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;  // a query and its head
-  if (row >= total_q * num_qo_heads) return;
+                                  real* lse) {
+  __shared__ real weights[THREADS];
+  const int thread = static_cast<int>(threadIdx.x);
+  const int64_t row = blockIdx.x;
   const int64_t query = row / num_qo_heads;
   int64_t b = 0;
   while (qo_indptr[b + 1] <= query) ++b;
@@ -28,18 +32,28 @@ extern "C" __global__ void attend(const real* q, const real* k_cache, const real
     return sm_scale * product(q + row * head_dim, k_cache + (pages[j] * num_kv_heads + kv_head) * head_dim);
   };
   real largest = -INFINITY;
-  for (int64_t j = 0; j < keys; ++j) largest = fmax(largest, score(j));
-  real* const result = output + row * head_dim;
-  for (int64_t d = 0; d < head_dim; ++d) result[d] = 0;
   real total = 0;
-  for (int64_t j = 0; j < keys; ++j) {
-    const real weight = exp(score(j) - largest);
-    const real* const value = v_cache + (pages[j] * num_kv_heads + kv_head) * head_dim;
-    total += weight;
-    for (int64_t d = 0; d < head_dim; ++d) result[d] += weight * value[d];
+  real sums[EACH] = {};
+  for (int64_t first = 0; first < keys; first += THREADS) {
+    const int count = keys - first < THREADS ? static_cast<int>(keys - first) : THREADS;
+    __syncthreads();
+    if (thread < count) weights[thread] = score(first + thread);
+    __syncthreads();
+    real now = largest;
+    for (int i = 0; i < count; ++i) now = fmax(now, weights[i]);
+    __syncthreads();
+    if (thread < count) weights[thread] = exp(weights[thread] - now);
+    __syncthreads();
+    const real kept = largest == now ? real(1) : exp(largest - now);
+    total *= kept;
+    for (int d = 0; d < EACH; ++d) sums[d] *= kept;
+    for (int i = 0; i < count; ++i) {
+      const real* const value = v_cache + (pages[first + i] * num_kv_heads + kv_head) * head_dim;
+      total += weights[i];
+      for (int d = 0; d < EACH; ++d) sums[d] += weights[i] * value[d * THREADS + thread];
+    }
+    largest = now;
   }
-  if (keys > 0) {
-    for (int64_t d = 0; d < head_dim; ++d) result[d] /= total;
-  }
-  lse[row] = keys > 0 ? (largest + log(total)) / log(real(2)) : real(-INFINITY);
+  for (int d = 0; d < EACH; ++d) output[row * head_dim + d * THREADS + thread] = keys > 0 ? sums[d] / total : real(0);
+  if (thread == 0) lse[row] = keys > 0 ? (largest + log(total)) / log(real(2)) : real(-INFINITY);
 }
