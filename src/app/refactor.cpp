@@ -9,9 +9,11 @@
 
 #include "app/knowledge_place.hpp"
 #include "app/refactor_record.hpp"
+#include "app/refactor_story.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "base/utc.hpp"
 #include "memory/ranking.hpp"
 #include "refactor/functions.hpp"
 #include "refactor/recipes.hpp"
@@ -66,9 +68,18 @@ RefactorReport report_on(const refactor::Checker& checker, std::uint64_t seed) {
   report.id = id_of(seed);
   report.task = checker.task().name;
   report.language = checker.task().language.name;
+  report.created = base::utc_now();
+  report.goal = checker.task().goal;
+  report.scope = checker.task().scope;
   report.base = checker.base_commit();
   report.seed = seed;
   return report;
+}
+
+/// A refactoring that cannot be recorded is as good as another, and only has no report.
+void record(const Shell& shell, const RefactorOptions& options, const RefactorReport& report) {
+  const auto recorded = record_refactoring(options.workspace, story_of(report));
+  if (!recorded) shell.warn("the refactoring was not recorded: " + recorded.error().message);
 }
 
 /// Stores what was learned, and makes the commit that names it.
@@ -151,10 +162,24 @@ Result<std::vector<Offer>> offers_of(const refactor::Checker& checker, const std
   return offers;
 }
 
+report::RefactorTrial trial_of(const refactor::CheckResult& result, const std::string& strategy,
+                               const std::string& built_on) {
+  report::RefactorTrial trial{.strategy = strategy,
+                              .built_on = built_on,
+                              .verdict = std::string(refactor::to_string(result.verdict)),
+                              .failed_gate = result.failed_gate,
+                              .why = {},
+                              .ratio = interval_of(result.triage)};
+  const auto failed = std::ranges::find(result.gates, false, &refactor::Gate::passed);
+  if (failed != result.gates.end() && !failed->facts.empty()) trial.why = failed->facts.front();
+  return trial;
+}
+
 /// One round: every offer on the best until now. Whether one is better.
 Result<bool> improve(const RefactorOptions& options, refactor::Checker& checker, const std::vector<std::string>& first,
                      std::set<std::string>& tried, RefactorReport& report, std::optional<Found>& best) {
   const auto files = best ? best->files : std::map<std::string, std::string>();
+  const std::string built_on = best ? best->strategy : std::string();
   TRY_ASSIGN(const auto offers, offers_of(checker, files, first));
   bool better = false;
   for (const Offer& offer : offers) {
@@ -165,6 +190,7 @@ Result<bool> improve(const RefactorOptions& options, refactor::Checker& checker,
     ++report.tried;
     options.step("trying: " + offer.proposal.strategy);
     TRY_ASSIGN(auto result, checker.check(tree, refactor::Depth::triage));
+    report.trials.push_back(trial_of(result, offer.proposal.strategy, built_on));
     if (result.verdict != refactor::Verdict::faster) {
       if (!best) report.result = std::move(result);  // what is reported where nothing is found
       continue;
@@ -237,6 +263,7 @@ Result<RefactorReport> check_refactor(const Shell& shell, const RefactorOptions&
   report.tried = 1;
   TRY_ASSIGN(report.result, checker->check(tree, refactor::Depth::confirm));
   TRY(keep(shell, options, *checker, report, commit));
+  record(shell, options, report);
   return report;
 }
 
@@ -256,10 +283,12 @@ Result<RefactorReport> run_refactor(const Shell& shell, const RefactorOptions& o
     TRY_ASSIGN(const bool better, improve(options, *checker, first, tried, report, best));
     if (!better) break;
   }
-  if (!best) return report;
-  report.strategy = best->strategy;
-  TRY_ASSIGN(report.result, checker->check(best->tree, refactor::Depth::confirm));
-  TRY(keep(shell, options, *checker, report, Commit::yes));
+  if (best) {
+    report.strategy = best->strategy;
+    TRY_ASSIGN(report.result, checker->check(best->tree, refactor::Depth::confirm));
+    TRY(keep(shell, options, *checker, report, Commit::yes));
+  }
+  record(shell, options, report);
   return report;
 }
 

@@ -13,6 +13,7 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "refactor/checker.hpp"
+#include "report/refactor_story.hpp"
 
 namespace accelopt::app {
 
@@ -50,20 +51,26 @@ struct RefactorReport {
   std::string id;  ///< names the run and its branch
   std::string task;
   std::string language;
+  std::string created;  ///< UTC, ISO 8601
+  refactor::Goal goal = refactor::Goal::time;
+  std::vector<refactor::Scope> scope;
   std::string base;      ///< commit
   std::string strategy;  ///< of a recipe; empty: the change was given
   std::uint64_t seed = 0;
   refactor::CheckResult result;
   int tried = 0;  ///< proposals of a search
+  std::vector<report::RefactorTrial> trials{};
   std::string branch{};
   std::string commit{};
   std::string experience{};  ///< content id in the store
 };
-base::Json to_json(const RefactorReport& report);
+/// As it is printed and recorded.
+report::RefactorStory story_of(const RefactorReport& report);
 
 base::Result<RefactorReport> check_refactor(const Shell& shell, const RefactorOptions& options,
                                             const RefactorChange& change, Commit commit);
-/// Tries the recipes of the language, the ones that worked before first, and confirms and commits the best.
+/// Tries the recipes of the language, the ones that worked before first, and confirms and commits the best. Both enter
+/// what they found into the workspace.
 base::Result<RefactorReport> run_refactor(const Shell& shell, const RefactorOptions& options);
 
 /// The text of a pull request.

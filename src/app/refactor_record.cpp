@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/knowledge_place.hpp"
+#include "app/version.hpp"
 #include "base/text.hpp"
 #include "base/utc.hpp"
 
@@ -34,8 +35,8 @@ std::string tests_text(const refactor::CheckResult& result) {
   return fmt::format("{} of {}, {} flaky set aside", result.tests, result.tests, result.flaky.size());
 }
 
-base::Json interval_json(const stats::Interval& interval) {
-  return {{"estimate", interval.estimate}, {"low", interval.low}, {"high", interval.high}};
+model::Interval interval_of(const stats::Interval& interval) {
+  return {interval.estimate, interval.low, interval.high};
 }
 
 }  // namespace
@@ -80,57 +81,65 @@ model::Experience refactor_experience(const RefactorReport& report, const refact
   experience.task = report.task;
   experience.run = report.id;
   experience.created = base::utc_now();
-  if (result.confirmed)
-    experience.effect = model::Interval{result.confirmed->estimate, result.confirmed->low, result.confirmed->high};
+  experience.effect = interval_of(result.confirmed);
   return experience;
 }
 
-base::Json to_json(const RefactorReport& report) {
+std::optional<model::Interval> interval_of(const std::optional<stats::Interval>& interval) {
+  return interval ? std::optional(interval_of(*interval)) : std::nullopt;
+}
+
+report::RefactorStory story_of(const RefactorReport& report) {
   const refactor::CheckResult& result = report.result;
-  base::Json out{{"schema", 1},
-                 {"run", report.id},
-                 {"task", report.task},
-                 {"language", report.language},
-                 {"base", report.base},
-                 {"seed", report.seed},
-                 {"tried", report.tried},
-                 {"strategy", report.strategy},
-                 {"verdict", refactor::to_string(result.verdict)},
-                 {"failed_gate", result.failed_gate},
-                 {"tests", result.tests},
-                 {"flaky", result.flaky},
-                 {"diff", result.diff},
-                 {"branch", report.branch},
-                 {"commit", report.commit},
-                 {"experience", report.experience}};
-  out["triage"] = result.triage ? interval_json(*result.triage) : base::Json();
-  out["speedup"] = result.confirmed ? interval_json(*result.confirmed) : base::Json();
-  out["start_up_ms"] = {{"old", result.start_up.old_seconds * 1e3}, {"new", result.start_up.new_seconds * 1e3}};
-  out["gates"] = base::Json::array();
+  report::RefactorStory story;
+  story.run = report.id;
+  story.task = report.task;
+  story.language = report.language;
+  story.created = report.created;
+  story.program_version = kVersion;
+  story.base = report.base;
+  story.goal = refactor::to_string(report.goal);
+  for (const refactor::Scope& scope : report.scope) story.scope.push_back(refactor::to_string(scope));
+  story.seed = report.seed;
+  story.tried = report.tried;
+  story.trials = report.trials;
+  story.strategy = report.strategy;
+  story.verdict = refactor::to_string(result.verdict);
+  story.failed_gate = result.failed_gate;
   for (const refactor::Gate& gate : result.gates)
-    out["gates"].push_back(
-        {{"name", gate.name}, {"passed", gate.passed}, {"facts", gate.facts}, {"seconds", gate.seconds}});
-  out["workloads"] = base::Json::array();
-  for (const refactor::UnitResult& unit : result.units)
-    out["workloads"].push_back({{"workload", unit.unit.workload},
-                                {"size", unit.unit.size},
-                                {"role", refactor::to_string(unit.unit.role)},
-                                {"timed", unit.unit.timed},
-                                {"ratio", interval_json(unit.ratio)},
-                                {"old_ms", unit.old_seconds * 1e3},
-                                {"new_ms", unit.new_seconds * 1e3}});
-  out["complexity"] = {{"claimed", result.complexity_claimed}, {"reason", result.complexity_reason}};
-  out["complexity"]["families"] = base::Json::array();
-  for (const refactor::Growth& growth : result.growth)
-    out["complexity"]["families"].push_back({{"workload", growth.workload},
-                                             {"old_exponent", growth.old_exponent},
-                                             {"new_exponent", growth.new_exponent},
-                                             {"difference", interval_json(growth.difference.difference)},
-                                             {"from_size", growth.from_size},
-                                             {"to_size", growth.to_size},
-                                             {"claimed", growth.difference.claimed},
-                                             {"reason", growth.difference.reason}});
-  return out;
+    story.gates.push_back({gate.name, gate.passed, gate.facts, gate.seconds});
+  story.triage = interval_of(result.triage);
+  story.speedup = interval_of(result.confirmed);
+  for (const refactor::UnitResult& unit : result.units) {
+    story.workloads.push_back({.workload = unit.unit.workload,
+                               .size = unit.unit.size,
+                               .role = std::string(refactor::to_string(unit.unit.role)),
+                               .timed = unit.unit.timed,
+                               .ratio = interval_of(unit.ratio),
+                               .old_ms = unit.old_seconds * 1e3,
+                               .new_ms = unit.new_seconds * 1e3});
+  }
+  story.old_start_up_ms = result.start_up.old_seconds * 1e3;
+  story.new_start_up_ms = result.start_up.new_seconds * 1e3;
+  story.complexity_claimed = result.complexity_claimed;
+  story.complexity_reason = result.complexity_reason;
+  for (const refactor::Growth& growth : result.growth) {
+    story.growth.push_back({.workload = growth.workload,
+                            .old_exponent = growth.old_exponent,
+                            .new_exponent = growth.new_exponent,
+                            .difference = interval_of(growth.difference.difference),
+                            .from_size = growth.from_size,
+                            .to_size = growth.to_size,
+                            .claimed = growth.difference.claimed,
+                            .reason = growth.difference.reason});
+  }
+  story.tests = result.tests;
+  story.flaky = result.flaky;
+  story.diff = result.diff;
+  story.branch = report.branch;
+  story.commit = report.commit;
+  story.experience = report.experience;
+  return story;
 }
 
 std::string pull_request_text(const RefactorReport& report) {

@@ -60,7 +60,7 @@ void print_report(const app::RefactorReport& report) {
 
 base::Result<Exit> finish(const RefactorFlags& flags, const app::RefactorReport& report) {
   if (flags.json)
-    fmt::print("{}\n", base::canonical(app::to_json(report)));
+    fmt::print("{}\n", base::canonical(app::story_of(report)));
   else
     print_report(report);
   if (!flags.pr_text.empty()) TRY(base::write_file(flags.pr_text, app::pull_request_text(report)));

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include "app/bench_history.hpp"
+#include "app/refactor_story.hpp"
 #include "app/run_story.hpp"
 #include "app/workspace.hpp"
 #include "base/files.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
+#include "report/html/refactor_page.hpp"
 #include "report/html/run_page.hpp"
 #include "report/html/suite_page.hpp"
 
@@ -29,10 +31,22 @@ struct Page {
   std::string file;
 };
 
+/// A run's, or a refactoring's where that is what the id names; "last" is the last run, or refactoring if none was
+/// made.
 base::Result<Page> page_of_run(const ReportOptions& options) {
-  TRY_ASSIGN(const report::RunStory story, app::read_run_story(app::find_workspace(options.workspace),
-                                                               options.subject.empty() ? "last" : options.subject));
-  return Page{report::html::run_page(story), "report-" + story.run.id + ".html"};
+  const auto workspace = app::find_workspace(options.workspace);
+  const std::string name = options.subject.empty() ? "last" : options.subject;
+  const auto story = app::read_run_story(workspace, name);
+  if (story) return Page{report::html::run_page(*story), "report-" + story->run.id + ".html"};
+  if (story.error().code == base::ErrorCode::not_found) {
+    TRY_ASSIGN(const auto refactorings, app::list_refactorings(workspace));
+    const auto found = name == "last" && !refactorings.empty()
+                           ? base::Result<report::RefactorStory>(refactorings.front())
+                           : app::find_refactoring(workspace, name);
+    if (found) return Page{report::html::refactor_page(*found), "report-" + found->run + ".html"};
+    if (found.error().code != base::ErrorCode::not_found) return tl::make_unexpected(found.error());
+  }
+  return tl::make_unexpected(story.error());
 }
 
 base::Result<Page> page_of_suites(const ReportOptions& options) {
@@ -64,8 +78,9 @@ base::Result<Exit> write_report(const ReportOptions& options) {
 }  // namespace
 
 void add_report(CommandLine& app, Action& chosen) {
-  Command command =
-      app.add("report", "Write what a run did, or suites over time, as one HTML file to read, print and pass on");
+  Command command = app.add(
+      "report",
+      "Write what a run or a refactoring did, or suites over time, as one HTML file to read, print and pass on");
   command.footer(
       "Examples:\n"
       "  accelopt report\n"
@@ -73,9 +88,9 @@ void add_report(CommandLine& app, Action& chosen) {
       "  accelopt report last -o - > report.html\n"
       "  accelopt report --history suites/nkibench-cpu -o suite.html\n");
   auto options = std::make_shared<ReportOptions>();
-  command.option(
-      "run", &options->subject,
-      "A run's id, the beginning of one, or last (the default); with --history a suite's folder (default: all)");
+  command.option("run", &options->subject,
+                 "The id of a run or a refactoring, the beginning of one, or last (the default); with --history a "
+                 "suite's folder (default: all)");
   command.flag("--history", options->history, "Suite runs of `accelopt bench` over time");
   command.option("--only", &options->only, "With --history: this task alone; may be repeated");
   command.option("-o,--output", &options->output,

@@ -144,6 +144,14 @@ CREATE TABLE suite_settings(
   suite_run INTEGER PRIMARY KEY REFERENCES suite_runs(number),
   settings TEXT NOT NULL);
 )sql",
+    // What `accelopt refactor` found, JSON.
+    R"sql(
+CREATE TABLE refactorings(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  created TEXT NOT NULL,
+  content TEXT NOT NULL);
+)sql",
 };
 
 }  // namespace

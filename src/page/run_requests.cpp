@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs, their candidates, reports and explanations, and suites.
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 #include "app/bench_history.hpp"
 #include "app/candidate_record.hpp"
+#include "app/client_answers.hpp"
+#include "app/refactor_story.hpp"
 #include "app/run_outline.hpp"
 #include "app/run_progress.hpp"
 #include "app/run_state.hpp"
@@ -13,6 +17,7 @@
 #include "base/text.hpp"
 #include "page/requests.hpp"
 #include "report/explanation.hpp"
+#include "report/html/refactor_page.hpp"
 #include "report/html/run_page.hpp"
 #include "report/html/suite_page.hpp"
 
@@ -33,24 +38,42 @@ Result<HttpReply> about(const Desk& desk) {
   return json_reply({{"version", app::kVersion}, {"folders", folders}, {"workspace", desk.workspace.string()}});
 }
 
+Json line_of(const app::ListedRun& run) {
+  const Json result = run.info.result.value_or(Json());
+  return {{"kind", "run"},
+          {"run", run.info.id},
+          {"task", run.info.task_name},
+          {"created", run.info.created},
+          {"status", to_string(run.status)},
+          {"outcome", base::text_at(result, "outcome")},
+          {"speedup", result.is_object() ? result.value("speedup", Json()) : Json()}};
+}
+
+Json line_of(const report::RefactorStory& story) {
+  return {{"kind", "refactoring"},
+          {"run", story.run},
+          {"task", story.task},
+          {"created", story.created},
+          {"status", to_string(model::RunStatus::done)},
+          {"outcome", story.verdict},
+          {"speedup", story.speedup}};
+}
+
+/// Runs and refactorings, the newest first.
 Result<HttpReply> runs(const Desk& desk, const Request& request) {
   TRY_ASSIGN(const std::int64_t offset, request.number("offset", 0, kLastEvent));
   TRY_ASSIGN(const std::int64_t limit, request.number("limit", 100, kRunsAtOnce));
-  Json lines = Json::array();
   const auto listed = app::list_runs(desk.workspace);
   if (!listed && listed.error().code != base::ErrorCode::not_found) return tl::make_unexpected(listed.error());
-  const auto count = listed ? static_cast<std::int64_t>(listed->size()) : 0;
-  for (std::int64_t i = offset; i < std::min(offset + limit, count); ++i) {
-    const app::ListedRun& run = (*listed)[static_cast<std::size_t>(i)];
-    const Json result = run.info.result.value_or(Json());
-    lines.push_back({{"run", run.info.id},
-                     {"task", run.info.task_name},
-                     {"created", run.info.created},
-                     {"status", to_string(run.status)},
-                     {"outcome", base::text_at(result, "outcome")},
-                     {"speedup", result.is_object() ? result.value("speedup", Json()) : Json()}});
-  }
-  return json_reply({{"total", count}, {"runs", std::move(lines)}});
+  TRY_ASSIGN(const auto refactorings, app::list_refactorings(desk.workspace));
+  std::vector<Json> lines;
+  for (const report::RefactorStory& story : refactorings) lines.push_back(line_of(story));
+  if (listed) std::ranges::transform(*listed, std::back_inserter(lines), [](const auto& run) { return line_of(run); });
+  std::ranges::stable_sort(lines, std::greater(), [](const Json& line) { return base::text_at(line, "created"); });
+  const auto count = static_cast<std::int64_t>(lines.size());
+  const auto begin = lines.begin() + std::min(offset, count);
+  return json_reply(
+      {{"total", count}, {"runs", Json(std::vector<Json>(begin, begin + std::min(limit, lines.end() - begin)))}});
 }
 
 Result<HttpReply> run(const Desk& desk, const std::string& name) {
@@ -58,6 +81,12 @@ Result<HttpReply> run(const Desk& desk, const std::string& name) {
   Json out = app::to_json(progress);
   out["created"] = progress.created;
   out["result"] = progress.result.value_or(Json());
+  // Null: its roles are played by others than its client.
+  out["questions"] = nullptr;
+  if (const auto questions = app::questions_of_run(desk.workspace, progress.run)) {
+    out["questions"] = Json::array();
+    for (const llm::MailboxQuestion& question : *questions) out["questions"].push_back(question.name);
+  }
   return json_reply(out);
 }
 
@@ -101,6 +130,18 @@ std::vector<Route> run_routes(Desk& desk) {
        [&desk](const Request& request) -> Result<HttpReply> {
          TRY_ASSIGN(const auto story, app::read_run_story(desk.workspace, request.names.front()));
          return document(report::html::run_page(story));
+       }},
+      {"GET", "refactorings/{}",
+       [&desk](const Request& request) -> Result<HttpReply> {
+         TRY_ASSIGN(const auto story, app::find_refactoring(desk.workspace, request.names.front()));
+         Json out = story;
+         out["answer"] = report::answer_of(story);
+         return json_reply(out);
+       }},
+      {"GET", "refactorings/{}/report",
+       [&desk](const Request& request) -> Result<HttpReply> {
+         TRY_ASSIGN(const auto story, app::find_refactoring(desk.workspace, request.names.front()));
+         return document(report::html::refactor_page(story));
        }},
       {"GET", "suites", [&desk](const Request&) { return suites(desk); }},
       {"GET", "suites/report",

@@ -191,7 +191,7 @@ class Attempt {
 
   base::Outcome<void> take_evaluation(const Kernel& kernel) {
     TRY_ASSIGN(const OnRecord on_record, shared_.measurer.build_on_record(kernel));
-    if (shared_.budget.take_evaluation(on_record)) return {};
+    if (shared_.budget.take_evaluation(kernel.id(), on_record)) return {};
     return base::ending("no evaluation is left in the budget");
   }
 

@@ -141,20 +141,20 @@ void Budget::end(EndReason reason) {
   if (!measuring_ended()) end_by(reason, {});
 }
 
-bool Budget::take_evaluation(OnRecord on_record) {
+bool Budget::take_evaluation(const std::string& source_id, OnRecord on_record) {
   const std::scoped_lock lock(mutex_);
-  if (on_record == OnRecord::yes) {
-    ++evaluations_;
-    return true;
+  if (evaluated_.contains(source_id)) return true;
+  if (on_record == OnRecord::no) {
+    look_at_limits();
+    if (measuring_ended()) return false;
+    const int counted = std::max(static_cast<int>(evaluated_.size()), before_.evaluations + taken_);
+    if (settings_.max_evaluations && counted >= *settings_.max_evaluations) {
+      if (!ended_by_) end_by(EndReason::max_evaluations, {});
+      return false;
+    }
+    ++taken_;
   }
-  look_at_limits();
-  if (measuring_ended()) return false;
-  if (settings_.max_evaluations && std::max(evaluations_, before_.evaluations + taken_) >= *settings_.max_evaluations) {
-    if (!ended_by_) end_by(EndReason::max_evaluations, {});
-    return false;
-  }
-  ++evaluations_;
-  ++taken_;
+  evaluated_.insert(source_id);
   return true;
 }
 
@@ -213,7 +213,7 @@ void Budget::expect_conclusion(double seconds) {
 
 int Budget::evaluations() const {
   const std::scoped_lock lock(mutex_);
-  return evaluations_;
+  return static_cast<int>(evaluated_.size());
 }
 
 std::map<std::string, model::Usage> Budget::by_role() const {

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -47,9 +48,10 @@ class Budget {
   bool may_ask();
   /// Whether another candidate may be measured.
   bool may_measure();
-  /// Takes one evaluation off the budget; false, and nothing taken, when there is none left. One that is on record was
-  /// paid for already and is only counted.
-  bool take_evaluation(OnRecord on_record = OnRecord::no);
+  /// Takes the evaluation of a source off the budget; false, and nothing taken, when there is none left. One that is on
+  /// record was paid for already and is only counted. Each source is built once and counts once, however many attempts
+  /// give it.
+  bool take_evaluation(const std::string& source_id, OnRecord on_record = OnRecord::no);
   /// Evaluations that an earlier part of the run took and that are not on record yet: put off, their results to come.
   void count_put_off(int evaluations);
   /// Files what an answer used.
@@ -132,8 +134,8 @@ class Budget {
   Amounts used_;      ///< in this session
   Amounts reserved_;  ///< in flight
   std::uint64_t releases_ = 0;
-  int evaluations_ = 0;
-  int taken_ = 0;  ///< evaluations that were not on record
+  std::set<std::string> evaluated_;  ///< source ids
+  int taken_ = 0;                    ///< evaluations that were not on record
   double conclusion_seconds_ = 0;
   std::optional<model::EndReason> ended_by_;
   std::string explanation_;

@@ -158,6 +158,76 @@ class ARun(PageCase):
         self.assertEqual(self.told(f"/api/memory/{lesson['id']}/lift", method="POST", body={})["quarantined"], False)
 
 
+class AClient(PageCase):
+    """The roles are played on the page."""
+
+    def test_questions_are_answered_by_keyboard(self):
+        self.environment["ACCELOPT_KNOWLEDGE"] = "none"
+        self.workspace.mkdir()
+        (self.workspace / "accelopt.toml").write_text(f'[[workers]]\ncommand = "{self.worker}"\n', encoding="utf-8")
+        self.serve()
+        first = self.use({"go": "#/runs"}, {"wait": "h1", "text": "Runs"}, {"tab": "Task folder"}, {"type": str(self.steady_task)},
+                         {"tab": "Who plays the roles"}, {"type": "you"}, {"tab": "Rounds"}, {"type": "1"}, {"press": "Enter"},
+                         {"wait": "#question", "text": "planner"}, {"read": "h1"}, {"read": "#question"}, {"read": "[aria-label='The question'] pre"})
+        run = first["read"][0].removeprefix("Run ")
+        question = first["read"][1].split(": ")[1]
+        self.assertIn("small_matmul", first["read"][2])
+        self.assertIn(question, self.told(f"/api/runs/{run}")["questions"])
+        answer = "Title: Tile the columns\nPlan: tiles of eight."
+        seen = self.use({"go": f"#/runs/{run}"}, {"wait": "#question", "text": question}, {"tab": "Your answer, in the form that the question asks for"},
+                        {"type": answer}, {"tab": "Give the answer"}, {"press": "Enter"}, {"wait": "#message", "text": "taken"},
+                        axe=[f"#/runs/{run}"])
+        self.assertEqual((first["console"], seen["axe"], seen["console"]), ([], [], []))
+        mailboxes = list((self.workspace / "questions").rglob(f"*{question}*"))
+        self.assertTrue(any(answer in file.read_text(encoding="utf-8") for file in mailboxes), mailboxes)
+        self.succeed("stop", run, "--now", "--workspace", self.workspace)
+
+
+class ManyRuns(PageCase):
+    COUNT = 1_234
+
+    def test_all_runs_are_paged_through_and_a_run_is_drawn(self):
+        self.succeed(*self.run_arguments(self.workspace))
+        run = self.succeed("show", "--json", "--workspace", self.workspace).last["run"]
+        database = sqlite3.connect(self.workspace / "accelopt.db")
+        with database:
+            columns = "task_name, task_folder, seed, status, decision_hash, program_version, settings, result, task"
+            for number in range(self.COUNT - 2):
+                database.execute(f"INSERT INTO runs(id, created, {columns}) SELECT ?, ?, {columns} FROM runs WHERE id = ?",
+                                 (f"20200101-{number:06}", f"2020-01-01T00:{number // 60:02}:{number % 60:02}Z", run))
+            story = {"run": "abcd1234", "task": "routes", "language": "python", "created": "2019-12-31T00:00:00Z", "program_version": "0", "base": "b",
+                     "goal": "time", "scope": ["routes/graph.py#reachable"], "seed": 1, "tried": 1, "trials": [{"strategy": MARKUP, "verdict": "refused"}],
+                     "strategy": "", "verdict": "refused", "failed_gate": "tests", "gates": [{"name": "tests", "passed": False, "facts": [MARKUP], "seconds": 1}],
+                     "workloads": [], "tests": 5, "flaky": [], "diff": f"@@ -1 +1 @@\n-{MARKUP}\n+x\n", "branch": "", "commit": "", "experience": ""}
+            database.execute("INSERT INTO refactorings(id, created, content) VALUES(?, ?, ?)", (story["run"], story["created"], json.dumps(story)))
+        database.close()
+        self.serve()
+        ids, offset = [], 0
+        while page := self.told(f"/api/runs?offset={offset}&limit=1000")["runs"]:
+            ids += [one["run"] for one in page]
+            offset += len(page)
+        self.assertEqual((len(set(ids)), ids[0], ids[-1]), (self.COUNT, run, story["run"]))
+        older = [step for _ in range(11) for step in ({"tab": "The 100 older ones"}, {"press": "Enter"}, {"wait": "#newer"})]
+        # Each turn is waited for by what the table then says.
+        for number in range(11):
+            older[3 * number + 2] = {"wait": "caption", "text": f"{100 * (number + 1) + 1} to "}
+        seen = self.use({"go": "#/runs"}, {"wait": "caption", "text": f"1 to 100 of {self.COUNT} runs"}, *older, {"tab": "The 34 older ones"}, {"press": "Enter"},
+                        {"wait": "caption", "text": f"1201 to {self.COUNT} of {self.COUNT} runs"}, {"count": "tbody tr"}, {"tab": story["run"]}, {"press": "Enter"},
+                        {"wait": "h1", "text": "Refactoring"}, {"read": ".lead"}, {"count": "img"}, {"go": f"#/runs/{run}"}, {"wait": "#convergence .axis", "text": "evaluations"},
+                        {"html": "#convergence"}, axe=["#/runs", f"#/runs/{run}", f"#/refactorings/{story['run']}"])
+        self.assertEqual(seen["read"][:3], [34, "The change of routes is refused: it fails the gate tests.", 0])
+        self.assertEqual((seen["axe"], seen["console"]), ([], []))
+        plot = pages.Plot(pages.read(seen["read"][3]))
+        best = [one for one in self.told(f"/api/runs/{run}/outline")["rounds"] if one["incumbent"]]
+        self.assertTrue(best, "the steady model has faster kernels")
+        for mark, interval, one in zip(plot.marks("best"), plot.intervals("best"), best, strict=True):
+            score = one["incumbent"]["score"]
+            for value, wanted in zip((*mark, *interval[1:]), (one["evaluations"], score["estimate"], score["low"], score["high"])):
+                self.assertAlmostEqual(value, wanted, delta=max(abs(wanted), 1) * 2e-3)
+        self.assertIn("&lt;script&gt;", self.ask(f"/api/refactorings/{story['run']}/report")[2])
+        self.assertEqual(self.ask("/api/refactorings/none")[0], 404)
+
+
 class ManyCandidates(PageCase):
     def test_ten_thousand_open_in_under_a_second(self):
         self.succeed(*self.run_arguments(self.workspace))

@@ -6,8 +6,10 @@ import hashlib
 import json
 import pathlib
 import re
+import sqlite3
 import subprocess
 
+import pages
 import support
 
 EXAMPLE = support.ROOT / "examples" / "refactor"
@@ -143,7 +145,7 @@ class RefactorTest(support.TestCase):
         hook.chmod(0o755)
         before = state_of(self.repository)
         result = self.accelopt("refactor", "run", self.task_folder, "--json", "--seed", "3", "--knowledge", self.folder / "k.db",
-                               "--pr-text", self.folder / "pr.md")
+                               "--pr-text", self.folder / "pr.md", "--workspace", self.workspace)
         self.assertEqual(result.code, 0, result)
         found = json.loads(result.out)
         self.assertIn("Membership in a list inside a loop -> set", found["strategy"])
@@ -171,6 +173,69 @@ class RefactorTest(support.TestCase):
         again = self.accelopt("refactor", "settle", found["run"], "--failed", "--repo", self.repository)
         self.assertEqual(again.code, 1)
         self.assertIn("it is settled", again.err)
+        self.report_has_the_records_numbers(found)
+
+    def report_has_the_records_numbers(self, found):
+        file = self.folder / "refactor.html"
+        self.succeed("report", found["run"][:5], "--workspace", self.workspace, "-o", file)
+        page = pages.read(file.read_text(encoding="utf-8"))
+        by_size = pages.plot(page, "by-size")
+        measured = [(f"{one['workload']}, n={one['size']}", one["ratio"]) for one in found["workloads"]]
+        self.assertGreater(len(measured), 2)
+        drawn = {row: (low, high) for row, low, high in [line for style in ("confirmed", "tie", "slower") for line in by_size.intervals(style)]}
+        at = {row: value for style in ("confirmed", "tie", "slower") for value, row in by_size.marks(style)}
+        self.assertEqual(set(drawn), {row for row, _ in measured})
+        for row, ratio in measured:
+            for value, wanted in ((at[row], ratio["estimate"]), (drawn[row][0], ratio["low"]), (drawn[row][1], ratio["high"])):
+                self.assertAlmostEqual(value, wanted, delta=max(wanted, 1) * 2e-3, msg=row)
+        rows = pages.table(page, "Confirmed times by family of inputs and size")[1:]
+        self.assertEqual([row[:2] for row in rows], [[one["workload"], str(one["size"])] for one in found["workloads"]])
+        # How the time grows: both texts of the largest size.
+        families = sorted({one["workload"] for one in found["workloads"] if one["timed"]})
+        self.assertTrue(families)
+        for number, family in enumerate(families, 1):
+            timed = [one for one in found["workloads"] if one["timed"] and one["workload"] == family]
+            if len(timed) < 2:
+                continue
+            growth = pages.plot(page, f"growth-{number}")
+            for style, key in (("baseline", "old_ms"), ("best", "new_ms")):
+                for (x, y), one in zip(growth.marks(style), timed, strict=True):
+                    self.assertAlmostEqual(x / one["size"], 1, delta=5e-3)
+                    self.assertAlmostEqual(y / one[key], 1, delta=5e-3)
+        tried = pages.table(page, "Proposals in the order in which they were tried")[1:]
+        self.assertEqual([row[1] for row in tried], [one["strategy"] for one in found["trials"]])
+        self.assertEqual(len(tried), found["tried"])
+        raced = [one for one in found["trials"] if one["ratio"]]
+        plot = pages.plot(page, "proposals")
+        marks = sorted((mark for style in ("faster", "slower", "tie") for mark in plot.marks(style)), key=lambda mark: int(mark[1].split()[1]))
+        for (value, _), one in zip(marks, raced, strict=True):
+            self.assertAlmostEqual(value, one["ratio"]["estimate"], delta=max(one["ratio"]["estimate"], 1) * 2e-3)
+        diff = next(page.all("table", "diff")).text
+        for line in found["diff"].splitlines():
+            if line[:1] in "+-" and not line.startswith(("+++", "---")):
+                self.assertIn(line[1:], diff)
+        self.assertIn("perf" if not found["commit"] else found["commit"][:12], page.text)
+        # What a driver or a test says of itself becomes no markup.
+        markup = "<script>alert(1)</script>"
+        database = sqlite3.connect(self.workspace / "accelopt.db")
+        with database:
+            story = json.loads(database.execute("SELECT content FROM refactorings").fetchone()[0])
+            story["gates"][0]["facts"] = [markup]
+            story["trials"][0]["why"] = story["task"] = story["workloads"][0]["workload"] = markup
+            database.execute("UPDATE refactorings SET content = ?", (json.dumps(story),))
+        database.close()
+        self.succeed("report", "--workspace", self.workspace, "-o", self.folder / "hostile.html")
+        hostile = self.folder / "hostile.html"
+        page = pages.read(hostile.read_text(encoding="utf-8"))
+        self.assertEqual([list(page.all(name)) for name in ("script", "img", "link")], [[], [], []])
+        self.assertGreaterEqual(page.text.count(markup), 3)
+        checked = pages.checked_in_browser([file, hostile])
+        if isinstance(checked, str):
+            return print(f"\nnot looked at in a browser: {checked}")
+        for one, path in zip(checked, (file, hostile)):
+            self.assertEqual((one["html"], one["opened"]["refused"]), ([], []))
+            for look in one["looks"].values():
+                self.assertEqual((look["requests"], look["axe"], look["console"], look["scripts"], look["overflow"]), ([path.as_uri()], [], [], 0, 0))
 
     def test_init_writes_what_lint_asks_to_fill_in(self):
         made = self.accelopt("refactor", "init", self.repository / "routes" / "graph.py", "--function", "reachable",

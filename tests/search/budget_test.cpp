@@ -41,7 +41,7 @@ class TestClock {
 TEST(Budget, ARaceThatWouldOutlastTheTimeIsNotBegun) {
   TestClock clock;
   Budget budget({.max_seconds = 100}, clock.clock());
-  ASSERT_TRUE(budget.take_evaluation());
+  ASSERT_TRUE(budget.take_evaluation("a"));
   clock.pass(80);
   EXPECT_TRUE(budget.reserve({.device_seconds = 4}, {})) << "85 s are not kept back";
   EXPECT_FALSE(budget.ended_by());
@@ -161,11 +161,24 @@ TEST(Budget, EarlierSessionsCount) {
   Budget device({.max_device_seconds = 10}, clock.clock(), before);
   EXPECT_FALSE(device.reserve({.device_seconds = 2}, {}));
   Budget evaluations({.max_evaluations = 5}, clock.clock(), before);
-  EXPECT_TRUE(evaluations.take_evaluation(OnRecord::yes));
-  EXPECT_TRUE(evaluations.take_evaluation());
-  EXPECT_FALSE(evaluations.take_evaluation()) << "four were made before, though only one of them was met again so far";
+  EXPECT_TRUE(evaluations.take_evaluation("a", OnRecord::yes));
+  EXPECT_TRUE(evaluations.take_evaluation("b"));
+  EXPECT_FALSE(evaluations.take_evaluation("c"))
+      << "four were made before, though only one of them was met again so far";
   EXPECT_EQ(evaluations.ended_by(), model::EndReason::max_evaluations);
   EXPECT_DOUBLE_EQ(time.elapsed_seconds(), 80);
+}
+
+TEST(Budget, ASourceCountsOnce) {
+  Budget budget({.max_evaluations = 2});
+  EXPECT_TRUE(budget.take_evaluation("a"));
+  EXPECT_TRUE(budget.take_evaluation("a")) << "another attempt is measured with it";
+  EXPECT_TRUE(budget.take_evaluation("a", OnRecord::yes));
+  EXPECT_EQ(budget.evaluations(), 1);
+  EXPECT_TRUE(budget.take_evaluation("b"));
+  EXPECT_FALSE(budget.take_evaluation("c"));
+  EXPECT_TRUE(budget.take_evaluation("b")) << "nothing is built for it";
+  EXPECT_EQ(budget.evaluations(), 2);
 }
 
 TEST(Budget, ARequestToEndBeginsNothingNew) {

@@ -486,6 +486,23 @@ TEST(Search, RepeatedSamplingAlwaysStartsFromTheBaseline) {
   EXPECT_DOUBLE_EQ(report->result.confirmation->ratio->estimate, 2.0);
 }
 
+TEST(Search, EqualAnswersAreOneEvaluation) {
+  for (const Strategy strategy : {Strategy::beam, Strategy::repeated_sampling}) {
+    FakeRun run;
+    run.request.settings.strategy = strategy;
+    run.request.settings.attempts = 4;
+    run.request.settings.max_evaluations = 2;
+    run.team.on_execute = [](const auto& question) {
+      return question.context.identity.iteration == 0 ? "speed=2\n" : "speed=3\n";
+    };
+
+    const auto report = run.go();
+
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->result.evaluations, 2) << to_string(strategy);
+  }
+}
+
 TEST(Search, TheResultObjectHasTheDocumentedFields) {
   FakeRun run;
   run.team.on_execute = double_or_halve;

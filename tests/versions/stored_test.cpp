@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "journal/control.hpp"
 #include "journal/journal.hpp"
+#include "journal/refactor_log.hpp"
 #include "journal/suite_log.hpp"
 #include "memory/knowledge_file.hpp"
 #include "memory/sanitation.hpp"
@@ -92,6 +93,8 @@ void fill_journal(const fs::path& folder) {
                           .process = {.pid = 7, .host = "h", .born = "b"}}));
   ASSERT_TRUE(log->enter("s1", {.task = "scale", .run = "r1", .error = "no device"}));
   ASSERT_TRUE(log->end("s1", "done"));
+  const auto refactorings = journal::open_refactor_log(folder, Access::read_write).value();
+  ASSERT_TRUE(refactorings->enter({.id = "f1", .created = "2026-01-02T03:04:05Z", .content = {{"run", "f1"}}}));
 }
 
 /// What every version of the journal has.
@@ -112,11 +115,11 @@ void expect_run(journal::Journal& journal) {
 
 TEST_F(Stored, Journal_EveryTable_KeepsItsRows) {
   fill_journal(workspace());
-  expect_fixture("journal-5.sql", dump_of(journal_file()));
+  expect_fixture("journal-6.sql", dump_of(journal_file()));
 }
 
 TEST_F(Stored, Journal_ThisVersion_IsReadWhole) {
-  make_database(journal_file(), "journal-5.sql");
+  make_database(journal_file(), "journal-6.sql");
   const auto journal = journal::open_journal(workspace(), Access::read_only);
   ASSERT_TRUE(journal) << journal.error().message;
   expect_run(**journal);
@@ -130,6 +133,22 @@ TEST_F(Stored, Journal_ThisVersion_IsReadWhole) {
   EXPECT_EQ(suites->at(0).tasks, (std::vector<std::string>{"scale", "silu"}));
   EXPECT_EQ(suites->at(0).state, "done");
   EXPECT_EQ(suites->at(0).entries.at(0).error, "no device");
+  const auto refactorings = journal::open_refactor_log(workspace(), Access::read_only).value()->list();
+  ASSERT_TRUE(refactorings) << refactorings.error().message;
+  EXPECT_EQ(refactorings->at(0).content, Json({{"run", "f1"}}));
+}
+
+TEST_F(Stored, Journal_BeforeRefactorings_IsReadAndBroughtUp) {
+  make_database(journal_file(), "journal-5.sql");
+  expect_run(*journal::open_journal(workspace(), Access::read_only).value());
+  EXPECT_TRUE(journal::open_refactor_log(workspace(), Access::read_only).value()->list()->empty());
+  const auto log = journal::open_refactor_log(workspace(), Access::read_write).value();
+  ASSERT_TRUE(log->enter({.id = "f1", .created = "2026-01-02T03:04:05Z", .content = {{"tried", 1}}}));
+  ASSERT_TRUE(log->enter({.id = "f2", .created = "2026-01-02T03:04:06Z", .content = {{"tried", 2}}}));
+  ASSERT_TRUE(log->enter({.id = "f1", .created = "2026-01-02T03:04:07Z", .content = {{"tried", 3}}}));
+  const auto listed = log->list().value();
+  ASSERT_EQ(listed.size(), 2U);
+  EXPECT_EQ(listed.front().content, Json({{"tried", 3}}));
 }
 
 TEST_F(Stored, Journal_FirstVersion_IsReadAndBroughtUp) {
@@ -143,13 +162,13 @@ TEST_F(Stored, Journal_FirstVersion_IsReadAndBroughtUp) {
 }
 
 TEST_F(Stored, Journal_NewerVersion_Refused) {
-  make_database(journal_file(), "journal-5.sql");
-  run_statements(journal_file(), "PRAGMA user_version = 6");
+  make_database(journal_file(), "journal-6.sql");
+  run_statements(journal_file(), "PRAGMA user_version = 7");
   for (const Access access : {Access::read_only, Access::read_write}) {
     const auto journal = journal::open_journal(workspace(), access);
     ASSERT_FALSE(journal);
     expect_refused(journal.error(),
-                   {"accelopt.db", "newer accelopt (journal version 6, this one knows 5)", "use that"});
+                   {"accelopt.db", "newer accelopt (journal version 7, this one knows 6)", "use that"});
     EXPECT_FALSE(journal::open_suite_log(workspace(), access));
   }
 }

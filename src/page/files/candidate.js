@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // All that is on record of one candidate.
-import { el, folded, get, heading, list, number, part, plain, ratio, table, text, time } from './dom.js';
+import { diff, el, folded, get, heading, list, number, part, ratio, table, text, time } from './dom.js';
 
 const kSpeakers = ['system', 'user', 'assistant'];
-
-function diff(label, unified) {
-  if (!unified) return null;
-  const lines = plain(unified).split('\n').map((line) => {
-    const style = line.startsWith('@@') || line.startsWith('---') || line.startsWith('+++') ? 'at' : line.startsWith('+') ? 'new' : line.startsWith('-') ? 'old' : null;
-    return style ? el('span', { class: style }, line || ' ') : `${line}\n`;
-  });
-  return el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label }, el('pre', {}, lines));
-}
 
 function race(it) {
   if (!it) return el('p', { class: 'soft' }, 'No race of it is on record.');

@@ -56,6 +56,16 @@ export function text(label, content, style = '') {
   return el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label }, el('pre', { class: style || null }, content));
 }
 
+// A unified diff, its lines marked.
+export function diff(label, unified) {
+  if (!unified) return null;
+  const lines = plain(unified).split('\n').map((line) => {
+    const style = line.startsWith('@@') || line.startsWith('---') || line.startsWith('+++') ? 'at' : line.startsWith('+') ? 'new' : line.startsWith('-') ? 'old' : null;
+    return style ? el('span', { class: style }, line || ' ') : `${line}\n`;
+  });
+  return el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label }, el('pre', {}, lines));
+}
+
 export function folded(summary, make, open = false) {
   const details = el('details', { open }, el('summary', {}, summary));
   let made = false;

@@ -4,6 +4,7 @@ import { el, fill, heading, field, keepToken, Refused, say } from './dom.js';
 import { showRun, showRuns } from './runs.js';
 import { showCandidate } from './candidate.js';
 import { showExperience, showMemory } from './memory.js';
+import { showRefactoring } from './refactoring.js';
 import { showSuites } from './suites.js';
 
 const content = document.getElementById('content');
@@ -13,6 +14,7 @@ const views = [
   [/^\/runs$/, showRuns],
   [/^\/runs\/([^/]+)$/, showRun],
   [/^\/runs\/([^/]+)\/([^/]+)$/, showCandidate],
+  [/^\/refactorings\/([^/]+)$/, showRefactoring],
   [/^\/memory$/, showMemory],
   [/^\/memory\/([^/]+)$/, showExperience],
   [/^\/suites$/, showSuites],

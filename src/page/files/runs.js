@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs: the list, starting one, and one of them live.
 import { documentLink, el, field, fill, folded, get, heading, list, number, part, ratio, Refused, say, table, text, tool } from './dom.js';
+import { convergence } from './plot.js';
+import { QuestionForm } from './question.js';
 import { CandidateTree } from './tree.js';
 
 const kRunsAtOnce = 100;
@@ -38,7 +40,7 @@ async function act(button, work) {
 function startForm(folders) {
   const input = (attributes) => el('input', attributes);
   const task = input({ required: true, autocomplete: 'off' });
-  const who = el('select', {}, ['auto', 'recipes', 'model'].map((name) => el('option', {}, name)));
+  const who = el('select', {}, [['auto'], ['recipes'], ['model'], ['client', 'you, on the page of the run']].map(([name, label]) => el('option', { value: name }, label ?? name)));
   const numbers = { iterations: input({ type: 'number', min: '1' }), max_evaluations: input({ type: 'number', min: '1' }), seed: input({ type: 'number', min: '0' }) };
   const words = { max_time: input({ placeholder: '10m' }), device: input({ placeholder: 'cpu' }), model: input({}) };
   const button = el('button', {}, 'Start the run');
@@ -63,18 +65,25 @@ function startForm(folders) {
 export async function showRuns(signal) {
   const about = await get('about');
   const place = el('div', {});
-  let shown = kRunsAtOnce;
+  let offset = 0;
   let before = '';
-  const more = el('button', { onclick: () => { shown += kRunsAtOnce; load(); } }, `Show ${kRunsAtOnce} more`);
+  const turn = (by) => async () => {
+    offset += by;
+    await load();
+    document.getElementById(by > 0 ? 'newer' : offset > 0 ? 'newer' : 'older')?.focus();
+  };
   const load = async () => {
-    const { total, runs } = await get(`runs?limit=${Math.min(shown, 1000)}`);
-    const now = JSON.stringify([total, runs]);
+    const { total, runs } = await get(`runs?offset=${offset}&limit=${kRunsAtOnce}`);
+    const now = JSON.stringify([offset, total, runs]);
     if (now === before) return true;
     before = now;
-    const rows = runs.map((run) => [el('a', { href: `#/runs/${part(run.run)}`, id: `run-${run.run}` }, run.run), run.task, run.status, run.outcome, ratio(run.speedup), run.created]);
+    const rows = runs.map((run) => [el('a', { href: `#/${run.kind === 'run' ? 'runs' : 'refactorings'}/${part(run.run)}`, id: `run-${run.run}` }, run.run), run.task,
+      run.kind, run.status, run.outcome.replaceAll('_', ' '), ratio(run.speedup), run.created]);
+    const range = total > kRunsAtOnce ? `${offset + 1} to ${offset + runs.length} of ` : '';
     fill(place, total === 0 ? el('p', {}, 'No run yet: start one below, or with accelopt run.') : null,
-      table(`${total} ${total === 1 ? 'run' : 'runs'}, the newest first`, [['run'], ['task'], ['status'], ['outcome'], ['speed-up [95 %]', 'right'], ['begun']], rows),
-      total > shown && shown < 1000 ? more : null);
+      table(`${range}${total} ${total === 1 ? 'run' : 'runs'}, the newest first`, [['run'], ['task'], ['kind'], ['status'], ['outcome'], ['speed-up [95 %]', 'right'], ['begun']], rows),
+      el('div', { class: 'row' }, offset > 0 && el('button', { id: 'newer', onclick: turn(-kRunsAtOnce) }, `The ${kRunsAtOnce} newer ones`),
+        offset + kRunsAtOnce < total && el('button', { id: 'older', onclick: turn(kRunsAtOnce) }, `The ${Math.min(kRunsAtOnce, total - offset - kRunsAtOnce)} older ones`)));
     return true;
   };
   await load();
@@ -109,6 +118,7 @@ export async function showRun(signal, name) {
   const base = `runs/${part(name)}`;
   const standingPlace = el('div', {});
   const roundsPlace = el('div', {});
+  const question = new QuestionForm(name);
   const tree = new CandidateTree(name);
   let last = '';
   let ended = false;
@@ -132,7 +142,7 @@ export async function showRun(signal, name) {
   });
   const after = async () => {
     const outline = await get(`${base}/outline?after=${tree.after}`);
-    if (tree.take(outline)) fill(roundsPlace, roundsTable(tree.rounds));
+    if (tree.take(outline)) fill(roundsPlace, convergence(tree.rounds), roundsTable(tree.rounds));
   };
   const stand = async () => {
     const run = await get(base);
@@ -142,6 +152,7 @@ export async function showRun(signal, name) {
     buttons.stop.hidden = buttons.now.hidden = run.status !== 'running';
     buttons.resume.hidden = !run.ended || run.status === 'done';
     steer.hidden = run.status === 'done';
+    await question.show(run.ended ? [] : run.questions ?? []);
     return !run.ended;
   };
   const look = async () => {
@@ -152,7 +163,7 @@ export async function showRun(signal, name) {
   };
   await Promise.all([after(), stand()]);
   whileShown(signal, look);
-  return [heading(`Run ${name}`), standingPlace, el('div', { class: 'row' }, Object.values(buttons)), steer,
+  return [heading(`Run ${name}`), standingPlace, el('div', { class: 'row' }, Object.values(buttons)), question.element, steer,
     el('p', {}, documentLink('The report', `${base}/report`, `report-${name}.html`)),
     folded('The explanation', () => {
       const place = el('div', {}, el('p', { class: 'soft' }, '...'));

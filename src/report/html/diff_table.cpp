@@ -101,8 +101,14 @@ std::vector<DiffRow> side_by_side(std::string_view unified) {
 
 Markup diff_table(std::string_view before, std::string_view after, const std::string& caption,
                   const std::string& before_title, const std::string& after_title) {
-  const auto rows = side_by_side(base::unified_diff(before, after, "a", "b"));
-  if (rows.empty()) return element("p", "Both are the same text.");
+  const Markup table = diff_table(base::unified_diff(before, after, "a", "b"), caption, before_title, after_title);
+  return table.empty() ? element("p", "Both are the same text.") : table;
+}
+
+Markup diff_table(std::string_view unified, const std::string& caption, const std::string& before_title,
+                  const std::string& after_title) {
+  const auto rows = side_by_side(unified);
+  if (rows.empty()) return {};
   Markup body;
   for (const DiffRow& row : rows) {
     if (row.gap) {

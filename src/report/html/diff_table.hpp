@@ -23,6 +23,10 @@ struct DiffRow {
 /// side in order.
 std::vector<DiffRow> side_by_side(std::string_view unified);
 
+/// A unified diff of one file as a table of four columns; nothing where it has no line.
+Markup diff_table(std::string_view unified, const std::string& caption, const std::string& before_title,
+                  const std::string& after_title);
+
 /// The diff of two texts as a table of four columns; a sentence where they are equal.
 Markup diff_table(std::string_view before, std::string_view after, const std::string& caption,
                   const std::string& before_title, const std::string& after_title);

@@ -2,7 +2,7 @@
 // node use_page.mjs MODULES CHROMIUM URL < JOB.json
 // Uses a served page as somebody without a mouse does. JOB: {"steps": [...], "axe": [HASH, ...]}. A step is {"go": HASH},
 // {"tab": NAME} (until what has the focus is called so), {"type": TEXT}, {"press": KEY}, {"wait": SELECTOR, "text": PART},
-// {"read": SELECTOR}, {"count": SELECTOR} or {"timed": HASH, "wait": SELECTOR, "text": PART}. Prints one JSON object: what was read and counted,
+// {"read": SELECTOR}, {"html": SELECTOR}, {"count": SELECTOR} or {"timed": HASH, "wait": SELECTOR, "text": PART}. Prints one JSON object: what was read and counted,
 // milliseconds, messages of the console, dialogs, requests, and what axe finds in the named views, light and dark.
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -56,6 +56,7 @@ async function step(tab, it) {
   else if (it.press !== undefined) await tab.keyboard.press(it.press);
   else if (it.wait !== undefined) await wait(tab, it.wait, it.text);
   else if (it.read !== undefined) heard.read.push(await tab.evaluate((selector) => document.querySelector(selector)?.textContent ?? null, it.read));
+  else if (it.html !== undefined) heard.read.push(await tab.evaluate((selector) => document.querySelector(selector).outerHTML, it.html));
   else if (it.count !== undefined) heard.read.push(await tab.evaluate((selector) => document.querySelectorAll(selector).length, it.count));
 }
 

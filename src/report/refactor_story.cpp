@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/refactor_story.hpp"
+
+#include <fmt/format.h>
+
+#include "base/json_fields.hpp"
+#include "report/format.hpp"
+
+namespace accelopt::report {
+
+ACCELOPT_JSON(RefactorGate) {
+  field.required("name", it.name, "passed", it.passed, "facts", it.facts, "seconds", it.seconds);
+}
+
+ACCELOPT_JSON(RefactorWorkload) {
+  field.required("workload", it.workload, "size", it.size, "role", it.role, "timed", it.timed, "ratio", it.ratio);
+  field.required("old_ms", it.old_ms, "new_ms", it.new_ms);
+}
+
+ACCELOPT_JSON(RefactorGrowth) {
+  field.required("workload", it.workload, "claimed", it.claimed, "reason", it.reason, "difference", it.difference);
+  field.number("old_exponent", it.old_exponent, "new_exponent", it.new_exponent);
+  field.number("from_size", it.from_size, "to_size", it.to_size);
+}
+
+ACCELOPT_JSON(RefactorTrial) {
+  field.required("strategy", it.strategy, "verdict", it.verdict);
+  field.optional("built_on", it.built_on, "failed_gate", it.failed_gate, "why", it.why, "ratio", it.ratio);
+}
+
+ACCELOPT_JSON(RefactorStory) {
+  if constexpr (!Field::kReads) {
+    const int schema = 1;
+    field.required("schema", schema);
+  }
+  field.required("run", it.run, "task", it.task, "language", it.language, "created", it.created);
+  field.required("program_version", it.program_version, "base", it.base, "goal", it.goal, "scope", it.scope);
+  field.required("seed", it.seed, "tried", it.tried, "trials", it.trials, "strategy", it.strategy);
+  field.required("verdict", it.verdict, "failed_gate", it.failed_gate, "gates", it.gates);
+  field.optional("triage", it.triage, "speedup", it.speedup);
+  field.required("workloads", it.workloads);
+  field.nested("start_up_ms",
+               [&it](auto& inner) { inner.required("old", it.old_start_up_ms, "new", it.new_start_up_ms); });
+  field.nested("complexity", [&it](auto& inner) {
+    inner.required("claimed", it.complexity_claimed, "reason", it.complexity_reason, "families", it.growth);
+  });
+  field.required("tests", it.tests, "flaky", it.flaky, "diff", it.diff);
+  field.required("branch", it.branch, "commit", it.commit, "experience", it.experience);
+}
+
+std::string answer_of(const RefactorStory& story) {
+  if (story.speedup && story.verdict == "faster") {
+    return fmt::format(
+        "{} runs {} as fast as before, with the same results on every fresh input, confirmed in fresh "
+        "trees and processes.",
+        story.task, format_ratio(*story.speedup));
+  }
+  if (story.tried == 0) return fmt::format("No recipe fits {}: nothing was tried.", story.task);
+  if (!story.failed_gate.empty())
+    return fmt::format("The change of {} is refused: it fails the gate {}.", story.task, story.failed_gate);
+  const auto& measured = story.speedup ? story.speedup : story.triage;
+  return fmt::format("No change of {} is certainly faster{}.", story.task,
+                     measured ? fmt::format(": the last one measured {}", format_ratio(*measured)) : std::string());
+}
+
+}  // namespace accelopt::report
