@@ -4,6 +4,7 @@
 #
 #   scripts/install-deps.sh            everything (build, tests, checks)
 #   scripts/install-deps.sh --build    what `make build` and `make demo` need, and no more
+#   scripts/install-deps.sh --services everything, and servers that Debian starts when it installs them
 set -euo pipefail
 
 build=(
@@ -12,15 +13,19 @@ build=(
   libsqlite3-dev libexpected-dev libseccomp-dev libssl-dev libxxhash-dev
   libclang1-19 libclang-19-dev
 )
-checks=(libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format clang ccache curl python3-venv chromium)
+checks=(libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format clang ccache curl python3-venv chromium openssh-client)
 # For the tests against the SurrealDB engine, which are skipped where they are not to be had.
 surreal=(nodejs npm)
+# For the tests over a real ssh and under a real Slurm, which are skipped without. On a machine with systemd Debian starts these as
+# services, an ssh server for the whole network among them, so there they are installed only where that is asked for.
+services=(openssh-server slurm-wlm munge)
 
 want=("${build[@]}")
 if [ "${1:-}" != "--build" ]; then
   want+=("${checks[@]}")
   # Node from elsewhere serves as well.
   command -v node >/dev/null && command -v npm >/dev/null || want+=("${surreal[@]}")
+  { [ "${1:-}" = "--services" ] || [ ! -d /run/systemd/system ]; } && want+=("${services[@]}")
 fi
 
 missing=()

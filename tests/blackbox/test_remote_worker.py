@@ -1,18 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`--worker COMMAND`: a worker behind a second process, behind a local ssh, and behind everything that goes wrong."""
 
-import getpass
-import os
 import pathlib
 import shlex
-import shutil
-import signal
 import socket
-import subprocess
 import sys
-import time
-import unittest
 
+import local_ssh
 import support
 
 SECRET = "sk-blackbox-not-for-workers"
@@ -38,10 +32,6 @@ for line in sys.stdin.buffer:
 worker.stdin.close()
 sys.exit(worker.wait())
 """
-
-
-def find(name, *folders):
-    return shutil.which(name) or next((str(path) for folder in folders if (path := pathlib.Path(folder, name)).exists()), None)
 
 
 class RemoteWorker(support.TestCase):
@@ -159,46 +149,13 @@ class RemoteWorker(support.TestCase):
         support.until(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "the worker ends without its coordinator")
 
     def test_over_a_local_ssh(self):
-        client, server = find("ssh"), find("sshd", "/usr/sbin", "/usr/local/sbin")
-        keygen = find("ssh-keygen")
-        if not (client and server and keygen):
-            self.skipTest("needs an ssh client and server on this machine (openssh-client, openssh-server)")
-        ssh = self.local_ssh(client, server, keygen)
+        server = local_ssh.LocalSsh(self.folder / "ssh")
+        self.addCleanup(server.close)
         cache = f"XDG_CACHE_HOME={support.CACHE}"
-        finished = self.run_small(shlex.join([*ssh, "localhost", "env", cache, *self.worker()]))
+        finished = self.run_small(shlex.join([*server.command, "env", cache, *self.worker()]))
         self.check_improved(finished)
-        refused = self.accelopt("eval", "task", "--worker", shlex.join([*ssh, "localhost", "/nowhere/accelopt", "worker"]))
+        refused = self.accelopt("eval", "task", "--worker", shlex.join([*server.command, "/nowhere/accelopt", "worker"]))
         self.assert_says(refused, 1, "exit code 127", "/nowhere/accelopt", "whole path")
-
-    def local_ssh(self, client, server, keygen):
-        """An ssh server of this user's own on a free port; gives the client's command."""
-        folder = self.folder / "ssh"
-        folder.mkdir(mode=0o700)
-        for name in ("host_key", "user_key"):
-            subprocess.run([keygen, "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
-        shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        (folder / "sshd_config").write_text(
-            f"ListenAddress 127.0.0.1:{port}\nHostKey {folder}/host_key\nAuthorizedKeysFile {folder}/authorized_keys\n"
-            f"PidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin prohibit-password\n",
-            encoding="utf-8")
-        if os.geteuid() == 0:
-            pathlib.Path("/run/sshd").mkdir(exist_ok=True)  # where it locks itself in before it knows the user
-        log = open(folder / "log", "wb")
-        self.addCleanup(log.close)
-        process = subprocess.Popen([server, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=log)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.send_signal, signal.SIGTERM)
-        command = [client, "-F", "none", "-p", str(port), "-i", str(folder / "user_key"), "-l", getpass.getuser(), "-o", "BatchMode=yes",
-                   "-o", "StrictHostKeyChecking=no", "-o", f"UserKnownHostsFile={folder}/known_hosts", "-o", "LogLevel=ERROR"]
-        deadline = time.monotonic() + 20
-        while subprocess.run([*command, "localhost", "true"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise unittest.SkipTest("no ssh server can be run here: " + (folder / "log").read_text(errors="replace")[-400:])
-            time.sleep(0.05)
-        return command
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ UNLISTED = {"gcc", "make", "ca-certificates", "curl", "clang", "libgmock-dev"}
 
 def installed():
     script = (ROOT / "scripts" / "install-deps.sh").read_text()
-    arrays = re.findall(r"^(?:build|checks|surreal)=\(([^)]*)\)", script, re.MULTILINE)
-    assert len(arrays) == 3, "scripts/install-deps.sh no longer names its packages in build, checks and surreal"
+    arrays = re.findall(r"^(?:build|checks|surreal|services)=\(([^)]*)\)", script, re.MULTILINE)
+    assert len(arrays) == 4, "scripts/install-deps.sh no longer names its packages in build, checks, surreal and services"
     return {package for array in arrays for package in array.split()}
 
 
