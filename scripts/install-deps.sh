@@ -13,7 +13,8 @@ build=(
   libsqlite3-dev libexpected-dev libseccomp-dev libssl-dev libxxhash-dev
   libclang1-19 libclang-19-dev
 )
-checks=(libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format clang ccache curl python3-venv chromium openssh-client)
+checks=(libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format clang ccache curl python3-venv chromium openssh-client
+        python3-yaml python3-jsonschema)
 # For the tests against the SurrealDB engine, which are skipped where they are not to be had.
 surreal=(nodejs npm)
 # For the tests over a real ssh and under a real Slurm, which are skipped without. On a machine with systemd Debian starts these as

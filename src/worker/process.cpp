@@ -24,8 +24,9 @@ namespace {
 using base::ErrorCode;
 using base::Json;
 
-constexpr std::chrono::seconds kCancelPatience{20};  ///< for the answer to a cancelled request
-constexpr std::chrono::milliseconds kEndPatience{3000};
+constexpr std::chrono::seconds kCancelPatience{20};            ///< for the answer to a cancelled request
+constexpr std::chrono::milliseconds kEndPatience{3000};        ///< for the end after its input ended
+constexpr std::chrono::milliseconds kTerminatePatience{2000};  ///< for the end after SIGTERM
 constexpr int kLastWordsMs = 200;                         ///< for what is still under way when the process has ended
 constexpr std::size_t kMostNoise = std::size_t{1} << 20;  ///< bytes before the hello: no banner is so long
 constexpr std::size_t kLongestLine = std::size_t{256} << 20;
@@ -148,7 +149,13 @@ WorkerProcess::~WorkerProcess() {
   shutdown(socket_.get(), SHUT_WR);
   {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, kEndPatience, [this] { return dead_; })) kill_now();
+    const auto ended = [this] { return dead_; };
+    if (!changed_.wait_for(lock, kEndPatience, ended)) {
+      // A launcher that waits in a scheduler's queue does not read its input: this has it take its job out of the
+      // queue.
+      signal_all(SIGTERM);
+      if (!changed_.wait_for(lock, kTerminatePatience, ended)) kill_now();
+    }
   }
   reader_.join();
 }
@@ -158,10 +165,14 @@ bool WorkerProcess::alive() const {
   return !dead_;
 }
 
-void WorkerProcess::kill_now() {
+void WorkerProcess::signal_all(int signal) {
   if (dead_) return;
-  kill(-pid_, SIGKILL);  // with all that it started: a wrapper's child would hold the channel open
-  kill(pid_, SIGKILL);
+  kill(-pid_, signal);  // with all that it started: a wrapper's child would hold the channel open
+  kill(pid_, signal);
+}
+
+void WorkerProcess::kill_now() {
+  signal_all(SIGKILL);
 }
 
 /// Until the worker has ended or closed its channel: a program that it left behind may hold the channel for ever.

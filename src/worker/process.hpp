@@ -49,7 +49,8 @@ class WorkerProcess {
       std::chrono::seconds send_limit = std::chrono::seconds(120));
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
-  /// Ends the input and gives the worker a moment before it and what it started is killed.
+  /// Ends the input and gives the worker a moment, terminates it and what it started, and kills what is left after
+  /// another moment.
   ~WorkerProcess();
 
   /// Waits for its hello; lines that a host prints before it are passed over. To be called before the first `ask`.
@@ -83,6 +84,7 @@ class WorkerProcess {
   void take_wait(const base::Json& message);
   void take_progress(const base::Json& message);
   void reap();
+  void signal_all(int signal);
   void kill_now();
   /// What it said that was no message, for an error's text; under the lock.
   [[nodiscard]] std::string last_words() const;
