@@ -4,7 +4,8 @@
 # make check   make test, the benchmarks compiled, and the tests under sanitizers and clang-tidy (what CI runs)
 # make check-long  what is too slow for CI: ten minutes of processes that share a journal and are killed, a program's own speed-up
 #                  against the reported one, the documentation's examples at their own sizes and every CUDA kernel of the
-#                  self-test, reports by the validator of the HTML standard, the Debian package, on an otherwise idle machine
+#                  self-test, reports by the validator of the HTML standard, the Debian package, ten minutes of changed inputs for each
+#                  reader of outside text, on an otherwise idle machine
 # make check-gpu   what needs a CUDA device, about five minutes on an otherwise idle one
 # make build   install what is missing, and build release binaries into build/release/bin
 # make fetch   fetch what tests run against: the SurrealDB engine, MCP clients, checks of pages, Agno, NVRTC (make test does it too)
@@ -44,7 +45,7 @@ check: test bench-build asan tsan tidy
 
 check-long: deps fetch
 	cmake --preset test $(LAUNCHER)
-	cmake --build --preset test -j $(JOBS) --target accelopt accelopt-arena accelopt-device accelopt-nvrtc steady_worker recorded_worker cli_test bench_transfer
+	cmake --build --preset test -j $(JOBS) --target accelopt accelopt-arena accelopt-device accelopt-nvrtc steady_worker recorded_worker fuzz cli_test bench_transfer
 	ctest --preset test -C long -L long --no-tests=error
 
 check-gpu: deps fetch

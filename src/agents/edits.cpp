@@ -12,7 +12,9 @@
 namespace accelopt::agents {
 namespace {
 
-constexpr std::ptrdiff_t kLongFile = 200;     ///< lines
+constexpr std::ptrdiff_t kLongFile = 200;  ///< lines
+// Of one block: each is compared with each line of the file, in the worst case.
+constexpr std::size_t kMostSearchedLines = 1000;
 constexpr std::size_t kNearestLines = 12;     ///< shown of the source
 constexpr std::size_t kNearestBytes = 1'200;  ///< of them
 constexpr std::string_view kSearch = "<<<<<<< SEARCH";
@@ -84,13 +86,15 @@ double likeness(std::string_view a, std::string_view b) {
   return static_cast<double>(front + back) / static_cast<double>(std::max(a.size(), b.size()));
 }
 
-/// The lines of the source that are most like the ones that were searched for.
+/// The lines of the source that are most like the first ones that were searched for: as many as are shown. All of a
+/// long block against every line of a long file would take minutes.
 std::string nearest(const Lines& source, const Lines& search) {
+  const std::size_t compared = std::min(search.size(), kNearestLines);
   double best = -1;
   std::size_t at = 0;
   for (std::size_t first = 0; first < source.size(); ++first) {
     double sum = 0;
-    for (std::size_t i = 0; i < search.size() && first + i < source.size(); ++i)
+    for (std::size_t i = 0; i < compared && first + i < source.size(); ++i)
       sum += likeness(source[first + i], search[i]);
     if (sum > best) {
       best = sum;
@@ -98,7 +102,7 @@ std::string nearest(const Lines& source, const Lines& search) {
     }
   }
   std::string out;
-  const std::size_t end = std::min({at + search.size(), at + kNearestLines, source.size()});
+  const std::size_t end = std::min(at + compared, source.size());
   for (std::size_t i = at; i < end; ++i) out += source[i] + "\n";
   return quoted(out, kNearestBytes);
 }
@@ -135,6 +139,11 @@ Parsed<std::string> edited(std::string_view answer, std::string_view source) {
     const Edit& edit = edits[number - 1];
     if (edit.search.empty())
       return tl::make_unexpected(fmt::format("block {} searches for nothing; name lines of the file", number));
+    if (edit.search.size() > kMostSearchedLines) {
+      return tl::make_unexpected(
+          fmt::format("block {} searches for more than {} lines; name fewer, or write the complete file", number,
+                      kMostSearchedLines));
+    }
     const auto found = std::search(lines.begin(), lines.end(), edit.search.begin(), edit.search.end());
     if (found == lines.end()) {
       return tl::make_unexpected(

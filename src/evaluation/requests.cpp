@@ -17,6 +17,7 @@ using model::Kernel;
 
 template <class T>
 base::Result<T> argument(const Json& request, const char* name) {
+  if (!request.is_object()) return base::fail(ErrorCode::parse, "a request is a JSON object");
   return base::decode<T>(request.value(name, Json()), name);
 }
 

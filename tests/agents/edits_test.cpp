@@ -29,6 +29,20 @@ TEST(Edits, ABlockThatIsNotThereIsToldTheNearestLines) {
   EXPECT_TRUE(holds(text.error(), "| three();\n|   two();\n")) << text.error();
 }
 
+// Each line of a block against each line of a file took minutes, whether it was looked for or for the nearest lines.
+TEST(Edits, LongBlocksAgainstALongFileTakeNoMinutes) {
+  const auto lines = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += "x[i] += y[i];\n";
+    return text;
+  };
+  const std::string source = lines(20'000);
+  const auto absent = edited(edit_block(lines(900) + "z();\n", "x\n"), source);
+  ASSERT_FALSE(absent.has_value());
+  EXPECT_TRUE(holds(absent.error(), "| x[i] += y[i];\n")) << absent.error();
+  EXPECT_TRUE(holds(edited(edit_block(lines(1001), "x\n"), source).error(), "more than 1000 lines"));
+}
+
 TEST(Edits, RefuseWhatIsNotClear) {
   EXPECT_TRUE(holds(edited(edit_block("  two();\n", "x\n"), kSource).error(), "several times"));
   EXPECT_TRUE(holds(edited(edit_block("", "x\n"), kSource).error(), "searches for nothing"));

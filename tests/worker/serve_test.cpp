@@ -284,6 +284,14 @@ TEST(Requests, EachHasOneForm_WhichIsReadAgain) {
   }
 }
 
+TEST(Requests, WhatIsNoObjectIsRefused) {
+  for (const Json& form : {Json("op"), Json(1), Json::array({"op"}), Json()}) {
+    EXPECT_FALSE(evaluation::parse_request(form)) << form;
+    EXPECT_FALSE(evaluation::parse_bundled(form)) << form;
+    EXPECT_FALSE(evaluation::operation_in(form)) << form;
+  }
+}
+
 TEST(Requests, AReplyIsOfItsRequestsType) {
   fakes::FakeEvaluator evaluator;
   for (const evaluation::Request& request :

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a large run costs the machine of its coordinator.
+//
+//   scale [--candidates N] [--workers N]
+//
+// The real search with its real agents, prompts and journal on disk, against a model and devices inside this process:
+// every question is answered after as long as makes 1,000 candidates a second of all that are in flight, one for each
+// worker, and devices answer at once by what a source says of itself. So the process's own processor time is the
+// coordinator's, with little of the fakes'. Then the journal is opened again and its run is found, and a tenth as many
+// candidates are searched twice, once with all workers and once with a single one, one thing at a time.
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "base/files.hpp"
+#include "fakes/fake_evaluator.hpp"
+#include "figures.hpp"
+#include "pipeline_play.hpp"
+#include "search/journaled_chat.hpp"
+
+namespace accelopt::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using search::Schedule;
+
+constexpr double kCandidatesPerSecond = 1000;
+constexpr std::uint64_t kSeed = 11;
+constexpr int kBeam = 4;
+constexpr int kPlans = 32;
+constexpr int kAttempts = 8;  ///< so 1,024 candidates an iteration with a full beam
+
+class SteadyModel final : public llm::ChatModel {
+ public:
+  explicit SteadyModel(std::chrono::microseconds wait) : wait_(wait) {}
+
+  base::Outcome<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token) override {
+    for (const auto& message : request.messages) prompt_bytes_ += message.text.size();
+    ++questions_;
+    std::this_thread::sleep_for(wait_);
+    const std::string role = request.label.substr(0, request.label.find(' '));
+    const std::string rest = request.label.substr(role.size() + 1);
+    llm::ChatReply reply;
+    reply.text = text_for(role, kSeed, rest.substr(0, rest.find(' ')));
+    reply.model = "steady";
+    reply.usage.calls = 1;
+    return reply;
+  }
+  [[nodiscard]] std::string name() const override { return "steady"; }
+  [[nodiscard]] double mean_prompt_bytes() const {
+    return static_cast<double>(prompt_bytes_) / static_cast<double>(std::max<std::uint64_t>(questions_, 1));
+  }
+
+ private:
+  std::chrono::microseconds wait_;
+  std::atomic<std::uint64_t> prompt_bytes_ = 0, questions_ = 0;
+};
+
+double processor_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+double most_mebibytes() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_maxrss) / 1024;
+}
+
+/// Nobody watches.
+class NoEvents final : public model::EventSink {
+ public:
+  void on(const model::Event&) override {}
+};
+
+struct Ran {
+  double seconds = 0;
+  double processor = 0;
+  double prompt_bytes = 0;
+  int candidates = 0;
+  std::string decision_hash;
+};
+
+base::Result<Ran> search_once(const std::filesystem::path& folder, int candidates, int workers, Schedule schedule,
+                              const agents::Prompts& prompts) {
+  TRY_ASSIGN(const auto journal, new_journal(folder));
+  const double wait = schedule == Schedule::serial ? 0 : workers / kCandidatesPerSecond;
+  SteadyModel model(std::chrono::microseconds(static_cast<std::int64_t>(wait * 1e6)));
+  search::Recorder chats(*journal, "r1", search::Missing::do_it);
+  const auto journaled = search::make_journaled_chat(model, chats);
+  const Team team(*journaled, prompts);
+  fakes::FakeEvaluator device;
+  NoEvents events;
+  search::SearchSettings settings;
+  settings.beam = kBeam;
+  settings.plans = kPlans;
+  settings.attempts = kAttempts;
+  settings.iterations = 1 + candidates / (kBeam * kPlans * kAttempts);
+  settings.fixes = 0;
+  settings.patience = 0;
+  settings.near_roofline = 0;
+  settings.max_evaluations = candidates;
+  search::RunRequest request = request_for(settings, schedule);
+  request.flow.attempts = workers;
+  request.flow.waiting = workers;
+  const double before = processor_seconds();
+  const auto began = Clock::now();
+  TRY_ASSIGN(const auto report, search::run_search(request, {team.team(), &device, journal.get(), &events}, {}));
+  Ran ran;
+  ran.seconds = seconds_since(began);
+  ran.processor = processor_seconds() - before;
+  ran.prompt_bytes = model.mean_prompt_bytes();
+  ran.candidates = device.builds;
+  ran.decision_hash = report.result.decision_hash;
+  return ran;
+}
+
+base::Result<void> measure(int candidates, int workers, Figures& figures) {
+  TRY_ASSIGN(const auto prompts, agents::load_prompts(std::nullopt));
+  TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-bench-scale"));
+  const auto many = folder.path() / "many";
+  TRY_ASSIGN(const Ran ran, search_once(many, candidates, workers, Schedule::pipeline, prompts));
+  const double mebibytes = most_mebibytes();
+  std::printf("%d candidates with %d workers in %.1f s; prompts of %.0f bytes on average\n", ran.candidates, workers,
+              ran.seconds, ran.prompt_bytes);
+  figures.report("scale.processor_milliseconds_per_candidate", 1000 * ran.processor / ran.candidates, Bound::at_most,
+                 1000 * 0.2 / kCandidatesPerSecond, "ms, 20 % of a core at 1,000 a second");
+  figures.report("scale.memory", mebibytes, Bound::at_most, 1024, "MiB");
+
+  const auto began = Clock::now();
+  TRY_ASSIGN(const auto journal, journal::open_journal(many));
+  TRY_ASSIGN(const auto found, journal->find_run("r1"));
+  figures.report("scale.journal_opens", seconds_since(began), Bound::at_most, 2, "s");
+
+  const int few = std::max(candidates / 10, 1);
+  TRY_ASSIGN(const Ran all, search_once(folder.path() / "all", few, workers, Schedule::pipeline, prompts));
+  TRY_ASSIGN(const Ran one, search_once(folder.path() / "one", few, 1, Schedule::serial, prompts));
+  figures.report("scale.decisions_unlike_one_workers", all.decision_hash == one.decision_hash ? 0 : 1, Bound::at_most,
+                 0);
+  return {};
+}
+
+}  // namespace
+}  // namespace accelopt::bench
+
+int main(int argc, char** argv) {
+  int candidates = 100'000;
+  int workers = 256;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--candidates") == 0) candidates = std::atoi(argv[i + 1]);
+    if (std::strcmp(argv[i], "--workers") == 0) workers = std::atoi(argv[i + 1]);
+  }
+  if (argc % 2 == 0 || candidates < 1 || workers < 1) {
+    std::fprintf(stderr, "usage: %s [--candidates N] [--workers N]\n", argv[0]);
+    return 2;
+  }
+  accelopt::bench::Figures figures;
+  if (const auto measured = accelopt::bench::measure(candidates, workers, figures); !measured) {
+    std::fprintf(stderr, "scale: %s\n", measured.error().message.c_str());
+    return 1;
+  }
+  return figures.exit_status();
+}
