@@ -375,6 +375,21 @@ TEST(Bands, AnotherRoundingOfTheResultIsHonest) {
   EXPECT_TRUE(compare(expected, bounds, bytes_of(DType::bfloat16, values)).passed());
 }
 
+TEST(Bands, ZerosAreNoSmallElements) {
+  Expected expected = normal_numbers();
+  constexpr std::size_t kZeros = 64 * 64;  // half of the rows see no key
+  std::fill_n(expected.values.begin(), kZeros, 0.0);
+  std::vector<double> values = expected.values;
+  // A few elements that cancel to almost nothing are off by as much as their rows' other elements are rounded.
+  for (std::size_t i = kZeros; i < values.size(); i += 512) {
+    expected.values[i] = 1e-5;
+    values[i] = 3e-4;
+  }
+  const Bounds bounds = bounds_of_perturbed(expected);
+  const Comparison comparison = compare(expected, bounds, bytes_of(DType::bfloat16, values));
+  EXPECT_TRUE(comparison.passed()) << explain(expected, comparison);
+}
+
 TEST(Bands, AreOf16BitOutputsWithEnoughRowsAndNoStatedBound) {
   Expected expected = normal_numbers();
   model::Numerics stated;

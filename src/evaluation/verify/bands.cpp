@@ -41,7 +41,7 @@ int band_of(double wanted, double scale) {
 BandSums band_counts(std::span<const double> wanted, double scale, double threshold) {
   BandSums out{};
   for (const double value : wanted) {
-    if (std::abs(value) < threshold) out[static_cast<std::size_t>(band_of(value, scale))] += 1;
+    if (value != 0 && std::abs(value) < threshold) out[static_cast<std::size_t>(band_of(value, scale))] += 1;
   }
   return out;
 }

@@ -344,7 +344,8 @@ extern "C" __global__ void accelopt_bands(const double* expected, const void* ot
       got = load_element(dtype, &rounded, 0);
     }
     const double difference = (sum == kNorms ? wanted : got - wanted) * scale;
-    if (is_finite(difference)) sums[band_of(wanted, scale)] += sum == kElements ? 1 : difference * difference;
+    // A zero is no small number: nobody rounds it.
+    if (is_finite(difference)) sums[band_of(wanted, scale)] += sum == kElements ? (wanted != 0 ? 1 : 0) : difference * difference;
   }
   const u64 threads = (u64)gridDim.x * blockDim.x;
   for (int band = 0; band < ACCELOPT_BANDS; ++band) {
