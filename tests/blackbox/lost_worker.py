@@ -15,9 +15,10 @@ STAGES = ("open", "build", "triage", "profile", "verify_held_out", "playoff", "c
 
 # Stands between coordinator and the command of a worker, and keeps every answer that reached the coordinator: near.py LOG PORT STAGE WHEN COMMAND...
 # The first time that a request of STAGE is passed on ("asked"), or is answered ("answered"; the answer is lost), it has the connection
-# cut by whoever listens at PORT.
+# cut by whoever listens at PORT. SIGTERM is for the command: it ends when that has ended.
 NEAR = """\
-import json, os, socket, subprocess, sys, threading
+import json, os, signal, socket, subprocess, sys, threading
+signal.signal(signal.SIGTERM, lambda *_: None)
 log, port, stage, when, *command = sys.argv[1:]
 client = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 asked = {}
