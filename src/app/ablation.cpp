@@ -9,6 +9,7 @@
 #include "app/bench_history.hpp"
 #include "app/knowledge_place.hpp"
 #include "app/novelty.hpp"
+#include "app/run_story.hpp"
 #include "app/version.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
@@ -178,7 +179,8 @@ Result<std::vector<report::SuiteTask>> cells_of(const Shell& shell, const Ablati
 std::optional<report::Novelty> novelty_of_run(const std::filesystem::path& workspace, const report::SuiteTask& task,
                                               const Shell& shell) {
   if (!task.speedup) return std::nullopt;
-  auto novelty = novelty_of(workspace, task.run);
+  const auto story = read_run_story(workspace, task.run);
+  auto novelty = story ? novelty_of(*story) : tl::make_unexpected(story.error());
   if (novelty) return *novelty;
   shell.warn("run " + task.run + ": whether recipes could have made it is not known: " + novelty.error().message);
   return std::nullopt;

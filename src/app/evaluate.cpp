@@ -103,7 +103,8 @@ base::Result<ComparisonArm> read_arm(std::string_view text, const model::Task& t
   });
   if (equals == std::string_view::npos || name.empty() || !plain || equals + 1 == text.size()) {
     return base::fail(base::ErrorCode::invalid_argument,
-                      "--against wants NAME=FILE, a kernel of the same task under a name of letters, digits, \"_\", "
+                      "--against wants NAME=FILE, a kernel of the same task, or NAME=!COMMAND, a program that times "
+                      "itself, under a name of letters, digits, \"_\", "
                       "\"-\", \".\" and blanks");
   }
   TRY_ASSIGN(model::Solution kernel, read_kernel(std::filesystem::path(text.substr(equals + 1)), task));

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "app/command_arm.hpp"
 #include "app/evaluate.hpp"
 #include "base/hash.hpp"
 #include "cli/command.hpp"
@@ -51,6 +52,23 @@ report::Document page_of(const model::Task& task, const model::Evaluation& evalu
   return page;
 }
 
+/// Programs that timed themselves, beside the kernel.
+void add_commands(report::Document& page, const model::Evaluation& evaluation,
+                  const std::vector<app::TimedCommand>& commands) {
+  if (commands.empty()) return;
+  report::TextTable table({{"against"}, {"workload"}, {"its time"}, {"this kernel's speed over it"}});
+  for (const app::TimedCommand& command : commands) {
+    for (const app::CommandTiming& one : command.workloads) {
+      const auto ratio = app::speed_over(evaluation, one);
+      table.add({command.arm.name, one.workload, report::format_ns(one.time_ns.estimate),
+                 ratio ? report::format_ratio(*ratio) : "-"});
+    }
+    if (!command.failure.empty()) table.add({command.arm.name, "-", command.failure, "-"});
+  }
+  page.heading(fmt::format("Programs, each timed by {}", app::kOwnClock));
+  page.table(std::move(table));
+}
+
 base::Result<Exit> show_evaluation(app::Shell& shell, const EvalOptions& options) {
   if (const auto usable = app::check(options.device); !usable) return refuse_options(usable.error());
   TRY_ASSIGN(const model::Task task,
@@ -73,7 +91,12 @@ base::Result<Exit> show_evaluation(app::Shell& shell, const EvalOptions& options
     TRY_ASSIGN(request.kernel, app::read_kernel(options.file, request.task));
   }
   std::vector<app::ComparisonArm> arms;
+  std::vector<app::CommandArm> programs;
   for (const std::string& text : options.against) {
+    if (const auto program = app::command_arm(text)) {
+      programs.push_back(*program);
+      continue;
+    }
     TRY_ASSIGN(app::ComparisonArm arm, app::read_arm(text, task));
     arms.push_back(std::move(arm));
   }
@@ -84,12 +107,21 @@ base::Result<Exit> show_evaluation(app::Shell& shell, const EvalOptions& options
                              .note = [&](const std::string& text) { steps.note(text); }};
   TRY_ASSIGN(const auto evaluation, app::evaluate(shell, request, ports));
   TRY_ASSIGN(const auto compared, app::evaluate_arms(shell, request, arms, ports));
+  std::vector<app::TimedCommand> commands;
+  for (const app::CommandArm& program : programs) {
+    ports.begin(program.name + ": running the command");
+    TRY_ASSIGN(app::TimedCommand timed, app::time_command(shell, program, task));
+    commands.push_back(std::move(timed));
+  }
   steps.end();
-  const report::Document page = page_of(task, evaluation, compared);
-  if (options.json)
-    fmt::print("{}\n", base::canonical(app::to_json(task, evaluation, compared)));
-  else
-    fmt::print("{}", page.to_text());
+  report::Document page = page_of(task, evaluation, compared);
+  add_commands(page, evaluation, commands);
+  if (options.json) {
+    base::Json out = app::to_json(task, evaluation, compared);
+    for (const app::TimedCommand& timed : commands) out["against"].push_back(app::to_json(evaluation, timed));
+    fmt::print("{}\n", base::canonical(out));
+  }
+  if (!options.json) fmt::print("{}", page.to_text());
   TRY(report::export_markdown(page, options.export_markdown));
   const auto wanted = options.interpret ? model::Status::not_measured : model::Status::passed;
   return evaluation.status == wanted ? Exit::done : Exit::check_failed;
@@ -119,8 +151,10 @@ void add_eval(CommandLine& app, Action& chosen) {
                "Verify it by its language's interpreter, where there is no device: nothing is timed");
   command.flag("--host", options->host,
                "Also call the solution's own Python function by PyTorch, time it, and compare what it computes");
-  command.option("--against", &options->against,
-                 "NAME=FILE: another kernel of the task to compare with, raced against the same baseline; repeatable");
+  command.option(
+      "--against", &options->against,
+      "NAME=FILE: another kernel of the task to compare with, raced against the same baseline; NAME=!COMMAND: a "
+      "program of yours that prints the times of its calls (docs/tasks.md); repeatable");
   command.option("--export-markdown", &options->export_markdown, "Also write the verdict to this file, as Markdown");
   command.option("--seed", &options->seed, "Of the inputs (default: drawn)");
   declare(command, options->device);

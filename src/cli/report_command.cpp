@@ -5,7 +5,7 @@
 
 #include "app/bench_history.hpp"
 #include "app/refactor_story.hpp"
-#include "app/run_story.hpp"
+#include "app/novelty.hpp"
 #include "app/workspace.hpp"
 #include "base/files.hpp"
 #include "cli/command.hpp"
@@ -36,7 +36,7 @@ struct Page {
 base::Result<Page> page_of_run(const ReportOptions& options) {
   const auto workspace = app::find_workspace(options.workspace);
   const std::string name = options.subject.empty() ? "last" : options.subject;
-  const auto story = app::read_run_story(workspace, name);
+  const auto story = app::read_story_with_novelty(workspace, name);
   if (story) return Page{report::html::run_page(*story), "report-" + story->run.id + ".html"};
   if (story.error().code == base::ErrorCode::not_found) {
     TRY_ASSIGN(const auto refactorings, app::list_refactorings(workspace));

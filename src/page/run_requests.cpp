@@ -7,6 +7,7 @@
 #include "app/bench_history.hpp"
 #include "app/candidate_record.hpp"
 #include "app/client_answers.hpp"
+#include "app/novelty.hpp"
 #include "app/refactor_story.hpp"
 #include "app/run_outline.hpp"
 #include "app/run_progress.hpp"
@@ -128,7 +129,7 @@ std::vector<Route> run_routes(Desk& desk) {
        }},
       {"GET", "runs/{}/report",
        [&desk](const Request& request) -> Result<HttpReply> {
-         TRY_ASSIGN(const auto story, app::read_run_story(desk.workspace, request.names.front()));
+         TRY_ASSIGN(const auto story, app::read_story_with_novelty(desk.workspace, request.names.front()));
          return document(report::html::run_page(story));
        }},
       {"GET", "refactorings/{}",

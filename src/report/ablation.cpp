@@ -49,7 +49,7 @@ std::string interval_text(const std::optional<model::Interval>& interval) {
 }
 
 std::string novelty_text(const std::optional<Novelty>& novelty) {
-  return novelty ? fmt::format("{} of {}", novelty->beyond, novelty->steps) : "-";
+  return novelty ? fmt::format("{} of {}", novelty->beyond(), novelty->steps.size()) : "-";
 }
 
 /// By task: how many winners there are, and in how many a step is beyond the recipes.
@@ -59,7 +59,7 @@ TextTable novelty_table(const Ablation& ablation) {
     std::map<std::string, bool> winners;  // by run: an arm that is the base of several factors counts once
     for (const AblationArm& arm : ablation.arms) {
       for (const AblationCell& cell : arm.cells) {
-        if (cell.task.task == task && cell.novelty) winners[cell.task.run] = cell.novelty->beyond > 0;
+        if (cell.task.task == task && cell.novelty) winners[cell.task.run] = cell.novelty->beyond() > 0;
       }
     }
     const auto beyond = std::ranges::count_if(winners, [](const auto& winner) { return winner.second; });
@@ -80,7 +80,7 @@ Json json_of(const AblationCell& cell) {
           {"evaluations", task.evaluations},
           {"evaluations_to_95", Json(task.convergence.evaluations)},
           {"wall_seconds", task.wall_seconds},
-          {"novelty", novelty ? Json{{"steps", novelty->steps}, {"beyond_recipes", novelty->beyond}} : Json()}};
+          {"novelty", novelty ? Json{{"steps", novelty->steps.size()}, {"beyond_recipes", novelty->beyond()}} : Json()}};
 }
 
 }  // namespace

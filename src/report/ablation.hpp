@@ -9,15 +9,10 @@
 #include "base/json.hpp"
 #include "model/evaluation.hpp"
 #include "report/document.hpp"
+#include "report/novelty.hpp"
 #include "report/suite_history.hpp"
 
 namespace accelopt::report {
-
-/// Of the winner's steps from the baseline, those that no recipe could have made (app/novelty.hpp).
-struct Novelty {
-  int steps = 0;
-  int beyond = 0;
-};
 
 /// A task's run with one seed.
 struct AblationCell {

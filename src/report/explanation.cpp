@@ -67,6 +67,7 @@ class Lesson {
                     .answer = answer_of(story_),
                     .modelled = story_.is_modelled(),
                     .steps = {},
+                    .rounds = {},
                     .dead_ends = {},
                     .learned = story_.learned,
                     .workloads = {},
@@ -74,6 +75,7 @@ class Lesson {
     std::vector<const StoryAttempt*> lineage;
     if (const StoryAttempt* winner = story_.winner()) lineage = story_.lineage(*winner);
     for (const StoryAttempt* attempt : lineage) out.steps.push_back(step(*attempt));
+    for (const StoryRound& round : story_.rounds) out.rounds.push_back(standings(round, lineage));
     for (const StoryAttempt& attempt : story_.attempts) {
       const bool told = std::ranges::any_of(
           lineage, [&](const StoryAttempt* step) { return step->identity.iteration == attempt.identity.iteration; });
@@ -87,6 +89,16 @@ class Lesson {
   }
 
  private:
+  static LessonRound standings(const StoryRound& round, const std::vector<const StoryAttempt*>& lineage) {
+    LessonRound out{.iteration = round.iteration, .evaluations = round.evaluations, .kept = {}};
+    for (const model::BeamMember& member : round.beam) {
+      const bool on_the_way =
+          std::ranges::any_of(lineage, [&](const StoryAttempt* step) { return step->identity == member.identity; });
+      out.kept.push_back({member.identity, member.title, member.score, on_the_way});
+    }
+    return out;
+  }
+
   [[nodiscard]] LessonStep step(const StoryAttempt& attempt) const {
     LessonStep out{.identity = attempt.identity,
                    .parent = attempt.parent,
@@ -190,6 +202,16 @@ base::Json to_json(const Explanation& explanation) {
                      {"rests_on", rests_on},
                      {"beside", beside(step.beside)}});
   }
+  Json rounds = Json::array();
+  for (const LessonRound& round : explanation.rounds) {
+    Json kept = Json::array();
+    for (const Standing& one : round.kept)
+      kept.push_back({{"id", one.identity == model::Identity{} ? "baseline" : model::to_string(one.identity)},
+                      {"title", one.title},
+                      {"score", one.score},
+                      {"on_the_way", one.on_the_way}});
+    rounds.push_back({{"iteration", round.iteration}, {"evaluations", round.evaluations}, {"kept", kept}});
+  }
   Json learned = Json::array();
   for (const model::Experience& one : explanation.learned)
     learned.push_back({{"id", one.id},
@@ -205,6 +227,7 @@ base::Json to_json(const Explanation& explanation) {
           {"modelled", explanation.modelled},
           {"answer", explanation.answer},
           {"steps", steps},
+          {"rounds", rounds},
           {"dead_ends", beside(explanation.dead_ends)},
           {"learned", learned},
           {"workloads", explanation.workloads},

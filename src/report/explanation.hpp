@@ -37,6 +37,21 @@ struct Foundation {
   std::optional<model::Interval> effect;
 };
 
+/// What a play-off kept, and how it stood.
+struct Standing {
+  model::Identity identity;  ///< all -1: the baseline
+  std::string title;
+  model::Interval score;    ///< over the baseline
+  bool on_the_way = false;  ///< it is in the winner's line
+};
+
+/// A round as its play-off left it.
+struct LessonRound {
+  int iteration = 0;
+  int evaluations = 0;         ///< of the run until then
+  std::vector<Standing> kept;  ///< best first
+};
+
 /// One step of the lineage.
 struct LessonStep {
   model::Identity identity;
@@ -57,7 +72,8 @@ struct Explanation {
   std::string device;
   std::string answer;  ///< one sentence
   bool modelled = false;
-  std::vector<LessonStep> steps;       ///< from the baseline's child to the winner; none: there is no winner
+  std::vector<LessonStep> steps;  ///< from the baseline's child to the winner; none: there is no winner
+  std::vector<LessonRound> rounds;
   std::vector<TriedBeside> dead_ends;  ///< of rounds in which no step of the lineage was made
   std::vector<model::Experience> learned;
   std::vector<model::WorkloadTiming> workloads;  ///< confirmed

@@ -136,6 +136,34 @@ void write_step(Writer& out, const LessonStep& step, std::size_t number) {
   out.end_list();
 }
 
+/// The winner's line in a sentence, and what each play-off kept.
+void write_rounds(Writer& out, const Explanation& explanation) {
+  if (explanation.rounds.empty()) return;
+  out.heading(2, "The play-offs");
+  if (!explanation.steps.empty()) {
+    std::string line = "The winner's line: the baseline";
+    for (const LessonStep& step : explanation.steps)
+      line += fmt::format(", then {} in round {}", model::to_string(step.identity), step.identity.iteration + 1);
+    out.paragraph(line + ".");
+  }
+  TextTable table({{"round", Align::right},
+                   {"evaluations until then", Align::right},
+                   {"place", Align::right},
+                   {"candidate"},
+                   {"over the baseline [95 %]", Align::right},
+                   {"in the winner's line"}});
+  for (const LessonRound& round : explanation.rounds) {
+    std::size_t place = 0;
+    for (const Standing& one : round.kept) {
+      const bool baseline = one.identity == model::Identity{};
+      table.add({std::to_string(round.iteration + 1), std::to_string(round.evaluations), std::to_string(++place),
+                 baseline ? "the baseline" : model::to_string(one.identity), format_ratio(one.score),
+                 one.on_the_way ? "yes" : ""});
+    }
+  }
+  out.table(table);
+}
+
 void write_end(Writer& out, const Explanation& explanation) {
   if (!explanation.dead_ends.empty()) {
     out.heading(2, explanation.steps.empty() ? "What was tried" : "Rounds that led nowhere");
@@ -182,6 +210,7 @@ std::string written(const Explanation& explanation, Form form) {
       "the values that were kept.");
   std::size_t number = 0;
   for (const LessonStep& step : explanation.steps) write_step(out, step, ++number);
+  write_rounds(out, explanation);
   write_end(out, explanation);
   return out.take();
 }

@@ -99,6 +99,7 @@ class Story {
   void take_opening(const Json& opened) {
     out_.device = text_at(member(opened, "device"), "name");
     out_.device_summary = text_at(member(opened, "device"), "summary");
+    out_.task_header = text_at(opened, "task_header");
     if (auto baseline = decoded<model::Evaluation>(member(opened, "baseline"))) out_.baseline = std::move(*baseline);
   }
 

@@ -12,6 +12,7 @@
 #include "journal/journal.hpp"
 #include "model/events.hpp"
 #include "model/kernel.hpp"
+#include "report/novelty.hpp"
 #include "report/timeline.hpp"
 
 namespace accelopt::report {
@@ -65,6 +66,7 @@ struct RunStory {
   journal::RunInfo run;
   std::string device;  ///< empty: nothing was opened yet
   std::string device_summary;
+  std::string task_header;  ///< text of the generated task.h; empty: the target has none
   model::Evaluation baseline;
   std::vector<StoryAttempt> attempts;  ///< in order of identity
   std::vector<StoryRound> rounds;
@@ -76,6 +78,7 @@ struct RunStory {
   std::map<std::string, model::Usage> usage;       ///< by role, of those that were asked
   int evaluations = 0;
   Timeline timeline;
+  std::optional<Novelty> novelty{};  ///< of the winner; none: there is none, or it was not asked for
 
   /// Whether its times were computed by a model of the device.
   [[nodiscard]] bool is_modelled() const { return baseline.environment.clock == model::kDeterministicClock; }

@@ -47,6 +47,19 @@ class PythonModule(support.TestCase):
         same = verdict.json["against"][0]
         self.assertLess(same["speed_over"]["low"], same["speed_over"]["high"])
 
+    def test_a_verdict_beside_programs(self):
+        task = self.task()
+        verdict = accelopt.evaluate(task, task / "baseline.cpp", seed=1,
+                                    against=["blas=!for i in 1 2 3 4 5; do echo 1000000000; done", "broken=!echo no libblas; exit 1"])
+        self.assertEqual(verdict.status, "PASSED")
+        blas, broken = verdict.json["against"]
+        self.assertEqual((blas["timed_by"], blas["failure"]), ("its own clock; neither raced nor verified", ""))
+        raced = {one["name"]: one["time_ns"] for one in verdict.json["workloads"] if one["role"] == "race"}
+        self.assertEqual({one["workload"] for one in blas["workloads"]}, set(raced))
+        for one in blas["workloads"]:
+            self.assertAlmostEqual(one["speed_over"]["estimate"] * raced[one["workload"]], 1e9, delta=1)
+        self.assertIn("status 1: no libblas", broken["failure"])
+
     def test_what_the_program_says_is_raised(self):
         with self.assertRaisesRegex(accelopt.AcceloptError, "nothing_here"):
             accelopt.evaluate(self.folder / "nothing_here")

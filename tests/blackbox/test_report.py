@@ -142,6 +142,11 @@ class EveryPlot(RecordedRun):
             # Gaps that no screen shows are closed, and a span is at least half a pixel wide.
             self.assertAlmostEqual(covered, timeline[kind]["covered_seconds"], delta=timeline["wall_seconds"] * 0.03)
 
+    def test_novelty_names_each_step_of_the_winner(self):
+        rows = pages.table(self.page, "The winner's steps, and whether recipes could have made them")[1:]
+        self.assertEqual([(row[0], row[2]) for row in rows],
+                         [(step, "no route of up to four recipes was found that makes it") for step in ("i0.b0.p1.a0.f0", "i2.b1.p1.a0.f0")])
+
     def test_the_diff_has_both_texts(self):
         diff = next(table for table in self.page.all("table", "diff"))
         before, after = [], []
@@ -179,10 +184,16 @@ class Lessons(RecordedRun):
         self.assertEqual({one["id"] for one in lesson["dead_ends"]}, {id for id in attempts if id.startswith("i1.")})
         self.assertEqual(lesson["workloads"][0]["ratio"], self.result["workloads"][0]["speedup"])
         self.assertIn("20.4x [20.2, 20.6]", lesson["answer"])
+        selected = [event for event in self.events if event["type"] == "selected"]
+        self.assertEqual([(one["iteration"], one["evaluations"], [(kept["id"], kept["score"]) for kept in one["kept"]]) for one in lesson["rounds"]],
+                         [(event["iteration"], event["evaluations"], [(place["id"], place["score"]) for place in event["beam"]]) for event in selected])
+        line = {step["id"] for step in lesson["steps"]}
+        self.assertEqual({kept["id"] for one in lesson["rounds"] for kept in one["kept"] if kept["on_the_way"]}, line)
         text = self.succeed("explain", "--workspace", self.workspace).out
         markdown = self.succeed("explain", "--workspace", self.workspace, "--markdown").out
         for step in lesson["steps"]:
             self.assertIn(step["plan"]["title"], text)
+        self.assertIn("The winner's line: the baseline, then i0.b0.p1.a0.f0 in round 1, then i2.b1.p1.a0.f0 in round 3.", text)
         self.assertEqual(re.findall("^## Step (\\d)", markdown, re.MULTILINE), ["1", "2"])
         self.assert_says(self.accelopt("explain", "--workspace", self.workspace, "--json", "--markdown"), 2, "choose one")
         self.assert_says(self.accelopt("explain", "nothing", "--workspace", self.workspace), 1, "no run")

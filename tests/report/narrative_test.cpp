@@ -33,6 +33,27 @@ TEST(Narrative, NumbersInWords_Count) {
       << "there is a list of three";
 }
 
+TEST(Narrative, ANumberOfAnotherKind_IsNotOnRecord) {
+  // 7 is a step's value and 93.0 a time: neither is how many times faster anything is, nor a share.
+  EXPECT_EQ(numbers_off_record("7x, 7 times, 93 %, 28.5 ms, 57 us", record()),
+            (Missing{"7x", "7", "93", "28.5", "57"}));
+  EXPECT_EQ(numbers_off_record("7 of them", record()), Missing{});
+}
+
+TEST(Narrative, ATimeInAnotherUnit_IsTheSameTime) {
+  const NumberRecord times{"93.0 us", {{"workloads", {{{"time_ns", 1893000}}}}}};
+  EXPECT_EQ(numbers_off_record("0.093 ms, 93000 ns, 93 \u00b5s, 1.89 ms", times), Missing{});
+  EXPECT_EQ(numbers_off_record("93 ms, 1.89 us", times), (Missing{"93", "1.89"}));
+}
+
+TEST(Narrative, WordsThatCompare_NeedARatio) {
+  EXPECT_EQ(numbers_off_record("twice as fast, in half the time", {"", {{"estimate", 2.02}}}), Missing{});
+  EXPECT_EQ(numbers_off_record("Twice as fast, then tripled, two more", {"", {{"estimate", 1.7}, {"steps", 2}}}),
+            (Missing{"Twice", "tripled"}));
+  EXPECT_EQ(numbers_off_record("three times as fast", {"", {{"steps", 3}}}), Missing{"three"});
+  EXPECT_EQ(numbers_off_record("half of the loop", {"it unrolls half of the loop", {}}), Missing{});
+}
+
 TEST(Narrative, NamesWithDigits_MustStandInTheText) {
   EXPECT_EQ(numbers_off_record("float16 and bfloat16, i0.b0.p2.a0.f0, v2", record()),
             (Missing{"bfloat16", "i0.b0.p2.a0.f0", "v2"}));

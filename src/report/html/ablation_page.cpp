@@ -99,7 +99,7 @@ Markup runs_table(const Ablation& ablation) {
       table.rows.push_back(
           cells({arm.factor, arm.level, task.task, std::to_string(cell.seed), text_of(task.speedup),
                  std::to_string(task.evaluations),
-                 cell.novelty ? fmt::format("{} of {}", cell.novelty->beyond, cell.novelty->steps) : "-",
+                 cell.novelty ? fmt::format("{} of {}", cell.novelty->beyond(), cell.novelty->steps.size()) : "-",
                  task.error.empty() ? task.outcome : task.error, task.run}));
     }
   }

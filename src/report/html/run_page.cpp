@@ -76,6 +76,23 @@ Markup winning_change(const RunStory& story) {
   return out;
 }
 
+/// Whether recipes could have made the winner, step by step.
+Markup novelty(const RunStory& story) {
+  if (!story.novelty) return {};
+  Table table{"The winner's steps, and whether recipes could have made them", {{"step"}, {"plan"}, {"recipes"}}, {}};
+  for (const NoveltyStep& step : story.novelty->steps) {
+    const StoryAttempt* const attempt = story.find(step.identity);
+    std::string words = "no route of up to four recipes was found that makes it";
+    if (step.reach == Reach::recipes) words = "made it";
+    if (step.reach == Reach::route)
+      words =
+          "could have made it: " + base::joined(step.route, "; then ", [](const std::string& title) { return title; });
+    table.rows.push_back(
+        cells({model::to_string(step.identity), attempt != nullptr ? attempt->plan.title : std::string(), words}));
+  }
+  return to_markup(table);
+}
+
 /// What did not lead on: failures with their diagnostics, what was slower, and what a fix mended.
 Markup failures(const RunStory& story) {
   Table table{"Attempts that did not become faster kernels",
@@ -203,6 +220,7 @@ std::string run_page(const RunStory& story) {
       {"convergence", "How it went", progress},
       {"candidates", "The candidates", story.attempts.empty() ? Markup() : candidate_tree(story)},
       {"change", "The winning change", winning_change(story)},
+      {"novelty", "What recipes could have made", novelty(story)},
       {"peaks", "Against the device's peaks", roofline_shares(story)},
       {"failed", "What failed, and why", failures(story)},
       {"learned", "What was learned", learned(story)},
