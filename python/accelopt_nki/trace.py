@@ -26,7 +26,7 @@ def line_now() -> int:
     return 0
 
 
-@dataclass
+@dataclass(slots=True)
 class Buffer:
     """Memory of its own: a tensor in HBM, or one tile on the chip."""
 
@@ -43,7 +43,7 @@ class Buffer:
     box: Any = None  # of a temporary one: what a mask let be written
 
 
-@dataclass
+@dataclass(slots=True)
 class Instruction:
     """One operation on views. docs/nki.md says which operands, operations and numbers each has."""
 
@@ -68,13 +68,15 @@ class Trace:
         self.instructions: list[Instruction] = []
 
     def buffer(self, kind: str, name: str, shape: Sequence[int], **more: Any) -> Buffer:
-        need(len(self.buffers) < MOST_BUFFERS, "err_unsupported_value", f"over {MOST_BUFFERS} tiles")
+        if len(self.buffers) >= MOST_BUFFERS:
+            raise NkiError("err_unsupported_value", f"over {MOST_BUFFERS} tiles")
         one = Buffer(len(self.buffers), kind, name, tuple(shape), line=more.pop("line", 0) or line_now(), iteration=self.scope, **more)
         self.buffers.append(one)
         return one
 
     def issue(self, instruction: Instruction) -> None:
-        need(len(self.instructions) < MOST_INSTRUCTIONS, "err_unsupported_value", f"over {MOST_INSTRUCTIONS} instructions")
+        if len(self.instructions) >= MOST_INSTRUCTIONS:
+            raise NkiError("err_unsupported_value", f"over {MOST_INSTRUCTIONS} instructions")
         instruction.line = instruction.line or line_now()
         instruction.iteration = self.here
         for source in instruction.sources:
@@ -90,8 +92,9 @@ class Trace:
         place = self.here
         while place > buffer.iteration:
             place = self.iterations[place][0]
-        need(place == buffer.iteration, "err_local_variable_used_out_of_scope",
-             f"{buffer.name} of line {buffer.line} lives in one iteration of its loop")
+        if place != buffer.iteration:
+            raise NkiError("err_local_variable_used_out_of_scope",
+                           f"{buffer.name} of line {buffer.line} lives in one iteration of its loop")
 
     def loop(self, kind: str, values: range) -> Any:
         """Iterates; values know their loop."""
