@@ -95,7 +95,8 @@ class Index:
     def __getitem__(self, key: Any) -> Index:
         keys = key if isinstance(key, tuple) else (key,)
         news = tuple([item is None for item in keys])
-        if news.count(False) > self.ndim or any(item is not None and item != WHOLE for item in keys):
+        whole = [item for item in keys if item is not None]
+        if len(whole) > len(self.pattern.shape) or whole.count(WHOLE) != len(whole):
             raise NkiError("err_cannot_assign_to_index", "an index tensor takes : and None alone")
         return Index(self.offset, self.pattern.taken(news))
 

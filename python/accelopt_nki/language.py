@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Callable
 
@@ -78,6 +79,7 @@ def shared_constant(constant: Any, dtype: Any = None) -> Tensor:
     return Tensor(buffer, 0, dense(shape))
 
 
+@functools.lru_cache(1024, typed=True)
 def arange(*bounds: int) -> Index:
     values = range(*bounds)
     return Index(values.start, Pattern.of([len(values)], [values.step]))

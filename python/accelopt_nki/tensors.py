@@ -10,8 +10,8 @@ from typing import Any, Sequence
 from . import trace
 from .catalogue import NkiError, need
 from .dtypes import DType, float32
-from .indices import Box, Index, broadcast, box_of, is_empty, is_integer
-from .trace import Buffer, Instruction
+from .indices import Box, Index, Pattern, broadcast, box_of, is_empty, is_integer
+from .trace import Buffer, Instruction, LoopIndex
 
 CHIP = ("sbuf", "psum")
 
@@ -147,16 +147,31 @@ class Tensor:
 
     def __getitem__(self, key: Any) -> Tensor:
         keys = key if isinstance(key, tuple) else (key,)
-        if len(keys) != len(self.axes) or any([k is None or k is Ellipsis for k in keys]):
-            keys = self.completed(list(keys))
-        for one in keys:
-            if isinstance(one, Index):
-                return self.advanced(keys)
+        if len(keys) == len(self.axes):
+            starts, patterns = [], []
+            for one in keys:  # most kernels: numbers and index tensors
+                kind = type(one)
+                if kind is Index:
+                    starts.append(one.offset)
+                    patterns.append(one.pattern)
+                elif kind is int or kind is LoopIndex:
+                    starts.append(one)
+                    patterns.append(None)
+                else:
+                    break
+            else:
+                if patterns.count(None) < len(keys):
+                    return self.placed(keys, starts, tuple(patterns))
+        keys = self.completed(list(keys))
+        if any(isinstance(one, Index) for one in keys):
+            return self.advanced(keys)
         return self.basic(keys)
 
     def completed(self, keys: list[Any]) -> list[Any]:
         """With a key for every axis."""
         rank = len(self.axes)
+        if len(keys) == rank and not any(k is None or k is Ellipsis for k in keys):
+            return keys
         consumed = sum(1 for k in keys if k is not None and k is not Ellipsis)
         need(consumed <= rank, "err_tensor_access_out_of_bound", f"{consumed} indices for a tensor of {rank} axes")
         if not any(k is Ellipsis for k in keys):
@@ -181,11 +196,15 @@ class Tensor:
             else:
                 raise NkiError("err_unsupported_mixing_basic_advanced_tensor_indexing",
                                f"{self.storage.name} is indexed by slices and nl.arange")
+        return self.placed(keys, starts, tuple(patterns))
+
+    def placed(self, keys: Sequence[Any], starts: list[int], patterns: tuple[Pattern | None, ...]) -> Tensor:
+        """Where the indices, which have these patterns, begin at these places of each axis."""
         if self.plans is None:
             self.plans = {}
-        plan = self.plans.get(tuple(patterns))
+        plan = self.plans.get(patterns)
         if plan is None:
-            plan = self.plans[tuple(patterns)] = Plan(self, keys)
+            plan = self.plans[patterns] = Plan(self, keys)
         offset, inside = self.offset, True
         for axis, (count, stride, _, below, above) in enumerate(plan.rows):
             start = starts[axis]

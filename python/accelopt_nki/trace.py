@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any, Sequence
 
 from .catalogue import NkiError, need
@@ -14,6 +15,7 @@ MOST_BUFFERS = 400_000
 MOST_ITERATIONS = 1_000_000
 
 kernel_files: set[str] = set()  # names that the code objects of the kernel's files have
+lines: dict[tuple[CodeType, int], int] = {}  # by where a code object is
 
 
 def line_now() -> int:
@@ -21,7 +23,11 @@ def line_now() -> int:
     frame = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_filename in kernel_files:
-            return frame.f_lineno
+            key = (frame.f_code, frame.f_lasti)
+            line = lines.get(key)
+            if line is None:  # Python reads its table of lines from the beginning each time
+                line = lines[key] = frame.f_lineno
+            return line
         frame = frame.f_back
     return 0
 
